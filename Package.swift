@@ -1,0 +1,63 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// One set of rules for every target: Swift 6 mode, no warning left standing, imports that say what they use.
+let settings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let package = Package(
+  name: "Heartwood",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "Heartwood", targets: ["Heartwood"]),
+    .library(name: "HeartwoodTesting", targets: ["HeartwoodTesting"]),
+    .executable(name: "heartwood", targets: ["HeartwoodTool"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CLibXML2",
+      pkgConfig: "libxml-2.0",
+      providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]
+    ),
+    .target(
+      name: "HeartwoodModel",
+      dependencies: [.product(name: "Crypto", package: "swift-crypto")],
+      swiftSettings: settings
+    ),
+    .target(name: "HeartwoodStore", dependencies: ["HeartwoodModel"], swiftSettings: settings),
+    .target(
+      name: "HeartwoodFormats",
+      dependencies: ["HeartwoodStore", "HeartwoodModel", "CLibXML2"],
+      swiftSettings: settings
+    ),
+    .target(
+      name: "HeartwoodGraph",
+      dependencies: ["HeartwoodStore", "HeartwoodModel"],
+      swiftSettings: settings
+    ),
+    .target(
+      name: "Heartwood",
+      dependencies: ["HeartwoodGraph", "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel"],
+      swiftSettings: settings
+    ),
+    .target(name: "HeartwoodTesting", dependencies: ["Heartwood"], swiftSettings: settings),
+    .executableTarget(
+      name: "HeartwoodTool",
+      dependencies: [
+        "Heartwood",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings
+    ),
+  ]
+)

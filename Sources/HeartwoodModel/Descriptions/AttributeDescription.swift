@@ -1,0 +1,52 @@
+/// The description of an attribute: what an entity's objects keep under a name.
+public struct AttributeDescription: Sendable, Hashable {
+  public var name: String
+  public var type: AttributeType
+  /// Whether an object may be saved without a value.
+  public var isOptional: Bool
+  /// Whether the value lives in memory only and no store keeps it.
+  public var isTransient: Bool
+  /// The value of a new object. It fits ``type``.
+  public var defaultValue: PropertyValue
+  /// Whether a store may keep large data in files beside its own.
+  public var allowsExternalBinaryDataStorage: Bool
+  /// Whether the value is kept in the tombstone of a deleted object.
+  public var preservesValueInHistoryOnDeletion: Bool
+  /// The registered name of the transformer of a transformable attribute.
+  public var valueTransformerName: String?
+  /// The Swift class of a transformable attribute's values, where the model names one.
+  public var attributeValueClassName: String?
+  /// The name that the attribute had in the version of the model before this one, where it was renamed.
+  public var renamingIdentifier: String?
+  /// A text that changes the version hash, for a change that the description does not show.
+  public var versionHashModifier: String?
+  public var userInfo: [String: String]
+
+  public init(
+    name: String,
+    type: AttributeType,
+    isOptional: Bool = true,
+    isTransient: Bool = false,
+    defaultValue: PropertyValue = .null,
+    allowsExternalBinaryDataStorage: Bool = false,
+    preservesValueInHistoryOnDeletion: Bool = false,
+    valueTransformerName: String? = nil,
+    attributeValueClassName: String? = nil,
+    renamingIdentifier: String? = nil,
+    versionHashModifier: String? = nil,
+    userInfo: [String: String] = [:]
+  ) {
+    self.name = name
+    self.type = type
+    self.isOptional = isOptional
+    self.isTransient = isTransient
+    self.defaultValue = defaultValue
+    self.allowsExternalBinaryDataStorage = allowsExternalBinaryDataStorage
+    self.preservesValueInHistoryOnDeletion = preservesValueInHistoryOnDeletion
+    self.valueTransformerName = valueTransformerName
+    self.attributeValueClassName = attributeValueClassName
+    self.renamingIdentifier = renamingIdentifier
+    self.versionHashModifier = versionHashModifier
+    self.userInfo = userInfo
+  }
+}

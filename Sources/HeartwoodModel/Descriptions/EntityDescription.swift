@@ -1,0 +1,110 @@
+public import FoundationEssentials
+
+/// An entity of a model: what its objects are called and which properties they have, the inherited ones included.
+///
+/// It is made by a ``ManagedObjectModel`` from an ``EntityDefinition``, and never changes.
+///
+/// Properties have ordinals: the inherited ones first, then the entity's own, each in declared order. So a property has the
+/// same ordinal in an entity and in all its subentities.
+public final class EntityDescription: Sendable {
+  /// The entity as its author wrote it down.
+  public let definition: EntityDefinition
+  /// The place of the entity in ``ManagedObjectModel/entities``.
+  public let ordinal: Int
+  public let superentity: EntityDescription?
+  /// The ordinals of the entities that inherit from this one, at any depth.
+  public let subentityOrdinals: [Int]
+  /// All properties, indexed by ordinal: the inherited ones first.
+  public let properties: [PropertyDescription]
+  /// Where each relationship leads, indexed by ordinal; nil for attributes.
+  public let relationshipTargets: [RelationshipTarget?]
+  /// The entity's own uniqueness constraints and the inherited ones, each a list of attribute ordinals.
+  public let uniquenessConstraints: [[Int]]
+  /// The SHA-256 hash by which Core Data tells whether a store was written with the same entity.
+  public let versionHash: Data
+  private let ordinalsByName: [String: Int]
+
+  init(
+    definition: EntityDefinition,
+    ordinal: Int,
+    superentity: EntityDescription?,
+    subentityOrdinals: [Int],
+    properties: [PropertyDescription],
+    relationshipTargets: [RelationshipTarget?],
+    versionHash: Data
+  ) {
+    self.definition = definition
+    self.ordinal = ordinal
+    self.superentity = superentity
+    self.subentityOrdinals = subentityOrdinals
+    self.properties = properties
+    self.relationshipTargets = relationshipTargets
+    self.versionHash = versionHash
+    let ordinals = Dictionary(
+      properties.enumerated().map { ($0.element.name, $0.offset) },
+      uniquingKeysWith: { first, _ in first }
+    )
+    self.ordinalsByName = ordinals
+    self.uniquenessConstraints =
+      (superentity?.uniquenessConstraints ?? [])
+      + definition.uniquenessConstraints.map { names in names.compactMap { ordinals[$0] } }
+  }
+}
+
+/// Where a relationship leads.
+public struct RelationshipTarget: Sendable, Hashable {
+  /// The ordinal of the destination entity in the model.
+  public let entityOrdinal: Int
+  /// The ordinal of the inverse relationship in the destination entity and its subentities, where there is an inverse.
+  public let inverseOrdinal: Int?
+}
+
+extension EntityDescription {
+  public var name: String { definition.name }
+  public var isAbstract: Bool { definition.isAbstract }
+  public var managedObjectClassName: String? { definition.managedObjectClassName }
+  public var userInfo: [String: String] { definition.userInfo }
+  public var renamingIdentifier: String? { definition.renamingIdentifier }
+  public var versionHashModifier: String? { definition.versionHashModifier }
+
+  /// The ordinal of the property called `name`, or nil where there is none. O(1).
+  public func ordinal(ofProperty name: String) -> Int? { ordinalsByName[name] }
+
+  /// The property called `name`, or nil where there is none. O(1).
+  public func property(named name: String) -> PropertyDescription? {
+    ordinalsByName[name].map { properties[$0] }
+  }
+
+  /// All attributes, the inherited ones first.
+  public var attributes: [AttributeDescription] { properties.compactMap(\.attribute) }
+
+  /// All relationships, the inherited ones first.
+  public var relationships: [RelationshipDescription] { properties.compactMap(\.relationship) }
+
+  public var propertiesByName: [String: PropertyDescription] { ordinalsByName.mapValues { properties[$0] } }
+  public var attributesByName: [String: AttributeDescription] { propertiesByName.compactMapValues(\.attribute) }
+  public var relationshipsByName: [String: RelationshipDescription] {
+    propertiesByName.compactMapValues(\.relationship)
+  }
+
+  /// Whether this is `other` or one of its subentities.
+  public func isKind(of other: EntityDescription) -> Bool {
+    var entity: EntityDescription? = self
+    while let current = entity {
+      if current === other || current.name == other.name { return true }
+      entity = current.superentity
+    }
+    return false
+  }
+
+  /// The topmost entity that this one inherits from, or itself.
+  public var rootEntity: EntityDescription {
+    var entity = self
+    while let parent = entity.superentity { entity = parent }
+    return entity
+  }
+}
+
+extension EntityDescription: CustomStringConvertible {
+  public var description: String { "entity \(name)" }
+}

@@ -1,0 +1,68 @@
+/// A model: the entities whose objects a store keeps, checked and resolved.
+///
+/// A model never changes, so it may be shared. Two models are equal when their definitions are.
+public final class ManagedObjectModel: Sendable {
+  /// The entities in declared order; an entity's ordinal is its place here.
+  public let entities: [EntityDescription]
+  /// The names of the entities of each configuration. The default configuration, of all entities, is not listed.
+  public let configurations: [String: [String]]
+  /// Names that the author gave to this version of the model.
+  public let versionIdentifiers: [String]
+  private let ordinalsByName: [String: Int]
+
+  /// Makes a model of `definitions`.
+  ///
+  /// - Throws: ``ModelValidationError``, which lists every fault and where it is.
+  public init(
+    entities definitions: [EntityDefinition],
+    configurations: [String: [String]] = [:],
+    versionIdentifiers: [String] = []
+  ) throws(ModelValidationError) {
+    let faults = ModelValidator(definitions: definitions, configurations: configurations).faults()
+    guard faults.isEmpty else { throw ModelValidationError(faults: faults) }
+    self.entities = ModelResolver(definitions: definitions).resolve()
+    self.configurations = configurations
+    self.versionIdentifiers = versionIdentifiers
+    self.ordinalsByName = Dictionary(
+      definitions.enumerated().map { ($0.element.name, $0.offset) },
+      uniquingKeysWith: { first, _ in first }
+    )
+  }
+}
+
+extension ManagedObjectModel {
+  /// The entity called `name`, or nil where there is none. O(1).
+  public func entity(named name: String) -> EntityDescription? {
+    ordinalsByName[name].map { entities[$0] }
+  }
+
+  public var entitiesByName: [String: EntityDescription] { ordinalsByName.mapValues { entities[$0] } }
+
+  /// The entities of `configuration`, in declared order; nil means the default one, of all entities.
+  ///
+  /// - Returns: nil where the model has no such configuration.
+  public func entities(forConfiguration configuration: String?) -> [EntityDescription]? {
+    guard let configuration else { return entities }
+    return configurations[configuration].map { names in
+      let members = Set(names)
+      return entities.filter { members.contains($0.name) }
+    }
+  }
+
+  /// The entity with `ordinal` and all its subentities that can have objects of their own.
+  public func concreteEntities(under entity: EntityDescription) -> [EntityDescription] {
+    ([entity.ordinal] + entity.subentityOrdinals).map { entities[$0] }.filter { !$0.isAbstract }
+  }
+}
+
+extension ManagedObjectModel: Hashable {
+  public static func == (left: ManagedObjectModel, right: ManagedObjectModel) -> Bool {
+    left === right
+      || (left.configurations == right.configurations && left.versionIdentifiers == right.versionIdentifiers
+        && left.entities.map(\.definition) == right.entities.map(\.definition))
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(entities.map(\.name))
+  }
+}

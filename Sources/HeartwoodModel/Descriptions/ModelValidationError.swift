@@ -1,0 +1,24 @@
+/// Everything that is wrong with the definitions of a model.
+public struct ModelValidationError: Error, Sendable, Hashable {
+  /// At least one fault, in the order of the definitions.
+  public let faults: [ModelFault]
+}
+
+/// One thing that is wrong with the definitions of a model.
+public struct ModelFault: Sendable, Hashable {
+  /// Where: an entity (`ToDo`), a property (`ToDo.memo`) or a configuration (`configuration Cloud`).
+  public let path: String
+  /// What is wrong and what to do.
+  public let message: String
+}
+
+extension ModelFault: CustomStringConvertible {
+  public var description: String { "\(path): \(message)" }
+}
+
+extension ModelValidationError: CustomStringConvertible {
+  public var description: String {
+    let summary = faults.count == 1 ? "The model has a fault:" : "The model has \(faults.count) faults:"
+    return ([summary] + faults.map { "  \($0)" }).joined(separator: "\n")
+  }
+}

@@ -1,0 +1,69 @@
+/// The description of a relationship: how an entity's objects lead to those of another, or of the same.
+public struct RelationshipDescription: Sendable, Hashable {
+  public var name: String
+  /// The name of the entity that the relationship leads to.
+  public var destinationEntityName: String
+  /// The name of the relationship that leads back, where there is one.
+  public var inverseRelationshipName: String?
+  /// Whether the relationship leads to any number of objects, and not to one at most.
+  public var isToMany: Bool
+  /// Whether the objects of a to-many relationship have an order that is kept.
+  public var isOrdered: Bool
+  /// Whether an object may be saved while the relationship leads nowhere.
+  public var isOptional: Bool
+  /// Whether the relationship lives in memory only and no store keeps it.
+  public var isTransient: Bool
+  /// What happens to the objects at the other end when an object is deleted.
+  public var deleteRule: DeleteRule
+  /// The least number of objects that a relationship which is not empty leads to.
+  public var minCount: Int
+  /// The greatest number of objects that a to-many relationship leads to; 0 means any number.
+  public var maxCount: Int
+  /// The name that the relationship had in the version of the model before this one, where it was renamed.
+  public var renamingIdentifier: String?
+  /// A text that changes the version hash, for a change that the description does not show.
+  public var versionHashModifier: String?
+  public var userInfo: [String: String]
+
+  public init(
+    name: String,
+    destinationEntityName: String,
+    inverseRelationshipName: String? = nil,
+    isToMany: Bool = false,
+    isOrdered: Bool = false,
+    isOptional: Bool = true,
+    isTransient: Bool = false,
+    deleteRule: DeleteRule = .nullify,
+    minCount: Int = 0,
+    maxCount: Int? = nil,
+    renamingIdentifier: String? = nil,
+    versionHashModifier: String? = nil,
+    userInfo: [String: String] = [:]
+  ) {
+    self.name = name
+    self.destinationEntityName = destinationEntityName
+    self.inverseRelationshipName = inverseRelationshipName
+    self.isToMany = isToMany
+    self.isOrdered = isOrdered
+    self.isOptional = isOptional
+    self.isTransient = isTransient
+    self.deleteRule = deleteRule
+    self.minCount = minCount
+    self.maxCount = maxCount ?? (isToMany ? 0 : 1)
+    self.renamingIdentifier = renamingIdentifier
+    self.versionHashModifier = versionHashModifier
+    self.userInfo = userInfo
+  }
+}
+
+/// What happens to the objects at the other end of a relationship when an object is deleted.
+public enum DeleteRule: String, Sendable, Hashable, CaseIterable, Codable {
+  /// Nothing: their inverse relationships go on naming the deleted object, which is for the application to mend.
+  case noAction
+  /// Their inverse relationships forget the object.
+  case nullify
+  /// They are deleted too.
+  case cascade
+  /// The object cannot be deleted while the relationship leads anywhere.
+  case deny
+}

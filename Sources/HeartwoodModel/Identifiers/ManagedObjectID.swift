@@ -1,0 +1,78 @@
+public import FoundationEssentials
+import Synchronization
+
+/// The name of one object: the store that keeps it, its entity, and what the store calls the record.
+///
+/// It is Sendable, so it is what travels between contexts in place of the object. Comparing and hashing two of them is O(1)
+/// but for references that are strings.
+public struct ManagedObjectID: Sendable {
+  package let scope: ObjectIDScope
+  /// What the store calls the record. For a temporary id, a number that means nothing to any store.
+  public let reference: ReferenceID
+
+  package init(scope: ObjectIDScope, reference: ReferenceID) {
+    self.scope = scope
+    self.reference = reference
+  }
+
+  /// Makes a new id for an object that no store has seen yet, different from every other in this process.
+  package static func temporary(in scope: ObjectIDScope) -> ManagedObjectID {
+    precondition(scope.storeIdentifier == nil, "A temporary id belongs to no store.")
+    let number = nextTemporaryNumber.wrappingAdd(1, ordering: .relaxed).newValue
+    return ManagedObjectID(scope: scope, reference: .integer(number))
+  }
+
+  private static let nextTemporaryNumber = Atomic<Int64>(0)
+}
+
+extension ManagedObjectID {
+  /// The entity of the object.
+  public var entity: EntityDescription { scope.entity }
+
+  /// The identifier of the store that keeps the object, or nil for a temporary id.
+  public var storeIdentifier: UUID? { scope.storeIdentifier }
+
+  /// Whether the object has not been saved yet. A save replaces the id with a permanent one.
+  public var isTemporaryID: Bool { scope.storeIdentifier == nil }
+
+  /// The id as a URI that outlives the process: `x-coredata://<store UUID>/<Entity>/<reference>`.
+  ///
+  /// A temporary id has no store and a reference that begins with `t`; nothing can be looked up by it.
+  public func uriRepresentation() -> URL {
+    ObjectURI(storeIdentifier: storeIdentifier, entityName: entity.name, reference: reference).url
+  }
+}
+
+extension ManagedObjectID: Hashable {
+  public static func == (left: ManagedObjectID, right: ManagedObjectID) -> Bool {
+    left.reference == right.reference && (left.scope === right.scope || left.scope.names(sameRecordsAs: right.scope))
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(reference)
+  }
+}
+
+extension ManagedObjectID: CustomStringConvertible {
+  public var description: String { uriRepresentation().absoluteString }
+}
+
+/// What the ids of one entity's records in one store have in common.
+///
+/// One is made for each entity of an open store (and of a context, for its new objects), so that an id is a pointer and a
+/// reference.
+package final class ObjectIDScope: Sendable {
+  /// Nil for the temporary ids of new objects.
+  package let storeIdentifier: UUID?
+  package let entity: EntityDescription
+
+  package init(storeIdentifier: UUID?, entity: EntityDescription) {
+    self.storeIdentifier = storeIdentifier
+    self.entity = entity
+  }
+
+  /// Whether both scopes name the records of the same entity in the same store, though they were made apart.
+  func names(sameRecordsAs other: ObjectIDScope) -> Bool {
+    storeIdentifier == other.storeIdentifier && entity.name == other.entity.name
+  }
+}

@@ -1,0 +1,41 @@
+public import FoundationEssentials
+
+/// What a store itself calls a record: a number, a UUID or a string, unique among the records of an entity in the store.
+public enum ReferenceID: Sendable, Hashable {
+  case integer(Int64)
+  case uuid(UUID)
+  case string(String)
+}
+
+extension ReferenceID {
+  /// The reference as text: digits, a UUID in capitals, or the string.
+  ///
+  /// A string that would read as a number or a UUID, or that begins with an apostrophe, gets an apostrophe before it, so that
+  /// ``init(text:)`` gives back the same reference.
+  public var text: String {
+    switch self {
+    case .integer(let number): return String(number)
+    case .uuid(let uuid): return uuid.uuidString
+    case .string(let string):
+      if case .string = ReferenceID(text: string) { return string }
+      return "'" + string
+    }
+  }
+
+  /// The reference that ``text`` stands for.
+  public init(text: String) {
+    if text.utf8.first == UInt8(ascii: "'") {
+      self = .string(String(text.dropFirst()))
+    } else if let number = Int64(text), String(number) == text {
+      self = .integer(number)
+    } else if text.utf8.count == 36, let uuid = UUID(uuidString: text), uuid.uuidString == text {
+      self = .uuid(uuid)
+    } else {
+      self = .string(text)
+    }
+  }
+}
+
+extension ReferenceID: CustomStringConvertible {
+  public var description: String { text }
+}

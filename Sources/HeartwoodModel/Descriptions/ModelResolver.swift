@@ -2,66 +2,59 @@ import FoundationEssentials
 
 /// Makes entity descriptions of definitions that have been validated: names become ordinals, properties are inherited.
 struct ModelResolver {
-  private let definitions: [EntityDefinition]
-  private let ordinals: [String: Int]
-  private let flattened: [[PropertyDescription]]
+  private let index: DefinitionIndex
+  /// The ordinals of the descendants of each entity, in the order of the definitions.
+  private let descendants: [[Int]]
 
   init(definitions: [EntityDefinition]) {
-    self.definitions = definitions
-    let ordinals = Dictionary(
-      definitions.enumerated().map { ($0.element.name, $0.offset) },
-      uniquingKeysWith: { first, _ in first }
-    )
-    self.ordinals = ordinals
-    self.flattened = definitions.map { definition in
-      var chain = [definition]
-      while let parent = chain.last?.superentityName, let ordinal = ordinals[parent] { chain.append(definitions[ordinal]) }
-      return chain.reversed().flatMap(\.properties)
+    let index = DefinitionIndex(definitions)
+    var descendants: [[Int]] = Array(repeating: [], count: definitions.count)
+    for entity in definitions.indices {
+      for ancestor in index.lineage(of: entity).dropFirst() { descendants[ancestor].append(entity) }
     }
+    self.index = index
+    self.descendants = descendants
   }
 
   func resolve() -> [EntityDescription] {
-    var resolved: [EntityDescription?] = Array(repeating: nil, count: definitions.count)
-    for ordinal in definitions.indices { _ = entity(ordinal, in: &resolved) }
+    var resolved: [EntityDescription?] = Array(repeating: nil, count: index.definitions.count)
+    for ordinal in index.definitions.indices { _ = resolve(ordinal, in: &resolved) }
     return resolved.compactMap(\.self)
   }
 
   /// The entity at `ordinal`, made after its superentity.
-  private func entity(_ ordinal: Int, in resolved: inout [EntityDescription?]) -> EntityDescription {
+  private func resolve(_ ordinal: Int, in resolved: inout [EntityDescription?]) -> EntityDescription {
     if let entity = resolved[ordinal] { return entity }
-    let definition = definitions[ordinal]
-    let superentity = definition.superentityName.flatMap { ordinals[$0] }.map { entity($0, in: &resolved) }
-    let properties = flattened[ordinal]
+    let definition = index.definitions[ordinal]
+    let superentity = index.parents[ordinal].map { resolve($0, in: &resolved) }
+    let properties = (superentity?.properties ?? []) + definition.properties
+    let targets = definition.properties.map { $0.relationship.flatMap(target) }
     let entity = EntityDescription(
       definition: definition,
       ordinal: ordinal,
       superentity: superentity,
-      subentityOrdinals: definitions.indices.filter { $0 != ordinal && inherits($0, from: ordinal) },
+      subentityOrdinals: descendants[ordinal],
       properties: properties,
-      relationshipTargets: properties.map { $0.relationship.flatMap(target) },
+      relationshipTargets: (superentity?.relationshipTargets ?? []) + targets,
       versionHash: VersionHash.entity(definition, properties: properties, superentityHash: superentity?.versionHash)
     )
     resolved[ordinal] = entity
     return entity
   }
 
-  private func inherits(_ ordinal: Int, from ancestor: Int) -> Bool {
-    var current: Int? = ordinal
-    while let ordinal = current {
-      if ordinal == ancestor { return true }
-      current = definitions[ordinal].superentityName.flatMap { ordinals[$0] }
-    }
-    return false
-  }
-
   private func target(of relationship: RelationshipDescription) -> RelationshipTarget? {
-    ordinals[relationship.destinationEntityName].map { destination in
+    index.ordinal(ofEntity: relationship.destinationEntityName).map { destination in
       RelationshipTarget(
         entityOrdinal: destination,
-        inverseOrdinal: relationship.inverseRelationshipName.flatMap { inverse in
-          flattened[destination].firstIndex { $0.name == inverse }
-        }
+        inverseOrdinal: relationship.inverseRelationshipName.flatMap { ordinal(ofProperty: $0, in: destination) }
       )
+    }
+  }
+
+  /// The ordinal of a property, own or inherited: those that the owner inherits come before it.
+  private func ordinal(ofProperty name: String, in entity: Int) -> Int? {
+    index.place(ofProperty: name, in: entity).map { place in
+      index.lineage(of: place.entity).dropFirst().reduce(place.index) { $0 + index.definitions[$1].properties.count }
     }
   }
 }

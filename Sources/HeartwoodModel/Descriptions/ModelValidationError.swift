@@ -10,6 +10,15 @@ public struct ModelFault: Sendable, Hashable {
   public let path: String
   /// What is wrong and what to do.
   public let message: String
+  /// Where, by number: for readers that know the line of each definition.
+  package let location: Location
+
+  package enum Location: Sendable, Hashable {
+    case entity(Int)
+    case property(entity: Int, index: Int)
+    case uniquenessConstraint(entity: Int, index: Int)
+    case configuration(String)
+  }
 }
 
 extension ModelFault: CustomStringConvertible {

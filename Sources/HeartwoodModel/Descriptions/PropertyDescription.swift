@@ -36,6 +36,14 @@ extension PropertyDescription {
     }
   }
 
+  /// A text that changes the version hash, for a change that the description does not show.
+  public var versionHashModifier: String? {
+    switch self {
+    case .attribute(let attribute): attribute.versionHashModifier
+    case .relationship(let relationship): relationship.versionHashModifier
+    }
+  }
+
   public var userInfo: [String: String] {
     switch self {
     case .attribute(let attribute): attribute.userInfo

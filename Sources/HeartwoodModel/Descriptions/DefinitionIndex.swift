@@ -1,0 +1,67 @@
+/// Definitions made quick to look things up in, whether they are sound or not.
+struct DefinitionIndex {
+  /// An own property of an entity: the entity's ordinal, and the place in ``EntityDefinition/properties``.
+  struct PropertyPlace {
+    let entity: Int
+    let index: Int
+  }
+
+  /// How many ancestors an entity may have. It bounds every walk along the parents, and every recursion over them.
+  static let deepestInheritance = 64
+
+  let definitions: [EntityDefinition]
+  /// The ordinal of each entity's parent; nil where there is none, or none of that name.
+  let parents: [Int?]
+  private let ordinals: [String: Int]
+  private let ownProperties: [[String: Int]]
+
+  init(_ definitions: [EntityDefinition]) {
+    let ordinals = Dictionary(
+      definitions.enumerated().map { ($0.element.name, $0.offset) },
+      uniquingKeysWith: { first, _ in first }
+    )
+    self.definitions = definitions
+    self.ordinals = ordinals
+    self.parents = definitions.map { $0.superentityName.flatMap { ordinals[$0] } }
+    self.ownProperties = definitions.map { definition in
+      Dictionary(
+        definition.properties.enumerated().map { ($0.element.name, $0.offset) },
+        uniquingKeysWith: { first, _ in first }
+      )
+    }
+  }
+
+  /// The ordinal of the first entity called `name`.
+  func ordinal(ofEntity name: String) -> Int? { ordinals[name] }
+
+  /// The place of the first own property called `name`, not an inherited one.
+  func index(ofOwnProperty name: String, in entity: Int) -> Int? { ownProperties[entity][name] }
+
+  /// The property called `name`, own or inherited.
+  func place(ofProperty name: String, in entity: Int) -> PropertyPlace? {
+    for ancestor in lineage(of: entity) {
+      if let index = ownProperties[ancestor][name] { return PropertyPlace(entity: ancestor, index: index) }
+    }
+    return nil
+  }
+
+  func property(at place: PropertyPlace) -> PropertyDescription {
+    definitions[place.entity].properties[place.index]
+  }
+
+  /// The entity and its ancestors, nearest first: at most as many as may be, even where the parents go in a circle.
+  func lineage(of entity: Int) -> [Int] {
+    var lineage = [entity]
+    while let last = lineage.last, let parent = parents[last], parent != entity,
+      lineage.count <= Self.deepestInheritance
+    {
+      lineage.append(parent)
+    }
+    return lineage
+  }
+
+  /// Whether one of the entities inherits from the other, or they are the same.
+  func isRelated(_ entity: Int, to other: Int) -> Bool {
+    lineage(of: entity).contains(other) || lineage(of: other).contains(entity)
+  }
+}

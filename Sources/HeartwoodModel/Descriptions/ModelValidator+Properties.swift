@@ -1,0 +1,114 @@
+extension ModelValidator {
+  /// One property that is being checked.
+  private struct Subject {
+    let entity: Int
+    let index: Int
+    var location: ModelFault.Location { .property(entity: entity, index: index) }
+  }
+
+  func checkProperties(of entity: Int, _ faults: inout [ModelFault]) {
+    for (number, property) in index.definitions[entity].properties.enumerated() {
+      let subject = Subject(entity: entity, index: number)
+      checkName(property.name, of: subject, &faults)
+      switch property {
+      case .attribute(let attribute):
+        checkDefault(of: attribute, subject, &faults)
+      case .relationship(let relationship):
+        checkCounts(of: relationship, subject, &faults)
+        checkDestination(of: relationship, subject, &faults)
+      }
+    }
+  }
+
+  private func checkName(_ name: String, of subject: Subject, _ faults: inout [ModelFault]) {
+    if !ModelName.isAllowed(name) {
+      add("The property's name is \(quoted(name)). \(ModelName.rule)", at: subject.location, &faults)
+    }
+    if index.index(ofOwnProperty: name, in: subject.entity) != subject.index {
+      add("The entity has another property of the same name. Rename one of them.", at: subject.location, &faults)
+      return
+    }
+    let ancestors = index.lineage(of: subject.entity).dropFirst()
+    if let owner = ancestors.first(where: { index.index(ofOwnProperty: name, in: $0) != nil }) {
+      let owner = quoted(index.definitions[owner].name)
+      let advice = "Rename one of them, or take this one away."
+      add("The entity inherits a property of the same name from \(owner). \(advice)", at: subject.location, &faults)
+    }
+  }
+
+  private func checkDefault(of attribute: AttributeDescription, _ subject: Subject, _ faults: inout [ModelFault]) {
+    guard !attribute.defaultValue.fits(attribute.type) else { return }
+    let kind = attribute.defaultValue.kindDescription
+    let outOfRange = if case .integer = attribute.defaultValue { attribute.type.integerRange != nil } else { false }
+    let reason = outOfRange ? "is out of the range of" : "is \(kind), which does not fit"
+    let advice = "Give a value of the attribute's type, or none."
+    add("The default value \(reason) the type \(attribute.type.rawValue). \(advice)", at: subject.location, &faults)
+  }
+
+  private func checkCounts(
+    of relationship: RelationshipDescription,
+    _ subject: Subject,
+    _ faults: inout [ModelFault]
+  ) {
+    let (least, most) = (relationship.minCount, relationship.maxCount)
+    if least < 0 || most < 0 {
+      let advice = "Give counts from 0 on; a greatest count of 0 means any number."
+      add("The counts \(least) and \(most) are not both 0 or more. \(advice)", at: subject.location, &faults)
+    } else if !relationship.isToMany && most != 1 {
+      let advice = "Make it 1, or make the relationship to-many."
+      add("A to-one relationship has a greatest count of \(most). \(advice)", at: subject.location, &faults)
+    } else if most != 0 && least > most {
+      let advice = "Make the least count smaller, or the greatest one larger."
+      add("The least count \(least) is above the greatest, \(most). \(advice)", at: subject.location, &faults)
+    }
+    if relationship.isOrdered && !relationship.isToMany {
+      let advice = "Make it to-many, or not ordered."
+      add("A to-one relationship is ordered. \(advice)", at: subject.location, &faults)
+    }
+  }
+
+  private func checkDestination(
+    of relationship: RelationshipDescription,
+    _ subject: Subject,
+    _ faults: inout [ModelFault]
+  ) {
+    let name = relationship.destinationEntityName
+    guard let destination = index.ordinal(ofEntity: name) else {
+      let advice = "Add that entity to the model, or correct the name."
+      add("The destination \(quoted(name)) does not exist. \(advice)", at: subject.location, &faults)
+      return
+    }
+    guard let inverseName = relationship.inverseRelationshipName else { return }
+    guard let place = index.place(ofProperty: inverseName, in: destination) else {
+      let advice = "Add that relationship, correct the name, or leave the inverse out."
+      let message = "The inverse \(quoted(inverseName)) does not exist in the destination \(quoted(name))."
+      add("\(message) \(advice)", at: subject.location, &faults)
+      return
+    }
+    checkInverse(index.property(at: place), of: relationship, subject, &faults)
+  }
+
+  private func checkInverse(
+    _ property: PropertyDescription,
+    of relationship: RelationshipDescription,
+    _ subject: Subject,
+    _ faults: inout [ModelFault]
+  ) {
+    guard let inverse = property.relationship else {
+      let advice = "Name a relationship, or leave the inverse out."
+      add("The inverse \(quoted(property.name)) is an attribute. \(advice)", at: subject.location, &faults)
+      return
+    }
+    let back = index.ordinal(ofEntity: inverse.destinationEntityName)
+    if let back, !index.isRelated(back, to: subject.entity) {
+      let destination = quoted(inverse.destinationEntityName)
+      let advice = "It has to lead to this entity: correct its destination, or this inverse."
+      add("The inverse \(quoted(inverse.name)) leads to \(destination). \(advice)", at: subject.location, &faults)
+    }
+    if inverse.inverseRelationshipName != relationship.name {
+      let other = inverse.inverseRelationshipName.map(quoted) ?? "none"
+      let advice = "Two relationships that are each other's inverse have to name each other: correct one of them."
+      add("The inverse of \(quoted(inverse.name)) is \(other). \(advice)", at: subject.location, &faults)
+    }
+  }
+}

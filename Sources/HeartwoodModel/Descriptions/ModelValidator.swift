@@ -1,0 +1,144 @@
+/// Finds every fault of the definitions of a model, in time that grows with their size and no faster.
+struct ModelValidator {
+  /// How many properties all entities may have together, the inherited ones counted for each entity.
+  ///
+  /// Inheritance multiplies: without a limit, a file of a few megabytes could describe a model that no machine can hold.
+  static let mostProperties = 1_000_000
+
+  let index: DefinitionIndex
+  private let configurations: [String: [String]]
+
+  init(definitions: [EntityDefinition], configurations: [String: [String]]) {
+    self.index = DefinitionIndex(definitions)
+    self.configurations = configurations
+  }
+
+  /// All faults in the order of the definitions, those of the configurations last; none where the model is sound.
+  func faults() -> [ModelFault] {
+    var faults: [ModelFault] = []
+    let inheritance = InheritanceSurvey(index)
+    for entity in index.definitions.indices {
+      checkName(of: entity, &faults)
+      checkParent(of: entity, inheritance, &faults)
+      checkProperties(of: entity, &faults)
+      checkUniquenessConstraints(of: entity, &faults)
+    }
+    if faults.isEmpty { checkSize(&faults) }
+    for name in configurations.keys.sorted() { checkConfiguration(name, &faults) }
+    return faults
+  }
+}
+
+extension ModelValidator {
+  private func checkName(of entity: Int, _ faults: inout [ModelFault]) {
+    let name = index.definitions[entity].name
+    if !ModelName.isAllowed(name) {
+      add("The entity's name is \(quoted(name)). \(ModelName.rule)", at: .entity(entity), &faults)
+    }
+    if index.ordinal(ofEntity: name) != entity {
+      add("Another entity has the same name. Rename one of them.", at: .entity(entity), &faults)
+    }
+  }
+
+  private func checkParent(of entity: Int, _ inheritance: InheritanceSurvey, _ faults: inout [ModelFault]) {
+    if let parent = index.definitions[entity].superentityName, index.parents[entity] == nil {
+      let advice = "Add that entity to the model, or correct the name."
+      add("The parent \(quoted(parent)) does not exist. \(advice)", at: .entity(entity), &faults)
+    }
+    if let names = inheritance.circle(foundAt: entity) {
+      add("The entity inherits from itself (\(names)). Take away one of the parents.", at: .entity(entity), &faults)
+    }
+    if inheritance.isFirstTooDeep(entity) {
+      let limit = DefinitionIndex.deepestInheritance
+      add("The entity has more than \(limit) ancestors. Make the hierarchy flatter.", at: .entity(entity), &faults)
+    }
+  }
+
+  private func checkUniquenessConstraints(of entity: Int, _ faults: inout [ModelFault]) {
+    for (number, names) in index.definitions[entity].uniquenessConstraints.enumerated() {
+      let location = ModelFault.Location.uniquenessConstraint(entity: entity, index: number)
+      if names.isEmpty {
+        add("A uniqueness constraint names no attribute. Name one at least, or take it away.", at: location, &faults)
+      }
+      var seen: Set<String> = []
+      for name in names {
+        if !seen.insert(name).inserted {
+          add("A uniqueness constraint names \(quoted(name)) twice. Name it once.", at: location, &faults)
+        } else if let reason = reasonAgainstUniqueness(of: name, in: entity) {
+          add("A uniqueness constraint names \(quoted(name)), \(reason)", at: location, &faults)
+        }
+      }
+    }
+  }
+
+  private func reasonAgainstUniqueness(of name: String, in entity: Int) -> String? {
+    guard let place = index.place(ofProperty: name, in: entity) else {
+      return "which the entity does not have. Add the attribute, or correct the name."
+    }
+    switch index.property(at: place) {
+    case .relationship:
+      return "which is a relationship. Only attributes can be unique: name an attribute."
+    case .attribute(let attribute) where attribute.isTransient:
+      return "which is transient, so that no store sees its values. Name a stored attribute."
+    case .attribute:
+      return nil
+    }
+  }
+
+  private func checkConfiguration(_ name: String, _ faults: inout [ModelFault]) {
+    let location = ModelFault.Location.configuration(name)
+    if name.isEmpty { add("A configuration has an empty name. Give it a name.", at: location, &faults) }
+    var seen: Set<String> = []
+    for member in configurations[name] ?? [] {
+      if !seen.insert(member).inserted {
+        add("The entity \(quoted(member)) is listed twice. List it once.", at: location, &faults)
+      } else if index.ordinal(ofEntity: member) == nil {
+        let advice = "Add that entity to the model, or correct the name."
+        add("The entity \(quoted(member)) does not exist. \(advice)", at: location, &faults)
+      }
+    }
+  }
+
+  /// Reports the entity at which the properties become too many. It relies on the parents being sound.
+  private func checkSize(_ faults: inout [ModelFault]) {
+    var count = 0
+    for entity in index.definitions.indices {
+      count += index.lineage(of: entity).reduce(0) { $0 + index.definitions[$1].properties.count }
+      guard count > Self.mostProperties else { continue }
+      let advice = "Split the model, or let fewer entities inherit."
+      let message = "Up to here the entities have \(count) properties, the inherited ones counted for each entity"
+      add("\(message); \(Self.mostProperties) are allowed. \(advice)", at: .entity(entity), &faults)
+      return
+    }
+  }
+}
+
+extension ModelValidator {
+  func add(_ message: String, at location: ModelFault.Location, _ faults: inout [ModelFault]) {
+    faults.append(ModelFault(path: path(of: location), message: message, location: location))
+  }
+
+  /// `name` for a message: names that come from files may be of any length.
+  func quoted(_ name: String) -> String {
+    let longest = 100
+    return "“" + (name.count > longest ? name.prefix(longest) + "…" : name[...]) + "”"
+  }
+
+  private func path(of location: ModelFault.Location) -> String {
+    switch location {
+    case .entity(let entity), .uniquenessConstraint(let entity, _): entityPath(entity)
+    case .property(let entity, let index): entityPath(entity) + "." + propertyPath(entity, index)
+    case .configuration(let name): "configuration \(name)"
+    }
+  }
+
+  private func entityPath(_ entity: Int) -> String {
+    let name = index.definitions[entity].name
+    return name.isEmpty ? "entity number \(entity + 1)" : name
+  }
+
+  private func propertyPath(_ entity: Int, _ property: Int) -> String {
+    let name = index.definitions[entity].properties[property].name
+    return name.isEmpty ? "property number \(property + 1)" : name
+  }
+}

@@ -1,6 +1,8 @@
 /// The description of an attribute: what an entity's objects keep under a name.
 public struct AttributeDescription: Sendable, Hashable {
+  /// The name, unique in the entity.
   public var name: String
+  /// What kind of values it has.
   public var type: AttributeType
   /// Whether an object may be saved without a value.
   public var isOptional: Bool
@@ -20,8 +22,10 @@ public struct AttributeDescription: Sendable, Hashable {
   public var renamingIdentifier: String?
   /// A text that changes the version hash, for a change that the description does not show.
   public var versionHashModifier: String?
+  /// The author's own notes, by key.
   public var userInfo: [String: String]
 
+  /// An attribute that is not checked yet: a ``ManagedObjectModel`` does that.
   public init(
     name: String,
     type: AttributeType,

@@ -2,6 +2,7 @@
 ///
 /// A ``ManagedObjectModel`` checks the definitions and makes an ``EntityDescription`` of each, in which the names are resolved.
 public struct EntityDefinition: Sendable, Hashable {
+  /// The name, unique in the model.
   public var name: String
   /// The Swift class of the entity's objects, where the model names one.
   public var managedObjectClassName: String?
@@ -17,8 +18,10 @@ public struct EntityDefinition: Sendable, Hashable {
   public var renamingIdentifier: String?
   /// A text that changes the version hash, for a change that the description does not show.
   public var versionHashModifier: String?
+  /// The author's own notes, by key.
   public var userInfo: [String: String]
 
+  /// An entity that is not checked yet: a ``ManagedObjectModel`` does that.
   public init(
     name: String,
     managedObjectClassName: String? = nil,

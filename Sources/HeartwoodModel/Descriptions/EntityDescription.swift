@@ -11,6 +11,7 @@ public final class EntityDescription: Sendable {
   public let definition: EntityDefinition
   /// The place of the entity in ``ManagedObjectModel/entities``.
   public let ordinal: Int
+  /// The entity that this one inherits from, or nil for a root.
   public let superentity: EntityDescription?
   /// The ordinals of the entities that inherit from this one, at any depth.
   public let subentityOrdinals: [Int]
@@ -60,11 +61,17 @@ public struct RelationshipTarget: Sendable, Hashable {
 }
 
 extension EntityDescription {
+  /// The name, unique in the model.
   public var name: String { definition.name }
+  /// Whether there are no objects of this entity itself, but only of its subentities.
   public var isAbstract: Bool { definition.isAbstract }
+  /// The Swift class of the entity's objects, where the model names one.
   public var managedObjectClassName: String? { definition.managedObjectClassName }
+  /// The author's own notes, by key.
   public var userInfo: [String: String] { definition.userInfo }
+  /// The name that the entity had in the version of the model before this one, where it was renamed.
   public var renamingIdentifier: String? { definition.renamingIdentifier }
+  /// A text that changes the version hash, for a change that the description does not show.
   public var versionHashModifier: String? { definition.versionHashModifier }
 
   /// The ordinal of the property called `name`, or nil where there is none. O(1).
@@ -81,8 +88,13 @@ extension EntityDescription {
   /// All relationships, the inherited ones first.
   public var relationships: [RelationshipDescription] { properties.compactMap(\.relationship) }
 
+  /// All properties, the inherited ones included. Made anew at each call: O(n).
   public var propertiesByName: [String: PropertyDescription] { ordinalsByName.mapValues { properties[$0] } }
+
+  /// All attributes, the inherited ones included. Made anew at each call: O(n).
   public var attributesByName: [String: AttributeDescription] { propertiesByName.compactMapValues(\.attribute) }
+
+  /// All relationships, the inherited ones included. Made anew at each call: O(n).
   public var relationshipsByName: [String: RelationshipDescription] {
     propertiesByName.compactMapValues(\.relationship)
   }
@@ -106,5 +118,6 @@ extension EntityDescription {
 }
 
 extension EntityDescription: CustomStringConvertible {
+  /// The word entity and the name.
   public var description: String { "entity \(name)" }
 }

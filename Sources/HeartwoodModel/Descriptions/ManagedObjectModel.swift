@@ -36,6 +36,7 @@ extension ManagedObjectModel {
     ordinalsByName[name].map { entities[$0] }
   }
 
+  /// All entities. Made anew at each call: O(n).
   public var entitiesByName: [String: EntityDescription] { ordinalsByName.mapValues { entities[$0] } }
 
   /// The entities of `configuration`, in declared order; nil means the default one, of all entities.
@@ -56,12 +57,14 @@ extension ManagedObjectModel {
 }
 
 extension ManagedObjectModel: Hashable {
+  /// Whether the definitions, configurations and version identifiers are the same.
   public static func == (left: ManagedObjectModel, right: ManagedObjectModel) -> Bool {
     left === right
       || (left.configurations == right.configurations && left.versionIdentifiers == right.versionIdentifiers
         && left.entities.map(\.definition) == right.entities.map(\.definition))
   }
 
+  /// Hashes the names of the entities.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(entities.map(\.name))
   }

@@ -22,10 +22,12 @@ public struct ModelFault: Sendable, Hashable {
 }
 
 extension ModelFault: CustomStringConvertible {
+  /// The path and the message.
   public var description: String { "\(path): \(message)" }
 }
 
 extension ModelValidationError: CustomStringConvertible {
+  /// All faults, one a line.
   public var description: String {
     let summary = faults.count == 1 ? "The model has a fault:" : "The model has \(faults.count) faults:"
     return ([summary] + faults.map { "  \($0)" }).joined(separator: "\n")

@@ -5,6 +5,7 @@ public enum PropertyDescription: Sendable, Hashable {
 }
 
 extension PropertyDescription {
+  /// The name, unique in the entity.
   public var name: String {
     switch self {
     case .attribute(let attribute): attribute.name
@@ -44,6 +45,7 @@ extension PropertyDescription {
     }
   }
 
+  /// The author's own notes, by key.
   public var userInfo: [String: String] {
     switch self {
     case .attribute(let attribute): attribute.userInfo

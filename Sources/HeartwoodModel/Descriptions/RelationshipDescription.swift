@@ -1,5 +1,6 @@
 /// The description of a relationship: how an entity's objects lead to those of another, or of the same.
 public struct RelationshipDescription: Sendable, Hashable {
+  /// The name, unique in the entity.
   public var name: String
   /// The name of the entity that the relationship leads to.
   public var destinationEntityName: String
@@ -23,8 +24,12 @@ public struct RelationshipDescription: Sendable, Hashable {
   public var renamingIdentifier: String?
   /// A text that changes the version hash, for a change that the description does not show.
   public var versionHashModifier: String?
+  /// The author's own notes, by key.
   public var userInfo: [String: String]
 
+  /// A relationship that is not checked yet: a ``ManagedObjectModel`` does that.
+  ///
+  /// - Parameter maxCount: nil means any number for a to-many relationship, and 1 for a to-one.
   public init(
     name: String,
     destinationEntityName: String,

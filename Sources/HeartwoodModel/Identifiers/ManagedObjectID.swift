@@ -44,16 +44,19 @@ extension ManagedObjectID {
 }
 
 extension ManagedObjectID: Hashable {
+  /// Whether both name the same record, or the same new object.
   public static func == (left: ManagedObjectID, right: ManagedObjectID) -> Bool {
     left.reference == right.reference && (left.scope === right.scope || left.scope.names(sameRecordsAs: right.scope))
   }
 
+  /// Hashes the reference only: ids of equal references in different entities are rare.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(reference)
   }
 }
 
 extension ManagedObjectID: CustomStringConvertible {
+  /// The URI.
   public var description: String { uriRepresentation().absoluteString }
 }
 

@@ -7,9 +7,12 @@ public struct ObjectURI: Sendable, Hashable {
 
   /// The store that keeps the object, or nil where the object has not been saved.
   public var storeIdentifier: UUID?
+  /// The name of the object's entity.
   public var entityName: String
+  /// What the store calls the record.
   public var reference: ReferenceID
 
+  /// The URI of the record that `reference` names.
   public init(storeIdentifier: UUID?, entityName: String, reference: ReferenceID) {
     self.storeIdentifier = storeIdentifier
     self.entityName = entityName
@@ -74,11 +77,15 @@ extension ObjectURI {
         bytes.append(byte)
         continue
       }
-      guard let high = rest.popFirst(), let low = rest.popFirst(),
-        let value = UInt8(String(decoding: [high, low], as: UTF8.self), radix: 16)
+      guard let high = rest.popFirst().flatMap(hexadecimalDigit),
+        let low = rest.popFirst().flatMap(hexadecimalDigit)
       else { return nil }
-      bytes.append(value)
+      bytes.append(high << 4 | low)
     }
     return String(validating: bytes, as: UTF8.self)
+  }
+
+  private static func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
+    Character(Unicode.Scalar(byte)).hexDigitValue.flatMap { UInt8(exactly: $0) }
   }
 }

@@ -1,7 +1,9 @@
 public import FoundationEssentials
 
 /// What a store itself calls a record: a number, a UUID or a string, unique among the records of an entity in the store.
-public enum ReferenceID: Sendable, Hashable {
+///
+/// Two strings are the same reference when they are the same bytes: a store keeps records apart that Unicode calls equivalent.
+public enum ReferenceID: Sendable {
   case integer(Int64)
   case uuid(UUID)
   case string(String)
@@ -17,15 +19,14 @@ extension ReferenceID {
     case .integer(let number): return String(number)
     case .uuid(let uuid): return uuid.uuidString
     case .string(let string):
-      if case .string = ReferenceID(text: string) { return string }
-      return "'" + string
+      return ReferenceID(text: string) == self ? string : "'" + string
     }
   }
 
   /// The reference that ``text`` stands for.
   public init(text: String) {
     if text.utf8.first == UInt8(ascii: "'") {
-      self = .string(String(text.dropFirst()))
+      self = .string(String(Substring(text.utf8.dropFirst())))
     } else if let number = Int64(text), String(number) == text {
       self = .integer(number)
     } else if text.utf8.count == 36, let uuid = UUID(uuidString: text), uuid.uuidString == text {
@@ -36,6 +37,19 @@ extension ReferenceID {
   }
 }
 
+extension ReferenceID: Hashable {
+  /// Whether both are the same number, the same UUID, or the same bytes of text.
+  public static func == (left: ReferenceID, right: ReferenceID) -> Bool {
+    switch (left, right) {
+    case (.integer(let a), .integer(let b)): a == b
+    case (.uuid(let a), .uuid(let b)): a == b
+    case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+    default: false
+    }
+  }
+}
+
 extension ReferenceID: CustomStringConvertible {
+  /// The same as ``text``.
   public var description: String { text }
 }

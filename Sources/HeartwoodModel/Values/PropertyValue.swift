@@ -65,6 +65,7 @@ extension PropertyValue {
 }
 
 extension PropertyValue: Hashable {
+  /// Whether a store that keeps one value may give back the other.
   public static func == (left: PropertyValue, right: PropertyValue) -> Bool {
     switch (left, right) {
     case (.null, .null): true
@@ -74,7 +75,7 @@ extension PropertyValue: Hashable {
     case (.float(let a), .float(let b)): a == b || (a.isNaN && b.isNaN)
     case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
     case (.boolean(let a), .boolean(let b)): a == b
-    case (.date(let a), .date(let b)): a == b
+    case (.date(let a), .date(let b)): a == b || (a.isNaN && b.isNaN)
     case (.binary(let a), .binary(let b)): a == b
     case (.uuid(let a), .uuid(let b)): a == b
     case (.uri(let a), .uri(let b)): a == b
@@ -84,6 +85,7 @@ extension PropertyValue: Hashable {
     }
   }
 
+  /// Hashes the value, and every NaN alike.
   public func hash(into hasher: inout Hasher) {
     switch self {
     case .null: hasher.combine(0)
@@ -93,7 +95,7 @@ extension PropertyValue: Hashable {
     case .float(let value): hasher.combine(value.isNaN ? .nan : value)
     case .string(let value): hasher.combine(value)
     case .boolean(let value): hasher.combine(value)
-    case .date(let value): hasher.combine(value)
+    case .date(let value): hasher.combine(value.isNaN ? Date(timeIntervalSinceReferenceDate: .nan) : value)
     case .binary(let value): hasher.combine(value)
     case .uuid(let value): hasher.combine(value)
     case .uri(let value): hasher.combine(value)
@@ -101,4 +103,8 @@ extension PropertyValue: Hashable {
     case .toMany(let value): hasher.combine(value)
     }
   }
+}
+
+extension Date {
+  fileprivate var isNaN: Bool { timeIntervalSinceReferenceDate.isNaN }
 }

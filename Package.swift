@@ -59,5 +59,6 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    .testTarget(name: "HeartwoodModelTests", dependencies: ["HeartwoodModel"], swiftSettings: settings),
   ]
 )

@@ -41,9 +41,14 @@ extension PropertyValue {
     case .string: .string(text)
     case .boolean: text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : nil
     case .date: NumberText.number(text, Double.self).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
-    case .binary, .transformable: Data(base64Encoded: text).map(PropertyValue.binary)
+    case .binary, .transformable: data(text).map(PropertyValue.binary)
     case .uuid: UUID(uuidString: text).map(PropertyValue.uuid)
     case .uri: URL(string: text).map(PropertyValue.uri)
     }
+  }
+
+  /// The bytes that base64 text stands for. Foundation by itself lets superfluous padding pass.
+  private static func data(_ text: String) -> Data? {
+    text.utf8.count.isMultiple(of: 4) ? Data(base64Encoded: text) : nil
   }
 }

@@ -1,0 +1,195 @@
+import HeartwoodModel
+
+extension FaultCase {
+  static let all = names + hierarchy + defaults + counts + destinations + constraints + configurations
+
+  private static func one(_ name: String, at path: String, _ message: String, _ entities: EntityDefinition...)
+    -> FaultCase
+  {
+    FaultCase(name: name, path: path, message: message, entities: entities)
+  }
+
+  private static func relationship(
+    _ name: String,
+    _ message: String,
+    toMany: Bool = true,
+    ordered: Bool = false,
+    least: Int = 0,
+    most: Int? = nil
+  ) -> FaultCase {
+    let description = RelationshipDescription(
+      name: "r",
+      destinationEntityName: "A",
+      isToMany: toMany,
+      isOrdered: ordered,
+      minCount: least,
+      maxCount: most
+    )
+    return one(name, at: "A.r", message, .entity("A", .relationship(description)))
+  }
+
+  private static let names = [
+    one("empty entity name", at: "entity number 1", "A name begins with", .entity("")),
+    one("entity name with a space", at: "My Entity", "A name begins with", .entity("My Entity")),
+    one("entity name with a digit first", at: "1A", "A name begins with", .entity("1A")),
+    one("entity name with a slash", at: "A/B", "A name begins with", .entity("A/B")),
+    one("entity name that is a lone mark", at: "\u{301}", "A name begins with", .entity("\u{301}")),
+    one("empty property name", at: "A.property number 1", "A name begins with", .entity("A", .attribute("", .string))),
+    one("property name with a point", at: "A.b.c", "A name begins with", .entity("A", .attribute("b.c", .string))),
+    one("duplicate entity", at: "A", "Another entity has the same name", .entity("A"), .entity("A")),
+    one(
+      "duplicate property",
+      at: "A.b",
+      "another property of the same name",
+      .entity("A", .attribute("b", .string), .toOne("b", "A", inverse: nil))
+    ),
+    one(
+      "inherited property",
+      at: "C.x",
+      "from “A”",
+      .entity("C", parent: "B", .attribute("x", .string)),
+      .entity("B", parent: "A"),
+      .entity("A", .attribute("x", .integer16))
+    ),
+  ]
+
+  private static let hierarchy = [
+    one("unknown parent", at: "A", "The parent “B” does not exist", .entity("A", parent: "B")),
+    one("own parent", at: "A", "(A → A)", .entity("A", parent: "A")),
+    one(
+      "circle of parents",
+      at: "A",
+      "(A → C → B → A)",
+      .entity("A", parent: "C"),
+      .entity("B", parent: "A"),
+      .entity("C", parent: "B")
+    ),
+  ]
+
+  private static let defaults = [
+    one(
+      "default of another type",
+      at: "A.b",
+      "is a string, which does not fit the type integer32",
+      .entity("A", .attribute("b", .integer32, default: .string("1")))
+    ),
+    one(
+      "default out of range",
+      at: "A.b",
+      "out of the range of the type integer16",
+      .entity("A", .attribute("b", .integer16, default: .integer(32_768)))
+    ),
+    one(
+      "integer default of a string",
+      at: "A.b",
+      "is an integer, which does not fit the type string",
+      .entity("A", .attribute("b", .string, default: .integer(1)))
+    ),
+    one(
+      "collection as default",
+      at: "A.b",
+      "is a collection of objects",
+      .entity("A", .attribute("b", .transformable, default: .toMany([])))
+    ),
+  ]
+
+  private static let counts = [
+    relationship("negative least count", "from 0 on", least: -1),
+    relationship("negative greatest count", "from 0 on", most: -1),
+    relationship("least above greatest", "The least count 3 is above the greatest, 2", least: 3, most: 2),
+    relationship("to-one of many", "greatest count of 2", toMany: false, most: 2),
+    relationship("to-one of any number", "greatest count of 0", toMany: false, most: 0),
+    relationship("to-one of two at least", "The least count 2 is above", toMany: false, least: 2),
+    relationship("ordered to-one", "A to-one relationship is ordered", toMany: false, ordered: true),
+  ]
+
+  private static let destinations = [
+    one(
+      "unknown destination",
+      at: "A.b",
+      "The destination “B” does not exist",
+      .entity("A", .toOne("b", "B", inverse: "a"))
+    ),
+    one("unknown inverse", at: "A.b", "The inverse “a” does not exist", .entity("A", .toOne("b", "A", inverse: "a"))),
+    one(
+      "attribute as inverse",
+      at: "A.b",
+      "The inverse “c” is an attribute",
+      .entity("A", .toOne("b", "A", inverse: "c"), .attribute("c", .string))
+    ),
+    one(
+      "inverse without an inverse",
+      at: "A.b",
+      "The inverse of “a” is none",
+      .entity("A", .toOne("b", "B", inverse: "a")),
+      .entity("B", .toOne("a", "A", inverse: nil))
+    ),
+    one(
+      "inverse of another",
+      at: "A.b",
+      "The inverse of “a” is “c”",
+      .entity("A", .toOne("b", "B", inverse: "a"), .toOne("c", "B", inverse: "a")),
+      .entity("B", .toOne("a", "A", inverse: "c"))
+    ),
+    one(
+      "inverse that leads elsewhere",
+      at: "A.b",
+      "The inverse “a” leads to “C”",
+      .entity("A", .toOne("b", "B", inverse: "a")),
+      .entity("B", .toOne("a", "C", inverse: "b")),
+      .entity("C", .toOne("b", "B", inverse: "a"))
+    ),
+  ]
+
+  private static let constraints = [
+    one("empty constraint", at: "A", "names no attribute", .entity("A", unique: [[]])),
+    one(
+      "constraint on an unknown property",
+      at: "A",
+      "“b”, which the entity does not have",
+      .entity("A", unique: [["b"]])
+    ),
+    one(
+      "constraint on a relationship",
+      at: "A",
+      "“b”, which is a relationship",
+      .entity("A", unique: [["b"]], .toOne("b", "A", inverse: nil))
+    ),
+    one(
+      "constraint on a transient attribute",
+      at: "A",
+      "“b”, which is transient",
+      .entity("A", unique: [["b"]], .attribute("b", .string, transient: true))
+    ),
+    one(
+      "constraint that names an attribute twice",
+      at: "A",
+      "“b” twice",
+      .entity("A", unique: [["b", "b"]], .attribute("b", .string))
+    ),
+  ]
+
+  private static let configurations = [
+    FaultCase(
+      name: "configuration with an unknown entity",
+      path: "configuration Cloud",
+      message: "The entity “B” does not exist",
+      entities: [.entity("A")],
+      configurations: ["Cloud": ["A", "B"]]
+    ),
+    FaultCase(
+      name: "configuration that lists an entity twice",
+      path: "configuration Cloud",
+      message: "“A” is listed twice",
+      entities: [.entity("A")],
+      configurations: ["Cloud": ["A", "A"]]
+    ),
+    FaultCase(
+      name: "configuration without a name",
+      path: "configuration ",
+      message: "an empty name",
+      entities: [.entity("A")],
+      configurations: ["": ["A"]]
+    ),
+  ]
+}

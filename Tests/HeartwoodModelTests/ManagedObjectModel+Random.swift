@@ -1,0 +1,98 @@
+import HeartwoodModel
+
+extension ManagedObjectModel {
+  /// A random model without faults.
+  static func random(_ generator: inout SeededGenerator) throws -> ManagedObjectModel {
+    let count = Int.random(in: 0...6, using: &generator)
+    var entities = (0..<count).map { EntityDefinition.random($0, &generator) }
+    for number in entities.indices where generator.chance(2) { entities.relate(number, &generator) }
+    let names = entities.map(\.name)
+    return try ManagedObjectModel(
+      entities: entities.shuffled(using: &generator),
+      configurations: generator.chance(2) ? [:] : ["Default/\(PropertyValue.string(&generator))": names],
+      versionIdentifiers: generator.chance(2) ? [] : [PropertyValue.string(&generator)]
+    )
+  }
+}
+
+extension EntityDefinition {
+  fileprivate static func random(_ number: Int, _ generator: inout SeededGenerator) -> EntityDefinition {
+    let properties = AttributeType.allCases.filter { _ in generator.chance(2) }.map { type in
+      PropertyDescription.attribute(.random("e\(number)_\(type.rawValue)", type, &generator))
+    }
+    let stored = properties.filter { !$0.isTransient }.map(\.name)
+    return EntityDefinition(
+      name: "E\(number)é",
+      managedObjectClassName: generator.text(),
+      isAbstract: generator.chance(3),
+      superentityName: number > 0 && generator.chance(2) ? "E\(Int.random(in: 0..<number, using: &generator))é" : nil,
+      properties: properties,
+      uniquenessConstraints: stored.isEmpty || generator.chance(2) ? [] : [stored],
+      renamingIdentifier: generator.text(),
+      versionHashModifier: generator.text(),
+      userInfo: generator.userInfo()
+    )
+  }
+}
+
+extension AttributeDescription {
+  fileprivate static func random(
+    _ name: String,
+    _ type: AttributeType,
+    _ generator: inout SeededGenerator
+  ) -> AttributeDescription {
+    AttributeDescription(
+      name: name,
+      type: type,
+      isOptional: generator.chance(2),
+      isTransient: generator.chance(4),
+      defaultValue: generator.chance(3) ? .null : .random(of: type, &generator),
+      allowsExternalBinaryDataStorage: generator.chance(4),
+      preservesValueInHistoryOnDeletion: generator.chance(4),
+      valueTransformerName: generator.text(),
+      attributeValueClassName: generator.text(),
+      renamingIdentifier: generator.text(),
+      versionHashModifier: generator.text(),
+      userInfo: generator.userInfo()
+    )
+  }
+}
+
+extension [EntityDefinition] {
+  /// Adds a relationship from the entity at `number` to a random one, and its inverse.
+  fileprivate mutating func relate(_ number: Int, _ generator: inout SeededGenerator) {
+    let other = Int.random(in: indices, using: &generator)
+    let (there, back) = ("there\(number)", "back\(number)")
+    let toMany = generator.chance(2)
+    self[number].properties.append(
+      .relationship(
+        RelationshipDescription(
+          name: there,
+          destinationEntityName: self[other].name,
+          inverseRelationshipName: back,
+          isToMany: toMany,
+          isOrdered: toMany && generator.chance(2),
+          isOptional: generator.chance(2),
+          isTransient: generator.chance(8),
+          deleteRule: DeleteRule.allCases.randomElement(using: &generator) ?? .nullify,
+          minCount: generator.chance(2) ? 0 : 1,
+          maxCount: toMany ? [0, 1, 20, Int.max].randomElement(using: &generator) : 1,
+          renamingIdentifier: generator.text(),
+          versionHashModifier: generator.text(),
+          userInfo: generator.userInfo()
+        )
+      )
+    )
+    self[other].properties.append(.toOne(back, self[number].name, inverse: there))
+  }
+}
+
+extension SeededGenerator {
+  fileprivate mutating func text() -> String? {
+    chance(2) ? nil : PropertyValue.string(&self)
+  }
+
+  fileprivate mutating func userInfo() -> [String: String] {
+    chance(2) ? [:] : [PropertyValue.string(&self): PropertyValue.string(&self), "key": ""]
+  }
+}

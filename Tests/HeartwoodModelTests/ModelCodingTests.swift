@@ -1,0 +1,96 @@
+import Foundation
+import HeartwoodModel
+import Testing
+
+@Suite("Models as JSON")
+struct ModelCodingTests {
+  @Test("Any model comes back, and gives the same bytes again")
+  func roundTrips() throws {
+    let seed = UInt64.random(in: .min ... .max)
+    print("seed \(seed)")
+    var generator = SeededGenerator(seed: seed)
+    for _ in 0..<200 {
+      let model = try ManagedObjectModel.random(&generator)
+      let data = try model.encoded()
+      let copy = try ManagedObjectModel(encoded: data)
+      #expect(copy == model, "seed \(seed)")
+      #expect(copy.entityVersionHashesByName == model.entityVersionHashesByName, "seed \(seed)")
+      #expect(try copy.encoded() == data, "seed \(seed)")
+      #expect(try JSONDecoder().decode(ManagedObjectModel.self, from: JSONEncoder().encode(model)) == model)
+    }
+  }
+
+  @Test("What has its usual value is left out")
+  func absence() throws {
+    let model = try ManagedObjectModel(entities: [
+      .entity("A", .attribute("x", .string), .toOne("r", "A", inverse: nil, optional: false))
+    ])
+    let expected = """
+      {"entities":[{"name":"A","properties":[{"kind":"attribute","name":"x","type":"string"},\
+      {"destination":"A","kind":"relationship","name":"r"}]}],"format":1}
+      """
+    #expect(try String(decoding: model.encoded(), as: UTF8.self) == expected)
+  }
+
+  @Test("The example of the specification is what is written and read")
+  func specification() throws {
+    let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Formats/Model/README.md")
+    let text = try String(contentsOf: file, encoding: .utf8)
+    let block = try #require(
+      text.components(separatedBy: "```json\n").dropFirst().first?.components(separatedBy: "```").first
+    )
+    let model = try ManagedObjectModel(encoded: Data(block.utf8))
+    #expect(model == (try SpecificationExample.model()))
+    let written = try JSONSerialization.jsonObject(with: model.encoded()) as? NSDictionary
+    #expect(written == (try JSONSerialization.jsonObject(with: Data(block.utf8)) as? NSDictionary))
+  }
+
+  @Test(
+    "What is no model is refused",
+    arguments: [
+      "", "{", "[]", "null", "{}", #"{"format":1}"#, #"{"entities":[]}"#, #"{"format":2,"entities":[]}"#,
+      #"{"format":1,"entities":[{}]}"#, #"{"format":1,"entities":[{"name":1}]}"#,
+      #"{"format":1,"entities":[{"name":"A","properties":[{"name":"x","type":"string"}]}]}"#,
+      #"{"format":1,"entities":[{"name":"A","properties":[{"kind":"derived","name":"x","type":"string"}]}]}"#,
+      #"{"format":1,"entities":[{"name":"A","properties":[{"kind":"attribute","name":"x","type":"text"}]}]}"#,
+      #"{"format":1,"entities":[{"name":"A","properties":[{"kind":"attribute","name":"x","type":"integer16","default":"x"}]}]}"#,
+      #"{"format":1,"entities":[{"name":"A","properties":[{"kind":"relationship","name":"x"}]}]}"#,
+      #"{"format":1,"entities":[{"name":"A","properties":[{"kind":"relationship","name":"x","destination":"A","maxCount":1e30}]}]}"#,
+      String(repeating: "[", count: 100_000),
+      #"{"format":1,"entities":"# + String(repeating: #"[{"x":"#, count: 50_000),
+    ]
+  )
+  func refused(_ text: String) {
+    #expect(throws: DecodingError.self) { try ManagedObjectModel(encoded: Data(text.utf8)) }
+  }
+
+  @Test("A model that is written correctly and has faults is refused with all of them")
+  func faults() {
+    let text = #"{"format":1,"entities":[{"name":"A","parent":"B","unique":[["x"]]}],"configurations":{"C":["D"]}}"#
+    let error = #expect(throws: ModelValidationError.self) { try ManagedObjectModel(encoded: Data(text.utf8)) }
+    #expect(error?.faults.map(\.path) == ["A", "A", "configuration C"])
+  }
+
+  @Test("Changed bytes give a model or an error, never a trap")
+  func mutations() throws {
+    let seed = UInt64.random(in: .min ... .max)
+    print("seed \(seed)")
+    var generator = SeededGenerator(seed: seed)
+    let original = try SpecificationExample.model().encoded()
+    for _ in 0..<2_000 {
+      var data = original
+      for _ in 0...Int.random(in: 0...2, using: &generator) {
+        data[Int.random(in: data.indices, using: &generator)] = UInt8(truncatingIfNeeded: generator.next())
+      }
+      if let model = try? ManagedObjectModel(encoded: data) {
+        #expect(try ManagedObjectModel(encoded: model.encoded()) == model, "seed \(seed)")
+      }
+    }
+  }
+
+  @Test("A default that does not fit cannot be written")
+  func misfit() {
+    let attribute = AttributeDescription(name: "x", type: .integer16, defaultValue: .string("a"))
+    #expect(throws: EncodingError.self) { try JSONEncoder().encode(attribute) }
+  }
+}

@@ -1,0 +1,2 @@
+@_exported public import HeartwoodModel
+@_exported public import HeartwoodStore

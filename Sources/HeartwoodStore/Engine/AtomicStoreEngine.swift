@@ -1,0 +1,226 @@
+package import HeartwoodModel
+import Synchronization
+
+/// Drives an atomic store: keeps its tables in memory, and replaces its file as a whole at each save.
+package final class AtomicStoreEngine: StoreEngine {
+  private struct State {
+    var contents: StoreContents
+    /// The file that ``contents`` was loaded from or saved to; nil where there is none yet.
+    var fileIdentity: FileIdentity?
+    var references = ReferenceAssigner()
+  }
+
+  private let store: any AtomicStore
+  private let typeDescription: StoreTypeDescription
+  private let setup: StoreSetup
+  private let fileSystem: any FileSystem
+  private let state: Mutex<State>
+  /// Held for the whole of a save, so that two of them follow each other while readers go on.
+  private let saving = Mutex<Void>(())
+
+  private init(
+    store: any AtomicStore,
+    setup: StoreSetup,
+    fileSystem: any FileSystem,
+    contents: StoreContents,
+    fileIdentity: FileIdentity?
+  ) {
+    self.store = store
+    self.typeDescription = type(of: store).typeDescription
+    self.setup = setup
+    self.fileSystem = fileSystem
+    self.state = Mutex(State(contents: contents, fileIdentity: fileIdentity))
+  }
+
+  package var path: String? { setup.path }
+  package var metadata: StoreMetadata { state.withLock { $0.contents.metadata } }
+  package var scopes: [ObjectIDScope] { state.withLock { $0.contents.scopes } }
+}
+
+// MARK: Opening
+
+extension AtomicStoreEngine {
+  /// Loads the store's file, or begins a new store where there is none or an empty one.
+  package static func open(
+    _ storeClass: any AtomicStore.Type,
+    setup: StoreSetup,
+    fileSystem: any FileSystem
+  ) throws -> AtomicStoreEngine {
+    try CapabilityCheck(storeClass.typeDescription).check(setup)
+    let store = try storeClass.init(setup)
+    guard let path = setup.path, let status = try fileSystem.status(atPath: path), status.size > 0 else {
+      return try beginning(store, setup: setup, fileSystem: fileSystem)
+    }
+    let file = try StoreInput(try fileSystem.openFile(atPath: path))
+    let metadata = try storeClass.readMetadata(from: file, options: setup.options)
+    try ModelCompatibility.check(metadata, setup: setup)
+    let loader = StoreLoader(setup: setup, storeType: storeClass.typeDescription.type)
+    loader.metadata = metadata
+    try store.load(file, into: loader)
+    try checkUnchanged(file)
+    return AtomicStoreEngine(
+      store: store,
+      setup: setup,
+      fileSystem: fileSystem,
+      contents: try loader.finish(),
+      fileIdentity: file.status.identity
+    )
+  }
+
+  private static func beginning(
+    _ store: any AtomicStore,
+    setup: StoreSetup,
+    fileSystem: any FileSystem
+  ) throws -> AtomicStoreEngine {
+    if setup.path != nil, setup.options[.isReadOnly] ?? false {
+      throw PersistenceError(
+        .fileNotFound,
+        "There is no file, and the store is to be opened for reading only.",
+        context: .init(path: setup.path)
+      )
+    }
+    var metadata = StoreMetadata(storeType: type(of: store).typeDescription.type)
+    metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
+    let contents = StoreContents(model: setup.model, entities: setup.entities, metadata: metadata)
+    return AtomicStoreEngine(
+      store: store,
+      setup: setup,
+      fileSystem: fileSystem,
+      contents: contents,
+      fileIdentity: nil
+    )
+  }
+
+  private static func checkUnchanged(_ file: StoreInput) throws(PersistenceError) {
+    guard try file.file.status().identity == file.status.identity else {
+      throw PersistenceError(
+        .fileChangedOnDisk,
+        "The file was written while it was read. Open it again.",
+        context: .init(path: file.path)
+      )
+    }
+  }
+
+  /// Writes `contents` as a new store and opens it.
+  package static func create(
+    _ storeClass: any AtomicStore.Type,
+    contents: StoreContents,
+    setup: StoreSetup,
+    fileSystem: any FileSystem,
+    replacing: Bool
+  ) throws -> AtomicStoreEngine {
+    try CapabilityCheck(storeClass.typeDescription).check(setup)
+    var contents = contents
+    contents.metadata.storeType = storeClass.typeDescription.type
+    contents.metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
+    contents.attachment = nil
+    let engine = AtomicStoreEngine(
+      store: try storeClass.init(setup),
+      setup: setup,
+      fileSystem: fileSystem,
+      contents: contents,
+      fileIdentity: nil
+    )
+    try engine.write(&contents, over: nil, expecting: replacing ? .anything : .nothing)
+    return engine
+  }
+}
+
+// MARK: Reading
+
+extension AtomicStoreEngine {
+  package func contents() throws -> StoreContents {
+    let contents = state.withLock { $0.contents }
+    for table in contents.tables { try table.verify() }
+    return contents
+  }
+
+  package func table(of entity: EntityDescription) throws -> NodeTable {
+    let contents = state.withLock { $0.contents }
+    for reachable in setup.model.entitiesReachable(from: entity) { try contents.tables[reachable.ordinal].verify() }
+    return contents.tables[entity.ordinal]
+  }
+
+  package func record(_ reference: ReferenceID, of entity: EntityDescription) throws -> TableRow? {
+    let table = try table(of: entity)
+    return try table.row(of: reference).map { TableRow(table: table, row: $0) }
+  }
+
+  package func count(of entity: EntityDescription) throws -> Int {
+    state.withLock { $0.contents.tables[entity.ordinal].count }
+  }
+}
+
+// MARK: Saving
+
+extension AtomicStoreEngine {
+  package func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
+    try checkWritable()
+    if !userInfo.isEmpty { try CapabilityCheck(typeDescription).checkUserMetadata(path: path) }
+    state.withLock { $0.contents.metadata.userInfo = userInfo }
+  }
+
+  package func save(_ changes: ChangeSet) throws -> SaveResult {
+    try checkWritable()
+    return try saving.withLock { _ in
+      let before = state.withLock { $0 }
+      for table in before.contents.tables { try table.verify() }
+      var references = before.references
+      let application = try ChangeApplication(
+        changes,
+        contents: before.contents,
+        references: &references,
+        typeDescription: typeDescription
+      )
+      var after = application.contents
+      try write(&after, over: before.contents, expecting: before.fileIdentity.map { .unchanged($0) } ?? .nothing)
+      state.withLock { $0.references = references }
+      return application.result
+    }
+  }
+
+  private func checkWritable() throws(PersistenceError) {
+    guard setup.options[.isReadOnly] ?? false else { return }
+    throw PersistenceError(
+      .storeReadOnly,
+      "The store was opened for reading only. Open it without the option isReadOnly to change it.",
+      context: .init(path: path, storeType: typeDescription.type)
+    )
+  }
+
+  /// Writes `contents` and makes it the current state.
+  private func write(
+    _ contents: inout StoreContents,
+    over previous: StoreContents?,
+    expecting expectation: AtomicFile.Expectation
+  ) throws {
+    try CapabilityCheck(typeDescription).check(contents, path: path)
+    try store.validate(contents)
+    let identity = try path.map { try replaceFile(at: $0, with: &contents, over: previous, expecting: expectation) }
+    let written = contents
+    state.withLock { state in
+      state.contents = written
+      state.fileIdentity = identity
+    }
+  }
+
+  private func replaceFile(
+    at path: String,
+    with contents: inout StoreContents,
+    over previous: StoreContents?,
+    expecting expectation: AtomicFile.Expectation
+  ) throws -> FileIdentity {
+    try AtomicFile(path: path, fileSystem: fileSystem).replace(expecting: expectation) { output in
+      try store.save(&contents, over: try previousSave(previous, at: path, expecting: expectation), to: output)
+    }
+  }
+
+  private func previousSave(
+    _ previous: StoreContents?,
+    at path: String,
+    expecting expectation: AtomicFile.Expectation
+  ) throws(PersistenceError) -> PreviousSave? {
+    guard let previous, case .unchanged = expectation else { return nil }
+    return PreviousSave(contents: previous, file: try StoreInput(try fileSystem.openFile(atPath: path)))
+  }
+}

@@ -1,0 +1,79 @@
+import HeartwoodModel
+
+/// Refuses what a kind of store has declared that it cannot do, before anything is written.
+struct CapabilityCheck {
+  private let description: StoreTypeDescription
+  private var capabilities: StoreCapabilities { description.capabilities }
+
+  init(_ description: StoreTypeDescription) {
+    self.description = description
+  }
+
+  /// Whether the store can keep the entities of `setup`.
+  func check(_ setup: StoreSetup) throws(PersistenceError) {
+    let concrete = setup.entities.filter { !$0.isAbstract }
+    if let maximum = capabilities.maximumEntityCount, concrete.count > maximum {
+      throw lacks(
+        "keeps \(maximum == 1 ? "one entity" : "\(maximum) entities") at most, and there are \(concrete.count) "
+          + "(\(concrete.map(\.name).joined(separator: ", "))). Choose another type of store, or a configuration with fewer",
+        path: setup.path
+      )
+    }
+    for entity in concrete { try check(entity, path: setup.path) }
+  }
+
+  private func check(_ entity: EntityDescription, path: String?) throws(PersistenceError) {
+    for property in entity.properties where !property.isTransient {
+      switch property {
+      case .attribute(let attribute) where !capabilities.attributeTypes.contains(attribute.type):
+        throw lacks(
+          "has no place for attributes of type \(attribute.type.rawValue)",
+          path: path,
+          entity: entity.name,
+          property: attribute.name
+        )
+      case .relationship(let relationship) where !capabilities.supportsRelationships:
+        throw lacks("has no place for relationships", path: path, entity: entity.name, property: relationship.name)
+      default: break
+      }
+    }
+  }
+
+  /// Whether the store can keep the metadata and the references of `contents`.
+  func check(_ contents: StoreContents, path: String?) throws(PersistenceError) {
+    if !contents.metadata.userInfo.isEmpty { try checkUserMetadata(path: path) }
+    for table in contents.tables {
+      for group in table.groups {
+        guard let kind = unsupportedKind(in: group.references) else { continue }
+        throw lacks("cannot call a record by a reference of kind \(kind)", path: path, entity: table.entity.name)
+      }
+    }
+  }
+
+  private func unsupportedKind(in references: ReferenceColumn) -> StoreCapabilities.ReferenceKind? {
+    guard references.count > 0 else { return nil }
+    let kinds: [StoreCapabilities.ReferenceKind]
+    switch references.layout {
+    case .integer: kinds = [.integer]
+    case .uuid: kinds = [.uuid]
+    case .string: kinds = [.string]
+    case .mixed: kinds = (0..<references.count).map { references[$0].kind }
+    }
+    return kinds.first { !capabilities.referenceKinds.contains($0) }
+  }
+
+  /// Whether the store has a place for metadata of the user.
+  func checkUserMetadata(path: String?) throws(PersistenceError) {
+    guard !capabilities.supportsUserMetadata else { return }
+    throw lacks("keeps no metadata but its identifier. Remove the user's keys from the metadata", path: path)
+  }
+
+  private func lacks(_ what: String, path: String?, entity: String? = nil, property: String? = nil) -> PersistenceError
+  {
+    PersistenceError(
+      .capabilityMissing,
+      "A store of type \(description.type) \(what).",
+      context: .init(path: path, storeType: description.type, entity: entity, property: property)
+    )
+  }
+}

@@ -1,0 +1,89 @@
+public import HeartwoodModel
+
+/// What went wrong while persisting: what, where, and what to do about it.
+///
+/// Match the code in a `catch`:
+///
+///     do { try context.save() } catch let error as PersistenceError where error.code == .fileChangedOnDisk { … }
+public struct PersistenceError: Error, Sendable {
+  /// What kind of failure it is.
+  public var code: Code
+  /// What happened and what to do, for a person. It holds no values of records.
+  public var message: String
+  /// Where it happened, as far as that is known.
+  public var context: Context
+  /// The error that caused this one.
+  public var underlyingError: (any Error)?
+
+  public init(_ code: Code, _ message: String, context: Context = Context(), underlyingError: (any Error)? = nil) {
+    self.code = code
+    self.message = message
+    self.context = context
+    self.underlyingError = underlyingError
+  }
+}
+
+extension PersistenceError {
+  /// Where a failure happened. What does not apply is nil.
+  public struct Context: Sendable {
+    /// The path of the file, or of the store's file.
+    public var path: String?
+    /// The line in a text file, counted from 1.
+    public var line: Int?
+    /// The character in the line, counted from 1.
+    public var column: Int?
+    /// The byte in the file, counted from 0.
+    public var byteOffset: Int?
+    public var storeType: StoreType?
+    public var entity: String?
+    public var property: String?
+    /// The objects concerned.
+    public var objectIDs: [ManagedObjectID]
+    /// The system's error number, where a system call failed.
+    public var systemError: Int32?
+
+    public init(
+      path: String? = nil,
+      line: Int? = nil,
+      column: Int? = nil,
+      byteOffset: Int? = nil,
+      storeType: StoreType? = nil,
+      entity: String? = nil,
+      property: String? = nil,
+      objectIDs: [ManagedObjectID] = [],
+      systemError: Int32? = nil
+    ) {
+      self.path = path
+      self.line = line
+      self.column = column
+      self.byteOffset = byteOffset
+      self.storeType = storeType
+      self.entity = entity
+      self.property = property
+      self.objectIDs = objectIDs
+      self.systemError = systemError
+    }
+  }
+}
+
+extension PersistenceError: CustomStringConvertible {
+  /// One line: `path:line:column: message (entity.property)`.
+  public var description: String {
+    var text = ""
+    if let path = context.path {
+      text += path
+      if let line = context.line { text += ":\(line)" }
+      if let column = context.column { text += ":\(column)" }
+      text += ": "
+    }
+    text += message
+    var details: [String] = []
+    if let byteOffset = context.byteOffset { details.append("at byte \(byteOffset)") }
+    if let entity = context.entity {
+      details.append(context.property.map { "\(entity).\($0)" } ?? "entity \(entity)")
+    }
+    if !details.isEmpty { text += " (\(details.joined(separator: ", ")))" }
+    if let underlyingError { text += " [\(underlyingError)]" }
+    return text
+  }
+}

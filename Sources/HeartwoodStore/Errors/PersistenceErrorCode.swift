@@ -1,0 +1,107 @@
+extension PersistenceError {
+  /// What kind of failure an error is. More kinds may come, so a `switch` over codes needs a default.
+  public struct Code: Sendable, Hashable {
+    private enum Kind: String {
+      case storeTypeUnknown, storeTypeAlreadyRegistered, storeTypeUndetermined
+      case storeNotOpen, storeAlreadyOpen, storeReadOnly
+      case fileNotFound, fileExists, fileReadFailed, fileWriteFailed, fileChangedOnDisk
+      case fileCorrupt, fileMalformed, fileFormatUnsupported
+      case modelIncompatible, modelMissing
+      case capabilityMissing, valueUnsupported
+      case entityUnknown, propertyUnknown, valueTypeMismatch
+      case objectNotFound, duplicateReference, danglingReference
+      case saveConflict, validationFailed
+    }
+    private let kind: Kind
+
+    /// No store class is registered for the type.
+    public static let storeTypeUnknown = Code(kind: .storeTypeUnknown)
+    /// A store class is registered for the type already.
+    public static let storeTypeAlreadyRegistered = Code(kind: .storeTypeAlreadyRegistered)
+    /// Neither the name nor the content of the file tells its type.
+    public static let storeTypeUndetermined = Code(kind: .storeTypeUndetermined)
+    /// The store does not belong to the coordinator, or no longer.
+    public static let storeNotOpen = Code(kind: .storeNotOpen)
+    /// The file is open in the coordinator already.
+    public static let storeAlreadyOpen = Code(kind: .storeAlreadyOpen)
+    /// The store was opened for reading only.
+    public static let storeReadOnly = Code(kind: .storeReadOnly)
+    /// There is no such file.
+    public static let fileNotFound = Code(kind: .fileNotFound)
+    /// There is a file where none was expected.
+    public static let fileExists = Code(kind: .fileExists)
+    /// The system could not read the file.
+    public static let fileReadFailed = Code(kind: .fileReadFailed)
+    /// The system could not write the file. What stood there before still stands.
+    public static let fileWriteFailed = Code(kind: .fileWriteFailed)
+    /// Somebody else has written the file since it was read. Nothing was written over it.
+    public static let fileChangedOnDisk = Code(kind: .fileChangedOnDisk)
+    /// The file was cut short or altered: a checksum or a length does not hold.
+    public static let fileCorrupt = Code(kind: .fileCorrupt)
+    /// The file does not keep to its format.
+    public static let fileMalformed = Code(kind: .fileMalformed)
+    /// The file is of a version or a kind that this library does not read.
+    public static let fileFormatUnsupported = Code(kind: .fileFormatUnsupported)
+    /// The store was written with another version of the model.
+    public static let modelIncompatible = Code(kind: .modelIncompatible)
+    /// A model is needed and none was given or found.
+    public static let modelMissing = Code(kind: .modelMissing)
+    /// The store has declared that it cannot do this.
+    public static let capabilityMissing = Code(kind: .capabilityMissing)
+    /// The store cannot hold this value.
+    public static let valueUnsupported = Code(kind: .valueUnsupported)
+    /// The model has no such entity, or the store does not keep it.
+    public static let entityUnknown = Code(kind: .entityUnknown)
+    /// The entity has no such property.
+    public static let propertyUnknown = Code(kind: .propertyUnknown)
+    /// The value is not of the property's type.
+    public static let valueTypeMismatch = Code(kind: .valueTypeMismatch)
+    /// No store has a record of this id, or it has been deleted.
+    public static let objectNotFound = Code(kind: .objectNotFound)
+    /// Two records have the same reference.
+    public static let duplicateReference = Code(kind: .duplicateReference)
+    /// A relationship names a record that is not there.
+    public static let danglingReference = Code(kind: .danglingReference)
+    /// Somebody else has saved the same objects since they were read.
+    public static let saveConflict = Code(kind: .saveConflict)
+    /// Objects are not fit to be saved.
+    public static let validationFailed = Code(kind: .validationFailed)
+  }
+}
+
+extension PersistenceError.Code {
+  /// The code of CocoaError that Core Data reports in the same case, where there is one.
+  public var cocoaErrorCode: Int? {
+    switch kind {
+    case .fileNotFound: 260
+    case .fileReadFailed: 256
+    case .fileWriteFailed: 512
+    case .fileExists: 516
+    case .fileCorrupt, .fileMalformed, .fileFormatUnsupported: 259
+    case .storeReadOnly: 513
+    case .storeTypeUnknown, .storeTypeUndetermined: 134_000
+    case .storeNotOpen, .storeAlreadyOpen: 134_080
+    case .modelIncompatible: 134_100
+    case .saveConflict: 133_020
+    case .validationFailed: 1550
+    case .objectNotFound: 133_000
+    default: nil
+    }
+  }
+}
+
+extension PersistenceError.Code: CustomStringConvertible {
+  public var description: String { kind.rawValue }
+}
+
+extension PersistenceError {
+  /// Matches an error of `code`: `catch PersistenceError.Code.fileChangedOnDisk`.
+  public static func ~= (code: Code, error: PersistenceError) -> Bool { error.code == code }
+}
+
+extension PersistenceError.Code {
+  /// Matches an error of `code` in a `catch` pattern.
+  public static func ~= (code: PersistenceError.Code, error: any Error) -> Bool {
+    (error as? PersistenceError)?.code == code
+  }
+}

@@ -1,0 +1,97 @@
+/// The commit protocol of files that are saved whole: the old file or the new one, never a mixture, whatever dies when.
+///
+/// A temporary file beside the target is written and flushed to the disk, renamed over the target, and the directory is flushed.
+/// The permissions of the old file are kept and symbolic links are followed. On failure the old file stands and the temporary
+/// one is gone; one that a killed process left is removed by the next save.
+package struct AtomicFile {
+  /// What must stand at the path for the save to go ahead.
+  package enum Expectation: Sendable {
+    /// No file.
+    case nothing
+    /// The file that was loaded, unchanged.
+    case unchanged(FileIdentity)
+    /// Whatever there is.
+    case anything
+  }
+
+  package let fileSystem: any FileSystem
+  package let path: String
+
+  package init(path: String, fileSystem: any FileSystem) {
+    self.path = path
+    self.fileSystem = fileSystem
+  }
+
+  /// Replaces the file by what `body` writes and returns the identity of the new one.
+  package func replace(
+    expecting expectation: Expectation,
+    _ body: (StoreOutput) throws -> Void
+  ) throws -> FileIdentity {
+    let target = try fileSystem.resolvingSymbolicLinks(inPath: path)
+    // The lock is on the file that will be replaced: whoever waited for it sees another identity afterwards.
+    let lock = try fileSystem.lockFile(atPath: target)
+    defer { lock?.release() }
+    let old = try check(expectation, at: target)
+    try? fileSystem.removeAbandonedTemporaryFiles(besidePath: target)
+    let temporary = try fileSystem.createTemporaryFile(besidePath: target, permissions: old?.permissions)
+    do {
+      try write(temporary, body)
+      _ = try check(expectation, at: target)
+      try fileSystem.moveFile(atPath: temporary.path, toPath: target, exclusively: old == nil)
+    } catch {
+      try? fileSystem.removeFile(atPath: temporary.path)
+      throw error
+    }
+    try fileSystem.synchronizeDirectory(ofPath: target)
+    return try identity(at: target)
+  }
+
+  private func write(_ file: any WritableFile, _ body: (StoreOutput) throws -> Void) throws {
+    do {
+      let output = StoreOutput(file)
+      try body(output)
+      try output.flush()
+      try file.synchronize()
+    } catch {
+      try? file.close()
+      throw error
+    }
+    try file.close()
+  }
+
+  private func check(_ expectation: Expectation, at target: String) throws(PersistenceError) -> FileStatus? {
+    let found = try fileSystem.status(atPath: target)
+    switch expectation {
+    case .anything: break
+    case .nothing:
+      // A file of no bytes is a request for a new store.
+      guard let found, found.size > 0 else { break }
+      throw PersistenceError(
+        .fileExists,
+        "There is a file already. Choose another name, or say that it may be replaced.",
+        context: .init(path: path)
+      )
+    case .unchanged(let identity):
+      guard found?.identity != identity else { break }
+      throw PersistenceError(
+        .fileChangedOnDisk,
+        found == nil
+          ? "The file was removed or renamed since it was opened. Save under another name to keep the changes."
+          : "The file was written by somebody else since it was opened; nothing was written over it. Open it again, "
+            + "make the changes anew and save.",
+        context: .init(path: path)
+      )
+    }
+    if let found, !found.isRegularFile {
+      throw PersistenceError(.fileWriteFailed, "It is not a regular file.", context: .init(path: path))
+    }
+    return found
+  }
+
+  private func identity(at target: String) throws(PersistenceError) -> FileIdentity {
+    guard let status = try fileSystem.status(atPath: target) else {
+      throw PersistenceError(.fileWriteFailed, "The file was removed while it was saved.", context: .init(path: path))
+    }
+    return status.identity
+  }
+}

@@ -1,0 +1,75 @@
+/// The one seam through which stores touch files, so that tests can keep files in memory and stop the world at each step.
+///
+/// Paths are absolute or relative to the working directory, as the system takes them. Errors carry the path.
+public protocol FileSystem: Sendable {
+  /// What is at `path`, after following symbolic links, or nil where nothing is.
+  func status(atPath path: String) throws(PersistenceError) -> FileStatus?
+
+  /// `path` with every symbolic link followed. The last component need not exist.
+  func resolvingSymbolicLinks(inPath path: String) throws(PersistenceError) -> String
+
+  /// Opens a file for reading.
+  func openFile(atPath path: String) throws(PersistenceError) -> any ReadableFile
+
+  /// Makes a new, empty file in the same directory as `path`, which is nobody else's.
+  ///
+  /// - Parameter permissions: the permission bits of the file, or nil for those that a new file gets.
+  func createTemporaryFile(besidePath path: String, permissions: UInt32?) throws(PersistenceError) -> any WritableFile
+
+  /// Removes the temporary files beside `path` whose writers have died.
+  func removeAbandonedTemporaryFiles(besidePath path: String) throws(PersistenceError)
+
+  /// Gives the file at `source` the name `destination` in one step, replacing what stood there.
+  ///
+  /// - Parameter exclusively: whether it is an error if something stands there.
+  func moveFile(atPath source: String, toPath destination: String, exclusively: Bool) throws(PersistenceError)
+
+  /// Waits until the names in the directory of `path` are on the disk.
+  func synchronizeDirectory(ofPath path: String) throws(PersistenceError)
+
+  /// Removes a file.
+  func removeFile(atPath path: String) throws(PersistenceError)
+
+  /// Waits until nobody else holds the file's lock, and takes it until the lock is released. Nil where there is no file.
+  func lockFile(atPath path: String) throws(PersistenceError) -> (any FileLock)?
+}
+
+/// A file that is open for reading. It stays the same file when another takes its name.
+public protocol ReadableFile: Sendable {
+  var path: String { get }
+  /// What the file is now.
+  func status() throws(PersistenceError) -> FileStatus
+  /// Fills `buffer` with the bytes from `offset` on and returns how many there were: fewer than it holds only at the end.
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(PersistenceError) -> Int
+  /// The whole file as bytes in memory; where the system can, without reading it yet.
+  func mapped() throws(PersistenceError) -> FileBytes
+}
+
+/// A new file that is being written from its beginning to its end.
+public protocol WritableFile {
+  var path: String { get }
+  func write(_ bytes: UnsafeRawBufferPointer) throws(PersistenceError)
+  /// Waits until everything written is on the disk.
+  func synchronize() throws(PersistenceError)
+  /// Closes the file; no more calls may follow.
+  func close() throws(PersistenceError)
+}
+
+/// A lock on a file between processes.
+public protocol FileLock {
+  func release()
+}
+
+/// The bytes of a whole file in memory.
+public struct FileBytes: Sendable {
+  package let region: ByteRegion
+
+  package init(_ region: ByteRegion) {
+    self.region = region
+  }
+
+  /// A copy of `bytes`, for file systems that keep files in memory.
+  public init(copying bytes: [UInt8]) {
+    self.region = bytes.withUnsafeBytes { ByteRegion.copying($0) }
+  }
+}

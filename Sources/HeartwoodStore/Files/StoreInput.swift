@@ -1,0 +1,55 @@
+/// The file that a store reads.
+public struct StoreInput: Sendable {
+  package let file: any ReadableFile
+  /// What the file was when it was opened.
+  public let status: FileStatus
+
+  package init(_ file: any ReadableFile) throws(PersistenceError) {
+    self.file = file
+    self.status = try file.status()
+  }
+
+  /// The path of the file, for error texts.
+  public var path: String { file.path }
+
+  /// The length of the file in bytes.
+  public var size: Int { status.size }
+
+  /// All bytes of the file. It reads them when it is called.
+  public func bytes() throws(PersistenceError) -> [UInt8] {
+    try bytes(from: 0, count: size)
+  }
+
+  /// Up to `count` bytes from `offset` on; fewer where the file ends before.
+  public func bytes(from offset: Int, count: Int) throws(PersistenceError) -> [UInt8] {
+    let room = max(0, min(count, size - offset))
+    var bytes = [UInt8](repeating: 0, count: room)
+    var filled = 0
+    var failure: PersistenceError?
+    bytes.withUnsafeMutableBytes { buffer in
+      do throws(PersistenceError) {
+        filled = try file.read(into: buffer, at: offset)
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+    bytes.removeLast(room - filled)
+    return bytes
+  }
+
+  /// The whole file as text.
+  ///
+  /// - Throws: ``PersistenceError/Code/fileMalformed`` with the offset of the first byte that is not UTF-8.
+  public func text() throws(PersistenceError) -> String {
+    let bytes = try bytes()
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw PersistenceError(
+        .fileMalformed,
+        "The file is not UTF-8 text.",
+        context: .init(path: path, byteOffset: UTF8Validation.firstInvalidOffset(in: bytes))
+      )
+    }
+    return text
+  }
+}

@@ -1,0 +1,52 @@
+/// Where a store writes its file, from the beginning to the end.
+///
+/// Small writes are gathered. The file takes its name only after everything has been written, so a store that throws while it
+/// writes leaves the old file as it was.
+public final class StoreOutput {
+  private static let bufferCapacity = 1 << 18
+
+  private let file: any WritableFile
+  private let buffer = GrowableBytes(capacity: StoreOutput.bufferCapacity)
+  /// How many bytes have been written.
+  public private(set) var byteCount = 0
+
+  package init(_ file: any WritableFile) {
+    self.file = file
+  }
+
+  /// Writes the UTF-8 bytes of `text`.
+  public func write(_ text: String) throws(PersistenceError) {
+    var text = text
+    try writing(text.utf8.count) { buffer in text.withUTF8 { buffer.append(UnsafeRawBufferPointer($0)) } }
+  }
+
+  /// Writes `bytes`.
+  public func write(_ bytes: [UInt8]) throws(PersistenceError) {
+    try writing(bytes.count) { buffer in bytes.withUnsafeBytes { buffer.append($0) } }
+  }
+
+  private func writing(_ count: Int, _ append: (GrowableBytes) -> Void) throws(PersistenceError) {
+    append(buffer)
+    byteCount += count
+    if buffer.count >= Self.bufferCapacity { try flush() }
+  }
+
+  /// Writes `bytes`; large runs go to the file without being copied.
+  package func write(_ bytes: UnsafeRawBufferPointer) throws(PersistenceError) {
+    byteCount += bytes.count
+    if bytes.count >= Self.bufferCapacity {
+      try flush()
+      try file.write(bytes)
+    } else {
+      buffer.append(bytes)
+      if buffer.count >= Self.bufferCapacity { try flush() }
+    }
+  }
+
+  /// Hands what has been gathered to the file.
+  package func flush() throws(PersistenceError) {
+    guard buffer.count > 0 else { return }
+    try file.write(UnsafeRawBufferPointer(buffer.unsafeMutableBytes))
+    buffer.removeAll()
+  }
+}

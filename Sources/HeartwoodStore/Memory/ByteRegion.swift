@@ -1,0 +1,56 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Bytes that never change and never move, owned by the heap or mapped from a file.
+///
+/// `@unchecked Sendable`: nobody writes to the bytes once the region exists, and they are freed when the last reference goes.
+package final class ByteRegion: @unchecked Sendable {
+  private enum Origin {
+    case heap
+    case mapping
+  }
+
+  private let base: UnsafeRawPointer
+  package let count: Int
+  private let origin: Origin
+
+  private init(base: UnsafeRawPointer, count: Int, origin: Origin) {
+    self.base = base
+    self.count = count
+    self.origin = origin
+  }
+
+  deinit {
+    switch origin {
+    case .heap: free(UnsafeMutableRawPointer(mutating: base))
+    case .mapping: munmap(UnsafeMutableRawPointer(mutating: base), count)
+    }
+  }
+
+  /// The bytes, valid as long as the region is.
+  package var unsafeBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+}
+
+extension ByteRegion {
+  /// Takes over `count` bytes that `malloc` gave.
+  package static func unsafeAdopting(heap base: UnsafeMutableRawPointer, count: Int) -> ByteRegion {
+    ByteRegion(base: UnsafeRawPointer(base), count: count, origin: .heap)
+  }
+
+  /// Takes over a mapping of `count` bytes that `mmap` gave.
+  package static func unsafeAdopting(mapping base: UnsafeMutableRawPointer, count: Int) -> ByteRegion {
+    ByteRegion(base: UnsafeRawPointer(base), count: count, origin: .mapping)
+  }
+
+  /// A copy of `bytes`.
+  package static func copying(_ bytes: UnsafeRawBufferPointer) -> ByteRegion {
+    let buffer = GrowableBytes(capacity: bytes.count)
+    buffer.append(bytes)
+    return buffer.sealed().region
+  }
+}

@@ -1,0 +1,98 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Bytes that are being put together: they grow at the end, and become a ``ByteRegion`` without being copied.
+///
+/// It belongs to whoever builds with it and is not Sendable.
+package final class GrowableBytes {
+  private var base: UnsafeMutableRawPointer
+  private var capacity: Int
+  package private(set) var count = 0
+
+  package init(capacity: Int = 0) {
+    self.capacity = max(capacity, 16)
+    self.base = Self.allocate(self.capacity)
+  }
+
+  deinit {
+    free(base)
+  }
+
+  /// Makes room for `additional` more bytes. Amortised O(`additional`).
+  @inline(__always)
+  package func reserve(_ additional: Int) {
+    if additional > capacity - count { grow(by: additional) }
+  }
+
+  @inline(never)
+  private func grow(by additional: Int) {
+    let (needed, overflow) = count.addingReportingOverflow(additional)
+    precondition(!overflow, "The bytes do not fit into memory.")
+    capacity = max(needed, capacity &* 2)
+    guard let moved = realloc(base, capacity) else { preconditionFailure("Out of memory for \(capacity) bytes.") }
+    base = moved
+  }
+
+  private static func allocate(_ capacity: Int) -> UnsafeMutableRawPointer {
+    guard let base = malloc(capacity) else { preconditionFailure("Out of memory for \(capacity) bytes.") }
+    return base
+  }
+
+  /// Appends the bytes of `value` as they lie in memory, which is little-endian on every platform that Swift runs on.
+  @inline(__always)
+  package func append<Value: BitwiseCopyable>(_ value: Value) {
+    reserve(MemoryLayout<Value>.size)
+    base.storeBytes(of: value, toByteOffset: count, as: Value.self)
+    count &+= MemoryLayout<Value>.size
+  }
+
+  package func append(_ bytes: UnsafeRawBufferPointer) {
+    guard let source = bytes.baseAddress, bytes.count > 0 else { return }
+    reserve(bytes.count)
+    (base + count).copyMemory(from: source, byteCount: bytes.count)
+    count &+= bytes.count
+  }
+
+  package func append(repeating byte: UInt8, count repetitions: Int) {
+    reserve(repetitions)
+    (base + count).initializeMemory(as: UInt8.self, repeating: byte, count: repetitions)
+    count &+= repetitions
+  }
+
+  /// The bytes so far, valid until the next change.
+  @inline(__always)
+  package var unsafeMutableBytes: UnsafeMutableRawBufferPointer {
+    UnsafeMutableRawBufferPointer(start: base, count: count)
+  }
+
+  /// Lets `body` write up to `capacity` bytes behind the last one; it returns how many it wrote.
+  @inline(__always)
+  package func appendUnsafely(
+    capacity: Int,
+    _ body: (UnsafeMutableRawBufferPointer) throws -> Int
+  ) rethrows {
+    reserve(capacity)
+    let written = try body(UnsafeMutableRawBufferPointer(start: base + count, count: capacity))
+    precondition(written >= 0 && written <= capacity, "More bytes were written than there was room for.")
+    count &+= written
+  }
+
+  /// Forgets the bytes and keeps the memory.
+  package func removeAll() {
+    count = 0
+  }
+
+  /// The bytes as a slice that never changes; this becomes empty.
+  package func sealed() -> ByteSlice {
+    let region = ByteRegion.unsafeAdopting(heap: base, count: count)
+    capacity = 16
+    base = Self.allocate(capacity)
+    count = 0
+    return ByteSlice(region)
+  }
+}

@@ -1,0 +1,48 @@
+public import FoundationEssentials
+public import HeartwoodModel
+
+/// A store that is open: what a coordinator holds and hands out.
+///
+/// What kind of store it is shows only in ``typeDescription``; everything above works the same way on all of them.
+public final class PersistentStore: Sendable {
+  public let typeDescription: StoreTypeDescription
+  /// The configuration whose entities the store keeps; nil means all.
+  public let configurationName: String?
+  public let options: StoreOptions
+  /// The entities that the store keeps, in the order of the model.
+  public let entities: [EntityDescription]
+  package let engine: any StoreEngine
+
+  package init(engine: any StoreEngine, setup: StoreSetup, typeDescription: StoreTypeDescription) {
+    self.engine = engine
+    self.typeDescription = typeDescription
+    self.configurationName = setup.configurationName
+    self.options = setup.options
+    self.entities = setup.entities
+  }
+}
+
+extension PersistentStore {
+  public var type: StoreType { typeDescription.type }
+  public var capabilities: StoreCapabilities { typeDescription.capabilities }
+
+  /// The path of the store's file, or nil for one without.
+  public var path: String? { engine.path }
+
+  /// Whether the store was opened for reading only.
+  public var isReadOnly: Bool { options[.isReadOnly] ?? false }
+
+  /// What the store tells about itself.
+  public var metadata: StoreMetadata { engine.metadata }
+
+  /// The identifier of the store, which is part of its objects' URIs.
+  public var identifier: UUID { metadata.identifier }
+
+  /// Sets what the application keeps with the store. It is written with the next save.
+  ///
+  /// - Throws: ``PersistenceError/Code/capabilityMissing`` where the store's format has no place for it,
+  ///   ``PersistenceError/Code/storeReadOnly``.
+  public func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
+    try engine.setUserInfo(userInfo)
+  }
+}

@@ -1,0 +1,60 @@
+public import HeartwoodModel
+
+/// What every kind of store tells about itself before one is open. It is registered in a ``StoreRegistry``.
+///
+/// A store is written against one of the two protocols that refine this: ``AtomicStore`` or ``IncrementalStore``.
+public protocol StoreClass: AnyObject, Sendable {
+  /// The type string, the names of files, and what the store can do.
+  static var typeDescription: StoreTypeDescription { get }
+
+  /// Whether a file that begins with `prefix` (up to 512 bytes) is one of these. Asked when the name of a file does not tell.
+  static func recognizes(prefix: [UInt8]) -> Bool
+
+  /// Reads the metadata without the records.
+  static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata
+
+  /// The model that is kept in the file, or nil where there is none.
+  static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel?
+
+  /// The version of the file's format, as people call it, or nil where the format has no versions.
+  static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String?
+
+  /// Makes a store that will keep the entities of `setup`.
+  ///
+  /// - Throws: an error that says why such a model cannot be kept.
+  init(_ setup: StoreSetup) throws
+}
+
+extension StoreClass {
+  public static func recognizes(prefix: [UInt8]) -> Bool { false }
+
+  public static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? { nil }
+
+  public static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String? { nil }
+}
+
+/// What a store is made for.
+public struct StoreSetup: Sendable {
+  public let model: ManagedObjectModel
+  /// The configuration whose entities the store keeps; nil means all.
+  public let configurationName: String?
+  /// The entities of the configuration, in the order of the model.
+  public let entities: [EntityDescription]
+  /// The path of the store's file, or nil for one without.
+  public let path: String?
+  public let options: StoreOptions
+
+  package init(
+    model: ManagedObjectModel,
+    configurationName: String?,
+    entities: [EntityDescription],
+    path: String?,
+    options: StoreOptions
+  ) {
+    self.model = model
+    self.configurationName = configurationName
+    self.entities = entities
+    self.path = path
+    self.options = options
+  }
+}

@@ -1,0 +1,80 @@
+public import HeartwoodModel
+
+/// Takes the records that a store reads from its file.
+public final class StoreLoader {
+  public let model: ManagedObjectModel
+  /// The entities that the store keeps, in the order of the model.
+  public let entities: [EntityDescription]
+  /// Who the store is. Set it in `load`; what a file does not tell keeps its initial value.
+  public var metadata: StoreMetadata
+  /// What the store wants to remember of its file until it is saved.
+  public var attachment: (any Sendable)?
+
+  private let kept: Set<Int>
+  private let scopes: [ObjectIDScope]
+  private var builders: [Int: TableBuilder] = [:]
+  private var tables: [Int: NodeTable] = [:]
+
+  package init(setup: StoreSetup, storeType: StoreType) {
+    model = setup.model
+    entities = setup.entities
+    metadata = StoreMetadata(storeType: storeType)
+    kept = Set(setup.entities.map(\.ordinal))
+    let metadata = metadata
+    scopes = setup.model.entities.map { ObjectIDScope(storeIdentifier: metadata.identifier, entity: $0) }
+  }
+
+  /// The entity called `name`, of those that the store keeps.
+  ///
+  /// - Throws: ``PersistenceError/Code/entityUnknown``.
+  public func entity(named name: String) throws(PersistenceError) -> EntityDescription {
+    guard let entity = model.entity(named: name), kept.contains(entity.ordinal) else {
+      throw PersistenceError(
+        .entityUnknown,
+        "The store keeps no entity called \(name); it keeps \(entities.map(\.name).joined(separator: ", ")).",
+        context: .init(entity: name)
+      )
+    }
+    return entity
+  }
+
+  /// Adds a record of `entity`. Records keep the order in which they are added.
+  ///
+  /// - Parameter fill: sets the values.
+  public func addNode(
+    _ reference: ReferenceID,
+    to entity: EntityDescription,
+    _ fill: (inout NodeDraft) throws -> Void
+  ) throws {
+    var draft = NodeDraft(entity: entity, reference: reference)
+    try fill(&draft)
+    try builder(for: entity).append(draft)
+  }
+
+  /// What a relationship takes to lead to the record of `entity` that the file calls `reference`. The record may come later.
+  public func objectID(_ reference: ReferenceID, of entity: EntityDescription) -> ManagedObjectID {
+    ManagedObjectID(scope: scopes[entity.ordinal], reference: reference)
+  }
+
+  /// Takes all records of an entity at once: the fast way.
+  package func setTable(_ table: NodeTable) {
+    tables[table.entity.ordinal] = table
+  }
+
+  private func builder(for entity: EntityDescription) -> TableBuilder {
+    if let builder = builders[entity.ordinal] { return builder }
+    let builder = TableBuilder(entity: entity)
+    builders[entity.ordinal] = builder
+    return builder
+  }
+
+  /// What has been read. Tables that were built record by record are checked for references that occur twice.
+  package func finish() throws(PersistenceError) -> StoreContents {
+    var all = model.entities.map { tables[$0.ordinal] ?? NodeTable(entity: $0) }
+    for (ordinal, builder) in builders {
+      all[ordinal] = builder.finish()
+      try all[ordinal].checkReferences()
+    }
+    return StoreContents(model: model, entities: entities, metadata: metadata, tables: all, attachment: attachment)
+  }
+}

@@ -1,0 +1,100 @@
+import HeartwoodModel
+import Synchronization
+
+/// The kinds of stores that are known, by their type strings.
+///
+/// Stores that ship and stores of your own are registered alike:
+///
+///     try registry.register(JSONLinesStore.self)
+public final class StoreRegistry: Sendable {
+  private let classes: Mutex<[(description: StoreTypeDescription, storeClass: any StoreClass.Type)]>
+
+  /// Makes a registry that knows no store yet.
+  public init() {
+    classes = Mutex([])
+  }
+
+  /// Makes `storeClass` known by the type string of its description.
+  ///
+  /// - Throws: ``PersistenceError/Code/storeTypeAlreadyRegistered``.
+  public func register(_ storeClass: any StoreClass.Type) throws(PersistenceError) {
+    let description = storeClass.typeDescription
+    let isNew = classes.withLock { classes in
+      guard !classes.contains(where: { $0.description.type == description.type }) else { return false }
+      classes.append((description, storeClass))
+      return true
+    }
+    guard isNew else {
+      throw PersistenceError(
+        .storeTypeAlreadyRegistered,
+        "A store class is registered for the type \(description.type) already. Choose another type string, or unregister "
+          + "the other class.",
+        context: .init(storeType: description.type)
+      )
+    }
+  }
+
+  /// Makes the class of `type` unknown again. Stores that are open stay open.
+  public func unregister(_ type: StoreType) {
+    classes.withLock { $0.removeAll { $0.description.type == type } }
+  }
+}
+
+extension StoreRegistry {
+  /// What is registered, in the order of registration.
+  public var typeDescriptions: [StoreTypeDescription] {
+    classes.withLock { $0.map(\.description) }
+  }
+
+  /// The class registered for `type`.
+  ///
+  /// - Throws: ``PersistenceError/Code/storeTypeUnknown``.
+  public func storeClass(for type: StoreType) throws(PersistenceError) -> any StoreClass.Type {
+    let found = classes.withLock { $0.first { $0.description.type == type }?.storeClass }
+    guard let found else {
+      let known = typeDescriptions.map(\.type.rawValue).joined(separator: ", ")
+      throw PersistenceError(
+        .storeTypeUnknown,
+        "No store class is registered for the type \(type). \(known.isEmpty ? "None is registered." : "Registered are \(known).")",
+        context: .init(storeType: type)
+      )
+    }
+    return found
+  }
+
+  /// The types whose files have names like `path`, in the order of registration.
+  public func types(forFileName path: String) -> [StoreType] {
+    let fileExtension = PathParts.fileExtension(path)
+    return typeDescriptions.filter { $0.fileExtensions.contains(fileExtension) }.map(\.type)
+  }
+
+  /// The type whose files have the MIME type `mimeType`, or nil where none has.
+  public func type(forMIMEType mimeType: String) -> StoreType? {
+    typeDescriptions.first { $0.mimeTypes.contains(mimeType.lowercased()) }?.type
+  }
+
+  /// The type of the file at `path`, told by its name, or else by how it begins, which is read.
+  ///
+  /// - Throws: ``PersistenceError/Code/storeTypeUndetermined``.
+  public func type(
+    ofFileAt path: String,
+    in fileSystem: any FileSystem = POSIXFileSystem()
+  ) throws(PersistenceError) -> StoreType {
+    let named = types(forFileName: path)
+    if named.count == 1 { return named[0] }
+    if let status = try fileSystem.status(atPath: path), status.isRegularFile {
+      let prefix = try StoreInput(try fileSystem.openFile(atPath: path)).bytes(from: 0, count: 512)
+      let candidates = classes.withLock { $0 }.filter { named.isEmpty || named.contains($0.description.type) }
+      if let match = candidates.first(where: { $0.storeClass.recognizes(prefix: prefix) }) {
+        return match.description.type
+      }
+    }
+    if let first = named.first { return first }
+    throw PersistenceError(
+      .storeTypeUndetermined,
+      "Neither the name nor the content of the file tells the type of its store. Give the type, or a name with one of the "
+        + "extensions \(typeDescriptions.flatMap(\.fileExtensions).joined(separator: ", ")).",
+      context: .init(path: path)
+    )
+  }
+}

@@ -1,0 +1,24 @@
+/// What the registry tells about a kind of store: how its files are named and what it can do.
+public struct StoreTypeDescription: Sendable, Hashable {
+  public var type: StoreType
+  /// What a person calls such a file: "Comma-separated values".
+  public var displayName: String
+  /// The file name extensions, without the dot and in lower case, the preferred one first.
+  public var fileExtensions: [String]
+  public var mimeTypes: [String]
+  public var capabilities: StoreCapabilities
+
+  public init(
+    type: StoreType,
+    displayName: String,
+    fileExtensions: [String],
+    mimeTypes: [String] = [],
+    capabilities: StoreCapabilities
+  ) {
+    self.type = type
+    self.displayName = displayName
+    self.fileExtensions = fileExtensions
+    self.mimeTypes = mimeTypes
+    self.capabilities = capabilities
+  }
+}

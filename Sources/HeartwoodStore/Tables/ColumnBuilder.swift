@@ -1,0 +1,212 @@
+package import FoundationEssentials
+package import HeartwoodModel
+
+/// A column that is being put together, row by row or by runs of rows of another column.
+///
+/// A row is appended by the one call that fits the kind; any other is a mistake of the caller that is stopped.
+package final class ColumnBuilder {
+  package let kind: ColumnKind
+  package private(set) var rowCount = 0
+  private var validity: GrowableBits?
+  private var bits = GrowableBits()
+  private let offsets = GrowableBytes()
+  private let values = GrowableBytes()
+  private let references = ReferenceColumnBuilder()
+
+  package init(kind: ColumnKind) {
+    self.kind = kind
+  }
+
+  /// How many bytes the values take, to end a group before its offsets overflow.
+  package var byteCount: Int { values.count + references.byteCount }
+
+  /// The values as a column that never changes; this becomes empty.
+  package func sealed() -> Column {
+    let hasOffsets = kind == .bytes || kind == .toMany
+    if hasOffsets { offsets.append(UInt32(truncatingIfNeeded: kind == .bytes ? values.count : references.count)) }
+    defer {
+      rowCount = 0
+      validity = nil
+    }
+    return Column(
+      kind: kind,
+      rowCount: rowCount,
+      validity: validity?.sealed(),
+      offsets: hasOffsets ? offsets.sealed() : nil,
+      values: kind == .bits ? bits.sealed().bytes : values.sealed(),
+      references: kind == .toOne || kind == .toMany ? references.sealed() : nil
+    )
+  }
+}
+
+// MARK: Rows
+
+extension ColumnBuilder {
+  @inline(__always)
+  private func noteValue() {
+    validity?.append(true)
+    rowCount &+= 1
+  }
+
+  @inline(__always)
+  private func expect(_ expected: ColumnKind) {
+    precondition(kind == expected, "The value is of another kind than the column.")
+  }
+
+  /// Appends a row without a value; for a to-many relationship, one that leads nowhere.
+  package func appendNull() {
+    if kind == .absent || kind == .toMany {
+      appendPlaceholder()
+      return noteValue()
+    }
+    if validity == nil {
+      var bits = GrowableBits()
+      bits.append(repeating: true, count: rowCount)
+      validity = bits
+    }
+    validity?.append(false)
+    rowCount += 1
+    appendPlaceholder()
+  }
+
+  private func appendPlaceholder() {
+    switch kind {
+    case .absent: break
+    case .bits: bits.append(false)
+    case .bytes: offsets.append(UInt32(truncatingIfNeeded: values.count))
+    case .toOne: references.appendPlaceholder()
+    case .toMany: offsets.append(UInt32(truncatingIfNeeded: references.count))
+    case .int16, .int32, .int64, .float, .double, .decimal, .uuid:
+      values.append(repeating: 0, count: kind.width ?? 0)
+    }
+  }
+
+  @inline(__always)
+  package func append(boolean: Bool) {
+    expect(.bits)
+    bits.append(boolean)
+    noteValue()
+  }
+
+  /// Appends an integer, which must be in the range of the column's type.
+  @inline(__always)
+  package func append(integer: Int64) {
+    switch kind {
+    case .int16: values.append(Int16(truncatingIfNeeded: integer))
+    case .int32: values.append(Int32(truncatingIfNeeded: integer))
+    case .int64: values.append(integer)
+    default: preconditionFailure("The value is of another kind than the column.")
+    }
+    noteValue()
+  }
+
+  @inline(__always)
+  package func append(double: Double) {
+    expect(.double)
+    values.append(double)
+    noteValue()
+  }
+
+  package func append(float: Float) {
+    expect(.float)
+    values.append(float)
+    noteValue()
+  }
+
+  package func append(decimal: Decimal) {
+    expect(.decimal)
+    values.append(PackedDecimal(decimal))
+    noteValue()
+  }
+
+  @inline(__always)
+  package func append(uuid: uuid_t) {
+    expect(.uuid)
+    values.append(uuid)
+    noteValue()
+  }
+
+  @inline(__always)
+  package func append(bytes: UnsafeRawBufferPointer) {
+    expect(.bytes)
+    offsets.append(UInt32(truncatingIfNeeded: values.count))
+    values.append(bytes)
+    noteValue()
+  }
+
+  package func append(toOne reference: ReferenceID, entityOrdinal: Int) {
+    expect(.toOne)
+    references.append(reference, entityOrdinal: entityOrdinal)
+    noteValue()
+  }
+
+  package func append(toMany objects: [(reference: ReferenceID, entityOrdinal: Int)]) {
+    expect(.toMany)
+    offsets.append(UInt32(truncatingIfNeeded: references.count))
+    for object in objects { references.append(object.reference, entityOrdinal: object.entityOrdinal) }
+    noteValue()
+  }
+}
+
+// MARK: Runs of rows
+
+extension ColumnBuilder {
+  /// Appends the rows in `rows` of a column of the same kind.
+  package func append(_ rows: Range<Int>, of column: Column) {
+    expect(column.kind)
+    precondition(rows.lowerBound >= 0 && rows.upperBound <= column.rowCount, "The rows are not in the table.")
+    appendValidity(rows, of: column)
+    switch kind {
+    case .absent: break
+    case .bits:
+      let source = BitSlice(column.values)
+      for row in rows { bits.append(source[row]) }
+    case .bytes: appendBytes(rows, of: column)
+    case .toOne, .toMany: appendReferences(rows, of: column)
+    case .int16, .int32, .int64, .float, .double, .decimal, .uuid:
+      let width = kind.width ?? 0
+      values.append(
+        UnsafeRawBufferPointer(
+          rebasing: column.values.unsafeBytes[(rows.lowerBound * width)..<(rows.upperBound * width)]
+        )
+      )
+    }
+    rowCount += rows.count
+  }
+
+  private func appendValidity(_ rows: Range<Int>, of column: Column) {
+    guard kind != .absent, let source = column.validity else {
+      validity?.append(repeating: true, count: rows.count)
+      return
+    }
+    if validity == nil {
+      var bits = GrowableBits()
+      bits.append(repeating: true, count: rowCount)
+      validity = bits
+    }
+    for row in rows { validity?.append(source[row]) }
+  }
+
+  private func appendBytes(_ rows: Range<Int>, of column: Column) {
+    guard let first = rows.first, let last = rows.last else { return }
+    let start = column.range(first).lowerBound
+    let shift = values.count - start
+    offsets.reserve(rows.count * 4)
+    for row in rows { offsets.append(UInt32(truncatingIfNeeded: column.range(row).lowerBound + shift)) }
+    values.append(UnsafeRawBufferPointer(rebasing: column.values.unsafeBytes[start..<column.range(last).upperBound]))
+  }
+
+  private func appendReferences(_ rows: Range<Int>, of column: Column) {
+    guard let source = column.references else { return }
+    for row in rows {
+      if kind == .toMany {
+        offsets.append(UInt32(truncatingIfNeeded: references.count))
+        for index in column.range(row) { references.append(source[index], entityOrdinal: source.entityOrdinal(index)) }
+      } else if column.validity?[row] == false {
+        references.appendPlaceholder()
+      } else {
+        references.append(source[row], entityOrdinal: source.entityOrdinal(row))
+      }
+    }
+  }
+}

@@ -1,0 +1,73 @@
+public import HeartwoodModel
+
+/// A record that a store is reading: its values are set, and then it is added to a table.
+public struct NodeDraft {
+  public let entity: EntityDescription
+  public let reference: ReferenceID
+  package private(set) var values: [PropertyValue]
+
+  init(entity: EntityDescription, reference: ReferenceID) {
+    self.entity = entity
+    self.reference = reference
+    self.values = entity.properties.map { property in
+      property.relationship?.isToMany == true ? .toMany([]) : .null
+    }
+  }
+
+  /// Sets a value. What is not set is nil, or leads nowhere.
+  ///
+  /// - Throws: ``PersistenceError/Code/propertyUnknown`` or ``PersistenceError/Code/valueTypeMismatch``.
+  public mutating func setValue(_ value: PropertyValue, forKey name: String) throws(PersistenceError) {
+    guard let ordinal = entity.ordinal(ofProperty: name) else {
+      throw PersistenceError(
+        .propertyUnknown,
+        "The entity has no property called \(name).",
+        context: .init(entity: entity.name, property: name)
+      )
+    }
+    try setValue(value, at: ordinal)
+  }
+
+  /// Sets the value of the property with `ordinal`.
+  ///
+  /// - Throws: ``PersistenceError/Code/valueTypeMismatch``.
+  public mutating func setValue(_ value: PropertyValue, at ordinal: Int) throws(PersistenceError) {
+    let property = entity.properties[ordinal]
+    guard value.fits(property) else {
+      throw PersistenceError(
+        .valueTypeMismatch,
+        "\(value.kindDescription.capitalizedFirst) does not fit the property, which is \(property.typeDescription).",
+        context: .init(entity: entity.name, property: property.name)
+      )
+    }
+    values[ordinal] = value
+  }
+}
+
+extension PropertyValue {
+  /// Whether `property` can hold the value.
+  package func fits(_ property: PropertyDescription) -> Bool {
+    switch (property, self) {
+    case (.attribute(let attribute), _): fits(attribute.type)
+    case (.relationship(let relationship), .null): !relationship.isToMany
+    case (.relationship(let relationship), .toOne): !relationship.isToMany
+    case (.relationship(let relationship), .toMany): relationship.isToMany
+    case (.relationship, _): false
+    }
+  }
+}
+
+extension PropertyDescription {
+  /// What the property holds, in words for an error text.
+  package var typeDescription: String {
+    switch self {
+    case .attribute(let attribute): "of type \(attribute.type.rawValue)"
+    case .relationship(let relationship):
+      "a \(relationship.isToMany ? "to-many" : "to-one") relationship to \(relationship.destinationEntityName)"
+    }
+  }
+}
+
+extension String {
+  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}

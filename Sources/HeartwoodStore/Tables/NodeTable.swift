@@ -1,0 +1,182 @@
+public import HeartwoodModel
+import Synchronization
+
+/// The records of one entity in an atomic store, column by column, in groups of rows.
+///
+/// It is a value: a copy is O(groups) and stays what it was while others go on. A change replaces the groups that it touches,
+/// and in them the columns that it touches.
+public struct NodeTable: Sendable {
+  /// The entity whose records these are; subentities have tables of their own.
+  public let entity: EntityDescription
+  package private(set) var groups: [RowGroup]
+  /// How many records there are. O(1).
+  public private(set) var count: Int
+  private var base: LazyReferenceIndex
+  /// The rows that came after ``base`` was begun.
+  private var added: [ReferenceID: RowID] = [:]
+  private let verifier: (any TableVerifier)?
+
+  /// A table of `groups`, in which no reference may occur twice: ``checkReferences()`` tells.
+  ///
+  /// - Parameter verifier: what makes sure of the groups before one is read, where that has not been done.
+  package init(entity: EntityDescription, groups: [RowGroup] = [], verifier: (any TableVerifier)? = nil) {
+    self.entity = entity
+    self.verifier = verifier
+    self.groups = groups
+    self.count = groups.reduce(0) { $0 + $1.liveCount }
+    self.base = LazyReferenceIndex(groups: groups)
+  }
+}
+
+// MARK: Looking up
+
+extension NodeTable {
+  /// Makes sure that the records may be read; to be called once before the first is.
+  package func verify() throws(PersistenceError) {
+    try verifier?.verify()
+  }
+
+  /// The row of the record that the store calls `reference`, or nil where there is none.
+  ///
+  /// The first call indexes the table, which is O(rows); the others are O(1).
+  ///
+  /// - Throws: ``PersistenceError/Code/duplicateReference`` where two records have the same reference.
+  package func row(of reference: ReferenceID) throws(PersistenceError) -> RowID? {
+    if let row = added[reference], isLive(row) { return row }
+    guard let row = try index().row(of: reference, in: groups), isLive(row) else { return nil }
+    return row
+  }
+
+  /// Makes sure that no two records have the same reference.
+  package func checkReferences() throws(PersistenceError) {
+    _ = try index()
+  }
+
+  private func index() throws(PersistenceError) -> ReferenceIndex {
+    do throws(ReferenceIndex.Duplicate) {
+      return try base.index(groups)
+    } catch {
+      throw PersistenceError(
+        .duplicateReference,
+        "Records \(position(of: error.first)) and \(position(of: error.second)) have the same reference; each needs one "
+          + "of its own.",
+        context: .init(entity: entity.name)
+      )
+    }
+  }
+
+  /// The place of a row among all rows, counted from 1.
+  private func position(of row: RowID) -> Int {
+    groups[..<row.group].reduce(row.row + 1) { $0 + $1.rowCount }
+  }
+
+  @inline(__always)
+  package func isLive(_ row: RowID) -> Bool {
+    row.group < groups.count && row.row < groups[row.group].rowCount && groups[row.group].isLive(row.row)
+  }
+
+  /// The rows of all records, in order.
+  package var liveRows: some Sequence<RowID> {
+    groups.enumerated().lazy.flatMap { ordinal, group in
+      group.liveRuns.lazy.flatMap { run in run.lazy.map { RowID(group: ordinal, row: $0) } }
+    }
+  }
+
+  /// What the store calls the record in `row`.
+  package func reference(_ row: RowID) -> ReferenceID { groups[row.group].references[row.row] }
+
+  /// The version of the record in `row`.
+  package func version(_ row: RowID) -> UInt64 { groups[row.group].versions[row.row] }
+}
+
+// MARK: Changing
+
+extension NodeTable {
+  /// A record to be added to a table. Its values are indexed by property ordinal and fit their types.
+  package struct NewRow: Sendable {
+    package var reference: ReferenceID
+    package var values: [PropertyValue]
+
+    package init(reference: ReferenceID, values: [PropertyValue]) {
+      self.reference = reference
+      self.values = values
+    }
+  }
+
+  /// A change of some values of a record.
+  package struct RowUpdate: Sendable {
+    package var row: RowID
+    package var values: [(ordinal: Int, value: PropertyValue)]
+
+    package init(row: RowID, values: [(ordinal: Int, value: PropertyValue)]) {
+      self.row = row
+      self.values = values
+    }
+  }
+
+  /// Adds records at the end. O(new records + rows of the last group).
+  package mutating func insert(_ rows: [NewRow]) {
+    guard !rows.isEmpty else { return }
+    let builder = RowGroupBuilder(entity: entity)
+    var target = groups.count
+    if let last = groups.last, last.rowCount < RowID.rowsPerGroup {
+      target -= 1
+      builder.append(0..<last.rowCount, of: last)
+    }
+    for row in rows {
+      if builder.isFull {
+        place(builder.sealed(), at: target)
+        target += 1
+      }
+      added[row.reference] = RowID(group: target, row: builder.rowCount)
+      builder.append(row.reference, version: 1, values: row.values)
+    }
+    place(builder.sealed(), at: target)
+    count += rows.count
+  }
+
+  private mutating func place(_ group: RowGroup, at ordinal: Int) {
+    precondition(ordinal < RowID.maximumGroupCount, "A table holds at most 4,294,967,296 rows.")
+    if ordinal < groups.count { groups[ordinal] = group } else { groups.append(group) }
+  }
+
+  /// Changes values of records and raises their versions. O(rows of the columns touched).
+  package mutating func update(_ updates: [RowUpdate]) {
+    for (ordinal, updates) in Dictionary(grouping: updates, by: { $0.row.group }) {
+      groups[ordinal] = groups[ordinal].applying(updates)
+    }
+  }
+
+  /// Deletes records. Their rows stay empty until the table is written and read again.
+  package mutating func delete(_ rows: [RowID]) {
+    for (ordinal, rows) in Dictionary(grouping: rows, by: \.group) {
+      let before = groups[ordinal].liveCount
+      groups[ordinal] = groups[ordinal].deleting(rows.map(\.row))
+      count -= before - groups[ordinal].liveCount
+    }
+  }
+}
+
+/// An index that is made when it is first asked for, over the rows that a table had at its beginning.
+private final class LazyReferenceIndex: Sendable {
+  private let rowCounts: [Int]
+  private let made = Mutex<ReferenceIndex?>(nil)
+
+  init(groups: [RowGroup]) {
+    rowCounts = groups.map(\.rowCount)
+  }
+
+  /// - Parameter groups: those of any later version of the table: references of old rows never change.
+  func index(_ groups: [RowGroup]) throws(ReferenceIndex.Duplicate) -> ReferenceIndex {
+    if let index = made.withLock({ $0 }) { return index }
+    let index = try ReferenceIndex(groups: groups.prefix(rowCounts.count), rowCounts: rowCounts)
+    made.withLock { $0 = index }
+    return index
+  }
+}
+
+/// Makes sure of records that were taken from a file as they lie there, before one of them is read.
+package protocol TableVerifier: Sendable {
+  /// Checks checksums and bounds; after the first success it returns at once.
+  func verify() throws(PersistenceError)
+}

@@ -1,0 +1,37 @@
+package import FoundationEssentials
+
+/// A decimal number as 20 bytes: an unsigned significand of 128 bits, an exponent of 16 bits, a byte that is 1 where it is
+/// negative and one that is 1 where it is not a number. The value is ±significand × 10^exponent.
+package struct PackedDecimal: BitwiseCopyable, Sendable {
+  package static let width = 20
+  package static let exponents: ClosedRange<Int16> = -128...127
+
+  // Two halves of each 64 bits, so that the 20 bytes need no alignment beyond 4.
+  private var significand: (UInt32, UInt32, UInt32, UInt32)
+  private var exponent: Int16
+  private var isNegative: UInt8
+  private var isNaN: UInt8
+
+  package init(_ decimal: Decimal) {
+    let words = decimal.isNaN ? 0 : UInt128(decimal.significand.description) ?? 0
+    significand = (
+      UInt32(truncatingIfNeeded: words), UInt32(truncatingIfNeeded: words >> 32),
+      UInt32(truncatingIfNeeded: words >> 64), UInt32(truncatingIfNeeded: words >> 96)
+    )
+    exponent = decimal.isNaN ? 0 : Int16(clamping: decimal.exponent)
+    isNegative = decimal.isSignMinus && !decimal.isNaN ? 1 : 0
+    isNaN = decimal.isNaN ? 1 : 0
+  }
+
+  /// The number, or nil where the bytes stand for none.
+  package var decimal: Decimal? {
+    guard isNaN == 0 else { return isNaN == 1 ? .nan : nil }
+    guard Self.exponents.contains(exponent), isNegative <= 1 else { return nil }
+    let words =
+      UInt128(significand.0) | UInt128(significand.1) << 32 | UInt128(significand.2) << 64
+      | UInt128(significand.3) << 96
+    return Decimal(string: String(words)).map {
+      Decimal(sign: isNegative == 1 ? .minus : .plus, exponent: Int(exponent), significand: $0)
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import FoundationEssentials
+package import HeartwoodModel
+
+/// Up to 65,536 records of one entity, column by column. It never changes: an update makes a new group that shares the columns
+/// that stayed the same.
+///
+/// `@unchecked Sendable`: ``unsafeViews`` points to memory that is written in `init` only and freed in `deinit`; the columns that
+/// the views point into are held as long as the group is.
+package final class RowGroup: @unchecked Sendable {
+  package let rowCount: Int
+  package let references: ReferenceColumn
+  package let versions: VersionColumn
+  /// The columns, indexed by property ordinal.
+  package let columns: [Column]
+  /// A bit for each row, set where the record has not been deleted; nil where all are there.
+  package let liveness: BitSlice?
+  /// How many rows are records that have not been deleted.
+  package let liveCount: Int
+  /// Views of the columns, indexed by property ordinal, valid as long as the group is held.
+  package let unsafeViews: UnsafePointer<ColumnView>
+
+  package init(references: ReferenceColumn, versions: VersionColumn, columns: [Column], liveness: BitSlice? = nil) {
+    precondition(references.count <= RowID.rowsPerGroup, "A group has too many rows.")
+    precondition(columns.allSatisfy { $0.rowCount == references.count }, "The columns differ in length.")
+    self.rowCount = references.count
+    self.references = references
+    self.versions = versions
+    self.columns = columns
+    self.liveness = liveness
+    self.liveCount = liveness?.setBitCount(references.count) ?? references.count
+    let views = UnsafeMutablePointer<ColumnView>.allocate(capacity: max(1, columns.count))
+    for (ordinal, column) in columns.enumerated() { (views + ordinal).initialize(to: ColumnView(column)) }
+    self.unsafeViews = UnsafePointer(views)
+  }
+
+  deinit {
+    unsafeViews.deallocate()
+  }
+}
+
+extension RowGroup {
+  /// Whether the record in `row` has not been deleted.
+  @inline(__always)
+  package func isLive(_ row: Int) -> Bool { liveness?[row] ?? true }
+
+  /// The rows of records that have not been deleted, as runs of neighbours.
+  package var liveRuns: [Range<Int>] {
+    guard let liveness else { return rowCount > 0 ? [0..<rowCount] : [] }
+    var runs: [Range<Int>] = []
+    var start: Int?
+    for row in 0..<rowCount {
+      if liveness[row] {
+        start = start ?? row
+      } else if let first = start {
+        runs.append(first..<row)
+        start = nil
+      }
+    }
+    if let start { runs.append(start..<rowCount) }
+    return runs
+  }
+
+  /// The value of a property in `row`.
+  ///
+  /// - Parameter scopes: what object ids are made with, indexed by entity ordinal.
+  package func value(row: Int, ordinal: Int, type: AttributeType?, scopes: [ObjectIDScope]) -> PropertyValue {
+    precondition(row >= 0 && row < rowCount && columns.indices.contains(ordinal), "The row is not in the table.")
+    guard let type else { return relationshipValue(row: row, column: columns[ordinal], scopes: scopes) }
+    return attributeValue(row: row, view: unsafeViews[ordinal], type: type)
+  }
+
+  private func attributeValue(row: Int, view: ColumnView, type: AttributeType) -> PropertyValue {
+    if view.unsafeIsNull(row) { return .null }
+    switch type {
+    case .integer16, .integer32, .integer64: return .integer(view.unsafeInteger(row))
+    case .decimal: return .decimal(view.unsafeDecimal(row))
+    case .double: return .double(view.unsafeDouble(row))
+    case .float: return .float(view.unsafeFloat(row))
+    case .string: return .string(view.unsafeString(row))
+    case .boolean: return .boolean(view.unsafeBoolean(row))
+    case .date: return .date(Date(timeIntervalSinceReferenceDate: view.unsafeDouble(row)))
+    case .binary, .transformable: return .binary(Data(view.unsafeBytes(row)))
+    case .uuid: return .uuid(view.unsafeUUID(row))
+    case .uri: return URL(string: view.unsafeString(row)).map(PropertyValue.uri) ?? .null
+    }
+  }
+
+  private func relationshipValue(row: Int, column: Column, scopes: [ObjectIDScope]) -> PropertyValue {
+    guard let references = column.references else { return .null }
+    func id(_ index: Int) -> ManagedObjectID? {
+      let ordinal = references.entityOrdinal(index)
+      return scopes.indices.contains(ordinal)
+        ? ManagedObjectID(scope: scopes[ordinal], reference: references[index]) : nil
+    }
+    if column.kind == .toMany { return .toMany(column.range(row).compactMap(id)) }
+    guard column.validity?[row] ?? true else { return .null }
+    return id(row).map(PropertyValue.toOne) ?? .null
+  }
+}

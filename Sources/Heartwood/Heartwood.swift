@@ -1,2 +1,4 @@
+@_exported public import HeartwoodFormats
+@_exported public import HeartwoodGraph
 @_exported public import HeartwoodModel
 @_exported public import HeartwoodStore

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import Synchronization
 
 /// An entity of a model: what its objects are called and which properties they have, the inherited ones included.
 ///
@@ -23,7 +24,10 @@ public final class EntityDescription: Sendable {
   public let uniquenessConstraints: [[Int]]
   /// The SHA-256 hash by which Core Data tells whether a store was written with the same entity.
   public let versionHash: Data
+  /// A number that no other description in this process has, by which caches of ordinals know that they hold.
+  package let serialNumber: UInt32
   private let ordinalsByName: [String: Int]
+  private static let lastSerialNumber = Atomic<UInt32>(0)
 
   init(
     definition: EntityDefinition,
@@ -41,6 +45,7 @@ public final class EntityDescription: Sendable {
     self.properties = properties
     self.relationshipTargets = relationshipTargets
     self.versionHash = versionHash
+    self.serialNumber = Self.lastSerialNumber.wrappingAdd(1, ordering: .relaxed).newValue
     let ordinals = Dictionary(
       properties.enumerated().map { ($0.element.name, $0.offset) },
       uniquingKeysWith: { first, _ in first }

@@ -160,6 +160,13 @@ extension AtomicStoreEngine {
     state.withLock { $0.contents.metadata.userInfo = userInfo }
   }
 
+  /// Writes the store's file with other metadata.
+  package func replaceMetadata(_ metadata: StoreMetadata) throws {
+    try setUserInfo(metadata.userInfo)
+    state.withLock { $0.contents.metadata = metadata }
+    _ = try save(ChangeSet())
+  }
+
   package func save(_ changes: ChangeSet) throws -> SaveResult {
     try checkWritable()
     return try saving.withLock { _ in

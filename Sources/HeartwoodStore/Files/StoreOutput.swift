@@ -50,3 +50,24 @@ public final class StoreOutput {
     buffer.removeAll()
   }
 }
+
+extension StoreOutput {
+  private static let copyChunk = 1 << 20
+
+  /// Writes all bytes of `input`.
+  package func write(contentsOf input: StoreInput) throws(PersistenceError) {
+    var offset = 0
+    while offset < input.size {
+      let bytes = try input.bytes(from: offset, count: Self.copyChunk)
+      guard !bytes.isEmpty else {
+        throw PersistenceError(
+          .fileChangedOnDisk,
+          "The file was cut short while it was read.",
+          context: .init(path: input.path)
+        )
+      }
+      try write(bytes)
+      offset += bytes.count
+    }
+  }
+}

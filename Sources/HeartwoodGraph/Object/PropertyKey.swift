@@ -1,0 +1,71 @@
+import HeartwoodModel
+import Synchronization
+
+/// The name of a property, with the ordinal that it has in the entity where it was last used.
+public class PropertyKey: @unchecked Sendable {
+  // `@unchecked Sendable`: the subclasses add nothing, the name never changes, and the cache is one atomic word.
+
+  /// The name of the property.
+  public let name: String
+  /// The serial number of an entity in the upper half, the ordinal of the property there in the lower.
+  private let cache = Atomic<UInt64>(0)
+
+  fileprivate init(name: String) {
+    self.name = name
+  }
+
+  /// The ordinal of the property in the entity of `binding`.
+  @inline(__always)
+  final func ordinal(in binding: EntityBinding, _ accepts: (PropertyDescription) -> Bool) -> Int {
+    let cached = cache.load(ordering: .relaxed)
+    if UInt32(truncatingIfNeeded: cached &>> 32) == binding.entitySerialNumber {
+      return Int(cached & 0xFFFF_FFFF)
+    }
+    return resolve(in: binding.entity, accepts)
+  }
+
+  @inline(never)
+  private final func resolve(in entity: EntityDescription, _ accepts: (PropertyDescription) -> Bool) -> Int {
+    guard let ordinal = entity.ordinal(ofProperty: name) else {
+      preconditionFailure("\(entity.name) has no property called \(name). Correct the name of the key, or the model.")
+    }
+    precondition(
+      accepts(entity.properties[ordinal]),
+      "\(entity.name).\(name) is of another type than its key. Make the key's type fit the model."
+    )
+    cache.store(UInt64(entity.serialNumber) << 32 | UInt64(ordinal), ordering: .relaxed)
+    return ordinal
+  }
+}
+
+/// The name of an attribute and the Swift type of its values.
+///
+/// The type must fit the attribute's: any integer type for integers, and so on. Make it optional where the attribute is.
+public final class AttributeKey<Value: AttributeValue>: PropertyKey, @unchecked Sendable {
+  // `@unchecked Sendable`: it adds nothing to its superclass.
+
+  /// Makes a key; keep it in a `static let`.
+  public init(_ name: String) {
+    super.init(name: name)
+  }
+}
+
+/// The name of a to-one relationship and the class of the object that it leads to.
+public final class ToOneKey<Destination: ManagedObject>: PropertyKey, @unchecked Sendable {
+  // `@unchecked Sendable`: it adds nothing to its superclass.
+
+  /// Makes a key; keep it in a `static let`.
+  public init(_ name: String) {
+    super.init(name: name)
+  }
+}
+
+/// The name of a to-many relationship and the class of the objects that it leads to.
+public final class ToManyKey<Destination: ManagedObject>: PropertyKey, @unchecked Sendable {
+  // `@unchecked Sendable`: it adds nothing to its superclass.
+
+  /// Makes a key; keep it in a `static let`.
+  public init(_ name: String) {
+    super.init(name: name)
+  }
+}

@@ -1,0 +1,28 @@
+import HeartwoodModel
+
+extension AttributeType {
+  /// What model files call the type.
+  var dataModelName: String {
+    switch self {
+    case .integer16: "Integer 16"
+    case .integer32: "Integer 32"
+    case .integer64: "Integer 64"
+    case .decimal: "Decimal"
+    case .double: "Double"
+    case .float: "Float"
+    case .string: "String"
+    case .boolean: "Boolean"
+    case .date: "Date"
+    case .binary: "Binary"
+    case .uuid: "UUID"
+    case .uri: "URI"
+    case .transformable: "Transformable"
+    }
+  }
+
+  /// The type that model files call `name`.
+  init?(dataModelName name: String) {
+    guard let type = Self.allCases.first(where: { $0.dataModelName == name }) else { return nil }
+    self = type
+  }
+}

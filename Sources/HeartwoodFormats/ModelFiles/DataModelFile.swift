@@ -1,0 +1,68 @@
+public import FoundationEssentials
+public import HeartwoodModel
+
+/// A model as Xcode keeps it: read from an `.xcdatamodeld` bundle or an `.xcdatamodel` folder.
+public struct DataModelFile: Sendable {
+  /// Something in the file that the model does not have, because it cannot be represented yet.
+  public struct Note: Sendable, Hashable {
+    /// The line, from 1.
+    public let line: Int
+    /// What was left out.
+    public let message: String
+  }
+
+  /// The file that was read.
+  public let url: URL
+  /// The model.
+  public let model: ManagedObjectModel
+  /// What the file has and the model has not, in the order of the file: fetch requests, indexes, validation rules.
+  public let notes: [Note]
+
+  /// Reads the model at `url`, which is an `.xcdatamodeld` bundle, an `.xcdatamodel` folder, or the `contents` file in one.
+  ///
+  /// - Parameter version: The name of a version in a bundle, with or without `.xcdatamodel`; nil means the current one.
+  /// - Throws: ``ModelFileError`` with file, line and reason, also for what would change the meaning of the model if it were
+  ///   left out: derived and composite attributes.
+  public init(contentsOf url: URL, version: String? = nil) throws(ModelFileError) {
+    let source = try DataModelSource.read(DataModelBundle(url).contents(version: version))
+    self.url = source.url
+    self.model = try ManagedObjectModel(source)
+    self.notes = source.notes
+  }
+
+  /// The names of the versions in the bundle at `url`, without `.xcdatamodel`, in alphabetical order.
+  ///
+  /// It reads folders only. A folder of one model has one version, called as the folder is.
+  public static func versions(at url: URL) throws(ModelFileError) -> [String] {
+    try DataModelBundle(url).versions()
+  }
+
+  /// The name of the version that the bundle at `url` calls the current one, or its only version.
+  public static func currentVersion(at url: URL) throws(ModelFileError) -> String {
+    try DataModelBundle(url).currentVersion()
+  }
+}
+
+extension ManagedObjectModel {
+  /// Reads the model at `url`, which is an `.xcdatamodeld` bundle, an `.xcdatamodel` folder, or the `contents` file in one.
+  ///
+  /// What cannot be represented yet, such as fetch requests and indexes, is left out; ``DataModelFile/notes`` says what that is.
+  ///
+  /// - Parameter version: The name of a version in a bundle, with or without `.xcdatamodel`; nil means the current one.
+  /// - Throws: ``ModelFileError`` with file, line and reason.
+  public convenience init(contentsOf url: URL, version: String? = nil) throws(ModelFileError) {
+    try self.init(DataModelSource.read(DataModelBundle(url).contents(version: version)))
+  }
+
+  convenience init(_ source: DataModelSource) throws(ModelFileError) {
+    do {
+      try self.init(
+        entities: source.entities,
+        configurations: source.configurations,
+        versionIdentifiers: source.versionIdentifiers
+      )
+    } catch {
+      throw source.error(for: error)
+    }
+  }
+}

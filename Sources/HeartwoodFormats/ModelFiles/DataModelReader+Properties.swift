@@ -1,0 +1,90 @@
+import HeartwoodModel
+
+extension DataModelReader {
+  /// What is read, and what speaks only of generated code and of synchronising with devices of another age.
+  private static let attributeAttributes: Set<String> = [
+    "name", "attributeType", "optional", "transient", "defaultValueString", "defaultDateTimeInterval",
+    "allowsExternalBinaryDataStorage", "preserveAfterDeletion", "valueTransformerName", "customClassName", "elementID",
+    "versionHashModifier", "syncable", "usesScalarValueType", "derived",
+  ]
+
+  /// What is read, and the entity of the inverse, which follows from the destination.
+  private static let relationshipAttributes: Set<String> = [
+    "name", "destinationEntity", "inverseName", "inverseEntity", "toMany", "ordered", "optional", "transient",
+    "deletionRule", "minCount", "maxCount", "elementID", "versionHashModifier", "syncable",
+  ]
+
+  mutating func readAttribute(_ element: DataModelElement) throws(ModelFileError) -> AttributeDescription {
+    let type = try attributeType(of: element)
+    noteUnknownAttributes(of: element, Self.attributeAttributes)
+    return AttributeDescription(
+      name: try element.requiredText("name"),
+      type: type,
+      isOptional: try element.flag("optional"),
+      isTransient: try element.flag("transient"),
+      defaultValue: try defaultValue(of: element, type),
+      allowsExternalBinaryDataStorage: try element.flag("allowsExternalBinaryDataStorage"),
+      preservesValueInHistoryOnDeletion: try element.flag("preserveAfterDeletion"),
+      valueTransformerName: element.filledText("valueTransformerName"),
+      attributeValueClassName: element.filledText("customClassName"),
+      renamingIdentifier: element.filledText("elementID"),
+      versionHashModifier: element.filledText("versionHashModifier"),
+      userInfo: try userInfo(of: element)
+    )
+  }
+
+  private func attributeType(of element: DataModelElement) throws(ModelFileError) -> AttributeType {
+    let name = try element.requiredText("attributeType")
+    if try element.flag("derived") {
+      throw element.error("Derived attributes are not supported yet. Make the attribute a stored one.")
+    }
+    if let type = AttributeType(dataModelName: name) { return type }
+    if name == "Composite" {
+      throw element.error("Composite attributes are not supported yet. Use one attribute for each part.")
+    }
+    let names = AttributeType.allCases.map(\.dataModelName).joined(separator: ", ")
+    throw element.error("The attribute type “\(name)” is not known. Write one of: \(names).")
+  }
+
+  mutating func readRelationship(_ element: DataModelElement) throws(ModelFileError) -> RelationshipDescription {
+    noteUnknownAttributes(of: element, Self.relationshipAttributes)
+    let maxCount = try element.number("maxCount")
+    let isToMany = try element.flag("toMany") || (maxCount ?? 1) != 1
+    return RelationshipDescription(
+      name: try element.requiredText("name"),
+      destinationEntityName: try element.requiredText("destinationEntity"),
+      inverseRelationshipName: element.filledText("inverseName"),
+      isToMany: isToMany,
+      isOrdered: try element.flag("ordered"),
+      isOptional: try element.flag("optional"),
+      isTransient: try element.flag("transient"),
+      deleteRule: try deleteRule(of: element),
+      minCount: try element.number("minCount") ?? 0,
+      // Some tools write -1 for “any number”, as older versions of Xcode did.
+      maxCount: maxCount == -1 ? 0 : maxCount,
+      renamingIdentifier: element.filledText("elementID"),
+      versionHashModifier: element.filledText("versionHashModifier"),
+      userInfo: try userInfo(of: element)
+    )
+  }
+
+  private func deleteRule(of element: DataModelElement) throws(ModelFileError) -> DeleteRule {
+    switch element.text("deletionRule") {
+    case nil, "Nullify": return .nullify
+    case "Cascade": return .cascade
+    case "Deny": return .deny
+    case "No Action": return .noAction
+    case .some(let name):
+      throw element.error("The deletion rule “\(name)” is not known. Write Nullify, Cascade, Deny or No Action.")
+    }
+  }
+
+  private mutating func userInfo(of element: DataModelElement) throws(ModelFileError) -> [String: String] {
+    var userInfo: [String: String] = [:]
+    for child in element.xml.children {
+      let child = DataModelElement(xml: child, file: element.file)
+      if child.xml.name == "userInfo" { try readUserInfo(child, into: &userInfo) } else { noteUnread(child) }
+    }
+    return userInfo
+  }
+}

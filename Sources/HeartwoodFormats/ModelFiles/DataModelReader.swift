@@ -1,0 +1,131 @@
+import FoundationEssentials
+import HeartwoodModel
+
+/// Reads the tree of a `contents` file.
+struct DataModelReader {
+  private let file: String
+  private var source: DataModelSource
+
+  init(_ url: URL) {
+    self.file = url.path
+    self.source = DataModelSource(url: url)
+  }
+
+  mutating func read(_ root: XMLElement) throws(ModelFileError) -> DataModelSource {
+    let model = DataModelElement(xml: root, file: file)
+    guard root.name == "model" else {
+      throw model.error("The outermost element is “\(root.name)”, not “model”. This is no model file.")
+    }
+    source.versionIdentifiers = model.filledText("userDefinedModelVersionIdentifier").map { [$0] } ?? []
+    for child in model.children {
+      switch child.xml.name {
+      case "entity": try readEntity(child)
+      case "configuration": try readConfiguration(child)
+      case "elements": break
+      default: noteUnread(child)
+      }
+    }
+    return source
+  }
+
+  /// Notes that the model has nothing of `element`.
+  mutating func noteUnread(_ element: DataModelElement) {
+    let name = element.text("name").map { " “\($0)”" } ?? ""
+    note("The element “\(element.xml.name)”\(name) is not represented in the model.", element)
+  }
+
+  mutating func note(_ message: String, _ element: DataModelElement) {
+    source.notes.append(DataModelFile.Note(line: element.line, message: message))
+  }
+
+  /// Notes the attributes that are not in `known`.
+  mutating func noteUnknownAttributes(of element: DataModelElement, _ known: Set<String>) {
+    for name in element.xml.attributes.keys.sorted() where !known.contains(name) {
+      let owner = element.text("name") ?? element.xml.name
+      note("“\(name)” of “\(owner)” is not represented in the model.", element)
+    }
+  }
+}
+
+extension DataModelReader {
+  /// What is read, and what speaks only of generated code and of the editor.
+  private static let entityAttributes: Set<String> = [
+    "name", "representedClassName", "isAbstract", "parentEntity", "elementID", "versionHashModifier",
+    "syncable", "codeGenerationType",
+  ]
+
+  private mutating func readEntity(_ element: DataModelElement) throws(ModelFileError) {
+    noteUnknownAttributes(of: element, Self.entityAttributes)
+    var entity = EntityDefinition(
+      name: try element.requiredText("name"),
+      managedObjectClassName: element.filledText("representedClassName"),
+      isAbstract: try element.flag("isAbstract"),
+      superentityName: element.filledText("parentEntity"),
+      renamingIdentifier: element.filledText("elementID"),
+      versionHashModifier: element.filledText("versionHashModifier")
+    )
+    var lines = DataModelSource.EntityLines(entity: element.line)
+    for child in element.children { try readPart(child, of: &entity, &lines) }
+    source.entities.append(entity)
+    source.entityLines.append(lines)
+  }
+
+  private mutating func readPart(
+    _ element: DataModelElement,
+    of entity: inout EntityDefinition,
+    _ lines: inout DataModelSource.EntityLines
+  ) throws(ModelFileError) {
+    switch element.xml.name {
+    case "attribute":
+      entity.properties.append(.attribute(try readAttribute(element)))
+      lines.properties.append(element.line)
+    case "relationship":
+      entity.properties.append(.relationship(try readRelationship(element)))
+      lines.properties.append(element.line)
+    case "uniquenessConstraints":
+      for constraint in element.children("uniquenessConstraint") {
+        entity.uniquenessConstraints.append(try attributeNames(in: constraint))
+        lines.uniquenessConstraints.append(constraint.line)
+      }
+    case "userInfo":
+      try readUserInfo(element, into: &entity.userInfo)
+    case "compoundIndexes" where element.xml.children.isEmpty:
+      break
+    default:
+      noteUnread(element)
+    }
+  }
+
+  private func attributeNames(in constraint: DataModelElement) throws(ModelFileError) -> [String] {
+    var names: [String] = []
+    for element in constraint.children("constraint") { names.append(try element.requiredText("value")) }
+    return names
+  }
+
+  func readUserInfo(_ element: DataModelElement, into userInfo: inout [String: String]) throws(ModelFileError) {
+    for entry in element.children("entry") {
+      guard let key = entry.text("key") else { throw entry.error("The entry of the user info has no “key”. Add it.") }
+      guard userInfo.updateValue(entry.text("value") ?? "", forKey: key) == nil else {
+        throw entry.error("The user info has the key “\(key)” twice. Take one of the entries away.")
+      }
+    }
+  }
+
+  private mutating func readConfiguration(_ element: DataModelElement) throws(ModelFileError) {
+    noteUnknownAttributes(of: element, ["name"])
+    let name = try element.requiredText("name")
+    guard source.configurations[name] == nil else {
+      throw element.error("Another configuration is called “\(name)”. Rename one of them.")
+    }
+    var members: [String] = []
+    for member in element.children("memberEntity") { members.append(try member.requiredText("name")) }
+    source.configurations[name] = members
+    source.configurationLines[name] = element.line
+  }
+}
+
+extension DataModelElement {
+  fileprivate var children: [DataModelElement] {
+    xml.children.map { DataModelElement(xml: $0, file: file) }
+  }
+}

@@ -1,0 +1,49 @@
+/// Why a model file could not be read.
+public struct ModelFileError: Error, Sendable, Hashable {
+  /// One thing that is wrong, and where.
+  public struct Problem: Sendable, Hashable {
+    /// The line, from 1, where it is known.
+    public let line: Int?
+    /// The column, from 1, where it is known.
+    public let column: Int?
+    /// What is wrong and what to do.
+    public let message: String
+  }
+
+  /// The path of the file or folder.
+  public let file: String
+  /// At least one problem: the first that keeps the file from being understood, or every fault of the model in it.
+  public let problems: [Problem]
+
+  init(file: String, problems: [Problem]) {
+    self.file = file
+    self.problems = problems
+  }
+
+  init(file: String, line: Int? = nil, column: Int? = nil, _ message: String) {
+    self.init(file: file, problems: [Problem(line: line, column: column, message: message)])
+  }
+
+  init(file: String, _ error: XMLSyntaxError) {
+    self.init(file: file, line: error.line, column: error.column, "This is not well formed XML: \(error.message)")
+  }
+}
+
+extension ModelFileError {
+  /// The line of the first problem, from 1, where it is known.
+  public var line: Int? { problems.first?.line }
+  /// The column of the first problem, from 1, where it is known.
+  public var column: Int? { problems.first?.column }
+  /// What the first problem is and what to do.
+  public var message: String { problems.first?.message ?? "" }
+}
+
+extension ModelFileError: CustomStringConvertible {
+  /// All problems, one a line, each with file, line and column in the form that compilers use.
+  public var description: String {
+    problems.map { problem in
+      let place = [problem.line, problem.column].compactMap { $0.map(String.init) }
+      return ([file] + place).joined(separator: ":") + ": " + problem.message
+    }.joined(separator: "\n")
+  }
+}

@@ -60,5 +60,10 @@ let package = Package(
       swiftSettings: settings
     ),
     .testTarget(name: "HeartwoodModelTests", dependencies: ["HeartwoodModel"], swiftSettings: settings),
+    .testTarget(
+      name: "HeartwoodFormatsTests",
+      dependencies: ["HeartwoodFormats", "HeartwoodModel"],
+      swiftSettings: settings
+    ),
   ]
 )

@@ -1,7 +1,7 @@
 import HeartwoodModel
 
 extension FaultCase {
-  static let all = names + hierarchy + defaults + counts + destinations + constraints + configurations
+  static let all = names + hierarchy + defaults + counts + destinations + [oneSided] + constraints + configurations
 
   private static func one(_ name: String, at path: String, _ message: String, _ entities: EntityDefinition...)
     -> FaultCase
@@ -140,6 +140,23 @@ extension FaultCase {
       .entity("C", .toOne("b", "B", inverse: "a"))
     ),
   ]
+
+  private static let oneSided = one(
+    "one-sided inverse that leads back",
+    at: "A.b",
+    "marked as one-sided",
+    .entity(
+      "A",
+      .relationship(
+        RelationshipDescription(
+          name: "b",
+          destinationEntityName: "A",
+          inverseRelationshipName: "b",
+          hasOneSidedInverse: true
+        )
+      )
+    )
+  )
 
   private static let constraints = [
     one("empty constraint", at: "A", "names no attribute", .entity("A", unique: [[]])),

@@ -53,6 +53,30 @@ struct ModelResolverTests {
     #expect(model.concreteEntities(under: root).map(\.name) == ["Leaf", "Middle"])
   }
 
+  @Test("A one-sided inverse counts for the hash only")
+  func oneSidedInverse() throws {
+    var picture = RelationshipDescription(
+      name: "artist",
+      destinationEntityName: "Artist",
+      inverseRelationshipName: "thumbnail",
+      hasOneSidedInverse: true
+    )
+    func image() throws -> EntityDescription {
+      let model = try ManagedObjectModel(entities: [
+        .entity("Image", .relationship(picture), .toOne("thumbnail", "Artist", inverse: "thumbnail")),
+        .entity("Artist", .toOne("thumbnail", "Image", inverse: "thumbnail")),
+      ])
+      #expect(try ManagedObjectModel(encoded: model.encoded()) == model)
+      return model.entities[0]
+    }
+    let marked = try image()
+    #expect(marked.relationshipTargets.map { $0?.inverseOrdinal } == [nil, 0])
+    picture.hasOneSidedInverse = false
+    #expect(throws: ModelValidationError.self) { try image() }
+    picture.inverseRelationshipName = nil
+    #expect(try image().versionHash != marked.versionHash)
+  }
+
   @Test("A configuration has its entities in declared order")
   func configurations() throws {
     let model = try model()

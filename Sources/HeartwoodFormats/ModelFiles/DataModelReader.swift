@@ -25,7 +25,19 @@ struct DataModelReader {
       default: noteUnread(child)
       }
     }
+    noteOneSidedInverses()
+    source.notes.sort { $0.line < $1.line }
     return source
+  }
+
+  /// Such models are in use, and the version hash needs the name; the graph goes without the inverse.
+  private mutating func noteOneSidedInverses() {
+    for place in source.entities.markOneSidedInverses() {
+      let name = source.entities[place.entity].name + "." + source.entities[place.entity].properties[place.index].name
+      let line = source.entityLines[place.entity].properties[place.index]
+      let message = "The inverse of “\(name)” has another inverse, so that the relationship is taken as one without."
+      source.notes.append(DataModelFile.Note(line: line, message: message))
+    }
   }
 
   /// Notes that the model has nothing of `element`.

@@ -1,6 +1,6 @@
 extension RelationshipDescription: Codable {
   private enum Key: String, CodingKey {
-    case name, destination, inverse, toMany, ordered, optional, transient, deleteRule, minCount, maxCount
+    case name, destination, inverse, oneSided, toMany, ordered, optional, transient, deleteRule, minCount, maxCount
     case renamingIdentifier, versionHashModifier, userInfo
   }
 
@@ -10,6 +10,7 @@ extension RelationshipDescription: Codable {
     try container.encode(name, forKey: .name)
     try container.encode(destinationEntityName, forKey: .destination)
     try container.encodeIfPresent(inverseRelationshipName, forKey: .inverse)
+    try container.encodeIfSet(hasOneSidedInverse, forKey: .oneSided)
     try container.encodeIfSet(isToMany, forKey: .toMany)
     try container.encodeIfSet(isOrdered, forKey: .ordered)
     try container.encodeIfSet(isOptional, forKey: .optional)
@@ -29,6 +30,7 @@ extension RelationshipDescription: Codable {
       name: try container.decode(String.self, forKey: .name),
       destinationEntityName: try container.decode(String.self, forKey: .destination),
       inverseRelationshipName: try container.text(forKey: .inverse),
+      hasOneSidedInverse: try container.flag(forKey: .oneSided),
       isToMany: try container.flag(forKey: .toMany),
       isOrdered: try container.flag(forKey: .ordered),
       isOptional: try container.flag(forKey: .optional),

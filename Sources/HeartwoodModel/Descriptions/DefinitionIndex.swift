@@ -49,6 +49,20 @@ struct DefinitionIndex {
     definitions[place.entity].properties[place.index]
   }
 
+  /// Whether `inverse` leads to `entity` or a relative of it, as the inverse of one of the entity's relationships has to.
+  func leadsBack(_ inverse: RelationshipDescription, to entity: Int) -> Bool {
+    ordinal(ofEntity: inverse.destinationEntityName).map { isRelated($0, to: entity) } ?? false
+  }
+
+  /// Whether the relationship's inverse is a relationship that leads elsewhere or has another inverse.
+  func namesOneSidedInverse(_ relationship: RelationshipDescription, of entity: Int) -> Bool {
+    guard let name = relationship.inverseRelationshipName,
+      let destination = ordinal(ofEntity: relationship.destinationEntityName),
+      let inverse = place(ofProperty: name, in: destination).flatMap({ property(at: $0).relationship })
+    else { return false }
+    return !leadsBack(inverse, to: entity) || inverse.inverseRelationshipName != relationship.name
+  }
+
   /// The entity and its ancestors, nearest first: at most as many as may be, even where the parents go in a circle.
   func lineage(of entity: Int) -> [Int] {
     var lineage = [entity]

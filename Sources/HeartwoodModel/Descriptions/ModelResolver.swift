@@ -46,7 +46,8 @@ struct ModelResolver {
     index.ordinal(ofEntity: relationship.destinationEntityName).map { destination in
       RelationshipTarget(
         entityOrdinal: destination,
-        inverseOrdinal: relationship.inverseRelationshipName.flatMap { ordinal(ofProperty: $0, in: destination) }
+        inverseOrdinal: relationship.hasOneSidedInverse
+          ? nil : relationship.inverseRelationshipName.flatMap { ordinal(ofProperty: $0, in: destination) }
       )
     }
   }

@@ -99,8 +99,12 @@ extension ModelValidator {
       add("The inverse \(quoted(property.name)) is an attribute. \(advice)", at: subject.location, &faults)
       return
     }
-    let back = index.ordinal(ofEntity: inverse.destinationEntityName)
-    if let back, !index.isRelated(back, to: subject.entity) {
+    if relationship.hasOneSidedInverse {
+      checkOneSidedness(of: relationship, subject, &faults)
+      return
+    }
+    let isKnown = index.ordinal(ofEntity: inverse.destinationEntityName) != nil
+    if isKnown, !index.leadsBack(inverse, to: subject.entity) {
       let destination = quoted(inverse.destinationEntityName)
       let advice = "It has to lead to this entity: correct its destination, or this inverse."
       add("The inverse \(quoted(inverse.name)) leads to \(destination). \(advice)", at: subject.location, &faults)
@@ -110,5 +114,15 @@ extension ModelValidator {
       let advice = "Two relationships that are each other's inverse have to name each other: correct one of them."
       add("The inverse of \(quoted(inverse.name)) is \(other). \(advice)", at: subject.location, &faults)
     }
+  }
+
+  private func checkOneSidedness(
+    of relationship: RelationshipDescription,
+    _ subject: Subject,
+    _ faults: inout [ModelFault]
+  ) {
+    guard !index.namesOneSidedInverse(relationship, of: subject.entity) else { return }
+    let advice = "Take the mark away."
+    add("The inverse is marked as one-sided, but leads back. \(advice)", at: subject.location, &faults)
   }
 }

@@ -6,6 +6,11 @@ public struct RelationshipDescription: Sendable, Hashable {
   public var destinationEntityName: String
   /// The name of the relationship that leads back, where there is one.
   public var inverseRelationshipName: String?
+  /// Whether the inverse has another inverse than this relationship, and so only its name counts, for the version hash.
+  ///
+  /// Xcode warns of such models, but stores have been written with them. An object graph treats the relationship as one
+  /// without an inverse. Without this flag, a model with such a relationship has a fault.
+  public var hasOneSidedInverse: Bool
   /// Whether the relationship leads to any number of objects, and not to one at most.
   public var isToMany: Bool
   /// Whether the objects of a to-many relationship have an order that is kept.
@@ -34,6 +39,7 @@ public struct RelationshipDescription: Sendable, Hashable {
     name: String,
     destinationEntityName: String,
     inverseRelationshipName: String? = nil,
+    hasOneSidedInverse: Bool = false,
     isToMany: Bool = false,
     isOrdered: Bool = false,
     isOptional: Bool = true,
@@ -48,6 +54,7 @@ public struct RelationshipDescription: Sendable, Hashable {
     self.name = name
     self.destinationEntityName = destinationEntityName
     self.inverseRelationshipName = inverseRelationshipName
+    self.hasOneSidedInverse = hasOneSidedInverse
     self.isToMany = isToMany
     self.isOrdered = isOrdered
     self.isOptional = isOptional

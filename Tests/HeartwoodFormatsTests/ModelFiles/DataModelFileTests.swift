@@ -1,0 +1,51 @@
+import Foundation
+import HeartwoodFormats
+import HeartwoodModel
+import Testing
+
+@Suite("Model files")
+struct DataModelFileTests {
+  @Test("Everything that a model has is read")
+  func everything() throws {
+    let folder = try TemporaryFolder()
+    let file = try DataModelFile(contentsOf: folder.write(ModelFixture.everything, to: "contents"))
+    #expect(file.model == (try ModelFixture.everythingModel()))
+    #expect(file.model.entity(named: "Thing")?.properties.count == 16)
+  }
+
+  @Test("What the model cannot hold is noted, with its line and in the order of the file")
+  func notes() throws {
+    let folder = try TemporaryFolder()
+    let file = try DataModelFile(contentsOf: folder.write(ModelFixture.notes, to: "contents"))
+    #expect(file.notes.map(\.line) == [3, 4, 5, 5, 6, 7, 8, 11, 15, 20, 23, 24])
+    #expect(file.notes.first?.message == "“coreSpotlightDisplayNameExpression” of “A” is not represented in the model.")
+    #expect(file.notes.last?.message == "The element “composite” “C” is not represented in the model.")
+    #expect(file.model.entity(named: "B")?.relationships.map(\.hasOneSidedInverse) == [true, false])
+    #expect(file.model.entities.first?.properties.count == 4)
+  }
+
+  @Test("The example's model")
+  func example() throws {
+    let examples = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Examples/ToDo")
+    let file = try DataModelFile(contentsOf: examples.appending(path: "ToDo.xcdatamodeld"))
+    let expected = EntityDefinition(
+      name: "ToDo",
+      managedObjectClassName: "ToDo",
+      properties: [
+        .attribute("done", .boolean, default: .boolean(false)),
+        .attribute("memo", .string, optional: true),
+        .attribute("sortOrder", .integer32, default: .integer(0)),
+        .attribute("creationDate", .date, optional: true),
+      ]
+    )
+    #expect(file.notes.isEmpty)
+    #expect(file.model == (try ManagedObjectModel(entities: [expected])))
+  }
+
+  @Test("A model is an ordinary one, which can be embedded")
+  func embedded() throws {
+    let folder = try TemporaryFolder()
+    let model = try ManagedObjectModel(contentsOf: folder.write(ModelFixture.everything, to: "contents"))
+    #expect(try ManagedObjectModel(encoded: model.encoded()) == model)
+  }
+}

@@ -1,0 +1,173 @@
+extension FaultyModelFile {
+  static let all = documents + elements + values + models
+
+  private static func faulty(_ name: String, line: Int?, _ message: String, _ text: String) -> FaultyModelFile {
+    FaultyModelFile(name: name, line: line, message: message, text: text)
+  }
+
+  /// A model with `attribute` on line 3 in it.
+  private static func attribute(_ name: String, _ message: String, _ attribute: String) -> FaultyModelFile {
+    faulty(name, line: 3, message, "<model>\n<entity name=\"A\">\n<attribute \(attribute)/>\n</entity>\n</model>")
+  }
+
+  private static func relationship(_ name: String, _ message: String, _ relationship: String) -> FaultyModelFile {
+    faulty(name, line: 3, message, "<model>\n<entity name=\"A\">\n<relationship \(relationship)/>\n</entity>\n</model>")
+  }
+
+  private static let bomb = """
+    <!DOCTYPE model [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>
+    <model><entity name="&b;&b;&b;&b;"/></model>
+    """
+
+  private static let documents = [
+    faulty("an empty file", line: 1, "not well formed XML", ""),
+    faulty("no XML", line: 1, "not well formed XML", "1, insertCurrent"),
+    faulty("another document", line: 1, "The outermost element is “database”", "<database/>"),
+    faulty("two outermost elements", line: 2, "not well formed XML", "<model/>\n<model/>"),
+    faulty("an attribute twice", line: 2, "not well formed XML", "<model>\n<entity name=\"A\" name=\"B\"/>\n</model>"),
+    faulty("an unknown entity", line: 2, "not well formed XML", "<model>\n<entity name=\"&a;\"/>\n</model>"),
+    faulty("bytes that are no text", line: 2, "not well formed XML", "<model>\n<entity name=\"\u{1}\"/>\n</model>"),
+    faulty("an unknown encoding", line: 1, "not well formed XML", "<?xml version=\"1.0\" encoding=\"none\"?><model/>"),
+    faulty("entities that multiply", line: 1, "declares entities", bomb),
+    faulty(
+      "an external entity",
+      line: 1,
+      "declares entities",
+      "<!DOCTYPE model [<!ENTITY a SYSTEM \"file:///etc/passwd\">]><model><entity name=\"&a;\"/></model>"
+    ),
+    faulty(
+      "a parameter entity",
+      line: 1,
+      "declares entities",
+      "<!DOCTYPE model [<!ENTITY % a SYSTEM \"http://localhost/x\"> %a;]><model/>"
+    ),
+    faulty(
+      "attributes by default",
+      line: 1,
+      "declares entities or attributes",
+      "<!DOCTYPE model [<!ATTLIST entity name (A|B) \"A\">]><model><entity/></model>"
+    ),
+    faulty(
+      "elements nested too deep",
+      line: 1,
+      "nested more than 100 deep",
+      String(repeating: "<model>", count: 100_000)
+    ),
+  ]
+
+  private static let elements = [
+    faulty("an entity without a name", line: 2, "“entity” has no “name”", "<model>\n<entity/>\n</model>"),
+    faulty("an entity with an empty name", line: 2, "has no “name”", "<model>\n<entity name=\"\"/>\n</model>"),
+    attribute("an attribute without a name", "“attribute” has no “name”", "attributeType=\"String\""),
+    attribute("an attribute without a type", "“attribute” has no “attributeType”", "name=\"a\""),
+    attribute("an unknown type", "The attribute type “Text” is not known", "name=\"a\" attributeType=\"Text\""),
+    attribute(
+      "a derived attribute",
+      "Derived attributes are not supported yet",
+      "name=\"a\" attributeType=\"String\" derived=\"YES\" derivationExpression=\"b.name\""
+    ),
+    attribute(
+      "a composite attribute",
+      "Composite attributes are not supported yet",
+      "name=\"a\" attributeType=\"Composite\" composite=\"C\""
+    ),
+    relationship("a relationship without a destination", "has no “destinationEntity”", "name=\"r\""),
+    faulty("a configuration without a name", line: 2, "has no “name”", "<model>\n<configuration/>\n</model>"),
+    faulty(
+      "a configuration twice",
+      line: 3,
+      "Another configuration is called “C”",
+      "<model>\n<configuration name=\"C\"/>\n<configuration name=\"C\"/>\n</model>"
+    ),
+    faulty(
+      "a key twice",
+      line: 2,
+      "the key “k” twice",
+      "<model><entity name=\"A\"><userInfo><entry key=\"k\" value=\"1\"/>\n<entry key=\"k\"/></userInfo></entity></model>"
+    ),
+    faulty(
+      "an entry without a key",
+      line: 1,
+      "has no “key”",
+      "<model><entity name=\"A\"><userInfo><entry value=\"1\"/></userInfo></entity></model>"
+    ),
+  ]
+
+  private static let values = [
+    attribute(
+      "a flag that is none",
+      "“optional” is neither YES nor NO",
+      "name=\"a\" attributeType=\"String\" optional=\"maybe\""
+    ),
+    attribute(
+      "an integer default that is none",
+      "no value of the type Integer 16",
+      "name=\"a\" attributeType=\"Integer 16\" defaultValueString=\"many\""
+    ),
+    attribute(
+      "a default out of range",
+      "no value of the type Integer 16",
+      "name=\"a\" attributeType=\"Integer 16\" defaultValueString=\"40000\""
+    ),
+    attribute(
+      "a fraction as an integer",
+      "no value of the type Integer 64",
+      "name=\"a\" attributeType=\"Integer 64\" defaultValueString=\"0.5\""
+    ),
+    attribute(
+      "a boolean default that is none",
+      "no value of the type Boolean",
+      "name=\"a\" attributeType=\"Boolean\" defaultValueString=\"perhaps\""
+    ),
+    attribute(
+      "a UUID that is none",
+      "no value of the type UUID",
+      "name=\"a\" attributeType=\"UUID\" defaultValueString=\"12\""
+    ),
+    attribute(
+      "a date that is none",
+      "“defaultDateTimeInterval” is no number of seconds",
+      "name=\"a\" attributeType=\"Date\" defaultDateTimeInterval=\"today\""
+    ),
+    relationship(
+      "a count that is none",
+      "“maxCount” is no whole number",
+      "name=\"r\" destinationEntity=\"A\" maxCount=\"99999999999999999999\""
+    ),
+    relationship(
+      "a deletion rule that is none",
+      "The deletion rule “Explode” is not known",
+      "name=\"r\" destinationEntity=\"A\" deletionRule=\"Explode\""
+    ),
+  ]
+
+  private static let models = [
+    faulty(
+      "an unknown parent",
+      line: 2,
+      "A: The parent “B”",
+      "<model>\n<entity name=\"A\" parentEntity=\"B\"/>\n</model>"
+    ),
+    relationship(
+      "an unknown destination",
+      "A.r: The destination “B” does not exist",
+      "name=\"r\" destinationEntity=\"B\""
+    ),
+    relationship(
+      "a negative count",
+      "A.r: The counts -2 and 0",
+      "name=\"r\" destinationEntity=\"A\" toMany=\"YES\" minCount=\"-2\""
+    ),
+    relationship(
+      "an ordered to-one relationship",
+      "A.r: A to-one relationship is ordered",
+      "name=\"r\" destinationEntity=\"A\" ordered=\"YES\""
+    ),
+    faulty(
+      "an entity twice",
+      line: 3,
+      "A: Another entity",
+      "<model>\n<entity name=\"A\"/>\n<entity name=\"A\"/>\n</model>"
+    ),
+  ]
+}

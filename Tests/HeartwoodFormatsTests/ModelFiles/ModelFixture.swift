@@ -1,0 +1,207 @@
+import Foundation
+import HeartwoodModel
+import Testing
+
+/// Model files for tests, and the models that they stand for.
+enum ModelFixture {
+  /// A model with everything in it that is read.
+  static let everything = """
+    <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+    <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0" lastSavedToolsVersion="22522" \
+    systemVersion="23E224" minimumToolsVersion="Automatic" sourceLanguage="Swift" userDefinedModelVersionIdentifier="1.0 &amp; more">
+        <entity name="Base" representedClassName="" isAbstract="YES" elementID="Root" versionHashModifier="b" syncable="YES">
+            <attribute name="code" attributeType="UUID" defaultValueString="E899556C-BE1A-42A3-A634-F8411915C05F" usesScalarValueType="NO"/>
+            <uniquenessConstraints>
+                <uniquenessConstraint>
+                    <constraint value="code"/>
+                </uniquenessConstraint>
+            </uniquenessConstraints>
+            <userInfo/>
+        </entity>
+        <entity name="Thing" representedClassName="MyThing" parentEntity="Base" syncable="YES" codeGenerationType="class">
+            <attribute name="int16" attributeType="Integer 16" defaultValueString="-32768" usesScalarValueType="YES"/>
+            <attribute name="int32" optional="YES" attributeType="Integer 32" defaultValueString="7.0"/>
+            <attribute name="int64" optional="YES" attributeType="Integer 64" defaultValueString="9223372036854775807"/>
+            <attribute name="price" optional="YES" attributeType="Decimal" defaultValueString="0.10"/>
+            <attribute name="double" optional="YES" attributeType="Double" defaultValueString="0.1"/>
+            <attribute name="float" optional="YES" attributeType="Float" defaultValueString="0.1"/>
+            <attribute name="text" optional="YES" attributeType="String" defaultValueString="a &quot;b&quot; &lt;c&gt; &amp; &#10;d é"/>
+            <attribute name="flag" optional="YES" attributeType="Boolean" defaultValueString="YES"/>
+            <attribute name="when" optional="YES" attributeType="Date" defaultDateTimeInterval="495828900" defaultValueString="2016"/>
+            <attribute name="blob" optional="YES" attributeType="Binary" allowsExternalBinaryDataStorage="YES" preserveAfterDeletion="YES"/>
+            <attribute name="link" optional="YES" attributeType="URI" defaultValueString="https://example.org/"/>
+            <attribute name="color" optional="YES" transient="YES" attributeType="Transformable" valueTransformerName="T" customClassName="Color" elementID="colour" versionHashModifier="2">
+                <userInfo>
+                    <entry key="a" value="1"/>
+                    <entry key="b"/>
+                </userInfo>
+            </attribute>
+            <attribute name="empty" optional="YES" attributeType="Integer 32" defaultValueString=""/>
+            <relationship name="parts" optional="YES" toMany="YES" minCount="1" maxCount="20" ordered="YES" deletionRule="Cascade" destinationEntity="Thing" inverseName="whole" inverseEntity="Thing" syncable="YES"/>
+            <relationship name="whole" maxCount="1" deletionRule="Deny" destinationEntity="Thing" inverseName="parts" inverseEntity="Thing" elementID="owner" versionHashModifier="3">
+                <userInfo>
+                    <entry key="c" value="d"/>
+                </userInfo>
+            </relationship>
+            <userInfo>
+                <entry key="key with.dots" value="value with &quot;quotes&quot;"/>
+            </userInfo>
+        </entity>
+        <entity name="Other">
+            <relationship name="things" toMany="YES" deletionRule="No Action" destinationEntity="Thing"/>
+            <relationship name="unbounded" minCount="1" maxCount="-1" destinationEntity="Thing"/>
+            <relationship name="hidden" transient="YES" destinationEntity="Thing"/>
+        </entity>
+        <configuration name="Cloud">
+            <memberEntity name="Thing"/>
+            <memberEntity name="Other"/>
+        </configuration>
+        <elements>
+            <element name="Base" positionX="0" positionY="0" width="128" height="44"/>
+        </elements>
+    </model>
+    """
+
+  static func everythingModel() throws -> ManagedObjectModel {
+    try ManagedObjectModel(
+      entities: [try base(), try thing(), other()],
+      configurations: ["Cloud": ["Thing", "Other"]],
+      versionIdentifiers: ["1.0 & more"]
+    )
+  }
+
+  private static func base() throws -> EntityDefinition {
+    let code = try #require(UUID(uuidString: "E899556C-BE1A-42A3-A634-F8411915C05F"))
+    return EntityDefinition(
+      name: "Base",
+      isAbstract: true,
+      properties: [.attribute("code", .uuid, default: .uuid(code))],
+      uniquenessConstraints: [["code"]],
+      renamingIdentifier: "Root",
+      versionHashModifier: "b"
+    )
+  }
+
+  private static func thing() throws -> EntityDefinition {
+    EntityDefinition(
+      name: "Thing",
+      managedObjectClassName: "MyThing",
+      superentityName: "Base",
+      properties: try numbers() + texts() + special() + relationships(),
+      userInfo: ["key with.dots": "value with \"quotes\""]
+    )
+  }
+
+  private static func numbers() throws -> [PropertyDescription] {
+    [
+      .attribute("int16", .integer16, default: .integer(-32_768)),
+      .attribute("int32", .integer32, optional: true, default: .integer(7)),
+      .attribute("int64", .integer64, optional: true, default: .integer(.max)),
+      .attribute("price", .decimal, optional: true, default: .decimal(try #require(Decimal(string: "0.1")))),
+      .attribute("double", .double, optional: true, default: .double(0.1)),
+      .attribute("float", .float, optional: true, default: .float(0.1)),
+    ]
+  }
+
+  private static func texts() throws -> [PropertyDescription] {
+    [
+      .attribute("text", .string, optional: true, default: .string("a \"b\" <c> & \nd é")),
+      .attribute("flag", .boolean, optional: true, default: .boolean(true)),
+      .attribute("when", .date, optional: true, default: .date(Date(timeIntervalSinceReferenceDate: 495_828_900))),
+    ]
+  }
+
+  private static func special() throws -> [PropertyDescription] {
+    [
+      .attribute(
+        AttributeDescription(
+          name: "blob",
+          type: .binary,
+          allowsExternalBinaryDataStorage: true,
+          preservesValueInHistoryOnDeletion: true
+        )
+      ),
+      .attribute("link", .uri, optional: true, default: .uri(try #require(URL(string: "https://example.org/")))),
+      .attribute(
+        AttributeDescription(
+          name: "color",
+          type: .transformable,
+          isTransient: true,
+          valueTransformerName: "T",
+          attributeValueClassName: "Color",
+          renamingIdentifier: "colour",
+          versionHashModifier: "2",
+          userInfo: ["a": "1", "b": ""]
+        )
+      ),
+      .attribute("empty", .integer32, optional: true),
+    ]
+  }
+
+  private static func relationships() -> [PropertyDescription] {
+    [
+      .toMany("parts", "Thing", inverse: "whole", ordered: true, count: 1...20, deleteRule: .cascade),
+      .relationship(
+        RelationshipDescription(
+          name: "whole",
+          destinationEntityName: "Thing",
+          inverseRelationshipName: "parts",
+          isOptional: false,
+          deleteRule: .deny,
+          renamingIdentifier: "owner",
+          versionHashModifier: "3",
+          userInfo: ["c": "d"]
+        )
+      ),
+    ]
+  }
+
+  private static func other() -> EntityDefinition {
+    .entity(
+      "Other",
+      .toMany("things", "Thing", inverse: nil, optional: false, deleteRule: .noAction),
+      .relationship(
+        RelationshipDescription(
+          name: "unbounded",
+          destinationEntityName: "Thing",
+          isToMany: true,
+          isOptional: false,
+          minCount: 1
+        )
+      ),
+      .relationship(
+        RelationshipDescription(name: "hidden", destinationEntityName: "Thing", isOptional: false, isTransient: true)
+      )
+    )
+  }
+
+  /// A model with everything in it that is not represented.
+  static let notes = """
+    <?xml version="1.0"?>
+    <model>
+        <entity name="A" coreSpotlightDisplayNameExpression="x">
+            <attribute name="a" attributeType="Integer 16" minValueString="1" usesScalarValueType="YES"/>
+            <attribute name="b" attributeType="String" indexed="YES" regularExpressionString=".*"/>
+            <attribute name="c" attributeType="Date" defaultValueString="2016-09-17"/>
+            <attribute name="d" attributeType="Binary" defaultValueString="AP8Q"/>
+            <fetchedProperty name="f" optional="YES">
+                <fetchRequest name="fetchedPropertyFetchRequest" entity="A"/>
+            </fetchedProperty>
+            <fetchIndex name="byA">
+                <fetchIndexElement property="a" type="Binary" order="ascending"/>
+            </fetchIndex>
+            <compoundIndexes/>
+            <compoundIndexes>
+                <compoundIndex><index value="a"/></compoundIndex>
+            </compoundIndexes>
+        </entity>
+        <entity name="B">
+            <relationship name="a" maxCount="1" destinationEntity="B" inverseName="b" inverseEntity="B"/>
+            <relationship name="b" maxCount="1" destinationEntity="B" inverseName="b" inverseEntity="B"/>
+        </entity>
+        <fetchRequest name="R" entity="A" predicateString="a == 1"/>
+        <composite name="C"/>
+        <elements/>
+    </model>
+    """
+}

@@ -1,0 +1,34 @@
+import Foundation
+
+/// A random number generator that gives the same numbers for the same seed (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) {
+    self.state = seed
+  }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  /// `data` with some bytes changed, left out, doubled or swapped for characters that mean something in XML.
+  mutating func mutated(_ data: Data) -> Data {
+    var bytes = [UInt8](data)
+    for _ in 0...Int.random(in: 0...3, using: &self) where !bytes.isEmpty {
+      let place = Int.random(in: bytes.indices, using: &self)
+      switch Int.random(in: 0..<5, using: &self) {
+      case 0: bytes[place] = UInt8(truncatingIfNeeded: next())
+      case 1: bytes[place] = Array("<>&\"'/=;!-0YN \u{0}".utf8).randomElement(using: &self) ?? 0
+      case 2: bytes.removeSubrange(place..<min(bytes.count, place + Int.random(in: 1...30, using: &self)))
+      case 3: bytes.insert(contentsOf: bytes[place..<min(bytes.count, place + 40)], at: place)
+      default: bytes.swapAt(place, Int.random(in: bytes.indices, using: &self))
+      }
+    }
+    return Data(bytes)
+  }
+}

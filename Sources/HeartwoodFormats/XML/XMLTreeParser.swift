@@ -10,6 +10,9 @@ struct XMLTreeParser {
   /// How long a document may be, in bytes.
   static let longestDocument = 64 << 20
 
+  /// How far apart two `<` may be, in bytes. The time that libxml2 takes for a tag grows with the square of its attributes.
+  static let longestTag = 64 << 10
+
   /// libxml2 asks for this before its first use from several threads.
   private static let isReady: Void = xmlInitParser()
 
@@ -18,6 +21,7 @@ struct XMLTreeParser {
       let message = "The document is longer than \(longestDocument >> 20) MB, which is as much as is read."
       throw XMLSyntaxError(line: nil, column: nil, message: message)
     }
+    try checkTags(bytes)
     _ = isReady
     let builder = XMLTreeBuilder()
     var handler = XMLTreeBuilder.handler
@@ -32,6 +36,21 @@ struct XMLTreeParser {
       _ = xmlParseChunk(context, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), count, 1)
     }
     return try result(of: builder, context)
+  }
+
+  private static func checkTags(_ bytes: [UInt8]) throws(XMLSyntaxError) {
+    var (start, line) = (0, 1)
+    for (place, byte) in bytes.enumerated() {
+      switch byte {
+      case UInt8(ascii: "<"): start = place
+      case UInt8(ascii: "\n"): line += 1
+      default: break
+      }
+      guard place - start <= longestTag else {
+        let message = "A tag and the text after it are longer than \(longestTag >> 10) KB, which is as much as is read."
+        throw XMLSyntaxError(line: line, column: nil, message: message)
+      }
+    }
   }
 
   /// Entities are substituted because only the five predefined ones are left; no error is printed.

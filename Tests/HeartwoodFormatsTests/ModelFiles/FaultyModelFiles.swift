@@ -1,5 +1,5 @@
 extension FaultyModelFile {
-  static let all = documents + elements + values + models
+  static let all = documents + sizes + elements + values + models
 
   private static func faulty(_ name: String, line: Int?, _ message: String, _ text: String) -> FaultyModelFile {
     FaultyModelFile(name: name, line: line, message: message, text: text)
@@ -53,6 +53,15 @@ extension FaultyModelFile {
       "nested more than 100 deep",
       String(repeating: "<model>", count: 100_000)
     ),
+  ]
+
+  private static let sizes = [
+    faulty(
+      "a tag of very many attributes",
+      line: 2,
+      "longer than 64 KB",
+      "<model>\n<entity " + (0..<1_000_000).map { "a\($0)=\"\" " }.joined() + "/></model>"
+    )
   ]
 
   private static let elements = [

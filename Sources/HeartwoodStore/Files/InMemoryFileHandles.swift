@@ -1,0 +1,50 @@
+/// A file of an in-memory file system that is open for reading.
+struct InMemoryReadableFile: ReadableFile {
+  let file: InMemoryFile
+  let path: String
+
+  func status() throws(PersistenceError) -> FileStatus { file.status }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(PersistenceError) -> Int {
+    file.read(into: buffer, at: offset)
+  }
+
+  func mapped() throws(PersistenceError) -> FileBytes { FileBytes(copying: file.bytes) }
+}
+
+/// A new file of an in-memory file system.
+struct InMemoryWritableFile: WritableFile {
+  private let file: InMemoryFile
+  let path: String
+
+  init(file: InMemoryFile, path: String) {
+    self.file = file
+    self.path = path
+    file.isBeingWritten = true
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer) throws(PersistenceError) {
+    file.append(bytes)
+  }
+
+  func synchronize() throws(PersistenceError) {}
+
+  func close() throws(PersistenceError) {
+    file.isBeingWritten = false
+  }
+}
+
+/// A lock on a file of an in-memory file system.
+struct InMemoryFileLock: FileLock {
+  private let file: InMemoryFile
+
+  /// Waits until nobody else has the lock.
+  init(_ file: InMemoryFile) {
+    self.file = file
+    file.lock()
+  }
+
+  func release() {
+    file.unlock()
+  }
+}

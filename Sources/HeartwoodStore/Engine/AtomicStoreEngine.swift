@@ -5,8 +5,11 @@ import Synchronization
 package final class AtomicStoreEngine: StoreEngine {
   private struct State {
     var contents: StoreContents
-    /// The file that ``contents`` was loaded from or saved to; nil where there is none yet.
-    var fileIdentity: FileIdentity?
+    /// The file that ``contents`` was loaded from or saved to; nil where there is none yet. It is held open, so that the system
+    /// gives its number to no other file.
+    var file: StoreInput?
+    /// What stands at the path as far as the engine knows: ``file``, or one that a save put there before it failed.
+    var standing: FileIdentity?
     var references = ReferenceAssigner()
   }
 
@@ -23,13 +26,13 @@ package final class AtomicStoreEngine: StoreEngine {
     setup: StoreSetup,
     fileSystem: any FileSystem,
     contents: StoreContents,
-    fileIdentity: FileIdentity?
+    file: StoreInput?
   ) {
     self.store = store
     self.typeDescription = type(of: store).typeDescription
     self.setup = setup
     self.fileSystem = fileSystem
-    self.state = Mutex(State(contents: contents, fileIdentity: fileIdentity))
+    self.state = Mutex(State(contents: contents, file: file, standing: file?.status.identity))
   }
 
   package var path: String? { setup.path }
@@ -48,7 +51,9 @@ extension AtomicStoreEngine {
   ) throws -> AtomicStoreEngine {
     try CapabilityCheck(storeClass.typeDescription).check(setup)
     let store = try storeClass.init(setup)
-    guard let path = setup.path, let status = try fileSystem.status(atPath: path), status.size > 0 else {
+    guard let path = setup.path, let status = try fileSystem.status(atPath: path),
+      status.size > 0 || !status.isRegularFile
+    else {
       return try beginning(store, setup: setup, fileSystem: fileSystem)
     }
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
@@ -63,7 +68,7 @@ extension AtomicStoreEngine {
       setup: setup,
       fileSystem: fileSystem,
       contents: try loader.finish(),
-      fileIdentity: file.status.identity
+      file: file
     )
   }
 
@@ -87,7 +92,7 @@ extension AtomicStoreEngine {
       setup: setup,
       fileSystem: fileSystem,
       contents: contents,
-      fileIdentity: nil
+      file: nil
     )
   }
 
@@ -119,7 +124,7 @@ extension AtomicStoreEngine {
       setup: setup,
       fileSystem: fileSystem,
       contents: contents,
-      fileIdentity: nil
+      file: nil
     )
     try engine.write(&contents, over: nil, expecting: replacing ? .anything : .nothing)
     return engine
@@ -157,7 +162,8 @@ extension AtomicStoreEngine {
   package func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
     try checkWritable()
     if !userInfo.isEmpty { try CapabilityCheck(typeDescription).checkUserMetadata(path: path) }
-    state.withLock { $0.contents.metadata.userInfo = userInfo }
+    // A save that is under way would put back the metadata that it began with.
+    saving.withLock { _ in state.withLock { $0.contents.metadata.userInfo = userInfo } }
   }
 
   /// Writes the store's file with other metadata.
@@ -180,7 +186,9 @@ extension AtomicStoreEngine {
         typeDescription: typeDescription
       )
       var after = application.contents
-      try write(&after, over: before.contents, expecting: before.fileIdentity.map { .unchanged($0) } ?? .nothing)
+      after.metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
+      let previous = before.file.map { PreviousSave(contents: before.contents, file: $0) }
+      try write(&after, over: previous, expecting: before.standing.map { .unchanged($0) } ?? .nothing)
       state.withLock { $0.references = references }
       return application.result
     }
@@ -198,36 +206,31 @@ extension AtomicStoreEngine {
   /// Writes `contents` and makes it the current state.
   private func write(
     _ contents: inout StoreContents,
-    over previous: StoreContents?,
+    over previous: PreviousSave?,
     expecting expectation: AtomicFile.Expectation
   ) throws {
     try CapabilityCheck(typeDescription).check(contents, path: path)
     try store.validate(contents)
-    let identity = try path.map { try replaceFile(at: $0, with: &contents, over: previous, expecting: expectation) }
+    let file = try path.map { try replaceFile(at: $0, with: &contents, over: previous, expecting: expectation) }
     let written = contents
     state.withLock { state in
       state.contents = written
-      state.fileIdentity = identity
+      state.file = file
     }
   }
 
   private func replaceFile(
     at path: String,
     with contents: inout StoreContents,
-    over previous: StoreContents?,
+    over previous: PreviousSave?,
     expecting expectation: AtomicFile.Expectation
-  ) throws -> FileIdentity {
-    try AtomicFile(path: path, fileSystem: fileSystem).replace(expecting: expectation) { output in
-      try store.save(&contents, over: try previousSave(previous, at: path, expecting: expectation), to: output)
+  ) throws -> StoreInput {
+    let replacement = try AtomicFile(path: path, fileSystem: fileSystem).replace(expecting: expectation) { output in
+      try store.save(&contents, over: previous, to: output)
     }
-  }
-
-  private func previousSave(
-    _ previous: StoreContents?,
-    at path: String,
-    expecting expectation: AtomicFile.Expectation
-  ) throws(PersistenceError) -> PreviousSave? {
-    guard let previous, case .unchanged = expectation else { return nil }
-    return PreviousSave(contents: previous, file: try StoreInput(try fileSystem.openFile(atPath: path)))
+    // The name is taken whether it is flushed or not, and the next attempt must not take it for somebody else's.
+    state.withLock { $0.standing = replacement.file.status.identity }
+    if let failure = replacement.flushFailure { throw failure }
+    return replacement.file
   }
 }

@@ -22,11 +22,21 @@ package struct AtomicFile {
     self.fileSystem = fileSystem
   }
 
-  /// Replaces the file by what `body` writes and returns the identity of the new one.
+  /// What a save has made.
+  package struct Replacement: Sendable {
+    /// The new file, open for reading. Held open, nobody can take another file for it.
+    package let file: StoreInput
+    /// Why the new name may not survive a power cut; nil where it will.
+    package let flushFailure: PersistenceError?
+  }
+
+  /// Replaces the file by what `body` writes.
+  ///
+  /// - Throws: an error only where the old file still stands.
   package func replace(
     expecting expectation: Expectation,
     _ body: (StoreOutput) throws -> Void
-  ) throws -> FileIdentity {
+  ) throws -> Replacement {
     let target = try fileSystem.resolvingSymbolicLinks(inPath: path)
     // The lock is on the file that will be replaced: whoever waited for it sees another identity afterwards.
     let lock = try fileSystem.lockFile(atPath: target)
@@ -34,33 +44,43 @@ package struct AtomicFile {
     let old = try check(expectation, at: target)
     try? fileSystem.removeAbandonedTemporaryFiles(besidePath: target)
     let temporary = try fileSystem.createTemporaryFile(besidePath: target, permissions: old?.permissions)
+    // Closed after the move, so that nobody takes it for abandoned before. What is flushed has nothing left to fail at.
+    defer { try? temporary.close() }
+    let file: StoreInput
     do {
       try write(temporary, body)
+      // Opened by the name that nobody else knows: after the move another saver's file may stand there.
+      file = try StoreInput(try fileSystem.openFile(atPath: temporary.path), path: path)
       _ = try check(expectation, at: target)
       try fileSystem.moveFile(atPath: temporary.path, toPath: target, exclusively: old == nil)
     } catch {
       try? fileSystem.removeFile(atPath: temporary.path)
       throw error
     }
-    try fileSystem.synchronizeDirectory(ofPath: target)
-    return try identity(at: target)
+    return Replacement(file: file, flushFailure: flushFailure(at: target))
   }
 
   private func write(_ file: any WritableFile, _ body: (StoreOutput) throws -> Void) throws {
-    do {
-      let output = StoreOutput(file)
-      try body(output)
-      try output.flush()
-      try file.synchronize()
+    let output = StoreOutput(file)
+    try body(output)
+    try output.flush()
+    try file.synchronize()
+  }
+
+  private func flushFailure(at target: String) -> PersistenceError? {
+    do throws(PersistenceError) {
+      try fileSystem.synchronizeDirectory(ofPath: target)
+      return nil
     } catch {
-      try? file.close()
-      throw error
+      return error
     }
-    try file.close()
   }
 
   private func check(_ expectation: Expectation, at target: String) throws(PersistenceError) -> FileStatus? {
     let found = try fileSystem.status(atPath: target)
+    if let found, !found.isRegularFile {
+      throw PersistenceError(.fileWriteFailed, "It is not a regular file.", context: .init(path: path))
+    }
     switch expectation {
     case .anything: break
     case .nothing:
@@ -82,16 +102,6 @@ package struct AtomicFile {
         context: .init(path: path)
       )
     }
-    if let found, !found.isRegularFile {
-      throw PersistenceError(.fileWriteFailed, "It is not a regular file.", context: .init(path: path))
-    }
     return found
-  }
-
-  private func identity(at target: String) throws(PersistenceError) -> FileIdentity {
-    guard let status = try fileSystem.status(atPath: target) else {
-      throw PersistenceError(.fileWriteFailed, "The file was removed while it was saved.", context: .init(path: path))
-    }
-    return status.identity
   }
 }

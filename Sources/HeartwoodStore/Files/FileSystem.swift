@@ -16,7 +16,7 @@ public protocol FileSystem: Sendable {
   /// - Parameter permissions: the permission bits of the file, or nil for those that a new file gets.
   func createTemporaryFile(besidePath path: String, permissions: UInt32?) throws(PersistenceError) -> any WritableFile
 
-  /// Removes the temporary files beside `path` whose writers have died.
+  /// Removes the temporary files beside `path` whose writers have died without closing them.
   func removeAbandonedTemporaryFiles(besidePath path: String) throws(PersistenceError)
 
   /// Gives the file at `source` the name `destination` in one step, replacing what stood there.
@@ -42,12 +42,18 @@ public protocol ReadableFile: Sendable {
   /// Fills `buffer` with the bytes from `offset` on and returns how many there were: fewer than it holds only at the end.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(PersistenceError) -> Int
   /// The whole file as bytes in memory; where the system can, without reading it yet.
+  ///
+  /// Where the system does so, a file that somebody cuts short in place, instead of replacing it, takes away bytes that are
+  /// still to be read.
   func mapped() throws(PersistenceError) -> FileBytes
 }
 
 /// A new file that is being written from its beginning to its end.
-public protocol WritableFile {
+///
+/// Until it is closed, nobody takes it for one that was abandoned.
+public protocol WritableFile: Sendable {
   var path: String { get }
+  /// Appends `bytes`. After a failure nobody knows how many of them have been written.
   func write(_ bytes: UnsafeRawBufferPointer) throws(PersistenceError)
   /// Waits until everything written is on the disk.
   func synchronize() throws(PersistenceError)
@@ -56,7 +62,8 @@ public protocol WritableFile {
 }
 
 /// A lock on a file between processes.
-public protocol FileLock {
+public protocol FileLock: Sendable {
+  /// Lets the next one have it. To be called once.
   func release()
 }
 

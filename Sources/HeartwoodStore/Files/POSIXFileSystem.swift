@@ -8,6 +8,9 @@
 
 /// The files of the system, through POSIX calls.
 public struct POSIXFileSystem: FileSystem {
+  /// How many bytes one call moves at most: some systems refuse 2 GiB and more.
+  static let greatestTransfer = 1 << 30
+
   public init() {}
 
   public func status(atPath path: String) throws(PersistenceError) -> FileStatus? {
@@ -52,7 +55,8 @@ public struct POSIXFileSystem: FileSystem {
   }
 
   public func openFile(atPath path: String) throws(PersistenceError) -> any ReadableFile {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    // Without O_NONBLOCK a pipe would keep the caller waiting for somebody to write to it.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       throw .system(errno == ENOENT ? .fileNotFound : .fileReadFailed, "The file cannot be opened", path: path)
     }
@@ -70,17 +74,38 @@ public struct POSIXFileSystem: FileSystem {
     let (directory, name) = PathParts.split(path)
     for _ in 0..<100 {
       let candidate = PathParts.join(directory, TemporaryName.make(for: name))
-      let descriptor = open(candidate, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o666))
+      // Nobody else may open the file before it has the permissions of the old one.
+      let mode = mode_t(permissions == nil ? 0o666 : 0o600)
+      let descriptor = open(candidate, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
       if descriptor < 0, errno == EEXIST { continue }
       guard descriptor >= 0 else {
         throw .system(.fileWriteFailed, "No file can be made in the folder", path: path)
       }
-      // The lock tells a file that is being written from one that a killed process left.
-      _ = flock(descriptor, LOCK_EX | LOCK_NB)
-      if let permissions { _ = fchmod(descriptor, mode_t(permissions)) }
+      guard takeTemporaryFile(descriptor) else {
+        close(descriptor)
+        continue
+      }
+      if let permissions { keepOwnerAndPermissions(permissions, ofFileAt: path, on: descriptor) }
       return POSIXWritableFile(descriptor: descriptor, path: candidate)
     }
     throw PersistenceError(.fileWriteFailed, "No name is free for a temporary file.", context: .init(path: path))
+  }
+
+  /// Locks a new temporary file, which tells it from one that a killed process left. False where somebody has taken it for
+  /// such a one in the moment before, and removed it.
+  private func takeTemporaryFile(_ descriptor: Int32) -> Bool {
+    while flock(descriptor, LOCK_EX) != 0 {
+      guard errno == EINTR else { return true }
+    }
+    var info = stat()
+    return fstat(descriptor, &info) != 0 || info.st_nlink > 0
+  }
+
+  private func keepOwnerAndPermissions(_ permissions: UInt32, ofFileAt path: String, on descriptor: Int32) {
+    var info = stat()
+    // Only root may give files away; for others the owner is the same or the file becomes theirs.
+    if stat(path, &info) == 0 { _ = fchown(descriptor, info.st_uid, info.st_gid) }
+    _ = fchmod(descriptor, mode_t(permissions))
   }
 
   public func removeAbandonedTemporaryFiles(besidePath path: String) throws(PersistenceError) {
@@ -152,7 +177,7 @@ public struct POSIXFileSystem: FileSystem {
   }
 
   public func lockFile(atPath path: String) throws(PersistenceError) -> (any FileLock)? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     while flock(descriptor, LOCK_EX) != 0 {
       // A file system without locks leaves the check of the identity, which catches all but a race.
@@ -163,7 +188,7 @@ public struct POSIXFileSystem: FileSystem {
 }
 
 extension FileStatus {
-  fileprivate init(_ info: stat) {
+  init(_ info: stat) {
     #if canImport(Darwin)
       let modified = info.st_mtimespec
     #else
@@ -184,116 +209,10 @@ extension FileStatus {
   }
 }
 
-extension PersistenceError {
-  /// A system call has failed and has left its reason in `errno`.
-  fileprivate static func system(_ code: Code, _ message: String, path: String) -> PersistenceError {
-    let number = errno
-    return PersistenceError(
-      code,
-      "\(message): \(String(cString: strerror(number))).",
-      context: Context(path: path, systemError: number)
-    )
-  }
-}
-
 private struct POSIXFileLock: FileLock {
   let descriptor: Int32
 
   func release() {
     close(descriptor)
-  }
-}
-
-private final class POSIXReadableFile: ReadableFile {
-  let descriptor: Int32
-  let path: String
-
-  init(descriptor: Int32, path: String) {
-    self.descriptor = descriptor
-    self.path = path
-  }
-
-  deinit {
-    close(descriptor)
-  }
-
-  func status() throws(PersistenceError) -> FileStatus {
-    var info = stat()
-    guard fstat(descriptor, &info) == 0 else {
-      throw .system(.fileReadFailed, "The file's state cannot be read", path: path)
-    }
-    return FileStatus(info)
-  }
-
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(PersistenceError) -> Int {
-    var filled = 0
-    while filled < buffer.count, let base = buffer.baseAddress {
-      let count = pread(descriptor, base + filled, buffer.count - filled, off_t(offset + filled))
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw .system(.fileReadFailed, "The file cannot be read", path: path) }
-      if count == 0 { break }
-      filled += count
-    }
-    return filled
-  }
-
-  func mapped() throws(PersistenceError) -> FileBytes {
-    let size = try status().size
-    guard size > 0 else { return FileBytes(copying: []) }
-    let base = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0)
-    guard let base, base != MAP_FAILED else {
-      throw .system(.fileReadFailed, "The file cannot be mapped", path: path)
-    }
-    return FileBytes(ByteRegion.unsafeAdopting(mapping: base, count: size))
-  }
-}
-
-private final class POSIXWritableFile: WritableFile {
-  let descriptor: Int32
-  let path: String
-
-  init(descriptor: Int32, path: String) {
-    self.descriptor = descriptor
-    self.path = path
-  }
-
-  func write(_ bytes: UnsafeRawBufferPointer) throws(PersistenceError) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let chunk = UnsafeRawBufferPointer(rebasing: rest)
-      #if canImport(Darwin)
-        let count = Darwin.write(descriptor, chunk.baseAddress, chunk.count)
-      #elseif canImport(Musl)
-        let count = Musl.write(descriptor, chunk.baseAddress, chunk.count)
-      #else
-        let count = Glibc.write(descriptor, chunk.baseAddress, chunk.count)
-      #endif
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw .system(.fileWriteFailed, "The file cannot be written", path: path) }
-      rest = rest.dropFirst(count)
-    }
-  }
-
-  func synchronize() throws(PersistenceError) {
-    #if canImport(Darwin)
-      // Only this call makes the disk write what it holds in its own memory.
-      let result = fcntl(descriptor, F_FULLFSYNC) == -1 ? fsync(descriptor) : 0
-    #else
-      let result = fsync(descriptor)
-    #endif
-    guard result == 0 else { throw .system(.fileWriteFailed, "The file cannot be flushed", path: path) }
-  }
-
-  func close() throws(PersistenceError) {
-    #if canImport(Darwin)
-      let result = Darwin.close(descriptor)
-    #elseif canImport(Musl)
-      let result = Musl.close(descriptor)
-    #else
-      let result = Glibc.close(descriptor)
-    #endif
-    guard result == 0 || errno == EINTR else {
-      throw .system(.fileWriteFailed, "The file cannot be closed", path: path)
-    }
   }
 }

@@ -4,13 +4,15 @@ public struct StoreInput: Sendable {
   /// What the file was when it was opened.
   public let status: FileStatus
 
-  package init(_ file: any ReadableFile) throws(PersistenceError) {
+  /// The path of the file, for error texts.
+  public let path: String
+
+  /// - Parameter path: the name that the file has or will have, where it is not the one that it was opened by.
+  package init(_ file: any ReadableFile, path: String? = nil) throws(PersistenceError) {
     self.file = file
+    self.path = path ?? file.path
     self.status = try file.status()
   }
-
-  /// The path of the file, for error texts.
-  public var path: String { file.path }
 
   /// The length of the file in bytes.
   public var size: Int { status.size }
@@ -20,9 +22,10 @@ public struct StoreInput: Sendable {
     try bytes(from: 0, count: size)
   }
 
-  /// Up to `count` bytes from `offset` on; fewer where the file ends before.
+  /// Up to `count` bytes from `offset` on; fewer where the file ends before, and none outside of it.
   public func bytes(from offset: Int, count: Int) throws(PersistenceError) -> [UInt8] {
-    let room = max(0, min(count, size - offset))
+    guard offset >= 0, offset < size, count > 0 else { return [] }
+    let room = min(count, size - offset)
     var bytes = [UInt8](repeating: 0, count: room)
     var filled = 0
     var failure: PersistenceError?

@@ -9,6 +9,8 @@ public final class StoreOutput {
   private let buffer = GrowableBytes(capacity: StoreOutput.bufferCapacity)
   /// How many bytes have been written.
   public private(set) var byteCount = 0
+  /// Why the file is not whole any more. A store that goes on after a failed write must not end up with a file that has a hole.
+  private var failure: PersistenceError?
 
   package init(_ file: any WritableFile) {
     self.file = file
@@ -36,7 +38,7 @@ public final class StoreOutput {
     byteCount += bytes.count
     if bytes.count >= Self.bufferCapacity {
       try flush()
-      try file.write(bytes)
+      try hand(bytes)
     } else {
       buffer.append(bytes)
       if buffer.count >= Self.bufferCapacity { try flush() }
@@ -45,9 +47,19 @@ public final class StoreOutput {
 
   /// Hands what has been gathered to the file.
   package func flush() throws(PersistenceError) {
+    if let failure { throw failure }
     guard buffer.count > 0 else { return }
-    try file.write(UnsafeRawBufferPointer(buffer.unsafeMutableBytes))
+    try hand(UnsafeRawBufferPointer(buffer.unsafeMutableBytes))
     buffer.removeAll()
+  }
+
+  private func hand(_ bytes: UnsafeRawBufferPointer) throws(PersistenceError) {
+    do throws(PersistenceError) {
+      try file.write(bytes)
+    } catch {
+      failure = error
+      throw error
+    }
   }
 }
 

@@ -59,6 +59,12 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    .testTarget(
+      name: "HeartwoodStoreTests",
+      dependencies: ["HeartwoodStore", "HeartwoodModel", "HeartwoodTesting"],
+      swiftSettings: settings
+    ),
+    .testTarget(name: "ArchitectureTests", swiftSettings: settings),
     .testTarget(name: "HeartwoodModelTests", dependencies: ["HeartwoodModel"], swiftSettings: settings),
     .testTarget(
       name: "HeartwoodFormatsTests",

@@ -1,0 +1,155 @@
+public import Heartwood
+import Synchronization
+
+/// A file system that fails or "crashes" at any step that a test chooses.
+///
+/// It hands everything on to another file system and counts the steps, from 1. A test runs a save once to learn its steps, and
+/// then once for each of them with a fault there:
+///
+///     let files = FaultInjectingFileSystem(wrapping: InMemoryFileSystem())
+///     try save(files)
+///     for step in 1...files.operations.count {
+///       files.restart()
+///       files.crash(atOperation: step)
+///       _ = try? save(files)
+///       files.restart()
+///       // The old file stands, or the new one does.
+///     }
+public final class FaultInjectingFileSystem: FileSystem {
+  private let base: any FileSystem
+  private let plan = Mutex(FaultPlan())
+
+  /// A file system without faults so far, over `base`.
+  public init(wrapping base: any FileSystem) {
+    self.base = base
+  }
+}
+
+// MARK: What a test does with it
+
+extension FaultInjectingFileSystem {
+  /// What was done since the beginning or the last ``restart()``, the operations that failed included.
+  public var operations: [FileOperation] { plan.withLock { $0.operations } }
+
+  /// Whether a crash has happened and no restart yet.
+  public var hasCrashed: Bool { plan.withLock { $0.hasCrashed } }
+
+  /// Makes one operation fail; those after it go on as usual. Of a write that fails, half of the bytes reach the file.
+  ///
+  /// - Parameters:
+  ///   - number: which operation, counted from 1 since the beginning or the last ``restart()``.
+  ///   - error: what it fails with; by default what the system says when the disk is full.
+  public func failOperation(_ number: Int, with error: PersistenceError? = nil) {
+    plan.withLock { $0.failures[number] = error ?? .fullDisk(nil) }
+  }
+
+  /// Makes an operation and every later one fail without effect until ``restart()``, as if the process had died there. Of a write
+  /// at that point, half of the bytes reach the file.
+  ///
+  /// - Parameter number: which operation, counted from 1 since the beginning or the last ``restart()``.
+  public func crash(atOperation number: Int) {
+    plan.withLock { $0.crashPoint = number }
+  }
+
+  /// Lets `count` more bytes be written; then the disk is full.
+  public func limitWrites(toByteCount count: Int) {
+    plan.withLock { $0.bytesLeft = count }
+  }
+
+  /// Begins a new life without faults: forgets the operations, and closes the files and releases the locks that were left
+  /// behind, as the system does for a process that died. What was opened before stays dead.
+  public func restart() {
+    let orphans = plan.withLock { $0.restart() }
+    for file in orphans.files { try? file.close() }
+    for lock in orphans.locks { lock.release() }
+  }
+}
+
+// MARK: What stores do with it
+
+extension FaultInjectingFileSystem {
+  public func status(atPath path: String) throws(PersistenceError) -> FileStatus? {
+    try admit(.status(path: path))
+    return try base.status(atPath: path)
+  }
+
+  public func resolvingSymbolicLinks(inPath path: String) throws(PersistenceError) -> String {
+    try admit(.resolveSymbolicLinks(path: path))
+    return try base.resolvingSymbolicLinks(inPath: path)
+  }
+
+  public func openFile(atPath path: String) throws(PersistenceError) -> any ReadableFile {
+    let life = try admit(.open(path: path))
+    return FaultInjectingReadableFile(base: try base.openFile(atPath: path), owner: self, life: life)
+  }
+
+  public func createTemporaryFile(
+    besidePath path: String,
+    permissions: UInt32?
+  ) throws(PersistenceError) -> any WritableFile {
+    let life = try admit(.createTemporaryFile(besidePath: path))
+    let file = try base.createTemporaryFile(besidePath: path, permissions: permissions)
+    let handle = plan.withLock { $0.note(file) }
+    return FaultInjectingWritableFile(base: file, owner: self, life: life, handle: handle)
+  }
+
+  public func removeAbandonedTemporaryFiles(besidePath path: String) throws(PersistenceError) {
+    try admit(.removeAbandonedTemporaryFiles(besidePath: path))
+    try base.removeAbandonedTemporaryFiles(besidePath: path)
+  }
+
+  public func moveFile(
+    atPath source: String,
+    toPath destination: String,
+    exclusively: Bool
+  ) throws(PersistenceError) {
+    try admit(.move(source: source, destination: destination))
+    try base.moveFile(atPath: source, toPath: destination, exclusively: exclusively)
+  }
+
+  public func synchronizeDirectory(ofPath path: String) throws(PersistenceError) {
+    try admit(.synchronizeDirectory(ofPath: path))
+    try base.synchronizeDirectory(ofPath: path)
+  }
+
+  public func removeFile(atPath path: String) throws(PersistenceError) {
+    try admit(.remove(path: path))
+    try base.removeFile(atPath: path)
+  }
+
+  public func lockFile(atPath path: String) throws(PersistenceError) -> (any FileLock)? {
+    try admit(.lock(path: path))
+    guard let lock = try base.lockFile(atPath: path) else { return nil }
+    return FaultInjectingLock(owner: self, handle: plan.withLock { $0.note(lock) })
+  }
+}
+
+// MARK: What open files do with it
+
+extension FaultInjectingFileSystem {
+  /// Counts an operation on paths, and returns the life that what it opens belongs to.
+  @discardableResult
+  private func admit(_ operation: FileOperation) throws(PersistenceError) -> Int {
+    let (refusal, life) = plan.withLock { ($0.refusal(of: operation, life: $0.life), $0.life) }
+    if let refusal { throw refusal.error }
+    return life
+  }
+
+  /// Counts an operation on an open file of `life`.
+  func admit(_ operation: FileOperation, life: Int) throws(PersistenceError) {
+    if let refusal = refusal(of: operation, life: life) { throw refusal.error }
+  }
+
+  func refusal(of operation: FileOperation, life: Int) -> FaultPlan.Refusal? {
+    plan.withLock { $0.refusal(of: operation, life: life) }
+  }
+
+  /// Closes the file of a handle, unless a crash keeps it open or has closed it.
+  func close(_ handle: Int) throws(PersistenceError) {
+    try plan.withLock { $0.takeFile(handle) }?.close()
+  }
+
+  func release(_ handle: Int) {
+    plan.withLock { $0.takeLock(handle) }?.release()
+  }
+}

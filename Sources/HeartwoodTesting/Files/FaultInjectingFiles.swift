@@ -1,0 +1,65 @@
+import Heartwood
+
+/// A file that is read through a ``FaultInjectingFileSystem``.
+struct FaultInjectingReadableFile: ReadableFile {
+  let base: any ReadableFile
+  let owner: FaultInjectingFileSystem
+  let life: Int
+
+  var path: String { base.path }
+
+  func status() throws(PersistenceError) -> FileStatus {
+    try owner.admit(.status(path: path), life: life)
+    return try base.status()
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(PersistenceError) -> Int {
+    try owner.admit(.read(path: path, offset: offset, count: buffer.count), life: life)
+    return try base.read(into: buffer, at: offset)
+  }
+
+  func mapped() throws(PersistenceError) -> FileBytes {
+    try owner.admit(.map(path: path), life: life)
+    return try base.mapped()
+  }
+}
+
+/// A file that is written through a ``FaultInjectingFileSystem``.
+struct FaultInjectingWritableFile: WritableFile {
+  let base: any WritableFile
+  let owner: FaultInjectingFileSystem
+  let life: Int
+  let handle: Int
+
+  var path: String { base.path }
+
+  func write(_ bytes: UnsafeRawBufferPointer) throws(PersistenceError) {
+    guard let refusal = owner.refusal(of: .write(path: path, count: bytes.count), life: life) else {
+      return try base.write(bytes)
+    }
+    try base.write(UnsafeRawBufferPointer(rebasing: bytes.prefix(refusal.appliedByteCount)))
+    throw refusal.error
+  }
+
+  func synchronize() throws(PersistenceError) {
+    try owner.admit(.synchronize(path: path), life: life)
+    try base.synchronize()
+  }
+
+  /// The system closes a file also when it reports a failure, but nobody closes anything in a process that died.
+  func close() throws(PersistenceError) {
+    let refusal = owner.refusal(of: .close(path: path), life: life)
+    try owner.close(handle)
+    if let refusal { throw refusal.error }
+  }
+}
+
+/// A lock that is held through a ``FaultInjectingFileSystem``.
+struct FaultInjectingLock: FileLock {
+  let owner: FaultInjectingFileSystem
+  let handle: Int
+
+  func release() {
+    owner.release(handle)
+  }
+}

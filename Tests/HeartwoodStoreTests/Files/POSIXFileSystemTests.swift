@@ -1,0 +1,61 @@
+import Foundation
+import HeartwoodStore
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+@Suite struct POSIXFileSystemTests {
+  @Test func pipeIsRefusedAndNotWaitedFor() throws {
+    let disk = try TestDisk(.posix)
+    try #require(mkfifo(disk.path("pipe"), 0o600) == 0)
+    #expect(errorCode { _ = try disk.fileSystem.openFile(atPath: disk.path("pipe")) } == .fileReadFailed)
+    #expect(errorCode { try SavedBytes.save([1], to: disk.path("pipe"), in: disk.fileSystem) } == .fileWriteFailed)
+  }
+
+  @Test func missingFolderIsAnErrorThatNamesIt() throws {
+    let disk = try TestDisk(.posix)
+    let error = #expect(throws: PersistenceError.self) {
+      try SavedBytes.save([1], to: disk.path("missing/todo.csv"), in: disk.fileSystem)
+    }
+    #expect(error?.code == .fileNotFound)
+    #expect(error?.message.contains(disk.path("missing")) == true)
+  }
+
+  @Test func fileInThePlaceOfAFolderIsAnError() throws {
+    let disk = try TestDisk(.posix)
+    try disk.write([1], to: "file")
+    #expect(
+      errorCode { try SavedBytes.save([1], to: disk.path("file/todo.csv"), in: disk.fileSystem) } == .fileReadFailed
+    )
+    #expect(try disk.fileSystem.status(atPath: disk.path("file/todo.csv")) == nil)
+  }
+
+  @Test func relativePathsBeginAtTheWorkingFolder() throws {
+    let name = "heartwood-\(UUID().uuidString).csv"
+    let files = POSIXFileSystem()
+    try SavedBytes.save([5], to: name, in: files, expecting: .nothing)
+    #expect(try StoreInput(try files.openFile(atPath: "./\(name)")).bytes() == [5])
+    try files.removeFile(atPath: name)
+    #expect(try files.status(atPath: name) == nil)
+  }
+
+  @Test func newFileGetsThePermissionsOfAnyNewFile() throws {
+    let disk = try TestDisk(.posix)
+    try disk.write([1], to: "plain")
+    try SavedBytes.save([1], to: disk.path("saved"), in: disk.fileSystem)
+    let plain = try disk.fileSystem.status(atPath: disk.path("plain"))
+    #expect(try disk.fileSystem.status(atPath: disk.path("saved"))?.permissions == plain?.permissions)
+  }
+
+  @Test func mappedBytesAreTheFileAndStay() throws {
+    let disk = try TestDisk(.posix)
+    for bytes in [SavedBytes.old, []] {
+      try disk.write(bytes, to: "todo.csv")
+      let mapped = try disk.fileSystem.openFile(atPath: disk.path("todo.csv")).mapped()
+      try SavedBytes.save(SavedBytes.new, to: disk.path("todo.csv"), in: disk.fileSystem)
+      #expect([UInt8](mapped.region.unsafeBytes) == bytes)
+    }
+  }
+}

@@ -68,7 +68,7 @@ let package = Package(
     .testTarget(name: "HeartwoodModelTests", dependencies: ["HeartwoodModel"], swiftSettings: settings),
     .testTarget(
       name: "HeartwoodFormatsTests",
-      dependencies: ["HeartwoodFormats", "HeartwoodModel"],
+      dependencies: ["HeartwoodFormats", "HeartwoodStore", "HeartwoodModel"],
       swiftSettings: settings
     ),
   ]

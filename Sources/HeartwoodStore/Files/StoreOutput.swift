@@ -45,6 +45,11 @@ public final class StoreOutput {
     }
   }
 
+  /// Writes the bytes of `slice`, and holds them until that is done.
+  package func write(_ slice: ByteSlice) throws(PersistenceError) {
+    try withExtendedLifetime(slice) { () throws(PersistenceError) in try write(slice.unsafeBytes) }
+  }
+
   /// Hands what has been gathered to the file.
   package func flush() throws(PersistenceError) {
     if let failure { throw failure }

@@ -23,6 +23,15 @@ package struct PackedDecimal: BitwiseCopyable, Sendable {
     isNaN = decimal.isNaN ? 1 : 0
   }
 
+  /// Whether the bytes stand for a number, or for none, in the one way in which they are written: there is no negative zero,
+  /// and what is not a number has zeros in all other places.
+  package var isCanonical: Bool {
+    guard isNaN <= 1, isNegative <= 1, Self.exponents.contains(exponent) else { return false }
+    let isZero = significand.0 | significand.1 | significand.2 | significand.3 == 0
+    if isNaN == 1 { return isZero && isNegative == 0 && exponent == 0 }
+    return !isZero || isNegative == 0
+  }
+
   /// The number, or nil where the bytes stand for none.
   package var decimal: Decimal? {
     guard isNaN == 0 else { return isNaN == 1 ? .nan : nil }

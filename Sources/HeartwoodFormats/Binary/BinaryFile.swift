@@ -1,0 +1,89 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// A file whose header, trailer, directory, metadata and model have been checked. The records have not.
+struct BinaryFile: Sendable {
+  /// The bytes of the file, in which the records are used in place.
+  let region: ByteRegion
+  let header: BinaryHeader
+  let directory: BinaryDirectory
+  let fault: BinaryFault
+
+  init(_ input: StoreInput) throws(PersistenceError) {
+    fault = BinaryFault(path: input.path)
+    region = try input.file.mapped().region
+    let bytes = region.unsafeBytes
+    header = try BinaryHeader(bytes, fault: fault)
+    let section = try BinaryTrailer(bytes, fault: fault).directory
+    try Self.check(section, "the directory", in: bytes, fault)
+    var decoder = BinaryDirectoryDecoder(bytes, section: section, fault: fault)
+    directory = try decoder.decode()
+    try check(section: BinaryFormat.metadataSection, "the metadata")
+    try check(section: BinaryFormat.modelSection, "the model")
+  }
+}
+
+extension BinaryFile {
+  /// The bytes of a section, which may be unchecked.
+  func bytes(ofSection index: Int) -> ByteSlice {
+    let section = directory.sections[index]
+    return ByteSlice(region, offset: section.offset, count: section.length) ?? .empty
+  }
+
+  /// Makes sure that a section is what was written.
+  ///
+  /// - Parameter what: what it holds, for the error.
+  func check(
+    section index: Int,
+    _ what: String,
+    entity: String? = nil,
+    property: String? = nil
+  ) throws(PersistenceError) {
+    try Self.check(directory.sections[index], what, in: region.unsafeBytes, fault, entity: entity, property: property)
+  }
+
+  private static func check(
+    _ section: BinarySection,
+    _ what: String,
+    in file: UnsafeRawBufferPointer,
+    _ fault: BinaryFault,
+    entity: String? = nil,
+    property: String? = nil
+  ) throws(PersistenceError) {
+    let end = section.offset + section.length
+    guard XXH64.hash(UnsafeRawBufferPointer(rebasing: file[section.offset..<end])) == section.checksum else {
+      throw fault.corrupt(
+        "the checksum of \(what) does not hold",
+        at: section.offset,
+        entity: entity,
+        property: property
+      )
+    }
+    guard let place = (end..<section.end).first(where: { file[$0] != 0 }) else { return }
+    throw fault.corrupt("the bytes behind \(what) are not zero", at: place, entity: entity, property: property)
+  }
+
+  /// What the store tells about itself.
+  func metadata() throws(PersistenceError) -> StoreMetadata {
+    let section = directory.sections[BinaryFormat.metadataSection]
+    guard let metadata = BinaryMetadataCoding.decode(bytes(ofSection: BinaryFormat.metadataSection)) else {
+      throw fault.corrupt("the metadata cannot be understood", at: section.offset)
+    }
+    guard metadata.identifier == header.storeIdentifier else {
+      throw fault.corrupt("the header and the metadata name different stores", at: section.offset)
+    }
+    return metadata
+  }
+
+  /// The model that the records were written with.
+  func model() throws(PersistenceError) -> ManagedObjectModel {
+    do {
+      return try ManagedObjectModel(encoded: bytes(ofSection: BinaryFormat.modelSection).data)
+    } catch {
+      let section = directory.sections[BinaryFormat.modelSection]
+      var fault = fault.corrupt("the model cannot be understood", at: section.offset)
+      fault.underlyingError = error
+      throw fault
+    }
+  }
+}

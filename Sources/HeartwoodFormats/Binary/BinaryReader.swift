@@ -1,0 +1,109 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// Makes the tables of a store out of a file, in place: the columns are the file's own bytes.
+struct BinaryReader {
+  private let file: BinaryFile
+  private let model: ManagedObjectModel
+  private let keptEntities: Set<Int>
+  private let entityMap: BinaryEntityMap
+
+  init(_ file: BinaryFile, model: ManagedObjectModel, entities: [EntityDescription]) {
+    self.file = file
+    self.model = model
+    self.keptEntities = Set(entities.map(\.ordinal))
+    self.entityMap = BinaryEntityMap(file.directory, model: model)
+  }
+
+  /// The tables that hold records, and what to remember of them until the next save.
+  func read() throws(PersistenceError) -> (tables: [NodeTable], memory: BinarySaveMemory) {
+    var tables: [NodeTable] = []
+    var memory = BinarySaveMemory()
+    for table in file.directory.tables where !table.groups.isEmpty {
+      let entity = try entity(of: table)
+      let order = try BinaryColumnOrder(table, entity: entity, fault: file.fault)
+      let groups = try groups(of: table, entity: entity, order: order)
+      if entityMap.isIdentity, order.isIdentity {
+        for (group, entry) in zip(groups, table.groups) { memory.note(group, entry, in: file, columns: table.columns) }
+      }
+      let verifier = BinaryTableVerifier(file, table: table, groups: groups, entity: entity, model: model, order: order)
+      tables.append(NodeTable(entity: entity, groups: groups, verifier: verifier))
+    }
+    return (tables, memory)
+  }
+
+  private func entity(of table: BinaryDirectory.Table) throws(PersistenceError) -> EntityDescription {
+    guard let entity = model.entity(named: table.entityName), keptEntities.contains(entity.ordinal) else {
+      throw file.fault.incompatible(
+        "The file holds records of the entity \(table.entityName), which is not in the model or not in the configuration "
+          + "that the store is opened with. Open it with one that has it.",
+        entity: table.entityName
+      )
+    }
+    guard !entity.isAbstract else {
+      throw file.fault.incompatible(
+        "The file holds records of the entity \(table.entityName), which is abstract in the model.",
+        entity: table.entityName
+      )
+    }
+    return entity
+  }
+
+  private func groups(
+    of table: BinaryDirectory.Table,
+    entity: EntityDescription,
+    order: BinaryColumnOrder
+  ) throws(PersistenceError) -> [RowGroup] {
+    var groups: [RowGroup] = []
+    groups.reserveCapacity(table.groups.count)
+    for entry in table.groups {
+      var reader = BinaryGroupReader(file, entry, entityMap: entityMap)
+      groups.append(try reader.group(of: table, entity: entity, order: order))
+    }
+    return groups
+  }
+}
+
+/// Which column of a file's table is which property of the model.
+struct BinaryColumnOrder: Sendable {
+  /// The place of the column of each property, by ordinal; nil for those that no store keeps.
+  let places: [Int?]
+  /// The ordinal of the property of each column, by place.
+  let ordinals: [Int]
+
+  /// - Throws: ``PersistenceError/Code/modelIncompatible`` where columns and properties differ.
+  init(
+    _ table: BinaryDirectory.Table,
+    entity: EntityDescription,
+    fault: BinaryFault
+  ) throws(PersistenceError) {
+    var places = [Int?](repeating: nil, count: entity.properties.count)
+    var ordinals: [Int] = []
+    for (place, column) in table.columns.enumerated() {
+      guard let ordinal = entity.ordinal(ofProperty: column.name), !entity.properties[ordinal].isTransient,
+        BinaryPropertyType(entity.properties[ordinal]) == column.type
+      else {
+        throw fault.incompatible(
+          "The file keeps values that the model has no place for: it has no such property, or one of another type. Open it "
+            + "with the model that it was written with.",
+          entity: entity.name,
+          property: column.name
+        )
+      }
+      places[ordinal] = place
+      ordinals.append(ordinal)
+    }
+    self.places = places
+    self.ordinals = ordinals
+    for (property, place) in zip(entity.properties, places) where place == nil && !property.isTransient {
+      throw fault.incompatible(
+        "The file has no values of this property. Open it with the model that it was written with.",
+        entity: entity.name,
+        property: property.name
+      )
+    }
+  }
+
+  /// Whether columns lie in the order of the properties.
+  var isIdentity: Bool { zip(ordinals, ordinals.dropFirst()).allSatisfy { $0 < $1 } }
+}

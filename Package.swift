@@ -54,7 +54,7 @@ let package = Package(
     .executableTarget(
       name: "HeartwoodTool",
       dependencies: [
-        "Heartwood",
+        "Heartwood", "HeartwoodFormats", "HeartwoodStore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings

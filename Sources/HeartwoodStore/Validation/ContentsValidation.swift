@@ -41,7 +41,7 @@ package struct ContentsValidation {
     for message in RecordValidation.faults(in: values, of: node.entity) { note(node, message) }
     for (ordinal, value) in values.enumerated() {
       guard let target = node.entity.relationshipTargets[ordinal] else { continue }
-      let ids = Self.ids(value)
+      let ids = value.objectIDs
       for id in ids { try checkLink(node, ordinal, target, id) }
       if Set(ids).count < ids.count { note(node, "\(node.entity.properties[ordinal].name) leads to an object twice.") }
     }
@@ -60,20 +60,12 @@ package struct ContentsValidation {
     guard let other = try contents.node(id.reference, of: id.entity) else {
       return note(node, "\(name) leads to \(id.entity.name) \(id.reference), which is not there.")
     }
-    if let inverse = target.inverseOrdinal, !Self.ids(other[inverse]).contains(node.objectID) {
+    if let inverse = target.inverseOrdinal, !other[inverse].objectIDs.contains(node.objectID) {
       note(node, "\(name) leads to \(id.entity.name) \(id.reference), whose inverse does not lead back.")
     }
   }
 
   private mutating func note(_ node: AtomicStoreCacheNode, _ message: String) {
     findings.append(Finding(objectID: node.objectID, message: message))
-  }
-
-  private static func ids(_ value: PropertyValue) -> [ManagedObjectID] {
-    switch value {
-    case .toOne(let id): [id]
-    case .toMany(let ids): ids
-    default: []
-    }
   }
 }

@@ -1,0 +1,123 @@
+import FoundationEssentials
+import HeartwoodModel
+import HeartwoodStore
+
+/// Writes the values of one property of a table as text, straight from the columns.
+///
+/// Numbers are the shortest that read back as the same number; dates are ``RecordDate``; binary data is base64; UUIDs are in
+/// capitals; a to-one relationship is a reference, and a to-many one a JSON list of references.
+struct ValueText {
+  /// How a value's text has to be treated in a form that quotes texts.
+  enum Shape {
+    /// A number, `true` or `false`.
+    case literal
+    /// Text of some characters, none of which needs an escape.
+    case plainText
+    /// Any text.
+    case freeText
+    /// A JSON list.
+    case list
+  }
+
+  let name: String
+  private let ordinal: Int
+  private let type: AttributeType?
+  private let isToMany: Bool
+
+  /// - Parameter ordinal: that of a property of `entity` that stores keep.
+  init(ordinal: Int, of entity: EntityDescription) {
+    let property = entity.properties[ordinal]
+    self.name = property.name
+    self.ordinal = ordinal
+    self.type = property.attribute?.type
+    self.isToMany = property.relationship?.isToMany ?? false
+  }
+
+  /// The attributes of `entity` and then its relationships, each in the order of the model, without those that no store keeps.
+  static func all(of entity: EntityDescription) -> [ValueText] {
+    let kept = entity.properties.indices.filter { !entity.properties[$0].isTransient }
+    let attributes = kept.filter { entity.properties[$0].attribute != nil }
+    let relationships = kept.filter { entity.properties[$0].relationship != nil }
+    return (attributes + relationships).map { ValueText(ordinal: $0, of: entity) }
+  }
+}
+
+extension ValueText {
+  /// Whether the values are numbers, which people like to see aligned at their ends.
+  var isNumeric: Bool {
+    switch type {
+    case .integer16, .integer32, .integer64, .decimal, .double, .float: true
+    default: false
+    }
+  }
+
+  func isNull(_ row: Int, in group: RowGroup) -> Bool {
+    isToMany ? false : group.unsafeViews[ordinal].unsafeIsNull(row)
+  }
+
+  /// How the value in `row` is to be treated. It is not null.
+  func shape(_ row: Int, in group: RowGroup) -> Shape {
+    switch type {
+    case .integer16, .integer32, .integer64, .boolean: .literal
+    case .double: group.unsafeViews[ordinal].unsafeDouble(row).isFinite ? .literal : .plainText
+    case .float: group.unsafeViews[ordinal].unsafeFloat(row).isFinite ? .literal : .plainText
+    case .decimal, .date, .uuid: .plainText
+    case .string, .uri, .binary, .transformable: .freeText
+    case nil: isToMany ? .list : .freeText
+    }
+  }
+
+  /// The bytes of a string or URI, or nil where the value is another.
+  func text(_ row: Int, in group: RowGroup) -> UnsafeRawBufferPointer? {
+    type == .string || type == .uri ? group.unsafeViews[ordinal].unsafeBytes(row) : nil
+  }
+
+  /// Appends the text of the value in `row`, which is not null.
+  func append(_ row: Int, of group: RowGroup, to output: GrowableBytes) {
+    let view = group.unsafeViews[ordinal]
+    switch type {
+    case .integer16, .integer32, .integer64: output.append(digitsOf: view.unsafeInteger(row))
+    case .boolean: output.append(text: view.unsafeBoolean(row) ? "true" : "false")
+    case .double: output.append(text: NumberText.text(of: view.unsafeDouble(row)))
+    case .float: output.append(text: NumberText.text(of: view.unsafeFloat(row)))
+    case .decimal: output.append(text: PropertyValue.decimal(view.unsafeDecimal(row)).text(of: .decimal) ?? "")
+    case .date: RecordDate.append(view.unsafeDouble(row), to: output)
+    case .uuid: output.append(textOf: view.unsafeUUID(row).uuid)
+    case .binary, .transformable: output.append(text: Data(view.unsafeBytes(row)).base64EncodedString())
+    case .string, .uri: output.append(view.unsafeBytes(row))
+    case nil: appendReferences(row, of: group.columns[ordinal], to: output)
+    }
+  }
+
+  private func appendReferences(_ row: Int, of column: Column, to output: GrowableBytes) {
+    guard let references = column.references else { return }
+    guard isToMany else { return output.append(textOf: references, at: row) }
+    output.append(ascii: "[")
+    for (position, index) in column.range(row).enumerated() {
+      if position > 0 { output.append(ascii: ",") }
+      output.append(jsonTextOf: references, at: index)
+    }
+    output.append(ascii: "]")
+  }
+}
+
+extension GrowableBytes {
+  /// Appends the text of a reference.
+  func append(textOf references: ReferenceColumn, at index: Int) {
+    switch references.layout {
+    case .uuid: append(textOf: references.uuidBytes(index))
+    case .integer, .string, .mixed: append(text: references[index].text)
+    }
+  }
+
+  /// Appends the text of a reference as a JSON string.
+  func append(jsonTextOf references: ReferenceColumn, at index: Int) {
+    switch references.layout {
+    case .uuid, .integer:
+      append(ascii: "\"")
+      append(textOf: references, at: index)
+      append(ascii: "\"")
+    case .string, .mixed: append(jsonString: references[index].text)
+    }
+  }
+}

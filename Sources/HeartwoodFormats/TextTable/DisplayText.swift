@@ -1,0 +1,68 @@
+import HeartwoodStore
+
+/// Text as it stands in a cell of a table on a terminal: how wide it is, and safe to show.
+///
+/// Control characters and characters that change the direction of what follows are shown as escapes (`\n`, `\u001b`), so that
+/// text of a file can neither break a line nor command a terminal.
+enum DisplayText {
+  private static let ellipsis = "…"
+
+  /// How many cells of a terminal the text takes.
+  static func width(of bytes: UnsafeRawBufferPointer) -> Int {
+    if bytes.allSatisfy(isPrintableASCII) { return bytes.count }
+    return String(decoding: bytes, as: UTF8.self).unicodeScalars.reduce(0) { $0 + width(of: $1) }
+  }
+
+  /// Appends the text, cut so that it takes no more than `limit` cells, and returns how many it takes.
+  @discardableResult
+  static func append(_ bytes: UnsafeRawBufferPointer, limit: Int, to output: GrowableBytes) -> Int {
+    if bytes.count <= limit, bytes.allSatisfy(isPrintableASCII) {
+      output.append(bytes)
+      return bytes.count
+    }
+    let room = width(of: bytes) <= limit ? limit : max(0, limit - 1)
+    var used = 0
+    for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
+      let width = width(of: scalar)
+      guard used + width <= room else { break }
+      output.append(text: escape(of: scalar) ?? String(scalar))
+      used += width
+    }
+    guard room < limit else { return used }
+    output.append(text: ellipsis)
+    return used + 1
+  }
+
+  @inline(__always)
+  private static func isPrintableASCII(_ byte: UInt8) -> Bool { byte >= 0x20 && byte < 0x7F }
+
+  private static func width(of scalar: Unicode.Scalar) -> Int {
+    if let escape = escape(of: scalar) { return escape.utf8.count }
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .format: return 0
+    default: return isWide(scalar) ? 2 : 1
+    }
+  }
+
+  private static func escape(of scalar: Unicode.Scalar) -> String? {
+    switch scalar.value {
+    case 0x0A: "\\n"
+    case 0x0D: "\\r"
+    case 0x09: "\\t"
+    case 0..<0x20, 0x7F..<0xA0, 0x2028...0x202E, 0x2066...0x2069:
+      "\\u" + String(scalar.value + 0x10000, radix: 16).dropFirst()
+    default: nil
+    }
+  }
+
+  /// The blocks whose characters Unicode calls wide, and emoji.
+  private static let wideBlocks: [ClosedRange<UInt32>] = [
+    0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+    0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD,
+  ]
+
+  private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.value >= 0x1100
+      && (wideBlocks.contains { $0.contains(scalar.value) } || scalar.properties.isEmojiPresentation)
+  }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import Heartwood
+import HeartwoodStore
+
+struct ConvertCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "convert",
+    abstract: "Writes all that a store keeps as a store of another type or at another place.",
+    discussion: """
+      The identifier of the store, its metadata and the names of its records stay the same. What the other type cannot hold \
+      is refused before anything is written, and a failure leaves an old file as it was.
+
+      EXAMPLE
+        heartwood convert todo.csv todo.heartwood --verify
+      """
+  )
+
+  @Argument(help: "The file of the store to read.", completion: .file())
+  var source: String
+
+  @Argument(help: "The file to write. Its extension tells the type.", completion: .file())
+  var destination: String
+
+  @Option(help: ModelLocator.help, completion: .file())
+  var model: String?
+
+  @Option(help: ArgumentHelp("The type of the source, where its name and content do not tell.", valueName: "type"))
+  var from: String?
+
+  @Option(help: ArgumentHelp("The type of the destination, where its extension does not tell.", valueName: "type"))
+  var to: String?
+
+  @Flag(help: "Replace the destination where it exists.")
+  var force = false
+
+  @Flag(help: "Read the destination back and compare every record with the source.")
+  var verify = false
+
+  @Flag(help: "Print nothing unless it fails.")
+  var quiet = false
+
+  func run() throws {
+    let progress = ProgressBar(phases: Conversion.phases(verifies: verify), isShown: !quiet)
+    let conversion = Conversion(
+      source: StoreSource(path: source, typeName: from, modelPath: model),
+      destination: Destination(path: destination, typeName: to, isReplaced: force),
+      verifies: verify,
+      progress: progress
+    )
+    let start = ContinuousClock.now
+    let result = try progress.whileShown { try conversion.run() }
+    if !quiet { try StandardOutput.write(line(result, start.duration(to: .now))) }
+  }
+
+  private func line(_ result: Conversion.Result, _ duration: Duration) -> String {
+    let words = [
+      Quantity.text(result.recordCount, "record"), Quantity.text(result.byteCount, "byte"), Quantity.text(duration),
+    ]
+    return "\(destination): \(words.joined(separator: ", "))\(verify ? ", verified" : "")\n"
+  }
+}

@@ -1,0 +1,63 @@
+import ArgumentParser
+import Heartwood
+import HeartwoodFormats
+import HeartwoodStore
+
+struct DumpCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "dump",
+    abstract: "Prints the records of a store.",
+    discussion: """
+      As json, each line is an object: $entity, $id (the reference), the attributes and then the relationships in the order of \
+      the model. Dates are ISO 8601 in UTC, binary data is base64, decimal numbers are strings, nil is null. As csv, there is a \
+      header and a line for each record of one entity. As table, columns are aligned, and cut to the width of a terminal.
+
+      EXAMPLE
+        heartwood dump todo.csv --entity ToDo --format table
+      """
+  )
+
+  enum Format: String, ExpressibleByArgument, CaseIterable {
+    case json, csv, table
+  }
+
+  @OptionGroup var arguments: StoreArguments
+
+  @Option(help: "Print only the records of this entity, without those of its subentities.")
+  var entity: String?
+
+  @Option(help: "The form of the output.")
+  var format = Format.json
+
+  func run() throws {
+    let contents = try arguments.source.open().store.engine.contents()
+    let entities = try DumpedEntities(name: entity, contents: contents, path: arguments.store)
+    switch format {
+    case .json: try entities.forEach { try RecordJSON(entity: $0.entity).write($0, to: StandardOutput.write) }
+    case .csv: try writeFields(try entities.only)
+    case .table: try writeTables(entities)
+    }
+  }
+
+  private func writeFields(_ table: NodeTable) throws {
+    let fields = RecordFields(entity: table.entity)
+    try StandardOutput.write(fields.header)
+    try fields.write(table, to: StandardOutput.write)
+  }
+
+  /// Each entity has a table of its own; where there are several, each has a title.
+  private func writeTables(_ entities: DumpedEntities) throws {
+    var isFirst = true
+    try entities.forEach { table in
+      if entities.count > 1 {
+        try StandardOutput.write(
+          "\(isFirst ? "" : "\n")\(table.entity.name): \(Quantity.text(table.count, "record"))\n"
+        )
+        isFirst = false
+      }
+      let text = RecordTable(table, width: Terminal.standardOutput.width)
+      try StandardOutput.write(text.header)
+      try text.write(table, to: StandardOutput.write)
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import ArgumentParser
+import Heartwood
+
+struct InfoCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "info",
+    abstract: "Tells what a store is: its type, identifier, size, entities and metadata.",
+    discussion: """
+      With --json it prints one object with the members type, identifier, formatVersion, size, entities (a list of objects \
+      with name and count) and metadata.
+
+      EXAMPLE
+        heartwood info todo.heartwood --json
+      """
+  )
+
+  @OptionGroup var arguments: StoreArguments
+
+  @Flag(help: "Print one JSON object.")
+  var json = false
+
+  func run() throws {
+    let report = try StoreReport(arguments.source.open())
+    try StandardOutput.write(json ? report.json.line : report.text)
+  }
+}

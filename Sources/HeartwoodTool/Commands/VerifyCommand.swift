@@ -1,0 +1,48 @@
+import ArgumentParser
+import Heartwood
+import HeartwoodStore
+
+struct VerifyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify",
+    abstract: "Checks a store: its file, its references, and its records against the model.",
+    discussion: """
+      What is found goes to standard error, up to \(findingLimit) findings, and the status is 1.
+
+      EXAMPLE
+        heartwood verify todo.heartwood
+      """
+  )
+
+  private static let findingLimit = 100
+
+  @OptionGroup var arguments: StoreArguments
+
+  @Flag(help: "Print one JSON object with the members ok, records and findings.")
+  var json = false
+
+  func run() throws {
+    let progress = ProgressBar(phases: [.reading, .checking], isShown: true)
+    let (report, notes) = try progress.whileShown { try check(progress) }
+    for note in notes { StandardError.write("heartwood: note: \(note)\n") }
+    if json {
+      try StandardOutput.write(report.json.line)
+    } else if report.findings.isEmpty {
+      try StandardOutput.write("ok: \(Quantity.text(report.recordCount, "record"))\n")
+    } else {
+      StandardError.write(report.text(path: arguments.store))
+    }
+    if !report.findings.isEmpty { throw ExitCode.failure }
+  }
+
+  private func check(_ progress: ProgressBar) throws -> (VerificationReport, notes: [String]) {
+    progress.begin(.reading)
+    let source = try arguments.source.open()
+    progress.begin(.checking)
+    let contents = try source.store.engine.contents()
+    // One more than is shown tells whether there are more.
+    let findings = try ContentsValidation.findings(in: contents, limit: Self.findingLimit + 1)
+    let report = VerificationReport(recordCount: contents.count, findings: findings, limit: Self.findingLimit)
+    return (report, source.model.notes)
+  }
+}

@@ -1,0 +1,15 @@
+import ArgumentParser
+import Heartwood
+
+/// Runs the command that the arguments ask for, and says how it ended.
+@main enum Main {
+  static func main() {
+    StandardOutput.prepare()
+    do {
+      var command = try HeartwoodCommand.parseAsRoot()
+      try command.run()
+    } catch {
+      Failure(error).exit()
+    }
+  }
+}

@@ -1,0 +1,16 @@
+/// Amounts in words.
+enum Quantity {
+  /// `1 record`, `6 records`.
+  static func text(_ count: Int, _ noun: String) -> String {
+    "\(count) \(noun)\(count == 1 ? "" : "s")"
+  }
+
+  /// `0.012 s`.
+  static func text(_ duration: Duration, digits: Int = 3) -> String {
+    let unit = (0..<digits).reduce(1) { product, _ in product * 10 }
+    let attosecondsPerUnit = 1_000_000_000_000_000_000 / Int64(unit)
+    let (seconds, attoseconds) = duration.components
+    let fraction = String(attoseconds / attosecondsPerUnit)
+    return "\(seconds).\(String(repeating: "0", count: digits - fraction.utf8.count))\(fraction) s"
+  }
+}

@@ -1,0 +1,84 @@
+import FoundationEssentials
+import Heartwood
+import HeartwoodFormats
+import HeartwoodStore
+
+/// What `info` tells about a store.
+struct StoreReport {
+  private let opened: OpenStore
+  private let metadata: StoreMetadata
+  private let entities: [(name: String, count: Int)]
+
+  init(_ opened: OpenStore) throws {
+    self.opened = opened
+    metadata = opened.store.metadata
+    entities = try opened.store.entities.filter { !$0.isAbstract }.map { entity in
+      (entity.name, try opened.store.engine.count(of: entity))
+    }
+  }
+}
+
+// MARK: For programs
+
+extension StoreReport {
+  var json: JSONValue {
+    .object([
+      ("type", .string(opened.store.type.rawValue)),
+      ("identifier", .string(metadata.identifier.uuidString)),
+      ("formatVersion", .optional(opened.formatVersion)),
+      ("size", .integer(opened.size)),
+      ("entities", .array(entities.map { .object([("name", .string($0.name)), ("count", .integer($0.count))]) })),
+      ("metadata", metadataJSON),
+    ])
+  }
+
+  private var metadataJSON: JSONValue {
+    .object([
+      ("modelVersionHashes", .sorted(metadata.modelVersionHashes.mapValues { .string($0.base64EncodedString()) })),
+      ("modelVersionIdentifiers", .array(metadata.modelVersionIdentifiers.map(JSONValue.string))),
+      ("userInfo", .sorted(metadata.userInfo.mapValues { JSONValue($0) })),
+    ])
+  }
+}
+
+extension JSONValue {
+  /// A date is ISO 8601 text in UTC, and binary data is base64, as in a dump.
+  init(_ value: MetadataValue) {
+    switch value {
+    case .string(let text): self = .string(text)
+    case .integer(let number): self = .integer(number)
+    case .double(let number): self = .double(number)
+    case .boolean(let flag): self = .boolean(flag)
+    case .date(let date):
+      let text = GrowableBytes()
+      RecordDate.append(date.timeIntervalSinceReferenceDate, to: text)
+      self = .string(String(decoding: text.unsafeMutableBytes, as: UTF8.self))
+    case .binary(let data): self = .string(data.base64EncodedString())
+    case .array(let values): self = .array(values.map { JSONValue($0) })
+    case .dictionary(let members): self = .sorted(members.mapValues { JSONValue($0) })
+    }
+  }
+}
+
+// MARK: For people
+
+extension StoreReport {
+  var text: String {
+    let description = opened.store.typeDescription
+    var lines = [
+      ("file", opened.path),
+      ("type", "\(description.type) (\(description.displayName))"),
+      ("identifier", metadata.identifier.uuidString),
+      ("format version", opened.formatVersion ?? "none"),
+      ("size", Quantity.text(opened.size, "byte")),
+      ("model", opened.model.path ?? "in the file"),
+    ]
+    lines += entities.map { ("entity \($0.name)", Quantity.text($0.count, "record")) }
+    lines += metadata.modelVersionIdentifiers.map { ("model version", $0) }
+    lines += metadata.modelVersionHashes.sorted { $0.key < $1.key }.map {
+      ("hash of \($0.key)", $0.value.base64EncodedString())
+    }
+    lines += metadata.userInfo.sorted { $0.key < $1.key }.map { ("metadata \($0.key)", JSONValue($0.value).text) }
+    return LabelledLines.text(lines)
+  }
+}

@@ -1,0 +1,56 @@
+import Heartwood
+import HeartwoodStore
+
+/// Writes all that one store keeps as another.
+struct Conversion {
+  struct Result {
+    let recordCount: Int
+    let byteCount: Int
+  }
+
+  let source: StoreSource
+  let destination: Destination
+  let verifies: Bool
+  let progress: ProgressBar
+  private let registry = StoreRegistry.default
+
+  init(source: StoreSource, destination: Destination, verifies: Bool, progress: ProgressBar) {
+    self.source = source
+    self.destination = destination
+    self.verifies = verifies
+    self.progress = progress
+  }
+
+  static func phases(verifies: Bool) -> [ProgressBar.Phase] {
+    [.reading, .checking, .writing, .flushing] + (verifies ? [.verifying] : [])
+  }
+
+  func run() throws -> Result {
+    let type = try destination.type(in: registry)
+    try destination.check(against: source.path, in: POSIXFileSystem())
+    progress.begin(.reading)
+    let opened = try source.open()
+    progress.begin(.checking)
+    let contents = try opened.store.engine.contents()
+    try write(opened, type)
+    if verifies { try verify(contents, opened, type) }
+    let size = try POSIXFileSystem().status(atPath: destination.path)?.size
+    return Result(recordCount: contents.count, byteCount: size ?? 0)
+  }
+
+  private func write(_ opened: OpenStore, _ type: StoreType) throws {
+    progress.expect(byteCount: opened.size)
+    let fileSystem = ObservedFileSystem(base: POSIXFileSystem(), progress: progress)
+    let opener = StoreOpener(model: opened.model.model, registry: registry, fileSystem: fileSystem)
+    let request = StoreOpener.Request(type: type, path: destination.path, options: StoreOptions())
+    _ = try opener.convert(opened.store, to: request, replacing: destination.isReplaced)
+  }
+
+  private func verify(_ contents: StoreContents, _ opened: OpenStore, _ type: StoreType) throws {
+    progress.begin(.verifying)
+    let opener = StoreOpener(model: opened.model.model, registry: registry, fileSystem: POSIXFileSystem())
+    let written = try opener.open(.reading(destination.path, type)).engine.contents()
+    guard let difference = ContentsComparison.firstDifference(contents, written) else { return }
+    throw ToolError("\(destination.path): What was written is not what was read: \(difference).")
+  }
+}

@@ -1,0 +1,44 @@
+import Heartwood
+import HeartwoodStore
+
+/// The file that a conversion writes.
+struct Destination {
+  let path: String
+  /// The type that the user gives; nil means that the extension tells.
+  let typeName: String?
+  /// Whether a file that is there is replaced.
+  let isReplaced: Bool
+
+  /// The type of the new file: what may be there now has no say.
+  func type(in registry: StoreRegistry) throws(PersistenceError) -> StoreType {
+    if let typeName { return try registry.storeClass(for: StoreType(typeName)).typeDescription.type }
+    if let type = registry.types(forFileName: path).first { return type }
+    let extensions = registry.typeDescriptions.flatMap(\.fileExtensions).joined(separator: ", ")
+    throw PersistenceError(
+      .storeTypeUndetermined,
+      "The name does not tell the type of the store. Give it with --to, or a name with one of the extensions \(extensions).",
+      context: .init(path: path)
+    )
+  }
+
+  /// Refuses the source itself, under whatever name, and a file that is not to be replaced.
+  func check(against source: String, in fileSystem: any FileSystem) throws {
+    guard let status = try fileSystem.status(atPath: path) else { return }
+    if let other = try fileSystem.status(atPath: source), other.identity.isSameFile(as: status.identity) {
+      throw ToolError("\(path): The source and the destination are the same file. Choose another name.")
+    }
+    guard status.isRegularFile, status.size > 0, !isReplaced else { return }
+    throw PersistenceError(
+      .fileExists,
+      "There is a file already. Choose another name, or replace it with --force.",
+      context: .init(path: path)
+    )
+  }
+}
+
+extension FileIdentity {
+  /// Whether both are one file, in whatever state of its content.
+  fileprivate func isSameFile(as other: FileIdentity) -> Bool {
+    device == other.device && number == other.number
+  }
+}

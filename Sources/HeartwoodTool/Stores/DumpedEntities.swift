@@ -1,0 +1,44 @@
+import Heartwood
+import HeartwoodStore
+
+/// The tables that a dump prints.
+struct DumpedEntities {
+  private let tables: [NodeTable]
+
+  /// - Parameter name: the entity that the user asks for; nil means all that have records of their own.
+  init(name: String?, contents: StoreContents, path: String) throws(PersistenceError) {
+    let entities = contents.entities.filter { !$0.isAbstract }
+    guard let name else {
+      tables = entities.map { contents.table(of: $0) }
+      return
+    }
+    guard let entity = entities.first(where: { $0.name == name }) else {
+      throw PersistenceError(
+        .entityUnknown,
+        "The store has no records of an entity called \(name). It has these entities: \(Self.names(entities)).",
+        context: .init(path: path, entity: name)
+      )
+    }
+    tables = [contents.table(of: entity)]
+  }
+
+  var count: Int { tables.count }
+
+  func forEach(_ body: (NodeTable) throws -> Void) rethrows {
+    for table in tables { try body(table) }
+  }
+
+  /// The one table, for a form that holds one only.
+  var only: NodeTable {
+    get throws {
+      if let table = tables.first, tables.count == 1 { return table }
+      throw ToolError(
+        "The form csv has records of one entity. Choose one with --entity: \(Self.names(tables.map(\.entity)))."
+      )
+    }
+  }
+
+  private static func names(_ entities: [EntityDescription]) -> String {
+    entities.map(\.name).joined(separator: ", ")
+  }
+}

@@ -1,0 +1,127 @@
+import ArgumentParser
+import FoundationEssentials
+import Heartwood
+import HeartwoodStore
+
+/// A model, where it was found, and what was left out of it.
+struct LocatedModel {
+  let model: ManagedObjectModel
+  /// The file or folder; nil where the store's own file has it.
+  let path: String?
+  /// What the file says and the model has not, each with its place.
+  let notes: [String]
+
+  init(_ model: ManagedObjectModel, path: String?, notes: [String] = []) {
+    self.model = model
+    self.path = path
+    self.notes = notes
+  }
+}
+
+/// Finds the model of a store: the one that the user gives, the one in the store's own file, or the one beside it.
+struct ModelLocator {
+  static let help: ArgumentHelp = """
+    The model: an .xcdatamodeld or .xcdatamodel, a JSON model, or a store that holds one. Without it, the model in the \
+    store's own file is taken, or the .xcdatamodeld beside it.
+    """
+
+  private static let bundleSuffix = ".xcdatamodeld"
+
+  let registry: StoreRegistry
+  let fileSystem: any FileSystem
+
+  /// The model that the user gives.
+  func model(at path: String) throws -> LocatedModel {
+    guard let status = try fileSystem.status(atPath: path) else {
+      throw PersistenceError(.modelMissing, "There is no such file or folder.", context: .init(path: path))
+    }
+    guard status.isRegularFile else { return try dataModel(at: path) }
+    let file = try StoreInput(try fileSystem.openFile(atPath: path))
+    switch try firstCharacter(of: file) {
+    case "{": return LocatedModel(try jsonModel(file), path: path)
+    case "<": return try dataModel(at: path)
+    default: return try embeddedModel(file)
+    }
+  }
+
+  /// The model of a store about which the user says nothing.
+  func model(forStoreAt path: String, _ storeClass: any StoreClass.Type) throws -> LocatedModel {
+    let file = try StoreInput(try fileSystem.openFile(atPath: path))
+    if let model = try storeClass.readModel(from: file, options: .readOnly) { return LocatedModel(model, path: nil) }
+    return try dataModel(at: try bundle(besideStoreAt: path))
+  }
+
+  private func firstCharacter(of file: StoreInput) throws(PersistenceError) -> Character? {
+    let prefix = try file.bytes(from: 0, count: 64)
+    return String(decoding: prefix, as: UTF8.self).first { !$0.isWhitespace && $0 != "\u{FEFF}" }
+  }
+
+  private func dataModel(at path: String) throws -> LocatedModel {
+    let file = try DataModelFile(contentsOf: URL(filePath: path))
+    let notes = file.notes.map { "\(file.url.path):\($0.line): \($0.message)" }
+    return LocatedModel(file.model, path: path, notes: notes)
+  }
+
+  private func jsonModel(_ file: StoreInput) throws -> ManagedObjectModel {
+    do {
+      return try ManagedObjectModel(encoded: Data(try file.bytes()))
+    } catch let error as DecodingError {
+      throw PersistenceError(
+        .modelMissing,
+        "It is not a model as JSON: \(error.explanation)",
+        context: .init(path: file.path)
+      )
+    } catch let error as ModelValidationError {
+      throw ToolError("\(file.path): \(error)")
+    }
+  }
+
+  private func embeddedModel(_ file: StoreInput) throws -> LocatedModel {
+    let type = try registry.type(ofFileAt: file.path, in: fileSystem)
+    let storeClass = try registry.storeClass(for: type)
+    if let model = try storeClass.readModel(from: file, options: .readOnly) {
+      return LocatedModel(model, path: file.path)
+    }
+    throw PersistenceError(
+      .modelMissing,
+      "A file of type \(type) holds no model. Give an .xcdatamodeld, a JSON model, or a store that holds one.",
+      context: .init(path: file.path, storeType: type)
+    )
+  }
+}
+
+// MARK: Beside the store
+
+extension ModelLocator {
+  /// The bundle in the store's folder: the one of the same name, or else the only one.
+  private func bundle(besideStoreAt path: String) throws -> String {
+    let (folder, name) = PathParts.split(path)
+    let bundles = try FileManager.default.contentsOfDirectory(atPath: folder)
+      .filter { $0.hasSuffix(Self.bundleSuffix) }.sorted()
+    let baseName = name.split(separator: ".").first.map { $0.lowercased() }
+    let namesakes = bundles.filter { $0.dropLast(Self.bundleSuffix.count).lowercased() == baseName }
+    let candidates = namesakes.isEmpty ? bundles : namesakes
+    if let only = candidates.first, candidates.count == 1 { return PathParts.join(folder, only) }
+    throw PersistenceError(.modelMissing, Self.message(candidates), context: .init(path: path))
+  }
+
+  private static func message(_ candidates: [String]) -> String {
+    candidates.isEmpty
+      ? "The file does not hold its model, and there is no .xcdatamodeld beside it. Give the model with --model."
+      : "The file does not hold its model, and several are beside it: \(candidates.joined(separator: ", ")). Give one "
+        + "with --model."
+  }
+}
+
+extension DecodingError {
+  /// What is wrong, without the name of a Swift type.
+  fileprivate var explanation: String {
+    switch self {
+    case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
+      .dataCorrupted(let context):
+      let path = context.codingPath.map(\.stringValue).joined(separator: ".")
+      return path.isEmpty ? context.debugDescription : "\(path): \(context.debugDescription)"
+    @unknown default: return "\(self)"
+    }
+  }
+}

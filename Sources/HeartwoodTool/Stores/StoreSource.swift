@@ -1,0 +1,78 @@
+import FoundationEssentials
+import Heartwood
+import HeartwoodStore
+
+/// A store that a command reads: where it is, and what the user says about it.
+struct StoreSource {
+  let path: String
+  /// The type that the user gives; nil means that the file tells.
+  let typeName: String?
+  /// The model that the user gives; nil means that it is looked for.
+  let modelPath: String?
+  private let registry = StoreRegistry.default
+  private let fileSystem = POSIXFileSystem()
+
+  init(path: String, typeName: String?, modelPath: String?) {
+    self.path = path
+    self.typeName = typeName
+    self.modelPath = modelPath
+  }
+
+  /// Opens the store for reading.
+  func open() throws -> OpenStore {
+    let size = try checkedStatus().size
+    let type = try typeName.map { StoreType($0) } ?? registry.type(ofFileAt: path, in: fileSystem)
+    let storeClass = try registry.storeClass(for: type)
+    let locator = ModelLocator(registry: registry, fileSystem: fileSystem)
+    let model = try modelPath.map { try locator.model(at: $0) } ?? locator.model(forStoreAt: path, storeClass)
+    let store = try StoreOpener(model: model.model, registry: registry, fileSystem: fileSystem).open(
+      .reading(path, type)
+    )
+    let file = try StoreInput(try fileSystem.openFile(atPath: path))
+    return OpenStore(
+      path: path,
+      size: size,
+      model: model,
+      formatVersion: try storeClass.readFormatVersion(from: file, options: .readOnly),
+      store: store
+    )
+  }
+
+  /// What the file is. One without a byte would be a new store, and there is nothing to read in one.
+  private func checkedStatus() throws(PersistenceError) -> FileStatus {
+    guard let status = try fileSystem.status(atPath: path) else {
+      throw PersistenceError(.fileNotFound, "There is no such file.", context: .init(path: path))
+    }
+    guard status.isRegularFile else {
+      throw PersistenceError(.fileReadFailed, "It is not a file.", context: .init(path: path))
+    }
+    guard status.size > 0 else {
+      throw PersistenceError(.fileMalformed, "The file is empty; there is no store in it.", context: .init(path: path))
+    }
+    return status
+  }
+}
+
+/// A store that is open, and what its file tells.
+struct OpenStore {
+  let path: String
+  let size: Int
+  let model: LocatedModel
+  let formatVersion: String?
+  let store: PersistentStore
+}
+
+extension StoreOpener.Request {
+  /// Opens a file that is there and is not to be changed.
+  static func reading(_ path: String, _ type: StoreType) -> StoreOpener.Request {
+    StoreOpener.Request(type: type, path: path, options: .readOnly)
+  }
+}
+
+extension StoreOptions {
+  static let readOnly: StoreOptions = {
+    var options = StoreOptions()
+    options[.isReadOnly] = true
+    return options
+  }()
+}

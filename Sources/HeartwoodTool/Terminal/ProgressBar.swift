@@ -1,0 +1,99 @@
+import Dispatch
+import Synchronization
+
+/// Shows on a terminal's standard error how far long work has come. What is done at once shows nothing, and neither does work
+/// whose standard error is not a terminal.
+final class ProgressBar: Sendable {
+  /// A part of the work.
+  enum Phase: String, Sendable {
+    case reading, checking, writing, flushing, verifying
+  }
+
+  private struct State {
+    var phase: Phase?
+    var byteCount = 0
+    var expectedByteCount = 0
+    var isVisible = false
+  }
+
+  private static let delay = DispatchTimeInterval.milliseconds(300)
+  private static let interval = DispatchTimeInterval.milliseconds(100)
+  private static let cellCount = 24
+  private static let clearLine = "\r\u{1B}[K"
+
+  private let phases: [Phase]
+  private let isShown: Bool
+  private let state = Mutex(State())
+  private let start = ContinuousClock.now
+
+  /// - Parameter phases: the parts of the work, in order.
+  init(phases: [Phase], isShown: Bool) {
+    self.phases = phases
+    self.isShown = isShown && Terminal.standardError.exists
+  }
+
+  /// Does the work, and clears the bar when it is done or has failed.
+  func whileShown<Value>(_ work: () throws -> Value) rethrows -> Value {
+    guard isShown else { return try work() }
+    let timer = DispatchSource.makeTimerSource()
+    timer.schedule(deadline: .now() + Self.delay, repeating: Self.interval)
+    timer.setEventHandler { self.draw() }
+    timer.activate()
+    defer {
+      timer.cancel()
+      clear()
+    }
+    return try work()
+  }
+}
+
+// MARK: The work
+
+extension ProgressBar {
+  func begin(_ phase: Phase) {
+    state.withLock { state in
+      state.phase = phase
+      state.byteCount = 0
+    }
+  }
+
+  /// Says about how many bytes will be written.
+  func expect(byteCount: Int) {
+    state.withLock { $0.expectedByteCount = byteCount }
+  }
+
+  func advance(byBytes count: Int) {
+    state.withLock { $0.byteCount += count }
+  }
+}
+
+// MARK: Drawing
+
+extension ProgressBar {
+  private func draw() {
+    state.withLock { state in
+      guard let phase = state.phase else { return }
+      let filled = Int(fraction(state) * Double(Self.cellCount))
+      let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: Self.cellCount - filled)
+      let seconds = Quantity.text(start.duration(to: .now), digits: 1)
+      StandardError.write("\(Self.clearLine)[\(bar)] \(phase.rawValue), \(seconds)")
+      state.isVisible = true
+    }
+  }
+
+  /// Each phase has an equal share; in a phase only what is written can be measured.
+  private func fraction(_ state: State) -> Double {
+    guard let phase = state.phase, let index = phases.firstIndex(of: phase) else { return 0 }
+    let expected = max(state.expectedByteCount, 1)
+    let part = min(1, Double(state.byteCount) / Double(expected))
+    return (Double(index) + part) / Double(phases.count)
+  }
+
+  /// No drawing follows: whoever draws holds the lock, and finds no phase afterwards.
+  private func clear() {
+    state.withLock { state in
+      state.phase = nil
+      if state.isVisible { StandardError.write(Self.clearLine) }
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import Heartwood
+import HeartwoodStore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Where results go.
+enum StandardOutput {
+  /// The reader has closed the pipe: it has seen enough.
+  struct Closed: Error {}
+
+  /// Makes a closed pipe an error of the write instead of a signal.
+  static func prepare() {
+    signal(SIGPIPE, SIG_IGN)
+  }
+
+  static func write(_ text: String) throws {
+    var text = text
+    try text.withUTF8 { try write(UnsafeRawBufferPointer($0)) }
+  }
+
+  static func write(_ bytes: ByteSlice) throws {
+    try write(bytes.unsafeBytes)
+  }
+
+  private static func write(_ bytes: UnsafeRawBufferPointer) throws {
+    guard let failure = Descriptor.write(bytes, to: STDOUT_FILENO) else { return }
+    if failure == EPIPE { throw Closed() }
+    throw ToolError("The output cannot be written: \(String(cString: strerror(failure))).")
+  }
+}
+
+/// Where progress, notes and errors go. Who does not read them does not keep the work from being done.
+enum StandardError {
+  static func write(_ text: String) {
+    var text = text
+    _ = text.withUTF8 { Descriptor.write(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
+  }
+}
+
+private enum Descriptor {
+  /// Writes all of `bytes`, or returns the number of the system's error.
+  static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32? {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let chunk = UnsafeRawBufferPointer(rebasing: rest)
+      #if canImport(Glibc)
+        let count = Glibc.write(descriptor, chunk.baseAddress, chunk.count)
+      #elseif canImport(Musl)
+        let count = Musl.write(descriptor, chunk.baseAddress, chunk.count)
+      #else
+        let count = Darwin.write(descriptor, chunk.baseAddress, chunk.count)
+      #endif
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { return errno }
+      rest = rest.dropFirst(count)
+    }
+    return nil
+  }
+}

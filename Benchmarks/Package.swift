@@ -1,0 +1,50 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// The rules of the parent package.
+let settings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+/// A package of its own, so that what Heartwood is compared with is no dependency of its users.
+let package = Package(
+  name: "HeartwoodBenchmarks",
+  platforms: [.macOS(.v15)],
+  dependencies: [
+    .package(name: "Heartwood", path: ".."),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+  ],
+  targets: [
+    .target(name: "BenchmarkSupport", swiftSettings: settings),
+    .executableTarget(
+      name: "HeartwoodBenchmarks",
+      dependencies: ["BenchmarkSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      swiftSettings: settings
+    ),
+    .executableTarget(
+      name: "HeartwoodCases",
+      dependencies: [
+        "BenchmarkSupport",
+        .product(name: "Heartwood", package: "Heartwood"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings
+    ),
+    .executableTarget(
+      name: "GRDBPeer",
+      dependencies: [
+        "BenchmarkSupport",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings
+    ),
+    .testTarget(name: "BenchmarkSupportTests", dependencies: ["BenchmarkSupport"], swiftSettings: settings),
+  ]
+)

@@ -1,0 +1,11 @@
+import ArgumentParser
+
+/// GRDB's side of the comparison.
+@main
+struct GRDBPeer: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "grdb-peer",
+    abstract: "GRDB's side of the comparison.",
+    subcommands: [CreateCommand.self, CountCommand.self, ObjectsCommand.self, VersionCommand.self]
+  )
+}

@@ -1,0 +1,103 @@
+extension CaseCatalog {
+  private func ours(
+    _ arguments: [String],
+    prepare: @escaping () throws -> Void = {}
+  ) -> Contestant {
+    Contestant("Heartwood", .reported, [workspace.programs.cases] + arguments, prepare: prepare)
+  }
+
+  private func grdb(_ command: String) throws -> Contestant {
+    Contestant("GRDB", .reported, [workspace.programs.grdb, command, try data.sqlite()])
+  }
+
+  func openAndCount() throws -> BenchmarkCase {
+    BenchmarkCase(
+      name: "open-count",
+      title: "open a binary store and count",
+      ours: ours(["open-count", try data.binary()]),
+      peer: try grdb("count"),
+      goal: .seconds(0.005),
+      expected: .init(rows: data.rows)
+    )
+  }
+
+  func objects() throws -> BenchmarkCase {
+    BenchmarkCase(
+      name: "objects",
+      title: "binary → registered objects, every value read",
+      ours: ours(["objects", try data.binary()]),
+      peer: try grdb("objects"),
+      goal: .ratio(0.3),
+      expected: .init(rows: data.rows, checksum: data.checksum)
+    )
+  }
+
+  func faults() throws -> BenchmarkCase {
+    BenchmarkCase(
+      name: "faults",
+      title: "binary → registered faults (GRDB: every value)",
+      ours: ours(["faults", try data.binary()]),
+      peer: try grdb("objects"),
+      goal: .ratio(0.15),
+      expected: .init(rows: data.rows)
+    )
+  }
+
+  func saveOne() throws -> BenchmarkCase {
+    let original = try data.binary()
+    let store = workspace.scratch("changed.heartwood")
+    return BenchmarkCase(
+      name: "save-one",
+      title: "save of one changed row, against a bare write of the file",
+      ours: ours(["save", store, "--changes", "1"]) { try Workspace.copy(original, to: store) },
+      peer: try bareWrite(of: original),
+      goal: .ratio(1.3)
+    )
+  }
+
+  func saveAll() throws -> BenchmarkCase {
+    let original = try data.binary()
+    let store = workspace.scratch("changed.heartwood")
+    return BenchmarkCase(
+      name: "save-all",
+      title: "save of all rows changed, against a bare write of the file",
+      ours: ours(["save", store]) { try Workspace.copy(original, to: store) },
+      peer: try bareWrite(of: original)
+    )
+  }
+
+  func insertAll() throws -> BenchmarkCase {
+    BenchmarkCase(
+      name: "insert-all",
+      title: "insert of all rows as objects, and save",
+      ours: ours(["insert", workspace.scratch("inserted.heartwood"), "--rows", String(data.rows)]),
+      expected: .init(rows: data.rows)
+    )
+  }
+
+  func diskBinary() throws -> BenchmarkCase {
+    let file = try data.binary()
+    return BenchmarkCase(
+      name: "disk-binary",
+      title: "limit: write + fsync + rename of the binary file",
+      ours: try bareWrite(of: file)
+    )
+  }
+
+  func diskCSV() throws -> BenchmarkCase {
+    let file = try data.csv()
+    return BenchmarkCase(
+      name: "disk-csv",
+      title: "limit: write + fsync + rename of the CSV file",
+      ours: try bareWrite(of: file)
+    )
+  }
+
+  /// What no atomic save of a file of this size can do without.
+  private func bareWrite(of file: String) throws -> Contestant {
+    let target = workspace.scratch("bare-write")
+    return Contestant("bare write", .reported, [workspace.programs.cases, "write", file, target]) {
+      try Workspace.copy(file, to: target)
+    }
+  }
+}

@@ -1,0 +1,35 @@
+/// All cases, by name.
+struct CaseCatalog {
+  let workspace: Workspace
+  let data: DataSet
+
+  /// A case, made only when it is asked for: making it may write the files that it reads.
+  typealias Entry = (name: String, make: () throws -> BenchmarkCase)
+
+  init(workspace: Workspace, rows: Int) {
+    self.workspace = workspace
+    self.data = workspace.dataSet(rows: rows)
+  }
+
+  var entries: [Entry] {
+    [
+      ("csv-to-binary", csvToBinary), ("binary-to-csv", binaryToCSV), ("open-count", openAndCount),
+      ("objects", objects),
+      ("faults", faults), ("save-one", saveOne), ("save-all", saveAll), ("insert-all", insertAll), ("startup", startup),
+      ("disk-binary", diskBinary), ("disk-csv", diskCSV),
+    ]
+  }
+
+  /// The name of the table of growth, which is chosen like a case.
+  static let growth = "growth"
+
+  /// The cases called `names`, or all where there are none.
+  func entries(named names: [String]) throws -> [Entry] {
+    if names.isEmpty { return entries }
+    return try names.filter { $0 != Self.growth }.map { name in
+      if let entry = entries.first(where: { $0.name == name }) { return entry }
+      let known = (entries.map(\.name) + [Self.growth]).joined(separator: ", ")
+      throw BenchmarkError("There is no case \(name). There are \(known).")
+    }
+  }
+}

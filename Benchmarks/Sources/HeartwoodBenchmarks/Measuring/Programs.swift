@@ -1,0 +1,13 @@
+import ArgumentParser
+
+/// Where the programs are that are measured. The script `run` builds them and passes their paths.
+struct Programs: ParsableArguments {
+  @Option(help: .init("The release build of the tool.", visibility: .hidden)) var tool: String
+  @Option(help: .init("The program with our cases.", visibility: .hidden)) var cases: String
+  @Option(help: .init("The program with GRDB's cases.", visibility: .hidden)) var grdb: String
+  @Option(help: .init("The ToDo model.", visibility: .hidden)) var model: String
+  @Option(help: .init("The folder for data.", visibility: .hidden)) var data: String
+  @Option(help: .init("The script with DuckDB's cases.", visibility: .hidden)) var duckdb: String
+  @Option(help: .init("A Python that has DuckDB; without it those comparisons are left out.", visibility: .hidden))
+  var python: String?
+}

@@ -1,0 +1,52 @@
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The files and programs of one call of the benchmarks.
+final class Workspace {
+  let programs: Programs
+  private var dataSets: [Int: DataSet] = [:]
+
+  init(_ programs: Programs) throws {
+    self.programs = programs
+    try FileManager.default.createDirectory(atPath: programs.data, withIntermediateDirectories: true)
+  }
+
+  var dataDirectory: String { programs.data }
+
+  func dataSet(rows: Int) -> DataSet {
+    if let dataSet = dataSets[rows] { return dataSet }
+    let dataSet = DataSet(rows: rows, programs: programs)
+    dataSets[rows] = dataSet
+    return dataSet
+  }
+
+  /// A path for what a case writes.
+  func scratch(_ name: String) -> String { "\(programs.data)/out-\(name)" }
+
+  /// Writes all that waits in the system's memory to the disk.
+  func flushDisk() { sync() }
+
+  /// Puts a copy of a file in place of whatever there is.
+  static func copy(_ source: String, to destination: String) throws {
+    try? FileManager.default.removeItem(atPath: destination)
+    try FileManager.default.copyItem(atPath: source, toPath: destination)
+  }
+
+  static func size(of path: String) throws -> Int {
+    try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+  }
+
+  /// Throws where two files differ.
+  static func expectSameBytes(_ first: String, _ second: String) throws {
+    guard FileManager.default.contentsEqual(atPath: first, andPath: second) else {
+      throw BenchmarkError("\(second) differs from \(first).")
+    }
+  }
+}

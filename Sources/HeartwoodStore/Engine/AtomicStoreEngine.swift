@@ -17,6 +17,8 @@ package final class AtomicStoreEngine: StoreEngine {
   private let typeDescription: StoreTypeDescription
   private let setup: StoreSetup
   private let fileSystem: any FileSystem
+  /// The ordinals of the entities whose records are read together with those of an entity, by its ordinal.
+  private let reachable: [[Int]]
   private let state: Mutex<State>
   /// Held for the whole of a save, so that two of them follow each other while readers go on.
   private let saving = Mutex<Void>(())
@@ -32,6 +34,7 @@ package final class AtomicStoreEngine: StoreEngine {
     self.typeDescription = type(of: store).typeDescription
     self.setup = setup
     self.fileSystem = fileSystem
+    self.reachable = setup.model.entities.map { setup.model.entitiesReachable(from: $0).map(\.ordinal) }
     self.state = Mutex(State(contents: contents, file: file, standing: file?.status.identity))
   }
 
@@ -142,7 +145,7 @@ extension AtomicStoreEngine {
 
   package func table(of entity: EntityDescription) throws -> NodeTable {
     let contents = state.withLock { $0.contents }
-    for reachable in setup.model.entitiesReachable(from: entity) { try contents.tables[reachable.ordinal].verify() }
+    for ordinal in reachable[entity.ordinal] { try contents.tables[ordinal].verify() }
     return contents.tables[entity.ordinal]
   }
 

@@ -51,15 +51,9 @@ struct CapabilityCheck {
   }
 
   private func unsupportedKind(in references: ReferenceColumn) -> StoreCapabilities.ReferenceKind? {
-    guard references.count > 0 else { return nil }
-    let kinds: [StoreCapabilities.ReferenceKind]
-    switch references.layout {
-    case .integer: kinds = [.integer]
-    case .uuid: kinds = [.uuid]
-    case .string: kinds = [.string]
-    case .mixed: kinds = (0..<references.count).map { references[$0].kind }
-    }
-    return kinds.first { !capabilities.referenceKinds.contains($0) }
+    // Only mixed names differ from each other.
+    let count = references.layout == .mixed ? references.count : min(1, references.count)
+    return (0..<count).lazy.map { references.kind($0) }.first { !capabilities.referenceKinds.contains($0) }
   }
 
   /// Whether the store has a place for metadata of the user.

@@ -67,23 +67,34 @@ extension PersistenceError {
 }
 
 extension PersistenceError: CustomStringConvertible {
-  /// One line: `path:line:column: message (entity.property)`.
+  /// One line: `path:line:column: message (entity.property, at byte 7)`.
   public var description: String {
-    var text = ""
-    if let path = context.path {
-      text += path
-      if let line = context.line { text += ":\(line)" }
-      if let column = context.column { text += ":\(column)" }
-      text += ": "
-    }
-    text += message
-    var details: [String] = []
-    if let byteOffset = context.byteOffset { details.append("at byte \(byteOffset)") }
-    if let entity = context.entity {
-      details.append(context.property.map { "\(entity).\($0)" } ?? "entity \(entity)")
-    }
+    let details = context.details
+    var text = context.place + message
     if !details.isEmpty { text += " (\(details.joined(separator: ", ")))" }
     if let underlyingError { text += " [\(underlyingError)]" }
     return text
+  }
+}
+
+extension PersistenceError.Context {
+  /// Where in which file it happened, as compilers write it; empty where that is not known.
+  fileprivate var place: String {
+    var parts = path.map { [$0] } ?? []
+    if let line { parts.append(path == nil ? "line \(line)" : "\(line)") }
+    if let column, line != nil { parts.append("\(column)") }
+    return parts.isEmpty ? "" : parts.joined(separator: ":") + ": "
+  }
+
+  fileprivate var details: [String] {
+    var details: [String] = []
+    if let byteOffset { details.append("at byte \(byteOffset)") }
+    switch (entity, property) {
+    case (let entity?, let property?): details.append("\(entity).\(property)")
+    case (let entity?, nil): details.append("entity \(entity)")
+    case (nil, let property?): details.append("property \(property)")
+    case (nil, nil): break
+    }
+    return details
   }
 }

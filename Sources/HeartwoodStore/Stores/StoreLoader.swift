@@ -41,11 +41,19 @@ public final class StoreLoader {
   /// Adds a record of `entity`. Records keep the order in which they are added.
   ///
   /// - Parameter fill: sets the values.
+  /// - Throws: ``PersistenceError/Code/entityUnknown`` where the store keeps no records of the entity, and what `fill` throws.
   public func addNode(
     _ reference: ReferenceID,
     to entity: EntityDescription,
     _ fill: (inout NodeDraft) throws -> Void
   ) throws {
+    guard kept.contains(entity.ordinal), model.entities[entity.ordinal] === entity, !entity.isAbstract else {
+      throw PersistenceError(
+        .entityUnknown,
+        "The store keeps no records of the entity. Use one of the loader's entities that is not abstract.",
+        context: .init(entity: entity.name)
+      )
+    }
     var draft = NodeDraft(entity: entity, reference: reference)
     try fill(&draft)
     try builder(for: entity).append(draft)

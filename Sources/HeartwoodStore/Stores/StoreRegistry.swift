@@ -65,12 +65,16 @@ extension StoreRegistry {
   /// The types whose files have names like `path`, in the order of registration.
   public func types(forFileName path: String) -> [StoreType] {
     let fileExtension = PathParts.fileExtension(path)
-    return typeDescriptions.filter { $0.fileExtensions.contains(fileExtension) }.map(\.type)
+    return typeDescriptions.filter { description in
+      description.fileExtensions.contains { $0.lowercased() == fileExtension }
+    }.map(\.type)
   }
 
-  /// The type whose files have the MIME type `mimeType`, or nil where none has.
+  /// The type whose files have the MIME type `mimeType`, or nil where none has. Parameters, as in `text/csv; charset=utf-8`, do not
+  /// matter.
   public func type(forMIMEType mimeType: String) -> StoreType? {
-    typeDescriptions.first { $0.mimeTypes.contains(mimeType.lowercased()) }?.type
+    let name = mimeType.prefix { $0 != ";" && $0 != " " }.lowercased()
+    return typeDescriptions.first { description in description.mimeTypes.contains { $0.lowercased() == name } }?.type
   }
 
   /// The type of the file at `path`, told by its name, or else by how it begins, which is read.

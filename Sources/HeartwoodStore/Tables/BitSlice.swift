@@ -15,10 +15,53 @@ package struct BitSlice: Sendable {
     return bytes.unsafeBase.load(fromByteOffset: row &>> 3, as: UInt8.self) &>> (row & 7) & 1 == 1
   }
 
-  /// How many of the first `count` bits are set. O(count).
+  /// How many of the first `count` bits are set. O(count / 64).
   package func setBitCount(_ count: Int) -> Int {
     var total = 0
-    for row in 0..<count where self[row] { total += 1 }
+    for start in stride(from: 0, to: count, by: 64) { total += word(at: start, count: count).nonzeroBitCount }
     return total
+  }
+
+  /// The runs of neighbours among the first `count` bits that are set.
+  package func setRuns(_ count: Int) -> [Range<Int>] {
+    var runs: [Range<Int>] = []
+    var start: Int?
+    for base in stride(from: 0, to: count, by: 64) {
+      appendRuns(of: word(at: base, count: count), base: base, start: &start, to: &runs)
+    }
+    if let start { runs.append(start..<count) }
+    return runs
+  }
+
+  /// - Parameter start: where the run began that reaches up to `base`, if one does.
+  private func appendRuns(of word: UInt64, base: Int, start: inout Int?, to runs: inout [Range<Int>]) {
+    var place = 0
+    while place < 64 {
+      let rest = word &>> UInt64(place)
+      if let first = start {
+        let length = (~rest).trailingZeroBitCount
+        if place + length >= 64 { return }
+        place += length
+        runs.append(first..<(base + place))
+        start = nil
+      } else {
+        if rest == 0 { return }
+        place += rest.trailingZeroBitCount
+        start = base + place
+      }
+    }
+  }
+
+  /// The 64 bits from `start` on, which is a multiple of 64; those from `count` on are 0.
+  private func word(at start: Int, count: Int) -> UInt64 {
+    let firstByte = start / 8
+    let byteCount = min(8, Self.byteCount(count) - firstByte)
+    precondition(byteCount > 0 && firstByte + byteCount <= bytes.count, "The row is not in the table.")
+    var word: UInt64 = 0
+    withUnsafeMutableBytes(of: &word) { target in
+      target.copyMemory(from: UnsafeRawBufferPointer(start: bytes.unsafeBase + firstByte, count: byteCount))
+    }
+    let valid = count - start
+    return valid >= 64 ? word : word & (1 &<< UInt64(valid) - 1)
   }
 }

@@ -23,6 +23,7 @@ package final class ColumnBuilder {
   /// The values as a column that never changes; this becomes empty.
   package func sealed() -> Column {
     let hasOffsets = kind == .bytes || kind == .toMany
+    precondition(byteCount <= UInt32.max, "A column holds at most 4 GiB in one group; end the group where it is full.")
     if hasOffsets { offsets.append(UInt32(truncatingIfNeeded: kind == .bytes ? values.count : references.count)) }
     defer {
       rowCount = 0
@@ -59,14 +60,17 @@ extension ColumnBuilder {
       appendPlaceholder()
       return noteValue()
     }
-    if validity == nil {
-      var bits = GrowableBits()
-      bits.append(repeating: true, count: rowCount)
-      validity = bits
-    }
+    beginValidity()
     validity?.append(false)
     rowCount += 1
     appendPlaceholder()
+  }
+
+  private func beginValidity() {
+    guard validity == nil else { return }
+    var bits = GrowableBits()
+    bits.append(repeating: true, count: rowCount)
+    validity = bits
   }
 
   private func appendPlaceholder() {
@@ -158,9 +162,7 @@ extension ColumnBuilder {
     appendValidity(rows, of: column)
     switch kind {
     case .absent: break
-    case .bits:
-      let source = BitSlice(column.values)
-      for row in rows { bits.append(source[row]) }
+    case .bits: bits.append(rows, of: BitSlice(column.values))
     case .bytes: appendBytes(rows, of: column)
     case .toOne, .toMany: appendReferences(rows, of: column)
     case .int16, .int32, .int64, .float, .double, .decimal, .uuid:
@@ -179,12 +181,8 @@ extension ColumnBuilder {
       validity?.append(repeating: true, count: rows.count)
       return
     }
-    if validity == nil {
-      var bits = GrowableBits()
-      bits.append(repeating: true, count: rowCount)
-      validity = bits
-    }
-    for row in rows { validity?.append(source[row]) }
+    beginValidity()
+    validity?.append(rows, of: source)
   }
 
   private func appendBytes(_ rows: Range<Int>, of column: Column) {
@@ -197,16 +195,18 @@ extension ColumnBuilder {
   }
 
   private func appendReferences(_ rows: Range<Int>, of column: Column) {
-    guard let source = column.references else { return }
-    for row in rows {
-      if kind == .toMany {
-        offsets.append(UInt32(truncatingIfNeeded: references.count))
-        for index in column.range(row) { references.append(source[index], entityOrdinal: source.entityOrdinal(index)) }
-      } else if column.validity?[row] == false {
-        references.appendPlaceholder()
-      } else {
-        references.append(source[row], entityOrdinal: source.entityOrdinal(row))
-      }
-    }
+    guard let source = column.references, let first = rows.first, let last = rows.last else { return }
+    if kind == .toOne { return appendToOneReferences(rows, of: column, source) }
+    let start = column.range(first).lowerBound
+    let shift = references.count - start
+    for row in rows { offsets.append(UInt32(truncatingIfNeeded: column.range(row).lowerBound + shift)) }
+    references.append(start..<column.range(last).upperBound, of: source)
+  }
+
+  private func appendToOneReferences(_ rows: Range<Int>, of column: Column, _ source: ReferenceColumn) {
+    // What stands in rows that lead nowhere must not decide how the names lie.
+    let nulls = rows.prefix { column.validity?[$0] == false }
+    for _ in nulls { references.appendPlaceholder() }
+    references.append(nulls.endIndex..<rows.upperBound, of: source)
   }
 }

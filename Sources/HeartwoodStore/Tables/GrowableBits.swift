@@ -27,9 +27,28 @@ package struct GrowableBits {
     for _ in 0..<(rest % 8) { append(bit) }
   }
 
+  /// Appends the bits in `rows` of `source`.
+  package mutating func append(_ rows: Range<Int>, of source: BitSlice) {
+    var next = rows.lowerBound
+    if count & 7 == 0, next & 7 == 0 {
+      let byteCount = rows.count / 8
+      precondition(next / 8 + byteCount <= source.bytes.count, "The rows are not in the table.")
+      bytes.append(UnsafeRawBufferPointer(start: source.bytes.unsafeBase + next / 8, count: byteCount))
+      count += byteCount * 8
+      next += byteCount * 8
+    }
+    for row in next..<rows.upperBound { append(source[row]) }
+  }
+
   /// The bits as a slice that never changes; this becomes empty.
-  package mutating func sealed() -> BitSlice {
+  ///
+  /// - Parameter places: bits that are 0 in the slice, whatever was appended.
+  package mutating func sealed(clearing places: [Int] = []) -> BitSlice {
     if count & 7 != 0 { bytes.append(pending) }
+    for place in places {
+      precondition(place >= 0 && place < count, "The row is not in the table.")
+      bytes.unsafeMutableBytes[place / 8] &= ~(1 &<< UInt8(truncatingIfNeeded: place & 7))
+    }
     count = 0
     pending = 0
     return BitSlice(bytes.sealed())

@@ -1,3 +1,4 @@
+import FoundationEssentials
 public import HeartwoodModel
 
 /// A record that a store is reading: its values are set, and then it is added to a table.
@@ -16,7 +17,8 @@ public struct NodeDraft {
 
   /// Sets a value. What is not set is nil, or leads nowhere.
   ///
-  /// - Throws: ``PersistenceError/Code/propertyUnknown`` or ``PersistenceError/Code/valueTypeMismatch``.
+  /// - Throws: ``PersistenceError/Code/propertyUnknown``, ``PersistenceError/Code/valueTypeMismatch`` or
+  ///   ``PersistenceError/Code/valueUnsupported`` for text or data of more than 1 GiB.
   public mutating func setValue(_ value: PropertyValue, forKey name: String) throws(PersistenceError) {
     guard let ordinal = entity.ordinal(ofProperty: name) else {
       throw PersistenceError(
@@ -30,16 +32,10 @@ public struct NodeDraft {
 
   /// Sets the value of the property with `ordinal`.
   ///
-  /// - Throws: ``PersistenceError/Code/valueTypeMismatch``.
+  /// - Throws: ``PersistenceError/Code/valueTypeMismatch`` or ``PersistenceError/Code/valueUnsupported`` for text or data of more
+  ///   than 1 GiB.
   public mutating func setValue(_ value: PropertyValue, at ordinal: Int) throws(PersistenceError) {
-    let property = entity.properties[ordinal]
-    guard value.fits(property) else {
-      throw PersistenceError(
-        .valueTypeMismatch,
-        "\(value.kindDescription.capitalizedFirst) does not fit the property, which is \(property.typeDescription).",
-        context: .init(entity: entity.name, property: property.name)
-      )
-    }
+    try value.checkFits(entity.properties[ordinal], of: entity)
     values[ordinal] = value
   }
 }
@@ -53,6 +49,35 @@ extension PropertyValue {
     case (.relationship(let relationship), .toOne): !relationship.isToMany
     case (.relationship(let relationship), .toMany): relationship.isToMany
     case (.relationship, _): false
+    }
+  }
+}
+
+extension PropertyValue {
+  /// Makes sure that a table can hold the value as that of `property`.
+  package func checkFits(_ property: PropertyDescription, of entity: EntityDescription) throws(PersistenceError) {
+    guard fits(property) else {
+      throw PersistenceError(
+        .valueTypeMismatch,
+        "\(kindDescription.capitalizedFirst) does not fit the property, which is \(property.typeDescription).",
+        context: .init(entity: entity.name, property: property.name)
+      )
+    }
+    guard byteCount <= RowGroupBuilder.columnByteLimit else {
+      throw PersistenceError(
+        .valueUnsupported,
+        "The value has \(byteCount) bytes; a store keeps \(RowGroupBuilder.columnByteLimit) at most. Keep it in a file of its own.",
+        context: .init(entity: entity.name, property: property.name)
+      )
+    }
+  }
+
+  /// How many bytes a value without a fixed width takes.
+  private var byteCount: Int {
+    switch self {
+    case .string(let text): text.utf8.count
+    case .binary(let data): data.count
+    default: 0
     }
   }
 }

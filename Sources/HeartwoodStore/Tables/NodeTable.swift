@@ -1,5 +1,4 @@
 public import HeartwoodModel
-import Synchronization
 
 /// The records of one entity in an atomic store, column by column, in groups of rows.
 ///
@@ -11,9 +10,7 @@ public struct NodeTable: Sendable {
   package private(set) var groups: [RowGroup]
   /// How many records there are. O(1).
   public private(set) var count: Int
-  private var base: LazyReferenceIndex
-  /// The rows that came after ``base`` was begun.
-  private var added: [ReferenceID: RowID] = [:]
+  private var indexes: ReferenceIndexes
   private let verifier: (any TableVerifier)?
 
   /// A table of `groups`, in which no reference may occur twice: ``checkReferences()`` tells.
@@ -24,7 +21,7 @@ public struct NodeTable: Sendable {
     self.verifier = verifier
     self.groups = groups
     self.count = groups.reduce(0) { $0 + $1.liveCount }
-    self.base = LazyReferenceIndex(groups: groups)
+    self.indexes = ReferenceIndexes(groups)
   }
 }
 
@@ -38,31 +35,33 @@ extension NodeTable {
 
   /// The row of the record that the store calls `reference`, or nil where there is none.
   ///
-  /// The first call indexes the table, which is O(rows); the others are O(1).
+  /// The first call indexes the table, which is O(rows); the others are O(1), or O(log rows) where records were inserted since.
   ///
   /// - Throws: ``PersistenceError/Code/duplicateReference`` where two records have the same reference.
   package func row(of reference: ReferenceID) throws(PersistenceError) -> RowID? {
-    if let row = added[reference], isLive(row) { return row }
-    guard let row = try index().row(of: reference, in: groups), isLive(row) else { return nil }
-    return row
+    do throws(ReferenceIndex.Duplicate) {
+      return try indexes.row(of: reference, in: groups)
+    } catch {
+      throw duplicateReference(error)
+    }
   }
 
   /// Makes sure that no two records have the same reference.
   package func checkReferences() throws(PersistenceError) {
-    _ = try index()
+    do throws(ReferenceIndex.Duplicate) {
+      try indexes.make()
+    } catch {
+      throw duplicateReference(error)
+    }
   }
 
-  private func index() throws(PersistenceError) -> ReferenceIndex {
-    do throws(ReferenceIndex.Duplicate) {
-      return try base.index(groups)
-    } catch {
-      throw PersistenceError(
-        .duplicateReference,
-        "Records \(position(of: error.first)) and \(position(of: error.second)) have the same reference; each needs one "
-          + "of its own.",
-        context: .init(entity: entity.name)
-      )
-    }
+  private func duplicateReference(_ duplicate: ReferenceIndex.Duplicate) -> PersistenceError {
+    PersistenceError(
+      .duplicateReference,
+      "Records \(position(of: duplicate.first)) and \(position(of: duplicate.second)) have the same reference; each needs "
+        + "one of its own.",
+      context: .init(entity: entity.name)
+    )
   }
 
   /// The place of a row among all rows, counted from 1.
@@ -76,11 +75,7 @@ extension NodeTable {
   }
 
   /// The rows of all records, in order.
-  package var liveRows: some Sequence<RowID> {
-    groups.enumerated().lazy.flatMap { ordinal, group in
-      group.liveRuns.lazy.flatMap { run in run.lazy.map { RowID(group: ordinal, row: $0) } }
-    }
-  }
+  package var liveRows: LiveRows { LiveRows(groups) }
 
   /// What the store calls the record in `row`.
   package func reference(_ row: RowID) -> ReferenceID { groups[row.group].references[row.row] }
@@ -114,7 +109,7 @@ extension NodeTable {
     }
   }
 
-  /// Adds records at the end. O(new records + rows of the last group).
+  /// Adds records at the end, whose references no other record of the table has. O(new records + rows of the last group).
   package mutating func insert(_ rows: [NewRow]) {
     guard !rows.isEmpty else { return }
     let builder = RowGroupBuilder(entity: entity)
@@ -123,16 +118,18 @@ extension NodeTable {
       target -= 1
       builder.append(0..<last.rowCount, of: last)
     }
+    let start = (group: target, row: builder.rowCount)
     for row in rows {
       if builder.isFull {
         place(builder.sealed(), at: target)
         target += 1
       }
-      added[row.reference] = RowID(group: target, row: builder.rowCount)
       builder.append(row.reference, version: 1, values: row.values)
     }
     place(builder.sealed(), at: target)
     count += rows.count
+    indexes.add(from: start, of: groups)
+    _checkInvariants()
   }
 
   private mutating func place(_ group: RowGroup, at ordinal: Int) {
@@ -145,6 +142,7 @@ extension NodeTable {
     for (ordinal, updates) in Dictionary(grouping: updates, by: { $0.row.group }) {
       groups[ordinal] = groups[ordinal].applying(updates)
     }
+    _checkInvariants()
   }
 
   /// Deletes records. Their rows stay empty until the table is written and read again.
@@ -154,29 +152,6 @@ extension NodeTable {
       groups[ordinal] = groups[ordinal].deleting(rows.map(\.row))
       count -= before - groups[ordinal].liveCount
     }
+    _checkInvariants()
   }
-}
-
-/// An index that is made when it is first asked for, over the rows that a table had at its beginning.
-private final class LazyReferenceIndex: Sendable {
-  private let rowCounts: [Int]
-  private let made = Mutex<ReferenceIndex?>(nil)
-
-  init(groups: [RowGroup]) {
-    rowCounts = groups.map(\.rowCount)
-  }
-
-  /// - Parameter groups: those of any later version of the table: references of old rows never change.
-  func index(_ groups: [RowGroup]) throws(ReferenceIndex.Duplicate) -> ReferenceIndex {
-    if let index = made.withLock({ $0 }) { return index }
-    let index = try ReferenceIndex(groups: groups.prefix(rowCounts.count), rowCounts: rowCounts)
-    made.withLock { $0 = index }
-    return index
-  }
-}
-
-/// Makes sure of records that were taken from a file as they lie there, before one of them is read.
-package protocol TableVerifier: Sendable {
-  /// Checks checksums and bounds; after the first success it returns at once.
-  func verify() throws(PersistenceError)
 }

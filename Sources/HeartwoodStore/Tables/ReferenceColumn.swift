@@ -13,6 +13,15 @@ package struct ReferenceColumn: Sendable {
     case string = 2
     /// Offsets and, for each, a byte that is one of the numbers above and then the name's bytes.
     case mixed = 3
+
+    /// How many bytes each name has; nil where there are offsets.
+    package var width: Int? {
+      switch self {
+      case .integer: 8
+      case .uuid: 16
+      case .string, .mixed: nil
+      }
+    }
   }
 
   /// Which entity each reference belongs to.
@@ -70,11 +79,26 @@ extension ReferenceColumn {
 
   /// The bytes at `index` of a column that has offsets.
   package func bytes(_ index: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: values.unsafeBytes[range(index)])
+  }
+
+  /// Where the bytes at `index` of a column that has offsets begin and end.
+  func range(_ index: Int) -> Range<Int> {
     precondition(index >= 0 && index < count, "The row is not in the table.")
-    guard let offsets else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+    guard let offsets else { return 0..<0 }
     let start = Int(offsets.unsafeBase.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self))
     let end = Int(offsets.unsafeBase.loadUnaligned(fromByteOffset: index * 4 + 4, as: UInt32.self))
-    return UnsafeRawBufferPointer(rebasing: values.unsafeBytes[start..<end])
+    return start..<end
+  }
+
+  /// The kind of the name at `index`, without reading the name.
+  package func kind(_ index: Int) -> StoreCapabilities.ReferenceKind {
+    switch layout {
+    case .integer: .integer
+    case .uuid: .uuid
+    case .string: .string
+    case .mixed: Self.decodeMixed(bytes(index)).kind
+    }
   }
 
   static func decodeMixed(_ bytes: UnsafeRawBufferPointer) -> ReferenceID {

@@ -1,8 +1,8 @@
 package import FoundationEssentials
 package import HeartwoodModel
 
-/// A column of references that is being put together. It begins with the layout of its first reference and becomes mixed when
-/// one of another kind comes.
+/// A column of references that is being put together. It has the layout of its first reference and becomes mixed when one of
+/// another kind comes.
 package final class ReferenceColumnBuilder {
   private var layout: ReferenceColumn.Layout?
   private let values = GrowableBytes()
@@ -32,15 +32,21 @@ package final class ReferenceColumnBuilder {
     appendFixed(uuid, .uuid, entityOrdinal)
   }
 
-  /// Appends what stands where a to-one relationship leads nowhere: nothing reads it.
+  /// Appends what stands where a to-one relationship leads nowhere: nothing reads it, and it decides nothing.
   package func appendPlaceholder() {
-    switch layout ?? .uuid {
-    case .integer: appendFixed(Int64(0), .integer, placeholderEntity)
-    case .uuid: appendFixed(UUID.zeroBytes, .uuid, placeholderEntity)
-    case .string, .mixed:
-      offsets.append(UInt32(truncatingIfNeeded: values.count))
-      note(placeholderEntity)
-    }
+    if let layout { appendZeros(1, layout) }
+    note(placeholderEntity, isPlaceholder: true)
+  }
+
+  private func appendZeros(_ placeholders: Int, _ layout: ReferenceColumn.Layout) {
+    if let width = layout.width { return values.append(repeating: 0, count: placeholders * width) }
+    for _ in 0..<placeholders { offsets.append(UInt32(truncatingIfNeeded: values.count)) }
+  }
+
+  /// Settles how the names lie, those of the placeholders so far included.
+  private func begin(_ first: ReferenceColumn.Layout) {
+    layout = first
+    appendZeros(count, first)
   }
 
   private var placeholderEntity: Int {
@@ -57,7 +63,7 @@ package final class ReferenceColumnBuilder {
     if layout == kind {
       values.append(value)
     } else if layout == nil {
-      layout = kind
+      begin(kind)
       values.append(value)
     } else {
       withUnsafeBytes(of: value) { append(bytes: $0, kind) }
@@ -66,7 +72,7 @@ package final class ReferenceColumnBuilder {
   }
 
   private func append(bytes: UnsafeRawBufferPointer, _ kind: ReferenceColumn.Layout) {
-    if layout == nil { layout = kind }
+    if layout == nil { begin(kind) }
     if layout != kind { becomeMixed() }
     offsets.append(UInt32(truncatingIfNeeded: values.count))
     if layout == .mixed { values.append(kind.rawValue) }
@@ -81,23 +87,20 @@ package final class ReferenceColumnBuilder {
     for index in 0..<count {
       offsets.append(UInt32(truncatingIfNeeded: values.count))
       values.append(old.rawValue)
-      switch old {
-      case .integer, .uuid:
-        let width = old == .integer ? 8 : 16
-        values.append(
-          UnsafeRawBufferPointer(rebasing: oldColumn.values.unsafeBytes[(index * width)..<((index + 1) * width)])
-        )
-      case .string, .mixed: values.append(oldColumn.bytes(index))
+      if let width = old.width {
+        values.append(UnsafeRawBufferPointer(rebasing: oldColumn.values.unsafeBytes[(index * width)...].prefix(width)))
+      } else {
+        values.append(oldColumn.bytes(index))
       }
     }
   }
 
   @inline(__always)
-  private func note(_ entityOrdinal: Int) {
+  private func note(_ entityOrdinal: Int, isPlaceholder: Bool = false) {
     let ordinal = UInt32(truncatingIfNeeded: entityOrdinal)
     switch entities {
     case .same(ordinal): break
-    case nil: entities = .same(ordinal)
+    case nil: if !isPlaceholder { entities = .same(ordinal) }
     case .same(let other):
       for _ in 0..<count { entityOrdinals.append(other) }
       entities = .each(.empty)
@@ -121,7 +124,9 @@ package final class ReferenceColumnBuilder {
 
   /// The references as a column that never changes; this becomes empty.
   package func sealed() -> ReferenceColumn {
-    let names = column(of: layout ?? .uuid)
+    precondition(byteCount <= UInt32.max, "References take at most 4 GiB in one group; end the group where it is full.")
+    if layout == nil { begin(.integer) }
+    let names = column(of: layout ?? .integer)
     var owners = entities ?? .same(0)
     if case .each = owners { owners = .each(entityOrdinals.sealed()) }
     defer {
@@ -139,7 +144,48 @@ package final class ReferenceColumnBuilder {
   }
 }
 
-extension UUID {
-  /// The bytes of the UUID that names nothing.
-  static let zeroBytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+// MARK: Runs of references
+
+extension ReferenceColumnBuilder {
+  /// Appends the references in `rows` of another column.
+  ///
+  /// - Parameter entityOrdinal: the entity that they all belong to, or nil for those that the other column names.
+  package func append(_ rows: Range<Int>, of source: ReferenceColumn, entityOrdinal: Int? = nil) {
+    precondition(rows.lowerBound >= 0 && rows.upperBound <= source.count, "The rows are not in the table.")
+    guard !rows.isEmpty else { return }
+    if layout == nil { begin(source.layout) }
+    guard layout == source.layout else {
+      for row in rows { append(source[row], entityOrdinal: entityOrdinal ?? source.entityOrdinal(row)) }
+      return
+    }
+    appendNames(rows, of: source)
+    noteEntities(rows, of: source, entityOrdinal)
+  }
+
+  private func appendNames(_ rows: Range<Int>, of source: ReferenceColumn) {
+    if let width = source.layout.width {
+      let bytes = (rows.lowerBound * width)..<(rows.upperBound * width)
+      return values.append(UnsafeRawBufferPointer(rebasing: source.values.unsafeBytes[bytes]))
+    }
+    let start = source.range(rows.lowerBound).lowerBound
+    let shift = values.count - start
+    for row in rows { offsets.append(UInt32(truncatingIfNeeded: source.range(row).lowerBound + shift)) }
+    let end = source.range(rows.upperBound - 1).upperBound
+    values.append(UnsafeRawBufferPointer(rebasing: source.values.unsafeBytes[start..<end]))
+  }
+
+  private func noteEntities(_ rows: Range<Int>, of source: ReferenceColumn, _ entityOrdinal: Int?) {
+    let common: Int? =
+      if case .same(let ordinal) = source.entities { entityOrdinal ?? Int(ordinal) } else { entityOrdinal }
+    guard let common else {
+      for row in rows { note(source.entityOrdinal(row)) }
+      return
+    }
+    note(common)
+    if case .same = entities {
+      count += rows.count - 1
+    } else {
+      for _ in rows.dropFirst() { note(common) }
+    }
+  }
 }

@@ -1,38 +1,39 @@
 import FoundationEssentials
-package import HeartwoodModel
+import HeartwoodModel
 
 /// Finds the row of a reference: a table of slots, each holding a row and some bits of its hash, probed in order.
 ///
 /// It never changes once it is made. It holds rows, not references, so a look-up compares with the table's own column.
-package struct ReferenceIndex: Sendable {
+struct ReferenceIndex: Sendable {
   /// 8 bytes a slot: the upper half bits of the hash, the lower half the row; ``emptySlot`` where there is none.
   private let slots: ByteSlice
   private let geometry: SlotGeometry
   fileprivate static let emptySlot = UInt64.max
 
   /// Two rows of the same reference.
-  package struct Duplicate: Error, Sendable {
-    package let first: RowID
-    package let second: RowID
+  struct Duplicate: Error, Sendable {
+    let first: RowID
+    let second: RowID
   }
 
-  /// Indexes the first `rowCounts[g]` rows of each group `g`, deleted ones left out. O(rows), on all processors.
-  package init(groups: some Collection<RowGroup>, rowCounts: [Int]) throws(Duplicate) {
-    geometry = SlotGeometry(rowCount: rowCounts.reduce(0, +))
+  /// Indexes the rows of `parts`, which are groups that follow each other. O(rows), on all processors.
+  init(_ parts: [IndexedRows]) throws(Duplicate) {
+    geometry = SlotGeometry(rowCount: parts.reduce(0) { $0 + $1.rows.count })
     let table = GrowableBytes(capacity: geometry.slotCount * 8)
     table.append(repeating: 0xFF, count: geometry.slotCount * 8)
     let filler = SlotFiller(
       slots: table.unsafeMutableBytes,
       geometry: geometry,
-      groups: Array(groups),
-      rowCounts: rowCounts
+      parts: parts
     )
     if let duplicate = filler.fill() { throw duplicate }
     slots = table.sealed()
   }
 
   /// The row of `reference` among the rows indexed, live or not. O(1) expected.
-  package func row(of reference: ReferenceID, in groups: some RandomAccessCollection<RowGroup>) -> RowID? {
+  ///
+  /// - Parameter groups: those of the table, in any later version.
+  func row(of reference: ReferenceID, in groups: [RowGroup]) -> RowID? {
     let hash = Self.hash(reference)
     var slot = geometry.firstSlot(hash)
     while true {
@@ -40,12 +41,21 @@ package struct ReferenceIndex: Sendable {
       if entry == Self.emptySlot { return nil }
       if entry &>> 32 == hash &>> 32 {
         let row = RowID(rawValue: UInt32(truncatingIfNeeded: entry))
-        let group = groups[groups.index(groups.startIndex, offsetBy: row.group)]
-        if group.references[row.row] == reference { return row }
+        if groups[row.group].references[row.row] == reference { return row }
       }
       slot = geometry.slot(after: slot)
     }
   }
+}
+
+/// Rows of one group that an index is made of.
+struct IndexedRows: Sendable {
+  /// The place of the group in its table.
+  let group: Int
+  let rows: Range<Int>
+  let references: ReferenceColumn
+  /// Deleted rows are left out.
+  let liveness: BitSlice?
 }
 
 /// How the slots are laid out: parts of equal size, so that each can be filled without a look at the others.
@@ -110,8 +120,7 @@ extension ReferenceIndex {
 private struct SlotFiller: @unchecked Sendable {
   let slots: UnsafeMutableRawBufferPointer
   let geometry: SlotGeometry
-  let groups: [RowGroup]
-  let rowCounts: [Int]
+  let parts: [IndexedRows]
 
   /// Returns the duplicate that comes first, where there is one.
   func fill() -> ReferenceIndex.Duplicate? {
@@ -120,17 +129,21 @@ private struct SlotFiller: @unchecked Sendable {
   }
 
   private func fill(part: Int) -> ReferenceIndex.Duplicate? {
-    for (ordinal, group) in groups.enumerated() {
-      let references = group.references
-      for row in 0..<min(rowCounts[ordinal], group.rowCount) where group.isLive(row) {
+    for indexed in parts {
+      let references = indexed.references
+      for row in indexed.rows where indexed.liveness?[row] ?? true {
         let hash = hash(references, row)
         let slot = geometry.firstSlot(hash)
         guard geometry.part(of: slot) == part else { continue }
-        let id = RowID(group: ordinal, row: row)
+        let id = RowID(group: indexed.group, row: row)
         if let other = insert(references, id, hash, slot) { return .init(first: other, second: id) }
       }
     }
     return nil
+  }
+
+  private func reference(_ id: RowID) -> ReferenceID {
+    parts[id.group - parts[0].group].references[id.row]
   }
 
   @inline(__always)
@@ -148,7 +161,7 @@ private struct SlotFiller: @unchecked Sendable {
       if entry == ReferenceIndex.emptySlot { break }
       if entry &>> 32 == hash &>> 32 {
         let other = RowID(rawValue: UInt32(truncatingIfNeeded: entry))
-        if groups[other.group].references[other.row] == references[id.row] { return other }
+        if reference(other) == references[id.row] { return other }
       }
       slot = geometry.slot(after: slot)
     }

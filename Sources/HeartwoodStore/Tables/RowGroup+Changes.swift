@@ -2,48 +2,58 @@ import HeartwoodModel
 
 extension RowGroup {
   /// The group with some values changed and the versions of the changed rows raised by one. Columns that no update touches are
-  /// shared.
+  /// shared. Of several values for the same property of the same row the last one counts.
   func applying(_ updates: [NodeTable.RowUpdate]) -> RowGroup {
-    var changes: [Int: [Int: PropertyValue]] = [:]
+    let updates = Self.sorted(updates)
+    var changes: [[ColumnChange]] = Array(repeating: [], count: columns.count)
     for update in updates {
-      for (ordinal, value) in update.values { changes[ordinal, default: [:]][update.row.row] = value }
+      for (ordinal, value) in update.values { changes[ordinal].append(ColumnChange(row: update.row.row, value: value)) }
     }
-    var columns = columns
-    for (ordinal, values) in changes { columns[ordinal] = columns[ordinal].replacing(values) }
     return RowGroup(
       references: references,
-      versions: raisedVersions(Set(updates.map(\.row.row))),
-      columns: columns,
+      versions: versions.raising(updates.map(\.row.row), rowCount: rowCount),
+      columns: zip(columns, changes).map { column, changes in changes.isEmpty ? column : column.replacing(changes) },
       liveness: liveness
     )
   }
 
-  private func raisedVersions(_ rows: Set<Int>) -> VersionColumn {
-    let raised = GrowableBytes(capacity: rowCount * 8)
-    for row in 0..<rowCount { raised.append(versions[row] + (rows.contains(row) ? 1 : 0)) }
-    return .each(raised.sealed())
+  /// The updates in the order of their rows, those of one row in the order in which they came.
+  private static func sorted(_ updates: [NodeTable.RowUpdate]) -> [NodeTable.RowUpdate] {
+    let isSorted = zip(updates, updates.dropFirst()).allSatisfy { $0.row.row <= $1.row.row }
+    if isSorted { return updates }
+    let order = updates.indices.sorted { (updates[$0].row.row, $0) < (updates[$1].row.row, $1) }
+    return order.map { updates[$0] }
   }
 
   /// The group without the records in `rows`; all columns are shared.
   func deleting(_ rows: [Int]) -> RowGroup {
-    let deleted = Set(rows)
     var bits = GrowableBits()
-    for row in 0..<rowCount { bits.append(isLive(row) && !deleted.contains(row)) }
-    return RowGroup(references: references, versions: versions, columns: columns, liveness: bits.sealed())
+    if let liveness {
+      bits.append(0..<rowCount, of: liveness)
+    } else {
+      bits.append(repeating: true, count: rowCount)
+    }
+    return RowGroup(references: references, versions: versions, columns: columns, liveness: bits.sealed(clearing: rows))
   }
 }
 
+/// Another value for one row of a column.
+private struct ColumnChange {
+  let row: Int
+  let value: PropertyValue
+}
+
 extension Column {
-  /// The column with other values in some rows.
-  fileprivate func replacing(_ values: [Int: PropertyValue]) -> Column {
+  /// The column with other values in some rows, which ascend.
+  fileprivate func replacing(_ changes: [ColumnChange]) -> Column {
     let builder = ColumnBuilder(kind: kind)
-    var next = 0
-    for row in values.keys.sorted() {
-      builder.append(next..<row, of: self)
-      builder.append(values[row] ?? .null)
-      next = row + 1
+    for (index, change) in changes.enumerated() {
+      // The last change of a row counts.
+      if index + 1 < changes.count, changes[index + 1].row == change.row { continue }
+      if builder.rowCount < change.row { builder.append(builder.rowCount..<change.row, of: self) }
+      builder.append(change.value)
     }
-    builder.append(next..<rowCount, of: self)
+    if builder.rowCount < rowCount { builder.append(builder.rowCount..<rowCount, of: self) }
     return builder.sealed()
   }
 }

@@ -45,19 +45,8 @@ extension RowGroup {
 
   /// The rows of records that have not been deleted, as runs of neighbours.
   package var liveRuns: [Range<Int>] {
-    guard let liveness else { return rowCount > 0 ? [0..<rowCount] : [] }
-    var runs: [Range<Int>] = []
-    var start: Int?
-    for row in 0..<rowCount {
-      if liveness[row] {
-        start = start ?? row
-      } else if let first = start {
-        runs.append(first..<row)
-        start = nil
-      }
-    }
-    if let start { runs.append(start..<rowCount) }
-    return runs
+    if let liveness { return liveness.setRuns(rowCount) }
+    return rowCount > 0 ? [0..<rowCount] : []
   }
 
   /// The value of a property in `row`.

@@ -10,10 +10,10 @@ package final class RowGroupBuilder {
   package let references = ReferenceColumnBuilder()
   /// The columns, indexed by property ordinal.
   package let columns: [ColumnBuilder]
+  /// The versions of the first rows, begun when one is not 1; rows behind the last have version 1.
   private let versions = GrowableBytes()
-  private var versionsDiffer = false
+  /// Which of the first rows are live, begun when one is not; rows behind the last are.
   private var liveness = GrowableBits()
-  private var hasDeadRows = false
 
   package init(entity: EntityDescription) {
     self.entity = entity
@@ -30,40 +30,51 @@ package final class RowGroupBuilder {
 
   /// Appends a record: its values are indexed by property ordinal and fit their types.
   package func append(_ reference: ReferenceID, version: UInt64, values: [PropertyValue]) {
+    precondition(values.count == columns.count, "A record has a value for each property of its entity.")
+    if version != 1 {
+      fillVersions()
+      versions.append(version)
+    }
     references.append(reference, entityOrdinal: entity.ordinal)
-    noteVersion(version)
     for (column, value) in zip(columns, values) { column.append(value) }
   }
 
   /// Appends the rows in `rows` of another group of the same entity, deleted ones included.
   package func append(_ rows: Range<Int>, of group: RowGroup) {
-    for row in rows {
-      references.append(group.references[row], entityOrdinal: entity.ordinal)
-      noteVersion(group.versions[row], isLive: group.isLive(row))
-    }
+    appendVersions(rows, of: group)
+    appendLiveness(rows, of: group)
+    references.append(rows, of: group.references, entityOrdinal: entity.ordinal)
     for (column, source) in zip(columns, group.columns) { column.append(rows, of: source) }
   }
 
-  private func noteVersion(_ version: UInt64, isLive: Bool = true) {
-    if version != 1 { versionsDiffer = true }
-    versions.append(version)
-    if !isLive { hasDeadRows = true }
-    liveness.append(isLive)
+  private func appendVersions(_ rows: Range<Int>, of group: RowGroup) {
+    if case .same(1) = group.versions { return }
+    fillVersions()
+    for row in rows { versions.append(group.versions[row]) }
+  }
+
+  private func appendLiveness(_ rows: Range<Int>, of group: RowGroup) {
+    guard let source = group.liveness else { return }
+    liveness.append(repeating: true, count: rowCount - liveness.count)
+    liveness.append(rows, of: source)
+  }
+
+  private func fillVersions() {
+    for _ in (versions.count / 8)..<rowCount { versions.append(UInt64(1)) }
   }
 
   /// The rows as a group that never changes; this becomes empty. Rows appended to the columns directly have version 1.
   package func sealed() -> RowGroup {
-    defer {
-      versionsDiffer = false
-      hasDeadRows = false
-      liveness = GrowableBits()
-      versions.removeAll()
-    }
+    let versionsDiffer = versions.count > 0
+    if versionsDiffer { fillVersions() }
+    let rowCount = rowCount
+    if liveness.count > 0 { liveness.append(repeating: true, count: rowCount - liveness.count) }
+    let liveRows = liveness.count > 0 ? liveness.sealed() : nil
     return RowGroup(
       references: references.sealed(),
       versions: versionsDiffer ? .each(versions.sealed()) : .same(1),
       columns: columns.map { $0.sealed() },
-      liveness: hasDeadRows ? liveness.sealed() : nil
+      liveness: liveRows?.setBitCount(rowCount) == rowCount ? nil : liveRows
     )
   }
 }

@@ -14,4 +14,25 @@ extension VersionColumn {
       return versions.unsafeBase.loadUnaligned(fromByteOffset: row * 8, as: UInt64.self)
     }
   }
+
+  /// Appends the versions of the first `rowCount` rows to `bytes`.
+  func append(rowCount: Int, to bytes: GrowableBytes) {
+    switch self {
+    case .same(let version): for _ in 0..<rowCount { bytes.append(version) }
+    case .each(let versions): bytes.append(UnsafeRawBufferPointer(rebasing: versions.unsafeBytes[..<(rowCount * 8)]))
+    }
+  }
+
+  /// The versions with those of `rows`, which ascend, one higher.
+  func raising(_ rows: [Int], rowCount: Int) -> VersionColumn {
+    let raised = GrowableBytes(capacity: rowCount * 8)
+    append(rowCount: rowCount, to: raised)
+    var previous: Int?
+    for row in rows where row != previous {
+      // A file may claim any version, so the highest one is followed by 0.
+      raised.unsafeMutableBytes.storeBytes(of: self[row] &+ 1, toByteOffset: row * 8, as: UInt64.self)
+      previous = row
+    }
+    return .each(raised.sealed())
+  }
 }

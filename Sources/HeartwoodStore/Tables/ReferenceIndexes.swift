@@ -1,0 +1,89 @@
+import HeartwoodModel
+import Synchronization
+
+/// Finds rows by reference in a table that grows: an index of the rows that it began with, and further ones of those that came.
+///
+/// It is a value, and its parts never change: versions of a table share them. Each index covers at least twice the rows of the
+/// next one, so there are few, and a row is indexed anew O(log rows) times at most, however many saves insert it and others.
+struct ReferenceIndexes: Sendable {
+  private struct Part {
+    let index: LazyReferenceIndex
+    let start: (group: Int, row: Int)
+    let rowCount: Int
+  }
+
+  private var parts: [Part] = []
+
+  init(_ groups: [RowGroup]) {
+    add(from: (0, 0), of: groups)
+  }
+
+  /// Takes the rows from `start` up to the end of the table.
+  mutating func add(from start: (group: Int, row: Int), of groups: [RowGroup]) {
+    var start = start
+    var rowCount = groups.dropFirst(start.group).reduce(-start.row) { $0 + $1.rowCount }
+    while let last = parts.last, last.rowCount < rowCount * 2 {
+      rowCount += last.rowCount
+      start = last.start
+      parts.removeLast()
+    }
+    parts.append(Part(index: LazyReferenceIndex(Self.rows(from: start, of: groups)), start: start, rowCount: rowCount))
+  }
+
+  private static func rows(from start: (group: Int, row: Int), of groups: [RowGroup]) -> [IndexedRows] {
+    groups.indices.dropFirst(start.group).map { ordinal in
+      let group = groups[ordinal]
+      let first = ordinal == start.group ? start.row : 0
+      return IndexedRows(
+        group: ordinal,
+        rows: first..<group.rowCount,
+        references: group.references,
+        liveness: group.liveness
+      )
+    }
+  }
+
+  /// The live row of `reference` in `groups`, which are the table's.
+  func row(of reference: ReferenceID, in groups: [RowGroup]) throws(ReferenceIndex.Duplicate) -> RowID? {
+    // A reference that was deleted and came back is in two parts; the later one counts.
+    for part in parts.reversed() {
+      let row = try part.index.made().row(of: reference, in: groups)
+      if let row, groups[row.group].isLive(row.row) { return row }
+    }
+    return nil
+  }
+
+  /// Makes all indexes now.
+  func make() throws(ReferenceIndex.Duplicate) {
+    for part in parts { _ = try part.index.made() }
+  }
+}
+
+/// An index that is made when it is first asked for.
+private final class LazyReferenceIndex: Sendable {
+  private enum State {
+    /// The rows as they were when the index was begun: a version of the table that is older than the one which asks may still
+    /// have records that were deleted since.
+    case pending([IndexedRows])
+    case made(ReferenceIndex)
+  }
+
+  private let state: Mutex<State>
+
+  init(_ rows: [IndexedRows]) {
+    state = Mutex(.pending(rows))
+  }
+
+  /// Whoever asks first makes it, and others wait.
+  func made() throws(ReferenceIndex.Duplicate) -> ReferenceIndex {
+    try state.withLock { state throws(ReferenceIndex.Duplicate) in
+      switch state {
+      case .made(let index): return index
+      case .pending(let rows):
+        let index = try ReferenceIndex(rows)
+        state = .made(index)
+        return index
+      }
+    }
+  }
+}

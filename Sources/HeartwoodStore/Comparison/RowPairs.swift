@@ -108,14 +108,3 @@ extension RowPairs {
     return length == 0 || memcmp(a.unsafeBase, b.unsafeBase, length) == 0
   }
 }
-
-extension ReferenceColumn.Layout {
-  /// How many bytes a reference has where all have as many.
-  fileprivate var width: Int? {
-    switch self {
-    case .integer: 8
-    case .uuid: 16
-    case .string, .mixed: nil
-    }
-  }
-}

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HeartwoodModel
 import HeartwoodStore
+import Synchronization
 import Testing
 
 @testable import HeartwoodFormats
@@ -91,9 +92,14 @@ struct ByteFile: ReadableFile {
 /// A file in memory that is being written.
 final class ByteSink: WritableFile {
   let path = "/sample.heartwood"
-  private(set) var bytes: [UInt8] = []
+  private let written = Mutex<[UInt8]>([])
+  var bytes: [UInt8] { written.withLock { $0 } }
 
-  func write(_ bytes: UnsafeRawBufferPointer) throws(PersistenceError) { self.bytes += bytes }
+  func write(_ bytes: UnsafeRawBufferPointer) throws(PersistenceError) {
+    let bytes = Array(bytes)
+    written.withLock { $0 += bytes }
+  }
+
   func synchronize() throws(PersistenceError) {}
   func close() throws(PersistenceError) {}
 }

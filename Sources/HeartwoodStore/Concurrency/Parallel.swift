@@ -27,9 +27,66 @@ package enum Parallel {
     try map(count) { index in Result { try body(index) } }.map { try $0.get() }
   }
 
+  /// Gives the results of `produce` for 0 up to `count` to `consume`, in order, on the calling thread. The results are made on
+  /// all processors, a few ahead of the one that is consumed.
+  ///
+  /// The first failure of `consume` ends it. No call of `produce` goes on when this returns.
+  package static func forEach<Value: Sendable>(
+    _ count: Int,
+    produce: @escaping @Sendable (Int) -> Value,
+    consume: (Value) throws -> Void
+  ) throws {
+    guard count > 1 else { return try (0..<count).forEach { try consume(produce($0)) } }
+    let window = min(count, powerOfTwoProcessorCount * 2)
+    let line = ProductionLine(count: count, produce: produce)
+    defer { line.stop() }
+    for index in 0..<window { line.begin(index) }
+    for index in 0..<count {
+      let value = line.take(index)
+      if index + window < count { line.begin(index + window) }
+      try consume(value)
+    }
+  }
+
   /// How many processors there are, as the nearest power of two below.
   package static let powerOfTwoProcessorCount: Int = {
     let processors = max(1, min(64, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
     return 1 << (Int.bitWidth - 1 - processors.leadingZeroBitCount)
   }()
+}
+
+/// Results that are made ahead of their use.
+private final class ProductionLine<Value: Sendable>: Sendable {
+  private let produce: @Sendable (Int) -> Value
+  private let finished = Mutex<[Int: Value]>([:])
+  private let signals: [DispatchSemaphore]
+  private let running = DispatchGroup()
+
+  init(count: Int, produce: @escaping @Sendable (Int) -> Value) {
+    self.produce = produce
+    self.signals = (0..<count).map { _ in DispatchSemaphore(value: 0) }
+  }
+
+  /// Has the result at `index` made on another thread.
+  func begin(_ index: Int) {
+    DispatchQueue.global().async(group: running) {
+      let value = self.produce(index)
+      self.finished.withLock { $0[index] = value }
+      self.signals[index].signal()
+    }
+  }
+
+  /// Waits for the result at `index`, which has been begun.
+  func take(_ index: Int) -> Value {
+    signals[index].wait()
+    guard let value = finished.withLock({ $0.removeValue(forKey: index) }) else {
+      preconditionFailure("A result is taken once.")
+    }
+    return value
+  }
+
+  /// Waits until nothing is being made.
+  func stop() {
+    running.wait()
+  }
 }

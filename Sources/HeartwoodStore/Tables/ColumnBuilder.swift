@@ -6,11 +6,11 @@ package import HeartwoodModel
 /// A row is appended by the one call that fits the kind; any other is a mistake of the caller that is stopped.
 package final class ColumnBuilder {
   package let kind: ColumnKind
-  package private(set) var rowCount = 0
+  package internal(set) var rowCount = 0
   private var validity: GrowableBits?
-  private var bits = GrowableBits()
-  private let offsets = GrowableBytes()
-  private let values = GrowableBytes()
+  var bits = GrowableBits()
+  let offsets = GrowableBytes()
+  let values = GrowableBytes()
   private let references = ReferenceColumnBuilder()
 
   package init(kind: ColumnKind) {
@@ -50,7 +50,7 @@ extension ColumnBuilder {
   }
 
   @inline(__always)
-  private func expect(_ expected: ColumnKind) {
+  func expect(_ expected: ColumnKind) {
     precondition(kind == expected, "The value is of another kind than the column.")
   }
 
@@ -66,11 +66,22 @@ extension ColumnBuilder {
     appendPlaceholder()
   }
 
+  /// Keeps a bit for each row from now on.
   private func beginValidity() {
     guard validity == nil else { return }
     var bits = GrowableBits()
     bits.append(repeating: true, count: rowCount)
     validity = bits
+  }
+
+  /// Notes which of the next `count` rows have values: all, or those whose flag is not 0.
+  func appendValidity(_ flags: UnsafeBufferPointer<UInt8>?, count: Int) {
+    guard let flags else {
+      validity?.append(repeating: true, count: count)
+      return
+    }
+    beginValidity()
+    for flag in flags { validity?.append(flag != 0) }
   }
 
   private func appendPlaceholder() {

@@ -48,10 +48,20 @@ extension NodeTable {
 
   /// Makes sure that no two records have the same reference.
   package func checkReferences() throws(PersistenceError) {
+    if let duplicate = findDuplicate() { throw duplicateReference(duplicate) }
+  }
+
+  /// Two records that have the same reference, the second as early as can be, or nil where there are none.
+  package func firstDuplicate() -> (first: RowID, second: RowID)? {
+    findDuplicate().map { ($0.first, $0.second) }
+  }
+
+  private func findDuplicate() -> ReferenceIndex.Duplicate? {
     do throws(ReferenceIndex.Duplicate) {
       try indexes.make()
+      return nil
     } catch {
-      throw duplicateReference(error)
+      return error
     }
   }
 

@@ -1,0 +1,141 @@
+import HeartwoodStore
+
+/// Reads the records of one part of a file after the other, with memory that is used again.
+final class CSVChunkParser {
+  /// What a part of the file holds.
+  struct Chunk: Sendable {
+    /// Where the first record begins in the file.
+    var start: Int
+    /// Where the first record of the next part begins.
+    var end: Int
+    var groups: [RowGroup]
+    /// What is wrong first, where something is.
+    var fault: CSVFault?
+  }
+
+  private let schema: CSVSchema
+  private let window: CSVWindow
+  private let chunkSize: Int
+  private let reader: CSVBatchReader
+  private let batch: CSVBatch
+  private var tokenizer: CSVTokenizer
+  private var builder: RowGroupBuilder
+
+  init(file: StoreInput, schema: CSVSchema, dialect: CSVDialect, chunkSize: Int) {
+    self.schema = schema
+    self.chunkSize = chunkSize
+    window = CSVWindow(file: file)
+    reader = CSVBatchReader(schema: schema)
+    batch = CSVBatch(columnCount: schema.columns.count)
+    tokenizer = CSVTokenizer(dialect: dialect, columnCount: schema.columns.count)
+    builder = RowGroupBuilder(entity: schema.entity)
+  }
+
+  /// How many bytes are read behind the end of a part, for the record that goes over it.
+  private var overlap: Int { max(CSVWindow.padding, chunkSize / 64) }
+
+  /// The records that begin at the first line within `range`, on the guess that the line does not begin inside quotes. Nil where
+  /// no line begins there, or where the last record is so long that the guess is doubtful.
+  func parse(guessingIn range: Range<Int>) throws(PersistenceError) -> Chunk? {
+    try window.load(from: range.lowerBound - 1, size: range.count + 1 + overlap)
+    guard let first = window.lineStart(from: 1, before: range.count + 1) else { return nil }
+    return try parse(from: first, before: range.upperBound, maximumSize: (chunkSize + overlap) * 4)
+  }
+
+  /// The records that begin at `start`, which is the beginning of a line, or later, and before `end`.
+  func parse(from start: Int, before end: Int) throws(PersistenceError) -> Chunk {
+    try window.load(from: start, size: end - start + overlap)
+    let chunk = try parse(from: 0, before: end, maximumSize: .max)
+    return chunk ?? Chunk(start: start, end: start, groups: [])
+  }
+
+  /// - Parameters:
+  ///   - first: the place in the window where the first record begins.
+  ///   - end: the place in the file before which the last record begins.
+  ///   - maximumSize: to how many bytes the window may grow.
+  private func parse(from first: Int, before end: Int, maximumSize: Int) throws(PersistenceError) -> Chunk? {
+    var chunk = Chunk(start: window.fileOffset + first, end: 0, groups: [])
+    _ = tokenizer.takeNonASCII()
+    var position = first
+    var isFinished = false
+    while !isFinished {
+      let limit = min(end - window.fileOffset, window.count)
+      let outcome = tokenizer.tokenize(window, from: &position, before: limit, into: batch)
+      takeBatch(into: &chunk)
+      guard chunk.fault == nil else { break }
+      switch outcome {
+      case .batchFull: continue
+      case .limitReached: isFinished = true
+      case .fault(let fault):
+        chunk.fault = fault
+        isFinished = true
+      case .incomplete:
+        guard window.count < maximumSize else { return abandon() }
+        chunk.fault = try grow(for: position)
+        isFinished = chunk.fault != nil
+      }
+    }
+    chunk.end = min(window.fileOffset + position, window.file.size)
+    if tokenizer.takeNonASCII() { try checkUTF8(&chunk, from: first, to: position) }
+    finish(&chunk)
+    return chunk
+  }
+
+  private func abandon() -> Chunk? {
+    builder = RowGroupBuilder(entity: schema.entity)
+    return nil
+  }
+
+  /// Takes more of the file, for a record that does not end in the window.
+  private func grow(for position: Int) throws(PersistenceError) -> CSVFault? {
+    guard window.count - position < CSVFormat.maximumRecordLength else {
+      return CSVFault(
+        offset: window.fileOffset + position,
+        reason: "The record is longer than 1 GiB, which is not read."
+      )
+    }
+    try window.extend(to: min(window.count * 2, position + CSVFormat.maximumRecordLength))
+    return nil
+  }
+
+  private func takeBatch(into chunk: inout Chunk) {
+    defer { batch.removeAll() }
+    guard batch.rowCount > 0 else { return }
+    if builder.isFull || builder.rowCount + batch.rowCount > RowID.rowsPerGroup {
+      chunk.groups.append(builder.sealed())
+    }
+    guard let failure = reader.read(batch, in: window, into: builder) else { return }
+    let field = batch.fields[failure.row * batch.columnCount + failure.column]
+    chunk.fault = CSVFault(
+      offset: window.fileOffset + field.start - (field.isQuoted ? 1 : 0),
+      reason: failure.reason,
+      property: schema.columns[failure.column].property
+    )
+  }
+
+  /// Looks for bytes that are not UTF-8, up to the end of the line where something else is wrong.
+  private func checkUTF8(_ chunk: inout Chunk, from first: Int, to position: Int) throws(PersistenceError) {
+    var end = position
+    if let fault = chunk.fault {
+      end = window.lineStart(from: fault.offset - window.fileOffset + 1, before: window.count) ?? window.count
+    }
+    let text = UnsafeRawBufferPointer(start: window.base + first, count: max(first, end) - first)
+    guard UTF8Validation.firstInvalidOffset(in: text) != nil else { return }
+    // In the window two quotes may have become one: the file tells where the byte is.
+    let bytes = try window.file.bytes(from: chunk.start, count: text.count)
+    chunk.fault = CSVFault(
+      offset: chunk.start + (UTF8Validation.firstInvalidOffset(in: bytes) ?? 0),
+      reason: "A byte is not UTF-8. Convert the file to UTF-8."
+    )
+  }
+
+  private func finish(_ chunk: inout Chunk) {
+    if chunk.fault != nil {
+      // Its columns may differ in length.
+      builder = RowGroupBuilder(entity: schema.entity)
+      chunk.groups = []
+    } else if builder.rowCount > 0 {
+      chunk.groups.append(builder.sealed())
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import FoundationEssentials
+import HeartwoodModel
+import HeartwoodStore
+
+/// Finds values that the form cannot hold.
+struct CSVContentsCheck: Sendable {
+  let schema: CSVSchema
+
+  /// - Throws: ``PersistenceError/Code/valueUnsupported``.
+  func check(_ table: NodeTable) throws {
+    _ = try Parallel.tryMap(table.groups.count) { try check(table.groups[$0]) }
+  }
+
+  private func check(_ group: RowGroup) throws {
+    for column in schema.columns {
+      let reason: String?
+      switch column.content {
+      case .attribute(let ordinal, .date): reason = dateFault(group, group.unsafeViews[ordinal])
+      case .attribute(let ordinal, .uri): reason = uriFault(group, group.unsafeViews[ordinal])
+      case .attribute(let ordinal, .decimal): reason = decimalFault(group, group.unsafeViews[ordinal])
+      case .relationship(let ordinal, _): reason = targetFault(group.columns[ordinal])
+      case .reference, .ignored, .attribute: reason = nil
+      }
+      guard let reason else { continue }
+      throw PersistenceError(
+        .valueUnsupported,
+        reason,
+        context: .init(storeType: .csv, entity: schema.entity.name, property: column.property)
+      )
+    }
+  }
+
+  private func dateFault(_ group: RowGroup, _ view: ColumnView) -> String? {
+    let range = DateText.representable
+    for row in 0..<group.rowCount where group.isLive(row) && !view.unsafeIsNull(row) {
+      if !range.contains(view.unsafeDouble(row)) {
+        return "A CSV file holds dates of the years 1 to 9999 only. Change the date, or choose another type of store."
+      }
+    }
+    return nil
+  }
+
+  private func uriFault(_ group: RowGroup, _ view: ColumnView) -> String? {
+    for row in 0..<group.rowCount where group.isLive(row) && !view.unsafeIsNull(row) {
+      let text = view.unsafeString(row)
+      if URL(string: text)?.absoluteString != text { return "The URI cannot be read back from its text. Change it." }
+    }
+    return nil
+  }
+
+  private func decimalFault(_ group: RowGroup, _ view: ColumnView) -> String? {
+    for row in 0..<group.rowCount where group.isLive(row) && !view.unsafeIsNull(row) {
+      let value = PropertyValue.decimal(view.unsafeDecimal(row))
+      if value.text(of: .decimal).flatMap({ PropertyValue(text: $0, type: .decimal) }) != value {
+        return "The decimal number cannot be read back from its text. Change it."
+      }
+    }
+    return nil
+  }
+
+  private func targetFault(_ column: Column) -> String? {
+    guard let references = column.references else { return nil }
+    let own = schema.entity.ordinal
+    let isOther = (0..<references.count).contains { index in
+      let isPlaceholder = column.kind == .toOne && !(column.validity?[index] ?? true)
+      return !isPlaceholder && references.entityOrdinal(index) != own
+    }
+    guard isOther else { return nil }
+    return
+      "The relationship leads to a record of another entity than \(schema.entity.name), which the file does not keep."
+  }
+}

@@ -1,0 +1,121 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// Writes a file anew in which the lines of records that did not change keep their bytes.
+///
+/// The lines of the old file are the records of the old table, in order: rows are only added behind the others, and rows of deleted
+/// records have no line.
+struct CSVRewriter {
+  /// A record that is not what it was.
+  private struct Edit {
+    /// The number of the record in the old file.
+    var index: Int
+    /// Where the record is now; nil where it has been deleted.
+    var row: RowID?
+  }
+
+  let writer: CSVWriter
+  let old: NodeTable
+  let new: NodeTable
+  let file: StoreInput
+  let preamble: CSVPreamble
+
+  /// Writes the file, and returns what stands before its records.
+  func write(to output: StoreOutput) throws -> CSVPreamble {
+    let mark = writer.dialect.hasByteOrderMark ? CSVFormat.byteOrderMark : []
+    try output.write(mark)
+    var lines = CSVLineOutput(output, dialect: writer.dialect)
+    try lines.copy(preamble.markLength..<dataOffset, of: file)
+    try writeOldRecords(to: &lines)
+    try writer.write(newRuns, to: &lines)
+    try lines.finish()
+    return CSVPreamble(
+      identifier: preamble.identifier,
+      dialect: preamble.dialect,
+      markLength: mark.count,
+      dataOffset: preamble.dataOffset - preamble.markLength + mark.count
+    )
+  }
+
+  /// Where the records begin. A file without any may end before the end of the line before them.
+  private var dataOffset: Int { min(preamble.dataOffset, file.size) }
+
+  private func writeOldRecords(to lines: inout CSVLineOutput) throws {
+    var scanner = CSVRecordScanner(file: file, from: dataOffset)
+    var position = dataOffset
+    for edit in edits {
+      guard let range = try scanner.record(edit.index) else { throw differs }
+      try lines.copy(position..<range.lowerBound, of: file)
+      if let row = edit.row { try writeLine(row, over: range, to: &lines) }
+      position = range.upperBound
+    }
+    try lines.copy(position..<file.size, of: file)
+  }
+
+  /// The file is the one that was loaded, so this does not happen unless somebody writes into it at this moment.
+  private var differs: PersistenceError {
+    PersistenceError(
+      .fileChangedOnDisk,
+      "The file has fewer records than were loaded from it; nothing was written over it. Open it again.",
+      context: .init(path: file.path, storeType: .csv)
+    )
+  }
+
+  private func writeLine(_ row: RowID, over range: Range<Int>, to lines: inout CSVLineOutput) throws {
+    var formatter = CSVRowFormatter(group: new.groups[row.group], schema: writer.schema, dialect: writer.dialect)
+    var buffer = CSVTextBuffer(capacity: range.count)
+    formatter.appendRow(row.row, kept: try keptFields(of: range), to: &buffer)
+    buffer.append(writer.dialect.lineEndBytes)
+    try lines.write(lines: buffer.bytes)
+  }
+
+  /// The text of the fields that the model does not know.
+  private func keptFields(of range: Range<Int>) throws(PersistenceError) -> [Int: [UInt8]] {
+    let columns = writer.schema.columns.indices.filter { writer.schema.columns[$0].content == .ignored }
+    guard !columns.isEmpty else { return [:] }
+    let bytes = try file.bytes(from: range.lowerBound, count: range.count)
+    let splitter = CSVFieldSplitter(
+      separator: preamble.dialect.separator,
+      dropsSpace: preamble.dialect.hasSpaceAfterSeparator,
+      isWhole: true
+    )
+    guard case .record(let record) = splitter.split(bytes, from: 0), record.fields.count == writer.schema.columns.count
+    else { throw differs }
+    return Dictionary(uniqueKeysWithValues: columns.map { ($0, Array(bytes[record.fields[$0].range])) })
+  }
+}
+
+// MARK: Differences
+
+extension CSVRewriter {
+  private var edits: [Edit] {
+    var edits: [Edit] = []
+    var index = 0
+    for (ordinal, group) in old.groups.enumerated() {
+      let current = new.groups[ordinal]
+      guard current !== group else {
+        index += group.liveCount
+        continue
+      }
+      for row in 0..<group.rowCount where group.isLive(row) {
+        if !current.isLive(row) {
+          edits.append(Edit(index: index, row: nil))
+        } else if current.versions[row] != group.versions[row] {
+          edits.append(Edit(index: index, row: RowID(group: ordinal, row: row)))
+        }
+        index += 1
+      }
+    }
+    return edits
+  }
+
+  /// The rows that the old table does not have.
+  private var newRuns: [CSVWriter.Run] {
+    new.groups.enumerated().flatMap { ordinal, group in
+      let first = ordinal < old.groups.count ? old.groups[ordinal].rowCount : 0
+      return group.liveRuns.compactMap { run in
+        run.upperBound > first ? CSVWriter.Run(group: group, rows: max(first, run.lowerBound)..<run.upperBound) : nil
+      }
+    }
+  }
+}

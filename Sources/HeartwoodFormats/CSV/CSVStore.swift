@@ -1,0 +1,87 @@
+import HeartwoodModel
+public import HeartwoodStore
+
+/// Records of one entity as text, a line for each: `Formats/CSV` is the specification.
+///
+///     #D35CF030-1EC1-4667-9666-70C8247A1010
+///     1, insertCurrent, 2, 2016-09-17 18:15:00 +0000, E899556C-BE1A-42A3-A634-F8411915C05F
+///
+/// The first line is the store's identifier. What the columns are follows from the model or from a ``Layout``. A save keeps the
+/// bytes of every line whose record did not change.
+///
+/// A CSV file holds no metadata but the identifier, no dates outside of the years 1 to 9999 (``PersistenceError/Code/valueUnsupported``),
+/// and no record longer than 1 GiB.
+public final class CSVStore: AtomicStore {
+  /// Type `CSV`, files named `*.csv`: one entity, every type of attribute, references of every kind, no metadata of the user.
+  public static let typeDescription = StoreTypeDescription(
+    type: .csv,
+    displayName: "Comma-separated values",
+    fileExtensions: ["csv"],
+    mimeTypes: ["text/csv"],
+    capabilities: StoreCapabilities(
+      kind: .atomic,
+      isPersistent: true,
+      maximumEntityCount: 1,
+      attributeTypes: Set(AttributeType.allCases),
+      supportsRelationships: true,
+      referenceKinds: [.uuid, .integer, .string],
+      supportsUserMetadata: false,
+      embedsModel: false
+    )
+  )
+
+  private let schema: CSVSchema
+  private let chunkSize: Int
+
+  /// Makes a store for the one entity of `setup` that is not abstract.
+  ///
+  /// - Throws: an error that says what is wrong with the ``Layout``, or why the entity cannot be kept.
+  public init(_ setup: StoreSetup) throws {
+    schema = try CSVSchema(setup)
+    chunkSize = max(1, setup.options[.csvChunkSize] ?? CSVReader.defaultChunkSize)
+  }
+
+  /// Whether the file begins with a number sign and a UUID.
+  public static func recognizes(prefix: [UInt8]) -> Bool {
+    CSVIdentifierLine.begins(prefix)
+  }
+
+  /// Reads the first line.
+  public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
+    StoreMetadata(identifier: try CSVIdentifierLine.read(file).identifier, storeType: .csv)
+  }
+
+  /// Reads the file on all processors. O(bytes).
+  public func load(_ file: StoreInput, into loader: StoreLoader) throws {
+    let preamble = try CSVPreamble.read(file, schema: schema)
+    let reader = CSVReader(file: file, schema: schema, preamble: preamble, chunkSize: chunkSize)
+    let table = NodeTable(entity: schema.entity, groups: try reader.groups())
+    try reader.checkReferences(table)
+    loader.metadata.identifier = preamble.identifier
+    loader.attachment = preamble
+    loader.setTable(table)
+  }
+
+  /// Refuses dates, URIs and decimal numbers that would not come back from their text. O(records).
+  public func validate(_ contents: StoreContents) throws {
+    try CSVContentsCheck(schema: schema).check(contents.table(of: schema.entity))
+  }
+
+  /// Writes the file; lines of records that did not change are copied from the one that is replaced. O(bytes).
+  public func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
+    let table = contents.table(of: schema.entity)
+    if let previous, let preamble = previous.contents.attachment as? CSVPreamble {
+      let rewriter = CSVRewriter(
+        writer: CSVWriter(schema: schema, dialect: preamble.dialect),
+        old: previous.contents.table(of: schema.entity),
+        new: table,
+        file: previous.file,
+        preamble: preamble
+      )
+      contents.attachment = try rewriter.write(to: output)
+    } else {
+      let writer = CSVWriter(schema: schema, dialect: CSVDialect(schema.layout.dialect))
+      contents.attachment = try writer.write(table, identifier: contents.metadata.identifier, to: output)
+    }
+  }
+}

@@ -1,0 +1,218 @@
+import HeartwoodStore
+
+/// Finds the fields of records in a window, eight bytes at a time.
+///
+/// An unsafe place: it reads no byte beyond the window's padding, because the padding is line feeds, at which every scan but the
+/// one for a closing quote stops; that one is given the end.
+struct CSVTokenizer {
+  enum Outcome {
+    case batchFull
+    /// The next row begins at or behind the limit.
+    case limitReached
+    /// The row does not end in the window.
+    case incomplete
+    case fault(CSVFault)
+  }
+
+  private let columnCount: Int
+  private let separator: UInt8
+  private let dropsSpace: Bool
+  private let separatorWord: UInt64
+  /// Highest bits of bytes that are not ASCII, of all words that have been looked at.
+  private(set) var highBits: UInt64 = 0
+
+  init(dialect: CSVDialect, columnCount: Int) {
+    self.columnCount = columnCount
+    separator = dialect.separator
+    dropsSpace = dialect.hasSpaceAfterSeparator
+    separatorWord = CSVWord.repeated(dialect.separator)
+  }
+
+  /// Whether a byte that has been looked at since the last call is not ASCII.
+  mutating func takeNonASCII() -> Bool {
+    defer { highBits = 0 }
+    return highBits & CSVWord.highestBits != 0
+  }
+
+  /// Appends the rows that begin at `position` or later and before `limit`. Afterwards `position` is the beginning of the first
+  /// row that was not appended.
+  mutating func tokenize(
+    _ window: CSVWindow,
+    from position: inout Int,
+    before limit: Int,
+    into batch: CSVBatch
+  ) -> Outcome {
+    let text = UnsafeRawPointer(window.base)
+    while position < limit {
+      let first = text.load(fromByteOffset: position, as: UInt8.self)
+      if first <= CSVFormat.carriageReturn, let next = endOfBlankLine(text, at: position, window.count) {
+        position = next
+        continue
+      }
+      guard batch.rowCount < CSVBatch.capacity else { return .batchFull }
+      let row = batch.fields + batch.rowCount &* columnCount
+      switch splitRow(text, window.count, from: position, into: row, batch) {
+      case .next(let next):
+        batch.rowCount &+= 1
+        position = next
+      case .stopped(let reason, let offset):
+        return stop(window, rowStart: position, offset: offset, reason: reason)
+      }
+    }
+    return .limitReached
+  }
+
+  private func endOfBlankLine(_ text: UnsafeRawPointer, at position: Int, _ count: Int) -> Int? {
+    let first = text.load(fromByteOffset: position, as: UInt8.self)
+    if first == CSVFormat.lineFeed { return position < count ? position + 1 : nil }
+    guard first == CSVFormat.carriageReturn, position + 1 < count,
+      text.load(fromByteOffset: position + 1, as: UInt8.self) == CSVFormat.lineFeed
+    else { return nil }
+    return position + 2
+  }
+
+  private func stop(_ window: CSVWindow, rowStart: Int, offset: Int, reason: Stop) -> Outcome {
+    if reason.mayNeedMore, !window.reachesEnd { return .incomplete }
+    let isRow = if case .fieldCount = reason { true } else { false }
+    return .fault(
+      CSVFault(offset: window.fileOffset + (isRow ? rowStart : offset), reason: reason.text(columnCount: columnCount))
+    )
+  }
+}
+
+// MARK: Rows
+
+extension CSVTokenizer {
+  private enum RowEnd {
+    case next(Int)
+    case stopped(Stop, at: Int)
+  }
+
+  /// Why a row cannot be read.
+  private enum Stop {
+    case endOfText
+    case openQuote
+    case strayQuote
+    case textAfterQuote
+    case strayReturn(isLast: Bool)
+    case fieldCount(Int)
+
+    /// Whether the bytes that follow may make it right.
+    var mayNeedMore: Bool {
+      switch self {
+      case .endOfText, .openQuote, .strayReturn(isLast: true): true
+      default: false
+      }
+    }
+
+    func text(columnCount: Int) -> String {
+      switch self {
+      case .endOfText: "The record has no end."
+      case .openQuote: "The quote that begins the field has no closing quote."
+      case .strayQuote:
+        "A quote stands in a field that does not begin with one. Put the whole field in quotes, and write each quote in it twice."
+      case .textAfterQuote: "Something follows the closing quote of the field. Write each quote inside a field twice."
+      case .strayReturn:
+        "A carriage return without a line feed stands outside of quotes. Put the field in quotes, or end the line properly."
+      case .fieldCount(let found):
+        "The record has \(found) \(found == 1 ? "field" : "fields") where \(columnCount) are expected."
+      }
+    }
+  }
+
+  @inline(__always)
+  private mutating func splitRow(
+    _ text: UnsafeRawPointer,
+    _ count: Int,
+    from start: Int,
+    into row: UnsafeMutablePointer<CSVField>,
+    _ batch: CSVBatch
+  ) -> RowEnd {
+    var (position, column) = (start, 0)
+    while true {
+      if dropsSpace, column > 0, text.load(fromByteOffset: position, as: UInt8.self) == CSVFormat.space {
+        position &+= 1
+      }
+      let end: Int
+      let field: CSVField
+      if text.load(fromByteOffset: position, as: UInt8.self) == CSVFormat.quote {
+        guard let quoted = quotedField(text, count, from: position) else { return .stopped(.openQuote, at: position) }
+        field = quoted
+        end = quoted.end &+ 1
+        if quoted.hasEscapes { batch.hasEscapes = true }
+      } else {
+        end = endOfField(text, from: position)
+        field = CSVField(start: position, end: end)
+      }
+      if column < columnCount { row[column] = field }
+      column &+= 1
+      let byte = text.load(fromByteOffset: end, as: UInt8.self)
+      if byte == separator {
+        position = end &+ 1
+      } else if byte == CSVFormat.lineFeed, end < count {
+        return column == columnCount ? .next(end &+ 1) : .stopped(.fieldCount(column), at: start)
+      } else {
+        return endOfRow(text, count, at: end, column, isQuoted: field.isQuoted)
+      }
+    }
+  }
+
+  /// A row that does not end with a plain line feed.
+  private func endOfRow(_ text: UnsafeRawPointer, _ count: Int, at end: Int, _ columns: Int, isQuoted: Bool) -> RowEnd {
+    guard end < count else { return .stopped(.endOfText, at: end) }
+    let byte = text.load(fromByteOffset: end, as: UInt8.self)
+    guard byte == CSVFormat.carriageReturn else { return .stopped(isQuoted ? .textAfterQuote : .strayQuote, at: end) }
+    guard end + 1 < count, text.load(fromByteOffset: end + 1, as: UInt8.self) == CSVFormat.lineFeed else {
+      return .stopped(.strayReturn(isLast: end + 1 >= count), at: end)
+    }
+    return columns == columnCount ? .next(end + 2) : .stopped(.fieldCount(columns), at: end)
+  }
+}
+
+// MARK: Fields
+
+extension CSVTokenizer {
+  /// The first separator, quote or line end from `start` on.
+  @inline(__always)
+  private mutating func endOfField(_ text: UnsafeRawPointer, from start: Int) -> Int {
+    var position = start
+    while true {
+      let word = text.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+      highBits |= word
+      let found = CSVWord.specials(word, separator: separatorWord)
+      if found != 0 { return position &+ found.trailingZeroBitCount &>> 3 }
+      position &+= 8
+    }
+  }
+
+  /// The field whose opening quote is at `start`; nil where no closing quote is known to follow.
+  private mutating func quotedField(_ text: UnsafeRawPointer, _ count: Int, from start: Int) -> CSVField? {
+    var position = start + 1
+    var hasEscapes = false
+    while let quote = firstQuote(text, count, from: position) {
+      // Behind the last byte another quote may follow.
+      guard quote + 1 < count else { return nil }
+      guard text.load(fromByteOffset: quote + 1, as: UInt8.self) == CSVFormat.quote else {
+        return CSVField(quotedStart: start + 1, end: quote, hasEscapes: hasEscapes)
+      }
+      hasEscapes = true
+      position = quote + 2
+    }
+    return nil
+  }
+
+  private mutating func firstQuote(_ text: UnsafeRawPointer, _ count: Int, from start: Int) -> Int? {
+    var position = start
+    while position < count {
+      let word = text.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+      highBits |= word
+      let found = CSVWord.quotes(word)
+      if found != 0 {
+        let quote = position + found.trailingZeroBitCount / 8
+        return quote < count ? quote : nil
+      }
+      position += 8
+    }
+    return nil
+  }
+}

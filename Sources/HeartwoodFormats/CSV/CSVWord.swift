@@ -1,0 +1,37 @@
+/// Eight bytes of text at once.
+enum CSVWord {
+  static var highestBits: UInt64 { 0x8080_8080_8080_8080 }
+  private static var ones: UInt64 { 0x0101_0101_0101_0101 }
+
+  /// A word of eight times the same byte.
+  @inline(__always)
+  static func repeated(_ byte: UInt8) -> UInt64 { UInt64(byte) &* ones }
+
+  /// The highest bit of each byte of `word` that equals the byte in `pattern`, other bits too, and perhaps highest bits of bytes
+  /// above the lowest such one.
+  @inline(__always)
+  private static func candidates(_ word: UInt64, _ pattern: UInt64) -> UInt64 {
+    let difference = word ^ pattern
+    return (difference &- ones) & ~difference
+  }
+
+  /// Not 0 where `word` has a quote, a line feed, a carriage return or a separator. Then the lowest bit tells the first one.
+  @inline(__always)
+  static func specials(_ word: UInt64, separator: UInt64) -> UInt64 {
+    (candidates(word, separator) | candidates(word, repeated(CSVFormat.lineFeed))
+      | candidates(word, repeated(CSVFormat.quote)) | candidates(word, repeated(CSVFormat.carriageReturn)))
+      & highestBits
+  }
+
+  /// Not 0 where `word` has a quote. Then the lowest bit tells the first one.
+  @inline(__always)
+  static func quotes(_ word: UInt64) -> UInt64 {
+    candidates(word, repeated(CSVFormat.quote)) & highestBits
+  }
+
+  /// Not 0 where `word` has a quote or a line feed. Then the lowest bit tells the first one.
+  @inline(__always)
+  static func quotesAndLineFeeds(_ word: UInt64) -> UInt64 {
+    (candidates(word, repeated(CSVFormat.quote)) | candidates(word, repeated(CSVFormat.lineFeed))) & highestBits
+  }
+}

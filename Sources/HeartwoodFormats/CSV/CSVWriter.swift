@@ -1,0 +1,72 @@
+import FoundationEssentials
+import HeartwoodModel
+import HeartwoodStore
+
+/// Writes records as lines: all of them, or the changed ones into a copy of the file that is replaced.
+struct CSVWriter {
+  /// How many rows are formatted at once: about a megabyte of text.
+  private static let rowsPerBlock = 1 << 13
+  /// A guess at the length of a line, to reserve memory.
+  private static let typicalLineLength = 100
+
+  let schema: CSVSchema
+  let dialect: CSVDialect
+
+  /// Some rows of a group.
+  struct Run: Sendable {
+    let group: RowGroup
+    let rows: Range<Int>
+  }
+
+  /// Writes a new file, and returns what stands before its records.
+  func write(_ table: NodeTable, identifier: UUID, to output: StoreOutput) throws -> CSVPreamble {
+    let mark = dialect.hasByteOrderMark ? CSVFormat.byteOrderMark : []
+    let firstLines = ["#" + identifier.uuidString] + (dialect.hasHeader ? [header] : [])
+    let text = firstLines.flatMap { Array($0.utf8) + dialect.lineEndBytes }
+    try output.write(mark)
+    var lines = CSVLineOutput(output, dialect: dialect)
+    try lines.write(lines: text)
+    try write(table.groups.flatMap { group in group.liveRuns.map { Run(group: group, rows: $0) } }, to: &lines)
+    try lines.finish()
+    return CSVPreamble(
+      identifier: identifier,
+      dialect: dialect,
+      markLength: mark.count,
+      dataOffset: mark.count + text.count
+    )
+  }
+
+  private var header: String {
+    let titles = schema.columns.map { column in
+      let title = column.title ?? ""
+      let isPlain = title.utf8.allSatisfy { byte in
+        byte != dialect.separator && byte != CSVFormat.quote && !CSVFormat.isWhiteSpace(byte)
+      }
+      guard dialect.quoting == .all || !isPlain else { return title }
+      return "\"" + title.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
+    return titles.joined(separator: String(decoding: dialect.separatorBytes, as: UTF8.self))
+  }
+
+  /// Writes the rows of `runs`, formatted on all processors.
+  func write(_ runs: [Run], to lines: inout CSVLineOutput) throws {
+    let blocks = runs.flatMap { run in
+      stride(from: run.rows.lowerBound, to: run.rows.upperBound, by: Self.rowsPerBlock).map { start in
+        Run(group: run.group, rows: start..<min(start + Self.rowsPerBlock, run.rows.upperBound))
+      }
+    }
+    let formatter = self
+    try Parallel.forEach(blocks.count) { index in
+      formatter.text(of: blocks[index])
+    } consume: { text in
+      try lines.write(lines: text.unsafeBytes)
+    }
+  }
+
+  private func text(of run: Run) -> ByteSlice {
+    var formatter = CSVRowFormatter(group: run.group, schema: schema, dialect: dialect)
+    var buffer = CSVTextBuffer(capacity: run.rows.count * Self.typicalLineLength)
+    formatter.append(run.rows, to: &buffer)
+    return buffer.sealed()
+  }
+}

@@ -118,10 +118,16 @@ extension AtomicStoreEngine {
     replacing: Bool
   ) throws -> AtomicStoreEngine {
     try CapabilityCheck(storeClass.typeDescription).check(setup)
-    var contents = contents
-    contents.metadata.storeType = storeClass.typeDescription.type
-    contents.metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
-    contents.attachment = nil
+    try checkKept(contents, setup)
+    var metadata = contents.metadata
+    metadata.storeType = storeClass.typeDescription.type
+    metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
+    var contents = StoreContents(
+      model: setup.model,
+      entities: setup.entities,
+      metadata: metadata,
+      tables: contents.tables
+    )
     let engine = AtomicStoreEngine(
       store: try storeClass.init(setup),
       setup: setup,
@@ -131,6 +137,21 @@ extension AtomicStoreEngine {
     )
     try engine.write(&contents, over: nil, expecting: replacing ? .anything : .nothing)
     return engine
+  }
+}
+
+extension AtomicStoreEngine {
+  /// Makes sure that no records would be left out.
+  private static func checkKept(_ contents: StoreContents, _ setup: StoreSetup) throws(PersistenceError) {
+    let kept = Set(setup.entities.map(\.ordinal))
+    for table in contents.tables where table.count > 0 && !kept.contains(table.entity.ordinal) {
+      throw PersistenceError(
+        .entityUnknown,
+        "There are \(table.count) records of an entity that the new store would not keep. Give it a configuration that has the "
+          + "entity.",
+        context: .init(path: setup.path, entity: table.entity.name)
+      )
+    }
   }
 }
 

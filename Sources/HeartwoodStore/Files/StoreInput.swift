@@ -36,7 +36,10 @@ public struct StoreInput: Sendable {
         failure = error
       }
     }
-    if let failure { throw failure }
+    if var failure {
+      failure.context.path = path
+      throw failure
+    }
     bytes.removeLast(room - filled)
     return bytes
   }

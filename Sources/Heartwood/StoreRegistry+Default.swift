@@ -1,3 +1,4 @@
+import HeartwoodFormats
 public import HeartwoodStore
 
 extension StoreRegistry {
@@ -15,5 +16,5 @@ extension StoreRegistry {
   }()
 
   /// The stores that ship with this product.
-  static let shippedStoreClasses: [any StoreClass.Type] = [InMemoryStore.self]
+  static let shippedStoreClasses: [any StoreClass.Type] = [BinaryStore.self, CSVStore.self, InMemoryStore.self]
 }

@@ -64,6 +64,7 @@ let package = Package(
       dependencies: ["HeartwoodStore", "HeartwoodModel", "HeartwoodTesting"],
       swiftSettings: settings
     ),
+    .testTarget(name: "HeartwoodToolTests", dependencies: ["HeartwoodTool", "Heartwood"], swiftSettings: settings),
     .testTarget(name: "ArchitectureTests", swiftSettings: settings),
     .testTarget(name: "HeartwoodModelTests", dependencies: ["HeartwoodModel"], swiftSettings: settings),
     .testTarget(

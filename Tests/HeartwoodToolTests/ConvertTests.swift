@@ -1,0 +1,117 @@
+import Foundation
+import Testing
+
+@Suite struct ConvertTests {
+  private let folder: WorkFolder
+  private var heartwood: Tool { folder.heartwood }
+
+  init() throws {
+    folder = try WorkFolder()
+  }
+
+  @Test func thereAndBackGivesTheSameBytes() throws {
+    let there = try heartwood("convert", "todo.csv", "todo.heartwood", "--verify")
+    #expect(there.status == 0)
+    #expect(there.errors == "")
+    let size = try folder.data("todo.heartwood").count
+    let line = try #require(
+      there.text.firstMatch(of: /^todo.heartwood: 6 records, (\d+) bytes, \d+\.\d\d\d s, verified\n$/)
+    )
+    #expect(Int(line.1) == size)
+
+    let back = try heartwood("convert", "todo.heartwood", "copy.csv")
+    #expect(back.status == 0)
+    #expect(!back.text.contains("verified"))
+    #expect(try folder.data("copy.csv") == folder.data("todo.csv"))
+  }
+
+  @Test func existingFilesAreReplacedByForceOnly() throws {
+    try folder.write("precious", to: "todo.heartwood")
+    let refused = try heartwood("convert", "todo.csv", "todo.heartwood")
+    #expect(refused.status == 1)
+    #expect(refused.text == "")
+    #expect(refused.errors.hasPrefix("heartwood: error: todo.heartwood: There is a file already."))
+    #expect(refused.errors.contains("--force"))
+    #expect(try folder.data("todo.heartwood") == Data("precious".utf8))
+
+    #expect(try heartwood("convert", "todo.csv", "todo.heartwood", "--force").status == 0)
+    #expect(try heartwood("verify", "todo.heartwood").text == "ok: 6 records\n")
+  }
+
+  @Test func anEmptyFileIsNotInTheWay() throws {
+    try folder.write("", to: "todo.heartwood")
+    #expect(try heartwood("convert", "todo.csv", "todo.heartwood").status == 0)
+  }
+
+  @Test(arguments: [["todo.csv"], ["./todo.csv", "--force"], ["link.csv", "--force"], ["hard.csv", "--force"]])
+  func theSourceIsNoDestination(_ arguments: [String]) throws {
+    try FileManager.default.createSymbolicLink(at: folder.path("link.csv"), withDestinationURL: folder.path("todo.csv"))
+    try FileManager.default.linkItem(at: folder.path("todo.csv"), to: folder.path("hard.csv"))
+    let before = try folder.data("todo.csv")
+    let line = (["heartwood convert todo.csv"] + arguments).joined(separator: " ")
+    let outcome = try heartwood.shell(line)
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("are the same file"))
+    #expect(try folder.data("todo.csv") == before)
+  }
+
+  @Test func typesCanBeGiven() throws {
+    #expect(try heartwood("convert", "todo.csv", "plain", "--to", "binary").status == 0)
+    #expect(try heartwood("info", "plain", "--json").text.hasPrefix("{\"type\":\"Binary\""))
+    try FileManager.default.copyItem(at: folder.path("todo.csv"), to: folder.path("todo.txt"))
+    #expect(try heartwood("convert", "todo.txt", "again", "--from", "CSV", "--to", "Binary").status == 0)
+    #expect(try folder.data("again") == folder.data("plain"))
+  }
+
+  @Test func typesThatNobodyKnowsAreRefused() throws {
+    let nameless = try heartwood("convert", "todo.csv", "todo.unheard")
+    #expect(nameless.status == 1)
+    #expect(nameless.errors.contains("--to"))
+    let unknown = try heartwood("convert", "todo.csv", "todo.unheard", "--to", "Fax")
+    #expect(unknown.status == 1)
+    #expect(unknown.errors.contains("Registered are Binary, CSV, InMemory"))
+    let nowhere = try heartwood("convert", "todo.csv", "todo.unheard", "--to", "InMemory")
+    #expect(nowhere.status == 1)
+    #expect(nowhere.errors.contains("has no file"))
+    #expect(!folder.exists("todo.unheard"))
+  }
+
+  @Test func quietPrintsNothing() throws {
+    let outcome = try heartwood("convert", "todo.csv", "todo.heartwood", "--quiet", "--verify")
+    #expect(outcome.status == 0)
+    #expect(outcome.text == "")
+    #expect(outcome.errors == "")
+  }
+
+  @Test func whatTheDestinationCannotHoldIsRefusedBeforeAnythingIsWritten() throws {
+    try Library.write(to: folder.path("library.heartwood"))
+    let before = try folder.names
+    let outcome = try heartwood("convert", "library.heartwood", "library.csv")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.hasPrefix("heartwood: error: "))
+    #expect(try folder.names == before)
+  }
+
+  @Test func relationshipsComeAlong() throws {
+    try Library.write(to: folder.path("library.heartwood"))
+    #expect(try heartwood("convert", "library.heartwood", "copy.heartwood", "--verify").status == 0)
+    let dumps = try ["library.heartwood", "copy.heartwood"].map { try heartwood("dump", $0).text }
+    #expect(dumps[0] == dumps[1])
+    #expect(dumps[0].split(separator: "\n").count == 4)
+  }
+
+  @Test func aFolderThatIsNotThereIsAnError() throws {
+    let outcome = try heartwood("convert", "todo.csv", "nowhere/todo.heartwood")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.hasPrefix("heartwood: error: nowhere/todo.heartwood: "))
+  }
+
+  @Test func aDamagedSourceIsNotConverted() throws {
+    try folder.write("#D35CF030-1EC1-4667-9666-70C8247A1010\n1, memo, many, 2016-09-17 18:15:00 +0000\n", to: "bad.csv")
+    let before = try folder.names
+    let outcome = try heartwood("convert", "bad.csv", "bad.heartwood")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.hasPrefix("heartwood: error: bad.csv:2:"))
+    #expect(try folder.names == before)
+  }
+}

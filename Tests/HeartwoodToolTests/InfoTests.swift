@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+@Suite struct InfoTests {
+  private let folder: WorkFolder
+  private var heartwood: Tool { folder.heartwood }
+
+  init() throws {
+    folder = try WorkFolder()
+    #expect(try heartwood("convert", "todo.csv", "todo.heartwood").status == 0)
+  }
+
+  @Test(arguments: [("todo.csv", "CSV"), ("todo.heartwood", "Binary")])
+  func jsonHasItsMembersInOrder(_ name: String, _ type: String) throws {
+    let outcome = try heartwood("info", name, "--json")
+    #expect(outcome.status == 0)
+    #expect(outcome.lines.count == 1)
+    let info = try #require(try outcome.json() as? [String: Any])
+    #expect(info["type"] as? String == type)
+    #expect(info["identifier"] as? String == "D35CF030-1EC1-4667-9666-70C8247A1010")
+    #expect(info["size"] as? Int == (try folder.data(name).count))
+    let entities = try #require(info["entities"] as? [[String: Any]])
+    #expect(entities.map { $0["name"] as? String } == ["ToDo"])
+    #expect(entities.map { $0["count"] as? Int } == [6])
+    #expect(info["metadata"] is [String: Any])
+    let keys = ["type", "identifier", "formatVersion", "size", "entities", "metadata"]
+    #expect(Set(info.keys) == Set(keys))
+    let places = try keys.map { try #require(outcome.text.range(of: "\"\($0)\":")).lowerBound }
+    #expect(places == places.sorted())
+  }
+
+  @Test func formatVersionIsNullWhereThereIsNone() throws {
+    #expect(try heartwood("info", "todo.csv", "--json").text.contains("\"formatVersion\":null"))
+    #expect(try heartwood("info", "todo.heartwood", "--json").text.contains("\"formatVersion\":\"1\""))
+  }
+
+  @Test func textTellsTheSame() throws {
+    let lines = try heartwood("info", "todo.heartwood").lines
+    #expect(lines.contains("identifier      D35CF030-1EC1-4667-9666-70C8247A1010"))
+    #expect(lines.contains("entity ToDo     6 records"))
+    #expect(lines.contains("model           in the file"))
+  }
+
+  @Test(arguments: ["nix.heartwood", "empty.csv", "ToDo.xcdatamodeld", "short.heartwood"])
+  func whatIsNoStoreIsRefused(_ name: String) throws {
+    try folder.write("", to: "empty.csv")
+    try folder.data("todo.heartwood").prefix(100).write(to: folder.path("short.heartwood"))
+    let outcome = try heartwood("info", name, "--json")
+    #expect(outcome.status == 1)
+    #expect(outcome.text == "")
+    #expect(outcome.errors.hasPrefix("heartwood: error: \(name): "))
+  }
+}

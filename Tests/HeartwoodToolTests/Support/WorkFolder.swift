@@ -1,0 +1,40 @@
+import Foundation
+import Testing
+
+/// A folder with a copy of the example, that is there for the length of a test.
+final class WorkFolder {
+  let url: URL
+  let heartwood: Tool
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory.appending(path: "heartwood-tool-\(UUID().uuidString)")
+    heartwood = Tool(folder: url)
+    try FileManager.default.copyItem(at: Repository.example, to: url)
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(at: url)
+  }
+
+  func path(_ name: String) -> URL { url.appending(path: name) }
+
+  func data(_ name: String) throws -> Data { try Data(contentsOf: path(name)) }
+
+  func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name).path) }
+
+  func write(_ text: String, to name: String) throws { try Data(text.utf8).write(to: path(name)) }
+
+  /// The names of all files, hidden ones too.
+  var names: [String] {
+    get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
+  }
+
+  /// Writes a ToDo file of `count` records.
+  func writeToDos(count: Int, to name: String) throws {
+    let lines = (0..<count).map { number in
+      let digits = String(number + 0x1000_0000_0000, radix: 16, uppercase: true)
+      return "\(number % 2), memo \(number), \(number), 2016-09-17 18:15:00 +0000, E899556C-BE1A-42A3-A634-\(digits)\n"
+    }
+    try write("#D35CF030-1EC1-4667-9666-70C8247A1010\n" + lines.joined(), to: name)
+  }
+}

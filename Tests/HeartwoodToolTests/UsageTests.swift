@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+@Suite struct UsageTests {
+  private let folder: WorkFolder
+  private var heartwood: Tool { folder.heartwood }
+
+  init() throws {
+    folder = try WorkFolder()
+  }
+
+  @Test(arguments: [
+    "fly", "convert todo.csv", "convert", "info", "dump todo.csv --format pdf", "info todo.csv --jsno", "types more",
+    "verify a b",
+  ])
+  func wrongArgumentsAreUsageErrors(_ arguments: String) throws {
+    let outcome = try heartwood.shell("heartwood \(arguments)")
+    #expect(outcome.status == 64)
+    #expect(outcome.text == "")
+    #expect(outcome.errors.contains("Usage:"))
+  }
+
+  @Test(arguments: ["convert", "info", "dump", "types", "verify"])
+  func everyCommandHasHelpWithAnExample(_ command: String) throws {
+    let outcome = try heartwood("help", command)
+    #expect(outcome.status == 0)
+    #expect(outcome.text.contains("EXAMPLE\n  heartwood \(command)"))
+    #expect(try heartwood(command, "--help").text == outcome.text)
+    #expect(try heartwood("--help").text.contains("\n  \(command) "))
+  }
+
+  @Test func versionIsANumber() throws {
+    let outcome = try heartwood("--version")
+    #expect(outcome.status == 0)
+    #expect(outcome.text.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
+  }
+
+  @Test func typesAreListed() throws {
+    let types = try #require(try heartwood("types", "--json").json() as? [[String: Any]])
+    #expect(types.map { $0["type"] as? String } == ["Binary", "CSV", "InMemory"])
+    #expect(types.map { ($0["fileExtensions"] as? [String])?.first } == ["heartwood", "csv", nil])
+    for type in types {
+      let capabilities = try #require(type["capabilities"] as? [String: Any])
+      #expect(capabilities["kind"] as? String == "atomic")
+    }
+    let lines = try heartwood("types").lines
+    #expect(lines.count == 5)
+    #expect(lines[0].hasPrefix("TYPE "))
+  }
+
+  @Test func nothingIsDrawnWhereThereIsNoTerminal() throws {
+    try folder.writeToDos(count: 20_000, to: "many.csv")
+    let outcome = try heartwood("convert", "many.csv", "many.heartwood", "--verify")
+    #expect(outcome.status == 0)
+    #expect(outcome.errors == "")
+    #expect(!outcome.text.contains("\u{1B}"))
+  }
+}

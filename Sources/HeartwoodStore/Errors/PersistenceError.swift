@@ -15,6 +15,7 @@ public struct PersistenceError: Error, Sendable {
   /// The error that caused this one.
   public var underlyingError: (any Error)?
 
+  /// Makes an error of a code, with a message that says what happened and what to do.
   public init(_ code: Code, _ message: String, context: Context = Context(), underlyingError: (any Error)? = nil) {
     self.code = code
     self.message = message
@@ -34,14 +35,18 @@ extension PersistenceError {
     public var column: Int?
     /// The byte in the file, counted from 0.
     public var byteOffset: Int?
+    /// The type of the store concerned.
     public var storeType: StoreType?
+    /// The name of the entity concerned.
     public var entity: String?
+    /// The name of the property concerned.
     public var property: String?
     /// The objects concerned.
     public var objectIDs: [ManagedObjectID]
     /// The system's error number, where a system call failed.
     public var systemError: Int32?
 
+    /// Makes a context of what is known.
     public init(
       path: String? = nil,
       line: Int? = nil,

@@ -91,6 +91,7 @@ extension PersistenceError.Code {
 }
 
 extension PersistenceError.Code: CustomStringConvertible {
+  /// The name of the code, as in Swift.
   public var description: String { kind.rawValue }
 }
 

@@ -79,6 +79,7 @@ extension InMemoryFileSystem {
 // MARK: What stores do with it
 
 extension InMemoryFileSystem {
+  /// What is at a path.
   public func status(atPath path: String) throws(PersistenceError) -> FileStatus? {
     try state.withLock { state throws(PersistenceError) in
       let resolved = try state.names.resolved(path)
@@ -87,14 +88,17 @@ extension InMemoryFileSystem {
     }
   }
 
+  /// A path with its symbolic links followed.
   public func resolvingSymbolicLinks(inPath path: String) throws(PersistenceError) -> String {
     try state.withLock { state throws(PersistenceError) in try state.names.resolved(path) }
   }
 
+  /// Opens a file for reading; it stays the same file when another takes its name.
   public func openFile(atPath path: String) throws(PersistenceError) -> any ReadableFile {
     InMemoryReadableFile(file: try existingFile(at: path), path: path)
   }
 
+  /// Makes an empty file with a name that nobody else has.
   public func createTemporaryFile(
     besidePath path: String,
     permissions: UInt32?
@@ -110,6 +114,7 @@ extension InMemoryFileSystem {
     }
   }
 
+  /// Removes what dead writers left beside a path.
   public func removeAbandonedTemporaryFiles(besidePath path: String) throws(PersistenceError) {
     try state.withLock { state throws(PersistenceError) in
       let (folder, name) = PathParts.split(try state.names.resolvedFolder(of: path))
@@ -124,6 +129,7 @@ extension InMemoryFileSystem {
     }
   }
 
+  /// Gives a file another name in one step.
   public func moveFile(
     atPath source: String,
     toPath destination: String,
@@ -149,8 +155,10 @@ extension InMemoryFileSystem {
     }
   }
 
+  /// Does nothing: names in memory are kept at once.
   public func synchronizeDirectory(ofPath path: String) throws(PersistenceError) {}
 
+  /// Removes a file; it is no error if there is none.
   public func removeFile(atPath path: String) throws(PersistenceError) {
     try state.withLock { state throws(PersistenceError) in
       let resolved = try state.names.resolvedFolder(of: path)
@@ -159,6 +167,7 @@ extension InMemoryFileSystem {
     }
   }
 
+  /// Waits for the lock of a file and takes it.
   public func lockFile(atPath path: String) throws(PersistenceError) -> (any FileLock)? {
     let file = try state.withLock { state throws(PersistenceError) in try state.names.file(at: path) }
     return file.map { InMemoryFileLock($0) }

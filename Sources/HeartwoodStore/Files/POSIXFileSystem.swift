@@ -11,8 +11,10 @@ public struct POSIXFileSystem: FileSystem {
   /// How many bytes one call moves at most: some systems refuse 2 GiB and more.
   static let greatestTransfer = 1 << 30
 
+  /// Makes a file system; all of them are alike.
   public init() {}
 
+  /// What is at a path.
   public func status(atPath path: String) throws(PersistenceError) -> FileStatus? {
     var info = stat()
     guard stat(path, &info) == 0 else {
@@ -22,6 +24,7 @@ public struct POSIXFileSystem: FileSystem {
     return FileStatus(info)
   }
 
+  /// A path with its symbolic links followed.
   public func resolvingSymbolicLinks(inPath path: String) throws(PersistenceError) -> String {
     if let resolved = realpath(path, nil) {
       defer { free(resolved) }
@@ -54,6 +57,7 @@ public struct POSIXFileSystem: FileSystem {
     return try resolvingMissingFile(target, linksLeft: linksLeft - 1)
   }
 
+  /// Opens a file for reading.
   public func openFile(atPath path: String) throws(PersistenceError) -> any ReadableFile {
     // Without O_NONBLOCK a pipe would keep the caller waiting for somebody to write to it.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -67,6 +71,7 @@ public struct POSIXFileSystem: FileSystem {
     return file
   }
 
+  /// Makes an empty file with a name that nobody else has.
   public func createTemporaryFile(
     besidePath path: String,
     permissions: UInt32?
@@ -108,6 +113,7 @@ public struct POSIXFileSystem: FileSystem {
     _ = fchmod(descriptor, mode_t(permissions))
   }
 
+  /// Removes what dead writers left beside a path.
   public func removeAbandonedTemporaryFiles(besidePath path: String) throws(PersistenceError) {
     let (directory, name) = PathParts.split(path)
     guard let stream = opendir(directory) else { return }
@@ -127,6 +133,7 @@ public struct POSIXFileSystem: FileSystem {
     if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { unlink(path) }
   }
 
+  /// Gives a file another name in one step.
   public func moveFile(
     atPath source: String,
     toPath destination: String,
@@ -159,6 +166,7 @@ public struct POSIXFileSystem: FileSystem {
     }
   }
 
+  /// Waits until the names in a directory are on the disk.
   public func synchronizeDirectory(ofPath path: String) throws(PersistenceError) {
     let (directory, _) = PathParts.split(path)
     let descriptor = open(directory, O_RDONLY | O_CLOEXEC)
@@ -170,12 +178,14 @@ public struct POSIXFileSystem: FileSystem {
     }
   }
 
+  /// Removes a file; it is no error if there is none.
   public func removeFile(atPath path: String) throws(PersistenceError) {
     guard unlink(path) == 0 || errno == ENOENT else {
       throw .system(.fileWriteFailed, "The file cannot be removed", path: path)
     }
   }
 
+  /// Waits for the lock of a file and takes it.
   public func lockFile(atPath path: String) throws(PersistenceError) -> (any FileLock)? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }

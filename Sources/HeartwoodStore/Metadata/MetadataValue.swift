@@ -15,9 +15,13 @@ public enum MetadataValue: Sendable, Hashable {
 extension MetadataValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
   ExpressibleByFloatLiteral
 {
+  /// Makes a string.
   public init(stringLiteral value: String) { self = .string(value) }
+  /// Makes an integer.
   public init(integerLiteral value: Int64) { self = .integer(value) }
+  /// Makes a boolean.
   public init(booleanLiteral value: Bool) { self = .boolean(value) }
+  /// Makes a double.
   public init(floatLiteral value: Double) { self = .double(value) }
 }
 
@@ -28,6 +32,7 @@ extension MetadataValue: Codable {
     case string, integer, double, boolean, date, binary, array, dictionary
   }
 
+  /// Reads a value from an object with one member.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Kind.self)
     guard let kind = container.allKeys.first, container.allKeys.count == 1 else {
@@ -47,6 +52,7 @@ extension MetadataValue: Codable {
     }
   }
 
+  /// Writes the value as an object with one member.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Kind.self)
     switch self {

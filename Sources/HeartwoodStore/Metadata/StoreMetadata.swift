@@ -5,6 +5,7 @@ package import HeartwoodModel
 public struct StoreMetadata: Sendable, Hashable, Codable {
   /// The identifier of the store, which stays the same for its whole life and is part of its objects' URIs.
   public var identifier: UUID
+  /// The type of the store that the file is of.
   public var storeType: StoreType
   /// The version hash of each entity of the model that the store was written with. Empty where the store cannot tell.
   public var modelVersionHashes: [String: Data]
@@ -13,6 +14,7 @@ public struct StoreMetadata: Sendable, Hashable, Codable {
   /// What the application keeps with the store, under keys of its own.
   public var userInfo: [String: MetadataValue]
 
+  /// Makes metadata; without an identifier, those of a new store.
   public init(
     identifier: UUID = UUID(),
     storeType: StoreType,
@@ -33,6 +35,7 @@ extension StoreMetadata {
     case identifier, storeType, modelVersionHashes, modelVersionIdentifiers, userInfo
   }
 
+  /// Reads metadata; only the identifier and the type must be there.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
@@ -44,6 +47,7 @@ extension StoreMetadata {
     )
   }
 
+  /// Writes all metadata.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(identifier, forKey: .identifier)

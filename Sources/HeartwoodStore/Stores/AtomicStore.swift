@@ -30,6 +30,7 @@ public protocol AtomicStore: StoreClass {
 }
 
 extension AtomicStore {
+  /// Accepts everything.
   public func validate(_ contents: StoreContents) throws {}
 }
 

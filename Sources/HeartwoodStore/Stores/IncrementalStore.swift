@@ -36,7 +36,9 @@ public protocol IncrementalStore: StoreClass {
 }
 
 extension IncrementalStore {
+  /// Does nothing.
   public func didRegisterObjects(with objectIDs: [ManagedObjectID]) {}
+  /// Does nothing.
   public func didUnregisterObjects(with objectIDs: [ManagedObjectID]) {}
 }
 

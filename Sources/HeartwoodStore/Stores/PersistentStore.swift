@@ -5,9 +5,11 @@ public import HeartwoodModel
 ///
 /// What kind of store it is shows only in ``typeDescription``; everything above works the same way on all of them.
 public final class PersistentStore: Sendable {
+  /// What kind of store it is and what it can do.
   public let typeDescription: StoreTypeDescription
   /// The configuration whose entities the store keeps; nil means all.
   public let configurationName: String?
+  /// The settings that the store was opened with.
   public let options: StoreOptions
   /// The entities that the store keeps, in the order of the model.
   public let entities: [EntityDescription]
@@ -23,7 +25,9 @@ public final class PersistentStore: Sendable {
 }
 
 extension PersistentStore {
+  /// The type that the store is registered by.
   public var type: StoreType { typeDescription.type }
+  /// What the store can do.
   public var capabilities: StoreCapabilities { typeDescription.capabilities }
 
   /// The path of the store's file, or nil for one without.

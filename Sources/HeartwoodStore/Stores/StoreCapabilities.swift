@@ -18,6 +18,7 @@ public struct StoreCapabilities: Sendable, Hashable {
     case string
   }
 
+  /// How the store keeps its records.
   public var kind: Kind
   /// Whether the store has a file that outlives the process.
   public var isPersistent: Bool
@@ -25,6 +26,7 @@ public struct StoreCapabilities: Sendable, Hashable {
   public var maximumEntityCount: Int?
   /// The attribute types whose every value comes back as it was saved.
   public var attributeTypes: Set<AttributeType>
+  /// Whether records can lead to each other.
   public var supportsRelationships: Bool
   /// The kinds of references that records may have, the one that new records get first.
   public var referenceKinds: [ReferenceKind]

@@ -26,15 +26,19 @@ public protocol StoreClass: AnyObject, Sendable {
 }
 
 extension StoreClass {
+  /// False: only the name of a file tells.
   public static func recognizes(prefix: [UInt8]) -> Bool { false }
 
+  /// Nil: files of this type hold no model.
   public static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? { nil }
 
+  /// Nil: the format has no versions.
   public static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String? { nil }
 }
 
 /// What a store is made for.
 public struct StoreSetup: Sendable {
+  /// The model whose records the store keeps.
   public let model: ManagedObjectModel
   /// The configuration whose entities the store keeps; nil means all.
   public let configurationName: String?
@@ -42,6 +46,7 @@ public struct StoreSetup: Sendable {
   public let entities: [EntityDescription]
   /// The path of the store's file, or nil for one without.
   public let path: String?
+  /// The settings that the store is opened with.
   public let options: StoreOptions
 
   package init(

@@ -5,9 +5,11 @@ public import HeartwoodModel
 ///
 /// It is a value: a copy stays what it was while others go on.
 public struct StoreContents: Sendable {
+  /// The model whose records these are.
   public let model: ManagedObjectModel
   /// The entities that the store keeps, in the order of the model.
   public let entities: [EntityDescription]
+  /// Who the store is, and what the application keeps with it.
   public var metadata: StoreMetadata {
     didSet {
       if metadata.identifier != oldValue.identifier {

@@ -2,6 +2,7 @@ public import HeartwoodModel
 
 /// Takes the records that a store reads from its file.
 public final class StoreLoader {
+  /// The model whose records the store keeps.
   public let model: ManagedObjectModel
   /// The entities that the store keeps, in the order of the model.
   public let entities: [EntityDescription]

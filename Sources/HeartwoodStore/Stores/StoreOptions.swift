@@ -8,6 +8,7 @@
 public struct StoreOptions: Sendable {
   private var values: [String: any Sendable] = [:]
 
+  /// Makes options of which none is set.
   public init() {}
 
   /// The value of an option, or nil where it is not set.
@@ -22,6 +23,7 @@ public struct StoreOptionKey<Value: Sendable>: Sendable {
   /// A name that is unique among the options of all stores.
   public let name: String
 
+  /// Makes a key of a name that is unique among the options of all stores.
   public init(_ name: String) {
     self.name = name
   }

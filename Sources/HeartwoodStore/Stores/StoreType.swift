@@ -2,30 +2,37 @@
 ///
 /// Two names that differ in case only are the same type.
 public struct StoreType: Sendable, Hashable, RawRepresentable {
+  /// The name as it was given.
   public let rawValue: String
 
+  /// Makes a type of its name.
   public init(rawValue: String) {
     self.rawValue = rawValue
   }
 
+  /// Makes a type of its name.
   public init(_ name: String) {
     self.rawValue = name
   }
 
+  /// Whether both names are the same but for case.
   public static func == (left: StoreType, right: StoreType) -> Bool {
     left.rawValue.lowercased() == right.rawValue.lowercased()
   }
 
+  /// Hashes the name without regard to case.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(rawValue.lowercased())
   }
 }
 
 extension StoreType: ExpressibleByStringLiteral, CustomStringConvertible {
+  /// Makes a type of its name.
   public init(stringLiteral value: String) {
     self.rawValue = value
   }
 
+  /// The name as it was given.
   public var description: String { rawValue }
 }
 

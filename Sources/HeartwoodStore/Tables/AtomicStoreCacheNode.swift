@@ -4,6 +4,7 @@ public import HeartwoodModel
 public struct AtomicStoreCacheNode: Sendable {
   private let group: RowGroup
   private let row: Int
+  /// The entity of the record.
   public let entity: EntityDescription
   private let scopes: [ObjectIDScope]
 
@@ -16,6 +17,7 @@ public struct AtomicStoreCacheNode: Sendable {
 }
 
 extension AtomicStoreCacheNode {
+  /// The id of the record's object.
   public var objectID: ManagedObjectID {
     ManagedObjectID(scope: scopes[entity.ordinal], reference: reference)
   }

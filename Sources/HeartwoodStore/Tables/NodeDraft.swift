@@ -3,7 +3,9 @@ public import HeartwoodModel
 
 /// A record that a store is reading: its values are set, and then it is added to a table.
 public struct NodeDraft {
+  /// The entity of the record.
   public let entity: EntityDescription
+  /// What the store calls the record.
   public let reference: ReferenceID
   package private(set) var values: [PropertyValue]
 

@@ -68,21 +68,25 @@ extension FaultInjectingFileSystem {
 // MARK: What stores do with it
 
 extension FaultInjectingFileSystem {
+  /// What is at a path, unless the plan says that it fails.
   public func status(atPath path: String) throws(PersistenceError) -> FileStatus? {
     try admit(.status(path: path))
     return try base.status(atPath: path)
   }
 
+  /// A path with its symbolic links followed, unless the plan says that it fails.
   public func resolvingSymbolicLinks(inPath path: String) throws(PersistenceError) -> String {
     try admit(.resolveSymbolicLinks(path: path))
     return try base.resolvingSymbolicLinks(inPath: path)
   }
 
+  /// Opens a file for reading, unless the plan says that it fails.
   public func openFile(atPath path: String) throws(PersistenceError) -> any ReadableFile {
     let life = try admit(.open(path: path))
     return FaultInjectingReadableFile(base: try base.openFile(atPath: path), owner: self, life: life)
   }
 
+  /// Makes an empty file with a name that nobody else has, unless the plan says that it fails.
   public func createTemporaryFile(
     besidePath path: String,
     permissions: UInt32?
@@ -93,11 +97,13 @@ extension FaultInjectingFileSystem {
     return FaultInjectingWritableFile(base: file, owner: self, life: life, handle: handle)
   }
 
+  /// Removes what dead writers left beside a path, unless the plan says that it fails.
   public func removeAbandonedTemporaryFiles(besidePath path: String) throws(PersistenceError) {
     try admit(.removeAbandonedTemporaryFiles(besidePath: path))
     try base.removeAbandonedTemporaryFiles(besidePath: path)
   }
 
+  /// Gives a file another name in one step, unless the plan says that it fails.
   public func moveFile(
     atPath source: String,
     toPath destination: String,
@@ -107,16 +113,19 @@ extension FaultInjectingFileSystem {
     try base.moveFile(atPath: source, toPath: destination, exclusively: exclusively)
   }
 
+  /// Waits until the names in a directory are on the disk, unless the plan says that it fails.
   public func synchronizeDirectory(ofPath path: String) throws(PersistenceError) {
     try admit(.synchronizeDirectory(ofPath: path))
     try base.synchronizeDirectory(ofPath: path)
   }
 
+  /// Removes a file, unless the plan says that it fails.
   public func removeFile(atPath path: String) throws(PersistenceError) {
     try admit(.remove(path: path))
     try base.removeFile(atPath: path)
   }
 
+  /// Waits for the lock of a file and takes it, unless the plan says that it fails.
   public func lockFile(atPath path: String) throws(PersistenceError) -> (any FileLock)? {
     try admit(.lock(path: path))
     guard let lock = try base.lockFile(atPath: path) else { return nil }

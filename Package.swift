@@ -69,7 +69,7 @@ let package = Package(
     .testTarget(name: "HeartwoodModelTests", dependencies: ["HeartwoodModel"], swiftSettings: settings),
     .testTarget(
       name: "HeartwoodFormatsTests",
-      dependencies: ["HeartwoodFormats", "HeartwoodStore", "HeartwoodModel"],
+      dependencies: ["HeartwoodFormats", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting"],
       swiftSettings: settings
     ),
   ]

@@ -6,11 +6,18 @@ struct BinaryWriter {
   private let contents: StoreContents
   private let memory: BinarySaveMemory
   private let path: String?
+  private let grouping: BinaryGrouping
 
-  init(_ contents: StoreContents, memory: BinarySaveMemory, path: String?) {
+  init(
+    _ contents: StoreContents,
+    memory: BinarySaveMemory,
+    path: String?,
+    grouping: BinaryGrouping = BinaryGrouping()
+  ) {
     self.contents = contents
     self.memory = memory
     self.path = path
+    self.grouping = grouping
   }
 
   /// Writes the file and returns what to remember of it until the next save.
@@ -78,7 +85,7 @@ extension BinaryWriter {
   /// The images of each table's groups, indexed by entity ordinal. Made on all processors.
   private func images() throws -> [[BinaryGroupImage]] {
     try contents.tables.map { table in
-      let groups = try BinaryGrouping.groups(of: table)
+      let groups = try grouping.groups(of: table)
       let meaning = ColumnMeaning(of: table.entity, in: contents.model)
       return try Parallel.tryMap(groups.count) { index in
         try memory.image(of: groups[index]) ?? image(of: groups[index], table.entity, meaning)

@@ -94,7 +94,7 @@ import Testing
     let read = try store.read(bytes)
     #expect(read.count == 0)
     #expect(read.metadata == contents.metadata)
-    #expect(try BinaryStore.readModel(from: StoreInput(ByteFile(bytes)), options: StoreOptions()) == store.model)
+    #expect(try BinaryStore.readModel(from: SampleStore.input(bytes), options: StoreOptions()) == store.model)
   }
 
   @Test func metadataOfEveryKind() throws {
@@ -104,7 +104,7 @@ import Testing
       "date": .date(Date(timeIntervalSinceReferenceDate: 0.1)), "binary": .binary(Data([0, 255])),
       "list": .array([1, "a", .dictionary(["": .array([])])]),
     ]) { _ in }
-    let file = try StoreInput(ByteFile(try store.write(contents)))
+    let file = try SampleStore.input(try store.write(contents))
     #expect(try BinaryStore.readMetadata(from: file, options: StoreOptions()) == contents.metadata)
     #expect(try BinaryStore.readFormatVersion(from: file, options: StoreOptions()) == "1")
   }

@@ -1,7 +1,6 @@
 import FoundationEssentials
 import HeartwoodModel
 import HeartwoodStore
-import Synchronization
 import Testing
 
 @testable import HeartwoodFormats
@@ -17,7 +16,7 @@ struct SampleStore {
       model: model,
       configurationName: configuration,
       entities: try #require(model.entities(forConfiguration: configuration)),
-      path: "/sample.heartwood",
+      path: Self.path,
       options: options
     )
   }
@@ -37,13 +36,9 @@ struct SampleStore {
 
   /// The file of `contents`; they remember what a store remembers of it.
   func write(_ contents: inout StoreContents) throws -> [UInt8] {
-    let sink = ByteSink()
-    let output = StoreOutput(sink)
     let store = try BinaryStore(setup)
     try store.validate(contents)
-    try store.save(&contents, over: nil, to: output)
-    try output.flush()
-    return sink.bytes
+    return try file { try store.save(&contents, over: nil, to: $0) }
   }
 
   func write(_ contents: StoreContents) throws -> [UInt8] {
@@ -52,56 +47,50 @@ struct SampleStore {
     return try write(&contents)
   }
 
+  /// The file of `contents`, whose groups are written as they are, however small.
+  func writeGroups(of contents: StoreContents) throws -> [UInt8] {
+    let grouping = BinaryGrouping(smallRowCount: 0)
+    let writer = BinaryWriter(contents, memory: BinarySaveMemory(), path: nil, grouping: grouping)
+    return try file { _ = try writer.write(to: $0) }
+  }
+
+  private func file(_ body: (StoreOutput) throws -> Void) throws -> [UInt8] {
+    let fileSystem = InMemoryFileSystem()
+    let file = try fileSystem.createTemporaryFile(besidePath: Self.path, permissions: nil)
+    let output = StoreOutput(file)
+    try body(output)
+    try output.flush()
+    try file.close()
+    return try #require(fileSystem.contents(ofFileAtPath: file.path))
+  }
+
   /// What a file holds, checked as an engine checks it.
   func read(_ bytes: [UInt8]) throws -> StoreContents {
     let loader = StoreLoader(setup: setup, storeType: .binary)
-    try BinaryStore(setup).load(StoreInput(ByteFile(bytes)), into: loader)
+    try BinaryStore(setup).load(try Self.input(bytes), into: loader)
     let contents = try loader.finish()
     for table in contents.tables { try table.verify() }
     return contents
   }
+
+  static let path = "/sample.heartwood"
+
+  /// A file of `bytes`, open for reading.
+  static func input(_ bytes: [UInt8]) throws -> StoreInput {
+    let fileSystem = InMemoryFileSystem()
+    try fileSystem.setContents(bytes, ofFileAtPath: path)
+    return try StoreInput(fileSystem.openFile(atPath: path))
+  }
 }
 
-/// A file in memory that is open for reading.
-struct ByteFile: ReadableFile {
-  let path = "/sample.heartwood"
-  let bytes: [UInt8]
-
-  init(_ bytes: [UInt8]) {
-    self.bytes = bytes
+extension StoreContents {
+  /// The contents with `groups` as the records of the entity called `name`.
+  func replacing(_ name: String, with groups: [RowGroup]) throws -> StoreContents {
+    var contents = self
+    let entity = try #require(model.entity(named: name))
+    contents.tables[entity.ordinal] = NodeTable(entity: entity, groups: groups)
+    return contents
   }
-
-  func status() throws(PersistenceError) -> FileStatus {
-    FileStatus(
-      identity: .init(device: 0, number: 0, size: bytes.count, modificationSeconds: 0, modificationNanoseconds: 0),
-      size: bytes.count,
-      permissions: 0o644,
-      isRegularFile: true
-    )
-  }
-
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(PersistenceError) -> Int {
-    let part = bytes.dropFirst(offset).prefix(buffer.count)
-    buffer.copyBytes(from: part)
-    return part.count
-  }
-
-  func mapped() throws(PersistenceError) -> FileBytes { FileBytes(copying: bytes) }
-}
-
-/// A file in memory that is being written.
-final class ByteSink: WritableFile {
-  let path = "/sample.heartwood"
-  private let written = Mutex<[UInt8]>([])
-  var bytes: [UInt8] { written.withLock { $0 } }
-
-  func write(_ bytes: UnsafeRawBufferPointer) throws(PersistenceError) {
-    let bytes = Array(bytes)
-    written.withLock { $0 += bytes }
-  }
-
-  func synchronize() throws(PersistenceError) {}
-  func close() throws(PersistenceError) {}
 }
 
 /// A record as what it says, whatever it is made of.

@@ -1,0 +1,528 @@
+#!/usr/bin/env python3
+"""Reads a Heartwood binary store, from README.md alone: checks every byte of it and prints the records.
+
+    reader.py FILE            a JSON object for each record, on a line of its own
+    reader.py --check FILE    nothing but a word on what is wrong
+
+It needs Python 3.8 and its standard library. It is written to be read, not to be fast.
+"""
+
+import base64
+import datetime
+import decimal
+import json
+import math
+import struct
+import sys
+import uuid
+
+MAGIC = bytes.fromhex("894857420D0A1A0A")
+MASK = (1 << 64) - 1
+ATTRIBUTES = {1: "<h", 2: "<i", 3: "<q", 5: "<d", 6: "<f", 9: "<d"}
+INTEGER16, INTEGER32, INTEGER64, DECIMAL, DOUBLE, FLOAT, STRING, BOOLEAN, DATE, BINARY, UUID, URI = range(1, 13)
+TRANSFORMABLE, TO_ONE, TO_MANY = 18, 32, 33
+TYPES = set(range(1, 13)) | {TRANSFORMABLE, TO_ONE, TO_MANY}
+VARIABLE = {STRING, BINARY, URI, TRANSFORMABLE}
+INTEGERS, UUIDS, TEXTS, MIXED = range(4)
+
+
+class Refused(Exception):
+    """The file is not what the format says, at an offset."""
+
+    def __init__(self, what, offset):
+        super().__init__("%s (at byte %d)" % (what, offset))
+
+
+def expect(condition, what, offset):
+    if not condition:
+        raise Refused(what, offset)
+
+
+# XXH64, from xxhash_spec.md
+
+P1, P2, P3, P4, P5 = (
+    0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5,
+)
+
+
+def rotate(value, distance):
+    return ((value << distance) | (value >> (64 - distance))) & MASK
+
+
+def mix(lane, word):
+    return rotate((lane + word * P2) & MASK, 31) * P1 & MASK
+
+
+def xxh64(data):
+    place = 0
+    if len(data) >= 32:
+        lanes = [(P1 + P2) & MASK, P2, 0, -P1 & MASK]
+        while len(data) - place >= 32:
+            words = struct.unpack_from("<4Q", data, place)
+            lanes = [mix(lane, word) for lane, word in zip(lanes, words)]
+            place += 32
+        value = sum(rotate(lane, distance) for lane, distance in zip(lanes, (1, 7, 12, 18))) & MASK
+        for lane in lanes:
+            value = ((value ^ mix(0, lane)) * P1 + P4) & MASK
+    else:
+        value = P5
+    value = (value + len(data)) & MASK
+    while len(data) - place >= 8:
+        value = (rotate(value ^ mix(0, struct.unpack_from("<Q", data, place)[0]), 27) * P1 + P4) & MASK
+        place += 8
+    if len(data) - place >= 4:
+        value = (rotate(value ^ (struct.unpack_from("<I", data, place)[0] * P1 & MASK), 23) * P2 + P3) & MASK
+        place += 4
+    for byte in data[place:]:
+        value = rotate(value ^ (byte * P5 & MASK), 11) * P1 & MASK
+    value = (value ^ (value >> 33)) * P2 & MASK
+    value = (value ^ (value >> 29)) * P3 & MASK
+    return value ^ (value >> 32)
+
+
+# Header, trailer, directory
+
+
+class Cursor:
+    """Reads the directory, which begins at an offset of the file."""
+
+    def __init__(self, data, start):
+        self.data, self.start, self.place = data, start, 0
+
+    @property
+    def offset(self):
+        return self.start + self.place
+
+    def take(self, form):
+        size = struct.calcsize(form)
+        expect(self.place + size <= len(self.data), "the directory ends too early", self.offset)
+        values = struct.unpack_from(form, self.data, self.place)
+        self.place += size
+        return values if len(values) > 1 else values[0]
+
+    def name(self):
+        length = self.take("<I")
+        offset = self.offset
+        expect(0 < length <= len(self.data) - self.place, "a name has no such length", offset)
+        raw = self.data[self.place:self.place + length]
+        self.place += length
+        return text(raw, offset)
+
+
+def text(raw, offset):
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Refused("bytes are not UTF-8", offset + error.start)
+
+
+def padded(length):
+    return (length + 63) // 64 * 64
+
+
+def read_header(data):
+    expect(data[:8] == MAGIC, "this is no binary store of Heartwood", 0)
+    expect(len(data) >= 64, "the file ends in its header", len(data))
+    version, least, identifier = struct.unpack_from("<II16s", data, 8)
+    expect(struct.unpack_from("<Q", data, 56)[0] == xxh64(data[:56]), "the header's checksum does not hold", 0)
+    expect(1 <= least <= version, "the version numbers contradict each other", 12)
+    expect(least <= 1, "a reader of format version %d is needed" % least, 12)
+    return uuid.UUID(bytes=identifier)
+
+
+def read_trailer(data):
+    start = len(data) - 64
+    expect(start >= 64 and len(data) % 64 == 0, "the file does not end where a file ends", len(data))
+    expect(data[start + 56:] == MAGIC[::-1], "the last bytes are not those of a file", start + 56)
+    offset, length, checksum, size = struct.unpack_from("<4Q", data, start)
+    expect(
+        struct.unpack_from("<Q", data, start + 48)[0] == xxh64(data[start:start + 48]),
+        "the trailer's checksum does not hold", start,
+    )
+    expect(size == len(data), "the file is not %d bytes long" % size, len(data))
+    expect(offset % 64 == 0 and 64 <= offset and offset + padded(length) == start, "the directory is misplaced", start)
+    return check(data, offset, length, checksum)
+
+
+def check(data, offset, length, checksum):
+    """The bytes of a section, once its checksum and the zeros behind it have been checked."""
+    end = offset + length
+    raw = data[offset:end]
+    expect(xxh64(raw) == checksum, "a section's checksum does not hold", offset)
+    expect(not any(data[end:offset + padded(length)]), "bytes behind a section are not zero", end)
+    return raw, offset
+
+
+class Column:
+    def __init__(self, kind, name):
+        self.kind, self.name = kind, name
+
+
+class Table:
+    def __init__(self, name):
+        self.name, self.columns, self.groups = name, [], []
+
+
+def read_directory(data, raw, start):
+    """The sections as bytes and offsets, and the tables."""
+    cursor = Cursor(raw, start)
+    section_count, table_count = cursor.take("<II")
+    expect(section_count >= 2, "there is no metadata or no model", start)
+    sections, end = [], 64
+    for _ in range(section_count):
+        offset, length, checksum = cursor.take("<QQQ")
+        expect(offset == end and offset + padded(length) <= start, "a section is misplaced", cursor.offset - 24)
+        sections.append(check(data, offset, length, checksum))
+        end = offset + padded(length)
+    expect(end == start, "bytes belong to no section", end)
+    tables = [read_table(cursor, table_count) for _ in range(table_count)]
+    expect(cursor.place == len(raw), "the directory goes on too long", cursor.offset)
+    expect(len({table.name for table in tables}) == table_count, "two tables have the same entity", start)
+    return sections, tables
+
+
+def read_table(cursor, table_count):
+    table = Table(cursor.name())
+    offset = cursor.offset
+    row_count, column_count, group_count = cursor.take("<QII")
+    for _ in range(column_count):
+        kind = cursor.take("<B")
+        expect(kind in TYPES, "a column is of no known type", cursor.offset - 1)
+        table.columns.append(Column(kind, cursor.name()))
+    expect(len({column.name for column in table.columns}) == column_count, "two columns have the same name", offset)
+    expect(group_count <= 65536, "there are too many groups", offset)
+    for _ in range(group_count):
+        table.groups.append(read_group(cursor, table, table_count))
+    expect(sum(group[0] for group in table.groups) == row_count, "the groups have other rows in all", offset)
+    return table
+
+
+def read_group(cursor, table, table_count):
+    offset = cursor.offset
+    rows, flags, layout, zeros = cursor.take("<IBBH")
+    expect(1 <= rows <= 65536 and flags <= 1 and layout <= 3 and zeros == 0, "a group is described wrongly", offset)
+    entries = []
+    for column in table.columns:
+        offset = cursor.offset
+        entry = cursor.take("<BBHII")
+        column_flags, column_layout, zeros, entity, count = entry
+        fits = column_flags <= 3 and column_layout <= 3 and zeros == 0
+        if column.kind == TO_ONE:
+            fits = fits and count == rows and entity < table_count
+        elif column.kind == TO_MANY:
+            fits = fits and not column_flags & 1 and entity < table_count
+        else:
+            fits = fits and column_flags <= 1 and entry[1:] == (0, 0, 0, 0)
+        expect(fits, "a column is described wrongly", offset)
+        entries.append(entry)
+    return rows, flags, layout, entries
+
+
+# Values
+
+
+class Sections:
+    """Hands out sections in the order in which they lie."""
+
+    def __init__(self, sections):
+        self.sections, self.next = sections, 2
+
+    def take(self, length=None):
+        expect(self.next < len(self.sections), "there are fewer sections than groups need", 0)
+        raw, offset = self.sections[self.next]
+        expect(length is None or len(raw) == length, "a section is not as long as its rows need", offset)
+        self.next += 1
+        return raw, offset
+
+    def numbers(self, form, count):
+        raw, _ = self.take(count * struct.calcsize(form))
+        return [values[0] for values in struct.iter_unpack(form, raw)]
+
+    def bits(self, count):
+        raw, offset = self.take((count + 7) // 8)
+        number = int.from_bytes(raw, "little")
+        expect(number >> count == 0, "bits behind the last row are set", offset + len(raw) - 1)
+        return [bool(number >> row & 1) for row in range(count)]
+
+    def offsets(self, count):
+        _, place = self.sections[min(self.next, len(self.sections) - 1)]
+        offsets = self.numbers("<I", count + 1)
+        expect(offsets[0] == 0 and offsets == sorted(offsets), "offsets do not ascend from 0", place)
+        return offsets
+
+    def slices(self, count):
+        """Runs of bytes of any length, each with its offset in the file."""
+        offsets = self.offsets(count)
+        raw, place = self.take()
+        expect(offsets[-1] == len(raw), "the last offset is not the end", place)
+        return [(raw[start:end], place + start) for start, end in zip(offsets, offsets[1:])]
+
+
+def read_references(sections, layout, count, valid):
+    """Names of records: integers, UUIDs and texts; None where there is none."""
+    if layout == INTEGERS:
+        names = sections.numbers("<q", count)
+    elif layout == UUIDS:
+        names = [uuid.UUID(bytes=raw) for raw in sections.numbers("<16s", count)]
+    elif layout == TEXTS:
+        names = [text(raw, offset) for raw, offset in sections.slices(count)]
+    else:
+        slices = sections.slices(count)
+        return [mixed_name(raw, offset) if valid[row] else None for row, (raw, offset) in enumerate(slices)]
+    return [name if valid[row] else None for row, name in enumerate(names)]
+
+
+def mixed_name(raw, offset):
+    kind, name = raw[:1], raw[1:]
+    if kind == b"\0" and len(name) == 8:
+        return struct.unpack("<q", name)[0]
+    if kind == b"\1" and len(name) == 16:
+        return uuid.UUID(bytes=name)
+    expect(kind == b"\2", "a reference is of no known kind", offset)
+    return text(name, offset + 1)
+
+
+def read_decimal(raw, offset):
+    low, high, exponent, negative, special = struct.unpack("<QQhBB", raw)
+    significand = low | high << 64
+    expect(negative <= 1 and special <= 1 and -128 <= exponent <= 127, "bytes are no decimal number", offset)
+    if special:
+        expect(raw == bytes(19) + b"\1", "bytes are no decimal number", offset)
+        return "nan"
+    expect(significand or not negative, "zero is negative", offset)
+    return decimal_text(-significand if negative else significand, exponent)
+
+
+def read_column(sections, column, entry, rows, destinations):
+    flags, layout, _, entity, count = entry
+    valid = sections.bits(rows) if flags & 1 else [True] * rows
+    if column.kind in (TO_ONE, TO_MANY):
+        return read_relationship(sections, column, entry, rows, valid, destinations)
+    if column.kind == BOOLEAN:
+        values = sections.bits(rows)
+    elif column.kind in VARIABLE:
+        slices = sections.slices(rows)
+        if column.kind in (STRING, URI):
+            values = [text(raw, offset) for raw, offset in slices]
+        else:
+            values = [base64.b64encode(raw).decode("ascii") for raw, _ in slices]
+    elif column.kind == UUID:
+        values = [str(uuid.UUID(bytes=raw)).upper() for raw in sections.numbers("<16s", rows)]
+    elif column.kind == DECIMAL:
+        raw, offset = sections.take(rows * 20)
+        values = [
+            read_decimal(raw[row * 20:row * 20 + 20], offset + row * 20) if valid[row] else None for row in range(rows)
+        ]
+    else:
+        values = sections.numbers(ATTRIBUTES[column.kind], rows)
+        if column.kind == DATE:
+            values = [date_text(value) for value in values]
+        elif column.kind in (DOUBLE, FLOAT):
+            values = [Number(number_text(value, column.kind == FLOAT)) for value in values]
+    return [value if valid[row] else None for row, value in enumerate(values)]
+
+
+def read_relationship(sections, column, entry, rows, valid, destinations):
+    flags, layout, _, entity, count = entry
+    if column.kind == TO_MANY:
+        place = sections.sections[min(sections.next, len(sections.sections) - 1)][1]
+        offsets = sections.offsets(rows)
+        expect(offsets[-1] == count, "the last offset is not the number of references", place)
+    else:
+        offsets = None
+    used = valid if column.kind == TO_ONE else [True] * count
+    place = sections.sections[min(sections.next, len(sections.sections) - 1)][1]
+    entities = sections.numbers("<I", count) if flags & 2 else [entity] * count
+    expect(
+        all(entity in destinations for entity, is_used in zip(entities, used) if is_used),
+        "a reference leads to an entity that the relationship does not lead to", place,
+    )
+    names = read_references(sections, layout, count, used)
+    texts = [None if name is None else reference_text(name) for name in names]
+    if offsets is None:
+        return texts
+    return [texts[start:end] for start, end in zip(offsets, offsets[1:])]
+
+
+# The model: which entities a relationship may lead to
+
+
+class Model:
+    def __init__(self, raw):
+        model = json.loads(raw.decode("utf-8"))
+        self.entities = model["entities"]
+        self.by_name = {entity["name"]: entity for entity in self.entities}
+
+    def property(self, entity_name, name):
+        while entity_name is not None:
+            entity = self.by_name[entity_name]
+            for candidate in entity.get("properties", []):
+                if candidate["name"] == name:
+                    return candidate
+            entity_name = entity.get("parent")
+        return None
+
+    def stored_names(self, entity_name):
+        """The properties that the store keeps: those of the topmost ancestor first."""
+        entity = self.by_name[entity_name]
+        inherited = self.stored_names(entity["parent"]) if "parent" in entity else []
+        return inherited + [p["name"] for p in entity.get("properties", []) if not p.get("transient")]
+
+    def destinations(self, entity_name, name):
+        """The indices of the entities to which a relationship may lead."""
+        destination = self.property(entity_name, name)["destination"]
+        return {
+            index for index, entity in enumerate(self.entities)
+            if not entity.get("abstract") and self.is_kind(entity["name"], destination)
+        }
+
+    def is_kind(self, name, ancestor):
+        while name is not None and name != ancestor:
+            name = self.by_name[name].get("parent")
+        return name is not None
+
+
+# Values as JSON
+
+
+class Number:
+    """A number whose text is what JSON shall have."""
+
+    def __init__(self, json_text):
+        self.json_text = json_text
+
+
+ESCAPES = {code: "\\u%04x" % code for code in range(32)}
+ESCAPES.update({ord("\n"): "\\n", ord("\r"): "\\r", ord("\t"): "\\t", ord('"'): '\\"', ord("\\"): "\\\\"})
+
+
+def decimal_text(significand, exponent):
+    digits, sign = str(abs(significand)), "-" if significand < 0 else ""
+    if significand == 0:
+        return "0"
+    if exponent >= 0:
+        return sign + digits + "0" * exponent
+    digits = digits.rjust(1 - exponent, "0")
+    fraction = digits[exponent:].rstrip("0")
+    return sign + digits[:exponent] + ("." + fraction if fraction else "")
+
+
+def number_text(value, is_float):
+    if math.isnan(value):
+        return '"nan"'
+    if math.isinf(value):
+        return '"inf"' if value > 0 else '"-inf"'
+    if not is_float:
+        return repr(value)
+    for precision in range(1, 10):
+        shortest = "%.*g" % (precision, value)
+        if struct.pack("<f", float(shortest)) == struct.pack("<f", value):
+            return repr(float(shortest))
+    return repr(value)
+
+
+def date_text(seconds):
+    """A date of the years 1 to 9999 as ISO 8601 in UTC, else its seconds."""
+    if not -63_113_904_000 <= seconds < 252_423_993_600:
+        return number_text(seconds, False).strip('"')
+    exact = decimal.Decimal(repr(seconds))
+    whole = math.floor(exact)
+    fraction = format(exact - whole, "f")[1:].rstrip("0").rstrip(".")
+    date = datetime.datetime(2001, 1, 1) + datetime.timedelta(seconds=whole)
+    return date.isoformat(timespec="seconds") + fraction + "Z"
+
+
+def reference_text(name):
+    """Numbers as digits, UUIDs in capitals; a text that could be taken for one of them has an apostrophe before it."""
+    if isinstance(name, int):
+        return str(name)
+    if isinstance(name, uuid.UUID):
+        return str(name).upper()
+    return "'" + name if name.startswith("'") or is_number(name) or is_uuid(name) else name
+
+
+def is_number(name):
+    digits = name[1:] if name.startswith("-") else name
+    return digits.isascii() and digits.isdigit() and str(int(name)) == name and -1 << 63 <= int(name) < 1 << 63
+
+
+def is_uuid(name):
+    try:
+        return str(uuid.UUID(name)).upper() == name
+    except ValueError:
+        return False
+
+
+def json_text(value):
+    if isinstance(value, Number):
+        return value.json_text
+    if isinstance(value, list):
+        return "[" + ",".join(json_text(element) for element in value) + "]"
+    if isinstance(value, str):
+        return '"' + value.translate(ESCAPES) + '"'
+    return json.dumps(value)
+
+
+# The whole
+
+
+def records(data):
+    """For each record its entity, its reference and its values by property, in the order of the file."""
+    identifier = read_header(data)
+    raw, start = read_trailer(data)
+    sections, tables = read_directory(data, raw, start)
+    metadata = json.loads(sections[0][0].decode("utf-8"))
+    expect(uuid.UUID(metadata["identifier"]) == identifier, "header and metadata name different stores", sections[0][1])
+    model = Model(sections[1][0])
+    expect(
+        [table.name for table in tables] == [entity["name"] for entity in model.entities],
+        "the tables are not those of the model", start,
+    )
+    source = Sections(sections)
+    for table in tables:
+        names = [column.name for column in table.columns]
+        expect(names == model.stored_names(table.name), "the columns are not those of the model", start)
+        for group in table.groups:
+            yield from group_records(source, table, group, model)
+    expect(source.next == len(sections), "sections belong to no table", start)
+
+
+def group_records(source, table, group, model):
+    rows, flags, layout, entries = group
+    references = read_references(source, layout, rows, [True] * rows)
+    if flags & 1:
+        versions = source.numbers("<Q", rows)
+        expect(all(1 <= version < 1 << 63 for version in versions), "a version is out of range", 0)
+    columns = []
+    for column, entry in zip(table.columns, entries):
+        relationship = column.kind in (TO_ONE, TO_MANY)
+        destinations = model.destinations(table.name, column.name) if relationship else None
+        columns.append(read_column(source, column, entry, rows, destinations))
+    # The attributes come first, and then the relationships.
+    order = sorted(range(len(columns)), key=lambda place: table.columns[place].kind in (TO_ONE, TO_MANY))
+    for row in range(rows):
+        values = [(table.columns[place].name, columns[place][row]) for place in order]
+        yield [("$entity", table.name), ("$id", reference_text(references[row]))] + values
+
+
+def main(arguments):
+    only_check = arguments[:1] == ["--check"]
+    paths = arguments[1:] if only_check else arguments
+    if len(paths) != 1:
+        print(__doc__, file=sys.stderr)
+        return 64
+    with open(paths[0], "rb") as file:
+        data = file.read()
+    try:
+        lines = ["{" + ",".join(json_text(key) + ":" + json_text(value) for key, value in record) + "}"
+                 for record in records(data)]
+    except Refused as reason:
+        print("%s: %s" % (paths[0], reason), file=sys.stderr)
+        return 1
+    if not only_check:
+        sys.stdout.buffer.write("".join(line + "\n" for line in lines).encode("utf-8"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

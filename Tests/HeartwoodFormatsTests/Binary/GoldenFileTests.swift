@@ -1,0 +1,80 @@
+import Foundation
+import HeartwoodModel
+import HeartwoodStore
+import Testing
+
+@testable import HeartwoodFormats
+
+@Suite struct GoldenFileTests {
+  private static let fileName = "version-1.heartwood"
+
+  private static func golden() throws -> [UInt8] {
+    try SampleFiles.bytes(fileName) { try GoldenSample.store().writeGroups(of: GoldenSample.contents()) }
+  }
+
+  /// The lines that describe the records of the golden file.
+  private static func lines() throws -> [UInt8] {
+    try SampleFiles.bytes("version-1.jsonl") { try jsonLines(GoldenSample.contents()) }
+  }
+
+  private static func jsonLines(_ contents: StoreContents) throws -> [UInt8] {
+    var lines: [UInt8] = []
+    for table in contents.tables {
+      try RecordJSON(entity: table.entity).write(table) { lines += $0.unsafeBytes }
+    }
+    return lines
+  }
+
+  @Test func theFileHoldsWhatItShould() throws {
+    let store = try GoldenSample.store()
+    let read = try store.read(Self.golden())
+    let expected = try GoldenSample.contents()
+    #expect(read.records == expected.records)
+    #expect(read.metadata == expected.metadata)
+    #expect(read.tables.map { $0.groups.map(\.rowCount) } == expected.tables.map { $0.groups.map(\.rowCount) })
+    #expect(try Self.jsonLines(read) == Self.lines())
+  }
+
+  @Test func writingItGivesTheSameBytes() throws {
+    let store = try GoldenSample.store()
+    #expect(try store.writeGroups(of: store.read(Self.golden())) == Self.golden())
+  }
+
+  @Test func theFileExplainsItself() throws {
+    let file = try SampleStore.input(Self.golden())
+    #expect(try BinaryStore.readModel(from: file, options: StoreOptions()) == SampleModel.make())
+    #expect(try BinaryStore.readFormatVersion(from: file, options: StoreOptions()) == "1")
+    #expect(try BinaryStore.readMetadata(from: file, options: StoreOptions()).identifier == GoldenSample.identifier)
+    #expect(BinaryStore.recognizes(prefix: try file.bytes(from: 0, count: 512)))
+  }
+
+  @Test(.enabled(if: PythonReader.exists, "there is no python3 to run the independent reader"))
+  func theIndependentReaderReadsIt() throws {
+    _ = try Self.golden()
+    let result = try PythonReader.run([SampleFiles.folder.appending(path: Self.fileName).path])
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.output == Data(try Self.lines()), "\(String(decoding: result.output, as: UTF8.self))")
+  }
+}
+
+/// The reader in Python that was written from the specification alone.
+enum PythonReader {
+  private static let interpreter = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    .map { "\($0)/python3" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+
+  static var exists: Bool { interpreter != nil }
+
+  static func run(_ arguments: [String]) throws -> (status: Int32, output: Data, errors: String) {
+    let process = Process()
+    process.executableURL = URL(filePath: try #require(interpreter))
+    process.arguments = [SampleFiles.format.appending(path: "reader.py").path] + arguments
+    let (output, errors) = (Pipe(), Pipe())
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
+    let message = try errors.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return (process.terminationStatus, bytes, String(decoding: message, as: UTF8.self))
+  }
+}

@@ -47,7 +47,7 @@ extension CaseCatalog {
     }
     return BenchmarkCase(
       name: "binary-to-csv",
-      title: "binary → CSV, durable (DuckDB's is not)",
+      title: "binary → CSV, durable (DuckDB does not flush)",
       ours: Contestant(
         "heartwood convert",
         .wholeProcess,

@@ -45,9 +45,11 @@ struct ChangeApplication {
       references.note(id.reference, entityOrdinal: id.entity.ordinal)
       try note(id, for: snapshot.objectID)
     }
+    var uuids = RandomUUIDs()
     for snapshot in inserted where snapshot.objectID.isTemporaryID {
       let entity = try ownEntity(snapshot.objectID.entity)
-      let reference = try references.newReference(for: contents.tables[entity.ordinal], preferred: preferred)
+      let table = contents.tables[entity.ordinal]
+      let reference = try references.newReference(for: table, preferred: preferred, uuids: &uuids)
       try note(contents.objectID(reference, of: entity), for: snapshot.objectID)
     }
   }

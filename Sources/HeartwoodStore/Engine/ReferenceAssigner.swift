@@ -9,11 +9,12 @@ struct ReferenceAssigner: Sendable {
   /// - Throws: ``PersistenceError/Code/capabilityMissing`` where the numbers have run out.
   mutating func newReference(
     for table: NodeTable,
-    preferred: StoreCapabilities.ReferenceKind
+    preferred: StoreCapabilities.ReferenceKind,
+    uuids: inout RandomUUIDs
   ) throws(PersistenceError) -> ReferenceID {
     switch kind(of: table) ?? preferred {
-    case .uuid: return .uuid(UUID())
-    case .string: return .string(UUID().uuidString.lowercased())
+    case .uuid: return .uuid(uuids.next())
+    case .string: return .string(uuids.next().uuidString.lowercased())
     case .integer: return .integer(try nextNumber(for: table))
     }
   }

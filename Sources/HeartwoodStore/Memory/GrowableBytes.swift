@@ -82,6 +82,20 @@ package final class GrowableBytes {
     count &+= written
   }
 
+  /// Appends the offsets, of 4 bytes each, at the places `range` of `offsets`, moved by `shift`.
+  package func append(offsets: ByteSlice, in range: Range<Int>, movedBy shift: Int) {
+    precondition(range.lowerBound >= 0 && range.upperBound <= offsets.count / 4, "The rows are not in the table.")
+    let shift = UInt32(truncatingIfNeeded: shift)
+    let source = offsets.unsafeBase + range.lowerBound * 4
+    appendUnsafely(capacity: range.count * 4) { target in
+      for index in 0..<range.count {
+        let offset = source.loadUnaligned(fromByteOffset: index &* 4, as: UInt32.self)
+        target.storeBytes(of: offset &+ shift, toByteOffset: index &* 4, as: UInt32.self)
+      }
+      return range.count * 4
+    }
+  }
+
   /// Forgets the bytes and keeps the memory.
   package func removeAll() {
     count = 0

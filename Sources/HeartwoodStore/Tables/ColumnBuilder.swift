@@ -197,20 +197,17 @@ extension ColumnBuilder {
   }
 
   private func appendBytes(_ rows: Range<Int>, of column: Column) {
-    guard let first = rows.first, let last = rows.last else { return }
+    guard let source = column.offsets, let first = rows.first, let last = rows.last else { return }
     let start = column.range(first).lowerBound
-    let shift = values.count - start
-    offsets.reserve(rows.count * 4)
-    for row in rows { offsets.append(UInt32(truncatingIfNeeded: column.range(row).lowerBound + shift)) }
+    offsets.append(offsets: source, in: rows, movedBy: values.count - start)
     values.append(UnsafeRawBufferPointer(rebasing: column.values.unsafeBytes[start..<column.range(last).upperBound]))
   }
 
   private func appendReferences(_ rows: Range<Int>, of column: Column) {
     guard let source = column.references, let first = rows.first, let last = rows.last else { return }
-    if kind == .toOne { return appendToOneReferences(rows, of: column, source) }
+    guard let sourceOffsets = column.offsets else { return appendToOneReferences(rows, of: column, source) }
     let start = column.range(first).lowerBound
-    let shift = references.count - start
-    for row in rows { offsets.append(UInt32(truncatingIfNeeded: column.range(row).lowerBound + shift)) }
+    offsets.append(offsets: sourceOffsets, in: rows, movedBy: references.count - start)
     references.append(start..<column.range(last).upperBound, of: source)
   }
 

@@ -167,9 +167,9 @@ extension ReferenceColumnBuilder {
       let bytes = (rows.lowerBound * width)..<(rows.upperBound * width)
       return values.append(UnsafeRawBufferPointer(rebasing: source.values.unsafeBytes[bytes]))
     }
+    guard let sourceOffsets = source.offsets else { return }
     let start = source.range(rows.lowerBound).lowerBound
-    let shift = values.count - start
-    for row in rows { offsets.append(UInt32(truncatingIfNeeded: source.range(row).lowerBound + shift)) }
+    offsets.append(offsets: sourceOffsets, in: rows, movedBy: values.count - start)
     let end = source.range(rows.upperBound - 1).upperBound
     values.append(UnsafeRawBufferPointer(rebasing: source.values.unsafeBytes[start..<end]))
   }

@@ -55,6 +55,9 @@ struct CSVIdentifierLine {
   /// Nil where the file ends with the line.
   let lineEnd: CSVStore.Dialect.LineEnd?
 
+  /// The line without its end, in as many bytes for every identifier.
+  static func text(of identifier: UUID) -> String { "#" + identifier.uuidString }
+
   static func read(_ file: StoreInput) throws -> CSVIdentifierLine {
     let bytes = try file.bytes(from: 0, count: maximumLength)
     do throws(CSVFault) {

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import HeartwoodModel
 import HeartwoodStore
 
@@ -19,22 +20,34 @@ struct CSVRewriter {
   let new: NodeTable
   let file: StoreInput
   let preamble: CSVPreamble
+  /// The store's identifier, which may be another than the file has.
+  let identifier: UUID
 
   /// Writes the file, and returns what stands before its records.
   func write(to output: StoreOutput) throws -> CSVPreamble {
     let mark = writer.dialect.hasByteOrderMark ? CSVFormat.byteOrderMark : []
     try output.write(mark)
     var lines = CSVLineOutput(output, dialect: writer.dialect)
-    try lines.copy(preamble.markLength..<dataOffset, of: file)
+    try writePreamble(to: output, &lines)
     try writeOldRecords(to: &lines)
     try writer.write(newRuns, to: &lines)
     try lines.finish()
     return CSVPreamble(
-      identifier: preamble.identifier,
+      identifier: identifier,
       dialect: preamble.dialect,
       markLength: mark.count,
       dataOffset: preamble.dataOffset - preamble.markLength + mark.count
     )
+  }
+
+  private func writePreamble(to output: StoreOutput, _ lines: inout CSVLineOutput) throws {
+    let start = preamble.markLength
+    if identifier == preamble.identifier { return try lines.copy(start..<dataOffset, of: file) }
+    let first = CSVIdentifierLine.text(of: identifier)
+    let rest = (start + first.utf8.count)..<dataOffset
+    if rest.isEmpty { return try lines.write(lines: Array(first.utf8) + writer.dialect.lineEndBytes) }
+    try output.write(first)
+    try lines.copy(rest, of: file)
   }
 
   /// Where the records begin. A file without any may end before the end of the line before them.

@@ -76,7 +76,8 @@ public final class CSVStore: AtomicStore {
         old: previous.contents.table(of: schema.entity),
         new: table,
         file: previous.file,
-        preamble: preamble
+        preamble: preamble,
+        identifier: contents.metadata.identifier
       )
       contents.attachment = try rewriter.write(to: output)
     } else {

@@ -21,7 +21,7 @@ struct CSVWriter {
   /// Writes a new file, and returns what stands before its records.
   func write(_ table: NodeTable, identifier: UUID, to output: StoreOutput) throws -> CSVPreamble {
     let mark = dialect.hasByteOrderMark ? CSVFormat.byteOrderMark : []
-    let firstLines = ["#" + identifier.uuidString] + (dialect.hasHeader ? [header] : [])
+    let firstLines = [CSVIdentifierLine.text(of: identifier)] + (dialect.hasHeader ? [header] : [])
     let text = firstLines.flatMap { Array($0.utf8) + dialect.lineEndBytes }
     try output.write(mark)
     var lines = CSVLineOutput(output, dialect: dialect)

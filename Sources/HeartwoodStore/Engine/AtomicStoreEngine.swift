@@ -60,17 +60,20 @@ extension AtomicStoreEngine {
       return try beginning(store, setup: setup, fileSystem: fileSystem)
     }
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
-    let metadata = try storeClass.readMetadata(from: file, options: setup.options)
+    let metadata = try file.reading { try storeClass.readMetadata(from: file, options: setup.options) }
     try ModelCompatibility.check(metadata, setup: setup)
     let loader = StoreLoader(setup: setup, storeType: storeClass.typeDescription.type)
     loader.metadata = metadata
-    try store.load(file, into: loader)
+    let contents = try file.reading {
+      try store.load(file, into: loader)
+      return try loader.finish()
+    }
     try checkUnchanged(file)
     return AtomicStoreEngine(
       store: store,
       setup: setup,
       fileSystem: fileSystem,
-      contents: try loader.finish(),
+      contents: contents,
       file: file
     )
   }

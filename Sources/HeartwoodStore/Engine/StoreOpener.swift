@@ -90,13 +90,15 @@ extension StoreOpener {
   /// The metadata of a store that need not be open.
   package func metadata(_ request: Request) throws -> StoreMetadata {
     let storeClass = try registry.storeClass(for: request.type)
-    return try storeClass.readMetadata(from: try file(request), options: request.options)
+    let file = try file(request)
+    return try file.reading { try storeClass.readMetadata(from: file, options: request.options) }
   }
 
   /// Writes the metadata of a store that is not open. An atomic store is written as a whole.
   package func setMetadata(_ metadata: StoreMetadata, _ request: Request) throws {
     let storeClass = try atomic(try registry.storeClass(for: request.type))
-    let embedded = try storeClass.readModel(from: try file(request), options: request.options)
+    let file = try file(request)
+    let embedded = try file.reading { try storeClass.readModel(from: file, options: request.options) }
     let opener = StoreOpener(model: embedded ?? model, registry: registry, fileSystem: fileSystem)
     let engine = try AtomicStoreEngine.open(storeClass, setup: try opener.setup(request), fileSystem: fileSystem)
     try engine.replaceMetadata(metadata)

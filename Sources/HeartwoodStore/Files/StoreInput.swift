@@ -48,7 +48,10 @@ public struct StoreInput: Sendable {
   ///
   /// - Throws: ``PersistenceError/Code/fileMalformed`` with the offset of the first byte that is not UTF-8.
   public func text() throws(PersistenceError) -> String {
-    let bytes = try bytes()
+    try Self.text(of: try bytes(), path: path)
+  }
+
+  static func text(of bytes: [UInt8], path: String) throws(PersistenceError) -> String {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw PersistenceError(
         .fileMalformed,

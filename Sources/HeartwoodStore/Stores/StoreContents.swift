@@ -51,6 +51,11 @@ extension StoreContents {
   /// The records of `entity` itself, without its subentities'.
   public func table(of entity: EntityDescription) -> NodeTable { tables[entity.ordinal] }
 
+  /// All records, entity by entity in the order of the model.
+  public var nodes: some Sequence<AtomicStoreCacheNode> {
+    entities.lazy.flatMap { nodes(of: $0) }
+  }
+
   /// The records of `entity` itself, in order.
   public func nodes(of entity: EntityDescription) -> some Sequence<AtomicStoreCacheNode> {
     let table = tables[entity.ordinal]

@@ -65,6 +65,11 @@ let package = Package(
       swiftSettings: settings
     ),
     .testTarget(name: "HeartwoodToolTests", dependencies: ["HeartwoodTool", "Heartwood"], swiftSettings: settings),
+    .testTarget(
+      name: "ConformanceTests",
+      dependencies: ["Heartwood", "HeartwoodTesting"],
+      swiftSettings: settings
+    ),
     .testTarget(name: "ArchitectureTests", swiftSettings: settings),
     .testTarget(name: "HeartwoodModelTests", dependencies: ["HeartwoodModel"], swiftSettings: settings),
     .testTarget(

@@ -1,0 +1,145 @@
+import FoundationEssentials
+import Heartwood
+import HeartwoodStore
+
+extension StoreConformance {
+  /// Whatever happens during a save, the old file stands or the new one does.
+  var atomicityCases: [ConformanceCase] {
+    [
+      makeCase("survives the end of the process at each step of a save", needs: .file) {
+        try $0.survivesCrashes(on: { .memory() })
+      },
+      makeCase("survives the end of the process at each step of a save to the disk", needs: .file) {
+        try $0.survivesCrashes(on: ConformanceDisk.folder)
+      },
+      makeCase("survives the end of the process at each step of its first save", needs: .file) {
+        try $0.survivesCrashesOfFirstSave()
+      },
+      makeCase("survives a failure at each step of a save", needs: .file) { try $0.survivesFailures() },
+      makeCase("survives a full disk", needs: .file) { try $0.survivesFullDisk() },
+    ]
+  }
+
+  /// A store with an old file, an edit that is about to be saved, and what the file will keep then.
+  private struct PendingEdit {
+    let bench: Workbench
+    let faults: FaultInjectingFileSystem
+    let context: ManagedObjectContext
+    let old: StoreContents
+    let new: StoreContents
+    /// How many operations there were before the save.
+    let start: Int
+
+    init(_ conformance: StoreConformance, on disk: ConformanceDisk) throws {
+      bench = Workbench(conformance, model: try ModelMaker(conformance.capabilities).richest(), disk: disk)
+      let first = try bench.open()
+      try first.insertRandom(8, seed: 1)
+      old = try first.contents()
+      // The same edit without a file gives what is expected.
+      let coordinator = first.coordinator
+      let copy = try coordinator.migratePersistentStore(first.store, to: nil, type: .inMemory)
+      let expected = bench.openStore(copy, in: coordinator)
+      try expected.editRecords(seed: 2)
+      new = try expected.contents()
+      faults = FaultInjectingFileSystem(wrapping: disk.fileSystem)
+      let open = try bench.seen(through: faults).open()
+      context = open.makeContext()
+      try open.editRecords(in: context, seed: 2)
+      start = faults.operations.count
+    }
+
+    /// Fails unless the file keeps the old content or the new, and the latter if the save succeeded.
+    func check(hasSaved: Bool, _ when: String) throws {
+      let found = try bench.open().contents()
+      let isNew = ContentsComparison.firstDifference(new, found) == nil
+      let isOld = ContentsComparison.firstDifference(old, found) == nil
+      if hasSaved {
+        try expect(
+          isNew,
+          "expected the new content where the save succeeded \(when), found \(isOld ? "the old" : "another")"
+        )
+      } else {
+        try expect(isNew || isOld, "expected the old content or the new \(when), found another")
+      }
+    }
+
+    func expectOneFile(_ when: String) throws {
+      try expect("the files \(when)", is: [bench.fileName()], found: try bench.disk.fileNames())
+    }
+  }
+
+  /// How many steps a save may have; more are taken for a save that never ends.
+  private static let mostSteps = 10_000
+
+  private func survivesCrashes(on makeDisk: () throws -> ConformanceDisk) throws {
+    for step in 1...Self.mostSteps {
+      let disk = try makeDisk()
+      defer { disk.remove() }
+      let edit = try PendingEdit(self, on: disk)
+      edit.faults.crash(atOperation: edit.start + step)
+      let hasSaved = (try? edit.context.save()) != nil
+      let isOver = !edit.faults.hasCrashed
+      try expect(hasSaved || !isOver, "expected a save to succeed when nothing happens, found that it fails")
+      let when = "when the process ends at step \(step) (\(edit.faults.operations.last.map { "\($0)" } ?? "none"))"
+      edit.faults.restart()
+      try edit.check(hasSaved: hasSaved, when)
+      // The next save removes what the dead process left.
+      try edit.bench.open().insertRandom(1, seed: 3)
+      try edit.expectOneFile("after the next save \(when)")
+      if isOver { return try expect(step > 1, "expected a save to do something with files") }
+    }
+    throw ConformanceFailure("expected a save to take fewer than \(Self.mostSteps) steps")
+  }
+
+  private func survivesCrashesOfFirstSave() throws {
+    for step in 1...Self.mostSteps {
+      let bench = try smallBench()
+      let faults = FaultInjectingFileSystem(wrapping: bench.disk.fileSystem)
+      let open = try bench.seen(through: faults).open()
+      faults.crash(atOperation: faults.operations.count + step)
+      let hasSaved = (try? open.insertRandom(5, seed: 1)) != nil
+      let isOver = !faults.hasCrashed
+      faults.restart()
+      let count = try bench.open().contents().count
+      try expect(
+        count == 5 || (count == 0 && !hasSaved),
+        "expected all records or no file when the process ends at step \(step), found \(count) records"
+      )
+      if isOver { return }
+    }
+    throw ConformanceFailure("expected a save to take fewer than \(Self.mostSteps) steps")
+  }
+
+  private func survivesFailures() throws {
+    for step in 1...Self.mostSteps {
+      let edit = try PendingEdit(self, on: .memory())
+      edit.faults.failOperation(edit.start + step)
+      let hasSaved = (try? edit.context.save()) != nil
+      let isOver = edit.faults.operations.count < edit.start + step
+      try expect(hasSaved || !isOver, "expected a save to succeed when nothing fails, found that it fails")
+      let when = "when step \(step) fails"
+      try edit.check(hasSaved: hasSaved, when)
+      try edit.expectOneFile(when)
+      try expect("whether changes are left \(when)", is: !hasSaved, found: edit.context.hasChanges)
+      try edit.context.save()
+      try edit.check(hasSaved: true, "\(when) and the save is tried again")
+      if isOver { return }
+    }
+    throw ConformanceFailure("expected a save to take fewer than \(Self.mostSteps) steps")
+  }
+
+  private func survivesFullDisk() throws {
+    let size = try PendingEdit(self, on: .memory()).bench.bytes().count
+    for room in [0, 1, size / 2] {
+      let edit = try PendingEdit(self, on: .memory())
+      let before = try edit.bench.bytes()
+      edit.faults.limitWrites(toByteCount: room)
+      try expectError(.fileWriteFailed, when: "the disk has room for \(room) bytes") { try edit.context.save() }
+      try expect(try edit.bench.bytes() == before, "expected the old file to stand when the disk is full")
+      try edit.expectOneFile("when the disk is full")
+      edit.faults.limitWrites(toByteCount: .max)
+      try edit.context.save()
+      try edit.check(hasSaved: true, "when there is room again")
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import Heartwood
+import HeartwoodStore
+
+extension StoreConformance {
+  /// A damaged file is an error that says where, or loads as something that can be read: it never traps and never hangs.
+  var damageCases: [ConformanceCase] {
+    [
+      makeCase("takes files that were cut short", needs: .file) { try $0.takesTruncations() },
+      makeCase("takes files with changed bits", needs: .file) { try $0.takesFlips() },
+      makeCase("takes files of something else", needs: .file) { try $0.takesOtherFiles() },
+    ]
+  }
+
+  /// How many damages of a kind are tried at most.
+  private static let mostTrials = 2_000
+
+  private func damagedBench() throws -> (Workbench, [UInt8]) {
+    let bench = Workbench(self, model: try ModelMaker(capabilities).richest())
+    let open = try bench.open()
+    try open.insertRandom(4, seed: 1)
+    return (bench, try bench.bytes())
+  }
+
+  private func takesTruncations() throws {
+    let (bench, bytes) = try damagedBench()
+    let step = max(1, bytes.count / Self.mostTrials)
+    for length in stride(from: 1, to: bytes.count, by: step) {
+      try take(Array(bytes.prefix(length)), "cut short after \(length) of \(bytes.count) bytes", bench)
+    }
+  }
+
+  private func takesFlips() throws {
+    let (bench, bytes) = try damagedBench()
+    let seed: UInt64 = 42
+    var generator = SeededGenerator(seed: seed)
+    for trial in 0..<Self.mostTrials {
+      var damaged = bytes
+      // The first trials go through all bytes; the others change a few anywhere.
+      let count = trial < bytes.count ? 1 : Int.random(in: 1...4, using: &generator)
+      for _ in 0..<count {
+        let offset = trial < bytes.count ? trial : Int.random(in: bytes.indices, using: &generator)
+        damaged[offset] ^= 1 << UInt8.random(in: 0...7, using: &generator)
+      }
+      guard damaged != bytes else { continue }
+      try take(damaged, "with changed bits (trial \(trial) of seed \(seed))", bench)
+    }
+  }
+
+  private func takesOtherFiles() throws {
+    let (bench, bytes) = try damagedBench()
+    var generator = SeededGenerator(seed: 7)
+    let noise = (0..<5_000).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    let others: [(String, [UInt8])] = [
+      ("of line ends", Array(repeating: 10, count: 50)), ("of zeros", Array(repeating: 0, count: 5_000)),
+      ("of noise", noise), ("of text", Array("Lorem ipsum\ndolor sit amet\n".utf8)), ("of one byte", [0xFF]),
+      ("of brackets", Array(repeating: UInt8(ascii: "["), count: 100_000)),
+    ]
+    for (what, other) in others {
+      let outcome = try outcome(of: other, what, bench)
+      try expect(outcome == nil, "expected a file \(what) to be refused, found that it loads")
+    }
+    try take(bytes + [0], "with a byte too many", bench)
+    try take(bytes + bytes, "that stands there twice", bench)
+  }
+
+  /// Fails if a damaged file loads although every damage is detected, or fails with anything but an error that names the file.
+  private func take(_ bytes: [UInt8], _ what: String, _ bench: Workbench) throws {
+    let loaded = try outcome(of: bytes, what, bench)
+    try expect(
+      loaded == nil || !detectsEveryChange,
+      "expected a file \(what) to be refused, as every change is detected; found that it loads"
+    )
+  }
+
+  /// What a damaged file loads as, or nil where it is refused.
+  private func outcome(of bytes: [UInt8], _ what: String, _ bench: Workbench) throws -> StoreContents? {
+    try bench.disk.write(bytes, to: bench.fileName())
+    defer { try? bench.disk.fileSystem.removeFile(atPath: bench.path()) }
+    do {
+      let contents = try bench.open().contents()
+      try readAll(contents)
+      return contents
+    } catch let error as PersistenceError {
+      try expect("the path that the error about a file \(what) names", is: bench.path(), found: error.context.path)
+      try expect(try bench.bytes() == bytes, "expected a file \(what) to stay as it was")
+      return nil
+    } catch {
+      throw ConformanceFailure("expected a PersistenceError about a file \(what), found \(error)")
+    }
+  }
+
+  /// Reads every value, which must not trap whatever the file said.
+  private func readAll(_ contents: StoreContents) throws {
+    for entity in contents.entities {
+      for node in contents.nodes(of: entity) { _ = (node.reference, node.values) }
+    }
+    _ = try ContentsValidation.findings(in: contents, limit: 10)
+  }
+}

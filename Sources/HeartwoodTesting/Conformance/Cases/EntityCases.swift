@@ -1,0 +1,79 @@
+import FoundationEssentials
+import Heartwood
+
+extension StoreConformance {
+  /// Several entities are kept apart, and what inherits keeps what it inherits.
+  var entityCases: [ConformanceCase] {
+    [
+      makeCase("keeps several entities", needs: .entities(2)) { try $0.keepsSeveralEntities() },
+      makeCase("keeps an entity that inherits from an abstract one") {
+        try $0.keepsInheritance(subentities: ["Circle"])
+      },
+      makeCase("keeps entities that inherit from one that has records", needs: .entities(3)) {
+        try $0.keepsInheritance(subentities: ["Circle", "Square"], isAbstract: false)
+      },
+      makeCase("keeps the entities of its configuration only", needs: .file) { try $0.keepsConfiguration() },
+    ]
+  }
+
+  private func keepsSeveralEntities() throws {
+    let bench = Workbench(self, model: try ModelMaker(capabilities).withEntities(2))
+    let source = try bench.openInMemory()
+    try source.insertRandom(9, seed: 1)
+    let open = try bench.convert(source)
+    try bench.expectReopensSame(open)
+    let context = try bench.reopened(open).makeContext()
+    try expect("the records of the first entity", is: 5, found: try context.count(entityName: ModelMaker.entity))
+    try expect("the records of the second", is: 4, found: try context.count(entityName: "\(ModelMaker.entity)1"))
+  }
+
+  private func keepsInheritance(subentities: [String], isAbstract: Bool = true) throws {
+    let type = try unwrap(
+      AttributeType.allCases.first(where: capabilities.attributeTypes.contains),
+      "an attribute type"
+    )
+    let parent = EntityDefinition(
+      name: "Shape",
+      isAbstract: isAbstract,
+      properties: [.attribute("inherited", type, optional: true)]
+    )
+    let children = subentities.map { name in
+      EntityDefinition(
+        name: name,
+        superentityName: "Shape",
+        properties: [.attribute("own\(name)", type, optional: true)]
+      )
+    }
+    let bench = Workbench(self, model: try ManagedObjectModel(entities: [parent] + children))
+    let open = try bench.open()
+    try open.insertRandom(12, seed: 1)
+    let reopened = try bench.expectReopensSame(open)
+    let context = reopened.makeContext()
+    try expect("the objects of the parent and below", is: 12, found: try context.count(entityName: "Shape"))
+    try expectError(.entityUnknown, when: "an object of an entity is asked for that is not there") {
+      _ = try context.fetch(entityName: "Triangle")
+    }
+  }
+
+  private func keepsConfiguration() throws {
+    let whole = try ModelMaker(capabilities).withEntities(2)
+    let model = try ManagedObjectModel(
+      entities: whole.entities.map(\.definition),
+      configurations: ["first": [ModelMaker.entity]]
+    )
+    let bench = Workbench(self, model: model)
+    let coordinator = try bench.makeCoordinator()
+    let store = try coordinator.addPersistentStore(
+      type: type,
+      configuration: "first",
+      at: bench.url(),
+      options: bench.options
+    )
+    let open = bench.openStore(store, in: coordinator)
+    try open.insertRandom(3, seed: 1)
+    let context = open.makeContext()
+    _ = try context.insert(entityName: "\(ModelMaker.entity)1")
+    try expectError(.storeNotOpen, when: "an object is saved whose entity no store keeps") { try context.save() }
+    try expect("the records", is: 3, found: try open.contents().count)
+  }
+}

@@ -1,0 +1,134 @@
+import FoundationEssentials
+import Heartwood
+import HeartwoodStore
+
+extension StoreConformance {
+  /// Who a store is, read and set with and without opening it.
+  var metadataCases: [ConformanceCase] {
+    [
+      makeCase("keeps its identifier", needs: .file) { try $0.keepsItsIdentifier() },
+      makeCase("tells its metadata without being opened", needs: .file) { try $0.tellsMetadataUnopened() },
+      makeCase("takes another identifier without being opened", needs: .file) { try $0.takesIdentifierUnopened() },
+      makeCase("keeps the user's metadata", needs: .userMetadata) { try $0.keepsUserMetadata() },
+      makeCase("takes the user's metadata without being opened", needs: .file, .userMetadata) {
+        try $0.takesUserMetadataUnopened()
+      },
+      makeCase("keeps its model", needs: .file, .embeddedModel) { try $0.keepsItsModel() },
+      makeCase("notices another version of the model, or tells of none", needs: .file) { try $0.noticesOtherModel() },
+    ]
+  }
+
+  func smallBench(_ disk: ConformanceDisk = .memory()) throws -> Workbench {
+    Workbench(self, model: try ModelMaker(capabilities).smallest(), disk: disk)
+  }
+
+  private func keepsItsIdentifier() throws {
+    let bench = try smallBench()
+    let open = try bench.open()
+    try open.insertRandom(2, seed: 1)
+    for _ in 1...3 {
+      let reopened = try bench.open()
+      try expect("the identifier of the reopened store", is: open.store.identifier, found: reopened.store.identifier)
+      try reopened.insertRandom(1, seed: 2)
+    }
+    let other = try bench.open("other")
+    try expect(other.store.identifier != open.store.identifier, "expected a new store to get an identifier of its own")
+  }
+
+  private func metadata(_ bench: Workbench) throws -> StoreMetadata {
+    try bench.makeCoordinator().metadataForPersistentStore(
+      type: type,
+      at: URL(filePath: bench.path()),
+      options: bench.options
+    )
+  }
+
+  private func tellsMetadataUnopened() throws {
+    let bench = try smallBench()
+    let open = try bench.open()
+    try open.insertRandom(2, seed: 1)
+    let before = try bench.bytes()
+    let found = try metadata(bench)
+    try expect("the identifier", is: open.store.identifier, found: found.identifier)
+    try expect("the store type", is: type, found: found.storeType)
+    try expect("the opened store's metadata", is: found, found: try bench.open().store.metadata)
+    try expect(try bench.bytes() == before, "expected reading not to change the file")
+    try expectError(.fileNotFound, when: "the metadata of no file are read") {
+      _ = try bench.makeCoordinator().metadataForPersistentStore(type: type, at: URL(filePath: bench.path("none")))
+    }
+  }
+
+  private func set(_ metadata: StoreMetadata, _ bench: Workbench) throws {
+    try bench.makeCoordinator().setMetadata(
+      metadata,
+      type: type,
+      at: URL(filePath: bench.path()),
+      options: bench.options
+    )
+  }
+
+  private func takesIdentifierUnopened() throws {
+    let bench = try smallBench()
+    let open = try bench.open()
+    try open.insertRandom(5, seed: 1)
+    var changed = open.store.metadata
+    changed.identifier = UUID()
+    try set(changed, bench)
+    try expect("the identifier", is: changed.identifier, found: try metadata(bench).identifier)
+    var expected = try open.contents()
+    expected.metadata = changed
+    try expectSame(try bench.open().contents(), as: expected, "the store with another identifier")
+  }
+
+  private static let userInfo: [String: MetadataValue] = [
+    "string": .string("a, \"b\"\n😀"), "": .string(""), "integer": .integer(.min), "double": .double(0.1),
+    "boolean": true, "date": .date(Date(timeIntervalSinceReferenceDate: -0.5)), "binary": .binary(Data([0, 255, 10])),
+    "array": .array([.integer(1), .array([]), .string("1")]), "dictionary": .dictionary(["a b": .dictionary([:])]),
+    "true?": .integer(1), "whole": .double(1),
+  ]
+
+  private func keepsUserMetadata() throws {
+    let bench = try smallBench()
+    let open = try bench.open()
+    try open.store.setUserInfo(Self.userInfo)
+    try open.insertRandom(2, seed: 1)
+    let reopened = try bench.reopened(open)
+    try expect("the user's metadata", is: Self.userInfo, found: reopened.store.metadata.userInfo)
+    try reopened.store.setUserInfo([:])
+    try reopened.insertRandom(1, seed: 2)
+    try expect("the user's metadata", is: [:], found: try bench.reopened(reopened).store.metadata.userInfo)
+  }
+
+  private func takesUserMetadataUnopened() throws {
+    let bench = try smallBench()
+    let open = try bench.open()
+    try open.insertRandom(3, seed: 1)
+    var changed = open.store.metadata
+    changed.userInfo = Self.userInfo
+    try set(changed, bench)
+    try expect("the user's metadata", is: Self.userInfo, found: try metadata(bench).userInfo)
+    var expected = try open.contents()
+    expected.metadata = changed
+    try expectSame(try bench.open().contents(), as: expected, "the store with the user's metadata")
+  }
+
+  private func keepsItsModel() throws {
+    let bench = Workbench(self, model: try ModelMaker(capabilities).richest())
+    try bench.open().insertRandom(3, seed: 1)
+    let found = try storeClass.readModel(from: try bench.input(), options: bench.options)
+    try expect(found == bench.model, "expected the file to name the model that it was written with")
+  }
+
+  private func noticesOtherModel() throws {
+    let bench = try smallBench()
+    try bench.open().insertRandom(3, seed: 1)
+    let hashes = try metadata(bench).modelVersionHashes
+    guard !hashes.isEmpty else { return }
+    let expected = Dictionary(uniqueKeysWithValues: bench.model.entities.map { ($0.name, $0.versionHash) })
+    try expect("the version hashes of the model", is: expected, found: hashes)
+    let changed = Workbench(self, model: try ModelMaker(capabilities).changed(), disk: bench.disk)
+    try expectError(.modelIncompatible, when: "it is opened with another version of the model") {
+      _ = try changed.open()
+    }
+  }
+}

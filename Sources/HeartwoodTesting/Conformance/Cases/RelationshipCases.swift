@@ -1,0 +1,137 @@
+import Heartwood
+import HeartwoodStore
+
+extension StoreConformance {
+  /// Objects lead to each other as they did.
+  var relationshipCases: [ConformanceCase] {
+    [
+      makeCase("keeps to-one relationships", needs: .relationships) { conformance in
+        try conformance.keepsLinks { objects in
+          try objects[1].link("parent", to: objects[0])
+          try objects[2].link("parent", to: objects[0])
+          try objects[3].link("parent", to: objects[3])
+        } check: { objects in
+          try objects[0].expectLinks("children", lead: [objects[1], objects[2]], inOrder: false)
+          try objects[1].expectLinks("parent", lead: [objects[0]])
+          try objects[3].expectLinks("parent", lead: [objects[3]])
+          try objects[4].expectLinks("parent", lead: [])
+        }
+      },
+      makeCase("keeps to-many relationships", needs: .relationships) { conformance in
+        try conformance.keepsLinks { objects in
+          try objects[0].link("children", to: objects[4], objects[2], objects[1])
+        } check: { objects in
+          try objects[0].expectLinks("children", lead: [objects[1], objects[2], objects[4]], inOrder: false)
+          try objects[4].expectLinks("parent", lead: [objects[0]])
+          try objects[3].expectLinks("children", lead: [])
+        }
+      },
+      makeCase("keeps the order of ordered relationships", needs: .relationships) { conformance in
+        try conformance.keepsLinks { objects in
+          try objects[0].link("steps", to: objects[3], objects[1], objects[4], objects[0], objects[2])
+          try objects[1].link("steps", to: objects[2], objects[3])
+        } check: { objects in
+          try objects[0].expectLinks("steps", lead: [objects[3], objects[1], objects[4], objects[0], objects[2]])
+          try objects[1].expectLinks("steps", lead: [objects[2], objects[3]])
+          try objects[3].expectLinks("stepOf", lead: [objects[0], objects[1]], inOrder: false)
+        }
+      },
+      makeCase("keeps one-to-one relationships", needs: .relationships) { conformance in
+        try conformance.keepsLinks { objects in
+          for index in objects.indices { try objects[index].link("leader", to: objects[(index + 2) % objects.count]) }
+        } check: { objects in
+          for (index, object) in objects.enumerated() {
+            try object.expectLinks("leader", lead: [objects[(index + 2) % objects.count]])
+            try objects[(index + 2) % objects.count].expectLinks("follower", lead: [object])
+          }
+        }
+      },
+      makeCase(
+        "keeps relationships to several entities",
+        needs: .relationships,
+        .entities(ModelMaker.severalEntityCount)
+      ) {
+        try $0.keepsLinksBetweenEntities()
+      },
+      makeCase("forgets relationships to what is deleted", needs: .relationships) { try $0.forgetsDeleted() },
+    ]
+  }
+
+  /// Saves five objects that `link` has joined, and looks at them with `check` after reopening.
+  private func keepsLinks(
+    _ link: ([ManagedObject]) throws -> Void,
+    check: ([ManagedObject]) throws -> Void
+  ) throws {
+    let bench = Workbench(self, model: try ModelMaker(capabilities).leadingToItself())
+    let open = try bench.open()
+    let context = open.makeContext()
+    let objects = try (0..<5).map { _ in try context.insert(entityName: ModelMaker.entity) }
+    try link(objects)
+    try check(objects)
+    try context.save()
+    let reopened = try bench.expectReopensSame(open)
+    try check(try reopened.makeContext().fetch(entityName: ModelMaker.entity))
+  }
+
+  private func keepsLinksBetweenEntities() throws {
+    let bench = Workbench(self, model: try ModelMaker(capabilities).severalEntities())
+    let open = try bench.open()
+    let context = open.makeContext()
+    let person = try context.insert(entityName: "Person")
+    let engineer = try context.insert(entityName: "Engineer")
+    let team = try context.insert(entityName: "Team")
+    try person.link("favourites", to: team, engineer, person)
+    try engineer.link("manager", to: person)
+    try team.link("members", to: engineer, person)
+    try context.save()
+    let reopened = try bench.expectReopensSame(open).makeContext()
+    let found = try reopened.fetch(entityName: "Thing")
+    try expect("the number of objects", is: 3, found: found.count)
+    let names = Dictionary(uniqueKeysWithValues: found.map { ($0.entity.name, $0) })
+    let (p, e) = (try unwrap(names["Person"], "the person"), try unwrap(names["Engineer"], "the engineer"))
+    let t = try unwrap(names["Team"], "the team")
+    try p.expectLinks("favourites", lead: [t, e, p])
+    try p.expectLinks("reports", lead: [e])
+    try t.expectLinks("members", lead: [e, p])
+    try t.expectLinks("admirers", lead: [p])
+    try e.expectLinks("teams", lead: [t])
+  }
+
+  private func forgetsDeleted() throws {
+    let bench = Workbench(self, model: try ModelMaker(capabilities).leadingToItself())
+    var open = try bench.open()
+    let context = open.makeContext()
+    let objects = try (0..<4).map { _ in try context.insert(entityName: ModelMaker.entity) }
+    try objects[0].link("children", to: objects[1], objects[2])
+    try objects[0].link("steps", to: objects[2], objects[1], objects[3])
+    try context.save()
+    open = try bench.expectReopensSame(open)
+    let other = open.makeContext()
+    other.delete(try other.fetch(entityName: ModelMaker.entity)[1])
+    try other.save()
+    open = try bench.expectReopensSame(open)
+    let left = try open.makeContext().fetch(entityName: ModelMaker.entity)
+    try left[0].expectLinks("children", lead: [left[1]])
+    try left[0].expectLinks("steps", lead: [left[1], left[2]])
+  }
+}
+
+extension ManagedObject {
+  /// Lets a relationship lead to `objects`.
+  fileprivate func link(_ name: String, to objects: ManagedObject...) throws {
+    let ids = objects.map(\.objectID)
+    let isToMany = entity.property(named: name)?.relationship?.isToMany == true
+    try setPropertyValue(isToMany ? .toMany(ids) : ids.first.map(PropertyValue.toOne) ?? .null, forKey: name)
+  }
+
+  fileprivate func expectLinks(_ name: String, lead objects: [ManagedObject], inOrder: Bool = true) throws {
+    let found = try propertyValue(forKey: name).objectIDs
+    let expected = objects.map(\.objectID)
+    if inOrder {
+      try expect("where \(entity.name).\(name) leads", is: expected, found: found)
+    } else {
+      try expect("how many objects \(entity.name).\(name) leads to", is: expected.count, found: found.count)
+      try expect("where \(entity.name).\(name) leads", is: Set(expected), found: Set(found))
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import Heartwood
+import HeartwoodStore
+
+extension StoreConformance {
+  /// The same content gives the same bytes, so that files can be compared and kept in version control.
+  var sameBytesCases: [ConformanceCase] {
+    [
+      makeCase("writes the same content as the same bytes", needs: .file) { try $0.writesSameBytes() },
+      makeCase("writes an unchanged file as the same bytes", needs: .file) { try $0.keepsBytesUnchanged() },
+    ]
+  }
+
+  private func writesSameBytes() throws {
+    let bench = Workbench(self, model: try ModelMaker(capabilities).richest())
+    let source = try bench.openInMemory()
+    if capabilities.supportsUserMetadata {
+      try source.store.setUserInfo(["b": 1, "a": .dictionary(["y": 1, "x": 2, "z": 3]), "c": "d"])
+    }
+    try source.insertRandom(40, seed: 1)
+    let first = try bench.convert(source, to: "first")
+    let second = try bench.convert(first, to: "second")
+    try bench.convert(try bench.reopened(second, "second"), to: "third")
+    for name in ["second", "third"] {
+      try expect(
+        try bench.bytes(name) == bench.bytes("first"),
+        "expected the same content to be written as the same bytes, found others in the \(name) file"
+      )
+    }
+  }
+
+  private func keepsBytesUnchanged() throws {
+    let bench = Workbench(self, model: try ModelMaker(capabilities).richest())
+    try bench.open().insertRandom(40, seed: 1)
+    let before = try bench.bytes()
+    _ = try bench.open().store.engine.save(ChangeSet())
+    try expect(try bench.bytes() == before, "expected an unchanged store to be written as the same bytes, found others")
+  }
+}

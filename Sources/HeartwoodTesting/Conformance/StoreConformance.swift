@@ -1,0 +1,70 @@
+public import Heartwood
+
+/// What the author of a store tells the conformance kit about it.
+///
+/// The kit derives the rest from the ``StoreCapabilities`` that the store declares. Every behaviour is a case, a value that runs
+/// with any test library. With Swift Testing:
+///
+///     @Test(arguments: StoreConformance(JSONLinesStore.self, detectsEveryChange: false).cases)
+///     func conforms(_ testCase: ConformanceCase) throws { try testCase.run() }
+///
+/// What the store has declared that it lacks is tried as well, and has to be refused with the right error.
+public struct StoreConformance: Sendable {
+  /// The class that is tested. It need not be registered anywhere.
+  public let storeClass: any StoreClass.Type
+  /// Whether a file of which any byte has changed or is missing is always refused, as one with checksums is.
+  public let detectsEveryChange: Bool
+  let options: @Sendable (ManagedObjectModel) -> StoreOptions
+  let refuses: @Sendable (PropertyValue, AttributeType) -> Bool
+
+  /// Describes a store.
+  ///
+  /// - Parameters:
+  ///   - storeClass: the class of the store.
+  ///   - detectsEveryChange: whether a file of which any byte has changed or is missing is always refused. A store that says no
+  ///     may load a damaged file as something else, but must not trap.
+  ///   - options: makes the options that a store of a model is opened with.
+  ///   - refuses: which values of the attribute types that the store declares it cannot hold all the same. They have to be refused
+  ///     with ``PersistenceError/Code/valueUnsupported``; every other value has to come back as it was.
+  public init(
+    _ storeClass: any StoreClass.Type,
+    detectsEveryChange: Bool,
+    options: @escaping @Sendable (_ model: ManagedObjectModel) -> StoreOptions = { _ in StoreOptions() },
+    refuses: @escaping @Sendable (_ value: PropertyValue, _ type: AttributeType) -> Bool = { _, _ in false }
+  ) {
+    self.storeClass = storeClass
+    self.detectsEveryChange = detectsEveryChange
+    self.options = options
+    self.refuses = refuses
+  }
+}
+
+extension StoreConformance {
+  /// The type that is tested.
+  public var type: StoreType { typeDescription.type }
+
+  /// A case for each behaviour that a store must have.
+  public var cases: [ConformanceCase] {
+    registrationCases + metadataCases + newStoreCases + attributeCases + referenceCases + orderCases + entityCases
+      + relationshipCases + editingCases + sameBytesCases + atomicityCases + conflictCases + readOnlyCases
+      + conversionCases + damageCases + randomGraphCases
+  }
+
+  var typeDescription: StoreTypeDescription { storeClass.typeDescription }
+  var capabilities: StoreCapabilities { typeDescription.capabilities }
+
+  /// A case of this store.
+  ///
+  /// - Parameter requirements: what the store must have declared for `body` to run. Otherwise the first that it lacks has to be
+  ///   refused.
+  func makeCase(
+    _ name: String,
+    needs requirements: ConformanceRequirement...,
+    body: @escaping @Sendable (StoreConformance) throws -> Void
+  ) -> ConformanceCase {
+    let missing = requirements.first { !$0.isMet(by: self) }
+    return ConformanceCase(name: name, storeType: type, requirements: requirements, missing: missing) {
+      if let missing { try missing.expectRefusal(by: self) } else { try body(self) }
+    }
+  }
+}

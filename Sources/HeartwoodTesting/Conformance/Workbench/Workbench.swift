@@ -1,0 +1,117 @@
+import FoundationEssentials
+import Heartwood
+import HeartwoodStore
+
+/// What a case works with: a model, files of its own, and stores of the type that is tested.
+struct Workbench {
+  let conformance: StoreConformance
+  let model: ManagedObjectModel
+  let disk: ConformanceDisk
+  let fileSystem: any FileSystem
+
+  /// - Parameter fileSystem: what the stores see of the disk; nil means all of it, without faults.
+  init(
+    _ conformance: StoreConformance,
+    model: ManagedObjectModel,
+    disk: ConformanceDisk = .memory(),
+    fileSystem: (any FileSystem)? = nil
+  ) {
+    self.conformance = conformance
+    self.model = model
+    self.disk = disk
+    self.fileSystem = fileSystem ?? disk.fileSystem
+  }
+
+  /// The same place, seen through `fileSystem`.
+  func seen(through fileSystem: any FileSystem) -> Workbench {
+    Workbench(conformance, model: model, disk: disk, fileSystem: fileSystem)
+  }
+
+  var options: StoreOptions { conformance.options(model) }
+}
+
+// MARK: Files
+
+extension Workbench {
+  /// What every store's file is called unless a case needs several.
+  static let name = "store"
+
+  /// The name of a file, with the extension of the type.
+  func fileName(_ name: String = Workbench.name, type: StoreTypeDescription? = nil) -> String {
+    (type ?? conformance.typeDescription).fileExtensions.first.map { "\(name).\($0)" } ?? name
+  }
+
+  func path(_ name: String = Workbench.name, type: StoreTypeDescription? = nil) -> String {
+    disk.path(fileName(name, type: type))
+  }
+
+  /// The place of a store of `type`; nil where such stores have no files.
+  func url(_ name: String = Workbench.name, type: StoreTypeDescription? = nil) -> URL? {
+    let description = type ?? conformance.typeDescription
+    return description.capabilities.isPersistent ? URL(filePath: path(name, type: type)) : nil
+  }
+
+  func input(_ name: String = Workbench.name) throws -> StoreInput {
+    try StoreInput(try disk.fileSystem.openFile(atPath: path(name)))
+  }
+
+  func bytes(_ name: String = Workbench.name) throws -> [UInt8] { try input(name).bytes() }
+}
+
+// MARK: Stores
+
+extension Workbench {
+  /// A coordinator that knows the type that is tested and all that ship.
+  func makeCoordinator() throws -> PersistentStoreCoordinator {
+    let registry = StoreRegistry()
+    try registry.register(conformance.storeClass)
+    for description in StoreRegistry.default.typeDescriptions where description.type != conformance.type {
+      try registry.register(try StoreRegistry.default.storeClass(for: description.type))
+    }
+    return try PersistentStoreCoordinator(managedObjectModel: model, registry: registry, fileSystem: fileSystem)
+  }
+
+  func open(_ name: String = Workbench.name, readOnly: Bool = false) throws -> OpenStore {
+    var options = options
+    if readOnly { options[.isReadOnly] = true }
+    let coordinator = try makeCoordinator()
+    let store = try coordinator.addPersistentStore(type: conformance.type, at: url(name), options: options)
+    return openStore(store, in: coordinator)
+  }
+
+  func openStore(_ store: PersistentStore, in coordinator: PersistentStoreCoordinator) -> OpenStore {
+    OpenStore(coordinator: coordinator, store: store, refuses: conformance.refuses)
+  }
+
+  /// A store that holds anything, to prepare contents in.
+  func openInMemory() throws -> OpenStore {
+    let coordinator = try makeCoordinator()
+    return openStore(try coordinator.addPersistentStore(type: .inMemory, at: nil), in: coordinator)
+  }
+
+  /// Writes what `source` keeps as a store of the tested type, and opens that.
+  @discardableResult
+  func convert(_ source: OpenStore, to name: String = Workbench.name) throws -> OpenStore {
+    let store = try source.coordinator.migratePersistentStore(
+      source.store,
+      to: url(name),
+      type: conformance.type,
+      options: options
+    )
+    return openStore(store, in: source.coordinator)
+  }
+
+  /// The store as somebody else finds it who opens the file; for a store without one, the same store.
+  func reopened(_ open: OpenStore, _ name: String = Workbench.name) throws -> OpenStore {
+    conformance.capabilities.isPersistent ? try self.open(name) : open
+  }
+
+  /// Fails unless whoever opens the file finds what `open` has.
+  @discardableResult
+  func expectReopensSame(_ open: OpenStore, _ name: String = Workbench.name) throws -> OpenStore {
+    let expected = try open.contents()
+    let found = try reopened(open, name)
+    try expectSame(try found.contents(), as: expected, "the reopened store")
+    return found
+  }
+}

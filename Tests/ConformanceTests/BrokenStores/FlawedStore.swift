@@ -1,0 +1,110 @@
+import Foundation
+import Heartwood
+
+/// What is wrong with a store: it changes what is written or what has been read.
+protocol StoreFlaw: Sendable {
+  static var name: StoreType { get }
+  static func write(_ document: inout StoreDocument, path: String) throws
+  static func read(_ document: inout StoreDocument)
+}
+
+extension StoreFlaw {
+  static var name: StoreType { StoreType("\(Self.self)") }
+  static func write(_ document: inout StoreDocument, path: String) throws {}
+  static func read(_ document: inout StoreDocument) {}
+}
+
+/// What the file of a ``FlawedStore`` holds, as JSON.
+struct StoreDocument: Codable {
+  struct Name: Codable, Hashable {
+    var entity: String
+    var reference: String
+
+    init(_ id: ManagedObjectID) {
+      entity = id.entity.name
+      reference = id.reference.text
+    }
+  }
+
+  struct Record: Codable {
+    var name: Name
+    var values: [String: String]
+    var links: [String: [Name]]
+  }
+
+  var metadata: StoreMetadata
+  var records: [Record]
+  /// Something that has nothing to do with the content.
+  var noise: String?
+}
+
+/// A sound store but for its flaw.
+final class FlawedStore<Flaw: StoreFlaw>: AtomicStore {
+  static var typeDescription: StoreTypeDescription {
+    StoreTypeDescription(
+      type: Flaw.name,
+      displayName: "Flawed",
+      fileExtensions: ["flawed"],
+      capabilities: StoreCapabilities(
+        kind: .atomic,
+        isPersistent: true,
+        maximumEntityCount: nil,
+        attributeTypes: Set(AttributeType.allCases),
+        supportsRelationships: true,
+        referenceKinds: [.uuid, .integer, .string],
+        supportsUserMetadata: true,
+        embedsModel: false
+      )
+    )
+  }
+
+  private let path: String
+
+  init(_ setup: StoreSetup) {
+    path = setup.path ?? ""
+  }
+
+  static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
+    try document(in: file).metadata
+  }
+
+  private static func document(in file: StoreInput) throws -> StoreDocument {
+    var document = try JSONDecoder().decode(StoreDocument.self, from: Data(file.bytes()))
+    Flaw.read(&document)
+    return document
+  }
+
+  func load(_ file: StoreInput, into loader: StoreLoader) throws {
+    func id(_ name: StoreDocument.Name) throws -> ManagedObjectID {
+      loader.objectID(ReferenceID(text: name.reference), of: try loader.entity(named: name.entity))
+    }
+    for record in try Self.document(in: file).records {
+      let objectID = try id(record.name)
+      try loader.addNode(objectID.reference, to: objectID.entity) { node in
+        try node.setAttributeTexts(record.values)
+        for (key, names) in record.links { try node.setObjectIDs(try names.map(id), forKey: key) }
+      }
+    }
+  }
+
+  func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
+    let records = contents.nodes.map { node in
+      StoreDocument.Record(
+        name: .init(node.objectID),
+        values: node.attributeTexts,
+        links: node.relatedObjectIDs.mapValues { $0.map(StoreDocument.Name.init) }
+      )
+    }
+    var document = StoreDocument(metadata: contents.metadata, records: Array(records))
+    try Flaw.write(&document, path: path)
+    try output.write(try document.encoded())
+  }
+}
+
+extension StoreDocument {
+  func encoded() throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    return [UInt8](try encoder.encode(self))
+  }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Heartwood
+
+enum NoFlaw: StoreFlaw {}
+
+enum DropsLastRecord: StoreFlaw {
+  static func write(_ document: inout StoreDocument, path: String) { _ = document.records.popLast() }
+}
+
+enum LosesEmptyStrings: StoreFlaw {
+  static func read(_ document: inout StoreDocument) {
+    document.changeValues { $0.isEmpty ? nil : $0 }
+  }
+}
+
+enum RoundsDates: StoreFlaw {
+  static func read(_ document: inout StoreDocument) {
+    document.changeValues { text in Double(text).map { $0.isFinite ? "\($0.rounded())" : text } ?? text }
+  }
+}
+
+enum TruncatesIntegers: StoreFlaw {
+  static func read(_ document: inout StoreDocument) {
+    document.changeValues { text in Int64(text).map { "\(Int32(truncatingIfNeeded: $0))" } ?? text }
+  }
+}
+
+enum WritesInPlace: StoreFlaw {
+  static func write(_ document: inout StoreDocument, path: String) throws {
+    guard FileManager.default.fileExists(atPath: path) else { return }
+    let bytes = try document.encoded()
+    let file = try FileHandle(forWritingTo: URL(filePath: path))
+    try file.truncate(atOffset: 0)
+    try file.write(contentsOf: bytes)
+    try file.close()
+  }
+}
+
+enum MakesNewIdentifier: StoreFlaw {
+  static func read(_ document: inout StoreDocument) { document.metadata.identifier = UUID() }
+}
+
+enum ForgetsUserInfo: StoreFlaw {
+  static func write(_ document: inout StoreDocument, path: String) { document.metadata.userInfo = [:] }
+}
+
+enum SortsRecords: StoreFlaw {
+  static func write(_ document: inout StoreDocument, path: String) {
+    document.records.sort { $0.name.reference < $1.name.reference }
+  }
+}
+
+enum ReadsNumbersFromStrings: StoreFlaw {
+  static func read(_ document: inout StoreDocument) {
+    for index in document.records.indices where document.records[index].name.reference.hasPrefix("'") {
+      document.records[index].name.reference.removeFirst()
+    }
+  }
+}
+
+enum SortsLinks: StoreFlaw {
+  static func write(_ document: inout StoreDocument, path: String) {
+    document.changeLinks { $0.sorted { $0.reference < $1.reference } }
+  }
+}
+
+enum LosesLinks: StoreFlaw {
+  static func write(_ document: inout StoreDocument, path: String) { document.changeLinks { _ in [] } }
+}
+
+enum WritesAtRandom: StoreFlaw {
+  static func write(_ document: inout StoreDocument, path: String) { document.noise = UUID().uuidString }
+}
+
+enum LeavesFilesBehind: StoreFlaw {
+  static func write(_ document: inout StoreDocument, path: String) throws {
+    let folder = URL(filePath: path).deletingLastPathComponent().path
+    guard FileManager.default.fileExists(atPath: folder) else { return }
+    try Data().write(to: URL(filePath: path + ".bak"))
+  }
+}
+
+/// It declares binary attributes and cannot hold them.
+enum LacksWithoutSaying: StoreFlaw {
+  static func read(_ document: inout StoreDocument) {
+    document.changeValues { text in Data(base64Encoded: text)?.isEmpty == false ? nil : text }
+  }
+}
+
+extension StoreDocument {
+  fileprivate mutating func changeValues(_ change: (String) -> String?) {
+    for index in records.indices { records[index].values = records[index].values.compactMapValues(change) }
+  }
+
+  fileprivate mutating func changeLinks(_ change: ([Name]) -> [Name]) {
+    for index in records.indices { records[index].links = records[index].links.mapValues(change) }
+  }
+}

@@ -1,0 +1,36 @@
+import FoundationEssentials
+import Heartwood
+import HeartwoodTesting
+import Testing
+
+/// The kit, run over every store that ships.
+@Suite struct StoreConformanceTests {
+  static let conformances = [
+    StoreConformance(InMemoryStore.self, detectsEveryChange: true),
+    StoreConformance(BinaryStore.self, detectsEveryChange: true),
+    StoreConformance(CSVStore.self, detectsEveryChange: false, refuses: { value, _ in isFarDate(value) }),
+  ]
+
+  /// Whether it is a date outside of the years 1 to 9999, which is how CSV writes dates.
+  private static func isFarDate(_ value: PropertyValue) -> Bool {
+    guard case .date(let date) = value else { return false }
+    return !(-63_113_904_000..<252_423_993_600).contains(date.timeIntervalSinceReferenceDate)
+  }
+
+  @Test(arguments: conformances.flatMap(\.cases))
+  func conforms(_ testCase: ConformanceCase) throws {
+    try testCase.run()
+  }
+
+  @Test func everyRegisteredStoreRunsTheKit() {
+    let registered = Set(StoreRegistry.default.typeDescriptions.map(\.type))
+    let missing = registered.subtracting(Self.conformances.map(\.type))
+    #expect(missing.isEmpty, "Add a StoreConformance for \(missing) above.")
+  }
+
+  @Test(arguments: conformances)
+  func casesHaveNamesOfTheirOwn(_ conformance: StoreConformance) {
+    let names = conformance.cases.map(\.name)
+    #expect(Set(names).count == names.count)
+  }
+}

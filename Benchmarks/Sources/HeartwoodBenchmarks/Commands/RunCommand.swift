@@ -3,7 +3,11 @@ import Foundation
 
 /// Measures the cases and prints the tables.
 struct RunCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "run", abstract: "Measure cases and print tables.")
+  static let configuration = CommandConfiguration(
+    commandName: "run",
+    abstract: "Measure cases and print tables.",
+    usage: "Benchmarks/run [<names> ...] [--rows <rows>] [--runs <runs>] [--markdown <file>] [--ten-million] [--strict]"
+  )
 
   @Argument(help: "The names of the cases; all where there are none.") var names: [String] = []
   @Option(help: "How many rows the cases work on.") var rows = 1_000_000

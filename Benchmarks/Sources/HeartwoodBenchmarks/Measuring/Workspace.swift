@@ -35,12 +35,13 @@ final class Workspace {
 
   /// Puts a copy of a file in place of whatever there is.
   static func copy(_ source: String, to destination: String) throws {
-    try? FileManager.default.removeItem(atPath: destination)
+    remove(destination)
     try FileManager.default.copyItem(atPath: source, toPath: destination)
   }
 
-  static func size(of path: String) throws -> Int {
-    try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+  /// Removes a file, if it is there: giving back the memory of an old file takes its time too.
+  static func remove(_ path: String) {
+    unlink(path)
   }
 
   /// Throws where two files differ.

@@ -35,6 +35,16 @@ import Testing
     #expect(try folder.heartwood("verify", "list.heartwood").text == "ok: 1 record\n")
   }
 
+  @Test func theStoreOfTheExampleHasAsManyLinesAsItSays() throws {
+    let source = try String(
+      contentsOf: Repository.root.appending(path: "Examples/JSONLines/Sources/JSONLines/JSONLinesStore.swift"),
+      encoding: .utf8
+    )
+    let lines = source.split(separator: "\n").map { $0.drop { $0 == " " } }
+    let code = lines.count { !$0.isEmpty && !$0.hasPrefix("//") }
+    #expect(try readme().contains(" \(code) lines of code"))
+  }
+
   @Test func theLinksLeadSomewhere() throws {
     for link in try readme().matches(of: /\]\(([^)#]+)\)/).map({ String($0.1) }) where !link.contains("://") {
       #expect(FileManager.default.fileExists(atPath: Repository.root.appending(path: link).path), "\(link)")

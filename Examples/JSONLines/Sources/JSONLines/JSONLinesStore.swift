@@ -3,6 +3,7 @@ import Heartwood
 
 /// A store of text: the first line is the store's metadata in JSON, and each of the others is a record.
 public final class JSONLinesStore: AtomicStore {
+  /// What such a file is called, and what the store can do.
   public static let typeDescription = StoreTypeDescription(
     type: "JSONLines",
     displayName: "JSON Lines",
@@ -19,12 +20,15 @@ public final class JSONLinesStore: AtomicStore {
     )
   )
 
+  /// Makes a store; it needs to know nothing beforehand.
   public init(_ setup: StoreSetup) {}
 
+  /// Reads the first line.
   public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
     try file.withFirstLine { try JSONDecoder().decode(StoreMetadata.self, from: Data($0.utf8)) }
   }
 
+  /// Reads each record from a line of its own.
   public func load(_ file: StoreInput, into loader: StoreLoader) throws {
     try file.forEachLine(after: 1) { line in
       let record = try JSONDecoder().decode(Record.self, from: Data(line.utf8))
@@ -38,6 +42,7 @@ public final class JSONLinesStore: AtomicStore {
     }
   }
 
+  /// Writes each record to a line of its own.
   public func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys

@@ -109,7 +109,7 @@ extension FaultInjectingFileSystem {
     toPath destination: String,
     exclusively: Bool
   ) throws(PersistenceError) {
-    try admit(.move(source: source, destination: destination))
+    try admit(.move(source: source, destination: destination, exclusively: exclusively))
     try base.moveFile(atPath: source, toPath: destination, exclusively: exclusively)
   }
 

@@ -10,7 +10,7 @@ public enum FileOperation: Sendable, Hashable {
   case write(path: String, count: Int)
   case synchronize(path: String)
   case close(path: String)
-  case move(source: String, destination: String)
+  case move(source: String, destination: String, exclusively: Bool)
   case synchronizeDirectory(ofPath: String)
   case remove(path: String)
   case removeAbandonedTemporaryFiles(besidePath: String)
@@ -23,7 +23,7 @@ extension FileOperation {
     switch self {
     case .status(let path), .resolveSymbolicLinks(let path), .open(let path), .read(let path, _, _), .map(let path),
       .createTemporaryFile(let path), .write(let path, _), .synchronize(let path), .close(let path),
-      .move(_, let path), .synchronizeDirectory(let path), .remove(let path),
+      .move(_, let path, _), .synchronizeDirectory(let path), .remove(let path),
       .removeAbandonedTemporaryFiles(let path), .lock(let path):
       path
     }

@@ -36,7 +36,8 @@ import Testing
 
   @Test(arguments: TestDisk.Kind.allCases, Start.allCases)
   func savesInTheseSteps(_ kind: TestDisk.Kind, _ start: Start) throws {
-    let operations = try steps(kind, start).operations
+    let (operations, move) = try steps(kind, start)
+    if case .move(_, _, let exclusively) = operations[move - 1] { #expect(exclusively == (start == .noFile)) }
     #expect(operations.contains { if case .synchronize = $0 { true } else { false } })
     #expect(operations.count { if case .write = $0 { true } else { false } } == 3)
     guard case .synchronizeDirectory = operations[operations.count - 2] else {

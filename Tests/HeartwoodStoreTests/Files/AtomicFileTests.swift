@@ -222,6 +222,23 @@ import Testing
   }
 
   @Test(arguments: TestDisk.Kind.allCases)
+  func exclusiveMoveReplacesNothing(_ kind: TestDisk.Kind) throws {
+    let disk = try TestDisk(kind)
+    try disk.write([1], to: "new")
+    try disk.write([2], to: "old")
+    func move() throws {
+      try disk.fileSystem.moveFile(atPath: disk.path("new"), toPath: disk.path("old"), exclusively: true)
+    }
+    #expect(errorCode(move) == .fileExists)
+    #expect(try disk.contents("old") == [2])
+    #expect(try disk.contents("new") == [1])
+    try disk.remove("old")
+    try move()
+    #expect(try disk.contents("old") == [1])
+    #expect(try disk.names() == ["old"])
+  }
+
+  @Test(arguments: TestDisk.Kind.allCases)
   func longestNameCanBeSaved(_ kind: TestDisk.Kind) throws {
     let disk = try TestDisk(kind)
     let name = String(repeating: "é", count: 125) + ".csv"

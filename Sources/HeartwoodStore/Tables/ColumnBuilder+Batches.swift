@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// A part of some bytes.
 package struct ByteSpan: BitwiseCopyable {
   package var start: UInt32
@@ -52,14 +50,5 @@ extension ColumnBuilder {
   /// Appends `count` rows without a value.
   package func appendNulls(_ count: Int) {
     for _ in 0..<count { appendNull() }
-  }
-}
-
-extension ReferenceColumnBuilder {
-  /// Appends UUIDs, which lie in `bytes` one after another.
-  package func append(uuids bytes: UnsafeRawBufferPointer, entityOrdinal: Int) {
-    for offset in stride(from: 0, to: bytes.count, by: MemoryLayout<uuid_t>.size) {
-      append(uuid: bytes.loadUnaligned(fromByteOffset: offset, as: uuid_t.self), entityOrdinal: entityOrdinal)
-    }
   }
 }

@@ -162,6 +162,20 @@ extension ReferenceColumnBuilder {
     noteEntities(rows, of: source, entityOrdinal)
   }
 
+  /// Appends UUIDs of one entity, which lie in `bytes` one after another.
+  package func append(uuids bytes: UnsafeRawBufferPointer, entityOrdinal: Int) {
+    let width = MemoryLayout<uuid_t>.size
+    guard layout == nil || layout == .uuid else {
+      for offset in stride(from: 0, to: bytes.count, by: width) {
+        append(uuid: bytes.loadUnaligned(fromByteOffset: offset, as: uuid_t.self), entityOrdinal: entityOrdinal)
+      }
+      return
+    }
+    if layout == nil { begin(.uuid) }
+    values.append(bytes)
+    note(entityOrdinal, count: bytes.count / width)
+  }
+
   private func appendNames(_ rows: Range<Int>, of source: ReferenceColumn) {
     if let width = source.layout.width {
       let bytes = (rows.lowerBound * width)..<(rows.upperBound * width)
@@ -181,11 +195,16 @@ extension ReferenceColumnBuilder {
       for row in rows { note(source.entityOrdinal(row)) }
       return
     }
-    note(common)
+    note(common, count: rows.count)
+  }
+
+  private func note(_ entityOrdinal: Int, count references: Int) {
+    guard references > 0 else { return }
+    note(entityOrdinal)
     if case .same = entities {
-      count += rows.count - 1
+      count += references - 1
     } else {
-      for _ in rows.dropFirst() { note(common) }
+      for _ in 1..<references { note(entityOrdinal) }
     }
   }
 }

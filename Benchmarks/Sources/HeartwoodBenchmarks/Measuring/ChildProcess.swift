@@ -20,22 +20,23 @@ enum ChildProcess {
     let output: Data
   }
 
-  /// Runs `command`, whose first element is a path, with its standard output going to a file in `directory`.
+  /// Runs `command`, whose first element is a path, and keeps its standard output.
   ///
   /// - Throws: ``BenchmarkError`` where it cannot be started or its exit status is not 0.
-  static func run(_ command: [String], outputIn directory: String) throws -> Outcome {
-    let outputPath = directory + "/output-\(getpid()).txt"
-    defer { unlink(outputPath) }
+  static func run(_ command: [String]) throws -> Outcome {
+    // A pipe: a file would be one more thing for the disk to write while the command waits for it.
+    let pipe = Pipe()
     let clock = ContinuousClock()
     let start = clock.now
-    let identifier = try spawn(command, outputPath: outputPath)
+    let identifier = try spawn(command, output: pipe)
+    try pipe.fileHandleForWriting.close()
+    let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
     var status: Int32 = 0
     var usage = rusage()
     while wait4(identifier, &status, 0, &usage) < 0 {
       guard errno == EINTR else { throw BenchmarkError("\(command[0]) was lost: \(String(cString: strerror(errno)))") }
     }
     let duration = clock.now - start
-    let output = try Data(contentsOf: URL(filePath: outputPath))
     guard status == 0 else {
       let how = status & 0x7F == 0 ? "exit status \((status >> 8) & 0xFF)" : "signal \(status & 0x7F)"
       let text = String(decoding: output, as: UTF8.self)
@@ -44,7 +45,7 @@ enum ChildProcess {
     return Outcome(seconds: duration.seconds, peakBytes: peakBytes(usage), output: output)
   }
 
-  private static func spawn(_ command: [String], outputPath: String) throws -> pid_t {
+  private static func spawn(_ command: [String], output: Pipe) throws -> pid_t {
     #if canImport(Darwin)
       var actions: posix_spawn_file_actions_t?
     #else
@@ -52,7 +53,9 @@ enum ChildProcess {
     #endif
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, outputPath, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    posix_spawn_file_actions_adddup2(&actions, output.fileHandleForWriting.fileDescriptor, STDOUT_FILENO)
+    posix_spawn_file_actions_addclose(&actions, output.fileHandleForWriting.fileDescriptor)
+    posix_spawn_file_actions_addclose(&actions, output.fileHandleForReading.fileDescriptor)
     var arguments = command.map { strdup($0) }
     defer { for argument in arguments { free(argument) } }
     arguments.append(nil)

@@ -34,7 +34,7 @@ struct Contestant {
   func run(in workspace: Workspace) throws -> Sample {
     try prepare()
     workspace.flushDisk()
-    let outcome = try ChildProcess.run(command, outputIn: workspace.dataDirectory)
+    let outcome = try ChildProcess.run(command)
     let report = measure == .reported ? try CaseReport(lastLineOf: outcome.output) : nil
     return Sample(
       seconds: report?.seconds ?? outcome.seconds,

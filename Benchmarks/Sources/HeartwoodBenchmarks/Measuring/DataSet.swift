@@ -53,7 +53,7 @@ final class DataSet {
   }
 
   private func perform(_ command: [String]) throws {
-    _ = try ChildProcess.run(command, outputIn: programs.data)
+    _ = try ChildProcess.run(command)
   }
 
   /// Writes the CSV file in pieces, so that this program stays small.

@@ -18,8 +18,6 @@ final class Workspace {
     try FileManager.default.createDirectory(atPath: programs.data, withIntermediateDirectories: true)
   }
 
-  var dataDirectory: String { programs.data }
-
   func dataSet(rows: Int) -> DataSet {
     if let dataSet = dataSets[rows] { return dataSet }
     let dataSet = DataSet(rows: rows, programs: programs)

@@ -12,17 +12,17 @@ struct Machine {
       "\(Date.now.formatted(.iso8601))",
       "\(processorName ?? "unknown processor"), \(process.activeProcessorCount) cores, \(memory) GB\(load)",
       "\(process.operatingSystemVersionString)",
-      firstLine(["/usr/bin/env", "swift", "--version"], programs) ?? "unknown Swift",
+      firstLine(["/usr/bin/env", "swift", "--version"]) ?? "unknown Swift",
     ]
-    if let tool = firstLine([programs.tool, "--version"], programs) { lines.append("heartwood \(tool)") }
-    if let grdb = firstLine([programs.grdb, "version"], programs) { lines.append(grdb) }
-    let duckDB = programs.python.flatMap { firstLine([$0, programs.duckdb, "version"], programs) }
+    if let tool = firstLine([programs.tool, "--version"]) { lines.append("heartwood \(tool)") }
+    if let grdb = firstLine([programs.grdb, "version"]) { lines.append(grdb) }
+    let duckDB = programs.python.flatMap { firstLine([$0, programs.duckdb, "version"]) }
     lines.append(duckDB.map { "DuckDB \($0)" } ?? "no DuckDB: its comparisons are left out")
     return Machine(lines: lines)
   }
 
-  private static func firstLine(_ command: [String], _ programs: Programs) -> String? {
-    guard let outcome = try? ChildProcess.run(command, outputIn: programs.data) else { return nil }
+  private static func firstLine(_ command: [String]) -> String? {
+    guard let outcome = try? ChildProcess.run(command) else { return nil }
     return String(decoding: outcome.output, as: UTF8.self).split(separator: "\n").first.map(String.init)
   }
 

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Heartwood
 
 /// Runs the command that the arguments ask for, and says how it ended.
 @main enum Main {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Heartwood
 
 struct InfoCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Heartwood
 import HeartwoodStore
 
 struct VerifyCommand: ParsableCommand {

@@ -1,4 +1,3 @@
-import Heartwood
 import HeartwoodStore
 
 #if canImport(Glibc)

@@ -20,8 +20,9 @@ package final class AtomicStoreEngine: StoreEngine {
   /// The ordinals of the entities whose records are read together with those of an entity, by its ordinal.
   private let reachable: [[Int]]
   private let state: Mutex<State>
-  /// Held for the whole of a save, so that two of them follow each other while readers go on.
-  private let saving = Mutex<Void>(())
+  /// Whether the engine was closed. Held for the whole of a save, so that two of them follow each other while readers go on.
+  private let saving = Mutex(false)
+  package let saves = ChangeCounter()
 
   private init(
     store: any AtomicStore,
@@ -173,11 +174,6 @@ extension AtomicStoreEngine {
     return contents.tables[entity.ordinal]
   }
 
-  package func record(_ reference: ReferenceID, of entity: EntityDescription) throws -> TableRow? {
-    let table = try table(of: entity)
-    return try table.row(of: reference).map { TableRow(table: table, row: $0) }
-  }
-
   package func count(of entity: EntityDescription) throws -> Int {
     state.withLock { $0.contents.tables[entity.ordinal].count }
   }
@@ -200,9 +196,10 @@ extension AtomicStoreEngine {
     _ = try save(ChangeSet())
   }
 
-  package func save(_ changes: ChangeSet) throws -> SaveResult {
+  package func save(_ changes: ChangeSet) throws -> StoreCommit {
     try checkWritable()
-    return try saving.withLock { _ in
+    return try saving.withLock { isClosed in
+      guard !isClosed else { throw closed() }
       let before = state.withLock { $0 }
       for table in before.contents.tables { try table.verify() }
       var references = before.references
@@ -217,8 +214,23 @@ extension AtomicStoreEngine {
       let previous = before.file.map { PreviousSave(contents: before.contents, file: $0) }
       try write(&after, over: previous, expecting: before.standing.map { .unchanged($0) } ?? .nothing)
       state.withLock { $0.references = references }
-      return application.result
+      return StoreCommit(result: application.result, tables: after.tables, number: saves.advance())
     }
+  }
+
+  package func close(unlessSavedSince number: UInt64?) -> Bool {
+    saving.withLock { isClosed in
+      isClosed = isClosed || number.map { $0 == saves.current } ?? true
+      return isClosed
+    }
+  }
+
+  private func closed() -> PersistenceError {
+    PersistenceError(
+      .storeNotOpen,
+      "The store was removed from its coordinator. Add it again, and read and change the objects anew.",
+      context: .init(path: path, storeType: typeDescription.type)
+    )
   }
 
   private func checkWritable() throws(PersistenceError) {

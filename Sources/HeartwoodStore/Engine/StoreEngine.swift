@@ -8,17 +8,22 @@ package protocol StoreEngine: Sendable {
   /// What object ids are made with, indexed by entity ordinal.
   var scopes: [ObjectIDScope] { get }
 
-  /// The records of `entity` itself, safe to read, and so are those that their relationships lead to.
-  func table(of entity: EntityDescription) throws -> NodeTable
+  /// Counts the saves: tells whether tables that were read are still the newest.
+  var saves: ChangeCounter { get }
 
-  /// The table and row of a record as it is now, or nil where there is none any more.
-  func record(_ reference: ReferenceID, of entity: EntityDescription) throws -> TableRow?
+  /// The records of `entity` itself as they are now, safe to read, and so are those that their relationships lead to.
+  func table(of entity: EntityDescription) throws -> NodeTable
 
   /// How many records of `entity` itself there are, without reading them.
   func count(of entity: EntityDescription) throws -> Int
 
   /// Saves all changes or none, and gives the inserted records their permanent ids.
-  func save(_ changes: ChangeSet) throws -> SaveResult
+  func save(_ changes: ChangeSet) throws -> StoreCommit
+
+  /// Refuses all saves from now on, unless there has been one since the save that had `number`; tells whether it does.
+  ///
+  /// - Parameter number: nil means whatever has been saved.
+  func close(unlessSavedSince number: UInt64?) -> Bool
 
   /// Everything that the store keeps.
   func contents() throws -> StoreContents
@@ -27,13 +32,17 @@ package protocol StoreEngine: Sendable {
   func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError)
 }
 
-/// A record, as a row of a table.
-package struct TableRow: Sendable {
-  package let table: NodeTable
-  package let row: RowID
+/// What a save did, and the records as it left them: later saves of others do not show.
+package struct StoreCommit: Sendable {
+  package let result: SaveResult
+  /// The records of each entity of the model, indexed by ordinal.
+  package let tables: [NodeTable]
+  /// The number of the save: ``ChangeCounter/current`` of ``StoreEngine/saves`` until the next one.
+  package let number: UInt64
 
-  package init(table: NodeTable, row: RowID) {
-    self.table = table
-    self.row = row
+  package init(result: SaveResult, tables: [NodeTable], number: UInt64) {
+    self.result = result
+    self.tables = tables
+    self.number = number
   }
 }

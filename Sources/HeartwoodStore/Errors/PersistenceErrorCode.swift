@@ -8,7 +8,7 @@ extension PersistenceError {
       case fileCorrupt, fileMalformed, fileFormatUnsupported
       case modelIncompatible, modelMissing
       case capabilityMissing, valueUnsupported
-      case entityUnknown, propertyUnknown, valueTypeMismatch
+      case entityUnknown, propertyUnknown, valueTypeMismatch, objectClassMismatch
       case objectNotFound, duplicateReference, danglingReference
       case saveConflict, validationFailed
     }
@@ -56,6 +56,8 @@ extension PersistenceError {
     public static let propertyUnknown = Code(kind: .propertyUnknown)
     /// The value is not of the property's type.
     public static let valueTypeMismatch = Code(kind: .valueTypeMismatch)
+    /// The classes of objects that a coordinator was given do not fit its model.
+    public static let objectClassMismatch = Code(kind: .objectClassMismatch)
     /// No store has a record of this id, or it has been deleted.
     public static let objectNotFound = Code(kind: .objectNotFound)
     /// Two records have the same reference.

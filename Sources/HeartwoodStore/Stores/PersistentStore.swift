@@ -1,5 +1,6 @@
 public import FoundationEssentials
 public import HeartwoodModel
+import Synchronization
 
 /// A store that is open: what a coordinator holds and hands out.
 ///
@@ -14,6 +15,7 @@ public final class PersistentStore: Sendable {
   /// The entities that the store keeps, in the order of the model.
   public let entities: [EntityDescription]
   package let engine: any StoreEngine
+  private let successor = Mutex<PersistentStore?>(nil)
 
   package init(engine: any StoreEngine, setup: StoreSetup, typeDescription: StoreTypeDescription) {
     self.engine = engine
@@ -48,5 +50,21 @@ extension PersistentStore {
   ///   ``PersistenceError/Code/storeReadOnly``.
   public func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
     try engine.setUserInfo(userInfo)
+  }
+}
+
+// MARK: Conversion
+
+extension PersistentStore {
+  /// The store that this one was converted to, at the end of all conversions; nil where there was none. It has the same identifier,
+  /// and the same records in the same rows.
+  package var newestSuccessor: PersistentStore? {
+    let next = successor.withLock { $0 }
+    return next?.newestSuccessor ?? next
+  }
+
+  /// Notes the store that this one was converted to.
+  package func setSuccessor(_ store: PersistentStore) {
+    successor.withLock { $0 = store }
   }
 }

@@ -70,6 +70,11 @@ let package = Package(
       dependencies: ["Heartwood", "HeartwoodTesting"],
       swiftSettings: settings
     ),
+    .testTarget(
+      name: "HeartwoodGraphTests",
+      dependencies: ["Heartwood", "HeartwoodGraph", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting"],
+      swiftSettings: settings
+    ),
     .testTarget(name: "ArchitectureTests", swiftSettings: settings),
     .testTarget(name: "HeartwoodModelTests", dependencies: ["HeartwoodModel"], swiftSettings: settings),
     .testTarget(

@@ -5,24 +5,20 @@ extension ManagedObjectContext {
   /// The objects of the entity of `objectClass`, subentities included, as the stores have them now with this context's changes
   /// on top.
   ///
-  /// Without `predicate` and `order` no value is read. An object that was registered already keeps the values that it has.
+  /// Without `predicate` and `order` no value is read. An object that has read its values already keeps them.
   ///
   /// - Parameters:
   ///   - predicate: which objects to give; nil means all.
   ///   - order: whether the first object comes before the second; nil leaves the stores' order, new objects last.
-  /// - Throws: ``PersistenceError/Code/entityUnknown``; ``PersistenceError/Code/fileCorrupt`` where a file turns out to be damaged.
+  /// - Throws: ``PersistenceError/Code/entityUnknown``; ``PersistenceError/Code/fileCorrupt`` where a file turns out to be damaged;
+  ///   what `predicate` and `order` throw.
+  @inlinable
   public func fetch<Object: ManagedObject>(
     _ objectClass: Object.Type,
     where predicate: ((Object) throws -> Bool)? = nil,
     sortedBy order: ((Object, Object) throws -> Bool)? = nil
   ) throws -> [Object] {
-    let entity = try persistentStoreCoordinator.objectClasses.entity(for: objectClass)
-    var objects = try allObjects(of: entity).map { object in
-      guard let object = object as? Object else {
-        preconditionFailure("The objects of an entity are of the class that the coordinator was given for it.")
-      }
-      return object
-    }
+    var objects = try allObjects(of: objectClass)
     if let predicate { objects = try objects.filter(predicate) }
     if let order { try objects.sort(by: order) }
     return objects
@@ -34,7 +30,7 @@ extension ManagedObjectContext {
     where predicate: ((ManagedObject) throws -> Bool)? = nil,
     sortedBy order: ((ManagedObject, ManagedObject) throws -> Bool)? = nil
   ) throws -> [ManagedObject] {
-    var objects = try allObjects(of: try entity(named: entityName))
+    var objects = try allObjects(of: try entity(named: entityName), as: ManagedObject.self)
     if let predicate { objects = try objects.filter(predicate) }
     if let order { try objects.sort(by: order) }
     return objects
@@ -43,28 +39,57 @@ extension ManagedObjectContext {
   /// How many objects ``fetch(entityName:where:sortedBy:)`` would give. It makes none and reads none.
   public func count(entityName: String) throws -> Int {
     let entity = try entity(named: entityName)
-    var count = 0
+    followStores()
+    var count = inserted.objects.count { $0.entity.isKind(of: entity) }
     for entity in persistentStoreCoordinator.managedObjectModel.concreteEntities(under: entity) {
       for store in stores(keeping: entity) { count += try store.engine.count(of: entity) }
     }
-    let added = insertedObjects.count { $0.entity.isKind(of: entity) }
-    let removed = deletedObjects.count { $0.entity.isKind(of: entity) }
-    return count + added - removed
+    for object in deleted.objects where object.entity.isKind(of: entity) {
+      // Another context may have deleted it as well.
+      try object.binding.synchronize()
+      if object.binding.liveGroup(of: object.rowID) != nil { count -= 1 }
+    }
+    return count
+  }
+
+  @usableFromInline
+  func allObjects<Object: ManagedObject>(of objectClass: Object.Type) throws -> [Object] {
+    try allObjects(of: try persistentStoreCoordinator.objectClasses.entity(for: objectClass), as: objectClass)
+  }
+
+  /// All objects of `entity`, which are all of the class `objectClass`.
+  private func allObjects<Object: ManagedObject>(of entity: EntityDescription, as _: Object.Type) throws -> [Object] {
+    followStores()
+    let new = inserted.objects.filter { $0.entity.isKind(of: entity) }
+    let bindings = try bindings(of: entity)
+    let capacity = bindings.reduce(new.count) { $0 + $1.table.count }
+    return [Object](unsafeUninitializedCapacity: capacity) { buffer, count in
+      // An element of either type is one reference that the array owns, and the coordinator's map of classes has seen to it that
+      // the objects of an entity and its subentities are of the entity's class.
+      UnsafeMutableRawBufferPointer(buffer).withMemoryRebound(to: Unmanaged<ManagedObject>.self) { results in
+        for binding in bindings { binding.fetch(into: results, count: &count) }
+        for object in new {
+          results.initializeElement(at: count, to: Unmanaged.passRetained(object))
+          count += 1
+        }
+      }
+    }
+  }
+
+  /// What the saved objects of `entity` and its subentities are found by, up to date with their stores.
+  private func bindings(of entity: EntityDescription) throws -> [EntityBinding] {
+    var bindings: [EntityBinding] = []
+    for concrete in persistentStoreCoordinator.managedObjectModel.concreteEntities(under: entity) {
+      for store in stores(keeping: concrete) {
+        let binding = binding(for: concrete, in: store)
+        try binding.synchronize()
+        bindings.append(binding)
+      }
+    }
+    return bindings
   }
 
   private func stores(keeping entity: EntityDescription) -> [PersistentStore] {
     persistentStoreCoordinator.persistentStores.filter { store in store.entities.contains { $0 === entity } }
-  }
-
-  private func allObjects(of entity: EntityDescription) throws -> [ManagedObject] {
-    var objects: [ManagedObject] = []
-    for concrete in persistentStoreCoordinator.managedObjectModel.concreteEntities(under: entity) {
-      for store in stores(keeping: concrete) {
-        let table = try store.engine.table(of: concrete)
-        binding(for: concrete, in: store).appendObjects(of: table, asFaults: true, to: &objects)
-      }
-    }
-    objects += insertedObjects.filter { $0.entity.isKind(of: entity) }
-    return objects
   }
 }

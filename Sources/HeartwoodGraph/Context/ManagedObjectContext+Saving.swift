@@ -1,14 +1,6 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// What one save does in one store.
-struct PendingSave {
-  let store: PersistentStore
-  var inserted: [ManagedObject] = []
-  var updated: [ManagedObject] = []
-  var deleted: [ManagedObject] = []
-}
-
 extension ManagedObjectContext {
   /// Writes all changes to the stores. It does nothing where there are none.
   ///
@@ -20,12 +12,18 @@ extension ManagedObjectContext {
   ///   old file is whole then, and the changes are still in the context.
   public func save() throws {
     guard hasChanges else { return }
-    try validate()
+    followStores()
     for save in try pendingSaves() {
-      try finish(save, try save.store.engine.save(changeSet(save)))
+      // Transient values are nothing to a store.
+      let commit = save.changes.isEmpty ? nil : try save.store.engine.save(save.changes)
+      finish(save, commit)
     }
   }
+}
 
+// MARK: Before a save
+
+extension ManagedObjectContext {
   private func pendingSaves() throws(PersistenceError) -> [PendingSave] {
     var saves: [PendingSave] = []
     func index(of store: PersistentStore) -> Int {
@@ -33,66 +31,121 @@ extension ManagedObjectContext {
       saves.append(PendingSave(store: store))
       return saves.count - 1
     }
-    for object in insertedObjects {
-      let store = try persistentStoreCoordinator.storeForNewObjects(of: object.entity)
-      saves[index(of: store)].inserted.append(object)
+    var validation = SaveValidation()
+    for object in inserted.objects {
+      let index = index(of: try persistentStoreCoordinator.storeForNewObjects(of: object.entity))
+      let values = valuesToSave(object)
+      validation.check(values, of: object)
+      saves[index].inserted.append(object)
+      saves[index].changes.inserted.append(ObjectSnapshot(objectID: object.objectID, version: 0, values: values))
     }
-    for object in updatedObjects {
-      let store = try persistentStoreCoordinator.store(keeping: object.objectID)
-      saves[index(of: store)].updated.append(object)
+    for object in updated.objects {
+      let index = index(of: try openStore(of: object))
+      let values = valuesToSave(object)
+      // An object whose record is gone is a conflict, which the store tells.
+      if object.group != nil { validation.check(values, of: object) }
+      saves[index].updated.append(object)
+      if let update = recordUpdate(object, values) { saves[index].changes.updated.append(update) }
     }
-    for object in deletedObjects {
-      let store = try persistentStoreCoordinator.store(keeping: object.objectID)
-      saves[index(of: store)].deleted.append(object)
+    for object in deleted.objects {
+      let index = index(of: try openStore(of: object))
+      validation.checkDeletion(of: object, in: self)
+      saves[index].deleted.append(object)
+      saves[index].changes.deleted.append(
+        RecordDeletion(objectID: object.objectID, baseVersion: object.baseVersion)
+      )
     }
+    try validation.finish()
     return saves
   }
 
-  private func changeSet(_ save: PendingSave) -> ChangeSet {
-    ChangeSet(
-      inserted: save.inserted.map { object in
-        let values = object.entity.properties.indices.map { object.value(at: $0) }
-        return ObjectSnapshot(objectID: object.objectID, version: 0, values: values)
-      },
-      updated: save.updated.map { object in
-        let values = (object.changes?.ordinals ?? []).map { (ordinal: $0, value: object.value(at: $0)) }
-        return RecordUpdate(objectID: object.objectID, baseVersion: object.baseVersion, values: values)
-      },
-      deleted: save.deleted.map { RecordDeletion(objectID: $0.objectID, baseVersion: $0.baseVersion) }
-    )
-  }
-
-  private func validate() throws(PersistenceError) {
-    var faults: [String] = []
-    var objects: [ManagedObjectID] = []
-    for object in insertedObjects + updatedObjects {
-      let values = object.entity.properties.indices.map { object.value(at: $0) }
-      let found = RecordValidation.faults(in: values, of: object.entity)
-      faults += found
-      if !found.isEmpty { objects.append(object.objectID) }
-    }
-    for object in deletedObjects {
-      let found = denials(of: object)
-      faults += found
-      if !found.isEmpty { objects.append(object.objectID) }
-    }
-    guard !faults.isEmpty else { return }
+  private func openStore(of object: ManagedObject) throws(PersistenceError) -> PersistentStore {
+    if let store = object.binding.store, persistentStoreCoordinator.isOpen(store) { return store }
     throw PersistenceError(
-      .validationFailed,
-      faults.count == 1 ? faults[0] : "There are \(faults.count) faults: \(faults.joined(separator: " "))",
-      context: .init(objectIDs: objects)
+      .storeNotOpen,
+      "The store of a changed object was removed from the coordinator. Roll the context back, or add the store again, fetch the "
+        + "object anew and change that.",
+      context: .init(path: object.binding.store?.path, entity: object.entity.name, objectIDs: [object.objectID])
     )
   }
 
-  /// The relationships that forbid the deletion of `object`.
-  private func denials(of object: ManagedObject) -> [String] {
-    object.entity.properties.indices.compactMap { ordinal in
-      guard let relationship = object.entity.properties[ordinal].relationship, relationship.deleteRule == .deny,
-        object.value(at: ordinal).objectIDs.contains(where: { id in
-          (try? existingObject(with: id)).map { !$0.isDeleted } ?? false
-        })
-      else { return nil }
-      return "\(object.entity.name).\(relationship.name) denies the deletion of an object while it leads to others."
+  /// The values of all properties; relationships no longer lead to new objects that were deleted before they were saved.
+  private func valuesToSave(_ object: ManagedObject) -> [PropertyValue] {
+    object.binding.traits.indices.map { ordinal in
+      switch object.value(at: ordinal) {
+      case .toOne(let id) where isGone(id): .null
+      case .toMany(let ids) where ids.contains(where: isGone): .toMany(ids.filter { !isGone($0) })
+      case let value: value
+      }
     }
+  }
+
+  private func isGone(_ id: ManagedObjectID) -> Bool { id.isTemporaryID && newObjects[id] == nil }
+
+  /// What of the changes a store has to write; nil where only transient values have changed.
+  private func recordUpdate(_ object: ManagedObject, _ values: [PropertyValue]) -> RecordUpdate? {
+    guard case .changed(let changes) = object.content else { return nil }
+    let ordinals = changes.unsettledOrdinals.filter { !object.binding.traits[$0].isTransient }
+    guard !ordinals.isEmpty else { return nil }
+    return RecordUpdate(
+      objectID: object.objectID,
+      baseVersion: object.baseVersion,
+      values: ordinals.map { (ordinal: $0, value: values[$0]) }
+    )
+  }
+}
+
+// MARK: After a save
+
+extension ManagedObjectContext {
+  /// Lets the objects of a save be what the store has now. It cannot fail: the save is done.
+  private func finish(_ save: PendingSave, _ commit: StoreCommit?) {
+    if let commit {
+      for object in save.inserted { settle(object, commit, in: save.store) }
+    }
+    for object in save.updated {
+      if let commit, object.hasPersistentChanges {
+        object.binding.adopt(commit)
+        object.endSave(in: object.binding.liveGroup(of: object.rowID), commit.permanentIDs)
+      } else {
+        object.endSave(in: object.group, commit?.permanentIDs ?? [:])
+      }
+      note(object, hasChanges: false)
+    }
+    for object in save.deleted {
+      detach(object)
+      deleted.remove(object)
+    }
+  }
+
+  private func settle(_ object: ManagedObject, _ commit: StoreCommit, in store: PersistentStore) {
+    let temporaryID = object.objectID
+    let binding = binding(for: object.entity, in: store)
+    binding.adopt(commit)
+    guard let id = commit.permanentIDs[temporaryID], let row = try? binding.table.row(of: id.reference) else {
+      preconditionFailure("A store gives every record that it inserts a name, and finds it by that.")
+    }
+    newObjects[temporaryID] = nil
+    inserted.remove(object)
+    object.binding = binding
+    object.rowID = row
+    object.state.remove(.inserted)
+    binding.register(object)
+    object.endSave(in: binding.liveGroup(of: row), commit.permanentIDs)
+  }
+}
+
+extension ManagedObject {
+  /// Whether a store has something to write for the object.
+  fileprivate final var hasPersistentChanges: Bool {
+    guard case .changed(let changes) = content else { return false }
+    return changes.unsettledOrdinals.contains { !binding.traits[$0].isTransient }
+  }
+
+  /// Lets the object read from `group`, which has its changes now. Transient values stay.
+  fileprivate final func endSave(in group: RowGroup?, _ permanentIDs: [ManagedObjectID: ManagedObjectID]) {
+    guard case .changed(let changes) = content, let group else { return }
+    let rest = changes.saved(in: group, keeping: binding.transientOrdinals, permanentIDs: permanentIDs)
+    content = rest.map(ObjectContent.changed) ?? .read(group)
   }
 }

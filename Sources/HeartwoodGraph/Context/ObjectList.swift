@@ -1,4 +1,4 @@
-/// Objects in the order in which they came, each at most once. Appending and removing are O(1) amortised.
+/// Objects in the order in which they came, each at most once. Asking, appending and removing are O(1) amortised.
 struct ObjectList {
   private var slots: [ManagedObject?] = []
   private var positions: [ObjectIdentifier: Int] = [:]
@@ -15,6 +15,11 @@ struct ObjectList {
   mutating func remove(_ object: ManagedObject) {
     guard let position = positions.removeValue(forKey: ObjectIdentifier(object)) else { return }
     slots[position] = nil
-    if positions.isEmpty { slots = [] }
+    if slots.count > 16, slots.count > 2 * positions.count { compact() }
+  }
+
+  private mutating func compact() {
+    slots = objects
+    for (position, object) in objects.enumerated() { positions[ObjectIdentifier(object)] = position }
   }
 }

@@ -18,9 +18,16 @@ struct ObjectClassMap: Sendable {
           context: .init(entity: objectClass.entityName)
         )
       }
+      if let other = own[entity.ordinal], other != objectClass {
+        throw Self.mismatch(
+          "The classes \(other) and \(objectClass) are both for the entity. Give one of them.",
+          entity
+        )
+      }
       own[entity.ordinal] = objectClass
       entities[ObjectIdentifier(objectClass)] = entity
     }
+    try Self.checkInheritance(own, model: model)
     self.classes = model.entities.map { entity in
       var ancestor: EntityDescription? = entity
       while let current = ancestor {
@@ -30,6 +37,38 @@ struct ObjectClassMap: Sendable {
       return ManagedObject.self
     }
     self.entities = entities
+  }
+
+  /// Objects of a subentity are fetched as objects of the entity above too, so they must be of its class.
+  private static func checkInheritance(
+    _ own: [Int: ManagedObject.Type],
+    model: ManagedObjectModel
+  ) throws(PersistenceError) {
+    for (ordinal, objectClass) in own {
+      var ancestor = model.entities[ordinal].superentity
+      while let current = ancestor {
+        if let other = own[current.ordinal], !isClass(objectClass, subclassOf: other) {
+          throw mismatch(
+            "The entity inherits from \(current.name), so its class \(objectClass) must be a subclass of \(other).",
+            model.entities[ordinal]
+          )
+        }
+        ancestor = current.superentity
+      }
+    }
+  }
+
+  private static func isClass(_ subclass: ManagedObject.Type, subclassOf other: ManagedObject.Type) -> Bool {
+    var current: (any AnyObject.Type)? = subclass
+    while let candidate = current {
+      if candidate == other { return true }
+      current = _getSuperclass(candidate)
+    }
+    return false
+  }
+
+  private static func mismatch(_ message: String, _ entity: EntityDescription) -> PersistenceError {
+    PersistenceError(.objectClassMismatch, message, context: .init(entity: entity.name))
   }
 
   /// The class of the objects of `entity`: its own, or the nearest ancestor's.

@@ -15,6 +15,8 @@ public final class PersistentStoreCoordinator: Sendable {
   /// Where the stores' files are.
   public let fileSystem: any FileSystem
   private let stores = Mutex<[PersistentStore]>([])
+  /// Counts the changes of ``persistentStores``.
+  let storeChanges = ChangeCounter()
   let objectClasses: ObjectClassMap
 
   /// Makes a coordinator without stores.
@@ -22,7 +24,9 @@ public final class PersistentStoreCoordinator: Sendable {
   /// - Parameters:
   ///   - objectClasses: the classes of the objects of entities that have one; the others' are ``ManagedObject``.
   ///   - fileSystem: where the stores' files are.
-  /// - Throws: ``PersistenceError/Code/entityUnknown`` where a class names an entity that the model lacks.
+  /// - Throws: ``PersistenceError/Code/entityUnknown`` where a class names an entity that the model lacks,
+  ///   ``PersistenceError/Code/objectClassMismatch`` where two classes are for one entity, or the class of an entity is not a
+  ///   subclass of that of the entity above.
   public init(
     managedObjectModel: ManagedObjectModel,
     registry: StoreRegistry,
@@ -35,7 +39,7 @@ public final class PersistentStoreCoordinator: Sendable {
     self.objectClasses = try ObjectClassMap(objectClasses, model: managedObjectModel)
   }
 
-  private var opener: StoreOpener {
+  var opener: StoreOpener {
     StoreOpener(model: managedObjectModel, registry: registry, fileSystem: fileSystem)
   }
 }
@@ -66,11 +70,34 @@ extension PersistentStoreCoordinator {
     let request = try request(type: type, configuration: configuration, at: url, options: options)
     try checkNotOpen(request.path)
     let store = try opener.open(request)
-    stores.withLock { $0.append(store) }
+    try add(store)
     return store
   }
 
+  /// Adds a store, unless it, or another with its file or identifier, is there already: others may have been faster.
+  private func add(_ store: PersistentStore) throws(PersistenceError) {
+    let place = store.path.map(resolvedPath)
+    let identifier = store.identifier
+    try stores.withLock { stores throws(PersistenceError) in
+      if let place, stores.contains(where: { $0.path.map(resolvedPath) == place }) {
+        throw Self.alreadyOpen(store.path)
+      }
+      guard !stores.contains(where: { $0.identifier == identifier }) else {
+        throw PersistenceError(
+          .storeAlreadyOpen,
+          "A store with the same identifier is open in this coordinator: one file is a copy of the other. Remove that store first, "
+            + "or use another coordinator.",
+          context: .init(path: store.path)
+        )
+      }
+      stores.append(store)
+    }
+    storeChanges.advance()
+  }
+
   /// Closes a store. Objects of it can no longer be fetched or saved; its file stays.
+  ///
+  /// Objects that contexts have keep the values that they have read. A save that is under way is waited for.
   ///
   /// - Throws: ``PersistenceError/Code/storeNotOpen``.
   public func remove(_ store: PersistentStore) throws(PersistenceError) {
@@ -80,11 +107,14 @@ extension PersistentStoreCoordinator {
       return index != nil
     }
     guard wasOpen else { throw Self.notOpen(store.path) }
+    storeChanges.advance()
+    _ = store.engine.close(unlessSavedSince: nil)
   }
 
   /// The open store whose file is at `url`, or nil.
   public func persistentStore(for url: URL) -> PersistentStore? {
-    persistentStores.first { $0.path == url.path }
+    let place = resolvedPath(url.path)
+    return persistentStores.first { $0.path.map(resolvedPath) == place }
   }
 
   /// The file of a store, or nil for one without.
@@ -97,9 +127,33 @@ extension PersistentStoreCoordinator {
     persistentStores.first { $0.identifier == identifier }
   }
 
+  /// Whether `store` is one of the open stores.
+  func isOpen(_ store: PersistentStore) -> Bool { persistentStores.contains { $0 === store } }
+
+  /// Puts `successor`, which has the same records, in the place of `store`.
+  func replace(_ store: PersistentStore, by successor: PersistentStore) throws(PersistenceError) {
+    let wasOpen = stores.withLock { stores in
+      let index = stores.firstIndex { $0 === store }
+      if let index { stores[index] = successor }
+      return index != nil
+    }
+    guard wasOpen else { throw Self.notOpen(store.path) }
+    store.setSuccessor(successor)
+    storeChanges.advance()
+  }
+
   func checkNotOpen(_ path: String?) throws(PersistenceError) {
-    guard let path, persistentStores.contains(where: { $0.path == path }) else { return }
-    throw PersistenceError(
+    guard let place = path.map(resolvedPath) else { return }
+    if persistentStores.contains(where: { $0.path.map(resolvedPath) == place }) { throw Self.alreadyOpen(path) }
+  }
+
+  /// The path of the file that `path` names, by which two names of it are known as one.
+  private func resolvedPath(_ path: String) -> String {
+    (try? fileSystem.resolvingSymbolicLinks(inPath: path)) ?? path
+  }
+
+  private static func alreadyOpen(_ path: String?) -> PersistenceError {
+    PersistenceError(
       .storeAlreadyOpen,
       "A store of this coordinator has the file open. Use persistentStore(for:), or remove the store first.",
       context: .init(path: path)
@@ -120,6 +174,13 @@ extension PersistentStoreCoordinator {
     at url: URL?,
     options: StoreOptions
   ) throws(PersistenceError) -> StoreOpener.Request {
+    if let url, !url.isFileURL {
+      throw PersistenceError(
+        .fileNotFound,
+        "A store of this type has a file, and the URL names none. Give a file URL.",
+        context: .init(path: url.absoluteString)
+      )
+    }
     let path = url?.path
     let actualType: StoreType
     if let type {
@@ -130,101 +191,6 @@ extension PersistentStoreCoordinator {
       throw PersistenceError(.storeTypeUndetermined, "A store without a file needs a type, such as .inMemory.")
     }
     return StoreOpener.Request(type: actualType, path: path, configurationName: configuration, options: options)
-  }
-}
-
-// MARK: Metadata
-
-extension PersistentStoreCoordinator {
-  /// The metadata of a store that need not be open. It reads no records.
-  ///
-  /// - Parameter type: the registered type; nil means that the file's name or content tells it.
-  public func metadataForPersistentStore(
-    type: StoreType? = nil,
-    at url: URL,
-    options: StoreOptions = StoreOptions()
-  ) throws -> StoreMetadata {
-    try opener.metadata(try request(type: type, at: url, options: options))
-  }
-
-  /// Writes the metadata of a store that is not open. An atomic store's file is written as a whole, and at once.
-  ///
-  /// - Throws: ``PersistenceError/Code/storeAlreadyOpen``, ``PersistenceError/Code/capabilityMissing`` where the format has no
-  ///   place for the user's keys, or what reading and writing the file can throw.
-  public func setMetadata(
-    _ metadata: StoreMetadata,
-    type: StoreType? = nil,
-    at url: URL,
-    options: StoreOptions = StoreOptions()
-  ) throws {
-    let request = try request(type: type, at: url, options: options)
-    try checkNotOpen(request.path)
-    try opener.setMetadata(metadata, request)
-  }
-}
-
-// MARK: Moving stores
-
-extension PersistentStoreCoordinator {
-  /// Writes all that `store` keeps as a store of another type or at another place; that is open from then on, and `store` is
-  /// not, though its file stays.
-  ///
-  /// The identifier, the metadata and the names of the records stay the same. What the other type cannot hold is refused before
-  /// anything is written.
-  ///
-  /// - Parameter replacing: whether a file that stands there is replaced.
-  /// - Returns: the new store.
-  @discardableResult
-  public func migratePersistentStore(
-    _ store: PersistentStore,
-    to url: URL?,
-    type: StoreType? = nil,
-    options: StoreOptions = StoreOptions(),
-    replacing: Bool = false
-  ) throws -> PersistentStore {
-    guard persistentStores.contains(where: { $0 === store }) else { throw Self.notOpen(store.path) }
-    let request = try request(type: type, configuration: store.configurationName, at: url, options: options)
-    try checkNotOpen(request.path)
-    let converted = try opener.convert(store, to: request, replacing: replacing)
-    stores.withLock { stores in
-      if let index = stores.firstIndex(where: { $0 === store }) { stores[index] = converted }
-    }
-    return converted
-  }
-
-  /// Removes the file of a store that is not open.
-  ///
-  /// - Throws: ``PersistenceError/Code/storeAlreadyOpen``, ``PersistenceError/Code/fileNotFound``; and an error where the file is
-  ///   not a store of `type`, so that no other file is ever removed.
-  public func destroyPersistentStore(
-    at url: URL,
-    type: StoreType? = nil,
-    options: StoreOptions = StoreOptions()
-  ) throws {
-    let request = try request(type: type, at: url, options: options)
-    try checkNotOpen(request.path)
-    if try fileSystem.status(atPath: url.path)?.size != 0 { _ = try opener.metadata(request) }
-    try fileSystem.removeFile(atPath: url.path)
-    try fileSystem.synchronizeDirectory(ofPath: url.path)
-  }
-
-  /// Replaces the store at `url`, or makes it, by a copy of the store at `source`, of the same type, in one step.
-  ///
-  /// Neither may be open. The copy is byte for byte the same.
-  public func replacePersistentStore(
-    at url: URL,
-    withPersistentStoreFrom source: URL,
-    type: StoreType? = nil,
-    options: StoreOptions = StoreOptions()
-  ) throws {
-    let request = try request(type: type, at: source, options: options)
-    try checkNotOpen(request.path)
-    try checkNotOpen(url.path)
-    _ = try opener.metadata(request)
-    let input = try StoreInput(try fileSystem.openFile(atPath: source.path))
-    _ = try AtomicFile(path: url.path, fileSystem: fileSystem).replace(expecting: .anything) { output in
-      try output.write(contentsOf: input)
-    }
   }
 }
 

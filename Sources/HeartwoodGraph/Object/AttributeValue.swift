@@ -29,33 +29,45 @@ extension ManagedObject {
   ///
   /// Reading fires a fault. O(1).
   @inlinable
-  public subscript<Value: AttributeValue>(key: AttributeKey<Value>) -> Value {
+  public final subscript<Value: AttributeValue>(key: AttributeKey<Value>) -> Value {
     get { Value.read(key, of: self) }
     set { setAttribute(key, newValue.propertyValue, fits: Value.fits) }
   }
 
   @usableFromInline
-  func setAttribute(_ key: PropertyKey, _ value: PropertyValue, fits: (AttributeType) -> Bool) {
-    let ordinal = key.ordinal(in: binding) { property in property.attribute.map { fits($0.type) } ?? false }
-    let type = entity.properties[ordinal].attribute?.type
-    precondition(type.map(value.fits) ?? false, "The value is out of the range of \(entity.name).\(key.name).")
+  final func setAttribute(_ key: PropertyKey, _ value: PropertyValue, fits: (AttributeType) -> Bool) {
+    let ordinal = key.ordinal(in: binding) { $0.attributeType.map(fits) ?? false }
+    precondition(
+      binding.traits[ordinal].attributeType.map(value.fits) ?? false,
+      "The value is out of the range of \(entity.name).\(key.name)."
+    )
     change(ordinal, to: value)
   }
 
   /// Reads an attribute from the columns, or from the changes where there are any.
   @inline(__always)
-  func readAttribute<Value: AttributeValue>(
+  final func readAttribute<Value: AttributeValue>(
     _ key: PropertyKey,
     _ stored: (ColumnView, Int) -> Value,
     _ changed: (PropertyValue) -> Value?
   ) -> Value? {
-    let ordinal = key.ordinal(in: binding) { property in property.attribute.map { Value.fits($0.type) } ?? false }
-    if state.contains(.fault) { fireFault() }
-    if let changes, let value = changes.values[ordinal] { return changed(value) }
-    guard let group else { return nil }
-    let view = group.unsafeViews[ordinal]
-    // The group is held by the object for as long as the view is used.
-    return view.unsafeIsNull(rowID.row) ? nil : stored(view, rowID.row)
+    let ordinal = key.ordinal(in: binding) { $0.attributeType.map(Value.fits) ?? false }
+    if case .fault = content { fireFault() }
+    // The object holds the group for as long as the view is used, and the row is one of the group's.
+    switch content {
+    case .read(let group):
+      let view = group.unsafeViews[ordinal]
+      return view.unsafeIsNull(rowID.row) ? nil : stored(view, rowID.row)
+    case .changed(let changes):
+      if let value = changes.value(at: ordinal) { return changed(value) }
+      guard let view = changes.group?.unsafeViews[ordinal], !view.unsafeIsNull(rowID.row) else { return nil }
+      return stored(view, rowID.row)
+    case .fault: return nil
+    }
+  }
+
+  final func attributeValue(_ key: PropertyKey, fits: (AttributeType) -> Bool) -> PropertyValue {
+    value(at: key.ordinal(in: binding) { $0.attributeType.map(fits) ?? false })
   }
 }
 

@@ -3,100 +3,143 @@ import HeartwoodStore
 
 /// What the objects of one entity in one store and one context have in common, and where they are found by row.
 final class EntityBinding {
-  /// The context clears this when it goes, so it never dangles.
+  /// The context clears this when it goes or is reset, so it never dangles.
   unowned(unsafe) var context: ManagedObjectContext?
-  /// The store that keeps the objects; nil for new ones.
-  let store: PersistentStore?
   let entity: EntityDescription
   let entitySerialNumber: UInt32
-  let scope: ObjectIDScope
   let objectClass: ManagedObject.Type
-  /// The registered objects, by group and row. An object that goes takes itself out, so it is not held here.
-  private var slots: [ContiguousArray<Unmanaged<ManagedObject>?>] = []
+  /// Indexed by property ordinal.
+  let traits: [PropertyTrait]
+  let transientOrdinals: [Int]
+  /// What a new object has, indexed by property ordinal; nil where nothing is.
+  let initialValues: [PropertyValue?]
+  /// The store that keeps the objects; nil for new ones.
+  private(set) var store: PersistentStore?
+  /// What the ids of the objects are made with.
+  private(set) var scope: ObjectIDScope
+  /// What the ids that the objects' relationships have are made with, indexed by entity ordinal.
+  private(set) var scopes: [ObjectIDScope] = []
+  private var saves: ChangeCounter?
+  /// The newest version of the table that has been asked for, and the save that it is of.
+  private(set) var table: NodeTable
+  private var seenSave: UInt64?
+  private let slots = ObjectSlots()
 
   init(
     context: ManagedObjectContext,
     store: PersistentStore?,
     entity: EntityDescription,
-    scope: ObjectIDScope,
     objectClass: ManagedObject.Type
   ) {
     self.context = context
-    self.store = store
     self.entity = entity
     self.entitySerialNumber = entity.serialNumber
-    self.scope = scope
     self.objectClass = objectClass
+    self.traits = zip(entity.properties, entity.relationshipTargets).map { PropertyTrait($0, target: $1) }
+    self.transientOrdinals = entity.properties.indices.filter { entity.properties[$0].isTransient }
+    self.initialValues = entity.properties.map { property in
+      property.attribute.flatMap { $0.defaultValue.isNull ? nil : $0.defaultValue }
+    }
+    self.table = NodeTable(entity: entity)
+    self.scope = ObjectIDScope(storeIdentifier: nil, entity: entity)
+    if let store { bind(to: store) }
+  }
+
+  /// Lets the objects belong to `store`, which has the same records in the same rows as the one before.
+  func bind(to store: PersistentStore) {
+    self.store = store
+    scopes = store.engine.scopes
+    scope = scopes[entity.ordinal]
+    saves = store.engine.saves
+    seenSave = nil
   }
 }
 
+// MARK: The table
+
 extension EntityBinding {
-  /// The object of `row`, or nil where none is registered.
+  /// Takes the newest version of the table, where there is one that has not been seen.
   @inline(__always)
-  func registeredObject(_ row: RowID) -> ManagedObject? {
-    guard row.group < slots.count, row.row < slots[row.group].count else { return nil }
-    return slots[row.group][row.row]?.takeUnretainedValue()
+  func synchronize() throws {
+    guard let saves, saves.current != seenSave else { return }
+    try readTable(saves)
   }
 
-  func register(_ object: ManagedObject, at row: RowID) {
-    reserve(groups: row.group + 1)
-    let missing = row.row + 1 - slots[row.group].count
-    if missing > 0 { slots[row.group].append(contentsOf: repeatElement(nil, count: missing)) }
-    slots[row.group][row.row] = Unmanaged.passUnretained(object)
+  @inline(never)
+  private func readTable(_ saves: ChangeCounter) throws {
+    guard let store else { return }
+    let number = saves.current
+    table = try store.engine.table(of: entity)
+    seenSave = number
   }
 
+  /// Takes the table that a save of the context has made.
+  func adopt(_ commit: StoreCommit) {
+    if seenSave == commit.number { return }
+    table = commit.tables[entity.ordinal]
+    seenSave = commit.number
+  }
+
+  /// The group that has the record of `row`, or nil where that was deleted.
   @inline(__always)
-  func unregister(_ row: RowID) {
-    guard row.group < slots.count, row.row < slots[row.group].count else { return }
-    slots[row.group][row.row] = nil
+  func liveGroup(of row: RowID) -> RowGroup? {
+    guard table.isLive(row) else { return nil }
+    return table.groups[row.group]
   }
 
-  private func reserve(groups: Int) {
-    while slots.count < groups { slots.append([]) }
+  /// The id of the record of `row`, whether it was deleted or not.
+  func objectID(_ row: RowID) -> ManagedObjectID {
+    ManagedObjectID(scope: scope, reference: table.reference(row))
   }
+}
 
+// MARK: Objects
+
+extension EntityBinding {
   /// All registered objects.
-  var registeredObjects: [ManagedObject] {
-    slots.flatMap { group in group.compactMap { $0?.takeUnretainedValue() } }
-  }
+  var registeredObjects: [ManagedObject] { slots.objects }
 
-  /// Appends the objects of all records of `table` to `objects`, made where there is none yet, but for those that the context has
-  /// deleted.
-  func appendObjects(of table: NodeTable, asFaults: Bool, to objects: inout [ManagedObject]) {
-    objects.reserveCapacity(objects.count + table.count)
-    reserve(groups: table.groups.count)
-    for (ordinal, group) in table.groups.enumerated() {
-      let missing = group.rowCount - slots[ordinal].count
-      if missing > 0 { slots[ordinal].append(contentsOf: repeatElement(nil, count: missing)) }
-      for run in group.liveRuns {
-        for row in run { appendObject(RowID(group: ordinal, row: row), group, asFaults, &objects) }
-      }
-    }
+  /// The object of `row`, or nil where none is registered.
+  func registeredObject(_ row: RowID) -> ManagedObject? { slots[row] }
+
+  func register(_ object: ManagedObject) {
+    slots.set(object, at: object.rowID)
+    object.state.insert(.registered)
   }
 
   @inline(__always)
-  private func appendObject(_ row: RowID, _ group: RowGroup, _ asFault: Bool, _ objects: inout [ManagedObject]) {
-    if let registered = slots[row.group][row.row]?.takeUnretainedValue() {
-      if !registered.isDeleted { objects.append(registered) }
-      return
-    }
-    let object = make(row, group, asFault: asFault)
-    slots[row.group][row.row] = Unmanaged.passUnretained(object)
-    objects.append(object)
+  func unregister(_ object: ManagedObject) {
+    slots.remove(object, at: object.rowID)
   }
 
   /// The object of `row`, made as a fault where there is none yet.
-  func object(_ row: RowID, in table: NodeTable) -> ManagedObject {
-    if let registered = registeredObject(row) { return registered }
-    let object = make(row, table.groups[row.group], asFault: true)
-    register(object, at: row)
-    return object
+  func object(_ row: RowID) -> ManagedObject {
+    if let registered = slots[row] { return registered }
+    return makeFault(row)
   }
 
   @inline(__always)
-  private func make(_ row: RowID, _ group: RowGroup, asFault: Bool) -> ManagedObject {
-    objectClass.init(
-      ManagedObjectSeed(binding: self, group: group, rowID: row, changes: nil, state: asFault ? .fault : [])
-    )
+  private func makeFault(_ row: RowID) -> ManagedObject {
+    let object = objectClass.init(ManagedObjectSeed(binding: self, content: .fault, rowID: row, state: .registered))
+    slots.set(object, at: row)
+    return object
+  }
+
+  /// Writes the objects of all records to `results` from `count` on, retained, made as faults where there are none yet; those that
+  /// the context has deleted are left out. There is room for as many as the table has records.
+  func fetch(into results: UnsafeMutableBufferPointer<Unmanaged<ManagedObject>>, count: inout Int) {
+    let table = table
+    precondition(results.count - count >= table.count, "There is no room for the objects.")
+    for (ordinal, group) in table.groups.enumerated() {
+      slots.reserve(group: ordinal, rowCount: group.rowCount)
+      for run in group.liveRuns {
+        for row in run {
+          let object = object(RowID(group: ordinal, row: row))
+          if object.isDeleted { continue }
+          results.initializeElement(at: count, to: Unmanaged.passRetained(object))
+          count += 1
+        }
+      }
+    }
   }
 }

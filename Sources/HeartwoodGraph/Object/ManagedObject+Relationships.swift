@@ -1,108 +1,134 @@
 import HeartwoodModel
 import HeartwoodStore
 
+// MARK: Typed accessors
+
 extension ManagedObject {
   /// The object that a to-one relationship leads to, or nil. Setting it changes the inverse too.
-  public subscript<Destination: ManagedObject>(key: ToOneKey<Destination>) -> Destination? {
-    get { relatedObjects(key.ordinal(in: binding) { $0.relationship?.isToMany == false }, Destination.self).first }
-    set { setRelated(key.ordinal(in: binding) { $0.relationship?.isToMany == false }, newValue.map { [$0] } ?? []) }
+  ///
+  /// An object whose record is gone is left out.
+  public final subscript<Destination: ManagedObject>(key: ToOneKey<Destination>) -> Destination? {
+    get { relatedObjects(key.ordinal(in: binding, \.isToOne)).first.map { cast($0, key) } }
+    set { relateOrStop(key.ordinal(in: binding, \.isToOne), to: newValue.map { [$0] } ?? []) }
   }
 
   /// The objects that a to-many relationship leads to. Where it is ordered, the order is kept; otherwise it has no meaning.
-  /// Setting them changes the inverse too. An object that is given twice counts once.
-  public subscript<Destination: ManagedObject>(key: ToManyKey<Destination>) -> [Destination] {
-    get { relatedObjects(key.ordinal(in: binding) { $0.relationship?.isToMany == true }, Destination.self) }
-    set { setRelated(key.ordinal(in: binding) { $0.relationship?.isToMany == true }, newValue) }
+  ///
+  /// Setting them changes the inverse too. An object that is given twice counts once. Objects whose records are gone are left out.
+  public final subscript<Destination: ManagedObject>(key: ToManyKey<Destination>) -> [Destination] {
+    get { relatedObjects(key.ordinal(in: binding, \.isToMany)).map { cast($0, key) } }
+    set { relateOrStop(key.ordinal(in: binding, \.isToMany), to: newValue) }
   }
 
-  private func relatedObjects<Destination: ManagedObject>(_ ordinal: Int, _: Destination.Type) -> [Destination] {
-    guard let context = managedObjectContext else {
-      preconditionFailure("The object's context is gone. Keep the context for as long as its objects are used.")
-    }
-    // What a store no longer has is left out, as if the relationship had been nullified.
-    return value(at: ordinal).objectIDs.compactMap { id in
-      (try? context.existingObject(with: id)).flatMap { $0 as? Destination }
-    }
-  }
-
-  private func setRelated(_ ordinal: Int, _ objects: [ManagedObject]) {
-    for object in objects {
-      precondition(
-        object.managedObjectContext === managedObjectContext,
-        "A relationship leads to objects of its own context. Get the object there by its objectID."
+  private final func cast<Destination: ManagedObject>(_ object: ManagedObject, _ key: PropertyKey) -> Destination {
+    guard let destination = object as? Destination else {
+      preconditionFailure(
+        "\(entity.name).\(key.name) leads to an object of class \(type(of: object)), and its key says \(Destination.self). Give "
+          + "that class to the coordinator as one of its objectClasses, or correct the key."
       )
     }
+    return destination
+  }
+
+  private final func relateOrStop(_ ordinal: Int, to objects: [ManagedObject]) {
     do throws(PersistenceError) {
-      try setRelationship(ordinal, to: objects.map(\.objectID))
+      try relate(ordinal, to: objects)
     } catch {
       preconditionFailure("\(error)")
     }
   }
+}
 
-  /// Lets a relationship lead to the objects of `ids`, and their inverse relationships lead back.
-  func setRelationship(_ ordinal: Int, to ids: [ManagedObjectID]) throws(PersistenceError) {
-    var seen: Set<ManagedObjectID> = []
-    let new = ids.filter { seen.insert($0).inserted }
-    let old = value(at: ordinal).objectIDs
-    let targets = try destinations(ordinal, new)
-    let oldIDs = Set(old)
-    setLinks(ordinal, to: new)
-    guard let inverse = entity.relationshipTargets[ordinal]?.inverseOrdinal else { return }
-    for id in old where !seen.contains(id) {
-      (try? managedObjectContext?.existingObject(with: id))?.unlink(inverse, from: objectID)
+// MARK: By ordinal
+
+extension ManagedObject {
+  final var usableContext: ManagedObjectContext {
+    guard let context = managedObjectContext else {
+      preconditionFailure(
+        "The object's context is gone or has let go of it. Keep the context, and after a reset fetch the object anew."
+      )
     }
-    for target in targets where !oldIDs.contains(target.objectID) {
-      target.link(inverse, to: self, forward: ordinal)
-    }
+    return context
   }
 
-  /// The objects of `ids`, which must be of the relationship's destination entity.
-  private func destinations(_ ordinal: Int, _ ids: [ManagedObjectID]) throws(PersistenceError) -> [ManagedObject] {
-    guard let context = managedObjectContext, let relationship = entity.properties[ordinal].relationship else {
-      return []
+  /// The objects of a relationship that are still there.
+  final func relatedObjects(_ ordinal: Int) -> [ManagedObject] {
+    let ids = value(at: ordinal).objectIDs
+    if ids.isEmpty { return [] }
+    let context = usableContext
+    return ids.compactMap { context.objectIfPresent($0) }
+  }
+
+  /// Lets a relationship lead to `objects`, and their inverse relationships lead back.
+  ///
+  /// - Throws: ``PersistenceError/Code/valueTypeMismatch`` where an object is of another entity, ``PersistenceError/Code/objectNotFound``
+  ///   where one is of another context or deleted. Nothing has changed then.
+  final func relate(_ ordinal: Int, to objects: [ManagedObject]) throws(PersistenceError) {
+    guard binding.traits[ordinal].isToMany else { return try relate(ordinal, toOne: objects.first) }
+    let old = ObjectIDList(value(at: ordinal).objectIDs)
+    let new = ObjectIDList(objects.map(\.objectID))
+    let added = objects.filter { !old.contains($0.objectID) }
+    for object in added { try check(object, ordinal) }
+    changeLinks(ordinal) { $0 = new }
+    guard let inverse = binding.traits[ordinal].inverseOrdinal else { return }
+    for id in old.ids where !new.contains(id) { binding.context?.objectIfPresent(id)?.unlink(inverse, from: objectID) }
+    for object in added { object.link(inverse, to: self, forward: ordinal) }
+  }
+
+  private final func relate(_ ordinal: Int, toOne object: ManagedObject?) throws(PersistenceError) {
+    let old = value(at: ordinal).objectIDs.first
+    let new = object?.objectID
+    if old == new { return }
+    if let object { try check(object, ordinal) }
+    change(ordinal, to: new.map(PropertyValue.toOne) ?? .null)
+    guard let inverse = binding.traits[ordinal].inverseOrdinal else { return }
+    if let old { binding.context?.objectIfPresent(old)?.unlink(inverse, from: objectID) }
+    object?.link(inverse, to: self, forward: ordinal)
+  }
+
+  /// Whether a relationship may lead to `object`.
+  private final func check(_ object: ManagedObject, _ ordinal: Int) throws(PersistenceError) {
+    guard let target = entity.relationshipTargets[ordinal] else { return }
+    let destination = usableContext.persistentStoreCoordinator.managedObjectModel.entities[target.entityOrdinal]
+    var context = PersistenceError.Context(entity: entity.name, property: entity.properties[ordinal].name)
+    context.objectIDs = [object.objectID]
+    guard !object.isDeleted else {
+      throw PersistenceError(.objectNotFound, "A relationship cannot lead to a deleted object.", context: context)
     }
-    var objects: [ManagedObject] = []
-    for id in ids {
-      let object = try context.existingObject(with: id)
-      var ancestor: EntityDescription? = object.entity
-      while let current = ancestor, current.name != relationship.destinationEntityName {
-        ancestor = current.superentity
-      }
-      guard ancestor != nil else {
-        throw PersistenceError(
-          .valueTypeMismatch,
-          "The relationship leads to objects of \(relationship.destinationEntityName), and this one is of "
-            + "\(object.entity.name).",
-          context: .init(entity: entity.name, property: relationship.name, objectIDs: [id])
-        )
-      }
-      objects.append(object)
+    guard object.managedObjectContext === managedObjectContext else {
+      throw PersistenceError(
+        .objectNotFound,
+        "A relationship leads to objects of its own context. Get the object there by its objectID.",
+        context: context
+      )
     }
-    return objects
+    guard object.entity === destination || object.entity.isKind(of: destination) else {
+      throw PersistenceError(
+        .valueTypeMismatch,
+        "The relationship leads to objects of \(destination.name), and this one is of \(object.entity.name).",
+        context: context
+      )
+    }
   }
 
   /// Lets this end of a relationship lead to `source`, whose other end at `forward` leads here already.
-  private func link(_ ordinal: Int, to source: ManagedObject, forward: Int) {
-    guard entity.properties[ordinal].relationship?.isToMany == false else {
-      let ids = value(at: ordinal).objectIDs
-      if !ids.contains(source.objectID) { setLinks(ordinal, to: ids + [source.objectID]) }
-      return
-    }
+  private final func link(_ ordinal: Int, to source: ManagedObject, forward: Int) {
+    let id = source.objectID
+    if binding.traits[ordinal].isToMany { return changeLinks(ordinal) { $0.append(id) } }
     // A to-one end leads to one object, so whoever had it loses it.
-    if let previous = value(at: ordinal).objectIDs.first, previous != source.objectID {
-      (try? managedObjectContext?.existingObject(with: previous))?.unlink(forward, from: objectID)
+    if case .toOne(let previous) = value(at: ordinal), previous != id {
+      binding.context?.objectIfPresent(previous)?.unlink(forward, from: objectID)
     }
-    setLinks(ordinal, to: [source.objectID])
+    change(ordinal, to: .toOne(id))
   }
 
   /// Lets this end of a relationship no longer lead to the object of `id`.
-  func unlink(_ ordinal: Int, from id: ManagedObjectID) {
-    let ids = value(at: ordinal).objectIDs
-    if !isDeleted, ids.contains(id) { setLinks(ordinal, to: ids.filter { $0 != id }) }
-  }
-
-  private func setLinks(_ ordinal: Int, to ids: [ManagedObjectID]) {
-    let isToMany = entity.properties[ordinal].relationship?.isToMany ?? false
-    change(ordinal, to: isToMany ? .toMany(ids) : ids.first.map(PropertyValue.toOne) ?? .null)
+  final func unlink(_ ordinal: Int, from id: ManagedObjectID) {
+    if isDeleted { return }
+    if binding.traits[ordinal].isToMany {
+      changeLinks(ordinal) { $0.remove(id) }
+    } else if case .toOne(id) = value(at: ordinal) {
+      change(ordinal, to: .null)
+    }
   }
 }

@@ -1,119 +1,97 @@
-public import HeartwoodModel
-public import HeartwoodStore
+import HeartwoodModel
+import HeartwoodStore
+
+// MARK: Reading by ordinal
 
 extension ManagedObject {
-  /// The value of the property called `name`. Relationships give ids: follow them with ``ManagedObjectContext/object(with:)``.
-  ///
-  /// Reading fires a fault.
-  ///
-  /// - Throws: ``PersistenceError/Code/propertyUnknown``.
-  public func propertyValue(forKey name: String) throws(PersistenceError) -> PropertyValue {
-    value(at: try ordinal(name))
-  }
-
-  /// Sets the value of the property called `name`. Setting a relationship changes its inverse too.
-  ///
-  /// - Throws: ``PersistenceError/Code/propertyUnknown``, ``PersistenceError/Code/valueTypeMismatch``, and where an id leads to no
-  ///   object of the destination entity, ``PersistenceError/Code/objectNotFound``.
-  public func setPropertyValue(_ value: PropertyValue, forKey name: String) throws(PersistenceError) {
-    let ordinal = try ordinal(name)
-    let property = entity.properties[ordinal]
-    guard value.fits(property) else {
-      throw PersistenceError(
-        .valueTypeMismatch,
-        "The value is \(value.kindDescription), and the property is \(property.typeDescription).",
-        context: .init(entity: entity.name, property: name)
-      )
-    }
-    switch property {
-    case .attribute: change(ordinal, to: value)
-    case .relationship: try setRelationship(ordinal, to: value.objectIDs)
-    }
-  }
-
-  private func ordinal(_ name: String) throws(PersistenceError) -> Int {
-    if let ordinal = entity.ordinal(ofProperty: name) { return ordinal }
-    throw PersistenceError(
-      .propertyUnknown,
-      "The entity has no property called \(name). It has \(entity.properties.map(\.name).joined(separator: ", ")).",
-      context: .init(entity: entity.name, property: name)
-    )
-  }
-
-  /// The properties that have changed since the object was read or last saved, and their new values.
-  public func changedValues() -> [String: PropertyValue] {
-    var values: [String: PropertyValue] = [:]
-    for ordinal in changes?.ordinals ?? [] { values[entity.properties[ordinal].name] = value(at: ordinal) }
-    return values
-  }
-
-  /// The values that the object was read with, by property name; empty for a new object.
-  public func committedValues() -> [String: PropertyValue] {
-    guard group != nil else { return [:] }
-    return Dictionary(
-      uniqueKeysWithValues: entity.properties.indices.map { (entity.properties[$0].name, committedValue(at: $0)) }
-    )
-  }
-}
-
-// MARK: By ordinal
-
-extension ManagedObject {
-  func value(at ordinal: Int) -> PropertyValue {
-    if state.contains(.fault) { fireFault() }
-    if let changes, let value = changes.values[ordinal] { return value }
+  final func value(at ordinal: Int) -> PropertyValue {
+    if case .fault = content { fireFault() }
+    if case .changed(let changes) = content, let value = changes.value(at: ordinal) { return value }
     return committedValue(at: ordinal)
   }
 
-  func committedValue(at ordinal: Int) -> PropertyValue {
-    guard let group else { return entity.properties[ordinal].emptyValue }
-    return group.value(
-      row: rowID.row,
-      ordinal: ordinal,
-      type: entity.properties[ordinal].attribute?.type,
-      scopes: binding.store?.engine.scopes ?? []
+  /// The value that the object was read with.
+  final func committedValue(at ordinal: Int) -> PropertyValue {
+    let trait = binding.traits[ordinal]
+    guard let group, !trait.isTransient else { return trait.emptyValue }
+    return group.value(row: rowID.row, ordinal: ordinal, type: trait.attributeType, scopes: binding.scopes)
+  }
+}
+
+// MARK: Changing by ordinal
+
+extension ManagedObject {
+  /// Notes a new value of an attribute or a to-one relationship. One that is as the store has it is no change.
+  final func change(_ ordinal: Int, to value: PropertyValue) {
+    checkChangeable()
+    if case .fault = content { fireFault() }
+    let isCommitted = group != nil && committedValue(at: ordinal) == value
+    if isCommitted, case .read = content { return }
+    let changes = beginChange()
+    changes.setValue(isCommitted ? nil : value, at: ordinal)
+    if state.contains(.awaking) { changes.settle(ordinal) }
+    endChange(changes)
+  }
+
+  /// Changes the objects of a to-many relationship in place. Where they are as the store has them, there is no change.
+  final func changeLinks(_ ordinal: Int, _ body: (inout ObjectIDList) -> Void) {
+    checkChangeable()
+    if case .fault = content { fireFault() }
+    let changes = beginChange()
+    var list = changes.takeLinks(at: ordinal) ?? ObjectIDList(committedValue(at: ordinal).objectIDs)
+    body(&list)
+    changes.setLinks(isCommitted(list, ordinal) ? nil : list, at: ordinal)
+    if state.contains(.awaking) { changes.settle(ordinal) }
+    endChange(changes)
+  }
+
+  private final func checkChangeable() {
+    // A fault fires without a context too, and what awakes it notes no change there.
+    if state.contains(.awaking) { return }
+    precondition(
+      managedObjectContext != nil,
+      "The object's context is gone or has let go of it. Keep the context, and after a reset or a rollback fetch the object anew."
+    )
+    precondition(
+      !state.contains(.deleted),
+      "A deleted object cannot be changed. Roll the context back to use it again."
     )
   }
 
-  func attributeValue(_ key: PropertyKey, fits: (AttributeType) -> Bool) -> PropertyValue {
-    value(at: key.ordinal(in: binding) { property in property.attribute.map { fits($0.type) } ?? false })
+  /// The changes of the object, which it has from now on.
+  private final func beginChange() -> ObjectChanges {
+    if case .changed(let changes) = content { return changes }
+    let changes = makeChanges(group: group)
+    content = .changed(changes)
+    return changes
   }
 
-  /// Notes a new value; one that is as it was is no change.
-  func change(_ ordinal: Int, to value: PropertyValue) {
-    guard let context = managedObjectContext else {
-      preconditionFailure("The object's context is gone. Keep the context for as long as its objects are used.")
-    }
-    precondition(!isDeleted, "A deleted object cannot be changed. Roll the context back to use it again.")
-    if state.contains(.fault) { fireFault() }
-    let isCommitted = group != nil && committedValue(at: ordinal) == value
-    if changes == nil {
-      if isCommitted { return }
-      changes = ObjectChanges(temporaryID: nil, values: Array(repeating: nil, count: entity.properties.count))
-    }
-    changes?.setValue(isCommitted ? nil : value, at: ordinal)
-    if !state.contains(.inserted) { context.noteChange(of: self) }
+  final func makeChanges(group: RowGroup?) -> ObjectChanges {
+    ObjectChanges(group: group, values: Array(repeating: nil, count: binding.traits.count))
   }
 
-  /// Takes the newest values from the store.
-  @inline(never)
-  func fireFault() {
-    state.remove(.fault)
-    repin()
-    awakeFromFetch()
+  /// Lets the context know whether the object has changes.
+  final func endChange(_ changes: ObjectChanges) {
+    if let group = changes.group, changes.isEmpty { content = .read(group) }
+    if !state.contains(.inserted) { binding.context?.note(self, hasChanges: changes.hasUnsettled) }
   }
 
-  /// Reads from the newest version of the record from now on, if it is still there.
-  func repin() {
-    guard let group, let store = binding.store else { return }
-    // A record that is gone leaves the object with what it knew; saving it will be a conflict.
-    guard let record = try? store.engine.record(group.references[rowID.row], of: entity) else { return }
-    if record.row != rowID {
-      binding.unregister(rowID)
-      rowID = record.row
-      binding.register(self, at: rowID)
+  /// Forgets a change that is as the store has it.
+  final func reconsider(_ ordinal: Int, _ changes: ObjectChanges) {
+    guard group != nil, let value = changes.value(at: ordinal) else { return }
+    if binding.traits[ordinal].isToMany {
+      if isCommitted(ObjectIDList(value.objectIDs), ordinal) { changes.setLinks(nil, at: ordinal) }
+    } else if committedValue(at: ordinal) == value {
+      changes.setValue(nil, at: ordinal)
     }
-    self.group = record.table.groups[record.row.group]
+  }
+
+  private final func isCommitted(_ list: ObjectIDList, _ ordinal: Int) -> Bool {
+    guard let group, !binding.traits[ordinal].isTransient else { return list.count == 0 }
+    // Most changes are told by the count, which is O(1); so filling a relationship object by object is O(objects).
+    guard group.columns[ordinal].range(rowID.row).count == list.count else { return false }
+    let ids = committedValue(at: ordinal).objectIDs
+    return binding.traits[ordinal].isOrdered ? ids == list.ids : ids.allSatisfy(list.contains)
   }
 }
 
@@ -126,12 +104,4 @@ extension PropertyValue {
     default: []
     }
   }
-}
-
-extension PropertyDescription {
-  /// What a property has that was never set.
-  var emptyValue: PropertyValue { relationship?.isToMany == true ? .toMany([]) : .null }
-
-  /// What a property of a new object has.
-  var initialValue: PropertyValue { attribute?.defaultValue ?? emptyValue }
 }

@@ -14,28 +14,27 @@ import HeartwoodStore
 ///     }
 ///
 /// An object belongs to its context and to the isolation that the context was made in. What travels between contexts is its
-/// ``objectID``.
+/// ``objectID``. It does not keep its context alive.
 open class ManagedObject {
-  var binding: EntityBinding
-  /// The group of rows that the object reads from; nil while no store has it.
-  var group: RowGroup?
-  /// What differs from the group; nil where nothing does.
-  var changes: ObjectChanges?
-  var rowID: RowID
-  var state: ObjectState
+  final var binding: EntityBinding
+  final var content: ObjectContent
+  /// The row of the record; it means nothing while no store has the object.
+  final var rowID: RowID
+  final var state: ObjectState
 
-  /// Called by the framework only. A subclass that declares initializers of its own keeps it; to make a new object, use
+  /// Called by the framework only, to make the object of a record or a new one; to make a new object, use
   /// ``ManagedObjectContext/insert(_:)``.
+  ///
+  /// A subclass that declares initializers of its own keeps it. It must not use the context there, nor in its `deinit`.
   public required init(_ seed: ManagedObjectSeed) {
     binding = seed.binding
-    group = seed.group
+    content = seed.content
     rowID = seed.rowID
-    changes = seed.changes
     state = seed.state
   }
 
   deinit {
-    if group != nil { binding.unregister(rowID) }
+    if state.contains(.registered) { binding.unregister(self) }
   }
 
   /// The name of the entity whose objects are of this class: the class's own name, unless a subclass says otherwise.
@@ -46,7 +45,10 @@ open class ManagedObject {
   /// Called once when the object has been inserted, before anything else changes it. Set initial values here.
   open func awakeFromInsert() {}
 
-  /// Called when the object has taken its values from the store, before they are read.
+  /// Called when the object has taken its values from the store, before they are read. Set transient values here.
+  ///
+  /// What is set here is seen but not saved, and does not make the object a changed one. Leave relationships alone: their
+  /// inverses are on objects that would be changed.
   open func awakeFromFetch() {}
 
   /// Called when the object is about to be deleted, while its relationships still lead where they did.
@@ -63,58 +65,45 @@ extension ManagedObject: Sendable {}
 /// What a managed object is made from. Only the framework makes one.
 public struct ManagedObjectSeed {
   let binding: EntityBinding
-  let group: RowGroup?
+  let content: ObjectContent
   let rowID: RowID
-  let changes: ObjectChanges?
   let state: ObjectState
-}
-
-/// What a managed object is at the moment, beside its values.
-struct ObjectState: OptionSet {
-  let rawValue: UInt8
-
-  /// The values have not been read since the object was registered or refreshed.
-  static let fault = ObjectState(rawValue: 1)
-  static let inserted = ObjectState(rawValue: 2)
-  static let updated = ObjectState(rawValue: 4)
-  static let deleted = ObjectState(rawValue: 8)
-  /// The context has let the object go: it was deleted and saved, or the context was reset.
-  static let detached = ObjectState(rawValue: 16)
 }
 
 extension ManagedObject {
   /// The name of the object, which is Sendable. A save makes it permanent.
-  public var objectID: ManagedObjectID {
-    if let changes, let temporaryID = changes.temporaryID { return temporaryID }
-    guard let group else { preconditionFailure("An object has a temporary id or a row.") }
-    return ManagedObjectID(scope: binding.scope, reference: group.references[rowID.row])
+  public final var objectID: ManagedObjectID {
+    if case .changed(let changes) = content, let temporaryID = changes.temporaryID { return temporaryID }
+    return binding.objectID(rowID)
   }
 
   /// The entity of the object.
-  public var entity: EntityDescription { binding.entity }
+  public final var entity: EntityDescription { binding.entity }
 
-  /// The context of the object; nil once that is gone, was reset, or has saved the object's deletion.
-  public var managedObjectContext: ManagedObjectContext? {
+  /// The context of the object; nil once that is gone, was reset, was rolled back before the object was first saved, or has saved
+  /// the object's deletion.
+  public final var managedObjectContext: ManagedObjectContext? {
     state.contains(.detached) ? nil : binding.context
   }
 
   /// Whether the object will be inserted by the next save.
-  public var isInserted: Bool { state.contains(.inserted) }
+  public final var isInserted: Bool { state.contains(.inserted) }
 
   /// Whether changes of the object will be written by the next save.
-  public var isUpdated: Bool { state.contains(.updated) }
+  public final var isUpdated: Bool { state.contains(.updated) }
 
-  /// Whether the object will be deleted by the next save.
-  public var isDeleted: Bool { state.contains(.deleted) }
+  /// Whether the object will be deleted by the next save, has been by one, or turned out to be gone from its store.
+  public final var isDeleted: Bool { !state.isDisjoint(with: [.deleted, .inaccessible]) }
 
   /// Whether the object's values have not been read yet. They are when one is asked for.
-  public var isFault: Bool { state.contains(.fault) }
+  public final var isFault: Bool {
+    if case .fault = content { true } else { false }
+  }
 
   /// Whether the next save has something to do for the object.
-  public var hasChanges: Bool { !state.isDisjoint(with: [.inserted, .updated, .deleted]) }
-
-  /// The version of the record that the object's values are from; 0 for a new object.
-  var baseVersion: UInt64 { group?.versions[rowID.row] ?? 0 }
+  public final var hasChanges: Bool {
+    !state.contains(.detached) && !state.isDisjoint(with: [.inserted, .updated, .deleted])
+  }
 }
 
 extension ManagedObject: Hashable {
@@ -122,7 +111,7 @@ extension ManagedObject: Hashable {
   public static func == (left: ManagedObject, right: ManagedObject) -> Bool { left === right }
 
   /// Hashes the identity of the object.
-  public func hash(into hasher: inout Hasher) {
+  public final func hash(into hasher: inout Hasher) {
     hasher.combine(ObjectIdentifier(self))
   }
 }

@@ -8,6 +8,9 @@ public class PropertyKey: @unchecked Sendable {
   /// The name of the property.
   public let name: String
   /// The serial number of an entity in the upper half, the ordinal of the property there in the lower.
+  ///
+  /// One word, so that both are of the same write. No two descriptions of entities in a process have the same number, they never
+  /// change, and none has 0; so whoever finds their entity's number finds the ordinal that a check of this key's type has passed.
   private let cache = Atomic<UInt64>(0)
 
   fileprivate init(name: String) {
@@ -16,21 +19,22 @@ public class PropertyKey: @unchecked Sendable {
 
   /// The ordinal of the property in the entity of `binding`.
   @inline(__always)
-  final func ordinal(in binding: EntityBinding, _ accepts: (PropertyDescription) -> Bool) -> Int {
+  final func ordinal(in binding: EntityBinding, _ accepts: (PropertyTrait) -> Bool) -> Int {
     let cached = cache.load(ordering: .relaxed)
     if UInt32(truncatingIfNeeded: cached &>> 32) == binding.entitySerialNumber {
       return Int(cached & 0xFFFF_FFFF)
     }
-    return resolve(in: binding.entity, accepts)
+    return resolve(in: binding, accepts)
   }
 
   @inline(never)
-  private final func resolve(in entity: EntityDescription, _ accepts: (PropertyDescription) -> Bool) -> Int {
+  private final func resolve(in binding: EntityBinding, _ accepts: (PropertyTrait) -> Bool) -> Int {
+    let entity = binding.entity
     guard let ordinal = entity.ordinal(ofProperty: name) else {
       preconditionFailure("\(entity.name) has no property called \(name). Correct the name of the key, or the model.")
     }
     precondition(
-      accepts(entity.properties[ordinal]),
+      accepts(binding.traits[ordinal]),
       "\(entity.name).\(name) is of another type than its key. Make the key's type fit the model."
     )
     cache.store(UInt64(entity.serialNumber) << 32 | UInt64(ordinal), ordering: .relaxed)
@@ -40,7 +44,8 @@ public class PropertyKey: @unchecked Sendable {
 
 /// The name of an attribute and the Swift type of its values.
 ///
-/// The type must fit the attribute's: any integer type for integers, and so on. Make it optional where the attribute is.
+/// The type must fit the attribute's: any integer type that is wide enough for integers, and so on. Make it optional where the
+/// attribute is.
 public final class AttributeKey<Value: AttributeValue>: PropertyKey, @unchecked Sendable {
   // `@unchecked Sendable`: it adds nothing to its superclass.
 

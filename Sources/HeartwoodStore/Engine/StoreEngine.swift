@@ -34,14 +34,15 @@ package protocol StoreEngine: Sendable {
 
 /// What a save did, and the records as it left them: later saves of others do not show.
 package struct StoreCommit: Sendable {
-  package let result: SaveResult
+  /// The permanent ids of the inserted records, by their temporary ones.
+  package let permanentIDs: [ManagedObjectID: ManagedObjectID]
   /// The records of each entity of the model, indexed by ordinal.
   package let tables: [NodeTable]
   /// The number of the save: ``ChangeCounter/current`` of ``StoreEngine/saves`` until the next one.
   package let number: UInt64
 
-  package init(result: SaveResult, tables: [NodeTable], number: UInt64) {
-    self.result = result
+  package init(permanentIDs: [ManagedObjectID: ManagedObjectID], tables: [NodeTable], number: UInt64) {
+    self.permanentIDs = permanentIDs
     self.tables = tables
     self.number = number
   }

@@ -31,8 +31,8 @@ import Testing
     for snapshot in snapshots {
       let id = try #require(ids[snapshot.objectID])
       #expect(!id.isTemporaryID && id.storeIdentifier == engine.metadata.identifier && id.entity === fixture.task)
-      let record = try #require(try engine.record(id.reference, of: fixture.task))
-      #expect(record.table.version(record.row) == 1)
+      let table = try engine.table(of: fixture.task)
+      #expect(try table.row(of: id.reference).map(table.version) == 1)
     }
     #expect(try engine.nodes(of: fixture.task).map(\.objectID) == snapshots.compactMap { ids[$0.objectID] })
     #expect(try engine.count(of: fixture.task) == 3)
@@ -106,7 +106,7 @@ import Testing
     #expect(nodes.map { $0["name"] } == ["A", "c"])
     #expect(nodes.map(\.version) == [2, 1])
     #expect(nodes[0]["memo"] == "changed" && nodes[0].objectID == a.objectID)
-    #expect(try engine.record(b.reference, of: fixture.task) == nil)
+    #expect(try engine.table(of: fixture.task).row(of: b.reference) == nil)
     #expect(older.nodes(of: fixture.task).map { $0["name"] } == ["a", "b", "c"])
     #expect(older.nodes(of: fixture.task).map(\.version) == [1, 1, 1])
   }

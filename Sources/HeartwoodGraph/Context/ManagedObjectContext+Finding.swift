@@ -1,0 +1,44 @@
+public import HeartwoodModel
+public import HeartwoodStore
+
+extension ManagedObjectContext {
+  /// The object of `objectID` if somebody holds it or it has changes, or nil.
+  public func registeredObject(for objectID: ManagedObjectID) -> ManagedObject? {
+    if objectID.isTemporaryID { return newObjects[objectID] }
+    guard let binding = try? binding(keeping: objectID), let row = try? binding.table.row(of: objectID.reference) else {
+      return nil
+    }
+    return binding.registeredObject(row)
+  }
+
+  /// The object of `objectID`, as a fault where it was not registered yet.
+  ///
+  /// - Throws: ``PersistenceError/Code/objectNotFound`` where there is no such record (any more), or
+  ///   ``PersistenceError/Code/storeNotOpen``.
+  public func existingObject(with objectID: ManagedObjectID) throws(PersistenceError) -> ManagedObject {
+    if let object = try find(objectID) { return object }
+    throw PersistenceError(
+      .objectNotFound,
+      objectID.isTemporaryID
+        ? "The id is temporary and of another context, or its object was saved or is gone. Save it there to get a permanent id."
+        : "The store has no such record, or no longer.",
+      context: .init(entity: objectID.entity.name, objectIDs: [objectID])
+    )
+  }
+
+  /// The object of `objectID`, or nil where there is no such record (any more), or where it cannot be reached.
+  func objectIfPresent(_ objectID: ManagedObjectID) -> ManagedObject? {
+    try? find(objectID)
+  }
+
+  private func find(_ objectID: ManagedObjectID) throws(PersistenceError) -> ManagedObject? {
+    if objectID.isTemporaryID { return newObjects[objectID] }
+    do {
+      let binding = try binding(keeping: objectID)
+      return try binding.table.row(of: objectID.reference).map(binding.object)
+    } catch {
+      throw error as? PersistenceError
+        ?? PersistenceError(.fileReadFailed, "The store cannot be read.", underlyingError: error)
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import HeartwoodModel
+public import HeartwoodStore
+
+extension ManagedObjectContext {
+  /// Makes a new object of the entity of `objectClass`, with the model's default values.
+  ///
+  /// - Throws: ``PersistenceError/Code/entityUnknown`` where the class is not one of the coordinator's.
+  public func insert<Object: ManagedObject>(_ objectClass: Object.Type) throws(PersistenceError) -> Object {
+    let entity = try persistentStoreCoordinator.objectClasses.entity(for: objectClass)
+    guard let object = try insert(entity) as? Object else {
+      preconditionFailure("The object of an entity is of the class that the coordinator was given for it.")
+    }
+    return object
+  }
+
+  /// Makes a new object of the entity called `entityName`, with the model's default values.
+  ///
+  /// - Throws: ``PersistenceError/Code/entityUnknown`` where there is no such entity, or it is abstract.
+  public func insert(entityName: String) throws(PersistenceError) -> ManagedObject {
+    try insert(try entity(named: entityName))
+  }
+
+  private func insert(_ entity: EntityDescription) throws(PersistenceError) -> ManagedObject {
+    guard !entity.isAbstract else {
+      throw PersistenceError(
+        .entityUnknown,
+        "The entity is abstract; make an object of one of its subentities.",
+        context: .init(entity: entity.name)
+      )
+    }
+    let binding = binding(for: entity, in: nil)
+    let id = ManagedObjectID.temporary(in: binding.scope)
+    let changes = ObjectChanges(temporaryID: id, group: nil, values: binding.initialValues)
+    let seed = ManagedObjectSeed(
+      binding: binding,
+      content: .changed(changes),
+      rowID: RowID(rawValue: 0),
+      state: .inserted
+    )
+    let object = binding.objectClass.init(seed)
+    newObjects[id] = object
+    inserted.append(object)
+    object.awakeFromInsert()
+    return object
+  }
+}

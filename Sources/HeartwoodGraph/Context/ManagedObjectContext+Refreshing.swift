@@ -1,0 +1,53 @@
+import HeartwoodModel
+
+extension ManagedObjectContext {
+  /// Forgets all changes: new objects vanish, changed and deleted ones are again what they were when they were read.
+  public func rollback() {
+    for object in inserted.objects { detach(object) }
+    for object in updated.objects + deleted.objects {
+      object.state.subtract([.updated, .deleted])
+      object.revert()
+    }
+    clearChanges()
+  }
+
+  /// Forgets all objects and all changes. Objects that somebody still holds must not be changed or followed any more.
+  public func reset() {
+    for object in registeredObjects { detach(object) }
+    clearChanges()
+    forgetBindings()
+  }
+
+  /// Takes the newest values of an object from its store, as soon as one is read. It becomes a fault, unless it has changes that
+  /// stay. New and deleted objects are left as they are.
+  ///
+  /// - Parameter mergeChanges: whether the object's own changes stay on top of them; otherwise they are lost. Merging makes an
+  ///   object fit to be saved whose save was a conflict.
+  public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
+    precondition(
+      object.managedObjectContext === self,
+      "The object is not, or no longer, of this context. Refresh it in its own."
+    )
+    if object.state.contains(.inserted) || object.state.contains(.deleted) { return }
+    if mergeChanges, object.isUpdated { return object.rebaseChanges() }
+    note(object, hasChanges: false)
+    object.state.remove(.inaccessible)
+    object.content = .fault
+  }
+
+  func detach(_ object: ManagedObject) {
+    object.state.insert(.detached)
+    object.state.subtract([.inserted, .updated])
+    if object.state.contains(.registered) {
+      object.state.remove(.registered)
+      object.binding.unregister(object)
+    }
+  }
+
+  private func clearChanges() {
+    inserted = ObjectList()
+    updated = ObjectList()
+    deleted = ObjectList()
+    newObjects = [:]
+  }
+}

@@ -1,0 +1,33 @@
+public import FoundationEssentials
+import HeartwoodModel
+public import HeartwoodStore
+
+// MARK: Metadata
+
+extension PersistentStoreCoordinator {
+  /// The metadata of a store that need not be open. It reads no records.
+  ///
+  /// - Parameter type: the registered type; nil means that the file's name or content tells it.
+  public func metadataForPersistentStore(
+    type: StoreType? = nil,
+    at url: URL,
+    options: StoreOptions = StoreOptions()
+  ) throws -> StoreMetadata {
+    try opener.metadata(try request(type: type, at: url, options: options))
+  }
+
+  /// Writes the metadata of a store that is not open. An atomic store's file is written as a whole, and at once.
+  ///
+  /// - Throws: ``PersistenceError/Code/storeAlreadyOpen``, ``PersistenceError/Code/capabilityMissing`` where the format has no
+  ///   place for the user's keys, or what reading and writing the file can throw.
+  public func setMetadata(
+    _ metadata: StoreMetadata,
+    type: StoreType? = nil,
+    at url: URL,
+    options: StoreOptions = StoreOptions()
+  ) throws {
+    let request = try request(type: type, at: url, options: options)
+    try checkNotOpen(request.path)
+    try opener.setMetadata(metadata, request)
+  }
+}

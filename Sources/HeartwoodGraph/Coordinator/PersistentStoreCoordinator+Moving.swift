@@ -1,0 +1,74 @@
+public import FoundationEssentials
+import HeartwoodModel
+public import HeartwoodStore
+
+// MARK: Moving stores
+
+extension PersistentStoreCoordinator {
+  /// Writes all that `store` keeps as a store of another type or at another place; that is open from then on, and `store` is
+  /// not, though its file stays.
+  ///
+  /// The identifier, the metadata and the names of the records stay the same, and objects that contexts have belong to the new store.
+  /// What the other type cannot hold is refused before anything is written.
+  ///
+  /// - Parameter replacing: whether a file that stands there is replaced.
+  /// - Returns: the new store.
+  @discardableResult
+  public func migratePersistentStore(
+    _ store: PersistentStore,
+    to url: URL?,
+    type: StoreType? = nil,
+    options: StoreOptions = StoreOptions(),
+    replacing: Bool = false
+  ) throws -> PersistentStore {
+    guard isOpen(store) else { throw Self.notOpen(store.path) }
+    let request = try request(type: type, configuration: store.configurationName, at: url, options: options)
+    try checkNotOpen(request.path)
+    var replacing = replacing
+    while true {
+      let number = store.engine.saves.current
+      let converted = try opener.convert(store, to: request, replacing: replacing)
+      if store.engine.close(unlessSavedSince: number) {
+        try replace(store, by: converted)
+        return converted
+      }
+      // Somebody saved while the records were written: they are written once more, over what is there now.
+      replacing = true
+    }
+  }
+
+  /// Removes the file of a store that is not open.
+  ///
+  /// - Throws: ``PersistenceError/Code/storeAlreadyOpen``, ``PersistenceError/Code/fileNotFound``; and an error where the file is
+  ///   not a store of `type`, so that no other file is ever removed.
+  public func destroyPersistentStore(
+    at url: URL,
+    type: StoreType? = nil,
+    options: StoreOptions = StoreOptions()
+  ) throws {
+    let request = try request(type: type, at: url, options: options)
+    try checkNotOpen(request.path)
+    if try fileSystem.status(atPath: url.path)?.size != 0 { _ = try opener.metadata(request) }
+    try fileSystem.removeFile(atPath: url.path)
+    try fileSystem.synchronizeDirectory(ofPath: url.path)
+  }
+
+  /// Replaces the store at `url`, or makes it, by a copy of the store at `source`, of the same type, in one step.
+  ///
+  /// Neither may be open. The copy is byte for byte the same.
+  public func replacePersistentStore(
+    at url: URL,
+    withPersistentStoreFrom source: URL,
+    type: StoreType? = nil,
+    options: StoreOptions = StoreOptions()
+  ) throws {
+    let request = try request(type: type, at: source, options: options)
+    try checkNotOpen(request.path)
+    try checkNotOpen(url.path)
+    _ = try opener.metadata(request)
+    let input = try StoreInput(try fileSystem.openFile(atPath: source.path))
+    _ = try AtomicFile(path: url.path, fileSystem: fileSystem).replace(expecting: .anything) { output in
+      try output.write(contentsOf: input)
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import HeartwoodModel
+import HeartwoodStore
+
+extension ManagedObject {
+  /// Takes the newest values from the store.
+  @inline(never)
+  final func fireFault() {
+    pin()
+    if !state.contains(.inaccessible) { awake() }
+  }
+
+  /// Reads from the newest version of the record from now on.
+  ///
+  /// Where the record is gone, the object counts as deleted and has no values: whoever asks for one learns that it is not there,
+  /// which they could not know before.
+  final func pin() {
+    // What a table needs to be read was there when the object was made, so that fails no more; if it did, the object would stay
+    // at the version before.
+    try? binding.synchronize()
+    if let group = binding.liveGroup(of: rowID) {
+      state.remove(.inaccessible)
+      content = .read(group)
+    } else {
+      state.insert(.inaccessible)
+      content = .changed(makeChanges(group: nil))
+    }
+  }
+
+  final func awake() {
+    state.insert(.awaking)
+    awakeFromFetch()
+    state.remove(.awaking)
+  }
+
+  /// Lets the changes stay on top of the newest version of the record.
+  final func rebaseChanges() {
+    guard case .changed(let changes) = content else { return }
+    try? binding.synchronize()
+    changes.group = binding.liveGroup(of: rowID)
+    if changes.group == nil { state.insert(.inaccessible) }
+    for ordinal in changes.unsettledOrdinals { reconsider(ordinal, changes) }
+    endChange(changes)
+  }
+
+  /// Forgets the changes; what the object was read with stays.
+  final func revert() {
+    guard case .changed(let changes) = content else { return }
+    state.remove(.inaccessible)
+    guard let group = changes.group else {
+      content = .fault
+      return
+    }
+    content = .read(group)
+    if !binding.transientOrdinals.isEmpty { awake() }
+  }
+
+  /// The version of the record that the object's values are from; 0 for an object that has read none.
+  final var baseVersion: UInt64 { group?.versions[rowID.row] ?? 0 }
+
+  /// The group that the object reads from; nil for faults and new objects.
+  final var group: RowGroup? {
+    switch content {
+    case .fault: nil
+    case .read(let group): group
+    case .changed(let changes): changes.group
+    }
+  }
+}

@@ -1,0 +1,145 @@
+public import HeartwoodModel
+public import HeartwoodStore
+
+extension ManagedObject {
+  /// The value of the property called `name`. Relationships give ids: follow them with
+  /// ``ManagedObjectContext/existingObject(with:)``, or use ``value(forKey:)``.
+  ///
+  /// Reading fires a fault.
+  ///
+  /// - Throws: ``PersistenceError/Code/propertyUnknown``.
+  public final func propertyValue(forKey name: String) throws(PersistenceError) -> PropertyValue {
+    value(at: try ordinal(name))
+  }
+
+  /// Sets the value of the property called `name`. Setting a relationship changes its inverse too.
+  ///
+  /// - Throws: ``PersistenceError/Code/propertyUnknown``, ``PersistenceError/Code/valueTypeMismatch``, and where an id leads to no
+  ///   object of the destination entity, ``PersistenceError/Code/objectNotFound``.
+  public final func setPropertyValue(_ value: PropertyValue, forKey name: String) throws(PersistenceError) {
+    let ordinal = try ordinal(name)
+    let property = entity.properties[ordinal]
+    guard value.fits(property) else {
+      throw PersistenceError(
+        .valueTypeMismatch,
+        "The value is \(value.kindDescription), and the property is \(property.typeDescription).",
+        context: .init(entity: entity.name, property: name)
+      )
+    }
+    switch property {
+    case .attribute: change(ordinal, to: value)
+    case .relationship: try relate(ordinal, to: try objects(value.objectIDs))
+    }
+  }
+
+  private final func objects(_ ids: [ManagedObjectID]) throws(PersistenceError) -> [ManagedObject] {
+    var objects: [ManagedObject] = []
+    for id in ids { objects.append(try usableContext.existingObject(with: id)) }
+    return objects
+  }
+
+  private final func ordinal(_ name: String) throws(PersistenceError) -> Int {
+    if let ordinal = entity.ordinal(ofProperty: name) { return ordinal }
+    throw PersistenceError(
+      .propertyUnknown,
+      "The entity has no property called \(name). It has \(entity.properties.map(\.name).joined(separator: ", ")).",
+      context: .init(entity: entity.name, property: name)
+    )
+  }
+}
+
+// MARK: As Swift values
+
+extension ManagedObject {
+  /// The value of the property called `name` as what Swift calls it: `Int` for all integers, `String`, `Date`, `Data` and so on; a
+  /// ``ManagedObject`` or an array of them for relationships.
+  ///
+  /// Reading fires a fault.
+  ///
+  /// - Throws: ``PersistenceError/Code/propertyUnknown``.
+  public final func value(forKey name: String) throws(PersistenceError) -> Any? {
+    let ordinal = try ordinal(name)
+    switch value(at: ordinal) {
+    case .toOne, .toMany:
+      let objects = relatedObjects(ordinal)
+      return binding.traits[ordinal].isToMany ? objects : objects.first
+    case let value: return value.swiftValue
+    }
+  }
+
+  /// Sets the value of the property called `name` to what ``value(forKey:)`` gives: nil, a value of the attribute's type, a
+  /// ``ManagedObject``, or an array or set of them.
+  ///
+  /// - Throws: ``PersistenceError/Code/propertyUnknown``, ``PersistenceError/Code/valueTypeMismatch``.
+  public final func setValue(_ value: Any?, forKey name: String) throws(PersistenceError) {
+    let ordinal = try ordinal(name)
+    let trait = binding.traits[ordinal]
+    if trait.attributeType != nil {
+      return try setPropertyValue(try attributeValue(value, name), forKey: name)
+    }
+    switch value {
+    case nil where !trait.isToMany: try relate(ordinal, to: [])
+    case let object as ManagedObject where !trait.isToMany: try relate(ordinal, to: [object])
+    case let objects as [ManagedObject] where trait.isToMany: try relate(ordinal, to: objects)
+    case let objects as Set<ManagedObject> where trait.isToMany: try relate(ordinal, to: Array(objects))
+    default: throw mismatch(value, name)
+    }
+  }
+
+  private final func attributeValue(_ value: Any?, _ name: String) throws(PersistenceError) -> PropertyValue {
+    guard let value else { return .null }
+    if let value = value as? any AttributeValue { return value.propertyValue }
+    throw mismatch(value, name)
+  }
+
+  private final func mismatch(_ value: Any?, _ name: String) -> PersistenceError {
+    let given = value.map { "a value of type \(type(of: $0))" } ?? "nil"
+    let wanted = entity.property(named: name)?.typeDescription ?? ""
+    return PersistenceError(
+      .valueTypeMismatch,
+      "The value is \(given), and the property is \(wanted).",
+      context: .init(entity: entity.name, property: name)
+    )
+  }
+}
+
+extension PropertyValue {
+  /// The value of an attribute as what Swift calls it.
+  fileprivate var swiftValue: Any? {
+    switch self {
+    case .null, .toOne, .toMany: nil
+    case .integer(let number): Int(exactly: number) ?? number
+    case .decimal(let number): number
+    case .double(let number): number
+    case .float(let number): number
+    case .string(let text): text
+    case .boolean(let flag): flag
+    case .date(let date): date
+    case .binary(let data): data
+    case .uuid(let uuid): uuid
+    case .uri(let uri): uri
+    }
+  }
+}
+
+// MARK: Changes by name
+
+extension ManagedObject {
+  /// The properties that have changed since the object was read or last saved, and their new values. For a new object, those that
+  /// have a value.
+  public final func changedValues() -> [String: PropertyValue] {
+    guard case .changed(let changes) = content else { return [:] }
+    return Dictionary(
+      uniqueKeysWithValues: changes.unsettledOrdinals.map { (entity.properties[$0].name, value(at: $0)) }
+    )
+  }
+
+  /// The values that the object was read with, by property name; empty for a new object. It fires a fault.
+  public final func committedValues() -> [String: PropertyValue] {
+    if case .fault = content { fireFault() }
+    guard group != nil else { return [:] }
+    return Dictionary(
+      uniqueKeysWithValues: entity.properties.indices.map { (entity.properties[$0].name, committedValue(at: $0)) }
+    )
+  }
+}

@@ -1,0 +1,96 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// Where an object's values come from.
+enum ObjectContent {
+  /// They have not been read since the object was registered or refreshed.
+  case fault
+  /// The group of rows that the object reads from: the version of the record that it will keep seeing.
+  case read(RowGroup)
+  /// The same with changes on top.
+  case changed(ObjectChanges)
+}
+
+/// What differs between an object and the record that it was read from.
+final class ObjectChanges {
+  /// The id of an object that no store has yet.
+  let temporaryID: ManagedObjectID?
+  /// The version of the record that the changes are based on; nil where no store has one.
+  var group: RowGroup?
+  /// The new values of attributes and to-one relationships, indexed by property ordinal; nil for what is as it was. A new object
+  /// has its default values here.
+  private var values: [PropertyValue?]
+  /// The new objects of to-many relationships, by property ordinal.
+  private var links: [Int: ObjectIDList] = [:]
+  /// The ordinals of those new values that no save has to write: transient ones that a save has left in place, and what was set
+  /// while the object awoke.
+  private var settled: Set<Int> = []
+
+  init(temporaryID: ManagedObjectID? = nil, group: RowGroup?, values: [PropertyValue?]) {
+    self.temporaryID = temporaryID
+    self.group = group
+    self.values = values
+  }
+}
+
+extension ObjectChanges {
+  var isEmpty: Bool { links.isEmpty && values.allSatisfy { $0 == nil } }
+
+  /// Whether there is something to save.
+  var hasUnsettled: Bool {
+    if settled.isEmpty { return !isEmpty }
+    return values.indices.contains { values[$0] != nil && !settled.contains($0) }
+      || links.keys.contains { !settled.contains($0) }
+  }
+
+  /// The ordinals of the properties whose new values are to be saved, ascending.
+  var unsettledOrdinals: [Int] {
+    values.indices.filter { (values[$0] != nil || links[$0] != nil) && !settled.contains($0) }
+  }
+
+  @inline(__always)
+  func value(at ordinal: Int) -> PropertyValue? {
+    if let value = values[ordinal] { return value }
+    return links.isEmpty ? nil : links[ordinal].map { .toMany($0.ids) }
+  }
+
+  func setValue(_ value: PropertyValue?, at ordinal: Int) {
+    values[ordinal] = value
+    settled.remove(ordinal)
+  }
+
+  /// Takes the new objects of a to-many relationship out, for them to be changed in place.
+  func takeLinks(at ordinal: Int) -> ObjectIDList? {
+    settled.remove(ordinal)
+    return links.removeValue(forKey: ordinal)
+  }
+
+  func setLinks(_ list: ObjectIDList?, at ordinal: Int) {
+    links[ordinal] = list
+    settled.remove(ordinal)
+  }
+
+  /// Lets the value of a property be seen, but not saved.
+  func settle(_ ordinal: Int) {
+    if values[ordinal] != nil || links[ordinal] != nil { settled.insert(ordinal) }
+  }
+
+  /// What is left of the changes once they are in `group`: the transient values, with permanent ids; nil where there are none.
+  func saved(
+    in group: RowGroup,
+    keeping transientOrdinals: [Int],
+    permanentIDs: [ManagedObjectID: ManagedObjectID]
+  ) -> ObjectChanges? {
+    let rest = ObjectChanges(group: group, values: Array(repeating: nil, count: values.count))
+    for ordinal in transientOrdinals {
+      if case .toOne(let id) = values[ordinal] {
+        rest.values[ordinal] = .toOne(permanentIDs[id] ?? id)
+      } else {
+        rest.values[ordinal] = values[ordinal]
+      }
+      rest.links[ordinal] = links[ordinal].map { ObjectIDList($0.ids.map { permanentIDs[$0] ?? $0 }) }
+      rest.settle(ordinal)
+    }
+    return rest.isEmpty ? nil : rest
+  }
+}

@@ -1,0 +1,35 @@
+import HeartwoodModel
+
+/// Ids in the order in which they came, each once. Asking, appending and removing are O(1) amortised.
+struct ObjectIDList {
+  private var slots: [ManagedObjectID?]
+  private var positions: [ManagedObjectID: Int]
+
+  /// The ids of `ids`, the first of those that are equal.
+  init(_ ids: [ManagedObjectID] = []) {
+    slots = []
+    slots.reserveCapacity(ids.count)
+    positions = Dictionary(minimumCapacity: ids.count)
+    for id in ids { append(id) }
+  }
+}
+
+extension ObjectIDList {
+  var count: Int { positions.count }
+  var ids: [ManagedObjectID] { slots.compactMap(\.self) }
+
+  func contains(_ id: ManagedObjectID) -> Bool { positions[id] != nil }
+
+  /// Appends an id that is not there yet.
+  mutating func append(_ id: ManagedObjectID) {
+    guard positions[id] == nil else { return }
+    positions[id] = slots.count
+    slots.append(id)
+  }
+
+  mutating func remove(_ id: ManagedObjectID) {
+    guard let position = positions.removeValue(forKey: id) else { return }
+    slots[position] = nil
+    if slots.count > 16, slots.count > 2 * positions.count { self = ObjectIDList(ids) }
+  }
+}

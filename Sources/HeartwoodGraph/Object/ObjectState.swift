@@ -1,0 +1,16 @@
+/// What a managed object is at the moment, beside its values.
+struct ObjectState: OptionSet {
+  let rawValue: UInt8
+
+  static let inserted = ObjectState(rawValue: 1)
+  static let updated = ObjectState(rawValue: 2)
+  static let deleted = ObjectState(rawValue: 4)
+  /// The context has let the object go: its deletion was saved, its insertion was undone, or the context was reset.
+  static let detached = ObjectState(rawValue: 8)
+  /// The record was gone when the object wanted to read it.
+  static let inaccessible = ObjectState(rawValue: 16)
+  /// What is set now is not a change: the object is in ``ManagedObject/awakeFromFetch()``.
+  static let awaking = ObjectState(rawValue: 32)
+  /// The binding finds the object by its row.
+  static let registered = ObjectState(rawValue: 64)
+}

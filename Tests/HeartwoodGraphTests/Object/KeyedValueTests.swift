@@ -1,0 +1,86 @@
+import Foundation
+import Heartwood
+import HeartwoodGraph
+import HeartwoodModel
+import HeartwoodStore
+import Testing
+
+@Suite struct KeyedValueTests {
+  @Test func genericObjectsHaveValuesByName() throws {
+    let coordinator = try PersistentStoreCoordinator(managedObjectModel: Library.model, registry: .default)
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    let context = ManagedObjectContext(coordinator)
+    let ann = try context.insert(entityName: "Person")
+    let bob = try context.insert(entityName: "Employee")
+    try ann.setValue("Ann", forKey: "name")
+    try bob.setValue("Bob", forKey: "name")
+    try bob.setValue(1000, forKey: "salary")
+    try ann.setValue(bob, forKey: "spouse")
+    try ann.setValue([bob], forKey: "students")
+    try ann.setValue(Set([ann, bob]), forKey: "friends")
+    try context.save()
+    let people = try context.fetch(entityName: "Person")
+    #expect(people.count == 2)
+    #expect(try ann.value(forKey: "name") as? String == "Ann")
+    #expect(try bob.value(forKey: "salary") as? Int == 1000)
+    #expect(try ann.value(forKey: "spouse") as? ManagedObject === bob)
+    #expect(try bob.value(forKey: "spouse") as? ManagedObject === ann)
+    #expect(try bob.value(forKey: "mentor") as? ManagedObject === ann)
+    #expect(try ann.value(forKey: "students") as? [ManagedObject] == [bob])
+    #expect(Set(try #require(try ann.value(forKey: "friends") as? [ManagedObject])) == [ann, bob])
+    try bob.setValue(nil, forKey: "salary")
+    try ann.setValue(nil, forKey: "spouse")
+    #expect(try bob.value(forKey: "salary") == nil)
+    #expect(try bob.value(forKey: "spouse") == nil)
+  }
+
+  @Test func idsAreValuesOfRelationships() throws {
+    let context = try TestStack().context()
+    let ann = try context.person("Ann")
+    let bob = try context.person("Bob")
+    try ann.setPropertyValue(.toMany([bob.objectID, ann.objectID, bob.objectID]), forKey: "students")
+    #expect(ann.students == [bob, ann])
+    #expect(ann.mentor == ann)
+    #expect(try bob.propertyValue(forKey: "mentor") == .toOne(ann.objectID))
+    try bob.setPropertyValue(.null, forKey: "mentor")
+    #expect(try ann.propertyValue(forKey: "students") == .toMany([ann.objectID]))
+  }
+
+  @Test func mistakesAreTypedErrors() throws {
+    let context = try TestStack().context()
+    let ann = try context.person("Ann")
+    let book = try context.book("Book")
+    let stranger = try TestStack().context().person("Stranger")
+    func code(_ body: () throws -> Void) -> PersistenceError.Code? { persistenceError(body)?.code }
+    #expect(code { _ = try ann.value(forKey: "nmae") } == .propertyUnknown)
+    #expect(code { try ann.setValue("x", forKey: "nmae") } == .propertyUnknown)
+    #expect(code { try ann.setPropertyValue(.integer(1), forKey: "name") } == .valueTypeMismatch)
+    #expect(code { try ann.setValue(1, forKey: "name") } == .valueTypeMismatch)
+    #expect(code { try ann.setValue(context, forKey: "name") } == .valueTypeMismatch)
+    #expect(code { try ann.setValue("Bob", forKey: "spouse") } == .valueTypeMismatch)
+    #expect(code { try ann.setValue(book, forKey: "spouse") } == .valueTypeMismatch)
+    #expect(code { try ann.setValue([ann, book], forKey: "friends") } == .valueTypeMismatch)
+    #expect(code { try ann.setValue(nil, forKey: "friends") } == .valueTypeMismatch)
+    #expect(code { try ann.setValue(stranger, forKey: "spouse") } == .objectNotFound)
+    #expect(code { try ann.setPropertyValue(.toOne(stranger.objectID), forKey: "spouse") } == .objectNotFound)
+    #expect(ann.friends.isEmpty)
+    #expect(ann.spouse == nil)
+    let error = try #require(persistenceError { try ann.setValue(1, forKey: "name") })
+    #expect(error.context.entity == "Person")
+    #expect(error.context.property == "name")
+  }
+
+  @Test func changesAreKnownByName() throws {
+    let context = try TestStack().context()
+    let ann = try context.person("Ann")
+    #expect(ann.changedValues() == ["name": .string("Ann")])
+    #expect(ann.committedValues().isEmpty)
+    try context.save()
+    #expect(ann.changedValues().isEmpty)
+    ann.name = "Anna"
+    ann.friends = [ann]
+    #expect(ann.changedValues() == ["name": .string("Anna"), "friends": .toMany([ann.objectID])])
+    #expect(ann.committedValues()["name"] == .string("Ann"))
+    #expect(ann.committedValues()["friends"] == .toMany([]))
+  }
+}

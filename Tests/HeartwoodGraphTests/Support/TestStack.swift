@@ -1,0 +1,81 @@
+import Foundation
+import Heartwood
+import HeartwoodGraph
+import HeartwoodStore
+import HeartwoodTesting
+import Testing
+
+/// A kind of store that every test of contexts and objects runs on.
+enum TestStoreKind: CaseIterable, Sendable {
+  case inMemory
+  case binary
+}
+
+/// A coordinator of the library's model with one store, on files in memory that can be made to fail.
+struct TestStack {
+  let files: FaultInjectingFileSystem
+  let coordinator: PersistentStoreCoordinator
+  let store: PersistentStore
+  static let url = URL(filePath: "/folder/library.heartwood")
+
+  init(
+    _ kind: TestStoreKind = .inMemory,
+    files: FaultInjectingFileSystem = FaultInjectingFileSystem(wrapping: InMemoryFileSystem()),
+    options: StoreOptions = StoreOptions()
+  ) throws {
+    self.files = files
+    coordinator = try Self.coordinator(files)
+    switch kind {
+    case .inMemory: store = try coordinator.addPersistentStore(type: .inMemory, at: nil, options: options)
+    case .binary: store = try coordinator.addPersistentStore(type: .binary, at: Self.url, options: options)
+    }
+  }
+
+  static func coordinator(
+    _ files: FaultInjectingFileSystem = FaultInjectingFileSystem(wrapping: InMemoryFileSystem())
+  ) throws -> PersistentStoreCoordinator {
+    try PersistentStoreCoordinator(
+      managedObjectModel: Library.model,
+      registry: .default,
+      objectClasses: Library.objectClasses,
+      fileSystem: files
+    )
+  }
+
+  func context() -> ManagedObjectContext { ManagedObjectContext(coordinator) }
+}
+
+extension ManagedObjectContext {
+  func person(_ name: String) throws -> Person {
+    let person = try insert(Person.self)
+    person.name = name
+    return person
+  }
+
+  func book(_ title: String, on shelf: Shelf? = nil) throws -> Book {
+    let book = try insert(Book.self)
+    book.title = title
+    book.shelf = shelf
+    return book
+  }
+}
+
+/// The error of the library that `body` throws, or nil where it throws none.
+func persistenceError(_ body: () throws -> Void) -> PersistenceError? {
+  do {
+    try body()
+    return nil
+  } catch {
+    return error as? PersistenceError
+  }
+}
+
+/// Expects that a process has stopped because of a mistake, and has said what it was.
+func expect(
+  _ stop: ExitTest.Result?,
+  says text: String,
+  sourceLocation: SourceLocation = #_sourceLocation
+) {
+  let said = String(decoding: stop?.standardErrorContent ?? [], as: UTF8.self)
+  #expect(said.contains(text), sourceLocation: sourceLocation)
+}

@@ -1,7 +1,12 @@
-import FoundationEssentials
 import Heartwood
 import HeartwoodTesting
 import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The kit, run over every store that ships.
 @Suite struct StoreConformanceTests {

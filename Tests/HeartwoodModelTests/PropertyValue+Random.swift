@@ -1,5 +1,10 @@
-import FoundationEssentials
 import HeartwoodModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 extension PropertyValue {
   /// A random value that fits `type`, odd ones more often than they are met.

@@ -1,6 +1,11 @@
-import FoundationEssentials
 import HeartwoodModel
 import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite("Values as text")
 struct PropertyValueTextTests {

@@ -1,5 +1,10 @@
-import FoundationEssentials
 import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The metadata as JSON, the same bytes for the same metadata.
 enum BinaryMetadataCoding {

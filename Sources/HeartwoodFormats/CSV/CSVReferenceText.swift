@@ -1,6 +1,11 @@
-import FoundationEssentials
 import HeartwoodModel
 import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// References as text.
 ///

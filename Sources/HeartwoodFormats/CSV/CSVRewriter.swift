@@ -1,6 +1,11 @@
-import FoundationEssentials
 import HeartwoodModel
 import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Writes a file anew in which the lines of records that did not change keep their bytes.
 ///

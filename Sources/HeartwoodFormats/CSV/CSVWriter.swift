@@ -1,6 +1,11 @@
-import FoundationEssentials
 import HeartwoodModel
 import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Writes records as lines: all of them, or the changed ones into a copy of the file that is replaced.
 struct CSVWriter {

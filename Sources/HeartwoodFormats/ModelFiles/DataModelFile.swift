@@ -1,5 +1,10 @@
-public import FoundationEssentials
 public import HeartwoodModel
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// A model as Xcode keeps it: read from an `.xcdatamodeld` bundle or an `.xcdatamodel` folder.
 public struct DataModelFile: Sendable {

@@ -1,5 +1,10 @@
-import FoundationEssentials
 import HeartwoodModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 extension DataModelReader {
   /// The default value that an attribute's element gives, or null where it gives none.

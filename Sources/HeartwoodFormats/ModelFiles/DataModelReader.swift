@@ -1,5 +1,10 @@
-import FoundationEssentials
 import HeartwoodModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Reads the tree of a `contents` file.
 struct DataModelReader {

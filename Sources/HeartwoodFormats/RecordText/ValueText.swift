@@ -1,6 +1,11 @@
-import FoundationEssentials
 import HeartwoodModel
 import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Writes the values of one property of a table as text, straight from the columns.
 ///

@@ -1,6 +1,11 @@
-public import FoundationEssentials
 import HeartwoodModel
 public import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 // MARK: Metadata
 

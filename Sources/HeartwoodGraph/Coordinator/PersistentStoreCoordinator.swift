@@ -1,7 +1,12 @@
-public import FoundationEssentials
 public import HeartwoodModel
 public import HeartwoodStore
 import Synchronization
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// Brings contexts and stores together: it opens the stores of a model, finds the store of an object, and splits saves between
 /// stores.

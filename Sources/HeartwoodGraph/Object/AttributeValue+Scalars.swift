@@ -1,6 +1,11 @@
-public import FoundationEssentials
 public import HeartwoodModel
 import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 extension String: AttributeValue {
   /// What stands for a required attribute that has no value yet.

@@ -1,6 +1,11 @@
-import FoundationEssentials
 public import HeartwoodModel
 import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// A Swift type that the values of attributes can have in typed accessors.
 public protocol AttributeValue: Sendable {

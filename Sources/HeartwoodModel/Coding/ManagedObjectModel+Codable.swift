@@ -1,4 +1,8 @@
-public import FoundationEssentials
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 extension ManagedObjectModel: Codable {
   /// Writes the model as `Formats/Model/README.md` says.

@@ -1,4 +1,8 @@
-import FoundationEssentials
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Makes entity descriptions of definitions that have been validated: names become ordinals, properties are inherited.
 struct ModelResolver {

@@ -1,4 +1,8 @@
-public import FoundationEssentials
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// The parts of the URI of an object: `x-coredata://<store UUID>/<Entity>/<reference>`.
 public struct ObjectURI: Sendable, Hashable {

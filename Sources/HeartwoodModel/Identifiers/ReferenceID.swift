@@ -1,4 +1,8 @@
-public import FoundationEssentials
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// What a store itself calls a record: a number, a UUID or a string, unique among the records of an entity in the store.
 ///

@@ -1,4 +1,8 @@
-package import FoundationEssentials
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
 
 /// Numbers as text: the shortest decimal that reads back as the same number, `inf`, `-inf` and `nan`.
 package enum NumberText {

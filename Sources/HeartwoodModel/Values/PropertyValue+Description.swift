@@ -1,4 +1,8 @@
-import FoundationEssentials
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 extension PropertyValue: CustomStringConvertible {
   /// The value for a debugger or a test; error texts do not show values.

@@ -1,5 +1,10 @@
 import Crypto
-public import FoundationEssentials
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 extension ManagedObjectModel {
   /// The version hash of each entity. A store keeps them, so that it can tell whether a model fits it.

@@ -1,5 +1,10 @@
-import FoundationEssentials
 import HeartwoodModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Gives names to new records: of the kind that their entity's records have already, or else of the store's preferred kind.
 struct ReferenceAssigner: Sendable {

@@ -1,4 +1,8 @@
-public import FoundationEssentials
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// A value that an application keeps in a store's metadata: what a property list can hold.
 public enum MetadataValue: Sendable, Hashable {

@@ -1,5 +1,10 @@
-public import FoundationEssentials
 package import HeartwoodModel
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// What a store tells about itself: who it is, which model it was written with, and what the application noted.
 public struct StoreMetadata: Sendable, Hashable, Codable {

@@ -1,6 +1,11 @@
-public import FoundationEssentials
 public import HeartwoodModel
 import Synchronization
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// A store that is open: what a coordinator holds and hands out.
 ///

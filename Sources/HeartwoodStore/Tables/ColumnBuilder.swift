@@ -1,5 +1,10 @@
-package import FoundationEssentials
 package import HeartwoodModel
+
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
 
 /// A column that is being put together, row by row or by runs of rows of another column.
 ///

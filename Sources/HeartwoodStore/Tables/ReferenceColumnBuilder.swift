@@ -1,5 +1,10 @@
-package import FoundationEssentials
 package import HeartwoodModel
+
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
 
 /// A column of references that is being put together. It has the layout of its first reference and becomes mixed when one of
 /// another kind comes.

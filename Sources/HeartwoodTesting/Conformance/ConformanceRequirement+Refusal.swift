@@ -1,6 +1,11 @@
-import FoundationEssentials
 import Heartwood
 import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 extension ConformanceRequirement {
   /// Fails unless the store refuses what it has declared that it lacks, before anything is written.

@@ -1,6 +1,11 @@
-import FoundationEssentials
 import Heartwood
 import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Fails with `message` unless `condition` holds.
 func expect(_ condition: Bool, _ message: @autoclosure () -> String) throws(ConformanceFailure) {

@@ -1,5 +1,10 @@
-public import FoundationEssentials
 public import Heartwood
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 extension PropertyValue {
   /// A random value that fits `type`, odd ones more often than they are met: not-a-number, empty texts, characters of any plane.

@@ -1,7 +1,12 @@
-import FoundationEssentials
 import Heartwood
 import HeartwoodFormats
 import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// What `info` tells about a store.
 struct StoreReport {

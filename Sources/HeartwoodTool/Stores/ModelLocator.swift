@@ -1,7 +1,12 @@
 import ArgumentParser
-import FoundationEssentials
 import Heartwood
 import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// A model, where it was found, and what was left out of it.
 struct LocatedModel {

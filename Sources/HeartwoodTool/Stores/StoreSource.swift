@@ -1,6 +1,11 @@
-import FoundationEssentials
 import Heartwood
 import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// A store that a command reads: where it is, and what the user says about it.
 struct StoreSource {

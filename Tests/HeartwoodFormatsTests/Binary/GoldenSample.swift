@@ -1,7 +1,12 @@
-import FoundationEssentials
 import HeartwoodModel
 import HeartwoodStore
 import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @testable import HeartwoodFormats
 

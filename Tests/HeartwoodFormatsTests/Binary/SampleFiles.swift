@@ -1,5 +1,10 @@
-import FoundationEssentials
 import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The samples that belong to the specification of the format.
 ///

@@ -1,8 +1,13 @@
-import FoundationEssentials
 import HeartwoodFormats
 import HeartwoodModel
 import HeartwoodStore
 import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// A CSV store over a file in memory, opened, changed and saved by the engine.
 struct CSVFixture {

@@ -1,9 +1,14 @@
-import FoundationEssentials
 import HeartwoodFormats
 import HeartwoodModel
 import HeartwoodStore
 import HeartwoodTesting
 import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Random records, dialects, chunk sizes and damage.
 @Suite struct CSVRandomTests {

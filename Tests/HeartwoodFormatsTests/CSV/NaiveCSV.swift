@@ -1,7 +1,12 @@
-import FoundationEssentials
 import HeartwoodFormats
 import HeartwoodModel
 import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The form, read character by character without a thought for speed, to hold the fast reader against.
 struct NaiveCSV {

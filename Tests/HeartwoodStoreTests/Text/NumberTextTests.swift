@@ -1,8 +1,13 @@
-import FoundationEssentials
 import HeartwoodModel
 import HeartwoodStore
 import HeartwoodTesting
 import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite struct UUIDTextTests {
   private func read(_ text: String) -> UUID? {

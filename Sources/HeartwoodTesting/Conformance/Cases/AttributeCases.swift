@@ -1,6 +1,11 @@
-import FoundationEssentials
 import Heartwood
 import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 extension StoreConformance {
   /// Every value of every type that is declared comes back, or is refused as it was stated.

@@ -1,5 +1,10 @@
-import FoundationEssentials
 import Heartwood
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 extension StoreConformance {
   /// Where there is no file, or one without a byte, there is a new store.

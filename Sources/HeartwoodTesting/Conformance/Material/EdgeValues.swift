@@ -1,5 +1,10 @@
-import FoundationEssentials
 import Heartwood
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Values at the edges of each attribute type, and those that careless code takes for something else.
 enum EdgeValues {

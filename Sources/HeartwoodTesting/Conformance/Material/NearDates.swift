@@ -1,5 +1,10 @@
-import FoundationEssentials
 import Heartwood
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Dates between 1900 and 2100, which every format with dates can hold.
 enum NearDates {

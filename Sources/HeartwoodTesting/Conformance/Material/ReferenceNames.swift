@@ -1,5 +1,10 @@
-import FoundationEssentials
 import Heartwood
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// What records may be called, in an order that no sorting would give.
 enum ReferenceNames {

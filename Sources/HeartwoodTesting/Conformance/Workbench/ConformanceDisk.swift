@@ -1,5 +1,10 @@
-import FoundationEssentials
 import Heartwood
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Where a case keeps its files: in memory, or in a folder on the disk that nobody else has.
 struct ConformanceDisk {

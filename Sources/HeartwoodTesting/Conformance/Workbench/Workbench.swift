@@ -1,6 +1,11 @@
-import FoundationEssentials
 import Heartwood
 import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// What a case works with: a model, files of its own, and stores of the type that is tested.
 struct Workbench {

@@ -25,7 +25,7 @@ import Testing
   @Test(arguments: 0..<60)
   func recordsComeBack(_ round: Int) throws {
     let seed = UInt64.random(in: .min ... .max)
-    var generator = HeartwoodTesting.SeededGenerator(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     let layout = CSVStore.Layout.random(&generator)
     let fixture = try CSVFixture(
       CSVModels.everything,
@@ -51,7 +51,7 @@ import Testing
   @Test(arguments: 0..<30)
   func changesComeBack(_ round: Int) throws {
     let seed = UInt64.random(in: .min ... .max)
-    var generator = HeartwoodTesting.SeededGenerator(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     let layout = CSVStore.Layout.random(&generator)
     let fixture = try CSVFixture(
       CSVModels.everything,
@@ -84,7 +84,7 @@ import Testing
   @Test(arguments: 0..<40)
   func sameAsThePlainReader(_ round: Int) throws {
     let seed = UInt64.random(in: .min ... .max)
-    var generator = HeartwoodTesting.SeededGenerator(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     var dialect = CSVStore.Dialect()
     dialect.separator = [UInt8(ascii: ","), UInt8(ascii: ";")].randomElement(using: &generator)
     dialect.hasSpaceAfterSeparator = generator.chance(oneIn: 2)
@@ -112,7 +112,7 @@ import Testing
     #expect(accepted > 0, "seed \(seed)")
   }
 
-  private func validFile(_ dialect: CSVStore.Dialect, _ generator: inout HeartwoodTesting.SeededGenerator) throws
+  private func validFile(_ dialect: CSVStore.Dialect, _ generator: inout SeededGenerator) throws
     -> [UInt8]
   {
     let fixture = try CSVFixture(Self.entity, layout: CSVStore.Layout(dialect: dialect))
@@ -129,7 +129,7 @@ import Testing
   /// A file cut short anywhere is read or refused, and the records that it still has are those that it had.
   @Test func everyTruncation() throws {
     let seed = UInt64.random(in: .min ... .max)
-    var generator = HeartwoodTesting.SeededGenerator(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     let whole = try validFile(CSVStore.Dialect(), &generator)
     let fixture = try CSVFixture(Self.entity, chunkSize: 50)
     try fixture.write(whole)
@@ -163,7 +163,7 @@ import Testing
 // MARK: Random things
 
 extension CSVStore.Layout {
-  fileprivate static func random(_ generator: inout HeartwoodTesting.SeededGenerator) -> CSVStore.Layout {
+  fileprivate static func random(_ generator: inout SeededGenerator) -> CSVStore.Layout {
     var dialect = CSVStore.Dialect()
     dialect.separator =
       [nil, UInt8(ascii: ";"), UInt8(ascii: "\t"), UInt8(ascii: "|")].randomElement(using: &generator) ?? nil
@@ -179,7 +179,7 @@ extension CSVStore.Layout {
 
 extension String {
   /// A text of the characters that the form has a meaning for, and of any others.
-  fileprivate static func hostile(_ generator: inout HeartwoodTesting.SeededGenerator) -> String {
+  fileprivate static func hostile(_ generator: inout SeededGenerator) -> String {
     let pieces = [
       "\"", ",", ", ", ";", "\t", "|", "\n", "\r", "\r\n", " ", "#", "'", "%", "%20", "a", "1", "é", "👩‍👩‍👧", "\0",
       "\u{FEFF}",
@@ -193,7 +193,7 @@ extension String {
 }
 
 extension ReferenceID {
-  fileprivate static func random(_ generator: inout HeartwoodTesting.SeededGenerator) -> ReferenceID {
+  fileprivate static func random(_ generator: inout SeededGenerator) -> ReferenceID {
     switch generator.next() % 3 {
     case 0: .uuid(generator.nextUUID())
     case 1: .integer(Int64(bitPattern: generator.next()) >> Int64.random(in: 0..<64, using: &generator))
@@ -204,7 +204,7 @@ extension ReferenceID {
 
 extension CSVFixture {
   /// Records with odd values, whose relationships lead to each other.
-  fileprivate func randomContents(_ count: Int, _ generator: inout HeartwoodTesting.SeededGenerator) throws
+  fileprivate func randomContents(_ count: Int, _ generator: inout SeededGenerator) throws
     -> StoreContents
   {
     let loader = StoreLoader(setup: setup, storeType: .inMemory)
@@ -228,7 +228,7 @@ extension CSVFixture {
 
   fileprivate func randomValues(
     _ targets: [ManagedObjectID],
-    _ generator: inout HeartwoodTesting.SeededGenerator
+    _ generator: inout SeededGenerator
   ) throws -> [PropertyValue] {
     try entity.properties.map { property in
       if property.relationship?.isToMany == true {
@@ -249,7 +249,7 @@ extension CSVFixture {
 
 extension Date {
   /// A date of the years 1 to 9999: with a fraction, of whole seconds, or as exact as can be.
-  fileprivate static func randomInCalendar(_ generator: inout HeartwoodTesting.SeededGenerator) -> Date {
+  fileprivate static func randomInCalendar(_ generator: inout SeededGenerator) -> Date {
     let seconds = Double.random(in: -63_113_904_000..<252_423_993_600, using: &generator)
     switch generator.next() % 4 {
     case 0: return Date(timeIntervalSinceReferenceDate: seconds)
@@ -262,7 +262,7 @@ extension Date {
 
 extension [UInt8] {
   /// The bytes with some of them changed, taken away, added or doubled.
-  fileprivate func damaged(_ generator: inout HeartwoodTesting.SeededGenerator) -> [UInt8] {
+  fileprivate func damaged(_ generator: inout SeededGenerator) -> [UInt8] {
     let alphabet = Array(",;\"\"\n\r #'019aZT:+-.é%\0".utf8) + [0xFF, 0xC3]
     var bytes = self
     for _ in 0..<Int.random(in: 1...3, using: &generator) where !bytes.isEmpty {

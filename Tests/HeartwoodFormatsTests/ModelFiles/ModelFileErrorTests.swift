@@ -1,6 +1,7 @@
 import Foundation
 import HeartwoodFormats
 import HeartwoodModel
+import HeartwoodTesting
 import Testing
 
 /// A model file with something wrong with it, and what is said about it.

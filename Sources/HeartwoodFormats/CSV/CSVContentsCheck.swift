@@ -9,7 +9,10 @@ import HeartwoodStore
 
 /// Finds values that the form cannot hold.
 struct CSVContentsCheck: Sendable {
+  private static let longestLineEnd = 2
+
   let schema: CSVSchema
+  var maximumRecordLength = CSVFormat.maximumRecordLength
 
   /// - Throws: ``PersistenceError/Code/valueUnsupported``.
   func check(_ table: NodeTable) throws {
@@ -31,6 +34,28 @@ struct CSVContentsCheck: Sendable {
         .valueUnsupported,
         reason,
         context: .init(storeType: .csv, entity: schema.entity.name, property: column.property)
+      )
+    }
+    try checkLengths(group)
+  }
+
+  /// Refuses records whose line would be longer than is read.
+  private func checkLengths(_ group: RowGroup) throws {
+    // Text is not eight times as long as what it stands for, but for values of a few bytes.
+    guard group.valueByteCount > maximumRecordLength / 8 else { return }
+    var dialect = CSVDialect(schema.layout.dialect)
+    dialect.quoting = .all
+    var formatter = CSVRowFormatter(group: group, schema: schema, dialect: dialect)
+    var buffer = CSVTextBuffer(capacity: group.valueByteCount / group.rowCount)
+    for row in group.liveRuns.joined() {
+      buffer.removeAll()
+      formatter.appendRow(row, kept: [:], to: &buffer)
+      guard buffer.count + Self.longestLineEnd > maximumRecordLength else { continue }
+      throw PersistenceError(
+        .valueUnsupported,
+        "The values of a record take more than the \(maximumRecordLength) bytes that a line may have. Choose another type of "
+          + "store.",
+        context: .init(storeType: .csv, entity: schema.entity.name)
       )
     }
   }

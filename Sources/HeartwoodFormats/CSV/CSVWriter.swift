@@ -9,8 +9,8 @@ import HeartwoodStore
 
 /// Writes records as lines: all of them, or the changed ones into a copy of the file that is replaced.
 struct CSVWriter {
-  /// How many rows are formatted at once: about a megabyte of text.
-  private static let rowsPerBlock = 1 << 13
+  /// About how many bytes of text are formatted at once.
+  private static let blockSize = 1 << 20
   /// A guess at the length of a line, to reserve memory.
   private static let typicalLineLength = 100
 
@@ -56,8 +56,9 @@ struct CSVWriter {
   /// Writes the rows of `runs`, formatted on all processors.
   func write(_ runs: [Run], to lines: inout CSVLineOutput) throws {
     let blocks = runs.flatMap { run in
-      stride(from: run.rows.lowerBound, to: run.rows.upperBound, by: Self.rowsPerBlock).map { start in
-        Run(group: run.group, rows: start..<min(start + Self.rowsPerBlock, run.rows.upperBound))
+      let length = Self.rowsPerBlock(run.group)
+      return stride(from: run.rows.lowerBound, to: run.rows.upperBound, by: length).map { start in
+        Run(group: run.group, rows: start..<min(start + length, run.rows.upperBound))
       }
     }
     let formatter = self
@@ -68,10 +69,21 @@ struct CSVWriter {
     }
   }
 
+  private static func rowsPerBlock(_ group: RowGroup) -> Int {
+    max(1, blockSize / (group.valueByteCount / max(1, group.rowCount) + typicalLineLength))
+  }
+
   private func text(of run: Run) -> ByteSlice {
     var formatter = CSVRowFormatter(group: run.group, schema: schema, dialect: dialect)
     var buffer = CSVTextBuffer(capacity: run.rows.count * Self.typicalLineLength)
     formatter.append(run.rows, to: &buffer)
     return buffer.sealed()
+  }
+}
+
+extension RowGroup {
+  /// How many bytes the values take in memory.
+  var valueByteCount: Int {
+    columns.reduce(references.values.count) { $0 + $1.values.count + ($1.references?.values.count ?? 0) }
   }
 }

@@ -1,15 +1,3 @@
-/// A part of some bytes.
-package struct ByteSpan: BitwiseCopyable {
-  package var start: UInt32
-  package var end: UInt32
-
-  @inline(__always)
-  package init(start: UInt32, end: UInt32) {
-    self.start = start
-    self.end = end
-  }
-}
-
 /// Many rows in one call: what a reader of columns uses, so that the cost of a call is not paid for each value.
 ///
 /// In all of them `flags` has a byte for each row, 0 where the row has no value; nil means that every row has one. What stands

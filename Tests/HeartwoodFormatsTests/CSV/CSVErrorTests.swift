@@ -1,4 +1,3 @@
-import HeartwoodFormats
 import HeartwoodModel
 import HeartwoodStore
 import Testing
@@ -8,6 +7,8 @@ import Testing
 #else
   import Foundation
 #endif
+
+@testable import HeartwoodFormats
 
 /// What is refused, where, and that nothing is written.
 @Suite struct CSVErrorTests {
@@ -170,6 +171,19 @@ import Testing
     #expect(try fixture.bytes == before)
     #expect(fixture.files.paths == [CSVFixture.path])
     #expect(try engine.values("value") == [.null, .null])
+  }
+
+  @Test(arguments: [(30, false), (31, true), (500, true)])
+  func recordThatWouldBeTooLongToRead(_ length: Int, _ isRefused: Bool) throws {
+    let fixture = try CSVFixture(CSVModels.one(.string))
+    let text = String(repeating: "é", count: length / 2) + String(repeating: "x", count: length % 2)
+    let engine = try fixture.open("a, 1", "\(text), 2")
+    // Quotes, a comma, a space, the reference and the longest line end take nine bytes more: two, two, three and two.
+    let check = CSVContentsCheck(schema: try CSVSchema(fixture.setup), maximumRecordLength: 39)
+    let table = try engine.contents().table(of: try fixture.entity)
+    var code: PersistenceError.Code?
+    do { try check.check(table) } catch { code = (error as? PersistenceError)?.code }
+    #expect(code == (isRefused ? .valueUnsupported : nil))
   }
 
   @Test func severalEntitiesAreRefused() throws {

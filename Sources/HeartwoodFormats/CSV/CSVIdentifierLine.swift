@@ -1,0 +1,68 @@
+import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The first line: a number sign and the identifier of the store.
+struct CSVIdentifierLine {
+  /// What spreadsheets pad a short line with.
+  private static let padding = CSVFormat.detectableSeparators + [CSVFormat.space]
+  private static let maximumLength = 1 << 12
+
+  let identifier: UUID
+  let markLength: Int
+  /// Where the next line begins.
+  let end: Int
+  /// Nil where the file ends with the line.
+  let lineEnd: CSVStore.Dialect.LineEnd?
+
+  /// The line without its end, in as many bytes for every identifier.
+  static func text(of identifier: UUID) -> String { "#" + identifier.uuidString }
+
+  static func read(_ file: StoreInput) throws -> CSVIdentifierLine {
+    let bytes = try file.bytes(from: 0, count: maximumLength)
+    do throws(CSVFault) {
+      return try CSVIdentifierLine(bytes)
+    } catch {
+      throw try CSVLocator(file: file).error(error, entity: nil)
+    }
+  }
+
+  /// Whether a file that begins so is one of these.
+  static func begins(_ bytes: [UInt8]) -> Bool {
+    (try? CSVIdentifierLine(bytes)) != nil
+  }
+
+  private init(_ bytes: [UInt8]) throws(CSVFault) {
+    markLength = bytes.starts(with: CSVFormat.byteOrderMark) ? CSVFormat.byteOrderMark.count : 0
+    guard markLength < bytes.count, bytes[markLength] == CSVFormat.identifierMark else {
+      throw CSVFault(offset: 0, reason: "The first line must be # and the UUID of the store; it is missing.")
+    }
+    let text = bytes[(markLength + 1)...].prefix(UUIDText.length)
+    let uuid = text.withUnsafeBytes { text in
+      text.count == UUIDText.length ? text.baseAddress.flatMap { UUIDText.uuid($0) } : nil
+    }
+    guard let uuid else {
+      throw CSVFault(offset: markLength + 1, reason: "What follows # in the first line must be a UUID, and is none.")
+    }
+    identifier = UUID(uuid: uuid)
+    let rest = bytes[text.endIndex...].drop { Self.padding.contains($0) }
+    let isCarriageReturn = rest.first == CSVFormat.carriageReturn
+    let lineFeed = isCarriageReturn ? rest.dropFirst() : rest
+    if lineFeed.first == CSVFormat.lineFeed {
+      lineEnd = isCarriageReturn ? .carriageReturnLineFeed : .lineFeed
+      end = lineFeed.startIndex + 1
+    } else if rest.isEmpty, bytes.count < Self.maximumLength {
+      lineEnd = nil
+      end = bytes.count
+    } else {
+      throw CSVFault(
+        offset: rest.startIndex,
+        reason: "Something follows the UUID in the first line. Put it on a line of its own."
+      )
+    }
+  }
+}

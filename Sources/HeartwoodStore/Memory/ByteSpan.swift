@@ -1,0 +1,11 @@
+/// A part of some bytes.
+package struct ByteSpan: BitwiseCopyable {
+  package var start: UInt32
+  package var end: UInt32
+
+  @inline(__always)
+  package init(start: UInt32, end: UInt32) {
+    self.start = start
+    self.end = end
+  }
+}

@@ -58,7 +58,7 @@ extension NodeTable {
 
   private func findDuplicate() -> ReferenceIndex.Duplicate? {
     do throws(ReferenceIndex.Duplicate) {
-      try indexes.make()
+      try indexes.checkForDuplicates()
       return nil
     } catch {
       return error

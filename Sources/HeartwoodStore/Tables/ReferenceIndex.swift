@@ -101,8 +101,15 @@ extension ReferenceIndex {
     }
   }
 
+  /// The hash of the reference in `row`, which is not made for it.
   @inline(__always)
-  fileprivate static func mixed(uuid bytes: UnsafeRawBufferPointer) -> UInt64 {
+  static func hash(of references: ReferenceColumn, _ row: Int) -> UInt64 {
+    guard references.layout == .uuid else { return hash(references[row]) }
+    return withUnsafeBytes(of: references.uuidBytes(row)) { mixed(uuid: $0) }
+  }
+
+  @inline(__always)
+  private static func mixed(uuid bytes: UnsafeRawBufferPointer) -> UInt64 {
     mixed(bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
   }
 
@@ -137,7 +144,7 @@ private struct SlotFiller: @unchecked Sendable {
     for indexed in parts {
       let references = indexed.references
       for row in indexed.rows where indexed.liveness?[row] ?? true {
-        let hash = hash(references, row)
+        let hash = ReferenceIndex.hash(of: references, row)
         let slot = geometry.firstSlot(hash)
         guard geometry.part(of: slot) == part else { continue }
         let id = RowID(group: indexed.group, row: row)
@@ -149,12 +156,6 @@ private struct SlotFiller: @unchecked Sendable {
 
   private func reference(_ id: RowID) -> ReferenceID {
     parts[id.group - parts[0].group].references[id.row]
-  }
-
-  @inline(__always)
-  private func hash(_ references: ReferenceColumn, _ row: Int) -> UInt64 {
-    guard references.layout == .uuid else { return ReferenceIndex.hash(references[row]) }
-    return withUnsafeBytes(of: references.uuidBytes(row)) { ReferenceIndex.mixed(uuid: $0) }
   }
 
   /// Puts a row into its slot; returns the row that has the same reference, where there is one.

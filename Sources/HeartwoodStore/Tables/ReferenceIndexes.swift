@@ -53,9 +53,9 @@ struct ReferenceIndexes: Sendable {
     return nil
   }
 
-  /// Makes all indexes now.
-  func make() throws(ReferenceIndex.Duplicate) {
-    for part in parts { _ = try part.index.made() }
+  /// Makes sure that no reference occurs twice in the rows of one index. An index is made only where one may.
+  func checkForDuplicates() throws(ReferenceIndex.Duplicate) {
+    for part in parts { try part.index.checkForDuplicates() }
   }
 }
 
@@ -85,5 +85,10 @@ private final class LazyReferenceIndex: Sendable {
         return index
       }
     }
+  }
+
+  func checkForDuplicates() throws(ReferenceIndex.Duplicate) {
+    guard case .pending(let rows) = state.withLock({ $0 }), DuplicateScan.mayRepeat(rows) else { return }
+    _ = try made()
   }
 }

@@ -1,7 +1,9 @@
+import Foundation
 import HeartwoodModel
 
 extension FaultCase {
-  static let all = names + hierarchy + defaults + counts + destinations + [oneSided] + constraints + configurations
+  static let all =
+    names + hierarchy + defaults + rules + counts + destinations + [oneSided] + constraints + configurations
 
   private static func one(_ name: String, at path: String, _ message: String, _ entities: EntityDefinition...)
     -> FaultCase
@@ -92,6 +94,63 @@ extension FaultCase {
       .entity("A", .attribute("b", .transformable, default: .toMany([])))
     ),
   ]
+
+  private static func ruled(
+    _ name: String,
+    _ message: String,
+    _ type: AttributeType,
+    _ rules: AttributeRules
+  ) -> FaultCase {
+    one(name, at: "A.b", message, .entity("A", .attribute("b", type, rules: rules)))
+  }
+
+  private static let rules =
+    [
+      ruled("least string", "The type string has no least", .string, .init(minValue: .string("a"))),
+      ruled("greatest boolean", "The type boolean has no least", .boolean, .init(maxValue: .boolean(true))),
+      ruled(
+        "least value of another type",
+        "The least value is a double, which does not fit the type integer16",
+        .integer16,
+        .init(minValue: .double(1), maxValue: .integer(0))
+      ),
+      ruled(
+        "greatest value out of range",
+        "The greatest value is out of the range of the type integer16",
+        .integer16,
+        .init(maxValue: .integer(32_768))
+      ),
+      ruled("least value that is no number", "is not a number", .double, .init(minValue: .double(.nan))),
+      ruled(
+        "least decimal above the greatest",
+        "The least value is above",
+        .decimal,
+        .init(minValue: .decimal(2), maxValue: .decimal(1))
+      ),
+      ruled(
+        "length of a number",
+        "The type integer64 has no least or greatest length",
+        .integer64,
+        .init(minLength: 1)
+      ),
+      ruled("length of data", "The type binary has no least or greatest length", .binary, .init(maxLength: 1)),
+      ruled("negative length", "below 0", .string, .init(maxLength: -1)),
+      ruled("least length above the greatest", "The least length 3", .string, .init(minLength: 3, maxLength: 2)),
+      ruled("pattern of a URI", "The type uri has no pattern", .uri, .init(pattern: ".*")),
+      ruled("pattern with an open group", "expected ')'", .string, .init(pattern: "(a")),
+      ruled(
+        "pattern that is too long",
+        "more than 1000 bytes",
+        .string,
+        .init(pattern: String(repeating: "a", count: 1_001))
+      ),
+      ruled(
+        "pattern that is nested too deep",
+        "more than 50 opening brackets",
+        .string,
+        .init(pattern: String(repeating: "(", count: 51) + String(repeating: ")", count: 51))
+      ),
+    ]
 
   private static let counts = [
     relationship("negative least count", "from 0 on", least: -1),

@@ -47,6 +47,7 @@ extension AttributeDescription {
       isOptional: generator.chance(2),
       isTransient: generator.chance(4),
       defaultValue: generator.chance(3) ? .null : .random(of: type, &generator),
+      rules: generator.chance(2) ? AttributeRules() : .random(of: type, &generator),
       allowsExternalBinaryDataStorage: generator.chance(4),
       preservesValueInHistoryOnDeletion: generator.chance(4),
       valueTransformerName: generator.text(),
@@ -55,6 +56,23 @@ extension AttributeDescription {
       versionHashModifier: generator.text(),
       userInfo: generator.userInfo()
     )
+  }
+}
+
+extension AttributeRules {
+  fileprivate static func random(of type: AttributeType, _ generator: inout SeededGenerator) -> AttributeRules {
+    if type == .string {
+      let (least, more) = (Int.random(in: 0...9, using: &generator), Int.random(in: 0...9, using: &generator))
+      return AttributeRules(
+        minLength: generator.chance(2) ? nil : least,
+        maxLength: generator.chance(2) ? nil : least + more,
+        pattern: ["", "a|b", #"\S+ \d{2,3}"#, "[é-ü]*ß", nil].randomElement(using: &generator) ?? nil
+      )
+    }
+    guard type.hasRange else { return AttributeRules() }
+    let bounds = (0..<2).map { _ in PropertyValue.random(of: type, &generator) }.map { $0.isNaN ? .null : $0 }
+    let isTurned = bounds[1].isLess(than: bounds[0])
+    return AttributeRules(minValue: bounds[isTurned ? 1 : 0], maxValue: bounds[isTurned ? 0 : 1])
   }
 }
 

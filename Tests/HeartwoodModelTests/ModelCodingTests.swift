@@ -54,6 +54,9 @@ struct ModelCodingTests {
       #"{"format":1,"entities":[{"name":"A","properties":[{"kind":"derived","name":"x","type":"string"}]}]}"#,
       #"{"format":1,"entities":[{"name":"A","properties":[{"kind":"attribute","name":"x","type":"text"}]}]}"#,
       #"{"format":1,"entities":[{"name":"A","properties":[{"kind":"attribute","name":"x","type":"integer16","default":"x"}]}]}"#,
+      #"{"format":1,"entities":[{"name":"A","properties":[{"kind":"attribute","name":"x","type":"date","minValue":"now"}]}]}"#,
+      #"{"format":1,"entities":[{"name":"A","properties":[{"kind":"attribute","name":"x","type":"double","maxValue":1}]}]}"#,
+      #"{"format":1,"entities":[{"name":"A","properties":[{"kind":"attribute","name":"x","type":"string","minLength":"1"}]}]}"#,
       #"{"format":1,"entities":[{"name":"A","properties":[{"kind":"relationship","name":"x"}]}]}"#,
       #"{"format":1,"entities":[{"name":"A","properties":[{"kind":"relationship","name":"x","destination":"A","maxCount":1e30}]}]}"#,
       String(repeating: "[", count: 100_000),
@@ -88,9 +91,15 @@ struct ModelCodingTests {
     }
   }
 
-  @Test("A default that does not fit cannot be written")
-  func misfit() {
-    let attribute = AttributeDescription(name: "x", type: .integer16, defaultValue: .string("a"))
+  @Test(
+    "A default or a bound that does not fit cannot be written",
+    arguments: [
+      AttributeDescription(name: "x", type: .integer16, defaultValue: .string("a")),
+      AttributeDescription(name: "x", type: .integer16, rules: AttributeRules(minValue: .integer(1 << 40))),
+      AttributeDescription(name: "x", type: .date, rules: AttributeRules(maxValue: .double(1))),
+    ]
+  )
+  func misfit(_ attribute: AttributeDescription) {
     #expect(throws: EncodingError.self) { try JSONEncoder().encode(attribute) }
   }
 }

@@ -73,6 +73,18 @@ struct ModelValidatorTests {
         .entity("Thing", parent: "Base"),
         .entity("Owner", .toMany("things", "Thing", inverse: "owner")),
       ],
+      [
+        .entity(
+          "Ruled",
+          .attribute("one", .integer16, rules: AttributeRules(minValue: .integer(1), maxValue: .integer(1))),
+          .attribute(
+            "any",
+            .double,
+            rules: AttributeRules(minValue: .double(-.infinity), maxValue: .double(.infinity))
+          ),
+          .attribute("text", .string, rules: AttributeRules(minLength: 0, maxLength: 0, pattern: "(((a)))[b-c]*"))
+        )
+      ],
       [],
     ]
   )

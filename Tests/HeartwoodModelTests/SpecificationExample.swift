@@ -28,8 +28,20 @@ enum SpecificationExample {
       superentityName: "Item",
       properties: [
         .attribute("done", .boolean, default: .boolean(false)),
-        .attribute("memo", .string, optional: true, userInfo: ["label": "What to do"]),
-        .attribute("priority", .decimal, optional: true, default: .decimal(try #require(Decimal(string: "0.5")))),
+        .attribute(
+          "memo",
+          .string,
+          optional: true,
+          rules: AttributeRules(minLength: 1, maxLength: 200, pattern: "\\S.*"),
+          userInfo: ["label": "What to do"]
+        ),
+        .attribute(
+          "priority",
+          .decimal,
+          optional: true,
+          default: .decimal(try #require(Decimal(string: "0.5"))),
+          rules: AttributeRules(minValue: .decimal(0), maxValue: .decimal(1))
+        ),
         .attribute("creationDate", .date, default: .date(Date(timeIntervalSinceReferenceDate: 495_828_900))),
         .attribute(
           AttributeDescription(

@@ -81,6 +81,11 @@ struct VersionHashTests {
     arguments: [
       EntityDefinition.entity("A", .toOne("r", "A", inverse: nil), .attribute("x", .string)),
       .entity("A", .attribute("x", .string, default: .string("a")), .toOne("r", "A", inverse: nil, deleteRule: .deny)),
+      .entity(
+        "A",
+        .attribute("x", .string, rules: AttributeRules(minLength: 1, maxLength: 9, pattern: "a*")),
+        .toOne("r", "A", inverse: nil)
+      ),
       .entity("A", renamedFrom: "B", userInfo: ["a": "b"], .attribute("x", .string), .toOne("r", "A", inverse: nil)),
       .entity("A", .attribute("x", .string), .toOne("r", "A", inverse: nil), .attribute("t", .date, transient: true)),
     ]

@@ -28,8 +28,7 @@ extension DataModelReader {
     -> PropertyValue
   {
     guard let text = element.filledText("defaultValueString") else { return .null }
-    let parsed = type == .boolean ? boolean(text) : PropertyValue(text: text, type: type) ?? wholeNumber(text, type)
-    guard let parsed else {
+    guard let parsed = type == .boolean ? boolean(text) : number(text, type) else {
       throw element.error("The default value is no value of the type \(type.dataModelName). Correct it.")
     }
     return parsed
@@ -41,6 +40,11 @@ extension DataModelReader {
     case "NO", "false", "0": .boolean(false)
     default: nil
     }
+  }
+
+  /// The value of `type`, an integer with or without a point where that is an integer type.
+  func number(_ text: String, _ type: AttributeType) -> PropertyValue? {
+    PropertyValue(text: text, type: type) ?? wholeNumber(text, type)
   }
 
   /// The value of an integer attribute that was written with a point, as it stays when an attribute's type is changed.

@@ -16,13 +16,14 @@ extension DataModelReader {
 
   mutating func readAttribute(_ element: DataModelElement) throws(ModelFileError) -> AttributeDescription {
     let type = try attributeType(of: element)
-    noteUnknownAttributes(of: element, Self.attributeAttributes)
+    noteUnknownAttributes(of: element, Self.attributeAttributes.union(type.dataModelRules))
     return AttributeDescription(
       name: try element.requiredText("name"),
       type: type,
       isOptional: try element.flag("optional"),
       isTransient: try element.flag("transient"),
       defaultValue: try defaultValue(of: element, type),
+      rules: try rules(of: element, type),
       allowsExternalBinaryDataStorage: try element.flag("allowsExternalBinaryDataStorage"),
       preservesValueInHistoryOnDeletion: try element.flag("preserveAfterDeletion"),
       valueTransformerName: element.filledText("valueTransformerName"),

@@ -2,20 +2,26 @@ extension AttributeDescription: Codable {
   private enum Key: String, CodingKey {
     case name, type, optional, transient
     case defaultValue = "default"
+    case minValue, maxValue, minLength, maxLength, pattern
     case externalStorage, preservedOnDeletion, transformer
     case valueClass, renamingIdentifier, versionHashModifier, userInfo
   }
 
   /// Writes the attribute as `Formats/Model/README.md` says.
   ///
-  /// - Throws: `EncodingError` where the default value does not fit the type.
+  /// - Throws: `EncodingError` where the default value, or the least or greatest one, does not fit the type.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(name, forKey: .name)
     try container.encode(type, forKey: .type)
     try container.encodeIfSet(isOptional, forKey: .optional)
     try container.encodeIfSet(isTransient, forKey: .transient)
-    try encodeDefault(in: &container)
+    try encode(defaultValue, "default", forKey: .defaultValue, in: &container)
+    try encode(rules.minValue, "least value", forKey: .minValue, in: &container)
+    try encode(rules.maxValue, "greatest value", forKey: .maxValue, in: &container)
+    try container.encodeIfPresent(rules.minLength, forKey: .minLength)
+    try container.encodeIfPresent(rules.maxLength, forKey: .maxLength)
+    try container.encodeIfPresent(rules.pattern, forKey: .pattern)
     try container.encodeIfSet(allowsExternalBinaryDataStorage, forKey: .externalStorage)
     try container.encodeIfSet(preservesValueInHistoryOnDeletion, forKey: .preservedOnDeletion)
     try container.encodeIfPresent(valueTransformerName, forKey: .transformer)
@@ -25,21 +31,26 @@ extension AttributeDescription: Codable {
     try container.encodeIfNotEmpty(userInfo, forKey: .userInfo)
   }
 
-  private func encodeDefault(in container: inout KeyedEncodingContainer<Key>) throws {
-    guard !defaultValue.isNull else { return }
-    guard let text = defaultValue.text(of: type) else {
-      let problem = "The default of “\(name)” is \(defaultValue.kindDescription), which does not fit \(type.rawValue)."
+  private func encode(
+    _ value: PropertyValue,
+    _ title: String,
+    forKey key: Key,
+    in container: inout KeyedEncodingContainer<Key>
+  ) throws {
+    guard !value.isNull else { return }
+    guard let text = value.text(of: type) else {
+      let problem = "The \(title) of “\(name)” is \(value.kindDescription), which does not fit \(type.rawValue)."
       throw EncodingError.invalidValue(
-        defaultValue,
-        .init(codingPath: container.codingPath + [Key.defaultValue], debugDescription: problem)
+        value,
+        .init(codingPath: container.codingPath + [key], debugDescription: problem)
       )
     }
-    try container.encode(text, forKey: .defaultValue)
+    try container.encode(text, forKey: key)
   }
 
   /// Reads an attribute as `Formats/Model/README.md` says.
   ///
-  /// - Throws: `DecodingError`, also where the default is no value of the type.
+  /// - Throws: `DecodingError`, also where the default, or the least or greatest value, is no value of the type.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     let type = try container.decode(AttributeType.self, forKey: .type)
@@ -48,7 +59,8 @@ extension AttributeDescription: Codable {
       type: type,
       isOptional: try container.flag(forKey: .optional),
       isTransient: try container.flag(forKey: .transient),
-      defaultValue: try Self.decodeDefault(of: type, in: container),
+      defaultValue: try Self.value("default", of: type, forKey: .defaultValue, in: container),
+      rules: try Self.rules(of: type, in: container),
       allowsExternalBinaryDataStorage: try container.flag(forKey: .externalStorage),
       preservesValueInHistoryOnDeletion: try container.flag(forKey: .preservedOnDeletion),
       valueTransformerName: try container.text(forKey: .transformer),
@@ -59,16 +71,31 @@ extension AttributeDescription: Codable {
     )
   }
 
-  private static func decodeDefault(
+  private static func rules(
     of type: AttributeType,
     in container: KeyedDecodingContainer<Key>
+  ) throws -> AttributeRules {
+    AttributeRules(
+      minValue: try value("least value", of: type, forKey: .minValue, in: container),
+      maxValue: try value("greatest value", of: type, forKey: .maxValue, in: container),
+      minLength: try container.decodeIfPresent(Int.self, forKey: .minLength),
+      maxLength: try container.decodeIfPresent(Int.self, forKey: .maxLength),
+      pattern: try container.text(forKey: .pattern)
+    )
+  }
+
+  private static func value(
+    _ title: String,
+    of type: AttributeType,
+    forKey key: Key,
+    in container: KeyedDecodingContainer<Key>
   ) throws -> PropertyValue {
-    guard let text = try container.text(forKey: .defaultValue) else { return .null }
+    guard let text = try container.text(forKey: key) else { return .null }
     if let value = PropertyValue(text: text, type: type) { return value }
     throw DecodingError.dataCorruptedError(
-      forKey: .defaultValue,
+      forKey: key,
       in: container,
-      debugDescription: "The default is no value of the type \(type.rawValue)."
+      debugDescription: "The \(title) is no value of the type \(type.rawValue)."
     )
   }
 }

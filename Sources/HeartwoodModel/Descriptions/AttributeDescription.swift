@@ -10,6 +10,8 @@ public struct AttributeDescription: Sendable, Hashable {
   public var isTransient: Bool
   /// The value of a new object. It fits ``type``.
   public var defaultValue: PropertyValue
+  /// What values have to keep to beyond their type, before they may be saved.
+  public var rules: AttributeRules
   /// Whether a store may keep large data in files beside its own.
   public var allowsExternalBinaryDataStorage: Bool
   /// Whether the value is kept in the tombstone of a deleted object.
@@ -32,6 +34,7 @@ public struct AttributeDescription: Sendable, Hashable {
     isOptional: Bool = true,
     isTransient: Bool = false,
     defaultValue: PropertyValue = .null,
+    rules: AttributeRules = AttributeRules(),
     allowsExternalBinaryDataStorage: Bool = false,
     preservesValueInHistoryOnDeletion: Bool = false,
     valueTransformerName: String? = nil,
@@ -45,6 +48,7 @@ public struct AttributeDescription: Sendable, Hashable {
     self.isOptional = isOptional
     self.isTransient = isTransient
     self.defaultValue = defaultValue
+    self.rules = rules
     self.allowsExternalBinaryDataStorage = allowsExternalBinaryDataStorage
     self.preservesValueInHistoryOnDeletion = preservesValueInHistoryOnDeletion
     self.valueTransformerName = valueTransformerName

@@ -23,6 +23,8 @@ public final class EntityDescription: Sendable {
   public let subentityOrdinals: [Int]
   /// All properties, indexed by ordinal: the inherited ones first.
   public let properties: [PropertyDescription]
+  /// The stored attributes whose values have rules, in the order of their ordinals.
+  package let ruledAttributes: [RuledAttribute]
   /// Where each relationship leads, indexed by ordinal; nil for attributes.
   public let relationshipTargets: [RelationshipTarget?]
   /// The entity's own uniqueness constraints and the inherited ones, each a list of attribute ordinals.
@@ -40,6 +42,7 @@ public final class EntityDescription: Sendable {
     superentity: EntityDescription?,
     subentityOrdinals: [Int],
     properties: [PropertyDescription],
+    ruledAttributes: [RuledAttribute],
     relationshipTargets: [RelationshipTarget?],
     versionHash: Data
   ) {
@@ -48,6 +51,7 @@ public final class EntityDescription: Sendable {
     self.superentity = superentity
     self.subentityOrdinals = subentityOrdinals
     self.properties = properties
+    self.ruledAttributes = ruledAttributes
     self.relationshipTargets = relationshipTargets
     self.versionHash = versionHash
     self.serialNumber = Self.lastSerialNumber.wrappingAdd(1, ordering: .relaxed).newValue

@@ -31,7 +31,11 @@ struct ModelResolver {
     if let entity = resolved[ordinal] { return entity }
     let definition = index.definitions[ordinal]
     let superentity = index.parents[ordinal].map { resolve($0, in: &resolved) }
-    let properties = (superentity?.properties ?? []) + definition.properties
+    let inherited = superentity?.properties ?? []
+    let properties = inherited + definition.properties
+    let ruled = definition.properties.enumerated().compactMap { index, property in
+      RuledAttribute(property, ordinal: inherited.count + index)
+    }
     let targets = definition.properties.map { $0.relationship.flatMap(target) }
     let entity = EntityDescription(
       definition: definition,
@@ -39,6 +43,7 @@ struct ModelResolver {
       superentity: superentity,
       subentityOrdinals: descendants[ordinal],
       properties: properties,
+      ruledAttributes: (superentity?.ruledAttributes ?? []) + ruled,
       relationshipTargets: (superentity?.relationshipTargets ?? []) + targets,
       versionHash: VersionHash.entity(definition, properties: properties, superentityHash: superentity?.versionHash)
     )

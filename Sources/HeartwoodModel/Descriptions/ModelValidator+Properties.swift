@@ -12,7 +12,8 @@ extension ModelValidator {
       checkName(property.name, of: subject, &faults)
       switch property {
       case .attribute(let attribute):
-        checkDefault(of: attribute, subject, &faults)
+        _ = checkFit(of: attribute.defaultValue, "default value", attribute.type, at: subject.location, &faults)
+        checkRules(of: attribute, at: subject.location, &faults)
       case .relationship(let relationship):
         checkCounts(of: relationship, subject, &faults)
         checkDestination(of: relationship, subject, &faults)
@@ -36,13 +37,20 @@ extension ModelValidator {
     }
   }
 
-  private func checkDefault(of attribute: AttributeDescription, _ subject: Subject, _ faults: inout [ModelFault]) {
-    guard !attribute.defaultValue.fits(attribute.type) else { return }
-    let kind = attribute.defaultValue.kindDescription
-    let outOfRange = if case .integer = attribute.defaultValue { attribute.type.integerRange != nil } else { false }
-    let reason = outOfRange ? "is out of the range of" : "is \(kind), which does not fit"
+  /// Whether an attribute of `type` can hold `value`, which is its `name`.
+  func checkFit(
+    of value: PropertyValue,
+    _ name: String,
+    _ type: AttributeType,
+    at location: ModelFault.Location,
+    _ faults: inout [ModelFault]
+  ) -> Bool {
+    if value.fits(type) { return true }
+    let outOfRange = if case .integer = value { type.integerRange != nil } else { false }
+    let reason = outOfRange ? "is out of the range of" : "is \(value.kindDescription), which does not fit"
     let advice = "Give a value of the attribute's type, or none."
-    add("The default value \(reason) the type \(attribute.type.rawValue). \(advice)", at: subject.location, &faults)
+    add("The \(name) \(reason) the type \(type.rawValue). \(advice)", at: location, &faults)
+    return false
   }
 
   private func checkCounts(

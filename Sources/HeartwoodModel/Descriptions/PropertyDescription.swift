@@ -74,6 +74,7 @@ extension PropertyDescription {
     optional: Bool = false,
     transient: Bool = false,
     default defaultValue: PropertyValue = .null,
+    rules: AttributeRules = AttributeRules(),
     renamedFrom renamingIdentifier: String? = nil,
     userInfo: [String: String] = [:]
   ) -> PropertyDescription {
@@ -84,6 +85,7 @@ extension PropertyDescription {
         isOptional: optional,
         isTransient: transient,
         defaultValue: defaultValue,
+        rules: rules,
         renamingIdentifier: renamingIdentifier,
         userInfo: userInfo
       )

@@ -43,6 +43,8 @@ extension PersistenceError {
     public var property: String?
     /// The objects concerned.
     public var objectIDs: [ManagedObjectID]
+    /// What is wrong with them, where they are not fit to be saved (``PersistenceError/Code/validationFailed``).
+    public var validationFaults: [ValidationFault]
     /// The system's error number, where a system call failed.
     public var systemError: Int32?
 
@@ -56,6 +58,7 @@ extension PersistenceError {
       entity: String? = nil,
       property: String? = nil,
       objectIDs: [ManagedObjectID] = [],
+      validationFaults: [ValidationFault] = [],
       systemError: Int32? = nil
     ) {
       self.path = path
@@ -66,6 +69,7 @@ extension PersistenceError {
       self.entity = entity
       self.property = property
       self.objectIDs = objectIDs
+      self.validationFaults = validationFaults
       self.systemError = systemError
     }
   }

@@ -66,7 +66,7 @@ extension PersistenceError {
     public static let danglingReference = Code(kind: .danglingReference)
     /// Somebody else has saved the same objects since they were read.
     public static let saveConflict = Code(kind: .saveConflict)
-    /// Objects are not fit to be saved.
+    /// Objects are not fit to be saved. The error's context lists every fault: ``PersistenceError/Context/validationFaults``.
     public static let validationFailed = Code(kind: .validationFailed)
   }
 }

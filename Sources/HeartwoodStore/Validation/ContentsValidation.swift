@@ -38,7 +38,7 @@ package struct ContentsValidation {
 
   private mutating func check(_ node: AtomicStoreCacheNode) throws(PersistenceError) {
     let values = node.values
-    for message in RecordValidation.faults(in: values, of: node.entity) { note(node, message) }
+    for fault in RecordValidation.faults(in: values, of: node.objectID) { note(node, fault.message) }
     for (ordinal, value) in values.enumerated() {
       guard let target = node.entity.relationshipTargets[ordinal] else { continue }
       let ids = value.objectIDs

@@ -1,28 +1,52 @@
 package import HeartwoodModel
 
 /// Whether records are as their entity's description asks.
-package enum RecordValidation {
-  /// What is wrong with the values of one record, in words. They are indexed by property ordinal.
-  package static func faults(in values: [PropertyValue], of entity: EntityDescription) -> [String] {
-    zip(entity.properties, values).compactMap { property, value in
-      fault(value, property).map { "\(entity.name).\(property.name) \($0)" }
+///
+/// The properties are checked first, each in turn, and then the rules of those attributes that have any.
+package struct RecordValidation {
+  private let objectID: ManagedObjectID
+  private var faults: [ValidationFault] = []
+
+  /// What is wrong with the values of one record. They are indexed by property ordinal. O(values).
+  package static func faults(in values: [PropertyValue], of objectID: ManagedObjectID) -> [ValidationFault] {
+    var validation = RecordValidation(objectID: objectID)
+    for (property, value) in zip(objectID.entity.properties, values) { validation.check(value, property) }
+    for attribute in objectID.entity.ruledAttributes where attribute.ordinal < values.count {
+      validation.check(values[attribute.ordinal], attribute)
     }
+    return validation.faults
   }
 
-  private static func fault(_ value: PropertyValue, _ property: PropertyDescription) -> String? {
-    if property.isTransient { return nil }
+  private init(objectID: ManagedObjectID) {
+    self.objectID = objectID
+  }
+
+  private mutating func note(_ kind: ValidationFault.Kind, _ property: String, _ problem: String) {
+    faults.append(ValidationFault(kind, objectID, property, problem))
+  }
+}
+
+// MARK: Properties
+
+extension RecordValidation {
+  private mutating func check(_ value: PropertyValue, _ property: PropertyDescription) {
+    if property.isTransient { return }
     guard value.fits(property) else {
-      return "is \(property.typeDescription), and the value is \(value.kindDescription)."
+      return note(
+        .wrongType,
+        property.name,
+        "is \(property.typeDescription), and the value is \(value.kindDescription)."
+      )
     }
     switch property {
     case .attribute(let attribute):
-      return !attribute.isOptional && value.isNull ? "is required and has no value." : nil
+      if !attribute.isOptional, value.isNull { note(.missingValue, attribute.name, "is required and has no value.") }
     case .relationship(let relationship):
-      return fault(count(value), relationship)
+      check(count(value), relationship)
     }
   }
 
-  private static func count(_ value: PropertyValue) -> Int {
+  private func count(_ value: PropertyValue) -> Int {
     switch value {
     case .toOne: 1
     case .toMany(let ids): ids.count
@@ -30,10 +54,59 @@ package enum RecordValidation {
     }
   }
 
-  private static func fault(_ count: Int, _ relationship: RelationshipDescription) -> String? {
-    if count == 0 { return relationship.isOptional ? nil : "is required and leads nowhere." }
-    if count < relationship.minCount { return "leads to \(count) objects; \(relationship.minCount) are the least." }
-    guard relationship.isToMany, relationship.maxCount > 0, count > relationship.maxCount else { return nil }
-    return "leads to \(count) objects; \(relationship.maxCount) are the most."
+  private mutating func check(_ count: Int, _ relationship: RelationshipDescription) {
+    let (name, least, most) = (relationship.name, relationship.minCount, relationship.maxCount)
+    if count == 0 {
+      if !relationship.isOptional { note(.missingValue, name, "is required and leads nowhere.") }
+    } else if count < least {
+      note(.tooFew, name, "leads to \(count) objects; \(least) are the least.")
+    } else if relationship.isToMany, most > 0, count > most {
+      note(.tooMany, name, "leads to \(count) objects; \(most) are the most.")
+    }
+  }
+}
+
+// MARK: Rules
+
+extension RecordValidation {
+  /// Checks a value that may be null or of another type: then the rules say nothing of it.
+  private mutating func check(_ value: PropertyValue, _ attribute: RuledAttribute) {
+    if case .string(let text) = value {
+      check(text, attribute)
+    } else if value.fits(attribute.type), attribute.type.hasRange, !value.isNull {
+      checkRange(of: value, attribute)
+    }
+  }
+
+  private mutating func checkRange(of value: PropertyValue, _ attribute: RuledAttribute) {
+    let (least, greatest) = (attribute.rules.minValue, attribute.rules.maxValue)
+    let isDate = attribute.type == .date
+    if !least.isNull, value.isLess(than: least) || value.isNaN {
+      let bound = isDate ? "is before the earliest date" : "is below the least value, \(text(least, attribute))"
+      note(isDate ? .tooEarly : .tooSmall, attribute.name, bound + ".")
+    } else if !greatest.isNull, greatest.isLess(than: value) || value.isNaN {
+      let bound = isDate ? "is after the latest date" : "is above the greatest value, \(text(greatest, attribute))"
+      note(isDate ? .tooLate : .tooGreat, attribute.name, bound + ".")
+    }
+  }
+
+  private func text(_ bound: PropertyValue, _ attribute: RuledAttribute) -> String {
+    bound.text(of: attribute.type) ?? bound.kindDescription
+  }
+
+  private mutating func check(_ text: String, _ attribute: RuledAttribute) {
+    let (least, greatest) = (attribute.rules.minLength, attribute.rules.maxLength)
+    if least != nil || greatest != nil {
+      let length = text.utf16.count
+      if let least, length < least {
+        note(.tooShort, attribute.name, "has \(length) characters; \(least) are the least.")
+      }
+      if let greatest, length > greatest {
+        note(.tooLong, attribute.name, "has \(length) characters; \(greatest) are the most.")
+      }
+    }
+    if let pattern = attribute.pattern, !pattern.matches(text) {
+      note(.patternMismatch, attribute.name, "does not match its pattern.")
+    }
   }
 }

@@ -17,7 +17,7 @@ struct DataModelFileTests {
   func notes() throws {
     let folder = try TemporaryFolder()
     let file = try DataModelFile(contentsOf: folder.write(ModelFixture.notes, to: "contents"))
-    #expect(file.notes.map(\.line) == [3, 4, 5, 5, 6, 7, 8, 11, 15, 20, 23, 24])
+    #expect(file.notes.map(\.line) == [3, 4, 5, 5, 6, 6, 7, 8, 11, 15, 20, 23, 24])
     #expect(file.notes.first?.message == "“coreSpotlightDisplayNameExpression” of “A” is not represented in the model.")
     #expect(file.notes.last?.message == "The element “composite” “C” is not represented in the model.")
     #expect(file.model.entity(named: "B")?.relationships.map(\.hasOneSidedInverse) == [true, false])

@@ -1,5 +1,5 @@
 extension FaultyModelFile {
-  static let all = documents + sizes + elements + values + models
+  static let all = documents + sizes + elements + values + rules + models
 
   private static func faulty(_ name: String, line: Int?, _ message: String, _ text: String) -> FaultyModelFile {
     FaultyModelFile(name: name, line: line, message: message, text: text)
@@ -147,6 +147,34 @@ extension FaultyModelFile {
       "a deletion rule that is none",
       "The deletion rule “Explode” is not known",
       "name=\"r\" destinationEntity=\"A\" deletionRule=\"Explode\""
+    ),
+  ]
+
+  private static let rules = [
+    attribute(
+      "a least value that is none",
+      "“minValueString” is no value of the type Integer 16",
+      "name=\"a\" attributeType=\"Integer 16\" minValueString=\"few\""
+    ),
+    attribute(
+      "a length that is none",
+      "“maxValueString” of a string is no length",
+      "name=\"a\" attributeType=\"String\" maxValueString=\"2.5\""
+    ),
+    attribute(
+      "a latest date that is none",
+      "“maxDateTimeInterval” is no number of seconds",
+      "name=\"a\" attributeType=\"Date\" maxDateTimeInterval=\"today\""
+    ),
+    attribute(
+      "a least value above the greatest",
+      "A.a: The least value is above the greatest",
+      "name=\"a\" attributeType=\"Float\" minValueString=\"2\" maxValueString=\"1\""
+    ),
+    attribute(
+      "a pattern that is none",
+      "A.a: The pattern cannot be used",
+      "name=\"a\" attributeType=\"String\" regularExpressionString=\"[a\""
     ),
   ]
 

@@ -20,14 +20,14 @@ enum ModelFixture {
         </entity>
         <entity name="Thing" representedClassName="MyThing" parentEntity="Base" syncable="YES" codeGenerationType="class">
             <attribute name="int16" attributeType="Integer 16" defaultValueString="-32768" usesScalarValueType="YES"/>
-            <attribute name="int32" optional="YES" attributeType="Integer 32" defaultValueString="7.0"/>
+            <attribute name="int32" optional="YES" attributeType="Integer 32" minValueString="0.0" defaultValueString="7.0"/>
             <attribute name="int64" optional="YES" attributeType="Integer 64" defaultValueString="9223372036854775807"/>
-            <attribute name="price" optional="YES" attributeType="Decimal" defaultValueString="0.10"/>
+            <attribute name="price" optional="YES" attributeType="Decimal" minValueString="-3.5" maxValueString="3" defaultValueString="0.10"/>
             <attribute name="double" optional="YES" attributeType="Double" defaultValueString="0.1"/>
             <attribute name="float" optional="YES" attributeType="Float" defaultValueString="0.1"/>
-            <attribute name="text" optional="YES" attributeType="String" defaultValueString="a &quot;b&quot; &lt;c&gt; &amp; &#10;d é"/>
+            <attribute name="text" optional="YES" attributeType="String" minValueString="1" maxValueString="203" regularExpressionString="(?s)^a.*$" defaultValueString="a &quot;b&quot; &lt;c&gt; &amp; &#10;d é"/>
             <attribute name="flag" optional="YES" attributeType="Boolean" defaultValueString="YES"/>
-            <attribute name="when" optional="YES" attributeType="Date" defaultDateTimeInterval="495828900" defaultValueString="2016"/>
+            <attribute name="when" optional="YES" attributeType="Date" minDateTimeInterval="284000400" minValueString="2010" maxDateTimeInterval="602395200" defaultDateTimeInterval="495828900" defaultValueString="2016"/>
             <attribute name="blob" optional="YES" attributeType="Binary" allowsExternalBinaryDataStorage="YES" preserveAfterDeletion="YES"/>
             <attribute name="link" optional="YES" attributeType="URI" defaultValueString="https://example.org/"/>
             <attribute name="color" optional="YES" transient="YES" attributeType="Transformable" valueTransformerName="T" customClassName="Color" elementID="colour" versionHashModifier="2">
@@ -95,9 +95,21 @@ enum ModelFixture {
   private static func numbers() throws -> [PropertyDescription] {
     [
       .attribute("int16", .integer16, default: .integer(-32_768)),
-      .attribute("int32", .integer32, optional: true, default: .integer(7)),
+      .attribute(
+        "int32",
+        .integer32,
+        optional: true,
+        default: .integer(7),
+        rules: AttributeRules(minValue: .integer(0))
+      ),
       .attribute("int64", .integer64, optional: true, default: .integer(.max)),
-      .attribute("price", .decimal, optional: true, default: .decimal(try #require(Decimal(string: "0.1")))),
+      .attribute(
+        "price",
+        .decimal,
+        optional: true,
+        default: .decimal(try #require(Decimal(string: "0.1"))),
+        rules: AttributeRules(minValue: .decimal(try #require(Decimal(string: "-3.5"))), maxValue: .decimal(3))
+      ),
       .attribute("double", .double, optional: true, default: .double(0.1)),
       .attribute("float", .float, optional: true, default: .float(0.1)),
     ]
@@ -105,9 +117,24 @@ enum ModelFixture {
 
   private static func texts() throws -> [PropertyDescription] {
     [
-      .attribute("text", .string, optional: true, default: .string("a \"b\" <c> & \nd é")),
+      .attribute(
+        "text",
+        .string,
+        optional: true,
+        default: .string("a \"b\" <c> & \nd é"),
+        rules: AttributeRules(minLength: 1, maxLength: 203, pattern: "(?s)^a.*$")
+      ),
       .attribute("flag", .boolean, optional: true, default: .boolean(true)),
-      .attribute("when", .date, optional: true, default: .date(Date(timeIntervalSinceReferenceDate: 495_828_900))),
+      .attribute(
+        "when",
+        .date,
+        optional: true,
+        default: .date(Date(timeIntervalSinceReferenceDate: 495_828_900)),
+        rules: AttributeRules(
+          minValue: .date(Date(timeIntervalSinceReferenceDate: 284_000_400)),
+          maxValue: .date(Date(timeIntervalSinceReferenceDate: 602_395_200))
+        )
+      ),
     ]
   }
 
@@ -180,9 +207,9 @@ enum ModelFixture {
     <?xml version="1.0"?>
     <model>
         <entity name="A" coreSpotlightDisplayNameExpression="x">
-            <attribute name="a" attributeType="Integer 16" minValueString="1" usesScalarValueType="YES"/>
-            <attribute name="b" attributeType="String" indexed="YES" regularExpressionString=".*"/>
-            <attribute name="c" attributeType="Date" defaultValueString="2016-09-17"/>
+            <attribute name="a" attributeType="Integer 16" minDateTimeInterval="1" usesScalarValueType="YES"/>
+            <attribute name="b" attributeType="String" indexed="YES" maxDateTimeInterval="1"/>
+            <attribute name="c" attributeType="Date" minValueString="2016" defaultValueString="2016-09-17"/>
             <attribute name="d" attributeType="Binary" defaultValueString="AP8Q"/>
             <fetchedProperty name="f" optional="YES">
                 <fetchRequest name="fetchedPropertyFetchRequest" entity="A"/>

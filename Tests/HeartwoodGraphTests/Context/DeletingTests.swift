@@ -129,6 +129,7 @@ import Testing
     #expect(error.code == .validationFailed)
     #expect(error.context.objectIDs == [book.objectID])
     #expect(error.message.contains("Book.readers"))
+    #expect(error.context.validationFaults.map(\.kind) == [.deletionDenied])
     #expect(book.isDeleted)
     context.delete(ann)
     try context.save()

@@ -1,0 +1,20 @@
+/// An attribute of an entity whose values have rules, made ready to check many values.
+package struct RuledAttribute: Sendable {
+  /// The place among the entity's properties.
+  package let ordinal: Int
+  package let name: String
+  package let type: AttributeType
+  package let rules: AttributeRules
+  /// The pattern of the rules, compiled once for the model.
+  package let pattern: TextPattern?
+
+  /// The property at `ordinal` where it is a stored attribute with rules. The rules have been validated.
+  init?(_ property: PropertyDescription, ordinal: Int) {
+    guard let attribute = property.attribute, !attribute.isTransient, !attribute.rules.isEmpty else { return nil }
+    self.ordinal = ordinal
+    self.name = attribute.name
+    self.type = attribute.type
+    self.rules = attribute.rules
+    self.pattern = attribute.rules.pattern.flatMap { try? TextPattern($0) }
+  }
+}

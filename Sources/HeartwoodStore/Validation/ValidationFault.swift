@@ -1,0 +1,99 @@
+public import HeartwoodModel
+
+/// One thing that keeps an object from being saved: which property of which object, and what is wrong with it.
+///
+/// A failed save lists all of them:
+///
+///     do {
+///       try context.save()
+///     } catch let error as PersistenceError where error.code == .validationFailed {
+///       for fault in error.context.validationFaults where fault.kind == .tooLong { … }
+///     }
+public struct ValidationFault: Sendable, Hashable {
+  /// The object.
+  public let objectID: ManagedObjectID
+  /// The name of the property.
+  public let property: String
+  /// What is wrong.
+  public let kind: Kind
+  /// What is wrong, for a person. It does not hold the value.
+  public let message: String
+
+  package init(_ kind: Kind, _ objectID: ManagedObjectID, _ property: String, _ problem: String) {
+    self.objectID = objectID
+    self.property = property
+    self.kind = kind
+    self.message = "\(objectID.entity.name).\(property) \(problem)"
+  }
+
+  /// The name of the object's entity.
+  public var entity: String { objectID.entity.name }
+}
+
+extension ValidationFault: CustomStringConvertible {
+  /// The message.
+  public var description: String { message }
+}
+
+extension ValidationFault {
+  /// What is wrong with a property. More kinds may come, so a `switch` over them needs a default.
+  public struct Kind: Sendable, Hashable {
+    private enum Name: String {
+      case missingValue, wrongType
+      case tooSmall, tooGreat, tooEarly, tooLate
+      case tooShort, tooLong, patternMismatch
+      case tooFew, tooMany, deletionDenied
+    }
+    private let name: Name
+
+    /// The attribute or relationship is not optional, and has no value.
+    public static let missingValue = Kind(name: .missingValue)
+    /// The value is not of the property's type.
+    public static let wrongType = Kind(name: .wrongType)
+    /// The number is below the least value, or is none.
+    public static let tooSmall = Kind(name: .tooSmall)
+    /// The number is above the greatest value, or is none.
+    public static let tooGreat = Kind(name: .tooGreat)
+    /// The date is before the least value, or is none.
+    public static let tooEarly = Kind(name: .tooEarly)
+    /// The date is after the greatest value, or is none.
+    public static let tooLate = Kind(name: .tooLate)
+    /// The string is shorter than the least length.
+    public static let tooShort = Kind(name: .tooShort)
+    /// The string is longer than the greatest length.
+    public static let tooLong = Kind(name: .tooLong)
+    /// The string does not match the pattern.
+    public static let patternMismatch = Kind(name: .patternMismatch)
+    /// The relationship leads to fewer objects than its least count.
+    public static let tooFew = Kind(name: .tooFew)
+    /// The relationship leads to more objects than its greatest count.
+    public static let tooMany = Kind(name: .tooMany)
+    /// The object is to be deleted while a relationship whose delete rule is ``DeleteRule/deny`` leads to others.
+    public static let deletionDenied = Kind(name: .deletionDenied)
+  }
+}
+
+extension ValidationFault.Kind {
+  /// The code of CocoaError that Core Data reports in the same case.
+  public var cocoaErrorCode: Int {
+    switch name {
+    case .wrongType: 1550
+    case .missingValue: 1570
+    case .tooFew: 1580
+    case .tooMany: 1590
+    case .deletionDenied: 1600
+    case .tooGreat: 1610
+    case .tooSmall: 1620
+    case .tooLate: 1630
+    case .tooEarly: 1640
+    case .tooLong: 1660
+    case .tooShort: 1670
+    case .patternMismatch: 1680
+    }
+  }
+}
+
+extension ValidationFault.Kind: CustomStringConvertible {
+  /// The name of the kind, as in Swift.
+  public var description: String { name.rawValue }
+}

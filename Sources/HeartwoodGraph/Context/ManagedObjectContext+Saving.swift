@@ -100,9 +100,7 @@ extension ManagedObjectContext {
 extension ManagedObjectContext {
   /// Lets the objects of a save be what the store has now. It cannot fail: the save is done.
   private func finish(_ save: PendingSave, _ commit: StoreCommit?) {
-    if let commit {
-      for object in save.inserted { settle(object, commit, in: save.store) }
-    }
+    if let commit { settle(save, commit) }
     for object in save.updated {
       if let commit, object.hasPersistentChanges {
         object.binding.adopt(commit)
@@ -118,20 +116,42 @@ extension ManagedObjectContext {
     }
   }
 
-  private func settle(_ object: ManagedObject, _ commit: StoreCommit, in store: PersistentStore) {
-    let temporaryID = object.objectID
-    let binding = binding(for: object.entity, in: store)
-    binding.adopt(commit)
-    guard let id = commit.permanentIDs[temporaryID], let row = try? binding.table.row(of: id.reference) else {
-      preconditionFailure("A store gives every record that it inserts a name, and finds it by that.")
+  /// Gives the inserted objects their rows.
+  private func settle(_ save: PendingSave, _ commit: StoreCommit) {
+    let rows = commit.insertedRows.mapValues { ContiguousArray($0) }
+    var settled: [Int: Int] = [:]
+    // Most saves insert all there is to insert.
+    let isAll = save.inserted.count == newObjects.count
+    if isAll { forgetInserted() }
+    for object in save.inserted {
+      let ordinal = object.entity.ordinal
+      let place = settled[ordinal, default: 0]
+      settled[ordinal] = place + 1
+      guard let row = rows[ordinal]?[place] else {
+        preconditionFailure("A store tells the row of every record that it inserts.")
+      }
+      if !isAll { forgetInserted(object) }
+      settle(object, at: row, in: binding(for: object.entity, in: save.store), commit)
     }
-    newObjects[temporaryID] = nil
-    inserted.remove(object)
+  }
+
+  private func settle(_ object: ManagedObject, at row: RowID, in binding: EntityBinding, _ commit: StoreCommit) {
+    binding.adopt(commit)
     object.binding = binding
     object.rowID = row
     object.state.remove(.inserted)
     binding.register(object)
     object.endSave(in: binding.liveGroup(of: row), commit.permanentIDs)
+  }
+
+  private func forgetInserted() {
+    inserted = ObjectList()
+    newObjects = [:]
+  }
+
+  private func forgetInserted(_ object: ManagedObject) {
+    newObjects[object.objectID] = nil
+    inserted.remove(object)
   }
 }
 

@@ -41,7 +41,7 @@ extension ManagedObject {
 
   @usableFromInline
   final func setAttribute(_ key: PropertyKey, _ value: PropertyValue, fits: (AttributeType) -> Bool) {
-    let ordinal = key.ordinal(in: binding) { $0.attributeType.map(fits) ?? false }
+    let ordinal = key.ordinal(in: self) { $0.attributeType.map(fits) ?? false }
     precondition(
       binding.traits[ordinal].attributeType.map(value.fits) ?? false,
       "The value is out of the range of \(entity.name).\(key.name)."
@@ -56,23 +56,35 @@ extension ManagedObject {
     _ stored: (ColumnView, Int) -> Value,
     _ changed: (PropertyValue) -> Value?
   ) -> Value? {
-    let ordinal = key.ordinal(in: binding) { $0.attributeType.map(Value.fits) ?? false }
+    let ordinal = key.ordinal(in: self) { $0.attributeType.map(Value.fits) ?? false }
     if case .fault = content { fireFault() }
-    // The object holds the group for as long as the view is used, and the row is one of the group's.
-    switch content {
-    case .read(let group):
-      let view = group.unsafeViews[ordinal]
-      return view.unsafeIsNull(rowID.row) ? nil : stored(view, rowID.row)
-    case .changed(let changes):
-      if let value = changes.value(at: ordinal) { return changed(value) }
-      guard let view = changes.group?.unsafeViews[ordinal], !view.unsafeIsNull(rowID.row) else { return nil }
-      return stored(view, rowID.row)
-    case .fault: return nil
+    // The object holds the group for as long as its views are used, and the row is one of the group's.
+    if let views = readViews {
+      return views[ordinal].unsafeIsNull(rowID.row) ? nil : stored(views[ordinal], rowID.row)
     }
+    if let value = changedValue(at: ordinal) { return changed(value) }
+    guard let views = committedViews, !views[ordinal].unsafeIsNull(rowID.row) else { return nil }
+    return stored(views[ordinal], rowID.row)
   }
 
+  /// The columns of an object that has read its values and changed none; nil for others.
+  @inline(__always)
+  private final var readViews: UnsafePointer<ColumnView>? {
+    if case .read(let group) = content { group.unsafeViews } else { nil }
+  }
+
+  /// The new value of a property; nil where it has none.
+  @inline(never)
+  private final func changedValue(at ordinal: Int) -> PropertyValue? {
+    if case .changed(let changes) = content { changes.value(at: ordinal) } else { nil }
+  }
+
+  /// The columns that the object has read; nil for new objects.
+  @inline(never)
+  private final var committedViews: UnsafePointer<ColumnView>? { group?.unsafeViews }
+
   final func attributeValue(_ key: PropertyKey, fits: (AttributeType) -> Bool) -> PropertyValue {
-    value(at: key.ordinal(in: binding) { $0.attributeType.map(fits) ?? false })
+    value(at: key.ordinal(in: self) { $0.attributeType.map(fits) ?? false })
   }
 }
 

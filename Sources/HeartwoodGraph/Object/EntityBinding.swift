@@ -19,10 +19,16 @@ final class EntityBinding {
   private(set) var scope: ObjectIDScope
   /// What the ids that the objects' relationships have are made with, indexed by entity ordinal.
   private(set) var scopes: [ObjectIDScope] = []
-  private var saves: ChangeCounter?
-  /// The newest version of the table that has been asked for, and the save that it is of.
-  private(set) var table: NodeTable
-  private var seenSave: UInt64?
+  // Exclusivity is checked by eye for what every fault reads: nothing here is changed while it is read.
+  @exclusivity(unchecked) private var saves: ChangeCounter?
+  /// The newest version of the table that has been asked for.
+  private(set) var table: NodeTable {
+    didSet { groups = table.groups }
+  }
+  /// The table's, to be read without a copy of it.
+  @exclusivity(unchecked) private var groups: [RowGroup] = []
+  /// The save that the table is of.
+  @exclusivity(unchecked) private var seenSave: UInt64?
   private let slots = ObjectSlots()
 
   init(
@@ -35,7 +41,7 @@ final class EntityBinding {
     self.entity = entity
     self.entitySerialNumber = entity.serialNumber
     self.objectClass = objectClass
-    self.traits = zip(entity.properties, entity.relationshipTargets).map { PropertyTrait($0, target: $1) }
+    self.traits = entity.traits
     self.transientOrdinals = entity.properties.indices.filter { entity.properties[$0].isTransient }
     self.initialValues = entity.properties.map { property in
       property.attribute.flatMap { $0.defaultValue.isNull ? nil : $0.defaultValue }
@@ -61,13 +67,12 @@ extension EntityBinding {
   /// Takes the newest version of the table, where there is one that has not been seen.
   @inline(__always)
   func synchronize() throws {
-    guard let saves, saves.current != seenSave else { return }
-    try readTable(saves)
+    if saves?.current != seenSave { try readTable() }
   }
 
   @inline(never)
-  private func readTable(_ saves: ChangeCounter) throws {
-    guard let store else { return }
+  private func readTable() throws {
+    guard let store, let saves else { return }
     let number = saves.current
     table = try store.engine.table(of: entity)
     seenSave = number
@@ -83,13 +88,14 @@ extension EntityBinding {
   /// The group that has the record of `row`, or nil where that was deleted.
   @inline(__always)
   func liveGroup(of row: RowID) -> RowGroup? {
-    guard table.isLive(row) else { return nil }
-    return table.groups[row.group]
+    guard row.group < groups.count else { return nil }
+    let group = groups[row.group]
+    return row.row < group.rowCount && group.isLive(row.row) ? group : nil
   }
 
   /// The id of the record of `row`, whether it was deleted or not.
   func objectID(_ row: RowID) -> ManagedObjectID {
-    ManagedObjectID(scope: scope, reference: table.reference(row))
+    ManagedObjectID(scope: scope, reference: groups[row.group].references[row.row])
   }
 }
 

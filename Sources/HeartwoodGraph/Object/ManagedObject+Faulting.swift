@@ -21,9 +21,14 @@ extension ManagedObject {
       state.remove(.inaccessible)
       content = .read(group)
     } else {
-      state.insert(.inaccessible)
-      content = .changed(makeChanges(group: nil))
+      becomeInaccessible()
     }
+  }
+
+  @inline(never)
+  private final func becomeInaccessible() {
+    state.insert(.inaccessible)
+    content = .changed(makeChanges(group: nil))
   }
 
   final func awake() {

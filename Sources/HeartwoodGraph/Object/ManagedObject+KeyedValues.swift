@@ -18,18 +18,9 @@ extension ManagedObject {
   ///   object of the destination entity, ``PersistenceError/Code/objectNotFound``.
   public final func setPropertyValue(_ value: PropertyValue, forKey name: String) throws(PersistenceError) {
     let ordinal = try ordinal(name)
-    let property = entity.properties[ordinal]
-    guard value.fits(property) else {
-      throw PersistenceError(
-        .valueTypeMismatch,
-        "The value is \(value.kindDescription), and the property is \(property.typeDescription).",
-        context: .init(entity: entity.name, property: name)
-      )
-    }
-    switch property {
-    case .attribute: change(ordinal, to: value)
-    case .relationship: try relate(ordinal, to: try objects(value.objectIDs))
-    }
+    try value.checkFits(propertyAt: ordinal, of: entity)
+    if binding.traits[ordinal].attributeType != nil { return change(ordinal, to: value) }
+    try relate(ordinal, to: try objects(value.objectIDs))
   }
 
   private final func objects(_ ids: [ManagedObjectID]) throws(PersistenceError) -> [ManagedObject] {

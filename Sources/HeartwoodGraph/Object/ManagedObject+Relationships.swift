@@ -8,16 +8,16 @@ extension ManagedObject {
   ///
   /// An object whose record is gone is left out.
   public final subscript<Destination: ManagedObject>(key: ToOneKey<Destination>) -> Destination? {
-    get { relatedObjects(key.ordinal(in: binding, \.isToOne)).first.map { cast($0, key) } }
-    set { relateOrStop(key.ordinal(in: binding, \.isToOne), to: newValue.map { [$0] } ?? []) }
+    get { relatedObjects(key.ordinal(in: self, \.isToOne)).first.map { cast($0, key) } }
+    set { relateOrStop(key.ordinal(in: self, \.isToOne), to: newValue.map { [$0] } ?? []) }
   }
 
   /// The objects that a to-many relationship leads to. Where it is ordered, the order is kept; otherwise it has no meaning.
   ///
   /// Setting them changes the inverse too. An object that is given twice counts once. Objects whose records are gone are left out.
   public final subscript<Destination: ManagedObject>(key: ToManyKey<Destination>) -> [Destination] {
-    get { relatedObjects(key.ordinal(in: binding, \.isToMany)).map { cast($0, key) } }
-    set { relateOrStop(key.ordinal(in: binding, \.isToMany), to: newValue) }
+    get { relatedObjects(key.ordinal(in: self, \.isToMany)).map { cast($0, key) } }
+    set { relateOrStop(key.ordinal(in: self, \.isToMany), to: newValue) }
   }
 
   private final func cast<Destination: ManagedObject>(_ object: ManagedObject, _ key: PropertyKey) -> Destination {

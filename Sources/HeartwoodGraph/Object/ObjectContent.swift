@@ -12,19 +12,21 @@ enum ObjectContent {
 }
 
 /// What differs between an object and the record that it was read from.
+///
+/// Exclusivity is checked by eye: no method calls another's code while it uses the values.
 final class ObjectChanges {
   /// The id of an object that no store has yet.
   let temporaryID: ManagedObjectID?
   /// The version of the record that the changes are based on; nil where no store has one.
-  var group: RowGroup?
+  @exclusivity(unchecked) var group: RowGroup?
   /// The new values of attributes and to-one relationships, indexed by property ordinal; nil for what is as it was. A new object
   /// has its default values here.
-  private var values: [PropertyValue?]
+  @exclusivity(unchecked) private var values: [PropertyValue?]
   /// The new objects of to-many relationships, by property ordinal.
-  private var links: [Int: ObjectIDList] = [:]
+  @exclusivity(unchecked) private var links: [Int: ObjectIDList] = [:]
   /// The ordinals of those new values that no save has to write: transient ones that a save has left in place, and what was set
   /// while the object awoke.
-  private var settled: Set<Int> = []
+  @exclusivity(unchecked) private var settled: Set<Int> = []
 
   init(temporaryID: ManagedObjectID? = nil, group: RowGroup?, values: [PropertyValue?]) {
     self.temporaryID = temporaryID

@@ -6,7 +6,8 @@ import HeartwoodStore
 /// out nobody but itself. Every row is compared with the slots that there are.
 final class ObjectSlots {
   private typealias Group = UnsafeMutableBufferPointer<Unmanaged<ManagedObject>?>
-  private var groups: ContiguousArray<Group> = []
+  // Exclusivity is checked by eye: no method calls another's code while it uses the slots.
+  @exclusivity(unchecked) private var groups: ContiguousArray<Group> = []
 
   deinit {
     for group in groups { group.deallocate() }

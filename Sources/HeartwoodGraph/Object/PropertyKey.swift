@@ -17,24 +17,24 @@ public class PropertyKey: @unchecked Sendable {
     self.name = name
   }
 
-  /// The ordinal of the property in the entity of `binding`.
+  /// The ordinal of the property in the entity of `object`.
   @inline(__always)
-  final func ordinal(in binding: EntityBinding, _ accepts: (PropertyTrait) -> Bool) -> Int {
+  final func ordinal(in object: ManagedObject, _ accepts: (PropertyTrait) -> Bool) -> Int {
     let cached = cache.load(ordering: .relaxed)
-    if UInt32(truncatingIfNeeded: cached &>> 32) == binding.entitySerialNumber {
-      return Int(cached & 0xFFFF_FFFF)
+    if UInt32(truncatingIfNeeded: cached &>> 32) == object.binding.entitySerialNumber {
+      return Int(truncatingIfNeeded: cached & 0xFFFF_FFFF)
     }
-    return resolve(in: binding, accepts)
+    return resolve(in: object, accepts)
   }
 
   @inline(never)
-  private final func resolve(in binding: EntityBinding, _ accepts: (PropertyTrait) -> Bool) -> Int {
-    let entity = binding.entity
+  private final func resolve(in object: ManagedObject, _ accepts: (PropertyTrait) -> Bool) -> Int {
+    let entity = object.entity
     guard let ordinal = entity.ordinal(ofProperty: name) else {
       preconditionFailure("\(entity.name) has no property called \(name). Correct the name of the key, or the model.")
     }
     precondition(
-      accepts(binding.traits[ordinal]),
+      accepts(object.binding.traits[ordinal]),
       "\(entity.name).\(name) is of another type than its key. Make the key's type fit the model."
     )
     cache.store(UInt64(entity.serialNumber) << 32 | UInt64(ordinal), ordering: .relaxed)

@@ -27,6 +27,8 @@ public final class EntityDescription: Sendable {
   package let ruledAttributes: [RuledAttribute]
   /// Where each relationship leads, indexed by ordinal; nil for attributes.
   public let relationshipTargets: [RelationshipTarget?]
+  /// What values must keep to, indexed by ordinal.
+  package let traits: [PropertyTrait]
   /// The entity's own uniqueness constraints and the inherited ones, each a list of attribute ordinals.
   public let uniquenessConstraints: [[Int]]
   /// The SHA-256 hash by which Core Data tells whether a store was written with the same entity.
@@ -53,6 +55,7 @@ public final class EntityDescription: Sendable {
     self.properties = properties
     self.ruledAttributes = ruledAttributes
     self.relationshipTargets = relationshipTargets
+    self.traits = zip(properties, relationshipTargets).map { PropertyTrait($0, target: $1) }
     self.versionHash = versionHash
     self.serialNumber = Self.lastSerialNumber.wrappingAdd(1, ordering: .relaxed).newValue
     let ordinals = Dictionary(

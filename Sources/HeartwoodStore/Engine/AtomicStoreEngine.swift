@@ -214,7 +214,12 @@ extension AtomicStoreEngine {
       let previous = before.file.map { PreviousSave(contents: before.contents, file: $0) }
       try write(&after, over: previous, expecting: before.standing.map { .unchanged($0) } ?? .nothing)
       state.withLock { $0.references = references }
-      return StoreCommit(permanentIDs: application.result.permanentIDs, tables: after.tables, number: saves.advance())
+      return StoreCommit(
+        permanentIDs: application.result.permanentIDs,
+        insertedRows: application.insertedRows,
+        tables: after.tables,
+        number: saves.advance()
+      )
     }
   }
 

@@ -4,6 +4,8 @@ import HeartwoodModel
 struct ChangeApplication {
   private(set) var contents: StoreContents
   private(set) var result = SaveResult()
+  /// The rows of the new records of each entity, by ordinal, in the order of the change set.
+  private(set) var insertedRows: [Int: [RowID]] = [:]
   /// Whether the store keeps records of an entity, by ordinal.
   private let isKept: [Bool]
 
@@ -26,7 +28,7 @@ struct ChangeApplication {
     for (ordinal, rows) in deletions { self.contents.tables[ordinal].delete(rows) }
     for (ordinal, rows) in insertions {
       try checkReferencesAreNew(changes.inserted, ordinal)
-      self.contents.tables[ordinal].insert(rows)
+      insertedRows[ordinal] = self.contents.tables[ordinal].insert(rows)
     }
   }
 
@@ -185,7 +187,7 @@ struct ChangeApplication {
     ordinal: Int,
     entity: EntityDescription
   ) throws(PersistenceError) -> PropertyValue {
-    try value.checkFits(entity.properties[ordinal], of: entity)
+    try value.checkFits(propertyAt: ordinal, of: entity)
     switch value {
     case .toOne(let id): return .toOne(try permanent(id, ordinal: ordinal, entity: entity))
     case .toMany(let ids):

@@ -36,13 +36,21 @@ package protocol StoreEngine: Sendable {
 package struct StoreCommit: Sendable {
   /// The permanent ids of the inserted records, by their temporary ones.
   package let permanentIDs: [ManagedObjectID: ManagedObjectID]
+  /// The rows of the inserted records of each entity, by ordinal, in the order of the change set.
+  package let insertedRows: [Int: [RowID]]
   /// The records of each entity of the model, indexed by ordinal.
   package let tables: [NodeTable]
   /// The number of the save: ``ChangeCounter/current`` of ``StoreEngine/saves`` until the next one.
   package let number: UInt64
 
-  package init(permanentIDs: [ManagedObjectID: ManagedObjectID], tables: [NodeTable], number: UInt64) {
+  package init(
+    permanentIDs: [ManagedObjectID: ManagedObjectID],
+    insertedRows: [Int: [RowID]],
+    tables: [NodeTable],
+    number: UInt64
+  ) {
     self.permanentIDs = permanentIDs
+    self.insertedRows = insertedRows
     self.tables = tables
     self.number = number
   }

@@ -1,4 +1,5 @@
 /// A bit for each row, the lowest bit of a byte first. Bits past the last row are 0.
+@usableFromInline
 package struct BitSlice: Sendable {
   package let bytes: ByteSlice
 
@@ -9,7 +10,7 @@ package struct BitSlice: Sendable {
   /// How many bytes hold `count` bits.
   package static func byteCount(_ count: Int) -> Int { (count + 7) / 8 }
 
-  @inline(__always)
+  @inline(__always) @usableFromInline
   package subscript(row: Int) -> Bool {
     precondition(row >= 0 && row &>> 3 < bytes.count, "The row is not in the table.")
     return bytes.unsafeBase.load(fromByteOffset: row &>> 3, as: UInt8.self) &>> (row & 7) & 1 == 1

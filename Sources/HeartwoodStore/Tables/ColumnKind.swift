@@ -1,6 +1,7 @@
 package import HeartwoodModel
 
 /// How a column's values lie in memory and in the binary file.
+@usableFromInline
 package enum ColumnKind: UInt8, Sendable, BitwiseCopyable {
   /// A property that no store keeps.
   case absent = 0

@@ -1,18 +1,23 @@
 #if canImport(FoundationEssentials)
-  package import FoundationEssentials
+  public import FoundationEssentials
 #else
-  package import Foundation
+  public import Foundation
 #endif
 
 /// Where a column's values lie, as plain pointers, so that reading one counts no references.
 ///
 /// It is the fast way to a value and checks nothing: whoever reads holds the ``RowGroup`` that it came from, and gives a row of
 /// that group. The parts were checked when the group was made.
+@usableFromInline
 package struct ColumnView: BitwiseCopyable {
+  @usableFromInline
   package let kind: ColumnKind
-  private let validity: UnsafeRawPointer?
-  private let offsets: UnsafeRawPointer?
-  private let values: UnsafeRawPointer
+  @usableFromInline
+  let validity: UnsafeRawPointer?
+  @usableFromInline
+  let offsets: UnsafeRawPointer?
+  @usableFromInline
+  let values: UnsafeRawPointer
 
   init(_ column: Column) {
     kind = column.kind
@@ -22,19 +27,19 @@ package struct ColumnView: BitwiseCopyable {
   }
 
   /// Whether `row` has no value.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func unsafeIsNull(_ row: Int) -> Bool {
     guard let validity else { return kind == .absent }
     return validity.load(fromByteOffset: row &>> 3, as: UInt8.self) &>> (UInt8(truncatingIfNeeded: row) & 7) & 1 == 0
   }
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package func unsafeBoolean(_ row: Int) -> Bool {
     values.load(fromByteOffset: row &>> 3, as: UInt8.self) &>> (UInt8(truncatingIfNeeded: row) & 7) & 1 == 1
   }
 
   /// The integer in `row` of a column of any integer kind.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func unsafeInteger(_ row: Int) -> Int64 {
     switch kind {
     case .int16: Int64(values.loadUnaligned(fromByteOffset: row &* 2, as: Int16.self))
@@ -43,28 +48,27 @@ package struct ColumnView: BitwiseCopyable {
     }
   }
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package func unsafeDouble(_ row: Int) -> Double {
     values.loadUnaligned(fromByteOffset: row &* 8, as: Double.self)
   }
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package func unsafeFloat(_ row: Int) -> Float {
     values.loadUnaligned(fromByteOffset: row &* 4, as: Float.self)
   }
 
-  @inline(__always)
   package func unsafeDecimal(_ row: Int) -> Decimal {
     values.loadUnaligned(fromByteOffset: row &* PackedDecimal.width, as: PackedDecimal.self).decimal ?? .nan
   }
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package func unsafeUUID(_ row: Int) -> UUID {
     UUID(uuid: values.loadUnaligned(fromByteOffset: row &* 16, as: uuid_t.self))
   }
 
   /// The bytes in `row` of a column of bytes, valid as long as the group is held.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func unsafeBytes(_ row: Int) -> UnsafeRawBufferPointer {
     guard let offsets else { return UnsafeRawBufferPointer(start: nil, count: 0) }
     let start = Int(offsets.loadUnaligned(fromByteOffset: row &* 4, as: UInt32.self))
@@ -72,7 +76,7 @@ package struct ColumnView: BitwiseCopyable {
     return UnsafeRawBufferPointer(start: values + start, count: end &- start)
   }
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package func unsafeString(_ row: Int) -> String {
     String(decoding: unsafeBytes(row), as: UTF8.self)
   }

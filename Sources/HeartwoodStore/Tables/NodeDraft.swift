@@ -42,28 +42,16 @@ public struct NodeDraft {
   /// - Throws: ``PersistenceError/Code/valueTypeMismatch`` or ``PersistenceError/Code/valueUnsupported`` for text or data of more
   ///   than 1 GiB.
   public mutating func setValue(_ value: PropertyValue, at ordinal: Int) throws(PersistenceError) {
-    try value.checkFits(entity.properties[ordinal], of: entity)
+    try value.checkFits(propertyAt: ordinal, of: entity)
     values[ordinal] = value
   }
 }
 
 extension PropertyValue {
-  /// Whether `property` can hold the value.
-  package func fits(_ property: PropertyDescription) -> Bool {
-    switch (property, self) {
-    case (.attribute(let attribute), _): fits(attribute.type)
-    case (.relationship(let relationship), .null): !relationship.isToMany
-    case (.relationship(let relationship), .toOne): !relationship.isToMany
-    case (.relationship(let relationship), .toMany): relationship.isToMany
-    case (.relationship, _): false
-    }
-  }
-}
-
-extension PropertyValue {
-  /// Makes sure that a table can hold the value as that of `property`.
-  package func checkFits(_ property: PropertyDescription, of entity: EntityDescription) throws(PersistenceError) {
-    guard fits(property) else {
+  /// Makes sure that a table can hold the value as that of the property with `ordinal`.
+  package func checkFits(propertyAt ordinal: Int, of entity: EntityDescription) throws(PersistenceError) {
+    guard fits(entity.traits[ordinal]) else {
+      let property = entity.properties[ordinal]
       throw PersistenceError(
         .valueTypeMismatch,
         "\(kindDescription.capitalizedFirst) does not fit the property, which is \(property.typeDescription).",
@@ -71,6 +59,7 @@ extension PropertyValue {
       )
     }
     guard byteCount <= RowGroupBuilder.columnByteLimit else {
+      let property = entity.properties[ordinal]
       throw PersistenceError(
         .valueUnsupported,
         "The value has \(byteCount) bytes; a store keeps \(RowGroupBuilder.columnByteLimit) at most. Keep it in a file of its own.",

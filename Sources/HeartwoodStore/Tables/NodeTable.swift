@@ -7,6 +7,7 @@ public import HeartwoodModel
 public struct NodeTable: Sendable {
   /// The entity whose records these are; subentities have tables of their own.
   public let entity: EntityDescription
+  @usableFromInline
   package private(set) var groups: [RowGroup]
   /// How many records there are. O(1).
   public private(set) var count: Int
@@ -79,7 +80,7 @@ extension NodeTable {
     groups[..<row.group].reduce(row.row + 1) { $0 + $1.rowCount }
   }
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package func isLive(_ row: RowID) -> Bool {
     row.group < groups.count && row.row < groups[row.group].rowCount && groups[row.group].isLive(row.row)
   }
@@ -119,9 +120,13 @@ extension NodeTable {
     }
   }
 
-  /// Adds records at the end, whose references no other record of the table has. O(new records + rows of the last group).
-  package mutating func insert(_ rows: [NewRow]) {
-    guard !rows.isEmpty else { return }
+  /// Adds records at the end, whose references no other record of the table has, and returns their rows. O(new records + rows of
+  /// the last group).
+  @discardableResult
+  package mutating func insert(_ rows: [NewRow]) -> [RowID] {
+    if rows.isEmpty { return [] }
+    var ids: [RowID] = []
+    ids.reserveCapacity(rows.count)
     let builder = RowGroupBuilder(entity: entity)
     var target = groups.count
     if let last = groups.last, last.rowCount < RowID.rowsPerGroup {
@@ -134,12 +139,14 @@ extension NodeTable {
         place(builder.sealed(), at: target)
         target += 1
       }
+      ids.append(RowID(group: target, row: builder.rowCount))
       builder.append(row.reference, version: 1, values: row.values)
     }
     place(builder.sealed(), at: target)
     count += rows.count
     indexes.add(from: start, of: groups)
     _checkInvariants()
+    return ids
   }
 
   private mutating func place(_ group: RowGroup, at ordinal: Int) {

@@ -11,17 +11,21 @@ package import HeartwoodModel
 ///
 /// `@unchecked Sendable`: ``unsafeViews`` points to memory that is written in `init` only and freed in `deinit`; the columns that
 /// the views point into are held as long as the group is.
+@usableFromInline
 package final class RowGroup: @unchecked Sendable {
+  @usableFromInline
   package let rowCount: Int
   package let references: ReferenceColumn
   package let versions: VersionColumn
   /// The columns, indexed by property ordinal.
   package let columns: [Column]
   /// A bit for each row, set where the record has not been deleted; nil where all are there.
+  @usableFromInline
   package let liveness: BitSlice?
   /// How many rows are records that have not been deleted.
   package let liveCount: Int
   /// Views of the columns, indexed by property ordinal, valid as long as the group is held.
+  @usableFromInline
   package let unsafeViews: UnsafePointer<ColumnView>
 
   package init(references: ReferenceColumn, versions: VersionColumn, columns: [Column], liveness: BitSlice? = nil) {
@@ -45,7 +49,7 @@ package final class RowGroup: @unchecked Sendable {
 
 extension RowGroup {
   /// Whether the record in `row` has not been deleted.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func isLive(_ row: Int) -> Bool { liveness?[row] ?? true }
 
   /// The rows of records that have not been deleted, as runs of neighbours.

@@ -1,24 +1,26 @@
 /// The place of a record in its table: a group and a row in it. It stays the same for as long as the table lives, also when
 /// other rows come and go.
+@usableFromInline
 package struct RowID: Sendable, Hashable {
   package static let rowsPerGroup = 1 << 16
 
+  @usableFromInline
   package let rawValue: UInt32
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package init(rawValue: UInt32) {
     self.rawValue = rawValue
   }
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package init(group: Int, row: Int) {
     self.rawValue = UInt32(truncatingIfNeeded: group &<< 16 | row)
   }
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package var group: Int { Int(rawValue &>> 16) }
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package var row: Int { Int(rawValue & 0xFFFF) }
 
   /// The greatest number of groups that a table has.

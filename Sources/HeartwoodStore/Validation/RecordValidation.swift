@@ -10,7 +10,7 @@ package struct RecordValidation {
   /// What is wrong with the values of one record. They are indexed by property ordinal. O(values).
   package static func faults(in values: [PropertyValue], of objectID: ManagedObjectID) -> [ValidationFault] {
     var validation = RecordValidation(objectID: objectID)
-    for (property, value) in zip(objectID.entity.properties, values) { validation.check(value, property) }
+    for (ordinal, value) in values.enumerated() { validation.check(value, ordinal) }
     for attribute in objectID.entity.ruledAttributes where attribute.ordinal < values.count {
       validation.check(values[attribute.ordinal], attribute)
     }
@@ -29,20 +29,17 @@ package struct RecordValidation {
 // MARK: Properties
 
 extension RecordValidation {
-  private mutating func check(_ value: PropertyValue, _ property: PropertyDescription) {
-    if property.isTransient { return }
-    guard value.fits(property) else {
-      return note(
-        .wrongType,
-        property.name,
-        "is \(property.typeDescription), and the value is \(value.kindDescription)."
-      )
-    }
-    switch property {
-    case .attribute(let attribute):
-      if !attribute.isOptional, value.isNull { note(.missingValue, attribute.name, "is required and has no value.") }
-    case .relationship(let relationship):
-      check(count(value), relationship)
+  private mutating func check(_ value: PropertyValue, _ ordinal: Int) {
+    // The traits tell without a copy of the description, which only a fault needs.
+    let trait = objectID.entity.traits[ordinal]
+    if trait.isTransient { return }
+    if !value.fits(trait) {
+      let property = objectID.entity.properties[ordinal]
+      note(.wrongType, property.name, "is \(property.typeDescription), and the value is \(value.kindDescription).")
+    } else if trait.attributeType == nil {
+      check(count(value), trait, ordinal)
+    } else if !trait.isOptional, value.isNull {
+      note(.missingValue, ordinal, "is required and has no value.")
     }
   }
 
@@ -54,15 +51,19 @@ extension RecordValidation {
     }
   }
 
-  private mutating func check(_ count: Int, _ relationship: RelationshipDescription) {
-    let (name, least, most) = (relationship.name, relationship.minCount, relationship.maxCount)
+  private mutating func check(_ count: Int, _ trait: PropertyTrait, _ ordinal: Int) {
+    let (least, most) = (trait.minCount, trait.maxCount)
     if count == 0 {
-      if !relationship.isOptional { note(.missingValue, name, "is required and leads nowhere.") }
+      if !trait.isOptional { note(.missingValue, ordinal, "is required and leads nowhere.") }
     } else if count < least {
-      note(.tooFew, name, "leads to \(count) objects; \(least) are the least.")
-    } else if relationship.isToMany, most > 0, count > most {
-      note(.tooMany, name, "leads to \(count) objects; \(most) are the most.")
+      note(.tooFew, ordinal, "leads to \(count) objects; \(least) are the least.")
+    } else if trait.isToMany, most > 0, count > most {
+      note(.tooMany, ordinal, "leads to \(count) objects; \(most) are the most.")
     }
+  }
+
+  private mutating func note(_ kind: ValidationFault.Kind, _ ordinal: Int, _ problem: String) {
+    note(kind, objectID.entity.properties[ordinal].name, problem)
   }
 }
 

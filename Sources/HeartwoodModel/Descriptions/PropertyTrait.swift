@@ -1,0 +1,45 @@
+/// What reading, writing and checking values must know of a property, without a copy of its whole description.
+package struct PropertyTrait: Sendable {
+  /// The type of an attribute; nil for relationships.
+  package let attributeType: AttributeType?
+  package let isOptional: Bool
+  package let isTransient: Bool
+  package let isToMany: Bool
+  package let isOrdered: Bool
+  /// The least and the greatest number of objects of a relationship; 0 means that there is none.
+  package let minCount: Int
+  package let maxCount: Int
+  /// The ordinal of a relationship's inverse in the destination entity.
+  package let inverseOrdinal: Int?
+
+  init(_ property: PropertyDescription, target: RelationshipTarget?) {
+    let relationship = property.relationship
+    attributeType = property.attribute?.type
+    isOptional = property.isOptional
+    isTransient = property.isTransient
+    isToMany = relationship?.isToMany ?? false
+    isOrdered = relationship?.isOrdered ?? false
+    minCount = relationship?.minCount ?? 0
+    maxCount = relationship?.maxCount ?? 0
+    inverseOrdinal = target?.inverseOrdinal
+  }
+}
+
+extension PropertyTrait {
+  package var isToOne: Bool { attributeType == nil && !isToMany }
+
+  /// What a property has that was never set.
+  package var emptyValue: PropertyValue { isToMany ? .toMany([]) : .null }
+}
+
+extension PropertyValue {
+  /// Whether a property of this kind can hold the value.
+  package func fits(_ trait: PropertyTrait) -> Bool {
+    if let type = trait.attributeType { return fits(type) }
+    switch self {
+    case .null, .toOne: return !trait.isToMany
+    case .toMany: return trait.isToMany
+    default: return false
+    }
+  }
+}

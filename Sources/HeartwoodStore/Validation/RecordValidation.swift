@@ -10,7 +10,9 @@ package struct RecordValidation {
   /// What is wrong with the values of one record. They are indexed by property ordinal. O(values).
   package static func faults(in values: [PropertyValue], of objectID: ManagedObjectID) -> [ValidationFault] {
     var validation = RecordValidation(objectID: objectID)
-    for (ordinal, value) in values.enumerated() { validation.check(value, ordinal) }
+    for (ordinal, value) in values.prefix(objectID.entity.traits.count).enumerated() {
+      validation.check(value, ordinal)
+    }
     for attribute in objectID.entity.ruledAttributes where attribute.ordinal < values.count {
       validation.check(values[attribute.ordinal], attribute)
     }

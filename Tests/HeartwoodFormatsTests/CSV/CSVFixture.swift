@@ -60,6 +60,19 @@ struct CSVFixture {
     return try open()
   }
 
+  /// Writes `contents` as a new file, with nothing remembered of the one that they come from.
+  func create(from contents: StoreContents) throws {
+    var contents = contents
+    contents.attachment = nil
+    _ = try AtomicStoreEngine.create(
+      CSVStore.self,
+      contents: contents,
+      setup: setup,
+      fileSystem: files,
+      replacing: false
+    )
+  }
+
   /// The error of opening the file, which must be one.
   func openingError() throws -> PersistenceError {
     try #require(throws: PersistenceError.self) { try open() }

@@ -92,15 +92,7 @@ import Testing
     #expect(try source.values("text").prefix(3) == [.null, .string(""), .string("a")])
     #expect(try source.values("others").map(\.kept)[3].contains("string 100%"))
     let fixture = try CSVFixture(CSVModels.everything)
-    var contents = try source.contents()
-    contents.attachment = nil
-    _ = try AtomicStoreEngine.create(
-      CSVStore.self,
-      contents: contents,
-      setup: fixture.setup,
-      fileSystem: fixture.files,
-      replacing: false
-    )
+    try fixture.create(from: try source.contents())
     #expect(try fixture.bytes == Self.sample("everything.csv"))
   }
 }

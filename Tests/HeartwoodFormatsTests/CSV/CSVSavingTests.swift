@@ -130,15 +130,7 @@ import Testing
   @Test func newStoreIsWrittenAsTheExample() throws {
     let source = try fixture("example").open()
     let fixture = try CSVFixture(CSVModels.toDo)
-    var contents = try source.contents()
-    contents.attachment = nil
-    _ = try AtomicStoreEngine.create(
-      CSVStore.self,
-      contents: contents,
-      setup: fixture.setup,
-      fileSystem: fixture.files,
-      replacing: false
-    )
+    try fixture.create(from: try source.contents())
     #expect(try fixture.text == Self.example)
   }
 

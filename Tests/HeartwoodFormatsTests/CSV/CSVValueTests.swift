@@ -107,15 +107,7 @@ import Testing
     #expect(try engine.values("value").map(\.kept) == [test.value.kept])
     // A fresh file has the writer's form.
     let other = try CSVFixture(CSVModels.one(test.type))
-    var contents = try engine.contents()
-    contents.attachment = nil
-    _ = try AtomicStoreEngine.create(
-      CSVStore.self,
-      contents: contents,
-      setup: other.setup,
-      fileSystem: other.files,
-      replacing: false
-    )
+    try other.create(from: try engine.contents())
     #expect(try other.text == "\(CSVFixture.identifier)\n\(test.written ?? test.field), 1\n")
     #expect(try other.open().records == engine.records)
   }
@@ -166,15 +158,7 @@ import Testing
       ]
     )
     let other = try CSVFixture(Self.node)
-    var copy = contents
-    copy.attachment = nil
-    _ = try AtomicStoreEngine.create(
-      CSVStore.self,
-      contents: copy,
-      setup: other.setup,
-      fileSystem: other.files,
-      replacing: false
-    )
+    try other.create(from: contents)
     #expect(try other.open().records == engine.records)
   }
 
@@ -199,15 +183,7 @@ import Testing
     #expect(nodes[1]["parent"].references == [.string("")])
     #expect(nodes[5]["others"].references == nodes[5]["parent"].references)
     let other = try CSVFixture(Self.node, layout: layout)
-    var copy = try engine.contents()
-    copy.attachment = nil
-    _ = try AtomicStoreEngine.create(
-      CSVStore.self,
-      contents: copy,
-      setup: other.setup,
-      fileSystem: other.files,
-      replacing: false
-    )
+    try other.create(from: try engine.contents())
     #expect(try other.open().records == engine.records)
   }
 }

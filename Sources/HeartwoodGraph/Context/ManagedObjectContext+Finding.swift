@@ -5,13 +5,13 @@ extension ManagedObjectContext {
   /// The object of `objectID` if somebody holds it or it has changes, or nil.
   public func registeredObject(for objectID: ManagedObjectID) -> ManagedObject? {
     if objectID.isTemporaryID { return newObjects[objectID] }
-    guard let binding = try? binding(keeping: objectID), let row = try? binding.table.row(of: objectID.reference) else {
-      return nil
-    }
-    return binding.registeredObject(row)
+    return try? binding(keeping: objectID).registeredObject(objectID.reference)
   }
 
   /// The object of `objectID`, as a fault where it was not registered yet.
+  ///
+  /// An object that has read its values is found though its record may be gone by now: to its context it is there until it is
+  /// refreshed.
   ///
   /// - Throws: ``PersistenceError/Code/objectNotFound`` where there is no such record (any more), or
   ///   ``PersistenceError/Code/storeNotOpen``.
@@ -26,7 +26,7 @@ extension ManagedObjectContext {
     )
   }
 
-  /// The object of `objectID`, or nil where there is no such record (any more), or where it cannot be reached.
+  /// The object of `objectID`, or nil where there is none (any more), or where it cannot be reached.
   func objectIfPresent(_ objectID: ManagedObjectID) -> ManagedObject? {
     try? find(objectID)
   }
@@ -34,8 +34,7 @@ extension ManagedObjectContext {
   private func find(_ objectID: ManagedObjectID) throws(PersistenceError) -> ManagedObject? {
     if objectID.isTemporaryID { return newObjects[objectID] }
     do {
-      let binding = try binding(keeping: objectID)
-      return try binding.table.row(of: objectID.reference).map(binding.object)
+      return try binding(keeping: objectID).object(objectID.reference)
     } catch {
       throw error as? PersistenceError
         ?? PersistenceError(.fileReadFailed, "The store cannot be read.", underlyingError: error)

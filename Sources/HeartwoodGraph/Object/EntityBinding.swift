@@ -23,13 +23,18 @@ final class EntityBinding {
   @exclusivity(unchecked) private var saves: ChangeCounter?
   /// The newest version of the table that has been asked for.
   private(set) var table: NodeTable {
-    didSet { groups = table.groups }
+    didSet {
+      groups = table.groups
+      lostRows = nil
+    }
   }
   /// The table's, to be read without a copy of it.
   @exclusivity(unchecked) private var groups: [RowGroup] = []
   /// The save that the table is of.
   @exclusivity(unchecked) private var seenSave: UInt64?
   private let slots = ObjectSlots()
+  /// The rows of registered objects whose records are gone from the table; nil where nobody has looked for them yet.
+  private var lostRows: [ReferenceID: RowID]?
 
   init(
     context: ManagedObjectContext,
@@ -105,8 +110,33 @@ extension EntityBinding {
   /// All registered objects.
   var registeredObjects: [ManagedObject] { slots.objects }
 
-  /// The object of `row`, or nil where none is registered.
-  func registeredObject(_ row: RowID) -> ManagedObject? { slots[row] }
+  /// The object of `reference`, or nil where none is registered.
+  func registeredObject(_ reference: ReferenceID) throws -> ManagedObject? {
+    if let row = try table.row(of: reference) { return slots[row] }
+    return lostObject(reference)
+  }
+
+  /// The object of `reference`, made as a fault where there is none yet; nil where there is no such record, and no object that
+  /// has read it while there was.
+  func object(_ reference: ReferenceID) throws -> ManagedObject? {
+    try table.row(of: reference).map(object) ?? lostObject(reference)
+  }
+
+  /// The object that has read a record which is gone by now. To its context it is there until it is refreshed.
+  private func lostObject(_ reference: ReferenceID) -> ManagedObject? {
+    let rows = lostRows ?? findLostRows()
+    lostRows = rows
+    guard let object = rows[reference].flatMap({ slots[$0] }) else { return nil }
+    return object.isFault || object.state.contains(.inaccessible) ? nil : object
+  }
+
+  private func findLostRows() -> [ReferenceID: RowID] {
+    var rows: [ReferenceID: RowID] = [:]
+    for object in slots.objects where liveGroup(of: object.rowID) == nil {
+      rows[objectID(object.rowID).reference] = object.rowID
+    }
+    return rows
+  }
 
   func register(_ object: ManagedObject) {
     slots.set(object, at: object.rowID)

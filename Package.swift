@@ -75,6 +75,11 @@ let package = Package(
       dependencies: ["Heartwood", "HeartwoodGraph", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting"],
       swiftSettings: settings
     ),
+    .testTarget(
+      name: "ReferenceModelTests",
+      dependencies: ["Heartwood", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting"],
+      swiftSettings: settings
+    ),
     .testTarget(name: "ArchitectureTests", swiftSettings: settings),
     .testTarget(name: "HeartwoodModelTests", dependencies: ["HeartwoodModel"], swiftSettings: settings),
     .testTarget(

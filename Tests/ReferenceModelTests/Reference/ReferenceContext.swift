@@ -1,0 +1,166 @@
+import HeartwoodModel
+
+/// What a context has in memory, and what operations do to it, as Core Data's documentation tells it.
+final class ReferenceContext {
+  let store: ReferenceStore
+  /// The objects that have read their values or have changes. Every other object is a fault, or not there.
+  private(set) var objects: [Key: ReferenceObject] = [:]
+  /// New objects that were deleted before they were ever saved. Nothing that is saved leads to them.
+  private var vanished: Set<Key> = []
+
+  init(_ store: ReferenceStore) {
+    self.store = store
+  }
+}
+
+// MARK: Finding
+
+extension ReferenceContext {
+  /// The object as this context sees it: as it was read, or as the store has it now. It stays a fault if it was one.
+  func object(_ key: Key) -> ReferenceObject? {
+    objects[key] ?? store.records[key].map(ReferenceObject.init(reading:))
+  }
+
+  /// Keeps the values that the object has now.
+  func read(_ key: Key) {
+    objects[key] = object(key)
+  }
+
+  var insertedKeys: Set<Key> { keys(where: \.isInserted) }
+  var updatedKeys: Set<Key> { keys(where: \.isUpdated) }
+  var deletedKeys: Set<Key> { keys(where: \.isDeleted) }
+  var hasChanges: Bool { objects.values.contains(where: \.hasChanges) }
+
+  private func keys(where condition: (ReferenceObject) -> Bool) -> Set<Key> {
+    Set(objects.filter { condition($0.value) }.keys)
+  }
+
+  /// What a fetch gives: the records that the store has now, but for those that are deleted here, and the new objects.
+  func fetch(_ entity: EntityDescription) -> Set<Key> {
+    let new = keys { $0.isInserted && $0.entity.isKind(of: entity) }
+    return store.keys(of: entity).subtracting(deletedKeys).union(new)
+  }
+
+  /// All objects that can be used here, those of records that are gone from the store among them.
+  func usableKeys(_ entity: EntityDescription) -> Set<Key> {
+    fetch(entity).union(keys { !$0.isDeleted && $0.entity.isKind(of: entity) })
+  }
+}
+
+// MARK: Changing
+
+extension ReferenceContext {
+  func insert(_ key: Key, _ entity: EntityDescription) {
+    objects[key] = ReferenceObject(inserting: entity)
+  }
+
+  func setValue(_ value: ReferenceValue, _ name: String, of key: Key) {
+    guard var object = object(key), !object.isDeleted, object.values[name] != value else { return }
+    object.values[name] = value
+    objects[key] = object
+  }
+
+  /// Lets a relationship lead to `keys`, and the inverse relationships of all objects concerned follow.
+  func relate(_ key: Key, _ name: String, to keys: [Key]) {
+    guard let object = object(key), let old = object.values[name],
+      let relationship = object.entity.property(named: name)?.relationship
+    else { return }
+    setValue(old.replacingKeys(by: keys), name, of: key)
+    guard let inverse = relationship.inverseName else { return }
+    for other in old.keys where !keys.contains(other) { unlink(other, inverse, from: key) }
+    for other in keys where !old.keys.contains(other) { link(other, inverse, to: key, other: name) }
+  }
+
+  /// Lets `key` lead to `target`, whose relationship `other` leads here already.
+  private func link(_ key: Key, _ name: String, to target: Key, other: String) {
+    guard let old = object(key)?.values[name], !old.keys.contains(target) else { return }
+    if case .toOne(let previous) = old {
+      // A to-one relationship leads to one object only, so the one before no longer leads here.
+      if let previous { unlink(previous, other, from: key) }
+      setValue(.toOne(target), name, of: key)
+    } else {
+      setValue(old.replacingKeys(by: old.keys + [target]), name, of: key)
+    }
+  }
+
+  private func unlink(_ key: Key, _ name: String, from target: Key) {
+    guard let old = object(key)?.values[name] else { return }
+    setValue(old.replacingKeys(by: old.keys.filter { $0 != target }), name, of: key)
+  }
+
+  /// Deletes an object and follows its delete rules.
+  func delete(_ key: Key) {
+    guard var object = object(key), !object.isDeleted else { return }
+    object.isDeleted = true
+    objects[key] = object.isInserted ? nil : object
+    if object.isInserted { vanished.insert(key) }
+    for relationship in object.entity.relationships {
+      for other in object.keys(relationship.name) {
+        switch relationship.deleteRule {
+        case .noAction, .deny: break
+        case .cascade: delete(other)
+        case .nullify: if let inverse = relationship.inverseName { unlink(other, inverse, from: key) }
+        }
+      }
+    }
+  }
+}
+
+// MARK: Undoing
+
+extension ReferenceContext {
+  /// New objects vanish; changed and deleted ones are what they were when they were read.
+  func rollback() {
+    for (key, object) in objects where object.hasChanges {
+      objects[key] = object.base.map(ReferenceObject.init(reading:))
+    }
+  }
+
+  func reset() {
+    objects = [:]
+  }
+
+  /// Makes an object a fault, or lets its changes stay on top of what the store has now.
+  func refresh(_ key: Key, mergingChanges: Bool) {
+    guard var object = objects[key], !object.isInserted, !object.isDeleted else { return }
+    objects[key] = nil
+    guard mergingChanges, object.isUpdated, let record = store.records[key] else { return }
+    object.rebase(on: record)
+    objects[key] = object
+  }
+
+  /// What happens when nobody holds the object: only one with changes stays.
+  func release(_ key: Key) {
+    if objects[key]?.hasChanges == false { objects[key] = nil }
+  }
+}
+
+// MARK: Saving
+
+extension ReferenceContext {
+  func save() -> Outcome {
+    guard hasChanges else { return .done }
+    let problems = validationProblems()
+    guard problems.isEmpty else { return .invalid(problems) }
+    let conflicts = conflicts()
+    guard conflicts.isEmpty else { return .conflict(conflicts) }
+    for (key, object) in objects where object.hasChanges {
+      store.records[key] = object.isDeleted ? nil : recordToSave(object)
+      objects[key] = store.records[key].map(ReferenceObject.init(reading:))
+    }
+    return .done
+  }
+
+  /// The changed objects whose records somebody else has saved since they were read here.
+  func conflicts() -> Set<Key> {
+    updatedKeys.union(deletedKeys).filter { store.records[$0]?.version != objects[$0]?.base?.version }
+  }
+
+  private func recordToSave(_ object: ReferenceObject) -> ReferenceRecord {
+    ReferenceRecord(entity: object.entity, values: valuesToSave(object), version: (object.base?.version ?? 0) + 1)
+  }
+
+  func valuesToSave(_ object: ReferenceObject) -> [String: ReferenceValue] {
+    object.values.mapValues { value in value.replacingKeys(by: value.keys.filter { !vanished.contains($0) }) }
+  }
+}

@@ -1,0 +1,66 @@
+import HeartwoodModel
+
+/// A store and the contexts on it: slow, and plainly right.
+final class ReferenceGraph {
+  let schema: Schema
+  let store = ReferenceStore()
+  private(set) var contexts: [ReferenceContext] = []
+  private(set) var storeKind: StoreKind
+
+  init(_ schema: Schema, storeKind: StoreKind, contextCount: Int) {
+    self.schema = schema
+    self.storeKind = storeKind
+    contexts = makeContexts(contextCount)
+  }
+
+  private func makeContexts(_ count: Int) -> [ReferenceContext] {
+    (0..<count).map { _ in ReferenceContext(store) }
+  }
+}
+
+extension ReferenceGraph {
+  /// Whether an operation is possible now.
+  func allows(_ operation: Operation) -> Bool {
+    switch operation {
+    case .insert(let key, _, _):
+      return store.records[key] == nil && contexts.allSatisfy { $0.objects[key] == nil }
+    case .set(let key, _, _, let context), .delete(let key, let context):
+      return isUsable(key, context)
+    case .relate(let key, _, let keys, let context):
+      return ([key] + keys).allSatisfy { isUsable($0, context) }
+    case .read(let key, let context), .refresh(let key, _, let context):
+      // What becomes of changes of a record that is gone is left to the graph.
+      return isUsable(key, context) && (store.records[key] != nil || contexts[context].objects[key]?.isInserted == true)
+    case .convert(let kind): return kind != storeKind && schema.storeKinds.contains(kind)
+    case .inspect, .reopen: return storeKind.hasFile
+    case .fetch, .count, .save, .rollback, .reset, .readAll, .release: return true
+    }
+  }
+
+  private func isUsable(_ key: Key, _ context: Int) -> Bool {
+    contexts[context].object(key)?.isDeleted == false
+  }
+
+  func perform(_ operation: Operation) -> Outcome {
+    switch operation {
+    case .insert(let key, let entity, let context): contexts[context].insert(key, schema.entity(entity))
+    case .set(let key, let name, let value, let context): contexts[context].setValue(.attribute(value), name, of: key)
+    case .relate(let key, let name, let keys, let context): contexts[context].relate(key, name, to: keys)
+    case .delete(let key, let context): contexts[context].delete(key)
+    case .read(let key, let context): contexts[context].read(key)
+    case .fetch(let entity, let context): return .keys(contexts[context].fetch(schema.entity(entity)))
+    case .count(let entity, let context): return .count(contexts[context].fetch(schema.entity(entity)).count)
+    case .save(let context): return contexts[context].save()
+    case .rollback(let context): contexts[context].rollback()
+    case .reset(let context): contexts[context].reset()
+    case .refresh(let key, let mergingChanges, let context):
+      contexts[context].refresh(key, mergingChanges: mergingChanges)
+    case .release(let key, let context): contexts[context].release(key)
+    case .readAll(let context): store.records.keys.forEach(contexts[context].read)
+    case .convert(let kind): storeKind = kind
+    case .inspect: break
+    case .reopen: contexts = makeContexts(contexts.count)
+    }
+    return .done
+  }
+}

@@ -1,0 +1,51 @@
+import HeartwoodModel
+
+/// An object of a context that has read its values, or is new.
+struct ReferenceObject {
+  let entity: EntityDescription
+  /// The record as it was read; nil for a new object.
+  var base: ReferenceRecord?
+  var values: [String: ReferenceValue]
+  var isDeleted = false
+
+  /// An object that has just read `record`.
+  init(reading record: ReferenceRecord) {
+    entity = record.entity
+    base = record
+    values = record.values
+  }
+
+  /// A new object: attributes have the model's defaults, relationships lead nowhere.
+  init(inserting entity: EntityDescription) {
+    self.entity = entity
+    values = [:]
+    for property in entity.properties {
+      values[property.name] = property.attribute.map { .attribute($0.defaultValue) } ?? .empty(property)
+    }
+  }
+}
+
+extension ReferenceObject {
+  var isInserted: Bool { base == nil }
+  var isUpdated: Bool { !isInserted && !isDeleted && !changedValues.isEmpty }
+  var hasChanges: Bool { isInserted || isUpdated || isDeleted }
+
+  /// The values that are not those that were read; for a new object, those that are something.
+  var changedValues: [String: ReferenceValue] {
+    guard let base else { return values.filter { !$0.value.isEmpty } }
+    return values.filter { base.values[$0.key] != $0.value }
+  }
+
+  func keys(_ relationship: String) -> [Key] { values[relationship]?.keys ?? [] }
+
+  /// Lets the changes stay on top of `record`.
+  mutating func rebase(on record: ReferenceRecord) {
+    values = record.values.merging(changedValues) { _, own in own }
+    base = record
+  }
+}
+
+extension RelationshipDescription {
+  /// The name of the relationship that leads back.
+  var inverseName: String? { hasOneSidedInverse ? nil : inverseRelationshipName }
+}

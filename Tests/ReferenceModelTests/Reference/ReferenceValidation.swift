@@ -1,0 +1,66 @@
+import HeartwoodModel
+
+/// Something that keeps an object from being saved.
+struct ReferenceProblem: Hashable {
+  let key: Key
+  let property: String
+  /// The name of the kind of fault.
+  let kind: String
+}
+
+extension ReferenceProblem: CustomStringConvertible {
+  var description: String { "#\(key).\(property) \(kind)" }
+}
+
+extension ReferenceContext {
+  func validationProblems() -> Set<ReferenceProblem> {
+    var problems: Set<ReferenceProblem> = []
+    for (key, object) in objects where object.hasChanges {
+      let kinds = object.isDeleted ? deletionProblems(object) : valueProblems(object)
+      for (property, kind) in kinds { problems.insert(ReferenceProblem(key: key, property: property, kind: kind)) }
+    }
+    return problems
+  }
+
+  /// A relationship that denies the deletion of its object must not lead to an object that stays.
+  private func deletionProblems(_ object: ReferenceObject) -> [(String, String)] {
+    object.entity.relationships.filter { relationship in
+      relationship.deleteRule == .deny
+        && object.keys(relationship.name).contains { self.object($0)?.isDeleted == false }
+    }.map { ($0.name, "deletionDenied") }
+  }
+
+  private func valueProblems(_ object: ReferenceObject) -> [(String, String)] {
+    let values = valuesToSave(object)
+    return object.entity.properties.flatMap { property -> [(String, String)] in
+      guard let value = values[property.name] else { return [] }
+      switch property {
+      case .attribute(let attribute): return problems(value, attribute).map { (property.name, $0) }
+      case .relationship(let relationship): return problems(value.keys.count, relationship).map { (property.name, $0) }
+      }
+    }
+  }
+
+  private func problems(_ count: Int, _ relationship: RelationshipDescription) -> [String] {
+    if count == 0 { return relationship.isOptional ? [] : ["missingValue"] }
+    if count < relationship.minCount { return ["tooFew"] }
+    return relationship.maxCount > 0 && count > relationship.maxCount ? ["tooMany"] : []
+  }
+
+  private func problems(_ value: ReferenceValue, _ attribute: AttributeDescription) -> [String] {
+    guard case .attribute(let value) = value else { return [] }
+    let rules = attribute.rules
+    switch value {
+    case .null: return attribute.isOptional ? [] : ["missingValue"]
+    case .integer(let number):
+      if case .integer(let least) = rules.minValue, number < least { return ["tooSmall"] }
+      if case .integer(let greatest) = rules.maxValue, number > greatest { return ["tooGreat"] }
+      return []
+    case .string(let text):
+      if let least = rules.minLength, text.utf16.count < least { return ["tooShort"] }
+      if let greatest = rules.maxLength, text.utf16.count > greatest { return ["tooLong"] }
+      return []
+    default: return []
+    }
+  }
+}

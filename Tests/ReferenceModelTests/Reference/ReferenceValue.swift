@@ -1,0 +1,58 @@
+import HeartwoodModel
+
+/// The name that a run gives an object: the same in the reference and for the graph under test.
+typealias Key = Int
+
+/// The value of a property in the reference, where objects are called by their keys.
+enum ReferenceValue: Hashable {
+  case attribute(PropertyValue)
+  case toOne(Key?)
+  case toMany(Set<Key>)
+  case ordered([Key])
+}
+
+extension ReferenceValue {
+  /// The value of a property that has none.
+  static func empty(_ property: PropertyDescription) -> ReferenceValue {
+    guard let relationship = property.relationship else { return .attribute(.null) }
+    if !relationship.isToMany { return .toOne(nil) }
+    return relationship.isOrdered ? .ordered([]) : .toMany([])
+  }
+
+  /// The objects of a relationship, in their order where they have one.
+  var keys: [Key] {
+    switch self {
+    case .attribute, .toOne(nil): []
+    case .toOne(let key?): [key]
+    case .toMany(let keys): keys.sorted()
+    case .ordered(let keys): keys
+    }
+  }
+
+  /// The value of the same relationship when it leads to `keys`.
+  func replacingKeys(by keys: [Key]) -> ReferenceValue {
+    switch self {
+    case .attribute: self
+    case .toOne: .toOne(keys.first)
+    case .toMany: .toMany(Set(keys))
+    case .ordered: .ordered(keys)
+    }
+  }
+
+  var isEmpty: Bool { self == .attribute(.null) || (keys.isEmpty && !isAttribute) }
+
+  private var isAttribute: Bool {
+    if case .attribute = self { true } else { false }
+  }
+}
+
+extension ReferenceValue: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .attribute(let value): "\(value)"
+    case .toOne(let key): key.map { "#\($0)" } ?? "nil"
+    case .toMany: "{\(keys.map { "#\($0)" }.joined(separator: " "))}"
+    case .ordered: "[\(keys.map { "#\($0)" }.joined(separator: " "))]"
+    }
+  }
+}

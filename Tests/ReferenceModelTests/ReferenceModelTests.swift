@@ -1,0 +1,40 @@
+import Foundation
+import HeartwoodTesting
+import Testing
+
+/// Random sequences of operations on Heartwood's graph and on a slow, obvious one, which must do the same.
+///
+/// `Scripts/soak` runs them for longer, or one seed again.
+@Suite struct ReferenceModelTests {
+  @Test(arguments: Schema.all)
+  func randomOperations(_ schema: Schema) throws {
+    let settings = Settings()
+    let start = ContinuousClock.now
+    repeat {
+      let seed = settings.seed ?? UInt64.random(in: .min ... .max)
+      // Printed before the run, which a bug may end together with the process.
+      print("Reference model \(schema.name): seed \(seed)")
+      let run = Run(schema: schema, seed: seed, stepCount: settings.stepCount, isTraced: settings.isTraced)
+      if let failure = try run.failure() {
+        Issue.record("\(failure)")
+        return
+      }
+    } while settings.seed == nil && ContinuousClock.now - start < settings.duration
+  }
+}
+
+extension Schema: CustomTestStringConvertible {
+  var testDescription: String { name }
+}
+
+/// What the environment asks for.
+private struct Settings {
+  let seed = Self.number("SEED")
+  let duration = Duration.seconds(Self.number("SECONDS").map(Int.init(clamping:)) ?? 0)
+  let stepCount = Self.number("STEPS").map(Int.init(clamping:)) ?? 3000
+  let isTraced = Self.number("TRACE") != nil
+
+  private static func number(_ name: String) -> UInt64? {
+    ProcessInfo.processInfo.environment["HEARTWOOD_REFERENCE_\(name)"].flatMap { UInt64($0) }
+  }
+}

@@ -1,0 +1,123 @@
+import HeartwoodGraph
+import HeartwoodModel
+
+/// Compares what the graph under test has in memory and in its file with the reference. Comparing fires no fault.
+struct Comparison {
+  let reference: ReferenceGraph
+  let subject: GraphUnderTest
+
+  /// What can be told of every context without reading an object.
+  func compareContexts() throws {
+    for (index, expected) in reference.contexts.enumerated() {
+      let actual = subject.contexts[index]
+      try require(keys(actual.insertedObjects), equals: expected.insertedKeys, "what context \(index) has inserted")
+      try require(keys(actual.updatedObjects), equals: expected.updatedKeys, "what context \(index) has updated")
+      try require(keys(actual.deletedObjects), equals: expected.deletedKeys, "what context \(index) has deleted")
+      try require(actual.hasChanges, equals: expected.hasChanges, "hasChanges of context \(index)")
+    }
+  }
+
+  private func keys(_ objects: [ManagedObject]) throws(Mismatch) -> Set<Key> {
+    let keys = objects.compactMap { subject.key(of: $0.objectID) }
+    guard keys.count == objects.count, Set(keys).count == keys.count else {
+      throw Mismatch("a list of changed objects has one twice, or one that nobody has made")
+    }
+    return Set(keys)
+  }
+
+  /// Every object that a context has read.
+  func compareObjects() throws {
+    for index in reference.contexts.indices {
+      for key in reference.contexts[index].objects.keys { try compareObject(key, index) }
+    }
+  }
+
+  func compareObject(_ key: Key, _ context: Int) throws {
+    guard let expected = reference.contexts[context].objects[key] else { return }
+    let name = "#\(key) in \(context)"
+    guard let actual = subject.held[context][key] else { throw Mismatch("\(name) is not registered") }
+    try require(actual.isFault, equals: false, "isFault of \(name)")
+    try require(actual.isInserted, equals: expected.isInserted, "isInserted of \(name)")
+    try require(actual.isUpdated, equals: expected.isUpdated, "isUpdated of \(name)")
+    try require(actual.isDeleted, equals: expected.isDeleted, "isDeleted of \(name)")
+    try require(actual.hasChanges, equals: expected.hasChanges, "hasChanges of \(name)")
+    // What a deleted object's relationships lead to is left to the graph.
+    if expected.isDeleted { return }
+    try compareValues(actual, expected.values, name)
+    let changes = try shaped(actual.changedValues(), actual.entity)
+    try require(
+      expected.isInserted ? changes.filter { !$0.value.isEmpty } : changes,
+      equals: expected.changedValues,
+      "changedValues of \(name)"
+    )
+    let committed = try shaped(actual.committedValues(), actual.entity)
+    try require(committed, equals: expected.base?.values ?? [:], "committedValues of \(name)")
+  }
+
+  private func compareValues(_ object: ManagedObject, _ expected: [String: ReferenceValue], _ name: String) throws {
+    for property in object.entity.properties {
+      let actual = try shaped(try object.propertyValue(forKey: property.name), property)
+      try require(actual, equals: expected[property.name], "\(name).\(property.name)")
+    }
+  }
+
+  /// The records of the store's file, as another coordinator reads them.
+  func compareFile() throws {
+    guard let context = try subject.contextOnFile() else {
+      return try require(reference.store.records.isEmpty, equals: true, "a store without a file")
+    }
+    var found: Set<Key> = []
+    for entity in reference.schema.model.entities where entity.superentity == nil {
+      for object in try context.fetch(entityName: entity.name) {
+        guard let key = subject.key(of: object.objectID), let record = reference.store.records[key] else {
+          throw Mismatch("the file has a record \(object) that should not be there")
+        }
+        found.insert(key)
+        try compareValues(object, record.values, "#\(key) in the file")
+      }
+    }
+    try require(found, equals: Set(reference.store.records.keys), "what the file has")
+  }
+}
+
+// MARK: Values
+
+extension Comparison {
+  private func shaped(
+    _ values: [String: PropertyValue],
+    _ entity: EntityDescription
+  ) throws(Mismatch) -> [String: ReferenceValue] {
+    var result: [String: ReferenceValue] = [:]
+    for (name, value) in values {
+      guard let property = entity.property(named: name) else {
+        throw Mismatch("\(entity.name) has no property \(name)")
+      }
+      result[name] = try shaped(value, property)
+    }
+    return result
+  }
+
+  private func shaped(_ value: PropertyValue, _ property: PropertyDescription) throws(Mismatch) -> ReferenceValue {
+    guard property.relationship != nil else { return .attribute(value) }
+    let ids = value.relatedIDs
+    var keys: [Key] = []
+    for id in ids {
+      guard let key = subject.key(of: id) else {
+        throw Mismatch("\(property.name) leads to \(id), which nobody has made")
+      }
+      keys.append(key)
+    }
+    guard Set(keys).count == keys.count else { throw Mismatch("\(property.name) leads to an object twice: \(keys)") }
+    return ReferenceValue.empty(property).replacingKeys(by: keys)
+  }
+}
+
+extension PropertyValue {
+  fileprivate var relatedIDs: [ManagedObjectID] {
+    switch self {
+    case .toOne(let id): [id]
+    case .toMany(let ids): ids
+    default: []
+    }
+  }
+}

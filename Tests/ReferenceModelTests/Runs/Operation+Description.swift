@@ -1,0 +1,27 @@
+extension Operation: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .insert(let key, let entity, let context): "insert \(entity) #\(key) in \(context)"
+    case .set(let key, let name, let value, let context): "set #\(key).\(name) = \(value) in \(context)"
+    case .relate(let key, let name, let keys, let context): "relate #\(key).\(name) to \(list(keys)) in \(context)"
+    case .delete(let key, let context): "delete #\(key) in \(context)"
+    case .read(let key, let context): "read #\(key) in \(context)"
+    case .fetch(let entity, let context): "fetch \(entity) in \(context)"
+    case .count(let entity, let context): "count \(entity) in \(context)"
+    case .save(let context): "save \(context)"
+    case .rollback(let context): "roll back \(context)"
+    case .reset(let context): "reset \(context)"
+    case .refresh(let key, let mergingChanges, let context):
+      "refresh #\(key)\(mergingChanges ? ", merging changes," : "") in \(context)"
+    case .release(let key, let context): "release #\(key) in \(context)"
+    case .readAll(let context): "read all in \(context)"
+    case .convert(let kind): "convert to \(kind)"
+    case .inspect: "inspect the file"
+    case .reopen: "reopen"
+    }
+  }
+
+  private func list(_ keys: [Key]) -> String {
+    "[\(keys.map { "#\($0)" }.joined(separator: " "))]"
+  }
+}

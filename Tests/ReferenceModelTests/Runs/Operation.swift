@@ -1,0 +1,64 @@
+import HeartwoodModel
+
+/// One step of a run. Objects are called by keys, and contexts by their index.
+///
+/// A step can be left out of a sequence: those after it that are not possible then are left out too.
+enum Operation {
+  case insert(Key, String, Int)
+  case set(Key, String, PropertyValue, Int)
+  case relate(Key, String, [Key], Int)
+  case delete(Key, Int)
+  case read(Key, Int)
+  case fetch(String, Int)
+  case count(String, Int)
+  case save(Int)
+  case rollback(Int)
+  case reset(Int)
+  case refresh(Key, mergingChanges: Bool, Int)
+  /// Nobody holds the object any more.
+  case release(Key, Int)
+  /// Reads all there is in a context.
+  case readAll(Int)
+  /// Converts the store to another kind while contexts use it.
+  case convert(StoreKind)
+  /// Reads the store's file in another coordinator.
+  case inspect
+  /// Closes the store and opens its file with new contexts.
+  case reopen
+}
+
+extension Operation {
+  /// The object that the operation is about, and its context.
+  var subject: (key: Key, context: Int)? {
+    switch self {
+    case .insert(let key, _, let context), .set(let key, _, _, let context), .relate(let key, _, _, let context),
+      .delete(let key, let context), .read(let key, let context), .refresh(let key, _, let context),
+      .release(let key, let context):
+      (key, context)
+    default: nil
+    }
+  }
+}
+
+/// What an operation came to, as far as the caller learns of it.
+enum Outcome: Equatable {
+  case done
+  case keys(Set<Key>)
+  case count(Int)
+  /// Objects are not fit to be saved.
+  case invalid(Set<ReferenceProblem>)
+  /// Somebody else has saved these, or some of these, objects.
+  case conflict(Set<Key>)
+  /// An error that nothing else here tells.
+  case failed(String)
+}
+
+extension Outcome {
+  /// Whether the outcome is as expected. Which of several conflicts an error names is left to the graph.
+  func agrees(with expected: Outcome) -> Bool {
+    if case .conflict(let keys) = self, case .conflict(let expectedKeys) = expected {
+      return !keys.isEmpty && keys.isSubset(of: expectedKeys)
+    }
+    return self == expected
+  }
+}

@@ -1,0 +1,71 @@
+import HeartwoodGraph
+
+/// The reference and the graph under test, side by side.
+final class Session {
+  let reference: ReferenceGraph
+  private let subject: GraphUnderTest
+  private let comparison: Comparison
+  private var stepCount = 0
+  /// How many steps pass between two comparisons of all that is in memory.
+  private let stepsBetweenComparisons: Int
+
+  init(_ plan: RunPlan, stepsBetweenComparisons: Int) throws {
+    let kind = plan.storeKind
+    reference = ReferenceGraph(plan.schema, storeKind: kind, contextCount: plan.contextCount)
+    subject = try GraphUnderTest(plan.schema, storeKind: kind, contextCount: plan.contextCount)
+    comparison = Comparison(reference: reference, subject: subject)
+    self.stepsBetweenComparisons = stepsBetweenComparisons
+  }
+
+  /// Does the same on both sides, and compares what came of it. What is not possible at the moment is left out.
+  ///
+  /// - Returns: what came of it; nil where it was left out.
+  /// - Throws: ``Mismatch``, or an error of the graph that should not be.
+  @discardableResult
+  func perform(_ operation: Operation) throws -> Outcome? {
+    guard reference.allows(operation) else { return nil }
+    stepCount += 1
+    let outcome = try subject.perform(operation)
+    let expected = reference.perform(operation)
+    guard outcome.agrees(with: expected) else {
+      throw Mismatch("it came to \(outcome), and should have to \(expected)")
+    }
+    try subject.holdRegisteredObjects()
+    try learnWhatWasRead()
+    try compare(after: operation)
+    return outcome
+  }
+
+  private func compare(after operation: Operation) throws {
+    try comparison.compareContexts()
+    if let (key, context) = operation.subject { try comparison.compareObject(key, context) }
+    if stepCount.isMultiple(of: stepsBetweenComparisons) { try comparison.compareObjects() }
+    switch operation {
+    case .readAll: try comparison.compareObjects()
+    case .inspect: try comparison.compareFile()
+    case .release(let key, let context): try compareRelease(of: key, context)
+    default: break
+    }
+  }
+
+  /// A context does not keep an object that has no changes and that nobody holds.
+  private func compareRelease(of key: Key, _ context: Int) throws(Mismatch) {
+    let isExpected = reference.contexts[context].objects[key] != nil
+    try require(subject.isRegistered(key, context), equals: isExpected, "whether #\(key) is registered in \(context)")
+  }
+
+  /// When a fault reads its values is, but for the objects that an operation is about, left to the graph. From then on it
+  /// keeps them.
+  private func learnWhatWasRead() throws {
+    for (index, context) in reference.contexts.enumerated() {
+      for (key, object) in subject.held[index] where !object.isFault && context.objects[key] == nil {
+        if reference.store.records[key] != nil {
+          context.read(key)
+        } else {
+          try require(object.isDeleted, equals: true, "isDeleted of #\(key), whose record is gone, in \(index)")
+          subject.release(key, index)
+        }
+      }
+    }
+  }
+}

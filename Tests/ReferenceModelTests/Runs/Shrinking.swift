@@ -1,0 +1,52 @@
+/// Finds a short sequence of operations that fails, in one that does.
+struct Shrinking {
+  /// After so many tries the shortest sequence that was found is short enough.
+  private static let mostTries = 4000
+
+  private let plan: RunPlan
+
+  init(_ plan: RunPlan) {
+    self.plan = plan
+  }
+
+  /// Leaves out as many operations as can be left out while the rest fails in whatever way.
+  ///
+  /// - Returns: the rest, and how it fails; nil where it does not when everything is compared after every step.
+  func shorten(_ operations: [Operation]) -> ([Operation], String)? {
+    guard var shortest = failure(of: operations) else { return nil }
+    var tries = 0
+    var length = shortest.operations.count / 2
+    while length > 0, tries < Self.mostTries {
+      var start = 0
+      var hasShrunk = false
+      while start < shortest.operations.count, tries < Self.mostTries {
+        tries += 1
+        var rest = shortest.operations
+        rest.removeSubrange(start..<min(start + length, rest.count))
+        if let shorter = failure(of: rest) {
+          shortest = shorter
+          hasShrunk = true
+        } else {
+          start += length
+        }
+      }
+      if length > 1 || !hasShrunk { length /= 2 }
+    }
+    return shortest
+  }
+
+  /// The operations up to the one that fails, without those that were not possible, and how it fails.
+  private func failure(of operations: [Operation]) -> (operations: [Operation], String)? {
+    var done: [Operation] = []
+    do {
+      let session = try Session(plan, stepsBetweenComparisons: 1)
+      for operation in operations where session.reference.allows(operation) {
+        done.append(operation)
+        try session.perform(operation)
+      }
+      return nil
+    } catch {
+      return (done, "\(error)")
+    }
+  }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import Heartwood
+import HeartwoodGraph
+import HeartwoodModel
+import HeartwoodStore
+
+/// Heartwood's graph, driven by the same operations as the reference, and its objects by their keys.
+final class GraphUnderTest {
+  let schema: Schema
+  private let files = InMemoryFileSystem()
+  private var coordinator: PersistentStoreCoordinator
+  private var store: PersistentStore
+  private var fileNumber = 0
+  private(set) var contexts: [ManagedObjectContext]
+  /// The objects that somebody holds, so that their contexts do not let them go: of each context, by key.
+  private(set) var held: [[Key: ManagedObject]]
+  private var ids: [Key: ManagedObjectID] = [:]
+  private var keys: [ManagedObjectID: Key] = [:]
+
+  init(_ schema: Schema, storeKind: StoreKind, contextCount: Int) throws {
+    self.schema = schema
+    coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: schema.model,
+      registry: .default,
+      fileSystem: files
+    )
+    store = try coordinator.addPersistentStore(type: storeKind.type, at: Self.url(storeKind, 0))
+    contexts = []
+    held = []
+    makeContexts(contextCount)
+  }
+
+  private static func url(_ kind: StoreKind, _ number: Int) -> URL? {
+    kind.hasFile ? URL(filePath: "/folder/store\(number).\(kind.rawValue)") : nil
+  }
+
+  private func makeContexts(_ count: Int) {
+    contexts = (0..<count).map { _ in ManagedObjectContext(coordinator) }
+    held = Array(repeating: [:], count: count)
+  }
+}
+
+// MARK: Objects and keys
+
+extension GraphUnderTest {
+  func key(of id: ManagedObjectID) -> Key? { keys[id] }
+
+  private func object(_ key: Key, _ context: Int) throws -> ManagedObject {
+    if let object = held[context][key] { return object }
+    guard let id = ids[key] else { throw Mismatch("nothing is known of #\(key)") }
+    return try contexts[context].existingObject(with: id)
+  }
+
+  private func note(_ id: ManagedObjectID, _ key: Key) {
+    ids[key] = id
+    keys[id] = key
+  }
+
+  /// Whether the context finds an object of `key` among those that it has registered.
+  func isRegistered(_ key: Key, _ context: Int) -> Bool {
+    ids[key].flatMap { contexts[context].registeredObject(for: $0) } != nil
+  }
+
+  /// Holds all objects that contexts have registered, and lets those go that they no longer know.
+  func holdRegisteredObjects() throws {
+    for (index, context) in contexts.enumerated() {
+      held[index] = held[index].filter { $0.value.managedObjectContext === context }
+      for object in context.registeredObjects {
+        guard let key = keys[object.objectID] else { throw Mismatch("\(object) was registered by nobody") }
+        if let known = held[index][key], known !== object { throw Mismatch("there are two objects of #\(key)") }
+        held[index][key] = object
+      }
+    }
+  }
+
+  func release(_ key: Key, _ context: Int) {
+    held[context][key] = nil
+  }
+}
+
+// MARK: Operations
+
+extension GraphUnderTest {
+  func perform(_ operation: Operation) throws -> Outcome {
+    switch operation {
+    case .insert(let key, let entity, let context):
+      let object = try contexts[context].insert(entityName: entity)
+      note(object.objectID, key)
+      held[context][key] = object
+    case .set(let key, let name, let value, let context):
+      try object(key, context).setPropertyValue(value, forKey: name)
+    case .relate(let key, let name, let keys, let context):
+      let objects = try keys.map { try object($0, context) }
+      try relate(try object(key, context), name, to: objects)
+    case .delete(let key, let context): contexts[context].delete(try object(key, context))
+    case .read(let key, let context): try read(try object(key, context), key, context)
+    case .fetch(let entity, let context): return try fetch(entity, contexts[context])
+    case .count(let entity, let context): return .count(try contexts[context].count(entityName: entity))
+    case .save(let context): return try save(context)
+    case .rollback(let context): contexts[context].rollback()
+    case .reset(let context): contexts[context].reset()
+    case .refresh(let key, let mergingChanges, let context):
+      contexts[context].refresh(try object(key, context), mergeChanges: mergingChanges)
+    case .release(let key, let context): release(key, context)
+    case .readAll(let context): try readAll(context)
+    case .convert(let kind): try convert(to: kind)
+    case .inspect: break
+    case .reopen: try reopen()
+    }
+    return .done
+  }
+
+  private func relate(_ object: ManagedObject, _ name: String, to objects: [ManagedObject]) throws {
+    let isToMany = object.entity.property(named: name)?.relationship?.isToMany == true
+    try object.setValue(isToMany ? objects : objects.first, forKey: name)
+  }
+
+  private func read(_ object: ManagedObject, _ key: Key, _ context: Int) throws {
+    held[context][key] = object
+    if let name = object.entity.properties.first?.name { _ = try object.value(forKey: name) }
+  }
+
+  private func fetch(_ entity: String, _ context: ManagedObjectContext) throws -> Outcome {
+    let objects = try context.fetch(entityName: entity)
+    let found = objects.compactMap { keys[$0.objectID] }
+    guard found.count == objects.count, Set(found).count == found.count else {
+      throw Mismatch("a fetch gives objects twice, or some that nobody has saved")
+    }
+    return .keys(Set(found))
+  }
+
+  private func readAll(_ context: Int) throws {
+    for entity in schema.model.entities where entity.superentity == nil {
+      for object in try contexts[context].fetch(entityName: entity.name) {
+        guard let key = keys[object.objectID] else { throw Mismatch("\(object) was saved by nobody") }
+        try read(object, key, context)
+      }
+    }
+  }
+
+  private func save(_ context: Int) throws -> Outcome {
+    do {
+      try contexts[context].save()
+    } catch let error as PersistenceError where error.code == .validationFailed {
+      return .invalid(problems(error))
+    } catch let error as PersistenceError where error.code == .saveConflict {
+      return .conflict(Set(error.context.objectIDs.compactMap { keys[$0] }))
+    }
+    for (key, object) in held[context] { note(object.objectID, key) }
+    return .done
+  }
+
+  private func problems(_ error: PersistenceError) -> Set<ReferenceProblem> {
+    Set(
+      error.context.validationFaults.compactMap { fault in
+        keys[fault.objectID].map { ReferenceProblem(key: $0, property: fault.property, kind: "\(fault.kind)") }
+      }
+    )
+  }
+}
+
+// MARK: Stores
+
+extension GraphUnderTest {
+  private func convert(to kind: StoreKind) throws {
+    fileNumber += 1
+    store = try coordinator.migratePersistentStore(store, to: Self.url(kind, fileNumber), type: kind.type)
+  }
+
+  private func reopen() throws {
+    guard let url = coordinator.url(for: store) else { return }
+    let type = store.type
+    for index in contexts.indices { held[index] = [:] }
+    try coordinator.remove(store)
+    coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: schema.model,
+      registry: .default,
+      fileSystem: files
+    )
+    store = try coordinator.addPersistentStore(type: type, at: url)
+    makeContexts(contexts.count)
+  }
+
+  /// A context on the store's file in another coordinator; nil where there is no file yet.
+  func contextOnFile() throws -> ManagedObjectContext? {
+    guard let url = coordinator.url(for: store), try files.status(atPath: url.path) != nil else { return nil }
+    let other = try PersistentStoreCoordinator(managedObjectModel: schema.model, registry: .default, fileSystem: files)
+    try other.addPersistentStore(type: store.type, at: url)
+    return ManagedObjectContext(other)
+  }
+}

@@ -14,10 +14,14 @@ extension CSVBatchReader {
   func readReferences(_ fields: CSVColumnFields, into builder: RowGroupBuilder) -> Fault? {
     let column = builder.references
     let ordinal = schema.entity.ordinal
-    if references.takesEveryUUID, fill(fields, nothing: UUID.zeroBytes, { uuid($0, fields) }) == nil, !hasNulls {
-      let bytes = UnsafeRawBufferPointer(start: scratch, count: fields.count * MemoryLayout<uuid_t>.stride)
-      column.append(uuids: bytes, entityOrdinal: ordinal)
-      return nil
+    if references.takesEveryUUID {
+      let failed = fill(fields, nothing: UUID.zeroBytes) { uuid($0, fields) }
+      if failed == nil, !hasNulls {
+        let bytes = UnsafeRawBufferPointer(start: scratch, count: fields.count * MemoryLayout<uuid_t>.stride)
+        column.append(uuids: bytes, entityOrdinal: ordinal)
+        return nil
+      }
+      if takesOnlyUUIDs { return (failed ?? 0, Self.badReference) }
     }
     for row in 0..<fields.count {
       let field = fields[row]

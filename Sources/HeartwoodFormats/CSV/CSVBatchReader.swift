@@ -26,6 +26,8 @@ final class CSVBatchReader {
   let flags: UnsafeMutablePointer<UInt8>
   var hasNulls = false
   var dates = DateTextReader()
+  /// Whether references must be UUIDs where they may be. What was taken for one is not to be read as something else.
+  var takesOnlyUUIDs = true
 
   init(schema: CSVSchema) {
     self.schema = schema

@@ -27,7 +27,11 @@ final class CSVChunkParser {
     window = CSVWindow(file: file)
     reader = CSVBatchReader(schema: schema)
     batch = CSVBatch(columnCount: schema.columns.count)
-    tokenizer = CSVTokenizer(dialect: dialect, columnCount: schema.columns.count)
+    tokenizer = CSVTokenizer(
+      dialect: dialect,
+      columnCount: schema.columns.count,
+      shortcuts: CSVShortcut.shortcuts(schema)
+    )
     builder = RowGroupBuilder(entity: schema.entity)
   }
 
@@ -54,8 +58,19 @@ final class CSVChunkParser {
   ///   - end: the place in the file before which the last record begins.
   ///   - maximumSize: to how many bytes the window may grow.
   private func parse(from first: Int, before end: Int, maximumSize: Int) throws(PersistenceError) -> Chunk? {
+    let start = window.fileOffset + first
+    let chunk = try parseOnce(from: first, before: end, maximumSize: maximumSize)
+    guard chunk?.fault != nil, !tokenizer.shortcuts.isEmpty else { return chunk }
+    // Perhaps a field was not what it looked like. Those that follow will not be either.
+    tokenizer.shortcuts = []
+    reader.takesOnlyUUIDs = false
+    try window.load(from: start, size: end - start + overlap)
+    return try parseOnce(from: 0, before: end, maximumSize: maximumSize)
+  }
+
+  private func parseOnce(from first: Int, before end: Int, maximumSize: Int) throws(PersistenceError) -> Chunk? {
     var chunk = Chunk(start: window.fileOffset + first, end: 0, groups: [])
-    _ = tokenizer.takeNonASCII()
+    _ = tokenizer.takeDoubt()
     var position = first
     var isFinished = false
     while !isFinished {
@@ -76,7 +91,7 @@ final class CSVChunkParser {
       }
     }
     chunk.end = min(window.fileOffset + position, window.file.size)
-    if tokenizer.takeNonASCII() { try checkUTF8(&chunk, from: first, to: position) }
+    if tokenizer.takeDoubt() { try checkUTF8(&chunk, from: first, to: position) }
     finish(&chunk)
     return chunk
   }

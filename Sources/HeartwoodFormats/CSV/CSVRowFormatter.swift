@@ -11,37 +11,38 @@ import HeartwoodStore
 ///
 /// It reads the group's columns through their views: the group is held as long as this is, and the rows are the group's.
 struct CSVRowFormatter {
+  /// Nothing in it is counted, so that going over the cells of a row costs little.
   private enum Cell {
     case reference
     case ignored(column: Int)
     case attribute(AttributeType, ColumnView)
-    case toOne(Column)
-    case toMany(Column)
+    case toOne(ordinal: Int)
+    case toMany(ordinal: Int)
   }
 
   private let group: RowGroup
   private let cells: [Cell]
   private let references: CSVReferenceText
-  private let separator: [UInt8]
+  private let separator: CSVMark
   private let separatorByte: UInt8
-  private let lineEnd: [UInt8]
+  private let lineEnd: CSVMark
   private let quotesAll: Bool
   private var dates = DateTextWriter(separator: CSVFormat.space)
 
   init(group: RowGroup, schema: CSVSchema, dialect: CSVDialect) {
     self.group = group
     references = CSVReferenceText(allowsBareStrings: schema.layout.allowsBareStringReferences)
-    separator = dialect.separatorBytes
+    separator = CSVMark(dialect.separatorBytes)
     separatorByte = dialect.separator
-    lineEnd = dialect.lineEndBytes
+    lineEnd = CSVMark(dialect.lineEndBytes)
     quotesAll = dialect.quoting == .all
     cells = schema.columns.enumerated().map { index, column in
       switch column.content {
-      case .reference: .reference
+      case .reference: group.references.unsafeUUIDs.map { .attribute(.uuid, $0) } ?? .reference
       case .ignored: .ignored(column: index)
       case .attribute(let ordinal, let type): .attribute(type, group.unsafeViews[ordinal])
       case .relationship(let ordinal, let isToMany):
-        isToMany ? .toMany(group.columns[ordinal]) : .toOne(group.columns[ordinal])
+        isToMany ? .toMany(ordinal: ordinal) : .toOne(ordinal: ordinal)
       }
     }
   }
@@ -64,8 +65,8 @@ struct CSVRowFormatter {
       case .reference: appendReference(row, isFirst: index == 0, to: &buffer)
       case .ignored(let column): buffer.append(kept[column] ?? [])
       case .attribute(let type, let view): appendAttribute(type, view, row, isFirst: index == 0, to: &buffer)
-      case .toOne(let column): appendToOne(column, row, isFirst: index == 0, to: &buffer)
-      case .toMany(let column): appendToMany(column, row, isFirst: index == 0, to: &buffer)
+      case .toOne(let ordinal): appendToOne(group.columns[ordinal], row, isFirst: index == 0, to: &buffer)
+      case .toMany(let ordinal): appendToMany(group.columns[ordinal], row, isFirst: index == 0, to: &buffer)
       }
     }
   }
@@ -143,10 +144,7 @@ extension CSVRowFormatter {
   }
 
   private func appendReference(_ row: Int, isFirst: Bool, to buffer: inout CSVTextBuffer) {
-    guard group.references.layout == .uuid, !quotesAll else {
-      return appendText(references.text(group.references[row]), isFirst: isFirst, to: &buffer)
-    }
-    Self.append(group.references.uuidBytes(row), to: &buffer)
+    appendText(references.text(group.references[row]), isFirst: isFirst, to: &buffer)
   }
 
   private func appendToOne(_ column: Column, _ row: Int, isFirst: Bool, to buffer: inout CSVTextBuffer) {
@@ -172,41 +170,37 @@ extension CSVRowFormatter {
 
   @inline(__always)
   private func appendText(_ text: UnsafeRawBufferPointer, isFirst: Bool, to buffer: inout CSVTextBuffer) {
-    if quotesAll || needsQuotes(text, isFirst: isFirst) {
-      appendQuoted(text, to: &buffer)
-    } else {
-      buffer.append(text)
-    }
+    let isPlain = !quotesAll && !needsQuotes(text, isFirst: isFirst) && appendPlain(text, to: &buffer)
+    if !isPlain { appendQuoted(text, to: &buffer) }
   }
 
-  /// Whether `text` could be misread without quotes, here or by others, some of which take a number sign for a comment.
+  /// Whether `text` could be misread without quotes for how it begins or ends, here or by others, some of which take a number sign for
+  /// a comment.
   @inline(__always)
   private func needsQuotes(_ text: UnsafeRawBufferPointer, isFirst: Bool) -> Bool {
     guard text.count > 0 else { return true }
     let (first, last) = (text[0], text[text.count &- 1])
-    if CSVFormat.isWhiteSpace(first) || CSVFormat.isWhiteSpace(last) { return true }
-    if isFirst, first == CSVFormat.identifierMark { return true }
-    return hasSpecialByte(text)
+    return CSVFormat.isWhiteSpace(first) || CSVFormat.isWhiteSpace(last) || isFirst && first == CSVFormat.identifierMark
   }
 
+  /// Appends `text` unless a byte in it needs quotes: false where one does.
   @inline(__always)
-  private func hasSpecialByte(_ text: UnsafeRawBufferPointer) -> Bool {
+  private func appendPlain(_ text: UnsafeRawBufferPointer, to buffer: inout CSVTextBuffer) -> Bool {
+    let pattern = CSVWord.repeated(separatorByte)
+    buffer.reserve(text.count &+ CSVWord.length)
+    let target = buffer.end
     var offset = 0
-    while text.count &- offset >= 8 {
+    while text.count &- offset >= CSVWord.length {
       let word = text.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-      if CSVWord.specials(word, separator: CSVWord.repeated(separatorByte)) != 0 { return true }
-      offset &+= 8
+      guard CSVWord.specials(word, separator: pattern) == 0 else { return false }
+      target.storeBytes(of: word, toByteOffset: offset, as: UInt64.self)
+      offset &+= CSVWord.length
     }
-    while offset < text.count {
-      let byte = text[offset]
-      if byte == separatorByte || byte == CSVFormat.quote || byte == CSVFormat.lineFeed
-        || byte == CSVFormat.carriageReturn
-      {
-        return true
-      }
-      offset &+= 1
-    }
-    return false
+    let rest = CSVWord.last(of: text, from: offset)
+    guard CSVWord.specials(rest, separator: pattern) == 0 else { return false }
+    target.storeBytes(of: rest, toByteOffset: offset, as: UInt64.self)
+    buffer.advance(text.count)
+    return true
   }
 
   @inline(never)

@@ -73,6 +73,14 @@ struct CSVTextBuffer: ~Copyable {
     count &+= bytes.count
   }
 
+  /// Appends a mark, which is faster than so few bytes from anywhere else.
+  @inline(__always)
+  mutating func append(_ mark: CSVMark) {
+    reserve(CSVMark.capacity)
+    end.storeBytes(of: mark.word, as: UInt64.self)
+    count &+= mark.count
+  }
+
   mutating func append(_ text: String) {
     var text = text
     text.withUTF8 { append(UnsafeRawBufferPointer($0)) }

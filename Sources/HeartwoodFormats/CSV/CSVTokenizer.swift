@@ -18,20 +18,24 @@ struct CSVTokenizer {
   private let separator: UInt8
   private let dropsSpace: Bool
   private let separatorWord: UInt64
-  /// Highest bits of bytes that are not ASCII, of all words that have been looked at.
-  private(set) var highBits: UInt64 = 0
+  /// By column; none where every byte is to be looked at.
+  var shortcuts: [CSVShortcut]
+  /// Highest bits of bytes that are not ASCII, of all words of a row that have been looked at.
+  private var highBits: UInt64 = 0
+  private var isDoubtful = false
 
-  init(dialect: CSVDialect, columnCount: Int) {
+  init(dialect: CSVDialect, columnCount: Int, shortcuts: [CSVShortcut]) {
     self.columnCount = columnCount
+    self.shortcuts = shortcuts
     separator = dialect.separator
     dropsSpace = dialect.hasSpaceAfterSeparator
     separatorWord = CSVWord.repeated(dialect.separator)
   }
 
-  /// Whether a byte that has been looked at since the last call is not ASCII.
-  mutating func takeNonASCII() -> Bool {
-    defer { highBits = 0 }
-    return highBits & CSVWord.highestBits != 0
+  /// Whether a row that has been looked at since the last call may have bytes that are not UTF-8.
+  mutating func takeDoubt() -> Bool {
+    defer { isDoubtful = false }
+    return isDoubtful
   }
 
   /// Appends the rows that begin at `position` or later and before `limit`. Afterwards `position` is the beginning of the first
@@ -54,6 +58,9 @@ struct CSVTokenizer {
       switch splitRow(text, window.count, from: position, into: row, batch) {
       case .next(let next):
         batch.rowCount &+= 1
+        if highBits & CSVWord.highestBits != 0 {
+          checkUTF8(UnsafeRawBufferPointer(start: text + position, count: next &- position))
+        }
         position = next
       case .stopped(let reason, let offset):
         return stop(window, rowStart: position, offset: offset, reason: reason)
@@ -71,7 +78,14 @@ struct CSVTokenizer {
     return position + 2
   }
 
-  private func stop(_ window: CSVWindow, rowStart: Int, offset: Int, reason: Stop) -> Outcome {
+  @inline(never)
+  private mutating func checkUTF8(_ row: UnsafeRawBufferPointer) {
+    highBits = 0
+    if UTF8Validation.firstInvalidOffset(in: row) != nil { isDoubtful = true }
+  }
+
+  private mutating func stop(_ window: CSVWindow, rowStart: Int, offset: Int, reason: Stop) -> Outcome {
+    isDoubtful = true
     if reason.mayNeedMore, !window.reachesEnd { return .incomplete }
     let isRow = if case .fieldCount = reason { true } else { false }
     return .fault(
@@ -141,7 +155,7 @@ extension CSVTokenizer {
         end = quoted.end &+ 1
         if quoted.hasEscapes { batch.hasEscapes = true }
       } else {
-        end = endOfField(text, from: position)
+        end = shortcut(text, position, column) ?? endOfField(text, from: position)
         field = CSVField(start: position, end: end)
       }
       if column < columnCount { row[column] = field }
@@ -172,6 +186,11 @@ extension CSVTokenizer {
 // MARK: Fields
 
 extension CSVTokenizer {
+  @inline(__always)
+  private func shortcut(_ text: UnsafeRawPointer, _ start: Int, _ column: Int) -> Int? {
+    column < shortcuts.count ? shortcuts[column].end(text, start, separator: separator) : nil
+  }
+
   /// The first separator, quote or line end from `start` on.
   @inline(__always)
   private mutating func endOfField(_ text: UnsafeRawPointer, from start: Int) -> Int {

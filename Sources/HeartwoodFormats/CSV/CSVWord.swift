@@ -1,11 +1,26 @@
 /// Eight bytes of text at once.
 enum CSVWord {
+  static let length = 8
   static var highestBits: UInt64 { 0x8080_8080_8080_8080 }
   private static var ones: UInt64 { 0x0101_0101_0101_0101 }
 
   /// A word of eight times the same byte.
   @inline(__always)
   static func repeated(_ byte: UInt8) -> UInt64 { UInt64(byte) &* ones }
+
+  /// The bytes of `text` from `offset` on, of which there are fewer than eight, and zeros above them. No byte behind the text is read.
+  @inline(__always)
+  static func last(of text: UnsafeRawBufferPointer, from offset: Int) -> UInt64 {
+    let count = text.count &- offset
+    if text.count >= length {
+      // The last eight bytes, without those that come before `offset`. A shift by the whole width leaves nothing.
+      let word = text.loadUnaligned(fromByteOffset: text.count &- length, as: UInt64.self)
+      return word >> ((length &- count) &* 8)
+    }
+    var word: UInt64 = 0
+    for place in 0..<count { word |= UInt64(text[offset &+ place]) &<< UInt64(truncatingIfNeeded: place &* 8) }
+    return word
+  }
 
   /// The highest bit of each byte of `word` that equals the byte in `pattern`, other bits too, and perhaps highest bits of bytes
   /// above the lowest such one.

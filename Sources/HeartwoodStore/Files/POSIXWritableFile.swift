@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 #if canImport(Glibc)
@@ -15,6 +16,8 @@ final class POSIXWritableFile: WritableFile {
   private let writtenCount = Atomic(0)
   /// How many of the bytes written are on their way to the disk.
   private let startedCount = Atomic(0)
+  /// What uses the descriptor on other threads.
+  private let writeBack = DispatchGroup()
 
   init(descriptor: Int32, path: String) {
     self.descriptor = descriptor
@@ -40,16 +43,19 @@ final class POSIXWritableFile: WritableFile {
   }
 
   /// Lets the system begin to bring to the disk what has been written, without waiting: when the file is flushed, most of it is
-  /// there, which makes a save of 50 MB a quarter shorter.
+  /// there.
   private func startWriteBack(afterWriting count: Int) {
     #if !canImport(Darwin)
       let written = writtenCount.wrappingAdd(count, ordering: .relaxed).newValue
       let started = startedCount.load(ordering: .relaxed)
       guard written - started >= Self.writeBackStep else { return }
       startedCount.store(written, ordering: .relaxed)
-      // Linux answers this advice by writing bytes that are not on the disk yet. They stay in memory meanwhile. A failure shows
-      // when the file is flushed.
-      _ = posix_fadvise(descriptor, off_t(started), off_t(written - started), POSIX_FADV_DONTNEED)
+      // Finding places on the disk takes the system a while, in which the next bytes can be made.
+      DispatchQueue.global().async(group: writeBack) { [descriptor] in
+        // Linux answers this advice by writing bytes that are not on the disk yet. They stay in memory meanwhile. A failure shows
+        // when the file is flushed.
+        _ = posix_fadvise(descriptor, off_t(started), off_t(written - started), POSIX_FADV_DONTNEED)
+      }
     #endif
   }
 
@@ -57,6 +63,8 @@ final class POSIXWritableFile: WritableFile {
   private static let writeBackStep = 1 << 22
 
   func synchronize() throws(PersistenceError) {
+    // Of a file that is on the disk the advice would take the bytes out of the memory.
+    writeBack.wait()
     #if canImport(Darwin)
       // Only this call makes the disk write what it holds in its own memory.
       let result = fcntl(descriptor, F_FULLFSYNC) == -1 ? fsync(descriptor) : 0
@@ -67,6 +75,7 @@ final class POSIXWritableFile: WritableFile {
   }
 
   func close() throws(PersistenceError) {
+    writeBack.wait()
     #if canImport(Darwin)
       let result = Darwin.close(descriptor)
     #elseif canImport(Musl)

@@ -36,18 +36,19 @@ package struct DateTextReader {
     return text == dayText ? day : newDay(text)
   }
 
+  @inline(__always)
   private mutating func newDay(_ text: (UInt64, UInt16)) -> Int? {
     // A byte that is not the digit or the hyphen that belongs there becomes greater than 9.
     let digits = (text.0 ^ 0x2D30_302D_3030_3030, text.1 ^ 0x3030)
     guard Self.areDigits(digits.0), Self.areDigits(UInt64(digits.1)), digits.0 & 0xFF00_00FF_0000_0000 == 0 else {
       return nil
     }
-    let year = Self.pair(digits.0) * 100 + Self.pair(digits.0 >> 16)
-    let month = Self.pair(digits.0 >> 40)
+    let year = Self.pair(digits.0) &* 100 &+ Self.pair(digits.0 &>> 16)
+    let month = Self.pair(digits.0 &>> 40)
     let date = Self.pair(UInt64(digits.1))
-    guard year >= 1, (1...12).contains(month), date >= 1, date <= CivilDate.dayCount(month: month, year: year) else {
-      return nil
-    }
+    guard year >= 1, month >= 1, month <= 12, date >= 1 else { return nil }
+    // Every month has 28 days; which ones have more takes longer to tell.
+    guard date <= 28 || date <= CivilDate.dayCount(month: month, year: year) else { return nil }
     dayText = text
     day = CivilDate.days(year: year, month: month, day: date)
     return day

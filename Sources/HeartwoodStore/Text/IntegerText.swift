@@ -1,6 +1,6 @@
 /// Integers as decimal text.
 package enum IntegerText {
-  /// The most bytes that ``write(_:to:)`` writes.
+  /// How many bytes of room ``write(_:to:)`` needs.
   package static let maximumLength = 20
 
   /// The number that a sign or none and digits stand for, or nil where there are other bytes, no digits or too many.
@@ -37,7 +37,7 @@ package enum IntegerText {
     return !digits.isEmpty && digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
   }
 
-  /// Writes at most ``maximumLength`` bytes to `target`, which must have room for them, and returns how many.
+  /// Writes a number to `target`, which must have room for ``maximumLength`` bytes, and returns how many bytes it takes.
   package static func write(_ number: Int64, to target: UnsafeMutableRawPointer) -> Int {
     var rest = number.magnitude
     var length = 0
@@ -45,6 +45,7 @@ package enum IntegerText {
       target.storeBytes(of: UInt8(ascii: "-"), as: UInt8.self)
       length = 1
     }
+    if rest < 100_000_000 { return length &+ writeShort(rest, to: target + length) }
     length &+= digitCount(rest)
     var offset = length
     repeat {
@@ -54,6 +55,22 @@ package enum IntegerText {
       rest = quotient
     } while rest > 0
     return length
+  }
+
+  /// Writes a number of at most eight digits, all digits at once. Behind them, up to eight bytes from `target` on are changed too.
+  @inline(__always)
+  private static func writeShort(_ number: UInt64, to target: UnsafeMutableRawPointer) -> Int {
+    // Halves of four digits, then quarters of two, then digits, the first one lowest.
+    let halves = number / 10_000 | (number % 10_000) &<< 32
+    let hundreds = (halves &* 10_486) &>> 20 & 0x0000_007F_0000_007F
+    let quarters = hundreds | (halves &- hundreds &* 100) &<< 16
+    let tens = (quarters &* 103) &>> 10 & 0x000F_000F_000F_000F
+    let digits = tens | (quarters &- tens &* 10) &<< 8
+    // A number has one digit at least, also where that is zero.
+    let zeros = min(digits.trailingZeroBitCount &>> 3, 7)
+    let text = (digits | 0x3030_3030_3030_3030) &>> UInt64(truncatingIfNeeded: zeros &* 8)
+    target.storeBytes(of: text, as: UInt64.self)
+    return 8 &- zeros
   }
 
   @inline(__always)

@@ -1,0 +1,64 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// Where the fields of a column end if they hold what they mostly hold, so that not every byte has to be looked at.
+///
+/// What has the hyphens of a UUID or a date, and a separator or line end where such a text ends, is taken for one. Whether it is
+/// one shows when it is read: no separator, quote or line end can be in it, so a field that reads as one ends where it was taken to
+/// end. A fault that is found with shortcuts is therefore looked for again without them.
+struct CSVShortcut: BitwiseCopyable {
+  private let length: Int
+  /// Where the bytes stand that tell, which are those of ``mask``, and what they are.
+  private let offset: Int
+  private let mask: UInt64
+  private let pattern: UInt64
+
+  private init(length: Int, offset: Int, mask: UInt64, pattern: UInt64) {
+    self.length = length
+    self.offset = offset
+    self.mask = mask
+    self.pattern = pattern
+  }
+
+  /// Nothing looks like it.
+  private static let none = CSVShortcut(length: 0, offset: 0, mask: 0, pattern: 1)
+  /// The first two hyphens.
+  private static let uuid = CSVShortcut(
+    length: UUIDText.length,
+    offset: 8,
+    mask: 0x0000_FF00_0000_00FF,
+    pattern: 0x0000_2D00_0000_002D
+  )
+  /// The hyphens and the space of `2016-09-17 18:15:00 +0000`.
+  private static let date = CSVShortcut(
+    length: 25,
+    offset: 4,
+    mask: 0x00FF_0000_FF00_00FF,
+    pattern: 0x0020_0000_2D00_002D
+  )
+
+  /// The shortcuts for the columns of a file.
+  static func shortcuts(_ schema: CSVSchema) -> [CSVShortcut] {
+    let references = CSVReferenceText(allowsBareStrings: schema.layout.allowsBareStringReferences)
+    return schema.columns.map { column in
+      switch column.content {
+      case .reference: references.takesEveryUUID ? uuid : none
+      case .attribute(_, .uuid): uuid
+      case .attribute(_, .date): date
+      case .attribute, .relationship, .ignored: none
+      }
+    }
+  }
+
+  /// Where a field that begins at `start` ends if it is what it looks like; nil where it does not look like it.
+  ///
+  /// It reads no byte further from `start` than ``CSVWindow/padding``.
+  @inline(__always)
+  func end(_ text: UnsafeRawPointer, _ start: Int, separator: UInt8) -> Int? {
+    let word = text.loadUnaligned(fromByteOffset: start &+ offset, as: UInt64.self)
+    guard word & mask == pattern else { return nil }
+    let end = start &+ length
+    let byte = text.load(fromByteOffset: end, as: UInt8.self)
+    return byte == separator || byte == CSVFormat.lineFeed ? end : nil
+  }
+}

@@ -1,0 +1,229 @@
+/// Reads a format string token by token.
+struct PredicateLexer {
+  let text: String
+  private let scalars: String.UnicodeScalarView
+  private var index: String.UnicodeScalarView.Index
+  /// The place of ``index`` in UTF-8 code units.
+  private var offset = 0
+
+  init(_ text: String) {
+    var text = text
+    text.makeContiguousUTF8()
+    self.text = text
+    self.scalars = text.unicodeScalars
+    self.index = scalars.startIndex
+  }
+
+  /// The next token; at the end, again and again ``PredicateToken/Kind/end``.
+  mutating func next() throws(FetchPredicateError) -> PredicateToken {
+    while let scalar = peek, scalar.properties.isWhitespace { advance() }
+    let start = offset
+    let kind = try readKind()
+    return PredicateToken(kind: kind, place: start..<offset)
+  }
+
+  private var peek: Unicode.Scalar? { index < scalars.endIndex ? scalars[index] : nil }
+
+  private var peekSecond: Unicode.Scalar? {
+    guard index < scalars.endIndex else { return nil }
+    let second = scalars.index(after: index)
+    return second < scalars.endIndex ? scalars[second] : nil
+  }
+
+  private mutating func advance() {
+    offset += UTF8.width(scalars[index])
+    scalars.formIndex(after: &index)
+  }
+
+  private mutating func read(while isPart: (Unicode.Scalar) -> Bool) -> String {
+    let start = index
+    while let scalar = peek, isPart(scalar) { advance() }
+    return String(scalars[start..<index])
+  }
+
+  func error(_ message: String, from start: Int) -> FetchPredicateError {
+    FetchPredicateError(.syntax, message, in: text, at: start..<max(start, offset))
+  }
+}
+
+extension PredicateLexer {
+  private mutating func readKind() throws(FetchPredicateError) -> PredicateToken.Kind {
+    guard let scalar = peek else { return .end }
+    switch scalar {
+    case "0"..."9": return try readNumber()
+    case "\"", "'": return .string(try readString())
+    case "$": return .variable(try readName(after: "$", "a variable, such as $NAME"))
+    case "@": return .collection(try readName(after: "@", "a collection operator, such as @count"))
+    case "#": return try readKey()
+    case "%": return try readArgument()
+    case _ where PredicateKeyword.isWordStart(scalar): return .word(read(while: PredicateKeyword.isWordPart))
+    default: return try readSymbol()
+    }
+  }
+
+  private mutating func readName(
+    after mark: Character,
+    _ expectation: String
+  ) throws(FetchPredicateError) -> String {
+    let start = offset
+    advance()
+    let name = read(while: PredicateKeyword.isWordPart)
+    if name.isEmpty { throw error("Behind \(mark) the name of \(expectation) is expected.", from: start) }
+    return name
+  }
+
+  /// A key behind `#`: any word, or any text in quotation marks.
+  private mutating func readKey() throws(FetchPredicateError) -> PredicateToken.Kind {
+    if peekSecond == "\"" || peekSecond == "'" {
+      advance()
+      return .key(try readString())
+    }
+    return .key(try readName(after: "#", "a property, such as #size"))
+  }
+
+  private mutating func readString() throws(FetchPredicateError) -> String {
+    let start = offset
+    let quote = peek
+    advance()
+    var string = String.UnicodeScalarView()
+    while let scalar = peek, scalar != quote {
+      advance()
+      string.append(scalar == "\\" ? try readEscape(start) : scalar)
+    }
+    guard peek == quote else { throw error("The string has no closing quotation mark.", from: start) }
+    advance()
+    return String(string)
+  }
+
+  private mutating func readEscape(_ start: Int) throws(FetchPredicateError) -> Unicode.Scalar {
+    guard let scalar = peek else { throw error("The string has no closing quotation mark.", from: start) }
+    advance()
+    switch scalar {
+    case "n": return "\n"
+    case "r": return "\r"
+    case "t": return "\t"
+    case "u", "x": return try readCodePoint(digits: scalar == "u" ? 4 : 2)
+    default: return scalar
+    }
+  }
+
+  private mutating func readCodePoint(digits count: Int) throws(FetchPredicateError) -> Unicode.Scalar {
+    let start = offset
+    var digits = ""
+    while digits.count < count, let scalar = peek, scalar.properties.isASCIIHexDigit {
+      digits.unicodeScalars.append(scalar)
+      advance()
+    }
+    guard digits.count == count, let code = UInt32(digits, radix: 16), let scalar = Unicode.Scalar(code) else {
+      throw error("\(count) hexadecimal digits of a Unicode scalar are expected here.", from: start)
+    }
+    return scalar
+  }
+}
+
+// MARK: Numbers
+
+extension PredicateLexer {
+  private mutating func readNumber() throws(FetchPredicateError) -> PredicateToken.Kind {
+    let start = offset
+    let kind = try readRadixNumber() ?? readDecimalNumber()
+    if let scalar = peek, PredicateKeyword.isWordPart(scalar) {
+      _ = read(while: PredicateKeyword.isWordPart)
+      throw error("This is neither a number nor a name. A name cannot begin with a digit.", from: start)
+    }
+    return kind
+  }
+
+  /// A number that begins with `0x`, `0o` or `0b`.
+  private mutating func readRadixNumber() throws(FetchPredicateError) -> PredicateToken.Kind? {
+    guard peek == "0", let mark = peekSecond else { return nil }
+    let radix: Int
+    switch mark {
+    case "x", "X": radix = 16
+    case "o", "O": radix = 8
+    case "b", "B": radix = 2
+    default: return nil
+    }
+    let start = offset
+    advance()
+    advance()
+    let digits = read { $0.properties.isASCIIHexDigit }
+    if digits.isEmpty { throw error("Digits are expected behind 0\(mark).", from: start) }
+    return .integer(digits, radix: radix)
+  }
+
+  private mutating func readDecimalNumber() -> PredicateToken.Kind {
+    var number = readDigits()
+    var isInteger = true
+    if peek == ".", let second = peekSecond, ("0"..."9").contains(second) {
+      advance()
+      number += "." + readDigits()
+      isInteger = false
+    }
+    if peek == "e" || peek == "E", let second = peekSecond,
+      ("0"..."9").contains(second) || second == "-" || second == "+"
+    {
+      advance()
+      number += "e"
+      if let sign = peek, sign == "-" || sign == "+" {
+        advance()
+        number.unicodeScalars.append(sign)
+      }
+      number += readDigits()
+      isInteger = false
+    }
+    return isInteger ? .integer(number, radix: 10) : .decimal(number)
+  }
+
+  private mutating func readDigits() -> String { read { ("0"..."9").contains($0) } }
+}
+
+// MARK: Symbols and arguments
+
+extension PredicateLexer {
+  /// What a symbol is called by other spellings.
+  private static let spellings: [String: PredicateToken.Symbol] = [
+    "=": .equal, "<>": .notEqual, "=<": .lessOrEqual, "=>": .greaterOrEqual,
+  ]
+
+  private mutating func readSymbol() throws(FetchPredicateError) -> PredicateToken.Kind {
+    let start = offset
+    guard let first = peek else { return .end }
+    if let second = peekSecond, let symbol = symbol(String(String.UnicodeScalarView([first, second]))) {
+      advance()
+      advance()
+      return .symbol(symbol)
+    }
+    advance()
+    if let symbol = symbol(String(first)) { return .symbol(symbol) }
+    throw error("This character has no meaning here. Text stands in quotation marks.", from: start)
+  }
+
+  private func symbol(_ text: String) -> PredicateToken.Symbol? {
+    PredicateToken.Symbol(rawValue: text) ?? Self.spellings[text]
+  }
+
+  private mutating func readArgument() throws(FetchPredicateError) -> PredicateToken.Kind {
+    let start = offset
+    advance()
+    if peek == "@" {
+      advance()
+      return .argument(.any)
+    }
+    let letters = read { ("a"..."z").contains($0) || ("A"..."Z").contains($0) }
+    switch letters {
+    case "K": return .argument(.keyPath)
+    case "s": return .argument(.any)
+    case "f", "F", "g", "G", "e", "E", "a", "A", "lf", "Lf", "lg", "le": return .argument(.floatingPoint)
+    case _ where Self.isIntegerConversion(letters): return .argument(.integer)
+    default:
+      throw error("This is no format argument. There are %@, %K, %d, %i, %u, %ld, %lld, %lu, %f and %s.", from: start)
+    }
+  }
+
+  /// Whether the letters are those of an integer in C's printf: a length, and a conversion.
+  private static func isIntegerConversion(_ letters: String) -> Bool {
+    guard let last = letters.last, "diuxXoDUOc".contains(last) else { return false }
+    return ["", "h", "hh", "l", "ll", "q", "j", "z", "t"].contains(letters.dropLast())
+  }
+}

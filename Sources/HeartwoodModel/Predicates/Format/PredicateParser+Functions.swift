@@ -1,0 +1,204 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension PredicateParser {
+  /// `SUBQUERY(…)` and the like, of which the word has been read; nil where the word is none of them.
+  mutating func parseSpecial(_ keyword: PredicateKeyword, _ start: Int) throws(FetchPredicateError) -> Parsed? {
+    switch keyword {
+    case .subquery: return try parseSubquery(start)
+    case .cast: return try parseCast(start)
+    case .ternary: return try parseConditional(start)
+    case .function:
+      throw error(
+        .unsupported,
+        "FUNCTION calls methods of Objective-C objects. Use a function by its name.",
+        at: token.place
+      )
+    case .fetch:
+      throw error(.unsupported, "FETCH within a predicate does not work. Fetch first, and use IN.", at: token.place)
+    default: return nil
+    }
+  }
+
+  private mutating func parseSubquery(_ start: Int) throws(FetchPredicateError) -> Parsed {
+    try expect(.opening)
+    let collection = try parse(.additive)
+    try expect(.comma)
+    guard case .variable(let variable) = token.kind else { throw unexpected("a variable, such as $x") }
+    try advance()
+    try expect(.comma)
+    let condition = try parse(.lowest)
+    let node = FetchExpression.subquery(try expression(collection), variable: variable, try predicate(condition))
+    try expect(.closing)
+    return try parsed(.expression(node), from: start, over: max(collection.height, condition.height))
+  }
+
+  private mutating func parseConditional(_ start: Int) throws(FetchPredicateError) -> Parsed {
+    try expect(.opening)
+    let condition = try parse(.lowest)
+    try expect(.comma)
+    let first = try parse(.additive)
+    try expect(.comma)
+    let second = try parse(.additive)
+    let node = FetchExpression.conditional(try predicate(condition), try expression(first), try expression(second))
+    try expect(.closing)
+    return try parsed(.expression(node), from: start, over: max(condition.height, first.height, second.height))
+  }
+}
+
+// MARK: Casts
+
+extension PredicateParser {
+  private mutating func parseCast(_ start: Int) throws(FetchPredicateError) -> Parsed {
+    try expect(.opening)
+    let isBracketed = token.kind == .symbol(.opening)
+    let operand = try parse(.additive)
+    let value = try expression(operand)
+    try expect(.comma)
+    guard case .string(let name) = token.kind else { throw unexpected("the name of a type in quotation marks") }
+    let place = token.place
+    try advance()
+    try expect(.closing)
+    let node = try cast(value, isBracketed: isBracketed, to: name, at: place)
+    return try parsed(.expression(node), from: start, over: operand.height)
+  }
+
+  private func cast(
+    _ operand: FetchExpression,
+    isBracketed: Bool,
+    to name: String,
+    at place: Range<Int>
+  ) throws(FetchPredicateError) -> FetchExpression {
+    if name == "ManagedObjectID" || name == "NSManagedObjectID" {
+      if case .constant(.string(let text)) = operand, let uri = ObjectURI(text: text) { return .object(uri) }
+      throw error(.syntax, "An object is named by the URI of a saved one, x-coredata://…, as a string.", at: place)
+    }
+    guard let type = FetchExpression.CastType(spelling: name) else {
+      let known = FetchExpression.CastType.allCases.map(\.rawValue).joined(separator: ", ")
+      throw error(.syntax, "There is no type of this name to cast to. There are \(known).", at: place)
+    }
+    if !isBracketed, let value = type.literal(operand) { return .constant(value) }
+    return .cast(operand, type)
+  }
+}
+
+extension FetchExpression.CastType {
+  /// The type that a cast names, by our name or Foundation's.
+  init?(spelling name: String) {
+    switch name {
+    case "NSDate": self = .date
+    case "NSDecimalNumber": self = .decimal
+    case "NSNumber": self = .double
+    case "NSString": self = .string
+    case "NSData": self = .binary
+    case "NSUUID": self = .uuid
+    case "NSURL": self = .uri
+    default: self.init(rawValue: name)
+    }
+  }
+
+  /// The attribute type whose values text of this type stands for.
+  var attributeType: AttributeType {
+    switch self {
+    case .integer: .integer64
+    case .decimal: .decimal
+    case .double: .double
+    case .float: .float
+    case .string: .string
+    case .boolean: .boolean
+    case .date: .date
+    case .binary: .binary
+    case .uuid: .uuid
+    case .uri: .uri
+    }
+  }
+
+  /// The value that a cast of a literal is a way to write; nil where it has to be computed.
+  fileprivate func literal(_ operand: FetchExpression) -> PropertyValue? {
+    switch (self, operand) {
+    case (.string, _): nil
+    case (.date, .constant(.double(let seconds))): .date(Date(timeIntervalSinceReferenceDate: seconds))
+    case (.date, .constant(.integer(let seconds))): .date(Date(timeIntervalSinceReferenceDate: Double(seconds)))
+    case (_, .constant(.string(let text))): PropertyValue(text: text, type: attributeType)
+    default: nil
+    }
+  }
+}
+
+// MARK: Functions
+
+extension PredicateParser {
+  /// A function whose first word has been read: `abs(x)`, `abs:(x)`, `modulus:by:(x, 2)`.
+  mutating func parseFunction(
+    _ name: String,
+    _ word: PredicateToken,
+    _ start: Int
+  ) throws(FetchPredicateError) -> Parsed {
+    var name = name
+    while token.kind == .symbol(.colon) {
+      name += ":"
+      try advance()
+      if case .word(let part) = token.kind {
+        name += part
+        try advance()
+      }
+    }
+    let place = start..<token.place.lowerBound
+    guard token.kind == .symbol(.opening) else { throw unexpected("the arguments of \(name) in brackets") }
+    let (arguments, height) = try parseList(.opening, .closing)
+    let node = try function(name, arguments, at: place)
+    return try parsed(.expression(node), from: start, over: height)
+  }
+
+  private func function(
+    _ name: String,
+    _ arguments: [FetchExpression],
+    at place: Range<Int>
+  ) throws(FetchPredicateError) -> FetchExpression {
+    if let node = Self.operators[name].flatMap({ $0(arguments) }) { return node }
+    guard let function = FetchFunction(name: name) else {
+      let known = FetchFunction.allCases.filter { $0 != .negate }.map(\.rawValue).joined(separator: " ")
+      throw error(.syntax, "There is no function of this name. There are \(known).", at: place)
+    }
+    if arguments.count == function.argumentCount { return .function(function, arguments) }
+    // `sum(1, 2, 3)` means the sum of the collection of all three.
+    if function.takesCollection { return .function(function, [.aggregate(arguments)]) }
+    let message = "\(function.rawValue) takes \(function.argumentCount) arguments, and \(arguments.count) are given."
+    throw error(.syntax, message, at: place)
+  }
+
+  /// Functions that are operators by another name; nil where the arguments do not fit.
+  private static let operators: [String: @Sendable ([FetchExpression]) -> FetchExpression?] = [
+    "add:to:": { binary($0, .add) },
+    "from:subtract:": { binary($0, .subtract) },
+    "multiply:by:": { binary($0, .multiply) },
+    "divide:by:": { binary($0, .divide) },
+    "raise:toPower:": { binary($0, .power) },
+    "objectFrom:withIndex:": { $0.count == 2 ? .element(of: $0[0], .at($0[1])) : nil },
+    "castObject:toType:": { arguments in
+      guard arguments.count == 2, case .constant(.string(let name)) = arguments[1] else { return nil }
+      return FetchExpression.CastType(spelling: name).map { .cast(arguments[0], $0) }
+    },
+    "noindex:": { $0.count == 1 ? $0[0] : nil },
+  ]
+
+  private static func binary(
+    _ arguments: [FetchExpression],
+    _ symbol: FetchExpression.ArithmeticOperator
+  ) -> FetchExpression? {
+    arguments.count == 2 ? .arithmetic(arguments[0], symbol, arguments[1]) : nil
+  }
+}
+
+extension FetchFunction {
+  /// Whether its one argument is a collection.
+  var takesCollection: Bool {
+    switch self {
+    case .sum, .count, .min, .max, .average, .median, .mode, .standardDeviation: true
+    default: false
+    }
+  }
+}

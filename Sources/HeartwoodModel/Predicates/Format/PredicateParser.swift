@@ -1,0 +1,273 @@
+/// Reads the format language: operators by their precedence, all else by recursive descent.
+///
+/// A predicate and an expression can both stand in brackets, and only what follows tells which it is. So one function reads both,
+/// and each operator checks what it was given.
+struct PredicateParser {
+  /// What was read so far, where it stands, and how many levels of nodes it has.
+  struct Parsed {
+    enum Node {
+      case predicate(FetchPredicate)
+      case expression(FetchExpression)
+    }
+
+    var node: Node
+    var place: Range<Int>
+    var height: Int
+  }
+
+  /// How tightly an operator binds.
+  enum Precedence: Int {
+    case lowest, or, and, not, comparison, additive, multiplicative, power, tightest
+  }
+
+  /// How many levels a predicate may have. The functions that walk one call themselves for each.
+  static let greatestHeight = 200
+  /// How often brackets and the like may be nested.
+  private static let deepestNesting = 100
+
+  private(set) var token: PredicateToken
+  private var lexer: PredicateLexer
+  private let arguments: [FetchExpression]
+  private var usedArguments = 0
+  private var nesting = 0
+  /// Where the last token ends that was read.
+  private var end = 0
+
+  init(_ format: String, _ arguments: [FetchExpression]) throws(FetchPredicateError) {
+    self.lexer = PredicateLexer(format)
+    self.arguments = arguments
+    self.token = try lexer.next()
+  }
+}
+
+extension FetchPredicate {
+  /// The predicate that a format string describes: `done == NO AND memo CONTAINS[cd] %@`.
+  ///
+  /// The language is that of `NSPredicate`. `%@` stands for an argument, `%K` for a key path given as a string, `%d`, `%ld`, `%f`
+  /// and the like for numbers; what stands in quotation marks is text, also where it looks like an argument. Give values as
+  /// arguments and never put them into the string: so no value can change what the predicate means.
+  ///
+  /// - Throws: ``FetchPredicateError``, which shows the place of the mistake.
+  public init(format: String, _ arguments: any FetchArgument...) throws(FetchPredicateError) {
+    try self.init(format: format, arguments: arguments)
+  }
+
+  /// The predicate that a format string describes, with arguments in an array.
+  ///
+  /// - Throws: ``FetchPredicateError``, which shows the place of the mistake.
+  public init(format: String, arguments: [any FetchArgument]) throws(FetchPredicateError) {
+    var parser = try PredicateParser(format, arguments.map(\.fetchExpression))
+    self = try parser.parseWholePredicate()
+  }
+}
+
+extension FetchExpression {
+  /// The expression that a format string describes: `price * 2`, `items.@sum.price`.
+  ///
+  /// - Throws: ``FetchPredicateError``, which shows the place of the mistake.
+  public init(format: String, _ arguments: any FetchArgument...) throws(FetchPredicateError) {
+    var parser = try PredicateParser(format, arguments.map(\.fetchExpression))
+    self = try parser.parseWholeExpression()
+  }
+}
+
+// MARK: The whole
+
+extension PredicateParser {
+  mutating func parseWholePredicate() throws(FetchPredicateError) -> FetchPredicate {
+    let parsed = try parse(.lowest)
+    let predicate = try predicate(parsed)
+    try finish("AND, OR or the end of the predicate")
+    return predicate
+  }
+
+  mutating func parseWholeExpression() throws(FetchPredicateError) -> FetchExpression {
+    let parsed = try parse(.lowest)
+    let expression = try expression(parsed)
+    try finish("an operator or the end of the expression")
+    return expression
+  }
+
+  private func finish(_ expectation: String) throws(FetchPredicateError) {
+    guard token.kind == .end else { throw unexpected(expectation) }
+    guard usedArguments == arguments.count else {
+      let message =
+        "The format string uses \(usedArguments) of \(arguments.count) arguments. Give each its place, or leave it out."
+      throw FetchPredicateError(.argument, message, in: lexer.text, at: token.place)
+    }
+  }
+}
+
+// MARK: Operators
+
+extension PredicateParser {
+  /// Reads an operand and the operators behind it that bind as tightly as `precedence` at least.
+  mutating func parse(_ precedence: Precedence) throws(FetchPredicateError) -> Parsed {
+    nesting += 1
+    defer { nesting -= 1 }
+    if nesting > Self.deepestNesting { throw tooComplex(token.place) }
+    var left = try parsePrefix()
+    while let next = infixPrecedence, next.rawValue >= precedence.rawValue {
+      left = try parseInfix(left, next)
+    }
+    return left
+  }
+
+  private var infixPrecedence: Precedence? {
+    switch token.kind {
+    case .symbol(.or): .or
+    case .symbol(.and): .and
+    case .symbol(.equal), .symbol(.notEqual), .symbol(.less), .symbol(.lessOrEqual), .symbol(.greater),
+      .symbol(.greaterOrEqual):
+      .comparison
+    case .symbol(.plus), .symbol(.minus): .additive
+    case .symbol(.times), .symbol(.slash): .multiplicative
+    case .symbol(.power): .power
+    case .word: keywordPrecedence
+    default: nil
+    }
+  }
+
+  private var keywordPrecedence: Precedence? {
+    switch token.keyword {
+    case .or: .or
+    case .and: .and
+    case .in, .like, .matches, .contains, .beginsWith, .endsWith, .between: .comparison
+    default: nil
+    }
+  }
+
+  private mutating func parseInfix(_ left: Parsed, _ precedence: Precedence) throws(FetchPredicateError) -> Parsed {
+    switch precedence {
+    case .or, .and: return try parseCompound(left, precedence)
+    case .comparison: return try parseComparison(left, .direct, from: left.place.lowerBound)
+    default: return try parseArithmetic(left, precedence)
+    }
+  }
+
+  /// `a AND b AND c` is one node of three terms.
+  private mutating func parseCompound(_ left: Parsed, _ precedence: Precedence) throws(FetchPredicateError) -> Parsed {
+    var terms = [try predicate(left)]
+    var height = left.height
+    while infixPrecedence == precedence {
+      try advance()
+      let term = try parse(precedence == .or ? .and : .not)
+      terms.append(try predicate(term))
+      height = max(height, term.height)
+    }
+    let node = precedence == .or ? FetchPredicate.or(terms) : .and(terms)
+    return try parsed(.predicate(node), from: left.place.lowerBound, over: height)
+  }
+
+  func parsed(_ node: Parsed.Node, from start: Int, over height: Int) throws(FetchPredicateError) -> Parsed {
+    if height >= Self.greatestHeight { throw tooComplex(start..<end) }
+    return Parsed(node: node, place: start..<end, height: height + 1)
+  }
+
+  mutating func parseComparison(
+    _ left: Parsed,
+    _ modifier: FetchComparison.Modifier,
+    from start: Int
+  ) throws(FetchPredicateError) -> Parsed {
+    let leftExpression = try expression(left)
+    guard let comparator else { throw unexpected("a comparison operator, such as == or CONTAINS") }
+    try advance()
+    let options = try parseOptions()
+    let right = try parse(.additive)
+    let comparison = FetchComparison(
+      leftExpression,
+      comparator,
+      try expression(right),
+      modifier: modifier,
+      options: options
+    )
+    let height = max(left.height, right.height)
+    let result = try parsed(.predicate(.comparison(comparison)), from: start, over: height)
+    if infixPrecedence == .comparison { throw unexpected("AND, OR or the end of the predicate") }
+    return result
+  }
+
+  private var comparator: FetchComparison.Comparator? {
+    switch token.kind {
+    case .symbol(let symbol): FetchComparison.Comparator(rawValue: symbol.rawValue)
+    case .word: keywordPrecedence == .comparison ? token.keyword.flatMap { .init(rawValue: $0.rawValue) } : nil
+    default: nil
+    }
+  }
+
+  private mutating func parseOptions() throws(FetchPredicateError) -> FetchComparison.Options {
+    guard token.kind == .symbol(.openingBracket) else { return [] }
+    try advance()
+    var options: FetchComparison.Options = []
+    guard case .word(let letters) = token.kind else { throw unexpected("one or more of the letters c, d, n and l") }
+    for letter in letters.lowercased() {
+      guard let option = FetchComparison.Options.letters.first(where: { $0.letter == letter })?.option else {
+        throw unexpected("one or more of the letters c, d, n and l")
+      }
+      options.insert(option)
+    }
+    try advance()
+    try expect(.closingBracket)
+    return options
+  }
+
+  private mutating func parseArithmetic(_ left: Parsed, _ precedence: Precedence) throws(FetchPredicateError) -> Parsed
+  {
+    guard case .symbol(let symbol) = token.kind,
+      let sign = FetchExpression.ArithmeticOperator(rawValue: symbol.rawValue)
+    else { throw unexpected("an operator") }
+    let leftExpression = try expression(left)
+    try advance()
+    // Powers are read from the right, all others from the left.
+    let right = try parse(precedence == .power ? .power : precedence == .additive ? .multiplicative : .power)
+    let node = FetchExpression.arithmetic(leftExpression, sign, try expression(right))
+    return try parsed(.expression(node), from: left.place.lowerBound, over: max(left.height, right.height))
+  }
+}
+
+// MARK: Tokens
+
+extension PredicateParser {
+  mutating func advance() throws(FetchPredicateError) {
+    end = token.place.upperBound
+    token = try lexer.next()
+  }
+
+  mutating func expect(_ symbol: PredicateToken.Symbol) throws(FetchPredicateError) {
+    guard token.kind == .symbol(symbol) else { throw unexpected(symbol.rawValue) }
+    try advance()
+  }
+
+  /// The next argument, which has to be of the kind that the token says.
+  mutating func takeArgument() throws(FetchPredicateError) -> FetchExpression {
+    guard usedArguments < arguments.count else {
+      let message = "There is no argument number \(usedArguments + 1). Give one for each place in the format string."
+      throw FetchPredicateError(.argument, message, in: lexer.text, at: token.place)
+    }
+    defer { usedArguments += 1 }
+    return arguments[usedArguments]
+  }
+
+  func error(_ kind: FetchPredicateError.Kind, _ message: String, at place: Range<Int>) -> FetchPredicateError {
+    FetchPredicateError(kind, message, in: lexer.text, at: place)
+  }
+
+  func unexpected(_ expectation: String) -> FetchPredicateError {
+    error(.syntax, "Expected here: \(expectation).", at: token.place)
+  }
+
+  func tooComplex(_ place: Range<Int>) -> FetchPredicateError {
+    error(.tooComplex, "The predicate is nested too deeply here. Make it flatter, or use IN with a list.", at: place)
+  }
+
+  func predicate(_ parsed: Parsed) throws(FetchPredicateError) -> FetchPredicate {
+    if case .predicate(let predicate) = parsed.node { return predicate }
+    let message = "This is a value and not a condition. Compare it with another: == YES, for example."
+    throw error(.syntax, message, at: parsed.place)
+  }
+
+  func expression(_ parsed: Parsed) throws(FetchPredicateError) -> FetchExpression {
+    if case .expression(let expression) = parsed.node { return expression }
+    throw error(.syntax, "This is a condition, and a value is needed here.", at: parsed.place)
+  }
+}

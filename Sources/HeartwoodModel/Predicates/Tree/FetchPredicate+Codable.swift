@@ -1,0 +1,21 @@
+extension FetchPredicate: Codable {
+  /// Writes the predicate as its format string.
+  ///
+  /// - Throws: `EncodingError` where it names an object that has not been saved: such an id means nothing elsewhere.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    let text = description
+    guard (try? FetchPredicate(format: text)) == self else {
+      let problem = "The predicate names an unsaved object, or has no form as text. Save the object first."
+      throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: problem))
+    }
+    try container.encode(text)
+  }
+
+  /// Reads a format string.
+  ///
+  /// - Throws: ``FetchPredicateError`` where it is none.
+  public init(from decoder: any Decoder) throws {
+    try self.init(format: decoder.singleValueContainer().decode(String.self))
+  }
+}

@@ -14,7 +14,7 @@ struct HeartwoodCommand: ParsableCommand {
       """,
     version: "0.1.0",
     subcommands: [
-      ConvertCommand.self, InfoCommand.self, DumpCommand.self, TypesCommand.self, VerifyCommand.self,
+      ConvertCommand.self, InfoCommand.self, DumpCommand.self, DiffCommand.self, TypesCommand.self, VerifyCommand.self,
     ]
   )
 }

@@ -42,6 +42,14 @@ package struct RecordJSON: RecordWriter {
     output.append(text: "}\n")
   }
 
+  /// Appends the value of the property called `name`, which stores keep.
+  package func append(valueOf name: String, _ row: Int, of group: RowGroup, to output: GrowableBytes) {
+    guard let member = members.first(where: { $0.value.name == name }) else {
+      preconditionFailure("The entity has no such property, or stores do not keep it.")
+    }
+    append(member.value, row, of: group, to: output)
+  }
+
   private func append(_ value: ValueText, _ row: Int, of group: RowGroup, to output: GrowableBytes) {
     if value.isNull(row, in: group) { return output.append(text: "null") }
     if let text = value.text(row, in: group) { return output.append(jsonString: text) }

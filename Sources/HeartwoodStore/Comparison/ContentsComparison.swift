@@ -29,9 +29,14 @@ package struct ContentsComparison {
     let comparison = ContentsComparison(left: left, right: right)
     if let difference = comparison.metadataDifference() { return difference }
     for entity in left.entities {
-      if let difference = comparison.difference(in: entity) { return difference }
+      if let difference = comparison.difference(in: entity, entity) { return difference }
     }
     return nil
+  }
+
+  /// Whether both stores have the same records of an entity, whose descriptions are the same, in the same order.
+  static func haveSameRecords(_ left: StoreContents, _ right: StoreContents, _ entity: SharedEntity) -> Bool {
+    ContentsComparison(left: left, right: right).difference(in: entity.first, entity.second) == nil
   }
 
   private func metadataDifference() -> Difference? {
@@ -42,8 +47,8 @@ package struct ContentsComparison {
       ? nil : Difference(message: "the metadata of the user differ")
   }
 
-  private func difference(in entity: EntityDescription) -> Difference? {
-    let tables = (left.table(of: entity), right.table(of: entity))
+  private func difference(in entity: EntityDescription, _ other: EntityDescription) -> Difference? {
+    let tables = (left.table(of: entity), right.table(of: other))
     guard tables.0.count == tables.1.count else {
       return Difference(entity: entity.name, message: "there are \(tables.0.count) records and \(tables.1.count)")
     }

@@ -2,8 +2,8 @@ public import HeartwoodModel
 
 /// One record of an atomic store, seen as an object: a handle to a row of a table.
 public struct AtomicStoreCacheNode: Sendable {
-  private let group: RowGroup
-  private let row: Int
+  package let group: RowGroup
+  package let row: Int
   /// The entity of the record.
   public let entity: EntityDescription
   private let scopes: [ObjectIDScope]

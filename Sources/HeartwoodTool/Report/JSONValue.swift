@@ -10,6 +10,8 @@ enum JSONValue {
   case string(String)
   case array([JSONValue])
   case object([(name: String, value: JSONValue)])
+  /// Text that is JSON already.
+  case raw(String)
 
   static func integer(_ number: Int) -> JSONValue { .integer(Int64(number)) }
 
@@ -42,6 +44,7 @@ enum JSONValue {
         output.append(jsonString: number.description)
       }
     case .string(let text): output.append(jsonString: text)
+    case .raw(let text): output.append(text: text)
     case .array(let values):
       Self.append(values, "[", "]", to: output) { $0.append(to: output) }
     case .object(let members):

@@ -24,12 +24,13 @@ struct StoreSource {
   }
 
   /// Opens the store for reading.
-  func open() throws -> OpenStore {
+  ///
+  /// - Parameter substitute: the model to take where none is given and none is found.
+  func open(substitute: LocatedModel? = nil) throws -> OpenStore {
     let size = try checkedStatus().size
     let type = try typeName.map { StoreType($0) } ?? registry.type(ofFileAt: path, in: fileSystem)
     let storeClass = try registry.storeClass(for: type)
-    let locator = ModelLocator(registry: registry, fileSystem: fileSystem)
-    let model = try modelPath.map { try locator.model(at: $0) } ?? locator.model(forStoreAt: path, storeClass)
+    let model = try model(storeClass, substitute: substitute)
     let store = try StoreOpener(model: model.model, registry: registry, fileSystem: fileSystem).open(
       .reading(path, type)
     )
@@ -41,6 +42,17 @@ struct StoreSource {
       formatVersion: try storeClass.readFormatVersion(from: file, options: .readOnly),
       store: store
     )
+  }
+
+  private func model(_ storeClass: any StoreClass.Type, substitute: LocatedModel?) throws -> LocatedModel {
+    let locator = ModelLocator(registry: registry, fileSystem: fileSystem)
+    if let modelPath { return try locator.model(at: modelPath) }
+    do {
+      return try locator.model(forStoreAt: path, storeClass)
+    } catch let error as PersistenceError where error.code == .modelMissing {
+      guard let substitute else { throw error }
+      return substitute
+    }
   }
 
   /// What the file is. One without a byte would be a new store, and there is nothing to read in one.

@@ -1,0 +1,100 @@
+import ArgumentParser
+import HeartwoodStore
+
+struct DiffCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "diff",
+    abstract: "Compares what two stores of any type keep, record by record.",
+    discussion: """
+      A line that begins with - is only in the first store, one with + only in the second, and one with ~ is in both with \
+      other values, which follow as JSON: the first store's, an arrow, the second's. The order of the records does not count.
+
+      Records are the same that have the same reference. With --match value, those are that have the same attributes, and \
+      relationships to the same records; with --match and names of attributes, those that have the same values there. Then \
+      neither references nor the identifiers of the stores count.
+
+      With --json each difference is an object on a line of its own, with the members change (removed, added, changed, \
+      identifier, metadata, entity, property), entity, id, and values.
+
+      The status is 0 where nothing differs, else 1.
+
+      EXAMPLE
+        heartwood diff todo.csv todo.heartwood
+        heartwood diff yesterday.csv today.csv --match memo
+      """
+  )
+
+  @Argument(help: "The file of the first store.", completion: .file())
+  var first: String
+
+  @Argument(help: "The file of the second store.", completion: .file())
+  var second: String
+
+  @Option(help: ModelLocator.help, completion: .file())
+  var model: String?
+
+  @Option(help: "The model of the second store; without it, the one that it holds or lies beside it, or the first's.")
+  var secondModel: String?
+
+  @Option(help: "The type of the first store, where its name and content do not tell; see heartwood types.")
+  var type: String?
+
+  @Option(help: "The type of the second store.")
+  var secondType: String?
+
+  @Option(help: ArgumentHelp("What tells which records are the same.", valueName: "reference|value|attribute,…"))
+  var match = RecordMatchRule.reference
+
+  @Flag(help: "Print each difference as a JSON object.")
+  var json = false
+
+  @Flag(help: "Print nothing: the status tells.")
+  var quiet = false
+
+  func run() throws {
+    let progress = ProgressBar(phases: [.reading, .checking], isShown: !quiet)
+    let report = DifferenceReport(first: first, second: second)
+    let differences = try progress.whileShown { try compare(progress) }
+    var summary = DifferenceSummary()
+    try differences.forEach { difference in
+      summary.count(difference)
+      if quiet { throw ExitCode.failure }
+      try StandardOutput.write(json ? report.json(difference) : report.text(difference))
+    }
+    if !quiet, !json { try StandardOutput.write(summary.text) }
+    if !summary.isEmpty { throw ExitCode.failure }
+  }
+
+  private func compare(_ progress: ProgressBar) throws -> ContentsDifferences {
+    progress.begin(.reading)
+    let one = try StoreSource(path: first, typeName: type, modelPath: model).open()
+    let other = try StoreSource(path: second, typeName: secondType, modelPath: secondModel).open(substitute: one.model)
+    for note in one.model.notes { StandardError.write("heartwood: note: \(note)\n") }
+    let contents = (try one.store.engine.contents(), try other.store.engine.contents())
+    progress.begin(.checking)
+    return try ContentsDifferences(contents.0, contents.1, matching: match.matching)
+  }
+}
+
+/// What the user says about which records are the same.
+struct RecordMatchRule: ExpressibleByArgument {
+  static let reference = RecordMatchRule(matching: .reference)
+
+  let matching: ContentsDifferences.Matching
+
+  private init(matching: ContentsDifferences.Matching) {
+    self.matching = matching
+  }
+
+  init?(argument: String) {
+    let names = argument.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    guard names.allSatisfy({ !$0.isEmpty }) else { return nil }
+    switch argument {
+    case "reference": matching = .reference
+    case "value": matching = .values(of: [])
+    default: matching = .values(of: names)
+    }
+  }
+
+  var defaultValueDescription: String { "reference" }
+}

@@ -1,0 +1,108 @@
+import HeartwoodFormats
+import HeartwoodModel
+import HeartwoodStore
+
+/// Differences between two stores in words, and as JSON.
+struct DifferenceReport {
+  /// What the stores are called.
+  let first: String
+  let second: String
+
+  /// One line, or one for each value that differs below it.
+  func text(_ difference: ContentsDifferences.Difference) -> String {
+    switch difference {
+    case .identifier: "~ identifier of the store\n"
+    case .metadata(let key): "~ metadata \(key)\n"
+    case .entity(let entity, let count, let side):
+      "\(sign(side)) \(entity.name): \(Quantity.text(count, "record")); there is no such entity in \(name(other(side)))\n"
+    case .property(let property, let entity, let side):
+      "\(sign(side)) \(entity.name).\(property): there is no such property in \(name(other(side)))\n"
+    case .record(let node, let side): "\(sign(side)) \(title(node))\n"
+    case .values(let node, let other, let properties):
+      "~ \(title(node))\n" + properties.map { "    \($0): \(json($0, node)) → \(json($0, other))\n" }.joined()
+    }
+  }
+
+  func json(_ difference: ContentsDifferences.Difference) -> String {
+    switch difference {
+    case .identifier: object(change: "identifier")
+    case .metadata(let key): object(change: "metadata", [("key", .string(key))])
+    case .entity(let entity, let count, let side):
+      object(
+        change: "entity",
+        [("entity", .string(entity.name)), ("records", .integer(count)), ("onlyIn", place(side))]
+      )
+    case .property(let property, let entity, let side):
+      object(
+        change: "property",
+        [("entity", .string(entity.name)), ("property", .string(property)), ("onlyIn", place(side))]
+      )
+    case .record(let node, let side): object(change: side == .first ? "removed" : "added", members(node))
+    case .values(let node, let other, let properties):
+      object(change: "changed", members(node) + [("values", values(properties, node, other))])
+    }
+  }
+
+  private func values(_ names: [String], _ node: AtomicStoreCacheNode, _ other: AtomicStoreCacheNode) -> JSONValue {
+    .object(
+      names.map { name in
+        (name, .object([("first", .raw(json(name, node))), ("second", .raw(json(name, other)))]))
+      }
+    )
+  }
+
+  private func members(_ node: AtomicStoreCacheNode) -> [(name: String, value: JSONValue)] {
+    [("entity", .string(node.entity.name)), ("id", .string(node.reference.text))]
+  }
+
+  private func object(change: String, _ members: [(name: String, value: JSONValue)] = []) -> String {
+    JSONValue.object([("change", .string(change))] + members).line
+  }
+
+  private func place(_ side: ContentsDifferences.Side) -> JSONValue { .string(side == .first ? "first" : "second") }
+
+  private func title(_ node: AtomicStoreCacheNode) -> String { "\(node.entity.name) \(node.reference.text)" }
+
+  private func json(_ property: String, _ node: AtomicStoreCacheNode) -> String {
+    let output = GrowableBytes()
+    RecordJSON(entity: node.entity).append(valueOf: property, node.row, of: node.group, to: output)
+    return String(decoding: output.unsafeMutableBytes, as: UTF8.self)
+  }
+
+  private func sign(_ side: ContentsDifferences.Side) -> String { side == .first ? "-" : "+" }
+
+  private func other(_ side: ContentsDifferences.Side) -> ContentsDifferences.Side {
+    side == .first ? .second : .first
+  }
+
+  private func name(_ side: ContentsDifferences.Side) -> String { side == .first ? first : second }
+}
+
+/// How many differences of each kind there are.
+struct DifferenceSummary {
+  private var removed = 0
+  private var added = 0
+  private var changed = 0
+  private var others = 0
+
+  var isEmpty: Bool { removed + added + changed + others == 0 }
+
+  mutating func count(_ difference: ContentsDifferences.Difference) {
+    switch difference {
+    case .record(_, .first): removed += 1
+    case .record(_, .second): added += 1
+    case .values: changed += 1
+    case .identifier, .metadata, .entity, .property: others += 1
+    }
+  }
+
+  var text: String {
+    if isEmpty { return "no differences\n" }
+    var parts: [String] = []
+    if removed > 0 { parts.append("\(Quantity.text(removed, "record")) only in the first") }
+    if added > 0 { parts.append("\(Quantity.text(added, "record")) only in the second") }
+    if changed > 0 { parts.append("\(Quantity.text(changed, "record")) with other values") }
+    if others > 0 { parts.append(Quantity.text(others, "other difference")) }
+    return parts.joined(separator: ", ") + "\n"
+  }
+}

@@ -2,6 +2,7 @@
 """Reads a Heartwood binary store, from README.md alone: checks every byte of it and prints the records.
 
     reader.py FILE            a JSON object for each record, on a line of its own
+    reader.py --history FILE  a JSON object for each transaction of the history
     reader.py --check FILE    nothing but a word on what is wrong
 
 It needs Python 3.8 and its standard library. It is written to be read, not to be fast.
@@ -24,6 +25,7 @@ TRANSFORMABLE, TO_ONE, TO_MANY = 18, 32, 33
 TYPES = set(range(1, 13)) | {TRANSFORMABLE, TO_ONE, TO_MANY}
 VARIABLE = {STRING, BINARY, URI, TRANSFORMABLE}
 INTEGERS, UUIDS, TEXTS, MIXED = range(4)
+INSERT, UPDATE, DELETE = range(3)
 
 
 class Refused(Exception):
@@ -84,10 +86,10 @@ def xxh64(data):
 
 
 class Cursor:
-    """Reads the directory, which begins at an offset of the file."""
+    """Reads the directory, or a part of the history, which begins at an offset of the file."""
 
-    def __init__(self, data, start):
-        self.data, self.start, self.place = data, start, 0
+    def __init__(self, data, start, what="the directory"):
+        self.data, self.start, self.place, self.what = data, start, 0, what
 
     @property
     def offset(self):
@@ -95,7 +97,7 @@ class Cursor:
 
     def take(self, form):
         size = struct.calcsize(form)
-        expect(self.place + size <= len(self.data), "the directory ends too early", self.offset)
+        expect(self.place + size <= len(self.data), self.what + " ends too early", self.offset)
         values = struct.unpack_from(form, self.data, self.place)
         self.place += size
         return values if len(values) > 1 else values[0]
@@ -107,6 +109,28 @@ class Cursor:
         raw = self.data[self.place:self.place + length]
         self.place += length
         return text(raw, offset)
+
+    @property
+    def rest(self):
+        return len(self.data) - self.place
+
+    def bytes(self):
+        length = self.take("<I")
+        expect(length <= self.rest, self.what + " ends too early", self.offset)
+        self.place += length
+        return self.data[self.place - length:self.place]
+
+    def text(self):
+        offset = self.offset
+        return text(self.bytes(), offset + 4)
+
+    def part(self):
+        """A cursor over a part, whose length comes first."""
+        length = self.take("<Q")
+        expect(length <= self.rest, "a part is longer than what it is part of", self.offset - 8)
+        self.place += length
+        start = self.place - length
+        return Cursor(self.data[start:self.place], self.start + start, self.what)
 
 
 def text(raw, offset):
@@ -126,8 +150,8 @@ def read_header(data):
     version, least, identifier = struct.unpack_from("<II16s", data, 8)
     expect(struct.unpack_from("<Q", data, 56)[0] == xxh64(data[:56]), "the header's checksum does not hold", 0)
     expect(1 <= least <= version, "the version numbers contradict each other", 12)
-    expect(least <= 1, "a reader of format version %d is needed" % least, 12)
-    return uuid.UUID(bytes=identifier)
+    expect(least <= 2, "a reader of format version %d is needed" % least, 12)
+    return uuid.UUID(bytes=identifier), least
 
 
 def read_trailer(data):
@@ -163,8 +187,13 @@ class Table:
         self.name, self.columns, self.groups = name, [], []
 
 
-def read_directory(data, raw, start):
-    """The sections as bytes and offsets, and the tables."""
+class History:
+    def __init__(self, purged, counts):
+        self.purged, self.counts = purged, counts
+
+
+def read_directory(data, raw, start, has_history):
+    """The sections as bytes and offsets, the tables, and the history or None."""
     cursor = Cursor(raw, start)
     section_count, table_count = cursor.take("<II")
     expect(section_count >= 2, "there is no metadata or no model", start)
@@ -176,9 +205,18 @@ def read_directory(data, raw, start):
         end = offset + padded(length)
     expect(end == start, "bytes belong to no section", end)
     tables = [read_table(cursor, table_count) for _ in range(table_count)]
+    history = read_history_entry(cursor) if has_history else None
     expect(cursor.place == len(raw), "the directory goes on too long", cursor.offset)
     expect(len({table.name for table in tables}) == table_count, "two tables have the same entity", start)
-    return sections, tables
+    return sections, tables, history
+
+
+def read_history_entry(cursor):
+    offset = cursor.offset
+    purged, page_count = cursor.take("<qI")
+    counts = [cursor.take("<I") for _ in range(page_count)]
+    expect(purged >= 0 and all(counts) and purged + sum(counts) < 1 << 63, "the history is described wrongly", offset)
+    return History(purged, counts)
 
 
 def read_table(cursor, table_count):
@@ -392,6 +430,10 @@ class Number:
         self.json_text = json_text
 
 
+class Members(list):
+    """The members of a JSON object, in order."""
+
+
 ESCAPES = {code: "\\u%04x" % code for code in range(32)}
 ESCAPES.update({ord("\n"): "\\n", ord("\r"): "\\r", ord("\t"): "\\t", ord('"'): '\\"', ord("\\"): "\\\\"})
 
@@ -456,6 +498,8 @@ def is_uuid(name):
 def json_text(value):
     if isinstance(value, Number):
         return value.json_text
+    if isinstance(value, Members):
+        return "{" + ",".join(json_text(name) + ":" + json_text(member) for name, member in value) + "}"
     if isinstance(value, list):
         return "[" + ",".join(json_text(element) for element in value) + "]"
     if isinstance(value, str):
@@ -463,28 +507,120 @@ def json_text(value):
     return json.dumps(value)
 
 
+# The history
+
+
+def read_transactions(history, source):
+    """The transactions of all pages, in order."""
+    number = history.purged
+    for count in history.counts:
+        raw, offset = source.take()
+        page = Cursor(raw, offset, "a page of the history")
+        for _ in range(count):
+            number += 1
+            yield read_transaction(page.part(), number)
+        expect(page.rest == 0, "bytes follow the last transaction", page.offset)
+
+
+def read_transaction(cursor, number):
+    offset = cursor.offset
+    seconds = cursor.take("<d")
+    expect(math.isfinite(seconds), "a transaction has no date", offset)
+    author, context = cursor.text() or None, cursor.text() or None
+    changes = []
+    while cursor.rest:
+        changes += read_run(cursor.part())
+    expect(changes, "a transaction has no change", offset)
+    return [("number", number), ("date", date_text(seconds)), ("author", author), ("context", context),
+            ("changes", changes)]
+
+
+def read_run(cursor):
+    offset = cursor.offset
+    kind, layout, zeros, count, property_count = cursor.take("<BBHII")
+    fits = kind <= DELETE and layout <= MIXED and zeros == 0 and count > 0 and (kind != INSERT or property_count == 0)
+    expect(fits, "changes are described wrongly", offset)
+    entity = cursor.name()
+    names = [cursor.name() for _ in range(property_count)]
+    expect(len(set(names)) == len(names), "a property is named twice", offset)
+    changes = []
+    for _ in range(count):
+        change = [("kind", ("insert", "update", "delete")[kind]), ("entity", entity)]
+        change.append(("id", reference_text(read_history_reference(cursor, layout))))
+        if kind == UPDATE:
+            change.append(("properties", names))
+        if kind == DELETE:
+            values = {name: read_history_value(cursor) for name in names}
+            change.append(("tombstone", Members(sorted(values.items(), key=lambda item: item[0].encode("utf-8")))))
+        changes.append(Members(change))
+    expect(cursor.rest == 0, "bytes follow the last change", cursor.offset)
+    return changes
+
+
+def read_history_reference(cursor, layout):
+    if layout == MIXED:
+        layout = cursor.take("<B")
+        expect(layout < MIXED, "a reference is of no known kind", cursor.offset - 1)
+    if layout == INTEGERS:
+        return cursor.take("<q")
+    return uuid.UUID(bytes=cursor.take("<16s")) if layout == UUIDS else cursor.text()
+
+
+def read_history_value(cursor):
+    kind, offset = cursor.take("<B"), cursor.offset
+    if kind == 0:
+        return None
+    if kind in (STRING, URI):
+        return cursor.text()
+    if kind == BINARY:
+        return base64.b64encode(cursor.bytes()).decode("ascii")
+    if kind == UUID:
+        return str(uuid.UUID(bytes=cursor.take("<16s"))).upper()
+    if kind == DECIMAL:
+        return read_decimal(cursor.take("<20s"), offset)
+    if kind == BOOLEAN:
+        flag = cursor.take("<B")
+        expect(flag <= 1, "a byte is neither true nor false", offset)
+        return flag == 1
+    expect(kind in (INTEGER64, DOUBLE, FLOAT, DATE), "a value is of no known type", offset - 1)
+    value = cursor.take(ATTRIBUTES[kind])
+    if kind == DATE:
+        return date_text(value)
+    return value if kind == INTEGER64 else Number(number_text(value, kind == FLOAT))
+
+
 # The whole
 
 
-def records(data):
-    """For each record its entity, its reference and its values by property, in the order of the file."""
-    identifier = read_header(data)
-    raw, start = read_trailer(data)
-    sections, tables = read_directory(data, raw, start)
-    metadata = json.loads(sections[0][0].decode("utf-8"))
-    expect(uuid.UUID(metadata["identifier"]) == identifier, "header and metadata name different stores", sections[0][1])
-    model = Model(sections[1][0])
+class File:
+    """A file whose directory has been read, and every checksum checked."""
+
+    def __init__(self, data):
+        identifier, least = read_header(data)
+        raw, self.start = read_trailer(data)
+        self.sections, self.tables, self.history = read_directory(data, raw, self.start, least >= 2)
+        metadata = json.loads(self.sections[0][0].decode("utf-8"))
+        same = uuid.UUID(metadata["identifier"]) == identifier
+        expect(same, "header and metadata name different stores", self.sections[0][1])
+
+
+def read(data):
+    """The records and the transactions. For each record its entity, its reference and its values by property."""
+    file = File(data)
+    model = Model(file.sections[1][0])
     expect(
-        [table.name for table in tables] == [entity["name"] for entity in model.entities],
-        "the tables are not those of the model", start,
+        [table.name for table in file.tables] == [entity["name"] for entity in model.entities],
+        "the tables are not those of the model", file.start,
     )
-    source = Sections(sections)
-    for table in tables:
+    source, records = Sections(file.sections), []
+    for table in file.tables:
         names = [column.name for column in table.columns]
-        expect(names == model.stored_names(table.name), "the columns are not those of the model", start)
+        expect(names == model.stored_names(table.name), "the columns are not those of the model", file.start)
         for group in table.groups:
-            yield from group_records(source, table, group, model)
-    expect(source.next == len(sections), "sections belong to no table", start)
+            records += group_records(source, table, group, model)
+    transactions = list(read_transactions(file.history, source)) if file.history else []
+    expect(source.next == len(file.sections), "sections belong to no table", file.start)
+    return records, transactions
 
 
 def group_records(source, table, group, model):
@@ -506,20 +642,19 @@ def group_records(source, table, group, model):
 
 
 def main(arguments):
-    only_check = arguments[:1] == ["--check"]
-    paths = arguments[1:] if only_check else arguments
-    if len(paths) != 1:
+    options, paths = [a for a in arguments if a.startswith("--")], [a for a in arguments if not a.startswith("--")]
+    if len(paths) != 1 or options not in ([], ["--check"], ["--history"]):
         print(__doc__, file=sys.stderr)
         return 64
     with open(paths[0], "rb") as file:
         data = file.read()
     try:
-        lines = ["{" + ",".join(json_text(key) + ":" + json_text(value) for key, value in record) + "}"
-                 for record in records(data)]
+        records, transactions = read(data)
     except Refused as reason:
         print("%s: %s" % (paths[0], reason), file=sys.stderr)
         return 1
-    if not only_check:
+    if options != ["--check"]:
+        lines = [json_text(Members(line)) for line in (transactions if options else records)]
         sys.stdout.buffer.write("".join(line + "\n" for line in lines).encode("utf-8"))
     return 0
 

@@ -32,6 +32,9 @@ import Testing
     Example(LosesLinks.self, by: "keeps to-one relationships"),
     Example(WritesAtRandom.self, by: "writes the same content as the same bytes"),
     Example(LeavesFilesBehind.self, by: "survives the end of the process at each step of a save to the disk"),
+    Example(ForgetsHistory.self, by: "keeps its history"),
+    Example(LosesNewestPage.self, by: "keeps a history of many saves"),
+    Example(NumbersFromOne.self, by: "purges its history"),
     Example(LacksWithoutSaying.self, by: "keeps every binary and nil"),
   ]
 
@@ -52,6 +55,14 @@ import Testing
     let conformance = StoreConformance(UndeclaredModelStore.self, detectsEveryChange: false)
     let testCase = try #require(conformance.cases.first { $0.missing == .embeddedModel })
     #expect(throws: ConformanceFailure.self) { try testCase.run() }
+  }
+
+  @Test func declaredHistoryThatIsNoneIsCaught() throws {
+    let conformance = StoreConformance(FlawedStore<ForgetsHistory>.self, detectsEveryChange: false)
+    for testCase in conformance.cases where testCase.requirements.contains(.history) && testCase.name.hasPrefix("keeps")
+    {
+      #expect(throws: ConformanceFailure.self, "\(testCase)") { try testCase.run() }
+    }
   }
 
   @Test func statedRefusalThatIsNoneIsCaught() throws {

@@ -4,6 +4,7 @@ import HeartwoodStore
 /// before anything is built on it.
 struct BinaryDirectoryDecoder {
   private let section: BinarySection
+  private let hasHistory: Bool
   private let fault: BinaryFault
   private var cursor: BinaryCursor
   /// The place of the next section that no group has claimed yet.
@@ -12,8 +13,9 @@ struct BinaryDirectoryDecoder {
   private var tableCount = 0
 
   /// - Parameter file: the whole file, in which `section`, the directory, lies.
-  init(_ file: UnsafeRawBufferPointer, section: BinarySection, fault: BinaryFault) {
+  init(_ file: UnsafeRawBufferPointer, section: BinarySection, hasHistory: Bool, fault: BinaryFault) {
     self.section = section
+    self.hasHistory = hasHistory
     self.fault = fault
     let bytes = UnsafeRawBufferPointer(rebasing: file[section.offset..<(section.offset + section.length)])
     self.cursor = BinaryCursor(bytes, start: section.offset, fault: fault)
@@ -28,12 +30,13 @@ struct BinaryDirectoryDecoder {
     try decodeSections(sectionCount)
     var tables: [BinaryDirectory.Table] = []
     for _ in 0..<tableCount { tables.append(try table()) }
+    let history = hasHistory ? try history() : nil
     guard nextSection == sections.count else {
       throw fault.corrupt("sections belong to no table", at: sections[nextSection].offset)
     }
     guard cursor.remainingCount == 0 else { throw fault.corrupt("the directory goes on too long", at: cursor.offset) }
     try checkUnique(tables.map(\.entityName), "two tables have the same entity")
-    return BinaryDirectory(sections: sections, tables: tables)
+    return BinaryDirectory(sections: sections, tables: tables, history: history)
   }
 
   /// Sections lie one behind the other from the header to the directory, so that no byte is left out.
@@ -50,6 +53,30 @@ struct BinaryDirectoryDecoder {
       end = next.end
     }
     guard end == section.offset else { throw fault.corrupt("bytes belong to no section", at: end) }
+  }
+
+  private mutating func history() throws(PersistenceError) -> BinaryDirectory.History {
+    let place = cursor.offset
+    let purged = try cursor.number(Int64.self)
+    let pageCount = Int(try cursor.number(UInt32.self))
+    guard purged >= 0, pageCount <= sections.count - nextSection else {
+      throw fault.corrupt("the history is described wrongly", at: place)
+    }
+    var history = BinaryDirectory.History(purgedNumber: purged, transactionCounts: [], firstSection: nextSection)
+    var last = purged
+    for _ in 0..<pageCount {
+      let place = cursor.offset
+      let count = Int(try cursor.number(UInt32.self))
+      let (sum, overflow) = last.addingReportingOverflow(Int64(count))
+      let limit = sections[nextSection].length / HistoryPage.minimumTransactionLength
+      guard !overflow, (1...max(1, limit)).contains(count) else {
+        throw fault.corrupt("a page of the history cannot have \(count) transactions", at: place)
+      }
+      history.transactionCounts.append(count)
+      nextSection += 1
+      last = sum
+    }
+    return history
   }
 
   private mutating func table() throws(PersistenceError) -> BinaryDirectory.Table {

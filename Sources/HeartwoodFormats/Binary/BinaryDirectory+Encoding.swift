@@ -19,7 +19,16 @@ extension BinaryDirectory {
     bytes.append(UInt32(truncatingIfNeeded: tables.count).littleEndian)
     for section in sections { section.encode(to: bytes) }
     for table in tables { table.encode(to: bytes) }
+    history?.encode(to: bytes)
     return bytes.sealed()
+  }
+}
+
+extension BinaryDirectory.History {
+  fileprivate func encode(to bytes: GrowableBytes) {
+    bytes.append(purgedNumber.littleEndian)
+    bytes.append(UInt32(truncatingIfNeeded: transactionCounts.count).littleEndian)
+    for count in transactionCounts { bytes.append(UInt32(truncatingIfNeeded: count).littleEndian) }
   }
 }
 

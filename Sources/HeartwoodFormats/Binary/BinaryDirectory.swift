@@ -2,10 +2,12 @@ import HeartwoodStore
 
 /// What a file holds and where: its sections in the order in which they lie, and the tables that are made of them.
 struct BinaryDirectory: Sendable {
-  /// The metadata, the model, and then the parts of each table's groups.
+  /// The metadata, the model, the parts of each table's groups, and then the pages of the history.
   var sections: [BinarySection]
   /// A table for each entity of the model, in the model's order: references name entities by their place here.
   var tables: [Table]
+  /// Nil where the store keeps none.
+  var history: History?
 }
 
 extension BinaryDirectory {
@@ -30,6 +32,16 @@ extension BinaryDirectory {
     /// One for each column of the table.
     var columns: [GroupColumn]
     /// The place of the group's first section in ``BinaryDirectory/sections``.
+    var firstSection = 0
+  }
+
+  /// The saves of the store, in pages.
+  struct History: Sendable {
+    /// The number of the last transaction that is no longer kept.
+    var purgedNumber: Int64
+    /// How many transactions each page has.
+    var transactionCounts: [Int]
+    /// The place of the first page in ``BinaryDirectory/sections``.
     var firstSection = 0
   }
 

@@ -16,7 +16,7 @@ struct BinaryFile: Sendable {
     header = try BinaryHeader(bytes, fault: fault)
     let section = try BinaryTrailer(bytes, fault: fault).directory
     try Self.check(section, "the directory", in: bytes, fault)
-    var decoder = BinaryDirectoryDecoder(bytes, section: section, fault: fault)
+    var decoder = BinaryDirectoryDecoder(bytes, section: section, hasHistory: header.hasHistory, fault: fault)
     directory = try decoder.decode()
     try check(section: BinaryFormat.metadataSection, "the metadata")
     try check(section: BinaryFormat.modelSection, "the model")
@@ -73,6 +73,17 @@ extension BinaryFile {
       throw fault.corrupt("the header and the metadata name different stores", at: section.offset)
     }
     return metadata
+  }
+
+  /// The saves that the file keeps, of which nothing has been read; nil where it keeps none.
+  func history() throws(PersistenceError) -> StoreHistory? {
+    guard let entry = directory.history else { return nil }
+    let pages = entry.transactionCounts.enumerated().map { place, count in
+      let section = entry.firstSection + place
+      let verifier = BinaryHistoryVerifier(file: self, section: section, transactionCount: count)
+      return HistoryPage(bytes(ofSection: section), transactionCount: count, verifier: verifier)
+    }
+    return try StoreHistory(purgedNumber: entry.purgedNumber, pages: pages)
   }
 
   /// The model that the records were written with.

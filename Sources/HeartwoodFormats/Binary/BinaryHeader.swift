@@ -17,9 +17,10 @@ struct BinaryHeader: Sendable {
   private static let minimumReaderVersionOffset = 12
 
   /// The header of a file that is written now.
-  init(storeIdentifier: UUID) {
-    self.formatVersion = BinaryFormat.version
-    self.minimumReaderVersion = BinaryFormat.version
+  init(storeIdentifier: UUID, hasHistory: Bool) {
+    let version = hasHistory ? BinaryFormat.versionWithHistory : BinaryFormat.versionWithoutHistory
+    self.formatVersion = version
+    self.minimumReaderVersion = version
     self.storeIdentifier = storeIdentifier
   }
 
@@ -44,6 +45,9 @@ struct BinaryHeader: Sendable {
     }
     try checkVersions(fault)
   }
+
+  /// Whether the directory ends with a history.
+  var hasHistory: Bool { minimumReaderVersion >= BinaryFormat.versionWithHistory }
 
   private static func checkMagic(_ bytes: UnsafeRawBufferPointer, _ fault: BinaryFault) throws(PersistenceError) {
     if bytes.starts(with: BinaryFormat.magic) { return }

@@ -21,7 +21,8 @@ public final class BinaryStore: AtomicStore {
       supportsRelationships: true,
       referenceKinds: [.uuid, .integer, .string],
       supportsUserMetadata: true,
-      embedsModel: true
+      embedsModel: true,
+      supportsHistory: true
     )
   )
 
@@ -49,12 +50,15 @@ public final class BinaryStore: AtomicStore {
   public func load(_ file: StoreInput, into loader: StoreLoader) throws {
     let file = try BinaryFile(file)
     loader.metadata = try file.metadata()
-    let (tables, memory) = try BinaryReader(file, model: loader.model, entities: loader.entities).read()
+    var (tables, memory) = try BinaryReader(file, model: loader.model, entities: loader.entities).read()
     for table in tables { loader.setTable(table) }
+    loader.history = try file.history()
+    memory.note(loader.history, in: file)
     loader.attachment = memory
   }
 
-  /// Writes the whole file, with columns straight from memory.
+  /// Writes the whole file, with columns straight from memory. A file without a history is of format version 1, one with
+  /// a history of version 2.
   ///
   /// - Throws: ``PersistenceError/Code/valueUnsupported`` where a value could not be read back.
   public func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {

@@ -25,13 +25,31 @@ struct BinaryWriter {
     let images = try images()
     let metadata = try metadataBytes()
     let model = ByteSlice(copying: try contents.model.encoded())
+    let pages = historyPages()
     let parts =
       [metadata, model].map { BinaryGroupImage.Part(bytes: $0, checksum: XXH64.hash($0)) }
-      + images.flatMap { $0.flatMap(\.parts) }
-    try output.write(BinaryHeader(storeIdentifier: contents.metadata.identifier).encoded)
+      + images.flatMap { $0.flatMap(\.parts) } + pages.map(\.part)
+    try output.write(header.encoded)
     let sections = try parts.map { try section($0, to: output) }
-    try writeDirectory(BinaryDirectory(sections: sections, tables: tables(images)), to: output)
-    return BinarySaveMemory(images.flatMap(\.self), of: contents)
+    let directory = BinaryDirectory(sections: sections, tables: tables(images), history: historyEntry)
+    try writeDirectory(directory, to: output)
+    return BinarySaveMemory(images.flatMap(\.self), pages, of: contents)
+  }
+
+  private var header: BinaryHeader {
+    BinaryHeader(storeIdentifier: contents.metadata.identifier, hasHistory: contents.history != nil)
+  }
+
+  private var historyEntry: BinaryDirectory.History? {
+    contents.history.map { history in
+      .init(purgedNumber: history.purgedNumber, transactionCounts: history.pages.map(\.transactionCount))
+    }
+  }
+
+  /// The pages of the history; only those that are new are hashed.
+  private func historyPages() -> [BinaryHistoryImage] {
+    let pages = contents.history?.pages ?? []
+    return pages.map { memory.image(of: $0) ?? BinaryHistoryImage($0, checksum: XXH64.hash($0.content)) }
   }
 
   private func section(_ part: BinaryGroupImage.Part, to output: StoreOutput) throws(PersistenceError) -> BinarySection

@@ -26,7 +26,8 @@ public final class CSVStore: AtomicStore {
       supportsRelationships: true,
       referenceKinds: [.uuid, .integer, .string],
       supportsUserMetadata: false,
-      embedsModel: false
+      embedsModel: false,
+      supportsHistory: false
     )
   )
 

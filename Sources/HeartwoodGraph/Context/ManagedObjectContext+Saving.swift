@@ -15,7 +15,7 @@ extension ManagedObjectContext {
     followStores()
     for save in try pendingSaves() {
       // Transient values are nothing to a store.
-      let commit = save.changes.isEmpty ? nil : try save.store.engine.save(save.changes)
+      let commit = save.changes.isEmpty ? nil : try save.store.engine.save(save.changes, origin: saveOrigin)
       finish(save, commit)
     }
   }

@@ -10,8 +10,10 @@ import HeartwoodStore
 public final class ManagedObjectContext {
   /// What the context reads from and saves to.
   public let persistentStoreCoordinator: PersistentStoreCoordinator
-  /// A name for people.
+  /// A name for people. The history of the stores has it.
   public var name: String?
+  /// Who makes the changes, for the history of the stores. Two parts of an application that save tell each other's saves apart by it.
+  public var transactionAuthor: String?
 
   var inserted = ObjectList()
   var updated = ObjectList()

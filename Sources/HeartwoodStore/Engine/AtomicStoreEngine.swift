@@ -14,8 +14,8 @@ package final class AtomicStoreEngine: StoreEngine {
   }
 
   private let store: any AtomicStore
-  private let typeDescription: StoreTypeDescription
-  private let setup: StoreSetup
+  let typeDescription: StoreTypeDescription
+  let setup: StoreSetup
   private let fileSystem: any FileSystem
   /// The ordinals of the entities whose records are read together with those of an entity, by its ordinal.
   private let reachable: [[Int]]
@@ -42,6 +42,8 @@ package final class AtomicStoreEngine: StoreEngine {
   package var path: String? { setup.path }
   package var metadata: StoreMetadata { state.withLock { $0.contents.metadata } }
   package var scopes: [ObjectIDScope] { state.withLock { $0.contents.scopes } }
+  /// The history, which may not have been verified.
+  var currentHistory: StoreHistory? { state.withLock { $0.contents.history } }
 }
 
 // MARK: Opening
@@ -130,7 +132,8 @@ extension AtomicStoreEngine {
       model: setup.model,
       entities: setup.entities,
       metadata: metadata,
-      tables: contents.tables
+      tables: contents.tables,
+      history: keptHistory(contents, storeClass, setup)
     )
     let engine = AtomicStoreEngine(
       store: try storeClass.init(setup),
@@ -165,6 +168,7 @@ extension AtomicStoreEngine {
   package func contents() throws -> StoreContents {
     let contents = state.withLock { $0.contents }
     for table in contents.tables { try table.verify() }
+    try contents.history?.verify()
     return contents
   }
 
@@ -196,12 +200,13 @@ extension AtomicStoreEngine {
     _ = try save(ChangeSet())
   }
 
-  package func save(_ changes: ChangeSet) throws -> StoreCommit {
+  package func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoreCommit {
     try checkWritable()
     return try saving.withLock { isClosed in
       guard !isClosed else { throw closed() }
       let before = state.withLock { $0 }
       for table in before.contents.tables { try table.verify() }
+      try before.contents.history?.verify()
       var references = before.references
       let application = try ChangeApplication(
         changes,
@@ -211,8 +216,10 @@ extension AtomicStoreEngine {
       )
       var after = application.contents
       after.metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
-      let previous = before.file.map { PreviousSave(contents: before.contents, file: $0) }
-      try write(&after, over: previous, expecting: before.standing.map { .unchanged($0) } ?? .nothing)
+      if !changes.isEmpty {
+        try record(changes, application.insertedRows, origin, before: before.contents, in: &after)
+      }
+      try write(&after, over: before)
       state.withLock { $0.references = references }
       return StoreCommit(
         permanentIDs: application.result.permanentIDs,
@@ -220,6 +227,20 @@ extension AtomicStoreEngine {
         tables: after.tables,
         number: saves.advance()
       )
+    }
+  }
+
+  /// Writes the store's file with what `change` makes of its contents, or leaves it where that is false.
+  func rewrite(_ change: (inout StoreContents) throws -> Bool) throws {
+    try checkWritable()
+    try saving.withLock { isClosed in
+      guard !isClosed else { throw closed() }
+      let before = state.withLock { $0 }
+      for table in before.contents.tables { try table.verify() }
+      var after = before.contents
+      guard try change(&after) else { return }
+      try write(&after, over: before)
+      saves.advance()
     }
   }
 
@@ -245,6 +266,12 @@ extension AtomicStoreEngine {
       "The store was opened for reading only. Open it without the option isReadOnly to change it.",
       context: .init(path: path, storeType: typeDescription.type)
     )
+  }
+
+  /// Writes `contents` over what the state before has, and makes it the current state.
+  private func write(_ contents: inout StoreContents, over before: State) throws {
+    let previous = before.file.map { PreviousSave(contents: before.contents, file: $0) }
+    try write(&contents, over: previous, expecting: before.standing.map { .unchanged($0) } ?? .nothing)
   }
 
   /// Writes `contents` and makes it the current state.

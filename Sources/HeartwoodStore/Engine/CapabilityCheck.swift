@@ -20,6 +20,13 @@ struct CapabilityCheck {
       )
     }
     for entity in concrete { try check(entity, path: setup.path) }
+    if setup.options[.tracksPersistentHistory] ?? false { try checkHistory(path: setup.path) }
+  }
+
+  /// Whether the store can keep its history.
+  func checkHistory(path: String?) throws(PersistenceError) {
+    guard !capabilities.supportsHistory else { return }
+    throw lacks("keeps no history. Open it without the option tracksPersistentHistory", path: path)
   }
 
   private func check(_ entity: EntityDescription, path: String?) throws(PersistenceError) {

@@ -18,7 +18,15 @@ package protocol StoreEngine: Sendable {
   func count(of entity: EntityDescription) throws -> Int
 
   /// Saves all changes or none, and gives the inserted records their permanent ids.
-  func save(_ changes: ChangeSet) throws -> StoreCommit
+  ///
+  /// - Parameter origin: who saves, for the history.
+  func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoreCommit
+
+  /// The saves of the store; nil where none are kept.
+  func history() throws -> StoreHistory?
+
+  /// Forgets the transactions up to the one that `number` picks from the history, durably; nothing where there is none of them.
+  func deleteHistory(through number: (StoreHistory) throws -> Int64) throws
 
   /// Refuses all saves from now on, unless there has been one since the save that had `number`; tells whether it does.
   ///
@@ -30,6 +38,10 @@ package protocol StoreEngine: Sendable {
 
   /// Sets the user's part of the metadata, to be written with the next save.
   func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError)
+}
+
+extension StoreEngine {
+  package func save(_ changes: ChangeSet) throws -> StoreCommit { try save(changes, origin: SaveOrigin()) }
 }
 
 /// What a save did, and the records as it left them: later saves of others do not show.

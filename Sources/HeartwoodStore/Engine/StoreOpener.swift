@@ -36,13 +36,18 @@ package struct StoreOpener: Sendable {
 
   /// Writes all that `store` keeps as a store of another type or at another place, and opens that.
   ///
-  /// The identifier, the metadata and the references stay the same. Both are atomic, so tables are handed over and no object is
+  /// The identifier, the metadata and the references stay the same, and so does the history where the other type keeps one and the
+  /// options do not say that it is to go; where they say nothing, it goes on as it did. Both are atomic, so tables are handed over and no object is
   /// made. What the other type cannot hold is refused before anything is written.
   ///
   /// - Parameter replacing: whether a file that stands there is replaced.
   package func convert(_ store: PersistentStore, to request: Request, replacing: Bool) throws -> PersistentStore {
-    let setup = try setup(request)
     let storeClass = try registry.storeClass(for: request.type)
+    var request = request
+    if storeClass.typeDescription.capabilities.supportsHistory, request.options[.tracksPersistentHistory] == nil {
+      request.options[.tracksPersistentHistory] = store.options[.tracksPersistentHistory]
+    }
+    let setup = try setup(request)
     let engine = try AtomicStoreEngine.create(
       try atomic(storeClass),
       contents: try store.engine.contents(),

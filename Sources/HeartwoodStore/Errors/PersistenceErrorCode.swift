@@ -11,6 +11,7 @@ extension PersistenceError {
       case entityUnknown, propertyUnknown, valueTypeMismatch, objectClassMismatch
       case objectNotFound, duplicateReference, danglingReference
       case saveConflict, validationFailed
+      case historyNotTracked, historyTokenExpired
     }
     private let kind: Kind
 
@@ -68,6 +69,10 @@ extension PersistenceError {
     public static let saveConflict = Code(kind: .saveConflict)
     /// Objects are not fit to be saved. The error's context lists every fault: ``PersistenceError/Context/validationFaults``.
     public static let validationFailed = Code(kind: .validationFailed)
+    /// The store could keep its history, and does not.
+    public static let historyNotTracked = Code(kind: .historyNotTracked)
+    /// A token stands where the store's history has nothing, or nothing any more.
+    public static let historyTokenExpired = Code(kind: .historyTokenExpired)
   }
 }
 
@@ -87,6 +92,7 @@ extension PersistenceError.Code {
     case .saveConflict: 133_020
     case .validationFailed: 1550
     case .objectNotFound: 133_000
+    case .historyTokenExpired: 134_301
     default: nil
     }
   }

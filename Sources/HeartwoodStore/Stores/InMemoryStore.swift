@@ -21,7 +21,8 @@ public final class InMemoryStore: AtomicStore {
       supportsRelationships: true,
       referenceKinds: [.uuid, .integer, .string],
       supportsUserMetadata: true,
-      embedsModel: false
+      embedsModel: false,
+      supportsHistory: true
     )
   )
 

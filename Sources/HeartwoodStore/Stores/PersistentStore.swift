@@ -43,6 +43,9 @@ extension PersistentStore {
   /// Whether the store was opened for reading only.
   public var isReadOnly: Bool { options[.isReadOnly] ?? false }
 
+  /// Whether each save is kept as a transaction of the store's history.
+  public var tracksPersistentHistory: Bool { options[.tracksPersistentHistory] ?? false }
+
   /// What the store tells about itself.
   public var metadata: StoreMetadata { engine.metadata }
 

@@ -34,6 +34,8 @@ public struct StoreCapabilities: Sendable, Hashable {
   public var supportsUserMetadata: Bool
   /// Whether a store's file names its model, so that it opens without one.
   public var embedsModel: Bool
+  /// Whether the store keeps its history: ``StoreContents/history``.
+  public var supportsHistory: Bool
 
   /// There are no defaults: the author of a store answers every question.
   public init(
@@ -44,7 +46,8 @@ public struct StoreCapabilities: Sendable, Hashable {
     supportsRelationships: Bool,
     referenceKinds: [ReferenceKind],
     supportsUserMetadata: Bool,
-    embedsModel: Bool
+    embedsModel: Bool,
+    supportsHistory: Bool
   ) {
     self.kind = kind
     self.isPersistent = isPersistent
@@ -54,6 +57,7 @@ public struct StoreCapabilities: Sendable, Hashable {
     self.referenceKinds = referenceKinds
     self.supportsUserMetadata = supportsUserMetadata
     self.embedsModel = embedsModel
+    self.supportsHistory = supportsHistory
   }
 }
 

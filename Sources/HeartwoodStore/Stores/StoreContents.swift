@@ -22,6 +22,8 @@ public struct StoreContents: Sendable {
       }
     }
   }
+  /// The saves of the store, where it keeps them: only stores do that declare ``StoreCapabilities/supportsHistory``.
+  public package(set) var history: StoreHistory?
   /// The records of each entity of the model, indexed by ordinal; empty for entities that the store does not keep.
   package var tables: [NodeTable]
   /// What object ids are made with, indexed by entity ordinal.
@@ -34,6 +36,7 @@ public struct StoreContents: Sendable {
     entities: [EntityDescription],
     metadata: StoreMetadata,
     tables: [NodeTable]? = nil,
+    history: StoreHistory? = nil,
     attachment: (any Sendable)? = nil
   ) {
     self.model = model
@@ -41,6 +44,7 @@ public struct StoreContents: Sendable {
     self.metadata = metadata
     self.tables = tables ?? model.entities.map { NodeTable(entity: $0) }
     self.scopes = Self.scopes(of: model, storeIdentifier: metadata.identifier)
+    self.history = history
     self.attachment = attachment
   }
 

@@ -8,6 +8,8 @@ public final class StoreLoader {
   public let entities: [EntityDescription]
   /// Who the store is. Set it in `load`; what a file does not tell keeps its initial value.
   public var metadata: StoreMetadata
+  /// The saves of the store, where its file keeps them: what ``StoreContents/history`` had when it was written.
+  public var history: StoreHistory?
   /// What the store wants to remember of its file until it is saved.
   public var attachment: (any Sendable)?
 
@@ -84,6 +86,13 @@ public final class StoreLoader {
       all[ordinal] = builder.finish()
       try all[ordinal].checkReferences()
     }
-    return StoreContents(model: model, entities: entities, metadata: metadata, tables: all, attachment: attachment)
+    return StoreContents(
+      model: model,
+      entities: entities,
+      metadata: metadata,
+      tables: all,
+      history: history,
+      attachment: attachment
+    )
   }
 }

@@ -34,4 +34,9 @@ extension StoreOptionKey<Bool> {
   public static let isReadOnly = StoreOptionKey("isReadOnly")
   /// Whether the store is opened although its model's version hashes differ from those of its file. Off by default.
   public static let ignoresModelVersion = StoreOptionKey("ignoresModelVersion")
+  /// Whether each save is kept as a transaction of the store's history. Off by default.
+  ///
+  /// A store that has a history and is opened without it can be read, but not saved, so that the history has no gaps. Converting a
+  /// store with the option set to `false` leaves its history out.
+  public static let tracksPersistentHistory = StoreOptionKey("tracksPersistentHistory")
 }

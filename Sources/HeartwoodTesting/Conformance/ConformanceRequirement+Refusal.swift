@@ -21,6 +21,7 @@ extension ConformanceRequirement {
     case .references(let kind): try expectReferenceRefusal(kind, by: conformance)
     case .userMetadata: try expectUserMetadataRefusal(by: conformance)
     case .embeddedModel: try expectNoModel(of: conformance)
+    case .history: try expectHistoryRefusal(by: conformance)
     }
   }
 
@@ -80,6 +81,20 @@ extension ConformanceRequirement {
       )
     }
     try expect(try bench.bytes() == before, "expected the file to stay as it was, found other bytes")
+  }
+
+  private func expectHistoryRefusal(by conformance: StoreConformance) throws {
+    let bench = Workbench(conformance, model: try ModelMaker(conformance.capabilities).smallest())
+    let error = try expectError(.capabilityMissing, when: "a store is opened that is to keep its history") {
+      _ = try bench.open(tracksHistory: true)
+    }
+    try expect("the files", is: [], found: bench.disk.fileNames())
+    try expect("the store type that the error names", is: conformance.type, found: error.context.storeType)
+    let open = try bench.open()
+    try expectError(.capabilityMissing, when: "its history is asked for") {
+      _ = try open.coordinator.execute(.fetchHistory(after: nil))
+    }
+    try expect("the token of a store without a history", is: nil, found: try open.token())
   }
 
   private func expectNoModel(of conformance: StoreConformance) throws {

@@ -15,6 +15,8 @@ public enum ConformanceRequirement: Sendable, Hashable {
   case userMetadata
   /// The model in the file.
   case embeddedModel
+  /// The saves of the store.
+  case history
 }
 
 extension ConformanceRequirement {
@@ -29,6 +31,7 @@ extension ConformanceRequirement {
     case .entities(let count): count <= capabilities.maximumEntityCount ?? .max
     case .userMetadata: capabilities.supportsUserMetadata
     case .embeddedModel: capabilities.embedsModel
+    case .history: capabilities.supportsHistory
     }
   }
 }
@@ -44,6 +47,7 @@ extension ConformanceRequirement: CustomStringConvertible {
     case .entities(let count): "\(count) entities"
     case .userMetadata: "metadata of the user"
     case .embeddedModel: "the model in the file"
+    case .history: "a history"
     }
   }
 }

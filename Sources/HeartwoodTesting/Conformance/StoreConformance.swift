@@ -47,7 +47,7 @@ extension StoreConformance {
   public var cases: [ConformanceCase] {
     registrationCases + metadataCases + newStoreCases + attributeCases + referenceCases + orderCases + entityCases
       + relationshipCases + editingCases + sameBytesCases + atomicityCases + conflictCases + readOnlyCases
-      + conversionCases + damageCases + randomGraphCases
+      + conversionCases + historyCases + damageCases + randomGraphCases
   }
 
   var typeDescription: StoreTypeDescription { storeClass.typeDescription }

@@ -32,7 +32,18 @@ struct StoreDocument: Codable {
     var links: [String: [Name]]
   }
 
+  struct History: Codable {
+    struct Page: Codable {
+      var count: Int
+      var bytes: Data
+    }
+
+    var purgedNumber: Int64
+    var pages: [Page]
+  }
+
   var metadata: StoreMetadata
+  var history: History?
   var records: [Record]
   /// Something that has nothing to do with the content.
   var noise: String?
@@ -53,7 +64,8 @@ final class FlawedStore<Flaw: StoreFlaw>: AtomicStore {
         supportsRelationships: true,
         referenceKinds: [.uuid, .integer, .string],
         supportsUserMetadata: true,
-        embedsModel: false
+        embedsModel: false,
+        supportsHistory: true
       )
     )
   }
@@ -78,7 +90,9 @@ final class FlawedStore<Flaw: StoreFlaw>: AtomicStore {
     func id(_ name: StoreDocument.Name) throws -> ManagedObjectID {
       loader.objectID(ReferenceID(text: name.reference), of: try loader.entity(named: name.entity))
     }
-    for record in try Self.document(in: file).records {
+    let document = try Self.document(in: file)
+    loader.history = try document.history?.storeHistory()
+    for record in document.records {
       let objectID = try id(record.name)
       try loader.addNode(objectID.reference, to: objectID.entity) { node in
         try node.setAttributeTexts(record.values)
@@ -95,7 +109,11 @@ final class FlawedStore<Flaw: StoreFlaw>: AtomicStore {
         links: node.relatedObjectIDs.mapValues { $0.map(StoreDocument.Name.init) }
       )
     }
-    var document = StoreDocument(metadata: contents.metadata, records: Array(records))
+    var document = StoreDocument(
+      metadata: contents.metadata,
+      history: contents.history.map(StoreDocument.History.init),
+      records: Array(records)
+    )
     try Flaw.write(&document, path: path)
     try output.write(try document.encoded())
   }
@@ -106,5 +124,17 @@ extension StoreDocument {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
     return [UInt8](try encoder.encode(self))
+  }
+}
+
+extension StoreDocument.History {
+  init(_ history: StoreHistory) {
+    purgedNumber = history.purgedNumber
+    pages = history.pages.map { Page(count: $0.transactionCount, bytes: Data($0.bytes)) }
+  }
+
+  func storeHistory() throws -> StoreHistory {
+    let pages = try pages.map { try HistoryPage(bytes: Array($0.bytes), transactionCount: $0.count) }
+    return try StoreHistory(purgedNumber: purgedNumber, pages: pages)
   }
 }

@@ -80,6 +80,21 @@ enum LeavesFilesBehind: StoreFlaw {
   }
 }
 
+enum ForgetsHistory: StoreFlaw {
+  static func write(_ document: inout StoreDocument, path: String) { document.history = nil }
+}
+
+enum LosesNewestPage: StoreFlaw {
+  static func read(_ document: inout StoreDocument) {
+    guard document.history?.pages.count ?? 0 > 1 else { return }
+    document.history?.pages.removeLast()
+  }
+}
+
+enum NumbersFromOne: StoreFlaw {
+  static func read(_ document: inout StoreDocument) { document.history?.purgedNumber = 0 }
+}
+
 /// It declares binary attributes and cannot hold them.
 enum LacksWithoutSaying: StoreFlaw {
   static func read(_ document: inout StoreDocument) {

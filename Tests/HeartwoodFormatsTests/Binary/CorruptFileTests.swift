@@ -10,9 +10,19 @@ import Testing
     let name: String
     let code: PersistenceError.Code
     let reason: String
+    /// Whether the whole file has a history.
+    var hasHistory = false
     let make: @Sendable ([UInt8], inout BinaryFileEditor) -> [UInt8]
 
     var testDescription: String { name }
+
+    var store: SampleStore { get throws { try hasHistory ? HistorySample.store() : TinySample.store() } }
+
+    fileprivate var wholeFile: [UInt8] {
+      get throws {
+        try hasHistory ? HistorySample.store().writeGroups(of: HistorySample.contents()) : TinySample.file()
+      }
+    }
   }
 
   private typealias Section = TinySample.Section
@@ -63,9 +73,32 @@ import Testing
       editor.editSections = { $0[3] = $0[2] }
       return editor.assembled()
     },
-    Sample(name: "newer-reader-needed", code: .fileFormatUnsupported, reason: "version 2") { _, editor in
+    Sample(name: "newer-reader-needed", code: .fileCorrupt, reason: "directory ends too early") { _, editor in
       editor.header.set(UInt32(2), at: 8)
       editor.header.set(UInt32(2), at: 12)
+      return editor.assembled()
+    },
+    Sample(name: "last-reader-needed", code: .fileFormatUnsupported, reason: "version 4294967295") { _, editor in
+      editor.header.set(UInt32.max, at: 8)
+      editor.header.set(UInt32.max, at: 12)
+      return editor.assembled()
+    },
+    Sample(name: "history-flipped-bit", code: .fileCorrupt, reason: "page of the history", hasHistory: true) {
+      bytes,
+      editor in changed(bytes, editor.offset(ofSection: editor.sections.count - 1) + 9)
+    },
+    Sample(name: "history-too-many", code: .fileCorrupt, reason: "4294967295 transactions", hasHistory: true) {
+      _,
+      editor in
+      editor.history?.transactionCounts[0] = 4_294_967_295
+      return editor.assembled()
+    },
+    Sample(name: "history-longer-part", code: .fileCorrupt, reason: "longer than what", hasHistory: true) { _, editor in
+      editor.editPage(0) { $0.set(UInt64.max, at: 0) }
+      return editor.assembled()
+    },
+    Sample(name: "history-not-utf-8", code: .fileCorrupt, reason: "UTF-8", hasHistory: true) { _, editor in
+      editor.editPage(1) { $0[20] = 0xFF }
       return editor.assembled()
     },
     Sample(name: "core-data", code: .fileFormatUnsupported, reason: "Apple's Core Data") { _, _ in
@@ -81,7 +114,7 @@ import Testing
 
   private static func file(_ sample: Sample) throws -> [UInt8] {
     try SampleFiles.bytes("corrupt/\(sample.name).heartwood") {
-      let bytes = try TinySample.file()
+      let bytes = try sample.wholeFile
       var editor = try BinaryFileEditor(bytes)
       return sample.make(bytes, &editor)
     }
@@ -89,7 +122,7 @@ import Testing
 
   @Test(arguments: samples)
   func isRefused(sample: Sample) throws {
-    let error = try #require(DamageTests.refusal(of: try Self.file(sample), by: try TinySample.store()))
+    let error = try #require(DamageTests.refusal(of: try Self.file(sample), by: try sample.store))
     #expect(error.code == sample.code)
     #expect(error.context.byteOffset != nil)
     #expect(error.message.contains(sample.reason), "\(error.message)")

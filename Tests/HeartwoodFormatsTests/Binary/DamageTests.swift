@@ -77,10 +77,10 @@ import Testing
       Self.refusal(of: editor.assembled(), by: try TinySample.store()) == nil,
       "version 3 that version 1 can read"
     )
-    editor.header.set(UInt32(2), at: 12)
+    editor.header.set(UInt32(3), at: 12)
     let error = try #require(Self.refusal(of: editor.assembled(), by: try TinySample.store()))
     #expect(
-      error.code == .fileFormatUnsupported && error.message.contains("version 2") && error.context.byteOffset == 12
+      error.code == .fileFormatUnsupported && error.message.contains("version 3") && error.context.byteOffset == 12
     )
   }
 }

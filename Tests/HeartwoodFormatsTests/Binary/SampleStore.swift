@@ -75,6 +75,7 @@ struct SampleStore {
     try BinaryStore(setup).load(try Self.input(bytes), into: loader)
     let contents = try loader.finish()
     for table in contents.tables { try table.verify() }
+    try contents.history?.verify()
     return contents
   }
 

@@ -61,6 +61,7 @@ struct BinaryFileEditor {
   var header: [UInt8]
   var sections: [[UInt8]]
   var tables: [BinaryDirectory.Table]
+  var history: BinaryDirectory.History?
   /// Changes the directory's sections before it is written.
   var editSections: (inout [BinarySection]) -> Void = { _ in }
   /// Changes the bytes of the directory before its checksum is made.
@@ -71,6 +72,7 @@ struct BinaryFileEditor {
     header = Array(bytes[..<BinaryFormat.headerLength])
     sections = file.directory.sections.indices.map { Array(file.bytes(ofSection: $0).unsafeBytes) }
     tables = file.directory.tables
+    history = file.directory.history
   }
 
   func assembled() -> [UInt8] {
@@ -79,7 +81,7 @@ struct BinaryFileEditor {
     var entries: [BinarySection] = []
     for section in sections { entries.append(Self.append(section, to: &bytes)) }
     editSections(&entries)
-    var directory = Array(BinaryDirectory(sections: entries, tables: tables).encoded.data)
+    var directory = Array(BinaryDirectory(sections: entries, tables: tables, history: history).encoded.data)
     editDirectory(&directory)
     let trailer = BinaryTrailer(directory: Self.append(directory, to: &bytes))
     return bytes + Array(trailer.encoded.data)

@@ -16,7 +16,8 @@ final class LineStore: AtomicStore {
       supportsRelationships: true,
       referenceKinds: [.integer],
       supportsUserMetadata: false,
-      embedsModel: false
+      embedsModel: false,
+      supportsHistory: false
     )
   )
 

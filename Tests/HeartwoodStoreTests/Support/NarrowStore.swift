@@ -15,7 +15,8 @@ final class NarrowStore: AtomicStore {
       supportsRelationships: false,
       referenceKinds: [.integer],
       supportsUserMetadata: false,
-      embedsModel: false
+      embedsModel: false,
+      supportsHistory: false
     )
   )
 

@@ -16,7 +16,8 @@ final class PlainStore: AtomicStore {
       supportsRelationships: true,
       referenceKinds: [.uuid, .integer, .string],
       supportsUserMetadata: true,
-      embedsModel: false
+      embedsModel: false,
+      supportsHistory: false
     )
   )
 

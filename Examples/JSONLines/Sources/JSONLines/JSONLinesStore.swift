@@ -16,7 +16,8 @@ public final class JSONLinesStore: AtomicStore {
       supportsRelationships: true,
       referenceKinds: [.uuid, .integer, .string],
       supportsUserMetadata: true,
-      embedsModel: false
+      embedsModel: false,
+      supportsHistory: false
     )
   )
 

@@ -42,6 +42,15 @@ struct ModelMaker {
     return try ManagedObjectModel(entities: [definition])
   }
 
+  /// An entity with attributes that histories preserve, and one that they do not.
+  func withPreservedAttributes() throws -> ManagedObjectModel {
+    var properties = attributes.map { $0.preserved() }
+    if let type = AttributeType.allCases.first(where: attributeTypes.contains) {
+      properties.append(.attribute(Self.value, type, optional: true))
+    }
+    return try ManagedObjectModel(entities: [EntityDefinition(name: Self.entity, properties: properties)])
+  }
+
   /// An entity that leads to itself, for stores that have no relationships.
   func withForbiddenRelationship() throws -> ManagedObjectModel {
     let properties = attributes + [.toOne("next", Self.entity, inverse: nil)]
@@ -111,6 +120,12 @@ extension ModelMaker {
 }
 
 extension PropertyDescription {
+  fileprivate func preserved() -> PropertyDescription {
+    guard case .attribute(var attribute) = self else { return self }
+    attribute.preservesValueInHistoryOnDeletion = true
+    return .attribute(attribute)
+  }
+
   fileprivate func renamed(_ name: String) -> PropertyDescription {
     switch self {
     case .attribute(var attribute):

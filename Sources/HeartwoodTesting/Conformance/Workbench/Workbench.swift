@@ -76,9 +76,14 @@ extension Workbench {
     return try PersistentStoreCoordinator(managedObjectModel: model, registry: registry, fileSystem: fileSystem)
   }
 
-  func open(_ name: String = Workbench.name, readOnly: Bool = false) throws -> OpenStore {
+  func open(
+    _ name: String = Workbench.name,
+    readOnly: Bool = false,
+    tracksHistory: Bool = false
+  ) throws -> OpenStore {
     var options = options
     if readOnly { options[.isReadOnly] = true }
+    if tracksHistory { options[.tracksPersistentHistory] = true }
     let coordinator = try makeCoordinator()
     let store = try coordinator.addPersistentStore(type: conformance.type, at: url(name), options: options)
     return openStore(store, in: coordinator)
@@ -89,9 +94,11 @@ extension Workbench {
   }
 
   /// A store that holds anything, to prepare contents in.
-  func openInMemory() throws -> OpenStore {
+  func openInMemory(tracksHistory: Bool = false) throws -> OpenStore {
+    var options = StoreOptions()
+    if tracksHistory { options[.tracksPersistentHistory] = true }
     let coordinator = try makeCoordinator()
-    return openStore(try coordinator.addPersistentStore(type: .inMemory, at: nil), in: coordinator)
+    return openStore(try coordinator.addPersistentStore(type: .inMemory, at: nil, options: options), in: coordinator)
   }
 
   /// Writes what `source` keeps as a store of the tested type, and opens that.

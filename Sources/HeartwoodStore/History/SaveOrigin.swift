@@ -1,0 +1,10 @@
+/// Who saves, for the history.
+package struct SaveOrigin: Sendable {
+  package var author: String?
+  package var contextName: String?
+
+  package init(author: String? = nil, contextName: String? = nil) {
+    self.author = author
+    self.contextName = contextName
+  }
+}

@@ -1,0 +1,124 @@
+/// The history of a store: which transactions it has had since tracking began, or since they were purged.
+///
+/// It is a value: a copy is O(pages) and stays what it was. The author of a store that keeps history writes ``purgedNumber``, and
+/// for each of the ``pages`` its count and bytes, and gives them back when the file is loaded.
+public struct StoreHistory: Sendable {
+  /// The number of the last transaction that is no longer kept; 0 where none was purged.
+  public private(set) var purgedNumber: Int64
+  /// The transactions that are kept, in order.
+  public private(set) var pages: [HistoryPage]
+  /// How many transactions are kept. O(1).
+  public private(set) var transactionCount: Int
+
+  /// A history that begins.
+  package init() {
+    purgedNumber = 0
+    pages = []
+    transactionCount = 0
+  }
+
+  /// Makes a history of what a store has kept. O(pages).
+  ///
+  /// - Throws: ``PersistenceError/Code/fileCorrupt`` where the numbers cannot be.
+  public init(purgedNumber: Int64, pages: [HistoryPage]) throws(PersistenceError) {
+    var last = purgedNumber
+    for page in pages {
+      let (sum, overflow) = last.addingReportingOverflow(Int64(page.transactionCount))
+      last = overflow ? -1 : sum
+      if last < 0 { break }
+    }
+    guard purgedNumber >= 0, last >= 0 else {
+      throw PersistenceError(
+        .fileCorrupt,
+        "The history was altered: its transactions have no such numbers. Restore the file from a copy."
+      )
+    }
+    self.purgedNumber = purgedNumber
+    self.pages = pages
+    self.transactionCount = Int(last - purgedNumber)
+  }
+}
+
+extension StoreHistory {
+  /// The number of the newest transaction, kept or not; 0 where there was none.
+  public var lastNumber: Int64 { purgedNumber + Int64(transactionCount) }
+
+  /// Makes sure that all pages may be read; after the first success it takes O(pages).
+  package func verify() throws(PersistenceError) {
+    let pages = pages
+    let faults = Parallel.map(pages.count) { index -> PersistenceError? in
+      do throws(PersistenceError) {
+        try pages[index].verify()
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let first = faults.lazy.compactMap(\.self).first { throw first }
+  }
+}
+
+// MARK: Reading
+
+extension StoreHistory {
+  /// The transactions after the one with a number, in order. Pages with earlier ones only are not read.
+  func entries(after number: Int64) throws(PersistenceError) -> [HistoryEntry] {
+    var entries: [HistoryEntry] = []
+    var first = purgedNumber + 1
+    for page in pages {
+      let next = first + Int64(page.transactionCount)
+      if next - 1 > number {
+        try page.verify()
+        entries += page.entries(from: first).drop { $0.number <= number }
+      }
+      first = next
+    }
+    return entries
+  }
+
+  /// The number of the last transaction of those that were saved before a date and that no later one stands before: what is behind
+  /// it stays.
+  func lastNumber(beforeDate seconds: Double) throws(PersistenceError) -> Int64 {
+    var number = purgedNumber
+    for page in pages {
+      try page.verify()
+      for entry in page.entries(from: number + 1) {
+        guard entry.seconds < seconds else { return number }
+        number = entry.number
+      }
+    }
+    return number
+  }
+}
+
+// MARK: Changing
+
+extension StoreHistory {
+  /// Adds a transaction, which gets the next number. The last page has been verified. O(bytes of the transaction and of a page
+  /// that is not full).
+  package mutating func append(_ transaction: ByteSlice) throws(PersistenceError) {
+    guard lastNumber < .max else {
+      throw PersistenceError(.capabilityMissing, "The history has no number left. Begin a new one: convert the store.")
+    }
+    if let last = pages.last, last.content.count < HistoryPage.fullByteCount {
+      pages[pages.count - 1] = last.appending(transaction)
+    } else {
+      pages.append(HistoryPage(sound: transaction, transactionCount: 1))
+    }
+    transactionCount += 1
+  }
+
+  /// Forgets the transactions up to the one with a number, all of whose pages have been verified.
+  mutating func removeTransactions(through number: Int64) {
+    while let page = pages.first, purgedNumber < number {
+      let count = Int(min(number - purgedNumber, Int64(page.transactionCount)))
+      if count == page.transactionCount {
+        pages.removeFirst()
+      } else {
+        pages[0] = page.removingFirst(count)
+      }
+      purgedNumber += Int64(count)
+      transactionCount -= count
+    }
+  }
+}

@@ -22,13 +22,14 @@ extension ManagedObjectContext {
     }
   }
 
-  private func markDeleted(_ object: ManagedObject) {
+  func markDeleted(_ object: ManagedObject) {
     object.state.insert(.deleted)
     if object.isInserted {
       object.state.remove(.inserted)
       object.state.insert(.detached)
       inserted.remove(object)
-      newObjects[object.objectID] = nil
+      noteChange(object)
+      forgetID(of: object)
     } else {
       note(object, hasChanges: false)
       deleted.append(object)

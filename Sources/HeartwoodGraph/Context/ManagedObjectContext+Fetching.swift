@@ -42,7 +42,7 @@ extension ManagedObjectContext {
     followStores()
     var count = inserted.objects.count { $0.entity.isKind(of: entity) }
     for entity in persistentStoreCoordinator.managedObjectModel.concreteEntities(under: entity) {
-      for store in stores(keeping: entity) { count += try store.engine.count(of: entity) }
+      for store in stores(keeping: entity) { count += try source(for: store).count(of: entity) }
     }
     for object in deleted.objects where object.entity.isKind(of: entity) {
       // Another context may have deleted it as well.

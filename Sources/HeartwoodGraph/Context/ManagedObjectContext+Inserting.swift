@@ -28,9 +28,16 @@ extension ManagedObjectContext {
         context: .init(entity: entity.name)
       )
     }
+    let id = ManagedObjectID.temporary(in: binding(for: entity, in: nil).scope)
+    let object = makeNewObject(of: entity, id)
+    object.awakeFromInsert()
+    return object
+  }
+
+  /// Registers a new object that has the model's default values.
+  func makeNewObject(of entity: EntityDescription, _ id: ManagedObjectID) -> ManagedObject {
     let binding = binding(for: entity, in: nil)
-    let id = ManagedObjectID.temporary(in: binding.scope)
-    let changes = ObjectChanges(temporaryID: id, group: nil, values: binding.initialValues)
+    let changes = ObjectChanges(newID: id, group: nil, values: binding.initialValues)
     let seed = ManagedObjectSeed(
       binding: binding,
       content: .changed(changes),
@@ -40,7 +47,7 @@ extension ManagedObjectContext {
     let object = binding.objectClass.init(seed)
     newObjects[id] = object
     inserted.append(object)
-    object.awakeFromInsert()
+    noteChange(object)
     return object
   }
 }

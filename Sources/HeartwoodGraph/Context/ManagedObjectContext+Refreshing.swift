@@ -1,4 +1,5 @@
 import HeartwoodModel
+import HeartwoodStore
 
 extension ManagedObjectContext {
   /// Forgets all changes: new objects vanish, changed and deleted ones are again what they were when they were read.
@@ -31,8 +32,8 @@ extension ManagedObjectContext {
     if object.state.contains(.inserted) || object.state.contains(.deleted) { return }
     if mergeChanges, object.isUpdated { return object.rebaseChanges() }
     note(object, hasChanges: false)
-    object.state.remove(.inaccessible)
-    object.content = .fault
+    if object.rowID != .none { object.state.remove(.inaccessible) }
+    object.becomeFault()
   }
 
   func detach(_ object: ManagedObject) {
@@ -49,5 +50,10 @@ extension ManagedObjectContext {
     updated = ObjectList()
     deleted = ObjectList()
     newObjects = [:]
+    formerIDs = [:]
+    lostIDs = []
+    conflictingArrivals = []
+    assignedStores = [:]
+    changeNumber &+= 1
   }
 }

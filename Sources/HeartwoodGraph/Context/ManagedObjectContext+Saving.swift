@@ -2,7 +2,8 @@ import HeartwoodModel
 import HeartwoodStore
 
 extension ManagedObjectContext {
-  /// Writes all changes to the stores. It does nothing where there are none.
+  /// Writes all changes to the stores, or gives them to the parent, which then has them as changes of its own. It does nothing
+  /// where there are none.
   ///
   /// Each store saves all its changes or none. Where a context changes objects of several stores and one of them fails, those
   /// before it have saved; the changes of the others stay, and saving can be tried again.
@@ -13,11 +14,14 @@ extension ManagedObjectContext {
   public func save() throws {
     guard hasChanges else { return }
     followStores()
+    try checkArrivals()
+    if upstream.stagingArea != nil { try prepareForParent() }
     for save in try pendingSaves() {
       // Transient values are nothing to a store.
-      let commit = save.changes.isEmpty ? nil : try save.store.engine.save(save.changes, origin: saveOrigin)
+      let commit = save.changes.isEmpty ? nil : try save.source.save(save.changes, origin: saveOrigin)
       finish(save, commit)
     }
+    parent?.takeArrivals()
   }
 }
 
@@ -28,12 +32,12 @@ extension ManagedObjectContext {
     var saves: [PendingSave] = []
     func index(of store: PersistentStore) -> Int {
       if let index = saves.firstIndex(where: { $0.store === store }) { return index }
-      saves.append(PendingSave(store: store))
+      saves.append(PendingSave(store: store, source: source(for: store)))
       return saves.count - 1
     }
     var validation = SaveValidation()
     for object in inserted.objects {
-      let index = index(of: try persistentStoreCoordinator.storeForNewObjects(of: object.entity))
+      let index = index(of: try storeForNewObject(object))
       let values = valuesToSave(object)
       validation.check(values, of: object)
       saves[index].inserted.append(object)
@@ -70,7 +74,7 @@ extension ManagedObjectContext {
   }
 
   /// The values of all properties; relationships no longer lead to new objects that were deleted before they were saved.
-  private func valuesToSave(_ object: ManagedObject) -> [PropertyValue] {
+  func valuesToSave(_ object: ManagedObject) -> [PropertyValue] {
     object.binding.traits.indices.map { ordinal in
       switch object.value(at: ordinal) {
       case .toOne(let id) where isGone(id): .null
@@ -80,7 +84,9 @@ extension ManagedObjectContext {
     }
   }
 
-  private func isGone(_ id: ManagedObjectID) -> Bool { id.isTemporaryID && newObjects[id] == nil }
+  private func isGone(_ id: ManagedObjectID) -> Bool {
+    id.isTemporaryID ? newObjects[id] == nil : lostIDs.contains(id)
+  }
 
   /// What of the changes a store has to write; nil where only transient values have changed.
   private func recordUpdate(_ object: ManagedObject, _ values: [PropertyValue]) -> RecordUpdate? {
@@ -111,6 +117,7 @@ extension ManagedObjectContext {
       note(object, hasChanges: false)
     }
     for object in save.deleted {
+      noteChange(object)
       detach(object)
       deleted.remove(object)
     }
@@ -147,10 +154,15 @@ extension ManagedObjectContext {
   private func forgetInserted() {
     inserted = ObjectList()
     newObjects = [:]
+    formerIDs = [:]
+    assignedStores = [:]
+    changeNumber &+= 1
   }
 
   private func forgetInserted(_ object: ManagedObject) {
+    noteChange(object)
     newObjects[object.objectID] = nil
+    assignedStores[ObjectIdentifier(object)] = nil
     inserted.remove(object)
   }
 }

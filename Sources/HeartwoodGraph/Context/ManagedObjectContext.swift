@@ -8,8 +8,9 @@ import HeartwoodStore
 ///
 /// An object keeps the values that it has read, whatever other contexts save; ``refresh(_:mergeChanges:)`` takes the newest ones.
 public final class ManagedObjectContext {
-  /// What the context reads from and saves to.
+  /// What the context, or the last of its parents, reads from and saves to.
   public let persistentStoreCoordinator: PersistentStoreCoordinator
+  let upstream: ContextUpstream
   /// A name for people. The history of the stores has it.
   public var name: String?
   /// Who makes the changes, for the history of the stores. Two parts of an application that save tell each other's saves apart by it.
@@ -18,15 +19,39 @@ public final class ManagedObjectContext {
   var inserted = ObjectList()
   var updated = ObjectList()
   var deleted = ObjectList()
-  /// The inserted objects by their temporary ids.
+  /// The inserted objects by their ids.
   var newObjects: [ManagedObjectID: ManagedObject] = [:]
+  /// The ids that inserted objects got in place of their temporary ones.
+  var formerIDs: [ManagedObjectID: ManagedObjectID] = [:]
+  /// Ids that are not temporary, and whose objects were deleted before a store had them.
+  var lostIDs: Set<ManagedObjectID> = []
+  /// The stores that inserted objects were given to.
+  var assignedStores: [ObjectIdentifier: PersistentStore] = [:]
+  /// What children read from and save to, once there is one.
+  var stagingArea: StagingArea?
+  /// Grows with each change of an object.
+  var changeNumber: UInt64 = 0
+  /// The ``changeNumber`` that children see.
+  var publishedChangeNumber: UInt64 = 0
+  /// The save of a child that the context has taken in last.
+  var seenArrival: UInt64 = 0
+  /// Objects of which a child's changes could not be taken in.
+  var conflictingArrivals: Set<ManagedObjectID> = []
+  /// The objects that were changed since children could see it.
+  var unpublishedObjects: Set<ObjectIdentifier> = []
+  var notesUnpublishedObjects = false
   private var bindings: [BindingKey: EntityBinding] = [:]
   /// The bindings of open stores by their scopes, which they hold: the fast way from an id to its object.
   private var bindingsByScope: [ObjectIdentifier: EntityBinding] = [:]
   private var seenStoreChange: UInt64 = 0
 
-  /// Makes a context without objects.
-  public init(_ persistentStoreCoordinator: PersistentStoreCoordinator) {
+  /// Makes a context without objects, over the stores of a coordinator.
+  public convenience init(_ persistentStoreCoordinator: PersistentStoreCoordinator) {
+    self.init(.stores, persistentStoreCoordinator)
+  }
+
+  init(_ upstream: ContextUpstream, _ persistentStoreCoordinator: PersistentStoreCoordinator) {
+    self.upstream = upstream
     self.persistentStoreCoordinator = persistentStoreCoordinator
   }
 
@@ -66,6 +91,7 @@ extension ManagedObjectContext {
 
   /// Notes whether an object that a store has has changes.
   func note(_ object: ManagedObject, hasChanges: Bool) {
+    noteChange(object)
     if hasChanges == object.isUpdated { return }
     if hasChanges {
       object.state.insert(.updated)
@@ -74,6 +100,17 @@ extension ManagedObjectContext {
       object.state.remove(.updated)
       updated.remove(object)
     }
+  }
+}
+
+// MARK: Noticing
+
+extension ManagedObjectContext {
+  /// Notes that an object is not what it was.
+  @inline(__always)
+  func noteChange(_ object: ManagedObject) {
+    changeNumber &+= 1
+    if notesUnpublishedObjects { unpublishedObjects.insert(ObjectIdentifier(object)) }
   }
 }
 
@@ -95,7 +132,7 @@ extension ManagedObjectContext {
     if let binding = bindings[key] { return binding }
     let binding = EntityBinding(
       context: self,
-      store: store,
+      source: store.map(source),
       entity: entity,
       objectClass: persistentStoreCoordinator.objectClasses.objectClass(for: entity)
     )
@@ -118,8 +155,16 @@ extension ManagedObjectContext {
     return binding
   }
 
-  /// Notices stores that were removed, and lets objects of those that were converted belong to the new store.
+  /// What stands for `store` in the context: the store itself, or the parent's view of it.
+  func source(for store: PersistentStore) -> any RecordSource {
+    upstream.stagingArea?.source(for: store) ?? store
+  }
+
+  /// Takes what parents have changed and children have saved, notices stores that were removed, and lets objects of those that
+  /// were converted belong to the new store.
   func followStores() {
+    parent?.publishChanges()
+    takeArrivals()
     let change = persistentStoreCoordinator.storeChanges.current
     guard change != seenStoreChange else { return }
     seenStoreChange = change
@@ -131,9 +176,12 @@ extension ManagedObjectContext {
       guard bindings[newKey] == nil else { continue }
       bindings[key] = nil
       bindings[newKey] = binding
-      binding.bind(to: successor)
+      binding.bind(to: source(for: successor))
     }
   }
+
+  /// What the objects that stores have are found by.
+  var savedBindings: [EntityBinding] { bindings.values.filter { $0.source != nil } }
 
   func forgetBindings() {
     for binding in bindings.values { binding.context = nil }

@@ -13,14 +13,16 @@ final class EntityBinding {
   let transientOrdinals: [Int]
   /// What a new object has, indexed by property ordinal; nil where nothing is.
   let initialValues: [PropertyValue?]
-  /// The store that keeps the objects; nil for new ones.
-  private(set) var store: PersistentStore?
+  /// Where the objects' records are; nil for new ones.
+  private(set) var source: (any RecordSource)?
   /// What the ids of the objects are made with.
   private(set) var scope: ObjectIDScope
   /// What the ids that the objects' relationships have are made with, indexed by entity ordinal.
   private(set) var scopes: [ObjectIDScope] = []
   // Exclusivity is checked by eye for what every fault reads: nothing here is changed while it is read.
   @exclusivity(unchecked) private var saves: ChangeCounter?
+  /// Whether the records are those of a parent context, which has no single counter.
+  @exclusivity(unchecked) private var isStaged = false
   /// The newest version of the table that has been asked for.
   private(set) var table: NodeTable {
     didSet {
@@ -38,7 +40,7 @@ final class EntityBinding {
 
   init(
     context: ManagedObjectContext,
-    store: PersistentStore?,
+    source: (any RecordSource)?,
     entity: EntityDescription,
     objectClass: ManagedObject.Type
   ) {
@@ -53,17 +55,21 @@ final class EntityBinding {
     }
     self.table = NodeTable(entity: entity)
     self.scope = ObjectIDScope(storeIdentifier: nil, entity: entity)
-    if let store { bind(to: store) }
+    if let source { bind(to: source) }
   }
 
-  /// Lets the objects belong to `store`, which has the same records in the same rows as the one before.
-  func bind(to store: PersistentStore) {
-    self.store = store
-    scopes = store.engine.scopes
+  /// Lets the objects belong to `source`, which has the same records in the same rows as the one before.
+  func bind(to source: any RecordSource) {
+    self.source = source
+    scopes = source.scopes
     scope = scopes[entity.ordinal]
-    saves = store.engine.saves
+    saves = (source as? PersistentStore)?.engine.saves
+    isStaged = saves == nil
     seenSave = nil
   }
+
+  /// The store that keeps the objects in the end; nil for new ones.
+  var store: PersistentStore? { source?.store }
 }
 
 // MARK: The table
@@ -72,22 +78,64 @@ extension EntityBinding {
   /// Takes the newest version of the table, where there is one that has not been seen.
   @inline(__always)
   func synchronize() throws {
-    if saves?.current != seenSave { try readTable() }
+    if isStaged || saves?.current != seenSave { try readTable() }
   }
 
   @inline(never)
   private func readTable() throws {
-    guard let store, let saves else { return }
-    let number = saves.current
-    table = try store.engine.table(of: entity)
+    guard let source else { return }
+    if isStaged { context?.parent?.publishChanges() }
+    let number = source.changeNumber
+    guard number != seenSave else { return }
+    take(try source.table(of: entity))
     seenSave = number
   }
 
   /// Takes the table that a save of the context has made.
   func adopt(_ commit: StoreCommit) {
     if seenSave == commit.number { return }
-    table = commit.tables[entity.ordinal]
+    take(commit.tables[entity.ordinal])
     seenSave = commit.number
+  }
+
+  private func take(_ newest: NodeTable) {
+    let previous = table
+    table = newest
+    if let first = previous.firstUnsavedRow { follow(rowsFrom: first, of: previous) }
+  }
+
+  /// Lets objects whose records were in rows that no store had be found where these are now.
+  private func follow(rowsFrom first: RowID, of previous: NodeTable) {
+    let objects = slots.objects(from: first)
+    for object in objects { slots.remove(object, at: object.rowID) }
+    for object in objects {
+      let reference = previous.reference(object.rowID)
+      if let row = try? table.row(of: reference) {
+        object.move(to: row)
+        slots.set(object, at: row)
+      } else {
+        object.lose(ManagedObjectID(scope: scope, reference: reference))
+      }
+    }
+  }
+
+  /// The version that a change of a record counts as based on, which was read from a row of `group`: the newest one where that has
+  /// the same values.
+  func baseVersion(_ row: RowID, readFrom group: RowGroup) -> UInt64 {
+    let version = group.versions[row.row]
+    guard isStaged, let newest = liveGroup(of: row), newest !== group,
+      hasSameValues(row.row, of: group, row.row, of: newest)
+    else { return version }
+    return newest.versions[row.row]
+  }
+
+  /// Whether a record has the same values in two versions of its row.
+  func hasSameValues(_ row: Int, of group: RowGroup, _ otherRow: Int, of other: RowGroup) -> Bool {
+    traits.indices.allSatisfy { ordinal in
+      let type = traits[ordinal].attributeType
+      return group.value(row: row, ordinal: ordinal, type: type, scopes: scopes)
+        == other.value(row: otherRow, ordinal: ordinal, type: type, scopes: scopes)
+    }
   }
 
   /// The group that has the record of `row`, or nil where that was deleted.

@@ -42,6 +42,7 @@ extension ManagedObject {
     guard case .changed(let changes) = content else { return }
     try? binding.synchronize()
     changes.group = binding.liveGroup(of: rowID)
+    changes.isOutdated = false
     if changes.group == nil { state.insert(.inaccessible) }
     for ordinal in changes.unsettledOrdinals { reconsider(ordinal, changes) }
     endChange(changes)
@@ -50,9 +51,9 @@ extension ManagedObject {
   /// Forgets the changes; what the object was read with stays.
   final func revert() {
     guard case .changed(let changes) = content else { return }
-    state.remove(.inaccessible)
+    if rowID != .none { state.remove(.inaccessible) }
     guard let group = changes.group else {
-      content = .fault
+      becomeFault()
       return
     }
     content = .read(group)
@@ -60,7 +61,10 @@ extension ManagedObject {
   }
 
   /// The version of the record that the object's values are from; 0 for an object that has read none.
-  final var baseVersion: UInt64 { group?.versions[rowID.row] ?? 0 }
+  final var baseVersion: UInt64 {
+    if case .changed(let changes) = content, changes.isOutdated { return .max }
+    return group.map { binding.baseVersion(rowID, readFrom: $0) } ?? 0
+  }
 
   /// The group that the object reads from; nil for faults and new objects.
   final var group: RowGroup? {

@@ -73,7 +73,11 @@ extension ManagedObject {
   /// Lets the context know whether the object has changes.
   final func endChange(_ changes: ObjectChanges) {
     if let group = changes.group, changes.isEmpty { content = .read(group) }
-    if !state.contains(.inserted) { binding.context?.note(self, hasChanges: changes.hasUnsettled) }
+    if state.contains(.inserted) {
+      binding.context?.noteChange(self)
+    } else {
+      binding.context?.note(self, hasChanges: changes.hasUnsettled)
+    }
   }
 
   /// Forgets a change that is as the store has it.

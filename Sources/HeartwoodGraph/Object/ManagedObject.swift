@@ -73,7 +73,7 @@ public struct ManagedObjectSeed {
 extension ManagedObject {
   /// The name of the object, which is Sendable. A save makes it permanent.
   public final var objectID: ManagedObjectID {
-    if case .changed(let changes) = content, let temporaryID = changes.temporaryID { return temporaryID }
+    if case .changed(let changes) = content, let newID = changes.newID { return newID }
     return binding.objectID(rowID)
   }
 

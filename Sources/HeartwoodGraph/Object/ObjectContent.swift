@@ -15,10 +15,12 @@ enum ObjectContent {
 ///
 /// Exclusivity is checked by eye: no method calls another's code while it uses the values.
 final class ObjectChanges {
-  /// The id of an object that no store has yet.
-  let temporaryID: ManagedObjectID?
+  /// The id of an object that no store has: temporary, or the one that a store will have it under.
+  @exclusivity(unchecked) var newID: ManagedObjectID?
   /// The version of the record that the changes are based on; nil where no store has one.
   @exclusivity(unchecked) var group: RowGroup?
+  /// Whether the record has become another since the changes were made, though ``group`` is its newest version.
+  @exclusivity(unchecked) var isOutdated = false
   /// The new values of attributes and to-one relationships, indexed by property ordinal; nil for what is as it was. A new object
   /// has its default values here.
   @exclusivity(unchecked) private var values: [PropertyValue?]
@@ -28,8 +30,8 @@ final class ObjectChanges {
   /// while the object awoke.
   @exclusivity(unchecked) private var settled: Set<Int> = []
 
-  init(temporaryID: ManagedObjectID? = nil, group: RowGroup?, values: [PropertyValue?]) {
-    self.temporaryID = temporaryID
+  init(newID: ManagedObjectID? = nil, group: RowGroup?, values: [PropertyValue?]) {
+    self.newID = newID
     self.group = group
     self.values = values
   }
@@ -70,6 +72,16 @@ extension ObjectChanges {
   func setLinks(_ list: ObjectIDList?, at ordinal: Int) {
     links[ordinal] = list
     settled.remove(ordinal)
+  }
+
+  /// Lets relationships name objects by other ids.
+  func replaceIDs(_ ids: [ManagedObjectID: ManagedObjectID], relationships: [RelationshipTarget?]) {
+    for ordinal in relationships.indices where relationships[ordinal] != nil {
+      if case .toOne(let old) = values[ordinal], let new = ids[old] { values[ordinal] = .toOne(new) }
+      if let list = links[ordinal], list.ids.contains(where: { ids[$0] != nil }) {
+        links[ordinal] = ObjectIDList(list.ids.map { ids[$0] ?? $0 })
+      }
+    }
   }
 
   /// Lets the value of a property be seen, but not saved.

@@ -52,6 +52,13 @@ extension ObjectSlots {
     groups[ordinal] = new
   }
 
+  /// The objects that are registered at `row` or behind it.
+  func objects(from row: RowID) -> [ManagedObject] {
+    groups.indices.dropFirst(row.group).flatMap { ordinal in
+      groups[ordinal].dropFirst(ordinal == row.group ? row.row : 0).compactMap { $0?.takeUnretainedValue() }
+    }
+  }
+
   /// All registered objects, in the order of their rows. O(rows).
   var objects: [ManagedObject] {
     groups.flatMap { group in group.compactMap { $0?.takeUnretainedValue() } }

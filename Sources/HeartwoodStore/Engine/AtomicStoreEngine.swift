@@ -10,7 +10,6 @@ package final class AtomicStoreEngine: StoreEngine {
     var file: StoreInput?
     /// What stands at the path as far as the engine knows: ``file``, or one that a save put there before it failed.
     var standing: FileIdentity?
-    var references = ReferenceAssigner()
   }
 
   private let store: any AtomicStore
@@ -20,6 +19,8 @@ package final class AtomicStoreEngine: StoreEngine {
   /// The ordinals of the entities whose records are read together with those of an entity, by its ordinal.
   private let reachable: [[Int]]
   private let state: Mutex<State>
+  /// Names that were given are not given again, whether the save that wanted them succeeds or not.
+  private let references = Mutex(ReferenceAssigner())
   /// Whether the engine was closed. Held for the whole of a save, so that two of them follow each other while readers go on.
   private let saving = Mutex(false)
   package let saves = ChangeCounter()
@@ -186,6 +187,21 @@ extension AtomicStoreEngine {
 // MARK: Saving
 
 extension AtomicStoreEngine {
+  package func newReferences(count: Int, for entity: EntityDescription) throws(PersistenceError) -> [ReferenceID] {
+    let preferred = typeDescription.capabilities.referenceKinds.first ?? .uuid
+    return try references.withLock { assigner throws(PersistenceError) in
+      let table = state.withLock { $0.contents.tables[entity.ordinal] }
+      try table.verify()
+      var uuids = RandomUUIDs()
+      var references: [ReferenceID] = []
+      references.reserveCapacity(count)
+      for _ in 0..<count {
+        references.append(try assigner.newReference(for: table, preferred: preferred, uuids: &uuids))
+      }
+      return references
+    }
+  }
+
   package func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
     try checkWritable()
     if !userInfo.isEmpty { try CapabilityCheck(typeDescription).checkUserMetadata(path: path) }
@@ -207,20 +223,20 @@ extension AtomicStoreEngine {
       let before = state.withLock { $0 }
       for table in before.contents.tables { try table.verify() }
       try before.contents.history?.verify()
-      var references = before.references
-      let application = try ChangeApplication(
-        changes,
-        contents: before.contents,
-        references: &references,
-        typeDescription: typeDescription
-      )
+      let application = try references.withLock { references in
+        try ChangeApplication(
+          changes,
+          contents: before.contents,
+          references: &references,
+          typeDescription: typeDescription
+        )
+      }
       var after = application.contents
       after.metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
       if !changes.isEmpty {
         try record(changes, application.insertedRows, origin, before: before.contents, in: &after)
       }
       try write(&after, over: before)
-      state.withLock { $0.references = references }
       return StoreCommit(
         permanentIDs: application.result.permanentIDs,
         insertedRows: application.insertedRows,

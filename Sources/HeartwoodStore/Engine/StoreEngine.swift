@@ -17,6 +17,9 @@ package protocol StoreEngine: Sendable {
   /// How many records of `entity` itself there are, without reading them.
   func count(of entity: EntityDescription) throws -> Int
 
+  /// Names for records of `entity` that a later save will insert: no others get them.
+  func newReferences(count: Int, for entity: EntityDescription) throws(PersistenceError) -> [ReferenceID]
+
   /// Saves all changes or none, and gives the inserted records their permanent ids.
   ///
   /// - Parameter origin: who saves, for the history.

@@ -12,6 +12,7 @@ extension PersistenceError {
       case objectNotFound, duplicateReference, danglingReference
       case saveConflict, validationFailed
       case historyNotTracked, historyTokenExpired
+      case isolationCrossed
     }
     private let kind: Kind
 
@@ -73,6 +74,8 @@ extension PersistenceError {
     public static let historyNotTracked = Code(kind: .historyNotTracked)
     /// A token stands where the store's history has nothing, or nothing any more.
     public static let historyTokenExpired = Code(kind: .historyTokenExpired)
+    /// What was asked for is of another isolation and cannot be waited for.
+    public static let isolationCrossed = Code(kind: .isolationCrossed)
   }
 }
 

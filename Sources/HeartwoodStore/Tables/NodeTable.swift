@@ -11,6 +11,9 @@ public struct NodeTable: Sendable {
   package private(set) var groups: [RowGroup]
   /// How many records there are. O(1).
   public private(set) var count: Int
+  /// The first row that no store has yet: it and those behind it may be in other rows in a later version of the table. Nil where
+  /// all rows are a store's.
+  package private(set) var firstUnsavedRow: RowID?
   private var indexes: ReferenceIndexes
   private let verifier: (any TableVerifier)?
 
@@ -149,6 +152,19 @@ extension NodeTable {
     return ids
   }
 
+  /// Adds records that no store has yet; see ``insert(_:)``.
+  @discardableResult
+  package mutating func insertUnsaved(_ rows: [NewRow]) -> [RowID] {
+    let ids = insert(rows)
+    firstUnsavedRow = firstUnsavedRow ?? ids.first
+    return ids
+  }
+
+  /// Takes note that `row` and those behind it are no store's yet.
+  package mutating func noteUnsaved(from row: RowID) {
+    firstUnsavedRow = firstUnsavedRow ?? row
+  }
+
   private mutating func place(_ group: RowGroup, at ordinal: Int) {
     precondition(ordinal < RowID.maximumGroupCount, "A table holds at most 4,294,967,296 rows.")
     if ordinal < groups.count { groups[ordinal] = group } else { groups.append(group) }
@@ -160,6 +176,13 @@ extension NodeTable {
       groups[ordinal] = groups[ordinal].applying(updates)
     }
     _checkInvariants()
+  }
+
+  /// Gives records a version, whatever they had. O(rows of the groups touched).
+  package mutating func setVersion(_ version: UInt64, of rows: [RowID]) {
+    for (ordinal, rows) in Dictionary(grouping: rows, by: \.group) {
+      groups[ordinal] = groups[ordinal].versioning(rows.map(\.row), version)
+    }
   }
 
   /// Deletes records. Their rows stay empty until the table is written and read again.

@@ -25,6 +25,16 @@ extension RowGroup {
     return order.map { updates[$0] }
   }
 
+  /// The group with another version of the records in `rows`; all columns are shared.
+  func versioning(_ rows: [Int], _ version: UInt64) -> RowGroup {
+    RowGroup(
+      references: references,
+      versions: versions.setting(version, in: rows, rowCount: rowCount),
+      columns: columns,
+      liveness: liveness
+    )
+  }
+
   /// The group without the records in `rows`; all columns are shared.
   func deleting(_ rows: [Int]) -> RowGroup {
     var bits = GrowableBits()

@@ -23,6 +23,9 @@ package struct RowID: Sendable, Hashable {
   @inlinable @inline(__always)
   package var row: Int { Int(rawValue & 0xFFFF) }
 
+  /// A place where no table has a row.
+  package static let none = RowID(rawValue: .max)
+
   /// The greatest number of groups that a table has.
   package static let maximumGroupCount = 1 << 16
 }

@@ -35,4 +35,14 @@ extension VersionColumn {
     }
     return .each(raised.sealed())
   }
+
+  /// The versions with that of `rows` replaced.
+  func setting(_ version: UInt64, in rows: [Int], rowCount: Int) -> VersionColumn {
+    let versions = GrowableBytes(capacity: rowCount * 8)
+    append(rowCount: rowCount, to: versions)
+    for row in rows {
+      versions.unsafeMutableBytes.storeBytes(of: version, toByteOffset: row * 8, as: UInt64.self)
+    }
+    return .each(versions.sealed())
+  }
 }

@@ -303,9 +303,10 @@ import Testing
     three.text = "Three"
     context.delete(notes[0])
     try context.save()
-    #expect(three.objectID.reference == .integer(3))
+    // The save that failed has used up a number.
+    #expect(three.objectID.reference == .integer(4))
     #expect(notes[1].about == nil)
     let saved = try #require(memory.contents(ofFileAtPath: "/notes.lines"))
-    #expect(String(decoding: saved, as: UTF8.self) == "\(text.prefix(36))\n2 1 Two\n3 2 Three\n")
+    #expect(String(decoding: saved, as: UTF8.self) == "\(text.prefix(36))\n2 1 Two\n4 2 Three\n")
   }
 }

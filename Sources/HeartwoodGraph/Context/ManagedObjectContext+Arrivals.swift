@@ -1,0 +1,94 @@
+import HeartwoodModel
+import HeartwoodStore
+
+// What children have saved becomes changes of the parent.
+
+extension ManagedObjectContext {
+  /// Takes in what children have saved since the last time.
+  func takeArrivals() {
+    guard let stagingArea else { return }
+    let newest = stagingArea.arrivals.current
+    guard newest != seenArrival else { return }
+    seenArrival = newest
+    // What children have saved they can see already.
+    notesUnpublishedObjects = false
+    for staged in stagingArea.stagedStores {
+      for records in staged.takeArrivals() { take(records, from: staged) }
+    }
+    notesUnpublishedObjects = true
+    changeNumber &+= 1
+  }
+
+  private func take(_ arrival: [Int: PendingRecords], from staged: StagedStore) {
+    let entities = persistentStoreCoordinator.managedObjectModel.entities
+    // Relationships may lead to new objects.
+    for (ordinal, records) in arrival {
+      for row in records.inserted { insert(row, of: entities[ordinal], from: staged) }
+    }
+    for (ordinal, records) in arrival {
+      let scope = staged.scopes[ordinal]
+      for row in records.inserted {
+        take(row.values.enumerated().map { ($0, $1) }, of: ManagedObjectID(scope: scope, reference: row.reference))
+      }
+      for update in records.updated {
+        take(update.values, of: ManagedObjectID(scope: scope, reference: update.reference))
+      }
+      for reference in records.deleted { takeDeletion(of: ManagedObjectID(scope: scope, reference: reference)) }
+    }
+  }
+
+  private func insert(_ row: NodeTable.NewRow, of entity: EntityDescription, from staged: StagedStore) {
+    _ = makeNewObject(of: entity, ManagedObjectID(scope: staged.scopes[entity.ordinal], reference: row.reference))
+  }
+
+  private func take(_ values: [(ordinal: Int, value: PropertyValue)], of id: ManagedObjectID) {
+    guard let object = objectIfPresent(id), !object.isDeleted else { return noteConflict(id) }
+    let isUnpublished = unpublishedObjects.contains(ObjectIdentifier(object))
+    for (ordinal, value) in values where !object.binding.traits[ordinal].isTransient {
+      if isUnpublished, isChanged(ordinal, of: object), object.value(at: ordinal) != value {
+        noteConflict(id)
+      } else {
+        take(value, at: ordinal, of: object)
+      }
+    }
+  }
+
+  /// Inverses are not followed: the child has saved both ends.
+  private func take(_ value: PropertyValue, at ordinal: Int, of object: ManagedObject) {
+    if object.binding.traits[ordinal].isToMany {
+      object.changeLinks(ordinal) { $0 = ObjectIDList(value.objectIDs) }
+    } else {
+      object.change(ordinal, to: value)
+    }
+  }
+
+  private func isChanged(_ ordinal: Int, of object: ManagedObject) -> Bool {
+    guard case .changed(let changes) = object.content else { return false }
+    return changes.unsettledOrdinals.contains(ordinal)
+  }
+
+  private func takeDeletion(of id: ManagedObjectID) {
+    guard let object = objectIfPresent(id) else { return }
+    if object.isFault { object.fireFault() }
+    guard !object.isDeleted else { return }
+    if unpublishedObjects.contains(ObjectIdentifier(object)), object.hasChanges { return noteConflict(id) }
+    markDeleted(object)
+  }
+
+  private func noteConflict(_ id: ManagedObjectID) {
+    conflictingArrivals.insert(id)
+  }
+
+  /// Tells once, before a save, where a child's changes could not be taken in.
+  func checkArrivals() throws(PersistenceError) {
+    if conflictingArrivals.isEmpty { return }
+    let ids = conflictingArrivals.sorted { $0.description < $1.description }
+    conflictingArrivals = []
+    throw PersistenceError(
+      .saveConflict,
+      "A child context saved changes of objects that this context had changed too, or deleted, without the child being able to see "
+        + "it. This context's own changes stand. Save again to keep them.",
+      context: .init(objectIDs: ids)
+    )
+  }
+}

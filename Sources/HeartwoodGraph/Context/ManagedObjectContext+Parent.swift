@@ -1,0 +1,112 @@
+import HeartwoodStore
+
+extension ManagedObjectContext {
+  /// Makes a context that reads from another one and saves to it.
+  ///
+  /// It sees the parent's records with the parent's unsaved changes, as they are whenever it looks. A save makes its changes
+  /// unsaved changes of the parent. Chains may be of any depth. The parent is held.
+  ///
+  /// - Parameter parent: a context of the same isolation. For others see ``init(parent:)-(BackgroundContext)`` and
+  ///   ``ViewContext``.
+  public convenience init(parent: ManagedObjectContext) {
+    self.init(.context(parent, parent.beginStaging()), parent.persistentStoreCoordinator)
+  }
+
+  /// Makes a context of the caller's isolation that reads from the context of a background one and saves to it.
+  ///
+  /// It sees the parent's changes as they were at the end of the parent's last
+  /// ``BackgroundContext/perform(_:)``. Saving does not wait for the parent: the parent takes the changes in at the beginning of its
+  /// next `perform`, or when the context saves with ``saveToPersistentStore(isolation:)``.
+  public convenience init(parent: BackgroundContext) {
+    self.init(host: parent)
+  }
+
+  /// Makes a context of the caller's isolation, in the background say, that reads from the main actor's view context and saves to
+  /// it.
+  ///
+  /// It sees the view context's changes as they were when that was last published: by a save, a fetch, or
+  /// ``publishChanges()``.
+  public convenience init(parent: ViewContext) {
+    self.init(host: parent)
+  }
+
+  private convenience init(host: any ContextHost) {
+    self.init(.host(host), host.persistentStoreCoordinator)
+  }
+
+  /// The context that this one reads from and saves to, where that is one of the same isolation; see ``parentHost``.
+  public var parent: ManagedObjectContext? {
+    if case .context(let parent, _) = upstream { parent } else { nil }
+  }
+
+  /// The keeper of the context that this one reads from and saves to, where that is of another isolation: a ``BackgroundContext``
+  /// or a ``ViewContext``.
+  public var parentHost: (any Sendable & AnyObject)? {
+    if case .host(let host) = upstream { host } else { nil }
+  }
+
+  /// Lets there be children.
+  @discardableResult
+  func beginStaging() -> StagingArea {
+    if let stagingArea { return stagingArea }
+    let area = StagingArea(persistentStoreCoordinator, upstream: upstream.stagingArea)
+    stagingArea = area
+    notesUnpublishedObjects = true
+    // What has been changed so far was not published.
+    changeNumber &+= 1
+    return area
+  }
+}
+
+// MARK: Saving to a parent
+
+extension ManagedObjectContext {
+  /// Makes sure that changes can be given to the parent: new objects have the names that they keep, and what changes are based on is
+  /// compared with the newest.
+  func prepareForParent() throws {
+    try obtainPermanentIDs(for: inserted.objects)
+    for binding in savedBindings { try binding.synchronize() }
+  }
+
+  /// Saves this context and all its parents, up to the stores.
+  ///
+  /// - Throws: what ``save()`` throws, of the first context that cannot be saved: those before it have been, and their changes
+  ///   are changes of that one. ``PersistenceError/Code/isolationCrossed`` where a parent is of another isolation, before anything
+  ///   is saved: call ``saveToPersistentStore(isolation:)`` there.
+  public func saveToPersistentStore() throws {
+    var context = self
+    while true {
+      switch context.upstream {
+      case .stores: return try saveChain()
+      case .context(let parent, _): context = parent
+      case .host: throw Self.isolationCrossed()
+      }
+    }
+  }
+
+  private func saveChain() throws {
+    var context: ManagedObjectContext? = self
+    while let current = context {
+      try current.save()
+      context = current.parent
+    }
+  }
+
+  /// Saves this context and all its parents, up to the stores, whatever their isolation.
+  ///
+  /// - Throws: what ``save()`` throws, of the first context that cannot be saved: those before it have been, and their changes
+  ///   are changes of that one.
+  public func saveToPersistentStore(isolation: isolated (any Actor)? = #isolation) async throws {
+    try saveChain()
+    var context = self
+    while case .context(let parent, _) = context.upstream { context = parent }
+    if case .host(let host) = context.upstream { try await host.saveToPersistentStore() }
+  }
+
+  private static func isolationCrossed() -> PersistenceError {
+    PersistenceError(
+      .isolationCrossed,
+      "A parent of the context is of another isolation, which cannot be waited for here. Use `try await saveToPersistentStore()`."
+    )
+  }
+}

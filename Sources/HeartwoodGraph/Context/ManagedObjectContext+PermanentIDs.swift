@@ -1,0 +1,123 @@
+import HeartwoodModel
+public import HeartwoodStore
+
+extension ManagedObjectContext {
+  /// Gives new objects the ids under which their stores will keep them, before they are saved. Objects that have them keep them.
+  ///
+  /// The temporary ids lead to the objects until these are saved. An atomic store needs no I/O for it; ids of objects that are
+  /// never saved are not given to others.
+  ///
+  /// - Throws: ``PersistenceError/Code/storeNotOpen`` or ``PersistenceError/Code/storeReadOnly`` where no open store can keep an
+  ///   object, ``PersistenceError/Code/objectNotFound`` where one is not a new one of this context. No id has changed then.
+  public func obtainPermanentIDs(for objects: [ManagedObject]) throws(PersistenceError) {
+    let objects = objects.filter { $0.objectID.isTemporaryID }
+    if objects.isEmpty { return }
+    var groups: [IDGroup] = []
+    for object in objects {
+      try checkIsNew(object)
+      let store = try storeForNewObject(object)
+      if let index = groups.firstIndex(where: { $0.store === store && $0.entity === object.entity }) {
+        groups[index].objects.append(object)
+      } else {
+        groups.append(IDGroup(store: store, entity: object.entity, objects: [object]))
+      }
+    }
+    var ids: [ManagedObjectID: ManagedObjectID] = [:]
+    for group in groups { try group.name(from: source(for: group.store), &ids) }
+    take(ids)
+  }
+
+  private struct IDGroup {
+    let store: PersistentStore
+    let entity: EntityDescription
+    var objects: [ManagedObject]
+
+    func name(
+      from source: any RecordSource,
+      _ ids: inout [ManagedObjectID: ManagedObjectID]
+    ) throws(PersistenceError) {
+      let references = try source.newReferences(count: objects.count, for: entity)
+      let scope = source.scopes[entity.ordinal]
+      for (object, reference) in zip(objects, references) {
+        ids[object.objectID] = ManagedObjectID(scope: scope, reference: reference)
+      }
+    }
+  }
+
+  private func checkIsNew(_ object: ManagedObject) throws(PersistenceError) {
+    if object.isInserted, object.managedObjectContext === self { return }
+    throw PersistenceError(
+      .objectNotFound,
+      "The object is not a new one of this context. Only new objects have temporary ids to be replaced.",
+      context: .init(entity: object.entity.name, objectIDs: [object.objectID])
+    )
+  }
+
+  /// Replaces temporary ids wherever the context has them.
+  private func take(_ ids: [ManagedObjectID: ManagedObjectID]) {
+    for (temporaryID, id) in ids {
+      guard let object = newObjects.removeValue(forKey: temporaryID), case .changed(let changes) = object.content else {
+        continue
+      }
+      changes.newID = id
+      newObjects[id] = object
+      formerIDs[temporaryID] = id
+    }
+    for object in inserted.objects + updated.objects {
+      guard case .changed(let changes) = object.content else { continue }
+      changes.replaceIDs(ids, relationships: object.entity.relationshipTargets)
+    }
+    changeNumber &+= 1
+  }
+
+  /// Lets no relationship lead to a new object that is deleted.
+  func forgetID(of object: ManagedObject) {
+    let id = object.objectID
+    newObjects[id] = nil
+    assignedStores[ObjectIdentifier(object)] = nil
+    if !id.isTemporaryID { lostIDs.insert(id) }
+  }
+}
+
+// MARK: The stores of new objects
+
+extension ManagedObjectContext {
+  /// Lets a new object be saved in `store`, where several stores keep its entity. Otherwise it is the first that can be written.
+  ///
+  /// - Throws: ``PersistenceError/Code/objectNotFound`` where the object is not a new one of this context or has a permanent id,
+  ///   ``PersistenceError/Code/storeNotOpen``, ``PersistenceError/Code/storeReadOnly``, and
+  ///   ``PersistenceError/Code/entityUnknown`` where the store does not keep the object's entity.
+  public func assign(_ object: ManagedObject, to store: PersistentStore) throws(PersistenceError) {
+    try checkIsNew(object)
+    var context = PersistenceError.Context(path: store.path, entity: object.entity.name, objectIDs: [object.objectID])
+    context.storeType = store.type
+    guard object.objectID.isTemporaryID else {
+      throw PersistenceError(
+        .objectNotFound,
+        "The object has a permanent id, which names its store. Assign a new object before it gets one.",
+        context: context
+      )
+    }
+    guard persistentStoreCoordinator.isOpen(store) else { throw PersistentStoreCoordinator.notOpen(store.path) }
+    guard store.entities.contains(where: { $0 === object.entity }) else {
+      throw PersistenceError(.entityUnknown, "The store does not keep the object's entity.", context: context)
+    }
+    guard !store.isReadOnly else {
+      throw PersistenceError(.storeReadOnly, "The store was opened for reading only.", context: context)
+    }
+    assignedStores[ObjectIdentifier(object)] = store
+    noteChange(object)
+  }
+
+  /// The store that a new object is saved in.
+  func storeForNewObject(_ object: ManagedObject) throws(PersistenceError) -> PersistentStore {
+    let id = object.objectID
+    if !id.isTemporaryID { return try persistentStoreCoordinator.store(keeping: id) }
+    guard let store = assignedStores[ObjectIdentifier(object)] else {
+      return try persistentStoreCoordinator.storeForNewObjects(of: object.entity)
+    }
+    let newest = store.newestSuccessor ?? store
+    if persistentStoreCoordinator.isOpen(newest) { return newest }
+    throw PersistentStoreCoordinator.notOpen(store.path)
+  }
+}

@@ -1,0 +1,71 @@
+import HeartwoodModel
+import HeartwoodStore
+
+extension ManagedObjectContext {
+  /// Lets children see all changes that have not been saved.
+  ///
+  /// Children of the same isolation see the newest without it, and those of a ``BackgroundContext`` after each of its `perform`s.
+  /// New objects get permanent ids, since children must be able to name them; see ``obtainPermanentIDs(for:)``. New objects that no
+  /// open store can keep are left out. Nothing is checked and nothing is written. O(objects with changes), where there is
+  /// something new to see.
+  public func publishChanges() {
+    guard let stagingArea else { return }
+    followStores()
+    guard changeNumber != publishedChangeNumber else { return }
+    obtainIDsForChildren()
+    let pending = pendingRecords()
+    stagingArea.forgetClosedStores()
+    for store in persistentStoreCoordinator.persistentStores {
+      stagingArea.source(for: store).publish(pending[ObjectIdentifier(store)] ?? [:])
+    }
+    publishedChangeNumber = changeNumber
+    unpublishedObjects = []
+  }
+
+  /// Where it fails, the save finds it again and tells.
+  private func obtainIDsForChildren() {
+    let objects = inserted.objects.filter { $0.objectID.isTemporaryID && (try? storeForNewObject($0)) != nil }
+    try? obtainPermanentIDs(for: objects)
+  }
+
+  /// What a save would do, by store and entity ordinal.
+  private func pendingRecords() -> [ObjectIdentifier: [Int: PendingRecords]] {
+    var pending: [ObjectIdentifier: [Int: PendingRecords]] = [:]
+    func change(_ object: ManagedObject, _ store: PersistentStore?, _ body: (inout PendingRecords) -> Void) {
+      guard let store else { return }
+      body(&pending[ObjectIdentifier(store), default: [:]][object.entity.ordinal, default: PendingRecords()])
+    }
+    for object in inserted.objects where !object.objectID.isTemporaryID {
+      change(object, try? storeForNewObject(object)) { records in
+        records.inserted.append(.init(reference: object.objectID.reference, values: valuesForChildren(object)))
+      }
+    }
+    for object in updated.objects where object.group != nil {
+      guard let update = pendingUpdate(object) else { continue }
+      change(object, object.binding.store) { $0.updated.append(update) }
+    }
+    for object in deleted.objects {
+      change(object, object.binding.store) { $0.deleted.append(object.objectID.reference) }
+    }
+    return pending
+  }
+
+  private func pendingUpdate(_ object: ManagedObject) -> PendingRecords.Update? {
+    guard case .changed(let changes) = object.content else { return nil }
+    let ordinals = changes.unsettledOrdinals.filter { !object.binding.traits[$0].isTransient }
+    guard !ordinals.isEmpty else { return nil }
+    let values = valuesForChildren(object)
+    return .init(reference: object.objectID.reference, values: ordinals.map { (ordinal: $0, value: values[$0]) })
+  }
+
+  /// Relationships to new objects that no store keeps are left out.
+  private func valuesForChildren(_ object: ManagedObject) -> [PropertyValue] {
+    valuesToSave(object).map { value in
+      switch value {
+      case .toOne(let id) where id.isTemporaryID: .null
+      case .toMany(let ids): .toMany(ids.filter { !$0.isTemporaryID })
+      default: value
+      }
+    }
+  }
+}

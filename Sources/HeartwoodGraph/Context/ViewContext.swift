@@ -1,0 +1,41 @@
+import HeartwoodStore
+
+/// The context that an application's views show: it belongs to the main actor, and so do its objects.
+///
+/// Whoever is on the main actor uses ``context`` as it is. Elsewhere it does not compile.
+@MainActor
+public final class ViewContext {
+  /// What the context, or the last of its parents, reads from and saves to.
+  public nonisolated let persistentStoreCoordinator: PersistentStoreCoordinator
+  nonisolated let stagingArea: StagingArea
+  /// The context.
+  public let context: ManagedObjectContext
+
+  /// Makes a view context over the stores of a coordinator.
+  public convenience init(_ persistentStoreCoordinator: PersistentStoreCoordinator) {
+    self.init(ManagedObjectContext(persistentStoreCoordinator))
+  }
+
+  /// Makes a view context that saves to a context in the background: its ``ManagedObjectContext/save()`` writes no file, and
+  /// ``saveToPersistentStore()`` lets the background one do that.
+  public convenience init(parent: BackgroundContext) {
+    self.init(ManagedObjectContext(parent: parent))
+  }
+
+  private init(_ context: ManagedObjectContext) {
+    persistentStoreCoordinator = context.persistentStoreCoordinator
+    stagingArea = context.beginStaging()
+    self.context = context
+  }
+}
+
+extension ViewContext: ContextHost {
+  /// Saves the context and all its parents, up to the stores.
+  ///
+  /// - Throws: what ``ManagedObjectContext/save()`` throws, of the first context that cannot be saved.
+  public func saveToPersistentStore() async throws {
+    context.takeArrivals()
+    defer { context.publishChanges() }
+    try await context.saveToPersistentStore()
+  }
+}

@@ -1,0 +1,48 @@
+import HeartwoodModel
+import HeartwoodStore
+
+// What happens to an object of a child context whose record only the parent has: the record finds its row in the store at last, or
+// it goes.
+
+extension ManagedObject {
+  /// Lets the object read its record from another row. Values that it has read already become those that the record has there.
+  final func move(to row: RowID) {
+    if row == rowID { return }
+    defer { rowID = row }
+    guard let newGroup = binding.liveGroup(of: row) else { return }
+    switch content {
+    case .fault: break
+    case .read: content = .read(newGroup)
+    case .changed(let changes):
+      guard let group = changes.group else { return }
+      changes.isOutdated = !binding.hasSameValues(rowID.row, of: group, row.row, of: newGroup)
+      changes.group = newGroup
+    }
+  }
+
+  /// Lets the object be one whose record is gone. Its changes stay, and saving them is a conflict.
+  final func lose(_ id: ManagedObjectID) {
+    state.remove(.registered)
+    state.insert(.inaccessible)
+    rowID = .none
+    if case .changed(let changes) = content {
+      changes.newID = id
+      changes.group = nil
+    } else {
+      let changes = makeChanges(group: nil)
+      changes.newID = id
+      content = .changed(changes)
+    }
+  }
+
+  /// Forgets the values that the object has read and its changes. One whose record is gone stays without any.
+  final func becomeFault() {
+    guard rowID == .none else {
+      content = .fault
+      return
+    }
+    let changes = makeChanges(group: nil)
+    changes.newID = objectID
+    content = .changed(changes)
+  }
+}

@@ -1,0 +1,43 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// Where a context reads records from and saves them to: an open store, or a store as a parent context would leave it.
+protocol RecordSource: AnyObject, Sendable {
+  /// The open store whose records these are in the end.
+  var store: PersistentStore { get }
+  /// What object ids are made with, indexed by entity ordinal.
+  var scopes: [ObjectIDScope] { get }
+  /// Grows with each change of the records. Read it first and a table after it: that is as this change left it, or newer.
+  var changeNumber: UInt64 { get }
+
+  /// The records of `entity` itself as they are now, safe to read.
+  func table(of entity: EntityDescription) throws -> NodeTable
+
+  /// How many records of `entity` itself there are.
+  func count(of entity: EntityDescription) throws -> Int
+
+  /// Names for records of `entity` that will be inserted: no others get them.
+  func newReferences(count: Int, for entity: EntityDescription) throws(PersistenceError) -> [ReferenceID]
+
+  /// Takes all changes or none. The number of the commit is the ``changeNumber`` that it led to.
+  ///
+  /// - Parameter origin: who saves. What goes to a parent is told as the parent's own, when that is saved.
+  func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoreCommit
+}
+
+extension PersistentStore: RecordSource {
+  var store: PersistentStore { self }
+  var scopes: [ObjectIDScope] { engine.scopes }
+  var changeNumber: UInt64 { engine.saves.current }
+
+  func table(of entity: EntityDescription) throws -> NodeTable { try engine.table(of: entity) }
+  func count(of entity: EntityDescription) throws -> Int { try engine.count(of: entity) }
+
+  func newReferences(count: Int, for entity: EntityDescription) throws(PersistenceError) -> [ReferenceID] {
+    try engine.newReferences(count: count, for: entity)
+  }
+
+  func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoreCommit {
+    try engine.save(changes, origin: origin)
+  }
+}

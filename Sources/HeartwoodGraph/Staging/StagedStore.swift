@@ -1,0 +1,175 @@
+import HeartwoodModel
+import HeartwoodStore
+import Synchronization
+
+/// A store as a parent context would leave it, were it saved now: what the parent's children read from and save to.
+///
+/// What a child saves is in the tables at once and waits for the parent to take it in, so a child needs not run where its parent
+/// does and never waits for it. Locks are taken from the child's side to the store's only.
+final class StagedStore: RecordSource {
+  private struct State {
+    /// What the parent has published of its changes, by entity ordinal.
+    var pending: [Int: PendingRecords] = [:]
+    /// What children have saved and is not in ``pending`` yet.
+    var arrivals: [Arrival] = []
+    /// The tables that differ from the base's, as far as they have been asked for, by entity ordinal.
+    var tables: [Int: Version] = [:]
+  }
+
+  private struct Version {
+    let table: NodeTable
+    /// The ``RecordSource/changeNumber`` of the base that the table is built on.
+    let baseNumber: UInt64
+  }
+
+  /// What one save of a child did.
+  struct Arrival: Sendable {
+    /// By entity ordinal.
+    let records: [Int: PendingRecords]
+    /// Whether the parent's context has it already.
+    fileprivate(set) var isTaken = false
+  }
+
+  private let base: any RecordSource
+  private let model: ManagedObjectModel
+  /// Counts what children saved to the parent, in whatever store.
+  private let arrivals: ChangeCounter
+  private let changes = ChangeCounter()
+  private let state = Mutex(State())
+
+  init(base: any RecordSource, model: ManagedObjectModel, arrivals: ChangeCounter) {
+    self.base = base
+    self.model = model
+    self.arrivals = arrivals
+  }
+}
+
+// MARK: Reading
+
+extension StagedStore {
+  var store: PersistentStore { base.store }
+  var scopes: [ObjectIDScope] { base.scopes }
+  // Both grow only, so their sum is the same only where both are.
+  var changeNumber: UInt64 { base.changeNumber &+ changes.current }
+
+  func table(of entity: EntityDescription) throws -> NodeTable {
+    try state.withLock { try table(of: entity, &$0) }
+  }
+
+  func count(of entity: EntityDescription) throws -> Int {
+    let differs = state.withLock { state in
+      state.pending[entity.ordinal] != nil || state.arrivals.contains { $0.records[entity.ordinal] != nil }
+    }
+    return differs ? try table(of: entity).count : try base.count(of: entity)
+  }
+
+  func newReferences(count: Int, for entity: EntityDescription) throws(PersistenceError) -> [ReferenceID] {
+    try base.newReferences(count: count, for: entity)
+  }
+
+  private func table(of entity: EntityDescription, _ state: inout State) throws -> NodeTable {
+    let ordinal = entity.ordinal
+    let changes = [state.pending[ordinal]] + state.arrivals.map { $0.records[ordinal] }
+    let pending = changes.compactMap(\.self)
+    if pending.isEmpty { return try base.table(of: entity) }
+    let number = base.changeNumber
+    if let version = state.tables[ordinal], version.baseNumber == number { return version.table }
+    var table = try base.table(of: entity)
+    for records in pending { try records.apply(to: &table) }
+    state.tables[ordinal] = Version(table: table, baseNumber: number)
+    return table
+  }
+}
+
+// MARK: What children save
+
+extension StagedStore {
+  func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoreCommit {
+    if store.isReadOnly {
+      throw PersistenceError(
+        .storeReadOnly,
+        "The store was opened for reading only, so the parent could not save it. Open it without the option isReadOnly.",
+        context: .init(path: store.path, storeType: store.type)
+      )
+    }
+    let commit = try state.withLock { try apply(changes, to: &$0) }
+    arrivals.advance()
+    return commit
+  }
+
+  private func apply(_ changes: ChangeSet, to state: inout State) throws -> StoreCommit {
+    let number = base.changeNumber
+    var contents = StoreContents(
+      model: model,
+      entities: store.entities,
+      metadata: store.metadata,
+      tables: try model.entities.map { try table(of: $0, &state) }
+    )
+    let applied = try contents.apply(changes, typeDescription: store.typeDescription)
+    let records = changes.records
+    for (ordinal, records) in records {
+      var table = contents.tables[ordinal]
+      if let first = applied.insertedRows[ordinal]?.first { table.noteUnsaved(from: first) }
+      let updates = try records.updated.compactMap { try table.row(of: $0.reference) }
+      table.setVersion(StagedVersion.next(), of: updates + (applied.insertedRows[ordinal] ?? []))
+      contents.tables[ordinal] = table
+      state.tables[ordinal] = Version(table: table, baseNumber: number)
+    }
+    state.arrivals.append(Arrival(records: records))
+    return StoreCommit(
+      permanentIDs: applied.permanentIDs,
+      insertedRows: applied.insertedRows,
+      tables: contents.tables,
+      number: number &+ self.changes.advance()
+    )
+  }
+}
+
+extension ChangeSet {
+  /// The changes by entity ordinal. All ids are permanent.
+  fileprivate var records: [Int: PendingRecords] {
+    var records: [Int: PendingRecords] = [:]
+    for snapshot in inserted {
+      let id = snapshot.objectID
+      records[id.entity.ordinal, default: .init()].inserted.append(
+        .init(reference: id.reference, values: snapshot.values)
+      )
+    }
+    for update in updated {
+      let id = update.objectID
+      records[id.entity.ordinal, default: .init()].updated.append(.init(reference: id.reference, values: update.values))
+    }
+    for deletion in deleted {
+      records[deletion.objectID.entity.ordinal, default: .init()].deleted.append(deletion.objectID.reference)
+    }
+    return records
+  }
+}
+
+// MARK: For the parent
+
+extension StagedStore {
+  /// What children have saved since the last call. They go on seeing it until ``publish(_:)`` replaces it.
+  func takeArrivals() -> [[Int: PendingRecords]] {
+    state.withLock { state in
+      var taken: [[Int: PendingRecords]] = []
+      for index in state.arrivals.indices where !state.arrivals[index].isTaken {
+        taken.append(state.arrivals[index].records)
+        state.arrivals[index].isTaken = true
+      }
+      return taken
+    }
+  }
+
+  /// Lets children see the parent's changes, by entity ordinal. They have in them what the parent took of its children.
+  func publish(_ pending: [Int: PendingRecords]) {
+    let differs = state.withLock { state in
+      let differs = !pending.isEmpty || !state.pending.isEmpty || state.arrivals.contains(where: \.isTaken)
+      state.pending = pending
+      state.arrivals.removeAll(where: \.isTaken)
+      state.tables = [:]
+      return differs
+    }
+    if differs { changes.advance() }
+  }
+}

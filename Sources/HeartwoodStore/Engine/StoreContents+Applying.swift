@@ -1,0 +1,29 @@
+package import HeartwoodModel
+
+extension StoreContents {
+  /// What became of a change set that was applied.
+  package struct AppliedChanges {
+    /// The permanent ids of the inserted records, by those that they came with.
+    package let permanentIDs: [ManagedObjectID: ManagedObjectID]
+    /// The rows of the inserted records of each entity, by ordinal, in the order of the change set.
+    package let insertedRows: [Int: [RowID]]
+  }
+
+  /// Makes changes in the tables and writes nothing. All ids are permanent.
+  ///
+  /// - Throws: ``PersistenceError/Code/saveConflict`` where a record has another version than its change was made on.
+  package mutating func apply(
+    _ changes: ChangeSet,
+    typeDescription: StoreTypeDescription
+  ) throws -> AppliedChanges {
+    var references = ReferenceAssigner()
+    let application = try ChangeApplication(
+      changes,
+      contents: self,
+      references: &references,
+      typeDescription: typeDescription
+    )
+    self = application.contents
+    return AppliedChanges(permanentIDs: application.result.permanentIDs, insertedRows: application.insertedRows)
+  }
+}

@@ -81,6 +81,12 @@ let package = Package(
       swiftSettings: settings
     ),
     .testTarget(name: "ArchitectureTests", swiftSettings: settings),
+    .testTarget(
+      name: "CompilerTests",
+      dependencies: ["HeartwoodGraph", "HeartwoodModel"],
+      exclude: ["Snippets"],
+      swiftSettings: settings
+    ),
     .testTarget(name: "HeartwoodModelTests", dependencies: ["HeartwoodModel"], swiftSettings: settings),
     .testTarget(
       name: "HeartwoodFormatsTests",

@@ -14,7 +14,8 @@ struct HeartwoodCommand: ParsableCommand {
       """,
     version: "0.1.0",
     subcommands: [
-      ConvertCommand.self, InfoCommand.self, DumpCommand.self, DiffCommand.self, TypesCommand.self, VerifyCommand.self,
+      ConvertCommand.self, InfoCommand.self, DumpCommand.self, DiffCommand.self, HistoryCommand.self, TypesCommand.self,
+      VerifyCommand.self,
     ]
   )
 }

@@ -20,13 +20,15 @@ struct CapabilityCheck {
       )
     }
     for entity in concrete { try check(entity, path: setup.path) }
-    if setup.options[.tracksPersistentHistory] ?? false { try checkHistory(path: setup.path) }
+    if setup.options[.tracksPersistentHistory] ?? false {
+      try checkHistory(path: setup.path, advice: "Open it without the option tracksPersistentHistory")
+    }
   }
 
   /// Whether the store can keep its history.
-  func checkHistory(path: String?) throws(PersistenceError) {
+  func checkHistory(path: String?, advice: String) throws(PersistenceError) {
     guard !capabilities.supportsHistory else { return }
-    throw lacks("keeps no history. Open it without the option tracksPersistentHistory", path: path)
+    throw lacks("keeps no history. \(advice)", path: path)
   }
 
   private func check(_ entity: EntityDescription, path: String?) throws(PersistenceError) {

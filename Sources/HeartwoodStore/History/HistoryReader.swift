@@ -87,7 +87,7 @@ extension PersistentStore {
   ///   ``PersistenceError/Code/historyNotTracked`` where this one does not.
   package func requiredHistoryReader() throws -> HistoryReader {
     if let reader = try historyReader() { return reader }
-    try CapabilityCheck(typeDescription).checkHistory(path: path)
+    try CapabilityCheck(typeDescription).checkHistory(path: path, advice: "Convert it to a type that does")
     throw PersistenceError(
       .historyNotTracked,
       "The store keeps no history. Open it with the option tracksPersistentHistory; what is saved from then on is kept.",

@@ -6,7 +6,8 @@ struct ConvertCommand: ParsableCommand {
     commandName: "convert",
     abstract: "Writes all that a store keeps as a store of another type or at another place.",
     discussion: """
-      The identifier of the store, its metadata and the names of its records stay the same. What the other type cannot hold \
+      The identifier of the store, its metadata and the names of its records stay the same, and so does its history where the \
+      other type keeps one; else a note says how much is left out. What the other type cannot hold \
       is refused before anything is written, and a failure leaves an old file as it was.
 
       EXAMPLE
@@ -48,6 +49,10 @@ struct ConvertCommand: ParsableCommand {
     )
     let start = ContinuousClock.now
     let result = try progress.whileShown { try conversion.run() }
+    if result.lostTransactionCount > 0, !quiet {
+      let count = Quantity.text(result.lostTransactionCount, "transaction")
+      StandardError.write("heartwood: note: \(destination): The type keeps no history; \(count) left out.\n")
+    }
     if !quiet { try StandardOutput.write(line(result, start.duration(to: .now))) }
   }
 

@@ -6,7 +6,7 @@ struct InfoCommand: ParsableCommand {
     abstract: "Tells what a store is: its type, identifier, size, entities and metadata.",
     discussion: """
       With --json it prints one object with the members type, identifier, formatVersion, size, entities (a list of objects \
-      with name and count) and metadata.
+      with name and count), history (null, or an object with transactions, purged and last) and metadata.
 
       EXAMPLE
         heartwood info todo.heartwood --json

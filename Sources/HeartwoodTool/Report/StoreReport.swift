@@ -13,6 +13,7 @@ struct StoreReport {
   private let opened: OpenStore
   private let metadata: StoreMetadata
   private let entities: [(name: String, count: Int)]
+  private let history: StoreHistory?
 
   init(_ opened: OpenStore) throws {
     self.opened = opened
@@ -20,6 +21,7 @@ struct StoreReport {
     entities = try opened.store.entities.filter { !$0.isAbstract }.map { entity in
       (entity.name, try opened.store.engine.count(of: entity))
     }
+    history = try opened.store.engine.history()
   }
 }
 
@@ -33,7 +35,17 @@ extension StoreReport {
       ("formatVersion", .optional(opened.formatVersion)),
       ("size", .integer(opened.size)),
       ("entities", .array(entities.map { .object([("name", .string($0.name)), ("count", .integer($0.count))]) })),
+      ("history", historyJSON),
       ("metadata", metadataJSON),
+    ])
+  }
+
+  private var historyJSON: JSONValue {
+    guard let history else { return .null }
+    return .object([
+      ("transactions", .integer(history.transactionCount)),
+      ("purged", .integer(history.purgedNumber)),
+      ("last", .integer(history.lastNumber)),
     ])
   }
 
@@ -79,11 +91,18 @@ extension StoreReport {
       ("model", opened.model.path ?? "in the file"),
     ]
     lines += entities.map { ("entity \($0.name)", Quantity.text($0.count, "record")) }
+    lines.append(("history", historyText))
     lines += metadata.modelVersionIdentifiers.map { ("model version", $0) }
     lines += metadata.modelVersionHashes.sorted { $0.key < $1.key }.map {
       ("hash of \($0.key)", $0.value.base64EncodedString())
     }
     lines += metadata.userInfo.sorted { $0.key < $1.key }.map { ("metadata \($0.key)", JSONValue($0.value).text) }
     return LabelledLines.text(lines)
+  }
+
+  private var historyText: String {
+    guard let history else { return "none" }
+    let count = Quantity.text(history.transactionCount, "transaction")
+    return history.purgedNumber == 0 ? count : "\(count), those up to number \(history.purgedNumber) purged"
   }
 }

@@ -49,6 +49,7 @@ extension StoreCapabilities {
       ("referenceKinds", .array(referenceKinds.map { .string($0.rawValue) })),
       ("supportsUserMetadata", .boolean(supportsUserMetadata)),
       ("embedsModel", .boolean(embedsModel)),
+      ("supportsHistory", .boolean(supportsHistory)),
     ])
   }
 
@@ -63,6 +64,7 @@ extension StoreCapabilities {
       supportsRelationships ? "relationships" : nil,
       supportsUserMetadata ? "metadata" : nil,
       embedsModel ? "holds its model" : nil,
+      supportsHistory ? "history" : nil,
     ]
     return words.compactMap(\.self).joined(separator: "; ")
   }

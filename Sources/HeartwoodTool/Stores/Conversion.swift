@@ -6,6 +6,8 @@ struct Conversion {
   struct Result {
     let recordCount: Int
     let byteCount: Int
+    /// How many transactions of the history were left out, because the other type keeps none.
+    let lostTransactionCount: Int
   }
 
   let source: StoreSource
@@ -35,7 +37,16 @@ struct Conversion {
     try write(opened, type)
     if verifies { try verify(contents, opened, type) }
     let size = try POSIXFileSystem().status(atPath: destination.path)?.size
-    return Result(recordCount: contents.count, byteCount: size ?? 0)
+    return Result(
+      recordCount: contents.count,
+      byteCount: size ?? 0,
+      lostTransactionCount: try lostTransactionCount(opened, type)
+    )
+  }
+
+  private func lostTransactionCount(_ opened: OpenStore, _ type: StoreType) throws -> Int {
+    let isKept = try registry.storeClass(for: type).typeDescription.capabilities.supportsHistory
+    return isKept ? 0 : try opened.store.engine.history()?.transactionCount ?? 0
   }
 
   private func write(_ opened: OpenStore, _ type: StoreType) throws {

@@ -23,16 +23,18 @@ struct StoreSource {
     self.modelPath = modelPath
   }
 
-  /// Opens the store for reading.
+  /// Opens the store.
   ///
-  /// - Parameter substitute: the model to take where none is given and none is found.
-  func open(substitute: LocatedModel? = nil) throws -> OpenStore {
+  /// - Parameters:
+  ///   - substitute: the model to take where none is given and none is found.
+  ///   - options: nothing but reading is allowed unless they say so.
+  func open(substitute: LocatedModel? = nil, options: StoreOptions = .readOnly) throws -> OpenStore {
     let size = try checkedStatus().size
     let type = try typeName.map { StoreType($0) } ?? registry.type(ofFileAt: path, in: fileSystem)
     let storeClass = try registry.storeClass(for: type)
     let model = try model(storeClass, substitute: substitute)
     let store = try StoreOpener(model: model.model, registry: registry, fileSystem: fileSystem).open(
-      .reading(path, type)
+      StoreOpener.Request(type: type, path: path, options: options)
     )
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
     return OpenStore(

@@ -147,6 +147,6 @@ extension StoreContents {
   func historyLines() throws -> [UInt8] {
     let output = GrowableBytes()
     for transaction in try transactions() { HistoryJSON.append(transaction, to: output) }
-    return Array(output.sealed().unsafeBytes)
+    return Array(output.unsafeMutableBytes)
   }
 }

@@ -1,0 +1,117 @@
+import ArgumentParser
+import Heartwood
+import HeartwoodFormats
+import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+struct HistoryCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "history",
+    abstract: "Prints the history of a store: who saved when, and what.",
+    discussion: """
+      As table, there is a line for each transaction. As json, each line is an object with number, date, author, context and \
+      changes: a list of objects with kind (insert, update, delete), entity, id, for an update properties, and for a deletion \
+      tombstone, the values that the model has preserved.
+
+      A store has a history where it was saved with the option tracksPersistentHistory.
+
+      EXAMPLE
+        heartwood history todo.heartwood --after 120 --format json
+        heartwood history todo.heartwood --purge-before 2026-01-31
+      """
+  )
+
+  enum Format: String, ExpressibleByArgument, CaseIterable {
+    case json, table
+  }
+
+  @OptionGroup var arguments: StoreArguments
+
+  @Option(help: ArgumentHelp("Print only the transactions after the one with this number.", valueName: "number"))
+  var after: Int64?
+
+  @Option(help: "Print only the transactions of this author.")
+  var author: String?
+
+  @Option(help: "Print only changes of this entity and its subentities.")
+  var entity: String?
+
+  @Option(help: "The form of the output.")
+  var format = Format.table
+
+  @Option(
+    help: ArgumentHelp(
+      "Print nothing, and remove the transactions that were saved before a date: 2026-01-31, or 2026-01-31T18:00:00Z.",
+      valueName: "date"
+    )
+  )
+  var purgeBefore: PurgeDate?
+
+  func validate() throws {
+    if let after, after < 0 { throw ValidationError("The number after --after must not be negative.") }
+    if purgeBefore != nil, after != nil || author != nil || entity != nil {
+      throw ValidationError("--purge-before removes whole transactions: give it alone.")
+    }
+  }
+
+  func run() throws {
+    if let purgeBefore { return try purge(before: purgeBefore.date) }
+    let opened = try arguments.source.open()
+    try checkEntity(in: opened.model.model)
+    let transactions = try opened.store.requiredHistoryReader().transactions(request(opened.store.identifier))
+    switch format {
+    case .json: try writeJSON(transactions)
+    case .table: try StandardOutput.write(HistoryTable.text(transactions))
+    }
+  }
+
+  private func request(_ identifier: UUID) -> PersistentHistoryChangeRequest {
+    var request = PersistentHistoryChangeRequest.fetchHistory(
+      after: after.map { PersistentHistoryToken([identifier: $0]) }
+    )
+    request.authors = author.map { [$0] }
+    request.entityName = entity
+    return request
+  }
+
+  private func checkEntity(in model: ManagedObjectModel) throws(PersistenceError) {
+    guard let entity, model.entity(named: entity) == nil else { return }
+    throw PersistenceError(
+      .entityUnknown,
+      "The store has no entity called \(entity). It has these: \(model.entities.map(\.name).joined(separator: ", ")).",
+      context: .init(path: arguments.store, entity: entity)
+    )
+  }
+
+  private func writeJSON(_ transactions: [PersistentHistoryTransaction]) throws {
+    let line = GrowableBytes()
+    for transaction in transactions {
+      HistoryJSON.append(transaction, to: line)
+      try StandardOutput.write(line.sealed())
+    }
+  }
+
+  private func purge(before date: Date) throws {
+    let store = try arguments.source.open(options: StoreOptions()).store
+    let before = try store.requiredHistoryReader().history.transactionCount
+    try store.engine.deleteHistory(before: date)
+    let left = try store.requiredHistoryReader().history.transactionCount
+    try StandardOutput.write("\(Quantity.text(before - left, "transaction")) removed, \(left) left\n")
+  }
+}
+
+/// A day, which begins at midnight UTC, or a point in time, as ISO 8601.
+struct PurgeDate: ExpressibleByArgument {
+  let date: Date
+
+  init?(argument: String) {
+    let styles = [Date.ISO8601FormatStyle.iso8601, .iso8601.year().month().day()]
+    guard let date = styles.lazy.compactMap({ try? $0.parse(argument) }).first else { return nil }
+    self.date = date
+  }
+}

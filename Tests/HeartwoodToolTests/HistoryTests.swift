@@ -1,0 +1,98 @@
+import Foundation
+import Testing
+
+@Suite struct HistoryTests {
+  private let folder: WorkFolder
+  private var heartwood: Tool { folder.heartwood }
+
+  init() throws {
+    folder = try WorkFolder()
+    try Library.writeHistory(to: folder.path("library.heartwood"))
+  }
+
+  @Test func eachTransactionIsAnObject() throws {
+    let transactions = try heartwood("history", "library.heartwood", "--format", "json").jsonLines()
+    #expect(transactions.map { $0["number"] as? Int } == [1, 2, 3])
+    #expect(transactions.map { $0["author"] as? String } == [nil, "editor", "editor"])
+    #expect(transactions.map { $0["context"] as? String } == [nil, "main", "main"])
+    let changes = try transactions.map { try #require($0["changes"] as? [[String: Any]]) }
+    #expect(changes[0].map { $0["kind"] as? String } == ["insert", "insert", "insert", "insert"])
+    #expect(changes[1].map { $0["properties"] as? [String] } == [["title"]])
+    #expect(changes[2].map { $0["kind"] as? String } == ["delete"])
+    #expect(changes[2][0]["tombstone"] as? [String: String] == ["title": ""])
+    #expect(changes[2][0]["id"] as? String != changes[1][0]["id"] as? String)
+  }
+
+  @Test func aTableHasALineForEachTransaction() throws {
+    let outcome = try heartwood("history", "library.heartwood")
+    #expect(outcome.status == 0)
+    #expect(outcome.lines.count == 5)
+    #expect(outcome.lines[0].wholeMatch(of: /NUMBER  DATE +AUTHOR  CONTEXT  INSERTED  UPDATED  DELETED/) != nil)
+    #expect(outcome.lines[3].wholeMatch(of: #/ +2  20\S+Z +editor  main +0 +1 +0/#) != nil, "\(outcome.text)")
+  }
+
+  @Test(arguments: [
+    ("--after 2", [3]), ("--after 3", []), ("--author editor", [2, 3]), ("--author nobody", []),
+    ("--entity Author", [1]), ("--after 1 --entity Book --author editor", [2, 3]),
+  ])
+  func transactionsAreChosen(_ options: String, _ numbers: [Int]) throws {
+    let outcome = try heartwood.shell("heartwood history library.heartwood --format json \(options)")
+    #expect(outcome.status == 0)
+    #expect(try outcome.jsonLines().map { $0["number"] as? Int } == numbers)
+  }
+
+  @Test func oldTransactionsAreRemoved() throws {
+    let none = try heartwood("history", "library.heartwood", "--purge-before", "2001-01-01")
+    #expect(none.text == "0 transactions removed, 3 left\n")
+    let before = try heartwood("dump", "library.heartwood").text
+    let all = try heartwood("history", "library.heartwood", "--purge-before", "3001-01-01T00:00:00Z")
+    #expect(all.text == "3 transactions removed, 0 left\n")
+    #expect(try heartwood("history", "library.heartwood", "--format", "json").text == "")
+    #expect(try heartwood("dump", "library.heartwood").text == before)
+    let late = try heartwood("history", "library.heartwood", "--after", "1")
+    #expect(late.status == 1 && late.errors.contains("purged"))
+    #expect(try heartwood("verify", "library.heartwood").status == 0)
+    let info = try heartwood("info", "library.heartwood").lines
+    #expect(info.contains { $0.hasPrefix("history ") && $0.hasSuffix("0 transactions, those up to number 3 purged") })
+  }
+
+  @Test func infoTellsOfTheHistory() throws {
+    let info = try #require(try heartwood("info", "library.heartwood", "--json").json() as? [String: Any])
+    #expect(info["history"] as? [String: Int] == ["transactions": 3, "purged": 0, "last": 3])
+    #expect(info["formatVersion"] as? String == "2")
+    #expect(try heartwood("info", "library.heartwood").lines.contains { $0.hasSuffix(" 3 transactions") })
+    #expect(try heartwood("info", "todo.csv", "--json").text.contains("\"history\":null"))
+    #expect(try heartwood("info", "todo.csv").lines.contains { $0.hasPrefix("history ") && $0.hasSuffix(" none") })
+  }
+
+  @Test func aConversionTakesItAlong() throws {
+    let before = try heartwood("history", "library.heartwood", "--format", "json").text
+    let copied = try heartwood("convert", "library.heartwood", "copy.heartwood", "--verify")
+    #expect(copied.status == 0 && copied.errors == "")
+    #expect(try heartwood("history", "copy.heartwood", "--format", "json").text == before)
+  }
+
+  @Test func aConversionSaysWhatItLeavesOut() throws {
+    let url = folder.path("notes.heartwood")
+    try Library.writeNotes(to: url)
+    let outcome = try heartwood("convert", "notes.heartwood", "notes.csv")
+    #expect(outcome.status == 0)
+    #expect(outcome.errors == "heartwood: note: notes.csv: The type keeps no history; 1 transaction left out.\n")
+    #expect(try heartwood("convert", "notes.heartwood", "notes.csv", "--force", "--quiet").errors == "")
+  }
+
+  @Test(arguments: [("todo.csv", "keeps no history"), ("todo.heartwood", "tracksPersistentHistory")])
+  func aStoreWithoutOneIsRefused(_ name: String, _ reason: String) throws {
+    #expect(try heartwood("convert", "todo.csv", "todo.heartwood").status == 0)
+    let outcome = try heartwood("history", name)
+    #expect(outcome.status == 1)
+    #expect(outcome.text == "")
+    #expect(outcome.errors.contains(reason), "\(outcome.errors)")
+  }
+
+  @Test func anUnknownEntityIsRefused() throws {
+    let outcome = try heartwood("history", "library.heartwood", "--entity", "Nobody")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("Author, Book"))
+  }
+}

@@ -15,7 +15,8 @@ struct CaseCatalog {
     [
       ("csv-to-binary", csvToBinary), ("binary-to-csv", binaryToCSV), ("open-count", openAndCount),
       ("objects", objects),
-      ("faults", faults), ("save-one", saveOne), ("save-all", saveAll), ("insert-all", insertAll), ("startup", startup),
+      ("faults", faults), ("save-one", saveOne), ("save-all", saveAll), ("insert-all", insertAll),
+      ("history-one", historyOne), ("history-insert", historyInsert), ("startup", startup),
       ("disk-binary", diskBinary), ("disk-csv", diskCSV),
     ]
   }

@@ -9,13 +9,14 @@ struct InsertCommand: ParsableCommand {
 
   @Argument var path: String
   @Option var rows = 1_000_000
+  @Flag(help: "Keep the save in the store's history.") var history = false
 
   func run() throws {
     try? FileManager.default.removeItem(atPath: path)
     let toDos = Array(ToDoSequence(count: rows))
     let clock = ContinuousClock()
     let start = clock.now
-    let context = try ToDoObject.openContext(path)
+    let context = try ToDoObject.openContext(path, tracksHistory: history)
     for toDo in toDos {
       let object = try context.insert(ToDoObject.self)
       object.isDone = toDo.isDone

@@ -8,9 +8,10 @@ struct SaveCommand: ParsableCommand {
 
   @Argument var path: String
   @Option(help: "How many records to change; all by default.") var changes: Int?
+  @Flag(help: "Keep the save in the store's history.") var history = false
 
   func run() throws {
-    let context = try ToDoObject.openContext(path)
+    let context = try ToDoObject.openContext(path, tracksHistory: history)
     let objects = try context.fetch(ToDoObject.self)
     // From the middle, so that neither the first nor the last part of the file is favoured.
     let count = min(changes ?? objects.count, objects.count)

@@ -52,7 +52,7 @@ extension ToDoObject {
   }
 
   /// A context over the binary store at `path`.
-  static func openContext(_ path: String) throws -> ManagedObjectContext {
+  static func openContext(_ path: String, tracksHistory: Bool = false) throws -> ManagedObjectContext {
     let registry = StoreRegistry()
     try registry.register(BinaryStore.self)
     let coordinator = try PersistentStoreCoordinator(
@@ -60,7 +60,9 @@ extension ToDoObject {
       registry: registry,
       objectClasses: [ToDoObject.self]
     )
-    try coordinator.addPersistentStore(type: .binary, at: URL(filePath: path))
+    var options = StoreOptions()
+    if tracksHistory { options[.tracksPersistentHistory] = true }
+    try coordinator.addPersistentStore(type: .binary, at: URL(filePath: path), options: options)
     return ManagedObjectContext(coordinator)
   }
 }

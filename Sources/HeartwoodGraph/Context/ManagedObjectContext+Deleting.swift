@@ -22,7 +22,9 @@ extension ManagedObjectContext {
     }
   }
 
+  /// Takes an object out, without a word to those that lead to it.
   func markDeleted(_ object: ManagedObject) {
+    recorder?.willRemove(object)
     object.state.insert(.deleted)
     if object.isInserted {
       object.state.remove(.inserted)

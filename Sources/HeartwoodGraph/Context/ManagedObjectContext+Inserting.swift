@@ -45,6 +45,7 @@ extension ManagedObjectContext {
       state: .inserted
     )
     let object = binding.objectClass.init(seed)
+    recorder?.willInsert(object)
     newObjects[id] = object
     inserted.append(object)
     noteChange(object)

@@ -55,6 +55,8 @@ extension ManagedObjectContext {
 
   /// Replaces temporary ids wherever the context has them.
   private func take(_ ids: [ManagedObjectID: ManagedObjectID]) {
+    registerPendingChanges()
+    recorder?.noteSuccessors(ids)
     for (temporaryID, id) in ids {
       guard let object = newObjects.removeValue(forKey: temporaryID), case .changed(let changes) = object.content else {
         continue

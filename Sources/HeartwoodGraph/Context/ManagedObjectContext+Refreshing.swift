@@ -2,7 +2,8 @@ import HeartwoodModel
 import HeartwoodStore
 
 extension ManagedObjectContext {
-  /// Forgets all changes: new objects vanish, changed and deleted ones are again what they were when they were read.
+  /// Forgets all changes: new objects vanish, changed and deleted ones are again what they were when they were read. Nothing that
+  /// was done before can be undone.
   public func rollback() {
     for object in inserted.objects { detach(object) }
     for object in updated.objects + deleted.objects {
@@ -10,12 +11,15 @@ extension ManagedObjectContext {
       object.revert()
     }
     clearChanges()
+    forgetUndo()
   }
 
-  /// Forgets all objects and all changes. Objects that somebody still holds must not be changed or followed any more.
+  /// Forgets all objects and all changes, and what could be undone. Objects that somebody still holds must not be changed or
+  /// followed any more.
   public func reset() {
     for object in registeredObjects { detach(object) }
     clearChanges()
+    forgetUndo()
     forgetBindings()
   }
 
@@ -30,6 +34,8 @@ extension ManagedObjectContext {
       "The object is not, or no longer, of this context. Refresh it in its own."
     )
     if object.state.contains(.inserted) || object.state.contains(.deleted) { return }
+    // What was done before can be undone; what this does cannot.
+    registerPendingChanges()
     if mergeChanges, object.isUpdated { return object.rebaseChanges() }
     note(object, hasChanges: false)
     if object.rowID != .none { object.state.remove(.inaccessible) }

@@ -12,6 +12,7 @@ extension ManagedObjectContext {
   ///   same objects, ``PersistenceError/Code/fileChangedOnDisk`` where another process did, and what writing a file can throw. The
   ///   old file is whole then, and the changes are still in the context.
   public func save() throws {
+    processPendingChanges()
     guard hasChanges else { return }
     followStores()
     try checkArrivals()
@@ -106,7 +107,10 @@ extension ManagedObjectContext {
 extension ManagedObjectContext {
   /// Lets the objects of a save be what the store has now. It cannot fail: the save is done.
   private func finish(_ save: PendingSave, _ commit: StoreCommit?) {
-    if let commit { settle(save, commit) }
+    if let commit {
+      recorder?.noteSuccessors(commit.permanentIDs)
+      settle(save, commit)
+    }
     for object in save.updated {
       if let commit, object.hasPersistentChanges {
         object.binding.adopt(commit)

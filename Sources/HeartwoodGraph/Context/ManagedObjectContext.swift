@@ -40,6 +40,8 @@ public final class ManagedObjectContext {
   /// The objects that were changed since children could see it.
   var unpublishedObjects: Set<ObjectIdentifier> = []
   var notesUnpublishedObjects = false
+  /// What the current event has changed; nil where nothing can be undone.
+  var recorder: EventRecorder?
   private var bindings: [BindingKey: EntityBinding] = [:]
   /// The bindings of open stores by their scopes, which they hold: the fast way from an id to its object.
   private var bindingsByScope: [ObjectIdentifier: EntityBinding] = [:]

@@ -32,8 +32,16 @@ extension ManagedObject {
   }
 
   final func awake() {
+    awake { awakeFromFetch() }
+  }
+
+  final func awake(after events: SnapshotEventType) {
+    awake { awake(fromSnapshotEvents: events) }
+  }
+
+  private final func awake(_ body: () -> Void) {
     state.insert(.awaking)
-    awakeFromFetch()
+    body()
     state.remove(.awaking)
   }
 
@@ -46,6 +54,7 @@ extension ManagedObject {
     if changes.group == nil { state.insert(.inaccessible) }
     for ordinal in changes.unsettledOrdinals { reconsider(ordinal, changes) }
     endChange(changes)
+    if !state.contains(.inaccessible) { awake(after: .refresh) }
   }
 
   /// Forgets the changes; what the object was read with stays.
@@ -58,6 +67,7 @@ extension ManagedObject {
     }
     content = .read(group)
     if !binding.transientOrdinals.isEmpty { awake() }
+    awake(after: .rollback)
   }
 
   /// The version of the record that the object's values are from; 0 for an object that has read none.

@@ -112,7 +112,7 @@ extension ManagedObject {
   }
 
   /// Lets this end of a relationship lead to `source`, whose other end at `forward` leads here already.
-  private final func link(_ ordinal: Int, to source: ManagedObject, forward: Int) {
+  final func link(_ ordinal: Int, to source: ManagedObject, forward: Int) {
     let id = source.objectID
     if binding.traits[ordinal].isToMany { return changeLinks(ordinal) { $0.append(id) } }
     // A to-one end leads to one object, so whoever had it loses it.

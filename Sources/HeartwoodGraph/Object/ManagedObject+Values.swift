@@ -27,6 +27,7 @@ extension ManagedObject {
     if case .fault = content { fireFault() }
     let isCommitted = group != nil && committedValue(at: ordinal) == value
     if isCommitted, case .read = content { return }
+    recordChange(ordinal)
     let changes = beginChange()
     changes.setValue(isCommitted ? nil : value, at: ordinal)
     if state.contains(.awaking) { changes.settle(ordinal) }
@@ -37,6 +38,7 @@ extension ManagedObject {
   final func changeLinks(_ ordinal: Int, _ body: (inout ObjectIDList) -> Void) {
     checkChangeable()
     if case .fault = content { fireFault() }
+    recordChange(ordinal)
     let changes = beginChange()
     var list = changes.takeLinks(at: ordinal) ?? ObjectIDList(committedValue(at: ordinal).objectIDs)
     body(&list)
@@ -58,6 +60,13 @@ extension ManagedObject {
     )
   }
 
+  /// Lets the context note the value that a property has before it changes.
+  @inline(__always)
+  private final func recordChange(_ ordinal: Int) {
+    guard let recorder = binding.context?.recorder, !state.contains(.awaking) else { return }
+    recorder.willChange(self, ordinal)
+  }
+
   /// The changes of the object, which it has from now on.
   private final func beginChange() -> ObjectChanges {
     if case .changed(let changes) = content { return changes }
@@ -75,7 +84,7 @@ extension ManagedObject {
     if let group = changes.group, changes.isEmpty { content = .read(group) }
     if state.contains(.inserted) {
       binding.context?.noteChange(self)
-    } else {
+    } else if state.isDisjoint(with: [.deleted, .detached]) {
       binding.context?.note(self, hasChanges: changes.hasUnsettled)
     }
   }

@@ -51,6 +51,12 @@ open class ManagedObject {
   /// inverses are on objects that would be changed.
   open func awakeFromFetch() {}
 
+  /// Called when values of the object have changed not by being set, but by an undo, a redo, a rollback or a refresh: set transient
+  /// values here that depend on others. As in ``awakeFromFetch()``, what is set here is seen but not saved.
+  ///
+  /// - Parameter events: what has happened.
+  open func awake(fromSnapshotEvents events: SnapshotEventType) {}
+
   /// Called when the object is about to be deleted, while its relationships still lead where they did.
   open func prepareForDeletion() {}
 }

@@ -84,6 +84,11 @@ extension ObjectChanges {
     }
   }
 
+  /// Whether the new objects of a to-many relationship have `id` among them; nil where there are no new ones. O(1).
+  func isLinked(_ id: ManagedObjectID, at ordinal: Int) -> Bool? { links[ordinal]?.contains(id) }
+
+  func isSettled(_ ordinal: Int) -> Bool { settled.contains(ordinal) }
+
   /// Lets the value of a property be seen, but not saved.
   func settle(_ ordinal: Int) {
     if values[ordinal] != nil || links[ordinal] != nil { settled.insert(ordinal) }

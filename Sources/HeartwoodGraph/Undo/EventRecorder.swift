@@ -1,0 +1,92 @@
+import HeartwoodModel
+
+/// Notes how the objects of a context were before the current event changed them.
+///
+/// A context has one while it has an undo manager; without one, nothing is noted.
+final class EventRecorder {
+  let undoManager: GraphUndoManager
+  private var images: [ObjectImage] = []
+  private var places: [ObjectIdentifier: Int] = [:]
+  /// The ids that objects have got in place of others: permanent ones by a save, and new ones where an object came back whose
+  /// deletion was saved.
+  private var successors: [ManagedObjectID: ManagedObjectID] = [:]
+
+  init(_ undoManager: GraphUndoManager) {
+    self.undoManager = undoManager
+  }
+}
+
+// MARK: Before a change
+
+extension EventRecorder {
+  func willChange(_ object: ManagedObject, _ ordinal: Int) {
+    let place = place(of: object, wasPresent: true)
+    guard !images[place].isNew, images[place].properties[ordinal] == nil else { return }
+    images[place].properties[ordinal] = PropertyImage(
+      value: object.value(at: ordinal),
+      isSettled: object.isSettled(ordinal)
+    )
+  }
+
+  func willRemove(_ object: ManagedObject) {
+    _ = place(of: object, wasPresent: true)
+  }
+
+  func willInsert(_ object: ManagedObject) {
+    _ = place(of: object, wasPresent: false, isNew: true)
+  }
+
+  func willRevive(_ object: ManagedObject) {
+    _ = place(of: object, wasPresent: false)
+  }
+
+  private func place(of object: ManagedObject, wasPresent: Bool, isNew: Bool = false) -> Int {
+    if let place = places[ObjectIdentifier(object)] { return place }
+    places[ObjectIdentifier(object)] = images.count
+    images.append(ObjectImage(object: object, wasPresent: wasPresent, isNew: isNew))
+    return images.count - 1
+  }
+}
+
+// MARK: The event
+
+extension EventRecorder {
+  /// What has happened since the last call; nil where nothing has.
+  func takeEvent() -> GraphEvent? {
+    guard !images.isEmpty else { return nil }
+    let event = GraphEvent(since: images)
+    forgetEvent()
+    return event.isEmpty ? nil : event
+  }
+
+  func forgetEvent() {
+    images = []
+    places = [:]
+  }
+
+  /// The values that properties of an object had before the current event.
+  func properties(of object: ManagedObject) -> [Int: PropertyImage] {
+    places[ObjectIdentifier(object)].map { images[$0].properties } ?? [:]
+  }
+}
+
+// MARK: Ids
+
+extension EventRecorder {
+  var hasSuccessors: Bool { !successors.isEmpty }
+
+  func noteSuccessors(_ ids: [ManagedObjectID: ManagedObjectID]) {
+    for (id, successor) in ids where id != successor { successors[id] = successor }
+  }
+
+  func forgetSuccessors() {
+    successors = [:]
+  }
+
+  /// The id that the object of `id` has today.
+  func newestID(_ id: ManagedObjectID) -> ManagedObjectID {
+    var id = id
+    while let successor = successors[id] { id = successor }
+    return id
+  }
+}

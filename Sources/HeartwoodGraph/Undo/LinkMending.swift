@@ -1,0 +1,79 @@
+import HeartwoodModel
+
+/// Lets both ends of relationships agree after an event was taken back, where the event itself has not seen to it.
+struct LinkMending {
+  private struct Slot: Hashable {
+    let object: ObjectIdentifier
+    let ordinal: Int
+  }
+
+  private let context: ManagedObjectContext
+  /// The ends that the event has put back as they were.
+  private let restored: Set<Slot>
+  /// The objects that came back or went. Links between them are as they were.
+  private let moved: [ManagedObject]
+  private let movedSet: Set<ObjectIdentifier>
+
+  init(_ context: ManagedObjectContext, _ edits: [PropertyEdit], moved: [ManagedObject]) {
+    self.context = context
+    self.restored = Set(edits.map { Slot(object: ObjectIdentifier($0.object), ordinal: $0.ordinal) })
+    self.moved = moved
+    self.movedSet = Set(moved.map { ObjectIdentifier($0) })
+  }
+}
+
+extension LinkMending {
+  /// Mends the links of the objects that came back or went.
+  func mend() {
+    for object in moved {
+      for (ordinal, trait) in object.binding.traits.enumerated() {
+        guard let inverse = trait.inverseOrdinal else { continue }
+        for id in object.value(at: ordinal).objectIDs where !isSettled(id, inverse) {
+          mend(object, ordinal, inverse, id)
+        }
+      }
+    }
+  }
+
+  /// Mends the links with the objects of `ids`, which an edit that was reverted has let come or go.
+  func mend(_ edit: PropertyEdit, _ ids: [ManagedObjectID]) {
+    guard let inverse = edit.object.binding.traits[edit.ordinal].inverseOrdinal else { return }
+    for id in ids { mend(edit.object, edit.ordinal, inverse, id) }
+  }
+
+  /// Lets objects that lead to `object` by an id that it no longer has forget that.
+  func forget(_ oldID: ManagedObjectID, of object: ManagedObject) {
+    for (ordinal, trait) in object.binding.traits.enumerated() {
+      guard let inverse = trait.inverseOrdinal else { continue }
+      for id in object.value(at: ordinal).objectIDs where !isSettled(id, inverse) {
+        guard let other = context.objectIfPresent(id), other.leads(inverse, to: oldID) else { continue }
+        other.unlink(inverse, from: oldID)
+      }
+    }
+  }
+
+  /// Whether the event has seen to the end at `inverse` of the object of `id`.
+  private func isSettled(_ id: ManagedObjectID, _ inverse: Int) -> Bool {
+    guard let other = context.objectIfPresent(id) else { return false }
+    let identifier = ObjectIdentifier(other)
+    return movedSet.contains(identifier) || restored.contains(Slot(object: identifier, ordinal: inverse))
+  }
+
+  private func mend(_ object: ManagedObject, _ ordinal: Int, _ inverse: Int, _ id: ManagedObjectID) {
+    guard let other = context.objectIfPresent(id), other.isPresent else {
+      if object.isPresent { forget(ordinal, of: object, id) }
+      return
+    }
+    guard object.isPresent else { return forget(inverse, of: other, object.objectID) }
+    switch (object.leads(ordinal, to: id), other.leads(inverse, to: object.objectID)) {
+    case (true, false): other.link(inverse, to: object, forward: ordinal)
+    case (false, true): other.unlink(inverse, from: object.objectID)
+    case (true, true), (false, false): break
+    }
+  }
+
+  /// Lets a relationship of `object` no longer lead to the object of `id`, which is not there, unless its deletion leaves that.
+  private func forget(_ ordinal: Int, of object: ManagedObject, _ id: ManagedObjectID) {
+    if object.leads(ordinal, to: id), !context.mayLead(object, ordinal, to: id) { object.unlink(ordinal, from: id) }
+  }
+}

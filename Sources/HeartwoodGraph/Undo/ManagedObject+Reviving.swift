@@ -1,0 +1,66 @@
+import HeartwoodModel
+
+extension ManagedObject {
+  /// Whether the context has the object, and is not to delete it.
+  final var isPresent: Bool { state.isDisjoint(with: [.deleted, .detached, .inaccessible]) }
+
+  /// Whether the object is, or was, a record of a store.
+  final var wasSaved: Bool { group != nil }
+
+  /// Whether the object has values that the next save would write.
+  final var hasUnsavedValues: Bool {
+    if case .changed(let changes) = content { changes.hasUnsettled } else { false }
+  }
+
+  final func isSettled(_ ordinal: Int) -> Bool {
+    if case .changed(let changes) = content { changes.isSettled(ordinal) } else { false }
+  }
+
+  /// Lets the value of a property be seen, but not saved.
+  final func settle(_ ordinal: Int) {
+    guard case .changed(let changes) = content else { return }
+    changes.settle(ordinal)
+    endChange(changes)
+  }
+
+  /// Whether a relationship leads to the object of `id`.
+  final func leads(_ ordinal: Int, to id: ManagedObjectID) -> Bool {
+    if case .changed(let changes) = content, let isLinked = changes.isLinked(id, at: ordinal) { return isLinked }
+    return value(at: ordinal).objectIDs.contains(id)
+  }
+
+  /// Lets the object be one that no store has, with the values that it has.
+  final func becomeNew(_ binding: EntityBinding) {
+    let values = binding.traits.indices.map { value(at: $0) }
+    let changes = ObjectChanges(
+      newID: .temporary(in: binding.scope),
+      group: nil,
+      values: values.map { $0.isNull || $0.isToMany ? nil : $0 }
+    )
+    for (ordinal, value) in values.enumerated() where value.isToMany {
+      changes.setLinks(ObjectIDList(value.objectIDs), at: ordinal)
+    }
+    self.binding = binding
+    content = .changed(changes)
+  }
+
+  /// Lets relationships lead to the same objects by the ids that they have now.
+  final func renameLinks(_ newestID: (ManagedObjectID) -> ManagedObjectID) {
+    for (ordinal, trait) in binding.traits.enumerated() where trait.attributeType == nil {
+      let old = value(at: ordinal)
+      let new = old.map(newestID)
+      if new == old { continue }
+      if trait.isToMany {
+        changeLinks(ordinal) { $0 = ObjectIDList(new.objectIDs) }
+      } else {
+        change(ordinal, to: new)
+      }
+    }
+  }
+}
+
+extension PropertyValue {
+  fileprivate var isToMany: Bool {
+    if case .toMany = self { true } else { false }
+  }
+}

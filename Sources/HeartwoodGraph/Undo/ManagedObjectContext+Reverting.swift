@@ -1,0 +1,91 @@
+import HeartwoodModel
+
+extension ManagedObjectContext {
+  /// Takes back what an event did. It is an event as well, which takes this back.
+  ///
+  /// Values are put back as they were at both ends of each relationship, with their order. Where something that is not undone here
+  /// has changed a relationship since, the ends are made to agree.
+  func revert(_ event: GraphEvent) {
+    guard let recorder else { return }
+    let renamed = revive(event.deletions, recorder)
+    let edits = event.edits.filter { $0.object.isPresent }.map { $0.map(recorder.newestID) }
+    // Most often nothing has come between, and there is nothing to mend.
+    let strays = edits.allSatisfy(\.isExpected) ? [] : edits.map { ($0, $0.movedIDs) }
+    for edit in edits { edit.revert { mayLead(edit.object, edit.ordinal, to: $0) } }
+    let removed = event.insertions.filter(\.isPresent)
+    for object in removed { remove(object) }
+    let mending = LinkMending(self, edits, moved: event.deletions + removed)
+    for (object, oldID) in renamed { mending.forget(oldID, of: object) }
+    for (edit, ids) in strays { mending.mend(edit, ids) }
+    mending.mend()
+    awake(event, edits)
+    registerPendingChanges()
+  }
+
+  /// Whether a relationship may lead to the object of `id`: it is there, or its deletion leaves such links as they are.
+  func mayLead(_ object: ManagedObject, _ ordinal: Int, to id: ManagedObjectID) -> Bool {
+    if let other = objectIfPresent(id), other.isPresent { return true }
+    guard let target = object.entity.relationshipTargets[ordinal], let inverse = target.inverseOrdinal else {
+      return true
+    }
+    let destination = persistentStoreCoordinator.managedObjectModel.entities[target.entityOrdinal]
+    switch destination.properties[inverse].relationship?.deleteRule {
+    case .nullify, .cascade: return false
+    case .noAction, .deny, nil: return true
+    }
+  }
+
+  private func awake(_ event: GraphEvent, _ edits: [PropertyEdit]) {
+    for object in event.deletions { object.awake(after: .undoDeletion) }
+    for object in event.insertions { object.awake(after: .undoInsertion) }
+    let moved = Set(event.deletions)
+    for object in Set(edits.map(\.object)).subtracting(moved) { object.awake(after: .undoUpdate) }
+  }
+}
+
+// MARK: Coming and going
+
+extension ManagedObjectContext {
+  /// Takes an object out without a word to those that lead to it, but for those that would deny that.
+  private func remove(_ object: ManagedObject) {
+    if object.isFault { object.fireFault() }
+    for (ordinal, property) in object.entity.properties.enumerated() where property.relationship?.deleteRule == .deny {
+      // Leading nowhere is always allowed.
+      try? object.relate(ordinal, to: [])
+    }
+    markDeleted(object)
+  }
+
+  /// Brings deleted objects back. Those whose deletion was saved are new ones with new ids; returns them with their old ids.
+  private func revive(_ objects: [ManagedObject], _ recorder: EventRecorder) -> [(ManagedObject, ManagedObjectID)] {
+    var renamed: [(ManagedObject, ManagedObjectID)] = []
+    for object in objects where !object.isPresent {
+      recorder.willRevive(object)
+      if object.wasSaved, object.state.contains(.detached) { renamed.append((object, object.objectID)) }
+      revive(object)
+    }
+    recorder.noteSuccessors(Dictionary(uniqueKeysWithValues: renamed.map { ($1, $0.objectID) }))
+    if recorder.hasSuccessors {
+      for object in objects { object.renameLinks(recorder.newestID) }
+    }
+    return renamed
+  }
+
+  private func revive(_ object: ManagedObject) {
+    guard object.state.contains(.detached) else {
+      deleted.remove(object)
+      object.state.remove(.deleted)
+      return note(object, hasChanges: object.hasUnsavedValues)
+    }
+    if object.wasSaved {
+      assignedStores[ObjectIdentifier(object)] = object.binding.store
+      object.becomeNew(binding(for: object.entity, in: nil))
+    }
+    object.state.subtract([.detached, .deleted, .inaccessible])
+    object.state.insert(.inserted)
+    lostIDs.remove(object.objectID)
+    newObjects[object.objectID] = object
+    inserted.append(object)
+    noteChange(object)
+  }
+}

@@ -16,12 +16,14 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "Heartwood", targets: ["Heartwood"]),
+    .library(name: "HeartwoodWrappers", targets: ["HeartwoodWrappers"]),
     .library(name: "HeartwoodTesting", targets: ["HeartwoodTesting"]),
     .executable(name: "heartwood", targets: ["HeartwoodTool"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
   ],
   targets: [
     .systemLibrary(
@@ -29,6 +31,7 @@ let package = Package(
       pkgConfig: "libxml-2.0",
       providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]
     ),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     .target(
       name: "HeartwoodModel",
       dependencies: [.product(name: "Crypto", package: "swift-crypto")],
@@ -50,6 +53,16 @@ let package = Package(
       dependencies: ["HeartwoodGraph", "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel"],
       swiftSettings: settings
     ),
+    .target(
+      name: "HeartwoodWrappers",
+      dependencies: [
+        "HeartwoodStore", "HeartwoodModel", "CZlib",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "CryptoExtras", package: "swift-crypto"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: settings
+    ),
     .target(name: "HeartwoodTesting", dependencies: ["Heartwood"], swiftSettings: settings),
     .executableTarget(
       name: "HeartwoodTool",
@@ -64,10 +77,17 @@ let package = Package(
       dependencies: ["HeartwoodStore", "HeartwoodModel", "HeartwoodTesting"],
       swiftSettings: settings
     ),
+    .testTarget(
+      name: "HeartwoodWrappersTests",
+      dependencies: [
+        "Heartwood", "HeartwoodStore", "HeartwoodWrappers", .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: settings
+    ),
     .testTarget(name: "HeartwoodToolTests", dependencies: ["HeartwoodTool", "Heartwood"], swiftSettings: settings),
     .testTarget(
       name: "ConformanceTests",
-      dependencies: ["Heartwood", "HeartwoodTesting"],
+      dependencies: ["Heartwood", "HeartwoodTesting", "HeartwoodWrappers"],
       swiftSettings: settings
     ),
     .testTarget(

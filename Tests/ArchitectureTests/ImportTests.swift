@@ -13,7 +13,9 @@ import Testing
     "HeartwoodTool": [
       "Heartwood", "HeartwoodTesting", "HeartwoodModel", "HeartwoodStore", "HeartwoodGraph", "HeartwoodFormats",
     ],
+    "HeartwoodWrappers": ["HeartwoodModel", "HeartwoodStore", "CZlib"],
     "CLibXML2": [],
+    "CZlib": [],
   ]
 
   private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -17,7 +17,7 @@ import Testing
   ]
 
   /// Whether it is a date outside of the years 1 to 9999, which is how CSV writes dates.
-  private static func isFarDate(_ value: PropertyValue) -> Bool {
+  static func isFarDate(_ value: PropertyValue) -> Bool {
     guard case .date(let date) = value else { return false }
     return !(-63_113_904_000..<252_423_993_600).contains(date.timeIntervalSinceReferenceDate)
   }

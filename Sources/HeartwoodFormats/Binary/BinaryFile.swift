@@ -66,7 +66,7 @@ extension BinaryFile {
   /// What the store tells about itself.
   func metadata() throws(PersistenceError) -> StoreMetadata {
     let section = directory.sections[BinaryFormat.metadataSection]
-    guard let metadata = BinaryMetadataCoding.decode(bytes(ofSection: BinaryFormat.metadataSection)) else {
+    guard let metadata = StoreMetadata(json: bytes(ofSection: BinaryFormat.metadataSection).data) else {
       throw fault.corrupt("the metadata cannot be understood", at: section.offset)
     }
     guard metadata.identifier == header.storeIdentifier else {

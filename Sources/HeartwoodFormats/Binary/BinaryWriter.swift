@@ -72,7 +72,7 @@ struct BinaryWriter {
 
   private func metadataBytes() throws -> ByteSlice {
     do {
-      return try BinaryMetadataCoding.encode(contents.metadata)
+      return ByteSlice(copying: try contents.metadata.json())
     } catch {
       throw PersistenceError(
         .valueUnsupported,

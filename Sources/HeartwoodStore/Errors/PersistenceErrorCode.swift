@@ -13,6 +13,7 @@ extension PersistenceError {
       case saveConflict, validationFailed
       case historyNotTracked, historyTokenExpired
       case isolationCrossed
+      case encryptionKeyMissing, encryptionKeyWrong, encryptionKeyUnusable
     }
     private let kind: Kind
 
@@ -76,6 +77,12 @@ extension PersistenceError {
     public static let historyTokenExpired = Code(kind: .historyTokenExpired)
     /// What was asked for is of another isolation and cannot be waited for.
     public static let isolationCrossed = Code(kind: .isolationCrossed)
+    /// The file is encrypted, and no key was given.
+    public static let encryptionKeyMissing = Code(kind: .encryptionKeyMissing)
+    /// The file is encrypted with another key.
+    public static let encryptionKeyWrong = Code(kind: .encryptionKeyWrong)
+    /// Nothing can be encrypted with such a key.
+    public static let encryptionKeyUnusable = Code(kind: .encryptionKeyUnusable)
   }
 }
 

@@ -14,6 +14,8 @@ public struct StoreConformance: Sendable {
   public let storeClass: any StoreClass.Type
   /// Whether a file of which any byte has changed or is missing is always refused, as one with checksums is.
   public let detectsEveryChange: Bool
+  /// Whether the same content is always the same bytes, so that files can be compared and kept in version control.
+  public let writesSameBytes: Bool
   let options: @Sendable (ManagedObjectModel) -> StoreOptions
   let refuses: @Sendable (PropertyValue, AttributeType) -> Bool
 
@@ -23,17 +25,21 @@ public struct StoreConformance: Sendable {
   ///   - storeClass: the class of the store.
   ///   - detectsEveryChange: whether a file of which any byte has changed or is missing is always refused. A store that says no
   ///     may load a damaged file as something else, but must not trap.
+  ///   - writesSameBytes: whether the same content is always the same bytes. Encryption, for one, must not be so: a store that says
+  ///     no has to write others each time.
   ///   - options: makes the options that a store of a model is opened with.
   ///   - refuses: which values of the attribute types that the store declares it cannot hold all the same. They have to be refused
   ///     with ``PersistenceError/Code/valueUnsupported``; every other value has to come back as it was.
   public init(
     _ storeClass: any StoreClass.Type,
     detectsEveryChange: Bool,
+    writesSameBytes: Bool = true,
     options: @escaping @Sendable (_ model: ManagedObjectModel) -> StoreOptions = { _ in StoreOptions() },
     refuses: @escaping @Sendable (_ value: PropertyValue, _ type: AttributeType) -> Bool = { _, _ in false }
   ) {
     self.storeClass = storeClass
     self.detectsEveryChange = detectsEveryChange
+    self.writesSameBytes = writesSameBytes
     self.options = options
     self.refuses = refuses
   }

@@ -1,0 +1,106 @@
+public import HeartwoodStore
+
+/// An atomic store whose file is compressed with gzip (RFC 1952), so that `gunzip` makes the file inside of it.
+///
+///     try StoreRegistry.default.register(CompressedStore<CSVStore>.self)
+///     try coordinator.addPersistentStore(at: URL(filePath: "todo.csv.gz"))
+///
+/// Any gzip file is read. One that this store wrote is in members of 1 MiB, which are compressed and read on all processors.
+public typealias CompressedStore<Base: AtomicStore> = TransformedStore<Base, GzipCompression>
+
+/// Compression with gzip (RFC 1952).
+public struct GzipCompression: FileTransform {
+  /// `Compressed`.
+  public static let name = "Compressed"
+  /// `Compressed`.
+  public static let displayName = "Compressed"
+  /// `gz`.
+  public static let fileExtensions = ["gz"]
+  /// `application/gzip`.
+  public static let mimeTypes = ["application/gzip"]
+
+  private static let memberLength = 1 << 20
+  private static let defaultLengthLimit = 16 << 30
+
+  private let lengthLimit: Int
+  private let level: Int32
+
+  /// Takes ``StoreOptionKey/maximumExpandedLength`` and ``StoreOptionKey/compressionLevel``.
+  ///
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` where the level is none.
+  public init(options: StoreOptions) throws {
+    lengthLimit = options[.maximumExpandedLength] ?? Self.defaultLengthLimit
+    let level = options[.compressionLevel] ?? 6
+    guard (1...9).contains(level) else {
+      throw PersistenceError(.valueUnsupported, "The compression level is \(level); it must be from 1 to 9.")
+    }
+    self.level = Int32(level)
+  }
+
+  /// Whether the file begins as a gzip file, and what is in it as one of the `base` type.
+  public static func recognizes(prefix: [UInt8], base: any StoreClass.Type) -> Bool {
+    guard prefix.starts(with: GzipMember.magic) else { return false }
+    let inside = GzipMember.beginning(of: prefix)
+    return base.recognizes(prefix: inside)
+  }
+
+  /// Expands the file.
+  ///
+  /// - Throws: ``PersistenceError/Code/fileCorrupt`` with the offset of the member that was damaged or cut short;
+  ///   ``PersistenceError/Code/valueUnsupported`` where the file inside is longer than ``StoreOptionKey/maximumExpandedLength``.
+  public func decode(_ file: StoreInput) throws -> FileBytes {
+    let bytes = ByteSlice(try file.file.mapped().region)
+    let members = try GzipMember.all(in: bytes.unsafeBytes, path: file.path)
+    let result = GrowableBytes()
+    if let lengths = members.lengths {
+      try checkLength(lengths.reduce(0, +), file)
+      let expanded = try Parallel.tryMap(members.ranges.count) { number in
+        try withExtendedLifetime(bytes) {
+          try GzipMember.expand(
+            bytes.unsafeBytes,
+            from: members.ranges[number].lowerBound,
+            limit: lengths[number],
+            path: file.path
+          ).bytes
+        }
+      }
+      for part in expanded { result.append(part.unsafeBytes) }
+    } else {
+      var offset = 0
+      while offset < bytes.count {
+        let limit = lengthLimit - result.count
+        let member = try GzipMember.expand(bytes.unsafeBytes, from: offset, limit: limit, path: file.path)
+        result.append(member.bytes.unsafeBytes)
+        offset = member.end
+      }
+    }
+    return FileBytes(result.sealed().region)
+  }
+
+  private func checkLength(_ length: Int, _ file: StoreInput) throws(PersistenceError) {
+    guard length > lengthLimit else { return }
+    throw GzipMember.tooLong(limit: lengthLimit, path: file.path)
+  }
+
+  /// Compresses the file, on all processors. The same bytes become the same bytes.
+  public func encode(_ bytes: FileBytes, of base: StoreType, _ metadata: StoreMetadata, to output: StoreOutput) throws {
+    let count = max(1, (bytes.region.count + Self.memberLength - 1) / Self.memberLength)
+    let members = try Parallel.tryMap(count) { number in
+      let start = number * Self.memberLength
+      let end = min(start + Self.memberLength, bytes.region.count)
+      return try GzipMember.compress(
+        UnsafeRawBufferPointer(rebasing: bytes.region.unsafeBytes[start..<end]),
+        level: level
+      )
+    }
+    for member in members { try output.write(member) }
+  }
+}
+
+extension StoreOptionKey<Int> {
+  /// How long the file inside a compressed one may be, in bytes: 16 GiB where nothing is said. A small file can expand to a
+  /// very long one.
+  public static let maximumExpandedLength = StoreOptionKey("maximumExpandedLength")
+  /// How hard a compressed store tries, from 1 (fastest) to 9 (smallest); 6 where nothing is said.
+  public static let compressionLevel = StoreOptionKey("compressionLevel")
+}

@@ -1,0 +1,182 @@
+import CZlib
+import HeartwoodStore
+
+/// A part of a gzip file (RFC 1952) that can be expanded by itself.
+///
+/// Members written here say in their header how long they are, in a subfield `HW` of the extra field: 4 bytes for the whole
+/// member and 4 bytes for what is in it, so that several can be expanded at once.
+enum GzipMember {
+  static let magic: [UInt8] = [0x1F, 0x8B, 8]
+  /// The fixed part, the length of the extra field, and the subfield's name and length.
+  private static let headerLength = 10 + 2 + 4 + 8
+  private static let trailerLength = 8
+  /// Tells zlib to read and write raw deflate data of the greatest window.
+  private static let rawWindow: Int32 = -15
+  private static let gzipWindow: Int32 = 15 + 16
+  private static let lengthLimit = 1 << 30
+}
+
+// MARK: Writing
+
+extension GzipMember {
+  static func compress(_ bytes: UnsafeRawBufferPointer, level: Int32) throws -> ByteSlice {
+    let output = GrowableBytes()
+    header.withUnsafeBytes { output.append($0) }
+    var stream = z_stream()
+    guard deflateInit2_(&stream, level, Z_DEFLATED, rawWindow, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, streamSize) == Z_OK
+    else {
+      throw outOfMemory
+    }
+    defer { deflateEnd(&stream) }
+    let capacity = Int(deflateBound(&stream, uLong(bytes.count)))
+    var isWhole = false
+    output.appendUnsafely(capacity: capacity) { buffer in
+      // zlib only reads what it is given as input.
+      stream.next_in = UnsafeMutablePointer(mutating: bytes.bindMemory(to: UInt8.self).baseAddress)
+      stream.avail_in = UInt32(bytes.count)
+      stream.next_out = buffer.bindMemory(to: UInt8.self).baseAddress
+      stream.avail_out = UInt32(capacity)
+      isWhole = deflate(&stream, Z_FINISH) == Z_STREAM_END
+      return capacity - Int(stream.avail_out)
+    }
+    guard isWhole else { throw outOfMemory }
+    output.append(checksum(bytes).littleEndian)
+    output.append(UInt32(bytes.count).littleEndian)
+    let length = UInt32(output.count)
+    output.unsafeMutableBytes.storeBytes(of: length.littleEndian, toByteOffset: 16, as: UInt32.self)
+    output.unsafeMutableBytes.storeBytes(of: UInt32(bytes.count).littleEndian, toByteOffset: 20, as: UInt32.self)
+    return output.sealed()
+  }
+
+  /// A header with an extra field, whose lengths are still to be written; no time and no system, so that the same content
+  /// gives the same bytes.
+  private static let header: [UInt8] =
+    magic + [4, 0, 0, 0, 0, 0, 255, 12, 0, UInt8(ascii: "H"), UInt8(ascii: "W"), 8, 0]
+    + [UInt8](repeating: 0, count: 8)
+
+  private static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+    UInt32(truncatingIfNeeded: crc32_z(0, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count))
+  }
+
+  private static var streamSize: Int32 { Int32(MemoryLayout<z_stream>.size) }
+
+  private static var outOfMemory: PersistenceError {
+    PersistenceError(.fileWriteFailed, "There is no memory to compress with.")
+  }
+}
+
+// MARK: Reading
+
+extension GzipMember {
+  /// The members of a file, and the lengths of what is in them, where each tells how long it is.
+  static func all(
+    in bytes: UnsafeRawBufferPointer,
+    path: String
+  ) throws(PersistenceError) -> (ranges: [Range<Int>], lengths: [Int]?) {
+    var ranges: [Range<Int>] = []
+    var lengths: [Int] = []
+    var offset = 0
+    while offset < bytes.count {
+      guard let (length, content) = ownLengths(in: bytes, at: offset) else { return ([], nil) }
+      guard length <= bytes.count - offset else { throw cutShort(at: offset, path: path) }
+      ranges.append(offset..<(offset + length))
+      lengths.append(content)
+      offset += length
+    }
+    return (ranges, lengths)
+  }
+
+  /// What a member that was written here says of its lengths; nil where it was written by others.
+  private static func ownLengths(in bytes: UnsafeRawBufferPointer, at offset: Int) -> (length: Int, content: Int)? {
+    guard bytes.count - offset >= headerLength + trailerLength,
+      (0..<16).allSatisfy({ bytes[offset + $0] == header[$0] })
+    else { return nil }
+    let length = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + 16, as: UInt32.self)))
+    let content = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + 20, as: UInt32.self)))
+    return length >= headerLength + trailerLength && content <= lengthLimit ? (length, content) : nil
+  }
+
+  /// Expands the member at `offset`, and tells where it ends.
+  ///
+  /// - Parameter limit: how many bytes may be in it.
+  static func expand(
+    _ bytes: UnsafeRawBufferPointer,
+    from offset: Int,
+    limit: Int,
+    path: String
+  ) throws(PersistenceError) -> (bytes: ByteSlice, end: Int) {
+    var stream = z_stream()
+    guard inflateInit2_(&stream, gzipWindow, ZLIB_VERSION, streamSize) == Z_OK else {
+      throw PersistenceError(.fileReadFailed, "There is no memory to expand with.", context: .init(path: path))
+    }
+    defer { inflateEnd(&stream) }
+    let output = GrowableBytes()
+    var position = offset
+    var status = Z_OK
+    while status != Z_STREAM_END {
+      status = step(&stream, bytes, &position, to: output)
+      if output.count > limit { throw tooLong(limit: limit, path: path) }
+      if status == Z_BUF_ERROR, position >= bytes.count { throw cutShort(at: offset, path: path) }
+      guard status == Z_OK || status == Z_STREAM_END || status == Z_BUF_ERROR else {
+        throw PersistenceError(
+          .fileCorrupt,
+          "The compressed bytes from here on were changed since they were written.",
+          context: .init(path: path, byteOffset: offset)
+        )
+      }
+    }
+    return (output.sealed(), position)
+  }
+
+  /// Expands some bytes more. zlib checks that it neither reads nor writes beyond what it is given.
+  private static func step(
+    _ stream: inout z_stream,
+    _ bytes: UnsafeRawBufferPointer,
+    _ position: inout Int,
+    to output: GrowableBytes
+  ) -> Int32 {
+    let input = min(bytes.count - position, 1 << 24)
+    let room = 1 << 18
+    var status = Z_OK
+    output.appendUnsafely(capacity: room) { buffer in
+      let source = UnsafeRawBufferPointer(rebasing: bytes[position..<(position + input)])
+      stream.next_in = UnsafeMutablePointer(mutating: source.bindMemory(to: UInt8.self).baseAddress)
+      stream.avail_in = UInt32(input)
+      stream.next_out = buffer.bindMemory(to: UInt8.self).baseAddress
+      stream.avail_out = UInt32(room)
+      status = inflate(&stream, Z_NO_FLUSH)
+      return room - Int(stream.avail_out)
+    }
+    position += input - Int(stream.avail_in)
+    return status
+  }
+
+  /// What is in the beginning of a file of which `prefix` is there.
+  static func beginning(of prefix: [UInt8]) -> [UInt8] {
+    prefix.withUnsafeBytes { bytes in
+      var stream = z_stream()
+      guard inflateInit2_(&stream, gzipWindow, ZLIB_VERSION, streamSize) == Z_OK else { return [] }
+      defer { inflateEnd(&stream) }
+      let output = GrowableBytes()
+      var position = 0
+      _ = step(&stream, bytes, &position, to: output)
+      return Array(output.unsafeMutableBytes)
+    }
+  }
+
+  private static func cutShort(at offset: Int, path: String) -> PersistenceError {
+    PersistenceError(
+      .fileCorrupt,
+      "The compressed bytes from here on were cut short.",
+      context: .init(path: path, byteOffset: offset)
+    )
+  }
+
+  static func tooLong(limit: Int, path: String) -> PersistenceError {
+    PersistenceError(
+      .valueUnsupported,
+      "The file expands to more than \(limit) bytes. If you trust it, raise the option maximumExpandedLength.",
+      context: .init(path: path)
+    )
+  }
+}

@@ -1,0 +1,82 @@
+public import HeartwoodModel
+public import HeartwoodStore
+import Logging
+
+/// Any atomic store, which logs what it does: each loading and saving with the path, the number of records and bytes and the
+/// time, as a message of level `info`; each failure as one of level `error`. Values are never logged.
+///
+/// ``StoreLogging`` turns it on and off and says where it goes.
+public final class LoggingStore<Base: AtomicStore>: AtomicStore {
+  /// What the store inside says, under a type string of its own: `"LoggingCSV"`.
+  public static var typeDescription: StoreTypeDescription {
+    let base = Base.typeDescription
+    return StoreTypeDescription(
+      type: StoreType("Logging" + base.type.rawValue),
+      displayName: "Logging \(base.displayName)",
+      fileExtensions: base.fileExtensions,
+      mimeTypes: base.mimeTypes,
+      capabilities: base.capabilities
+    )
+  }
+
+  private let base: Base
+  private let path: String
+
+  /// Makes the store inside.
+  public init(_ setup: StoreSetup) throws {
+    base = try Base(setup)
+    path = setup.path ?? "-"
+  }
+
+  /// Logs what the store inside loads.
+  public func load(_ file: StoreInput, into loader: StoreLoader) throws {
+    try StoreLogging.log("load", Base.typeDescription.type, path) {
+      try base.load(file, into: loader)
+    } details: {
+      ["bytes": "\(file.size)"]
+    }
+    loader.metadata.storeType = Self.typeDescription.type
+  }
+
+  /// Logs where the store inside refuses.
+  public func validate(_ contents: StoreContents) throws {
+    try StoreLogging.log("validate", Base.typeDescription.type, path) { try base.validate(contents) }
+  }
+
+  /// Logs what the store inside saves.
+  public func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
+    let type = contents.metadata.storeType
+    contents.metadata.storeType = Base.typeDescription.type
+    defer { contents.metadata.storeType = type }
+    let count = contents.count
+    try StoreLogging.log("save", Base.typeDescription.type, path) {
+      try base.save(&contents, over: previous, to: output)
+    } details: {
+      ["bytes": "\(output.byteCount)", "records": "\(count)"]
+    }
+  }
+}
+
+extension LoggingStore {
+  /// Asks the store inside.
+  public static func recognizes(prefix: [UInt8]) -> Bool { Base.recognizes(prefix: prefix) }
+
+  /// Logs that metadata are read.
+  public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
+    var metadata = try StoreLogging.log("metadata", Base.typeDescription.type, file.path) {
+      try Base.readMetadata(from: file, options: options)
+    }
+    metadata.storeType = typeDescription.type
+    return metadata
+  }
+
+  /// Asks the store inside.
+  public static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
+    try Base.readModel(from: file, options: options)
+  }
+
+  /// Asks the store inside.
+  public static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String? {
+    try Base.readFormatVersion(from: file, options: options)
+  }
+}

@@ -1,0 +1,119 @@
+public import HeartwoodModel
+public import HeartwoodStore
+
+/// Any atomic store, whose file is transformed on its way to the disk: encrypted or compressed.
+///
+/// It can do what the store inside can. Register it as any other:
+///
+///     try StoreRegistry.default.register(EncryptedStore<CSVStore>.self)
+///
+/// The bytes of the file inside are held in memory for as long as the store is open.
+public final class TransformedStore<Base: AtomicStore, Transform: FileTransform>: AtomicStore {
+  /// What the store inside says, under a type string and names of its own.
+  public static var typeDescription: StoreTypeDescription {
+    let base = Base.typeDescription
+    return StoreTypeDescription(
+      type: StoreType(Transform.name + base.type.rawValue),
+      displayName: "\(Transform.displayName) \(base.displayName)",
+      fileExtensions: Transform.fileExtensions,
+      mimeTypes: Transform.mimeTypes,
+      capabilities: base.capabilities
+    )
+  }
+
+  private let base: Base
+  private let transform: Transform
+
+  /// Makes the store inside and its transform.
+  ///
+  /// - Throws: what either of them throws.
+  public init(_ setup: StoreSetup) throws {
+    base = try Base(setup)
+    transform = try Transform(options: setup.options)
+  }
+
+  /// Decodes the file and lets the store inside load it.
+  public func load(_ file: StoreInput, into loader: StoreLoader) throws {
+    let bytes = ByteSlice(try transform.decode(file).region)
+    loader.metadata.storeType = Base.typeDescription.type
+    try base.load(try StoreInput(MemoryReadableFile(bytes, of: file)), into: loader)
+    loader.metadata.storeType = Self.typeDescription.type
+    loader.attachment = Attachment(base: loader.attachment, bytes: bytes)
+  }
+
+  /// Asks the store inside.
+  public func validate(_ contents: StoreContents) throws {
+    try base.validate(Self.inner(contents))
+  }
+
+  /// Lets the store inside write its file to memory, and writes that transformed.
+  public func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
+    var inner = Self.inner(contents)
+    let file = MemoryWritableFile(path: previous?.file.path ?? "")
+    let memory = StoreOutput(file)
+    try base.save(&inner, over: previous.flatMap(Self.inner), to: memory)
+    try memory.flush()
+    let bytes = file.takeBytes()
+    try transform.encode(FileBytes(bytes.region), of: Base.typeDescription.type, contents.metadata, to: output)
+    contents.attachment = Attachment(base: inner.attachment, bytes: bytes)
+  }
+}
+
+// MARK: Without opening
+
+extension TransformedStore {
+  /// Asks the transform.
+  public static func recognizes(prefix: [UInt8]) -> Bool {
+    Transform.recognizes(prefix: prefix, base: Base.self)
+  }
+
+  /// Reads the metadata: where the transform keeps them apart, without the rest of the file.
+  public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
+    var metadata =
+      try Transform.readMetadata(from: file, options: options)
+      ?? Base.readMetadata(from: plain(file, Transform(options: options)), options: options)
+    metadata.storeType = typeDescription.type
+    return metadata
+  }
+
+  /// Reads the model of the file inside.
+  public static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
+    guard Base.typeDescription.capabilities.embedsModel else { return nil }
+    return try Base.readModel(from: plain(file, Transform(options: options)), options: options)
+  }
+
+  /// Reads the version of the format of the file inside.
+  public static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String? {
+    try Base.readFormatVersion(from: plain(file, Transform(options: options)), options: options)
+  }
+}
+
+// MARK: The file inside
+
+extension TransformedStore {
+  /// What the store inside remembers of its file, and what that file is.
+  private struct Attachment: Sendable {
+    let base: (any Sendable)?
+    let bytes: ByteSlice
+  }
+
+  private static func plain(_ file: StoreInput, _ transform: Transform) throws -> StoreInput {
+    try StoreInput(MemoryReadableFile(ByteSlice(transform.decode(file).region), of: file))
+  }
+
+  /// Contents as the store inside knows them.
+  private static func inner(_ contents: StoreContents) -> StoreContents {
+    var inner = contents
+    inner.metadata.storeType = Base.typeDescription.type
+    inner.attachment = (contents.attachment as? Attachment)?.base
+    return inner
+  }
+
+  /// The previous save as the store inside knows it.
+  private static func inner(_ previous: PreviousSave) -> PreviousSave? {
+    guard let attachment = previous.contents.attachment as? Attachment,
+      let file = try? StoreInput(MemoryReadableFile(attachment.bytes, of: previous.file))
+    else { return nil }
+    return PreviousSave(contents: inner(previous.contents), file: file)
+  }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import Heartwood
+import HeartwoodStore
+import HeartwoodWrappers
+import Testing
+
+@Suite struct CompressionTests {
+  private static let type: StoreType = "CompressedCSV"
+  private var fixture: WrapperFixture
+
+  init() throws {
+    fixture = try WrapperFixture(CompressedStore<CSVStore>.self, CSVStore.self, CompressedStore<BinaryStore>.self)
+  }
+
+  @Test func gunzipMakesTheFileInside() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let texts = (0..<30).map { String(repeating: "note \($0) ", count: 10_000) }
+    try fixture.write(texts, Self.type)
+    let bytes = try fixture.bytes
+    #expect(bytes.count < 200_000)
+    try Data(bytes).write(to: folder.appending(path: "store.csv.gz"))
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = ["-c", "gzip -dc '\(folder.path)/store.csv.gz' > '\(folder.path)/store.csv'"]
+    try process.run()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    try fixture.setBytes(Array(try Data(contentsOf: folder.appending(path: "store.csv"))))
+    #expect(try fixture.read("CSV") == texts)
+
+    // And a file that gzip wrote is read.
+    process.terminationHandler = nil
+    let other = Process()
+    other.executableURL = URL(filePath: "/bin/sh")
+    other.arguments = ["-c", "gzip -c '\(folder.path)/store.csv' > '\(folder.path)/other.gz'"]
+    try other.run()
+    other.waitUntilExit()
+    try fixture.setBytes(Array(try Data(contentsOf: folder.appending(path: "other.gz"))))
+    #expect(try fixture.read(Self.type) == texts)
+    #expect(try fixture.registry.type(ofFileAt: WrapperFixture.path, in: fixture.files) == Self.type)
+  }
+
+  @Test func theSameContentIsTheSameBytes() throws {
+    try fixture.write(["a", "b"], Self.type)
+    let first = try fixture.bytes
+    let coordinator = try fixture.coordinator(Self.type)
+    let store = try #require(coordinator.persistentStores.first)
+    try coordinator.migratePersistentStore(store, to: URL(filePath: "/copy"), type: Self.type)
+    #expect(fixture.files.contents(ofFileAtPath: "/copy") == first)
+  }
+
+  @Test func damageIsToldWithItsPlace() throws {
+    try fixture.write(["some text", "more text"], Self.type)
+    let good = try fixture.bytes
+    for place in good.indices {
+      var bad = good
+      bad[place] ^= 0x10
+      try fixture.setBytes(bad)
+      // Some bits of a header mean nothing; whatever is read must be what was written.
+      guard let texts = try? fixture.read(Self.type) else { continue }
+      #expect(texts == ["some text", "more text"], "byte \(place)")
+    }
+    for length in 1..<good.count {
+      try fixture.setBytes(Array(good.prefix(length)))
+      let error = try fixture.readingError(Self.type)
+      #expect(error.code == .fileCorrupt, "length \(length): \(error)")
+    }
+  }
+
+  @Test func aFileThatExpandsTooMuchIsRefused() throws {
+    try fixture.write([String(repeating: "a", count: 100_000)], Self.type)
+    var narrow = fixture
+    narrow.options[.maximumExpandedLength] = 50_000
+    #expect(try narrow.readingError(Self.type).code == .valueUnsupported)
+  }
+
+  @Test(arguments: [0, 10, -1]) func levelsThatAreNoneAreRefused(_ level: Int) throws {
+    var fixture = fixture
+    fixture.options[.compressionLevel] = level
+    #expect(throws: PersistenceError.self) { try fixture.coordinator(Self.type) }
+  }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import Heartwood
+import HeartwoodStore
+import HeartwoodWrappers
+import Logging
+import Synchronization
+import Testing
+
+/// Remembers what is logged.
+private final class LogMemory: Sendable {
+  struct Entry: Sendable {
+    let level: Logger.Level
+    let message: String
+    let metadata: [String: String]
+  }
+
+  private let storage = Mutex<[Entry]>([])
+
+  var entries: [Entry] { storage.withLock { $0 } }
+
+  func append(_ entry: Entry) { storage.withLock { $0.append(entry) } }
+}
+
+private struct MemoryLogHandler: LogHandler {
+  let memory: LogMemory
+  var metadata: Logger.Metadata = [:]
+  var logLevel = Logger.Level.trace
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    let values = (event.metadata ?? [:]).mapValues { "\($0)" }
+    memory.append(.init(level: event.level, message: "\(event.message)", metadata: values))
+  }
+}
+
+@Suite(.serialized) struct LoggingStoreTests {
+  private let memory = LogMemory()
+  private let fixture: WrapperFixture
+
+  init() throws {
+    fixture = try WrapperFixture(LoggingStore<CSVStore>.self)
+    let memory = memory
+    StoreLogging.logger = Logger(label: "test") { _ in MemoryLogHandler(memory: memory) }
+    StoreLogging.isEnabled = true
+  }
+
+  @Test func loadingAndSavingAreLogged() throws {
+    try fixture.write(["private", "text"], "LoggingCSV")
+    #expect(try fixture.read("LoggingCSV") == ["private", "text"])
+    let entries = memory.entries
+    #expect(entries.allSatisfy { $0.metadata["path"] == WrapperFixture.path && $0.metadata["type"] == "CSV" })
+    let save = try #require(entries.first { $0.message == "save" })
+    #expect(save.level == .info)
+    #expect(save.metadata["records"] == "2")
+    #expect(save.metadata["bytes"] == "\(try fixture.bytes.count)")
+    #expect(save.metadata["duration"] != nil)
+    #expect(entries.contains { $0.message == "load" })
+    #expect(!entries.contains { "\($0)".contains("private") })
+  }
+
+  @Test func failuresAreErrors() throws {
+    try fixture.setBytes(Array("no store".utf8))
+    _ = try fixture.readingError("LoggingCSV")
+    let failure = try #require(memory.entries.first { $0.level == .error })
+    #expect(failure.message.hasSuffix("failed"))
+    #expect(failure.metadata["error"] != nil)
+  }
+
+  @Test func theSwitchSilencesAll() throws {
+    StoreLogging.isEnabled = false
+    defer { StoreLogging.isEnabled = true }
+    try fixture.write(["text"], "LoggingCSV")
+    #expect(memory.entries.isEmpty)
+  }
+}

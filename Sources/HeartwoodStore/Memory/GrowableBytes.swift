@@ -12,6 +12,8 @@
 package final class GrowableBytes {
   private var base: UnsafeMutableRawPointer
   private var capacity: Int
+  /// How much the next bytes will probably need: as much as those that were sealed last.
+  private var expectedCount = 0
   package private(set) var count = 0
 
   package init(capacity: Int = 0) {
@@ -33,7 +35,7 @@ package final class GrowableBytes {
   private func grow(by additional: Int) {
     let (needed, overflow) = count.addingReportingOverflow(additional)
     precondition(!overflow, "The bytes do not fit into memory.")
-    capacity = max(needed, capacity &* 2)
+    capacity = max(needed, capacity &* 2, expectedCount)
     guard let moved = realloc(base, capacity) else { preconditionFailure("Out of memory for \(capacity) bytes.") }
     base = moved
   }
@@ -104,6 +106,7 @@ package final class GrowableBytes {
   /// The bytes as a slice that never changes; this becomes empty.
   package func sealed() -> ByteSlice {
     let region = ByteRegion.unsafeAdopting(heap: base, count: count)
+    expectedCount = count + count / 32
     capacity = 16
     base = Self.allocate(capacity)
     count = 0

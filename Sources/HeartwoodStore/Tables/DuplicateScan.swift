@@ -41,7 +41,8 @@ struct DuplicateScan: @unchecked Sendable {
       ends.append(total)
     }
     let memory = GrowableBytes(capacity: total * 8)
-    memory.append(repeating: 0, count: total * 8)
+    // Every place is written before it is read: as many hashes are dealt as were counted.
+    memory.appendUnsafely(capacity: total * 8) { $0.count }
     let hashes = Hashes(memory.unsafeMutableBytes)
     let begins = places
     _ = Parallel.map(parts.count) { deal(parts[$0], begins[$0], to: hashes) }

@@ -1,5 +1,6 @@
 import Heartwood
 import HeartwoodStore
+import Synchronization
 
 /// Writes all that one store keeps as another.
 struct Conversion {
@@ -54,8 +55,12 @@ struct Conversion {
     let fileSystem = ObservedFileSystem(base: POSIXFileSystem(), progress: progress)
     let opener = StoreOpener(model: opened.model.model, registry: registry, fileSystem: fileSystem)
     let request = StoreOpener.Request(type: type, path: destination.path, options: StoreOptions())
-    _ = try opener.convert(opened.store, to: request, replacing: destination.isReplaced)
+    let written = try opener.convert(opened.store, to: request, replacing: destination.isReplaced)
+    Self.openStores.withLock { $0 += [opened.store, written] }
   }
+
+  /// They are open until the process ends, when the system takes all their memory at once.
+  private static let openStores = Mutex<[PersistentStore]>([])
 
   private func verify(_ contents: StoreContents, _ opened: OpenStore, _ type: StoreType) throws {
     progress.begin(.verifying)

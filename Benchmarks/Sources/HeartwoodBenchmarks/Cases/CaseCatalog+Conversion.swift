@@ -21,7 +21,8 @@ extension CaseCatalog {
       ours: Contestant(
         "heartwood convert",
         .wholeProcess,
-        [workspace.programs.tool, "convert", source, destination, "--model", workspace.programs.model, "--force"]
+        [workspace.programs.tool, "convert", source, destination, "--model", workspace.programs.model],
+        prepare: { Workspace.remove(destination) }
       ),
       peer: duckDB,
       goal: .ratio(0.25),
@@ -51,7 +52,8 @@ extension CaseCatalog {
       ours: Contestant(
         "heartwood convert",
         .wholeProcess,
-        [workspace.programs.tool, "convert", source, destination, "--force"]
+        [workspace.programs.tool, "convert", source, destination],
+        prepare: { Workspace.remove(destination) }
       ),
       peer: duckDB,
       goal: .ratio(0.5),

@@ -26,12 +26,12 @@ final class EntityBinding {
   /// The newest version of the table that has been asked for.
   private(set) var table: NodeTable {
     didSet {
-      groups = table.groups
+      groups = table.groups.map(Unmanaged.passUnretained)
       lostRows = nil
     }
   }
-  /// The table's, to be read without a copy of it.
-  @exclusivity(unchecked) private var groups: [RowGroup] = []
+  /// The table's, which holds them, to be read without a copy of it.
+  @exclusivity(unchecked) private var groups: [Unmanaged<RowGroup>] = []
   /// The save that the table is of.
   @exclusivity(unchecked) private var seenSave: UInt64?
   private let slots = ObjectSlots()
@@ -143,12 +143,14 @@ extension EntityBinding {
   func liveGroup(of row: RowID) -> RowGroup? {
     guard row.group < groups.count else { return nil }
     let group = groups[row.group]
-    return row.row < group.rowCount && group.isLive(row.row) ? group : nil
+    let isLive = group._withUnsafeGuaranteedRef { row.row < $0.rowCount && $0.isLive(row.row) }
+    return isLive ? group.takeUnretainedValue() : nil
   }
 
   /// The id of the record of `row`, whether it was deleted or not.
   func objectID(_ row: RowID) -> ManagedObjectID {
-    ManagedObjectID(scope: scope, reference: groups[row.group].references[row.row])
+    let reference = groups[row.group]._withUnsafeGuaranteedRef { $0.reference(row.row) }
+    return ManagedObjectID(scope: scope, reference: reference)
   }
 }
 
@@ -218,9 +220,10 @@ extension EntityBinding {
       slots.reserve(group: ordinal, rowCount: group.rowCount)
       for run in group.liveRuns {
         for row in run {
-          let object = object(RowID(group: ordinal, row: row))
-          if object.isDeleted { continue }
-          results.initializeElement(at: count, to: Unmanaged.passRetained(object))
+          let row = RowID(group: ordinal, row: row)
+          let registered = slots[row]
+          if let registered, registered.isDeleted { continue }
+          results.initializeElement(at: count, to: Unmanaged.passRetained(registered ?? makeFault(row)))
           count += 1
         }
       }

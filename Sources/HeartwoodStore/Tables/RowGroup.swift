@@ -27,6 +27,8 @@ package final class RowGroup: @unchecked Sendable {
   /// Views of the columns, indexed by property ordinal, valid as long as the group is held.
   @usableFromInline
   package let unsafeViews: UnsafePointer<ColumnView>
+  /// The names of the records where all are UUIDs, as long as the group is held.
+  private let unsafeUUIDs: ColumnView?
 
   package init(references: ReferenceColumn, versions: VersionColumn, columns: [Column], liveness: BitSlice? = nil) {
     precondition(references.count <= RowID.rowsPerGroup, "A group has too many rows.")
@@ -40,6 +42,7 @@ package final class RowGroup: @unchecked Sendable {
     let views = UnsafeMutablePointer<ColumnView>.allocate(capacity: max(1, columns.count))
     for (ordinal, column) in columns.enumerated() { (views + ordinal).initialize(to: ColumnView(column)) }
     self.unsafeViews = UnsafePointer(views)
+    self.unsafeUUIDs = references.unsafeUUIDs
   }
 
   deinit {
@@ -56,6 +59,13 @@ extension RowGroup {
   package var liveRuns: [Range<Int>] {
     if let liveness { return liveness.setRuns(rowCount) }
     return rowCount > 0 ? [0..<rowCount] : []
+  }
+
+  /// What the store calls the record in `row`, without counting references to the column.
+  package func reference(_ row: Int) -> ReferenceID {
+    guard let unsafeUUIDs else { return references[row] }
+    precondition(row >= 0 && row < rowCount, "The row is not in the table.")
+    return .uuid(unsafeUUIDs.unsafeUUID(row))
   }
 
   /// The value of a property in `row`.

@@ -29,12 +29,11 @@ extension ManagedObjectContext {
     if object.isInserted {
       object.state.remove(.inserted)
       object.state.insert(.detached)
-      inserted.remove(object)
       noteChange(object)
       forgetID(of: object)
     } else {
       note(object, hasChanges: false)
-      deleted.append(object)
+      deleted.insert(object)
     }
   }
 

@@ -4,7 +4,7 @@ public import HeartwoodStore
 extension ManagedObjectContext {
   /// The object of `objectID` if somebody holds it or it has changes, or nil.
   public func registeredObject(for objectID: ManagedObjectID) -> ManagedObject? {
-    if let object = newObject(for: objectID) { return object }
+    if let object = inserted[objectID] { return object }
     return try? binding(keeping: objectID).registeredObject(objectID.reference)
   }
 
@@ -31,14 +31,8 @@ extension ManagedObjectContext {
     try? find(objectID)
   }
 
-  /// The inserted object that has an id, or had it before it got one that is not temporary.
-  private func newObject(for objectID: ManagedObjectID) -> ManagedObject? {
-    if newObjects.isEmpty { return nil }
-    return newObjects[objectID] ?? formerIDs[objectID].flatMap { newObjects[$0] }
-  }
-
   private func find(_ objectID: ManagedObjectID) throws(PersistenceError) -> ManagedObject? {
-    if let object = newObject(for: objectID) { return object }
+    if let object = inserted[objectID] { return object }
     if objectID.isTemporaryID { return nil }
     do {
       return try binding(keeping: objectID).object(objectID.reference)

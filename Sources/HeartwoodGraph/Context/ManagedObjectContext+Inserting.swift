@@ -46,8 +46,7 @@ extension ManagedObjectContext {
     )
     let object = binding.objectClass.init(seed)
     recorder?.willInsert(object)
-    newObjects[id] = object
-    inserted.append(object)
+    inserted.append(object, id)
     noteChange(object)
     return object
   }

@@ -38,8 +38,8 @@ extension ManagedObjectContext {
     ) throws(PersistenceError) {
       let references = try source.newReferences(count: objects.count, for: entity)
       let scope = source.scopes[entity.ordinal]
-      for (object, reference) in zip(objects, references) {
-        ids[object.objectID] = ManagedObjectID(scope: scope, reference: reference)
+      for (index, object) in objects.enumerated() {
+        ids[object.objectID] = ManagedObjectID(scope: scope, reference: references[index])
       }
     }
   }
@@ -58,12 +58,9 @@ extension ManagedObjectContext {
     registerPendingChanges()
     recorder?.noteSuccessors(ids)
     for (temporaryID, id) in ids {
-      guard let object = newObjects.removeValue(forKey: temporaryID), case .changed(let changes) = object.content else {
-        continue
-      }
+      guard let object = inserted[temporaryID], case .changed(let changes) = object.content else { continue }
       changes.newID = id
-      newObjects[id] = object
-      formerIDs[temporaryID] = id
+      inserted.rename(temporaryID, to: id)
     }
     for object in inserted.objects + updated.objects {
       guard case .changed(let changes) = object.content else { continue }
@@ -75,7 +72,7 @@ extension ManagedObjectContext {
   /// Lets no relationship lead to a new object that is deleted.
   func forgetID(of object: ManagedObject) {
     let id = object.objectID
-    newObjects[id] = nil
+    inserted.remove(object)
     assignedStores[ObjectIdentifier(object)] = nil
     if !id.isTemporaryID { lostIDs.insert(id) }
   }

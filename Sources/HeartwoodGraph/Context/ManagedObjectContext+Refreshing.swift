@@ -52,11 +52,9 @@ extension ManagedObjectContext {
   }
 
   private func clearChanges() {
-    inserted = ObjectList()
-    updated = ObjectList()
-    deleted = ObjectList()
-    newObjects = [:]
-    formerIDs = [:]
+    inserted = NewObjects()
+    updated = ChangedObjects()
+    deleted = ChangedObjects()
     lostIDs = []
     conflictingArrivals = []
     assignedStores = [:]

@@ -16,13 +16,9 @@ public final class ManagedObjectContext {
   /// Who makes the changes, for the history of the stores. Two parts of an application that save tell each other's saves apart by it.
   public var transactionAuthor: String?
 
-  var inserted = ObjectList()
-  var updated = ObjectList()
-  var deleted = ObjectList()
-  /// The inserted objects by their ids.
-  var newObjects: [ManagedObjectID: ManagedObject] = [:]
-  /// The ids that inserted objects got in place of their temporary ones.
-  var formerIDs: [ManagedObjectID: ManagedObjectID] = [:]
+  var inserted = NewObjects()
+  var updated = ChangedObjects()
+  var deleted = ChangedObjects()
   /// Ids that are not temporary, and whose objects were deleted before a store had them.
   var lostIDs: Set<ManagedObjectID> = []
   /// The stores that inserted objects were given to.
@@ -85,7 +81,7 @@ extension ManagedObjectContext {
 
   /// All objects that somebody holds, or that have changes.
   public var registeredObjects: [ManagedObject] {
-    bindings.values.flatMap(\.registeredObjects) + newObjects.values
+    bindings.values.flatMap(\.registeredObjects) + inserted.objects
   }
 
   /// Whether the next save has something to do.
@@ -97,7 +93,7 @@ extension ManagedObjectContext {
     if hasChanges == object.isUpdated { return }
     if hasChanges {
       object.state.insert(.updated)
-      updated.append(object)
+      updated.insert(object)
     } else {
       object.state.remove(.updated)
       updated.remove(object)

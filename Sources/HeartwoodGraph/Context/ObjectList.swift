@@ -4,6 +4,7 @@ struct ObjectList {
   private var positions: [ObjectIdentifier: Int] = [:]
 
   var isEmpty: Bool { positions.isEmpty }
+  var count: Int { positions.count }
   var objects: [ManagedObject] { slots.compactMap(\.self) }
 
   mutating func append(_ object: ManagedObject) {

@@ -22,7 +22,7 @@ final class EntityBinding {
   // Exclusivity is checked by eye for what every fault reads: nothing here is changed while it is read.
   @exclusivity(unchecked) private var saves: ChangeCounter?
   /// Whether the records are those of a parent context, which has no single counter.
-  @exclusivity(unchecked) private var isStaged = false
+  @exclusivity(unchecked) private(set) var isStaged = false
   /// The newest version of the table that has been asked for.
   private(set) var table: NodeTable {
     didSet {

@@ -52,6 +52,15 @@ extension ObjectChanges {
     values.indices.filter { (values[$0] != nil || links[$0] != nil) && !settled.contains($0) }
   }
 
+  /// Calls `body` with the new values that are to be saved, by ordinal.
+  @inline(__always)
+  func forEachUnsettled(_ body: (Int, PropertyValue) -> Void) {
+    for ordinal in values.indices {
+      guard let value = value(at: ordinal), settled.isEmpty || !settled.contains(ordinal) else { continue }
+      body(ordinal, value)
+    }
+  }
+
   @inline(__always)
   func value(at ordinal: Int) -> PropertyValue? {
     if let value = values[ordinal] { return value }
@@ -98,16 +107,16 @@ extension ObjectChanges {
   func saved(
     in group: RowGroup,
     keeping transientOrdinals: [Int],
-    permanentIDs: [ManagedObjectID: ManagedObjectID]
+    permanentID: (ManagedObjectID) -> ManagedObjectID
   ) -> ObjectChanges? {
     let rest = ObjectChanges(group: group, values: Array(repeating: nil, count: values.count))
     for ordinal in transientOrdinals {
       if case .toOne(let id) = values[ordinal] {
-        rest.values[ordinal] = .toOne(permanentIDs[id] ?? id)
+        rest.values[ordinal] = .toOne(permanentID(id))
       } else {
         rest.values[ordinal] = values[ordinal]
       }
-      rest.links[ordinal] = links[ordinal].map { ObjectIDList($0.ids.map { permanentIDs[$0] ?? $0 }) }
+      rest.links[ordinal] = links[ordinal].map { ObjectIDList($0.ids.map(permanentID)) }
       rest.settle(ordinal)
     }
     return rest.isEmpty ? nil : rest

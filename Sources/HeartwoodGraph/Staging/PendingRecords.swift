@@ -38,7 +38,7 @@ extension PendingRecords {
     }
     table.update(updates)
     table.delete(deletions)
-    let rows = updates.map(\.row) + table.insertUnsaved(insertions)
+    let rows = updates.map(\.row) + Array(table.insertUnsaved(insertions))
     table.setVersion(StagedVersion.next(), of: rows)
   }
 

@@ -17,7 +17,7 @@ protocol RecordSource: AnyObject, Sendable {
   func count(of entity: EntityDescription) throws -> Int
 
   /// Names for records of `entity` that will be inserted: no others get them.
-  func newReferences(count: Int, for entity: EntityDescription) throws(PersistenceError) -> [ReferenceID]
+  func newReferences(count: Int, for entity: EntityDescription) throws(PersistenceError) -> ReferenceColumn
 
   /// Takes all changes or none. The number of the commit is the ``changeNumber`` that it led to.
   ///
@@ -33,7 +33,7 @@ extension PersistentStore: RecordSource {
   func table(of entity: EntityDescription) throws -> NodeTable { try engine.table(of: entity) }
   func count(of entity: EntityDescription) throws -> Int { try engine.count(of: entity) }
 
-  func newReferences(count: Int, for entity: EntityDescription) throws(PersistenceError) -> [ReferenceID] {
+  func newReferences(count: Int, for entity: EntityDescription) throws(PersistenceError) -> ReferenceColumn {
     try engine.newReferences(count: count, for: entity)
   }
 

@@ -63,7 +63,7 @@ extension StagedStore {
     return differs ? try table(of: entity).count : try base.count(of: entity)
   }
 
-  func newReferences(count: Int, for entity: EntityDescription) throws(PersistenceError) -> [ReferenceID] {
+  func newReferences(count: Int, for entity: EntityDescription) throws(PersistenceError) -> ReferenceColumn {
     try base.newReferences(count: count, for: entity)
   }
 
@@ -111,7 +111,7 @@ extension StagedStore {
       var table = contents.tables[ordinal]
       if let first = applied.insertedRows[ordinal]?.first { table.noteUnsaved(from: first) }
       let updates = try records.updated.compactMap { try table.row(of: $0.reference) }
-      table.setVersion(StagedVersion.next(), of: updates + (applied.insertedRows[ordinal] ?? []))
+      table.setVersion(StagedVersion.next(), of: updates + Array(applied.insertedRows[ordinal] ?? RowRuns()))
       contents.tables[ordinal] = table
       state.tables[ordinal] = Version(table: table, baseNumber: number)
     }

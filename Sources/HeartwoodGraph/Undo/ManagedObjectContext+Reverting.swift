@@ -84,8 +84,7 @@ extension ManagedObjectContext {
     object.state.subtract([.detached, .deleted, .inaccessible])
     object.state.insert(.inserted)
     lostIDs.remove(object.objectID)
-    newObjects[object.objectID] = object
-    inserted.append(object)
+    inserted.append(object, object.objectID)
     noteChange(object)
   }
 }

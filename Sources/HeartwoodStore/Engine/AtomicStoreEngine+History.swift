@@ -16,7 +16,7 @@ extension AtomicStoreEngine {
   /// - Throws: ``PersistenceError/Code/storeReadOnly`` where the store has a history that would miss this save.
   func record(
     _ changes: ChangeSet,
-    _ insertedRows: [Int: [RowID]],
+    _ insertedRows: [Int: RowRuns],
     _ origin: SaveOrigin,
     before: StoreContents,
     in after: inout StoreContents

@@ -187,18 +187,15 @@ extension AtomicStoreEngine {
 // MARK: Saving
 
 extension AtomicStoreEngine {
-  package func newReferences(count: Int, for entity: EntityDescription) throws(PersistenceError) -> [ReferenceID] {
+  package func newReferences(
+    count: Int,
+    for entity: EntityDescription
+  ) throws(PersistenceError) -> ReferenceColumn {
     let preferred = typeDescription.capabilities.referenceKinds.first ?? .uuid
     return try references.withLock { assigner throws(PersistenceError) in
       let table = state.withLock { $0.contents.tables[entity.ordinal] }
       try table.verify()
-      var uuids = RandomUUIDs()
-      var references: [ReferenceID] = []
-      references.reserveCapacity(count)
-      for _ in 0..<count {
-        references.append(try assigner.newReference(for: table, preferred: preferred, uuids: &uuids))
-      }
-      return references
+      return try assigner.newReferences(count, for: table, preferred: preferred)
     }
   }
 
@@ -223,14 +220,13 @@ extension AtomicStoreEngine {
       let before = state.withLock { $0 }
       for table in before.contents.tables { try table.verify() }
       try before.contents.history?.verify()
-      let application = try references.withLock { references in
-        try ChangeApplication(
-          changes,
-          contents: before.contents,
-          references: &references,
-          typeDescription: typeDescription
-        )
-      }
+      let resolution = try resolve(changes.byRecord, in: before.contents)
+      let application = try ChangeApplication(
+        changes.byColumn.appending(resolution.columns),
+        contents: before.contents,
+        conflicts: resolution.conflicts,
+        contestedEntities: references.withLock { $0.contestedEntities }
+      )
       var after = application.contents
       after.metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
       if !changes.isEmpty {
@@ -238,7 +234,7 @@ extension AtomicStoreEngine {
       }
       try write(&after, over: before)
       return StoreCommit(
-        permanentIDs: application.result.permanentIDs,
+        permanentIDs: resolution.permanentIDs,
         insertedRows: application.insertedRows,
         tables: after.tables,
         number: saves.advance()
@@ -258,6 +254,22 @@ extension AtomicStoreEngine {
       try write(&after, over: before)
       saves.advance()
     }
+  }
+
+  private func resolve(
+    _ changes: RecordChanges,
+    in contents: StoreContents
+  ) throws(PersistenceError) -> RecordResolution {
+    try RecordResolution(
+      changes,
+      contents: contents,
+      note: { ids in
+        references.withLock { assigner in
+          for id in ids { assigner.note(id.reference, entityOrdinal: id.entity.ordinal) }
+        }
+      },
+      newReferences: { count, entity throws(PersistenceError) in try newReferences(count: count, for: entity) }
+    )
   }
 
   package func close(unlessSavedSince number: UInt64?) -> Bool {

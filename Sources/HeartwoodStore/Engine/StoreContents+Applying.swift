@@ -6,7 +6,7 @@ extension StoreContents {
     /// The permanent ids of the inserted records, by those that they came with.
     package let permanentIDs: [ManagedObjectID: ManagedObjectID]
     /// The rows of the inserted records of each entity, by ordinal, in the order of the change set.
-    package let insertedRows: [Int: [RowID]]
+    package let insertedRows: [Int: RowRuns]
   }
 
   /// Makes changes in the tables and writes nothing. All ids are permanent.
@@ -17,13 +17,23 @@ extension StoreContents {
     typeDescription: StoreTypeDescription
   ) throws -> AppliedChanges {
     var references = ReferenceAssigner()
-    let application = try ChangeApplication(
-      changes,
+    let preferred = typeDescription.capabilities.referenceKinds.first ?? .uuid
+    let tables = tables
+    let resolution = try RecordResolution(
+      changes.byRecord,
       contents: self,
-      references: &references,
-      typeDescription: typeDescription
+      note: { _ in },
+      newReferences: { count, entity throws(PersistenceError) in
+        try references.newReferences(count, for: tables[entity.ordinal], preferred: preferred)
+      }
+    )
+    let application = try ChangeApplication(
+      changes.byColumn.appending(resolution.columns),
+      contents: self,
+      conflicts: resolution.conflicts,
+      contestedEntities: []
     )
     self = application.contents
-    return AppliedChanges(permanentIDs: application.result.permanentIDs, insertedRows: application.insertedRows)
+    return AppliedChanges(permanentIDs: resolution.permanentIDs, insertedRows: application.insertedRows)
   }
 }

@@ -18,7 +18,7 @@ package protocol StoreEngine: Sendable {
   func count(of entity: EntityDescription) throws -> Int
 
   /// Names for records of `entity` that a later save will insert: no others get them.
-  func newReferences(count: Int, for entity: EntityDescription) throws(PersistenceError) -> [ReferenceID]
+  func newReferences(count: Int, for entity: EntityDescription) throws(PersistenceError) -> ReferenceColumn
 
   /// Saves all changes or none, and gives the inserted records their permanent ids.
   ///
@@ -49,10 +49,10 @@ extension StoreEngine {
 
 /// What a save did, and the records as it left them: later saves of others do not show.
 package struct StoreCommit: Sendable {
-  /// The permanent ids of the inserted records, by their temporary ones.
+  /// The permanent ids of the records that were inserted record by record, by the ids that they came with.
   package let permanentIDs: [ManagedObjectID: ManagedObjectID]
   /// The rows of the inserted records of each entity, by ordinal, in the order of the change set.
-  package let insertedRows: [Int: [RowID]]
+  package let insertedRows: [Int: RowRuns]
   /// The records of each entity of the model, indexed by ordinal.
   package let tables: [NodeTable]
   /// The number of the save: ``ChangeCounter/current`` of ``StoreEngine/saves`` until the next one.
@@ -60,7 +60,7 @@ package struct StoreCommit: Sendable {
 
   package init(
     permanentIDs: [ManagedObjectID: ManagedObjectID],
-    insertedRows: [Int: [RowID]],
+    insertedRows: [Int: RowRuns],
     tables: [NodeTable],
     number: UInt64
   ) {

@@ -18,7 +18,7 @@ struct HistoryRecorder {
   /// - Parameter insertedRows: the rows of the new records of each entity, by ordinal.
   func transaction(
     _ changes: ChangeSet,
-    insertedRows: [Int: [RowID]],
+    insertedRows: [Int: RowRuns],
     date: Date,
     origin: SaveOrigin
   ) throws(PersistenceError) -> ByteSlice? {

@@ -8,13 +8,13 @@ public struct NodeTable: Sendable {
   /// The entity whose records these are; subentities have tables of their own.
   public let entity: EntityDescription
   @usableFromInline
-  package private(set) var groups: [RowGroup]
+  package internal(set) var groups: [RowGroup]
   /// How many records there are. O(1).
-  public private(set) var count: Int
+  public internal(set) var count: Int
   /// The first row that no store has yet: it and those behind it may be in other rows in a later version of the table. Nil where
   /// all rows are a store's.
-  package private(set) var firstUnsavedRow: RowID?
-  private var indexes: ReferenceIndexes
+  package internal(set) var firstUnsavedRow: RowID?
+  var indexes: ReferenceIndexes
   private let verifier: (any TableVerifier)?
 
   /// A table of `groups`, in which no reference may occur twice: ``checkReferences()`` tells.
@@ -96,102 +96,4 @@ extension NodeTable {
 
   /// The version of the record in `row`.
   package func version(_ row: RowID) -> UInt64 { groups[row.group].versions[row.row] }
-}
-
-// MARK: Changing
-
-extension NodeTable {
-  /// A record to be added to a table. Its values are indexed by property ordinal and fit their types.
-  package struct NewRow: Sendable {
-    package var reference: ReferenceID
-    package var values: [PropertyValue]
-
-    package init(reference: ReferenceID, values: [PropertyValue]) {
-      self.reference = reference
-      self.values = values
-    }
-  }
-
-  /// A change of some values of a record.
-  package struct RowUpdate: Sendable {
-    package var row: RowID
-    package var values: [(ordinal: Int, value: PropertyValue)]
-
-    package init(row: RowID, values: [(ordinal: Int, value: PropertyValue)]) {
-      self.row = row
-      self.values = values
-    }
-  }
-
-  /// Adds records at the end, whose references no other record of the table has, and returns their rows. O(new records + rows of
-  /// the last group).
-  @discardableResult
-  package mutating func insert(_ rows: [NewRow]) -> [RowID] {
-    if rows.isEmpty { return [] }
-    var ids: [RowID] = []
-    ids.reserveCapacity(rows.count)
-    let builder = RowGroupBuilder(entity: entity)
-    var target = groups.count
-    if let last = groups.last, last.rowCount < RowID.rowsPerGroup {
-      target -= 1
-      builder.append(0..<last.rowCount, of: last)
-    }
-    let start = (group: target, row: builder.rowCount)
-    for row in rows {
-      if builder.isFull {
-        place(builder.sealed(), at: target)
-        target += 1
-      }
-      ids.append(RowID(group: target, row: builder.rowCount))
-      builder.append(row.reference, version: 1, values: row.values)
-    }
-    place(builder.sealed(), at: target)
-    count += rows.count
-    indexes.add(from: start, of: groups)
-    _checkInvariants()
-    return ids
-  }
-
-  /// Adds records that no store has yet; see ``insert(_:)``.
-  @discardableResult
-  package mutating func insertUnsaved(_ rows: [NewRow]) -> [RowID] {
-    let ids = insert(rows)
-    firstUnsavedRow = firstUnsavedRow ?? ids.first
-    return ids
-  }
-
-  /// Takes note that `row` and those behind it are no store's yet.
-  package mutating func noteUnsaved(from row: RowID) {
-    firstUnsavedRow = firstUnsavedRow ?? row
-  }
-
-  private mutating func place(_ group: RowGroup, at ordinal: Int) {
-    precondition(ordinal < RowID.maximumGroupCount, "A table holds at most 4,294,967,296 rows.")
-    if ordinal < groups.count { groups[ordinal] = group } else { groups.append(group) }
-  }
-
-  /// Changes values of records and raises their versions. O(rows of the columns touched).
-  package mutating func update(_ updates: [RowUpdate]) {
-    for (ordinal, updates) in Dictionary(grouping: updates, by: { $0.row.group }) {
-      groups[ordinal] = groups[ordinal].applying(updates)
-    }
-    _checkInvariants()
-  }
-
-  /// Gives records a version, whatever they had. O(rows of the groups touched).
-  package mutating func setVersion(_ version: UInt64, of rows: [RowID]) {
-    for (ordinal, rows) in Dictionary(grouping: rows, by: \.group) {
-      groups[ordinal] = groups[ordinal].versioning(rows.map(\.row), version)
-    }
-  }
-
-  /// Deletes records. Their rows stay empty until the table is written and read again.
-  package mutating func delete(_ rows: [RowID]) {
-    for (ordinal, rows) in Dictionary(grouping: rows, by: \.group) {
-      let before = groups[ordinal].liveCount
-      groups[ordinal] = groups[ordinal].deleting(rows.map(\.row))
-      count -= before - groups[ordinal].liveCount
-    }
-    _checkInvariants()
-  }
 }

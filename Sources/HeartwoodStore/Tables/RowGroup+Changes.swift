@@ -1,28 +1,16 @@
 import HeartwoodModel
 
 extension RowGroup {
-  /// The group with some values changed and the versions of the changed rows raised by one. Columns that no update touches are
-  /// shared. Of several values for the same property of the same row the last one counts.
-  func applying(_ updates: [NodeTable.RowUpdate]) -> RowGroup {
-    let updates = Self.sorted(updates)
-    var changes: [[ColumnChange]] = Array(repeating: [], count: columns.count)
-    for update in updates {
-      for (ordinal, value) in update.values { changes[ordinal].append(ColumnChange(row: update.row.row, value: value)) }
-    }
-    return RowGroup(
+  /// The group with some values changed and the versions of the changed rows raised by one. Columns that no row changes are shared.
+  func applying(_ update: UpdatedGroup) -> RowGroup {
+    RowGroup(
       references: references,
-      versions: versions.raising(updates.map(\.row.row), rowCount: rowCount),
-      columns: zip(columns, changes).map { column, changes in changes.isEmpty ? column : column.replacing(changes) },
+      versions: versions.raising(update.rows, rowCount: rowCount),
+      columns: zip(columns, update.columns).map { column, change in
+        change.map { column.replacing($0, in: update.rows) } ?? column
+      },
       liveness: liveness
     )
-  }
-
-  /// The updates in the order of their rows, those of one row in the order in which they came.
-  private static func sorted(_ updates: [NodeTable.RowUpdate]) -> [NodeTable.RowUpdate] {
-    let isSorted = zip(updates, updates.dropFirst()).allSatisfy { $0.row.row <= $1.row.row }
-    if isSorted { return updates }
-    let order = updates.indices.sorted { (updates[$0].row.row, $0) < (updates[$1].row.row, $1) }
-    return order.map { updates[$0] }
   }
 
   /// The group with another version of the records in `rows`; all columns are shared.
@@ -45,23 +33,27 @@ extension RowGroup {
     }
     return RowGroup(references: references, versions: versions, columns: columns, liveness: bits.sealed(clearing: rows))
   }
-}
 
-/// Another value for one row of a column.
-private struct ColumnChange {
-  let row: Int
-  let value: PropertyValue
+  /// The most bytes that values of one column take.
+  var greatestByteCount: Int {
+    columns.reduce(references.values.count) { max($0, $1.values.count, $1.references?.values.count ?? 0) }
+  }
 }
 
 extension Column {
-  /// The column with other values in some rows, which ascend.
-  fileprivate func replacing(_ changes: [ColumnChange]) -> Column {
+  /// The column with other values in some of `rows`, which ascend.
+  fileprivate func replacing(_ change: UpdatedColumn, in rows: [UInt16]) -> Column {
+    let count = change.values.rowCount
+    if count == rowCount { return change.values }
     let builder = ColumnBuilder(kind: kind)
-    for (index, change) in changes.enumerated() {
-      // The last change of a row counts.
-      if index + 1 < changes.count, changes[index + 1].row == change.row { continue }
-      if builder.rowCount < change.row { builder.append(builder.rowCount..<change.row, of: self) }
-      builder.append(change.value)
+    var next = 0
+    while next < count {
+      let first = Int(rows[change.place(next)])
+      var end = next + 1
+      while end < count, Int(rows[change.place(end)]) == first + end - next { end += 1 }
+      if builder.rowCount < first { builder.append(builder.rowCount..<first, of: self) }
+      builder.append(next..<end, of: change.values)
+      next = end
     }
     if builder.rowCount < rowCount { builder.append(builder.rowCount..<rowCount, of: self) }
     return builder.sealed()

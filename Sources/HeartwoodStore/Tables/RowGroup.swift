@@ -73,35 +73,51 @@ extension RowGroup {
   /// - Parameter scopes: what object ids are made with, indexed by entity ordinal.
   package func value(row: Int, ordinal: Int, type: AttributeType?, scopes: [ObjectIDScope]) -> PropertyValue {
     precondition(row >= 0 && row < rowCount && columns.indices.contains(ordinal), "The row is not in the table.")
-    guard let type else { return relationshipValue(row: row, column: columns[ordinal], scopes: scopes) }
-    return attributeValue(row: row, view: unsafeViews[ordinal], type: type)
+    guard let type else { return columns[ordinal].relationshipValue(row: row, scopes: scopes) }
+    return unsafeViews[ordinal].attributeValue(row: row, type: type)
+  }
+}
+
+extension Column {
+  /// The value in `row`.
+  ///
+  /// - Parameters:
+  ///   - type: the type of an attribute; nil for a relationship.
+  ///   - scopes: what object ids are made with, indexed by entity ordinal.
+  package func value(row: Int, type: AttributeType?, scopes: [ObjectIDScope]) -> PropertyValue {
+    precondition(row >= 0 && row < rowCount, "The row is not in the table.")
+    guard let type else { return relationshipValue(row: row, scopes: scopes) }
+    return withExtendedLifetime(self) { ColumnView(self).attributeValue(row: row, type: type) }
   }
 
-  private func attributeValue(row: Int, view: ColumnView, type: AttributeType) -> PropertyValue {
-    if view.unsafeIsNull(row) { return .null }
-    switch type {
-    case .integer16, .integer32, .integer64: return .integer(view.unsafeInteger(row))
-    case .decimal: return .decimal(view.unsafeDecimal(row))
-    case .double: return .double(view.unsafeDouble(row))
-    case .float: return .float(view.unsafeFloat(row))
-    case .string: return .string(view.unsafeString(row))
-    case .boolean: return .boolean(view.unsafeBoolean(row))
-    case .date: return .date(Date(timeIntervalSinceReferenceDate: view.unsafeDouble(row)))
-    case .binary, .transformable: return .binary(Data(view.unsafeBytes(row)))
-    case .uuid: return .uuid(view.unsafeUUID(row))
-    case .uri: return URL(string: view.unsafeString(row)).map(PropertyValue.uri) ?? .null
-    }
-  }
-
-  private func relationshipValue(row: Int, column: Column, scopes: [ObjectIDScope]) -> PropertyValue {
-    guard let references = column.references else { return .null }
+  fileprivate func relationshipValue(row: Int, scopes: [ObjectIDScope]) -> PropertyValue {
+    guard let references else { return .null }
     func id(_ index: Int) -> ManagedObjectID? {
       let ordinal = references.entityOrdinal(index)
       return scopes.indices.contains(ordinal)
         ? ManagedObjectID(scope: scopes[ordinal], reference: references[index]) : nil
     }
-    if column.kind == .toMany { return .toMany(column.range(row).compactMap(id)) }
-    guard column.validity?[row] ?? true else { return .null }
+    if kind == .toMany { return .toMany(range(row).compactMap(id)) }
+    guard validity?[row] ?? true else { return .null }
     return id(row).map(PropertyValue.toOne) ?? .null
+  }
+}
+
+extension ColumnView {
+  /// The value in `row`, which is one of the column's.
+  fileprivate func attributeValue(row: Int, type: AttributeType) -> PropertyValue {
+    if unsafeIsNull(row) { return .null }
+    switch type {
+    case .integer16, .integer32, .integer64: return .integer(unsafeInteger(row))
+    case .decimal: return .decimal(unsafeDecimal(row))
+    case .double: return .double(unsafeDouble(row))
+    case .float: return .float(unsafeFloat(row))
+    case .string: return .string(unsafeString(row))
+    case .boolean: return .boolean(unsafeBoolean(row))
+    case .date: return .date(Date(timeIntervalSinceReferenceDate: unsafeDouble(row)))
+    case .binary, .transformable: return .binary(Data(unsafeBytes(row)))
+    case .uuid: return .uuid(unsafeUUID(row))
+    case .uri: return URL(string: unsafeString(row)).map(PropertyValue.uri) ?? .null
+    }
   }
 }

@@ -27,10 +27,12 @@ package final class RowGroupBuilder {
 
   package var rowCount: Int { references.count }
 
+  /// The most bytes that values of one column take.
+  var greatestByteCount: Int { columns.reduce(references.byteCount) { max($0, $1.byteCount) } }
+
   /// Whether the next row belongs into another group.
   package var isFull: Bool {
-    rowCount >= RowID.rowsPerGroup || references.byteCount > Self.columnByteLimit
-      || columns.contains { $0.byteCount > Self.columnByteLimit }
+    rowCount >= RowID.rowsPerGroup || greatestByteCount > Self.columnByteLimit
   }
 
   /// Appends a record: its values are indexed by property ordinal and fit their types.

@@ -24,14 +24,13 @@ extension VersionColumn {
   }
 
   /// The versions with those of `rows`, which ascend, one higher.
-  func raising(_ rows: [Int], rowCount: Int) -> VersionColumn {
+  func raising(_ rows: [UInt16], rowCount: Int) -> VersionColumn {
+    // A file may claim any version, so the highest one is followed by 0.
+    if rows.count == rowCount, case .same(let version) = self { return .same(version &+ 1) }
     let raised = GrowableBytes(capacity: rowCount * 8)
     append(rowCount: rowCount, to: raised)
-    var previous: Int?
-    for row in rows where row != previous {
-      // A file may claim any version, so the highest one is followed by 0.
-      raised.unsafeMutableBytes.storeBytes(of: self[row] &+ 1, toByteOffset: row * 8, as: UInt64.self)
-      previous = row
+    for row in rows {
+      raised.unsafeMutableBytes.storeBytes(of: self[Int(row)] &+ 1, toByteOffset: Int(row) * 8, as: UInt64.self)
     }
     return .each(raised.sealed())
   }

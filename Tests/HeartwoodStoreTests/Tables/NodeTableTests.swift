@@ -133,12 +133,28 @@ import Testing
     table.liveRows.map { table.groups[$0.group].unsafeViews[0].unsafeInteger($0.row) }
   }
 
+  @Test func groupsThatAreFullAreTakenAsTheyAre() throws {
+    var table = NodeTable(entity: entity)
+    table.insert(rows(0..<10))
+    let full = RowGroupBuilder.groups(of: rows(10..<70_000), entity: entity)
+    #expect(
+      Array(table.insert(full)).map(\.group) == Array(repeating: 1, count: 65_536) + Array(repeating: 2, count: 4454)
+    )
+    #expect(table.groups.map(\.rowCount) == [10, 65_536, 4454])
+    #expect(table.groups[1] === full[0])
+    #expect(numbers(table) == Array(0..<70_000))
+    #expect(try table.row(of: .integer(69_999)) == RowID(group: 2, row: 4453))
+  }
+
   @Test func rowsGoOnInTheNextGroup() throws {
     var table = NodeTable(entity: entity)
     table.insert(rows(0..<65_536))
     #expect(table.groups.map(\.rowCount) == [65_536])
     table.insert(rows(65_536..<65_537))
-    table.insert(rows(65_537..<140_000))
+    #expect(Array(table.insert(rows(65_537..<100_000))).last == RowID(group: 1, row: 34_463))
+    let placed = table.insert(rows(100_000..<140_000))
+    #expect(placed.count == 40_000)
+    #expect(Array(placed) == Array(table.liveRows.dropFirst(100_000)))
     #expect(table.groups.map(\.rowCount) == [65_536, 65_536, 8928])
     #expect(numbers(table) == Array(0..<140_000))
     for number in [0, 65_535, 65_536, 131_071, 131_072, 139_999] as [Int64] {

@@ -1,0 +1,101 @@
+import HeartwoodStore
+
+/// Objects of stores' records, each at most once, found by their rows: entity by entity, in the order of the rows.
+///
+/// Inserting and removing are O(1); nothing is hashed as long as the objects are of one entity. Objects of records that only a parent
+/// context has may change their rows, so they come last, in the order in which they came.
+struct ChangedObjects {
+  /// Objects of one entity of one store.
+  private struct Part {
+    let binding: EntityBinding
+    /// By row, in chunks that are there where they are needed.
+    var chunks: ContiguousArray<ContiguousArray<ManagedObject?>> = []
+  }
+
+  private static let chunkSize = 256
+
+  private var parts: [Part] = []
+  private var partsByBinding: [ObjectIdentifier: Int] = [:]
+  private var lastPart = 0
+  private var staged = ObjectList()
+  private var rowCount = 0
+  private(set) var count = 0
+}
+
+extension ChangedObjects {
+  var isEmpty: Bool { count == 0 }
+
+  /// All objects.
+  var objects: [ManagedObject] {
+    var objects: [ManagedObject] = []
+    objects.reserveCapacity(count)
+    forEach { objects.append($0) }
+    return objects
+  }
+
+  /// Calls `body` with each object.
+  func forEach(_ body: (ManagedObject) throws -> Void) rethrows {
+    for part in parts {
+      for chunk in part.chunks {
+        for case let object? in chunk { try body(object) }
+      }
+    }
+    try staged.objects.forEach(body)
+  }
+
+  mutating func insert(_ object: ManagedObject) {
+    if object.binding.isStaged {
+      staged.append(object)
+      count = rowCount + staged.count
+      return
+    }
+    let part = makePart(object.binding)
+    let (chunk, place) = Self.place(of: object)
+    while parts[part].chunks.count <= chunk { parts[part].chunks.append([]) }
+    if parts[part].chunks[chunk].isEmpty {
+      parts[part].chunks[chunk] = ContiguousArray(repeating: nil, count: Self.chunkSize)
+    }
+    if parts[part].chunks[chunk][place] != nil { return }
+    parts[part].chunks[chunk][place] = object
+    rowCount += 1
+    count += 1
+  }
+
+  mutating func remove(_ object: ManagedObject) {
+    if object.binding.isStaged {
+      staged.remove(object)
+      count = rowCount + staged.count
+      return
+    }
+    guard let part = part(object.binding) else { return }
+    let (chunk, place) = Self.place(of: object)
+    guard chunk < parts[part].chunks.count, !parts[part].chunks[chunk].isEmpty,
+      parts[part].chunks[chunk][place] === object
+    else { return }
+    parts[part].chunks[chunk][place] = nil
+    rowCount -= 1
+    count -= 1
+    if count == 0 { self = ChangedObjects() }
+  }
+
+  private static func place(of object: ManagedObject) -> (chunk: Int, place: Int) {
+    let row = Int(object.rowID.rawValue)
+    return (row / chunkSize, row % chunkSize)
+  }
+
+  private func part(_ binding: EntityBinding) -> Int? {
+    if lastPart < parts.count, parts[lastPart].binding === binding { return lastPart }
+    return partsByBinding[ObjectIdentifier(binding)]
+  }
+
+  private mutating func makePart(_ binding: EntityBinding) -> Int {
+    if let part = part(binding) {
+      lastPart = part
+      return part
+    }
+    partsByBinding[ObjectIdentifier(binding)] = parts.count
+    lastPart = parts.count
+    parts.append(Part(binding: binding))
+    return lastPart
+  }
+}

@@ -81,7 +81,11 @@ extension Schema {
     .toOne("desk", "Desk", inverse: "employee", deleteRule: .deny)
   )
 
-  private static let desk = EntityDefinition.entity("Desk", .toOne("employee", "Employee", inverse: "desk"))
+  private static let desk = EntityDefinition.entity(
+    "Desk",
+    .attribute("number", .integer16, optional: true),
+    .toOne("employee", "Employee", inverse: "desk")
+  )
 
   private static let badge = EntityDefinition.entity(
     "Badge",

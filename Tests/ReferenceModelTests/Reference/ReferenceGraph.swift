@@ -6,6 +6,8 @@ final class ReferenceGraph {
   let store = ReferenceStore()
   private(set) var contexts: [ReferenceContext] = []
   private(set) var storeKind: StoreKind
+  /// Whether the file has what a save has written that failed after all, since its place in the directory is not certain.
+  private var isFileAhead = false
 
   init(_ schema: Schema, storeKind: StoreKind, contextCount: Int) {
     self.schema = schema
@@ -24,16 +26,18 @@ extension ReferenceGraph {
     switch operation {
     case .insert(let key, _, _):
       return store.records[key] == nil && contexts.allSatisfy { $0.objects[key] == nil }
-    case .set(let key, _, _, let context), .delete(let key, let context):
+    case .set(let key, _, _, _, let context), .delete(let key, let context):
       return isUsable(key, context)
-    case .relate(let key, _, let keys, let context):
+    case .relate(let key, _, let keys, _, let context):
       return ([key] + keys).allSatisfy { isUsable($0, context) }
+    case .misuse(let misuse, let key, let name, let other, let context):
+      return isUsable(key, context) && isFit(misuse, key, name, other, context)
     case .read(let key, let context), .refresh(let key, _, let context):
       // What becomes of changes of a record that is gone is left to the graph.
       return isUsable(key, context) && (store.records[key] != nil || contexts[context].objects[key]?.isInserted == true)
     case .convert(let kind): return kind != storeKind && schema.storeKinds.contains(kind)
-    case .inspect, .reopen: return storeKind.hasFile
-    case .fetch, .count, .save, .rollback, .reset, .readAll, .release: return true
+    case .inspect, .reopen: return storeKind.hasFile && !isFileAhead
+    case .fetch, .count, .save, .saveWithFault, .rollback, .reset, .readAll, .release: return true
     }
   }
 
@@ -41,26 +45,61 @@ extension ReferenceGraph {
     contexts[context].object(key)?.isDeleted == false
   }
 
+  /// Whether a relationship of `key` and `other` are such that they can be misused so.
+  private func isFit(_ misuse: Misuse, _ key: Key, _ name: String, _ other: Key, _ context: Int) -> Bool {
+    let owner = contexts[misuse == .foreignObject ? foreignIndex(context) : context]
+    guard misuse.isOfRelationship else { return true }
+    guard let object = contexts[context].object(key), let target = owner.object(other),
+      let relationship = object.entity.property(named: name)?.relationship, !object.keys(name).contains(other)
+    else { return false }
+    let isOfEntity = target.entity.isKind(of: schema.entity(relationship.destinationEntityName))
+    return isOfEntity == (misuse != .wrongEntity) && target.isDeleted == (misuse == .deletedObject)
+      && (misuse != .foreignObject || contexts.count > 1)
+  }
+
+  /// The context whose objects are foreign to that of `index`.
+  func foreignIndex(_ index: Int) -> Int { (index + 1) % contexts.count }
+
   func perform(_ operation: Operation) -> Outcome {
     switch operation {
     case .insert(let key, let entity, let context): contexts[context].insert(key, schema.entity(entity))
-    case .set(let key, let name, let value, let context): contexts[context].setValue(.attribute(value), name, of: key)
-    case .relate(let key, let name, let keys, let context): contexts[context].relate(key, name, to: keys)
+    case .set(let key, let name, let value, _, let context):
+      contexts[context].setValue(.attribute(value), name, of: key)
+    case .relate(let key, let name, let keys, _, let context): contexts[context].relate(key, name, to: keys)
     case .delete(let key, let context): contexts[context].delete(key)
     case .read(let key, let context): contexts[context].read(key)
     case .fetch(let entity, let context): return .keys(contexts[context].fetch(schema.entity(entity)))
     case .count(let entity, let context): return .count(contexts[context].fetch(schema.entity(entity)).count)
-    case .save(let context): return contexts[context].save()
+    case .save(let context), .saveWithFault(_, let context): return save(contexts[context])
+    case .misuse(let misuse, _, _, _, _): return .refused(misuse.expectedCode)
     case .rollback(let context): contexts[context].rollback()
     case .reset(let context): contexts[context].reset()
     case .refresh(let key, let mergingChanges, let context):
       contexts[context].refresh(key, mergingChanges: mergingChanges)
     case .release(let key, let context): contexts[context].release(key)
     case .readAll(let context): store.records.keys.forEach(contexts[context].read)
-    case .convert(let kind): storeKind = kind
+    case .convert(let kind):
+      storeKind = kind
+      isFileAhead = false
     case .inspect: break
     case .reopen: contexts = makeContexts(contexts.count)
     }
     return .done
+  }
+}
+
+// MARK: Saving
+
+extension ReferenceGraph {
+  private func save(_ context: ReferenceContext) -> Outcome {
+    let hasChanges = context.hasChanges
+    let outcome = context.save()
+    if outcome == .done, hasChanges { isFileAhead = false }
+    return outcome
+  }
+
+  /// Notes a save that the file system has thwarted: all is as it was, unless the new file was there already.
+  func noteFailedSave(isReplaced: Bool) {
+    isFileAhead = isFileAhead || isReplaced
   }
 }

@@ -58,6 +58,10 @@ struct Comparison {
     for property in object.entity.properties {
       let actual = try shaped(try object.propertyValue(forKey: property.name), property)
       try require(actual, equals: expected[property.name], "\(name).\(property.name)")
+      if let attribute = property.attribute {
+        let typed = TypedAccess(object: object, property: property).value
+        try require(.attribute(typed), equals: actual, "\(name).\(attribute.name) by a typed key")
+      }
     }
   }
 

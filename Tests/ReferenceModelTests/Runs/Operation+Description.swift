@@ -2,13 +2,18 @@ extension Operation: CustomStringConvertible {
   var description: String {
     switch self {
     case .insert(let key, let entity, let context): "insert \(entity) #\(key) in \(context)"
-    case .set(let key, let name, let value, let context): "set #\(key).\(name) = \(value) in \(context)"
-    case .relate(let key, let name, let keys, let context): "relate #\(key).\(name) to \(list(keys)) in \(context)"
+    case .set(let key, let name, let value, let route, let context):
+      "set #\(key).\(name) = \(value) by \(route) in \(context)"
+    case .relate(let key, let name, let keys, let route, let context):
+      "relate #\(key).\(name) to \(list(keys)) by \(route) in \(context)"
     case .delete(let key, let context): "delete #\(key) in \(context)"
     case .read(let key, let context): "read #\(key) in \(context)"
     case .fetch(let entity, let context): "fetch \(entity) in \(context)"
     case .count(let entity, let context): "count \(entity) in \(context)"
     case .save(let context): "save \(context)"
+    case .saveWithFault(let number, let context): "save \(context) with a fault at step \(number) of the file system"
+    case .misuse(let misuse, let key, let name, let other, let context):
+      "misuse #\(key).\(name) and #\(other) in \(context): \(misuse)"
     case .rollback(let context): "roll back \(context)"
     case .reset(let context): "reset \(context)"
     case .refresh(let key, let mergingChanges, let context):

@@ -1,17 +1,22 @@
 import HeartwoodModel
+import HeartwoodStore
 
 /// One step of a run. Objects are called by keys, and contexts by their index.
 ///
 /// A step can be left out of a sequence: those after it that are not possible then are left out too.
 enum Operation {
   case insert(Key, String, Int)
-  case set(Key, String, PropertyValue, Int)
-  case relate(Key, String, [Key], Int)
+  case set(Key, String, PropertyValue, Route, Int)
+  case relate(Key, String, [Key], Route, Int)
   case delete(Key, Int)
   case read(Key, Int)
   case fetch(String, Int)
   case count(String, Int)
   case save(Int)
+  /// A save during which an operation of the file system fails, the one of this number.
+  case saveWithFault(Int, Int)
+  /// Does with an object, a relationship of it, and another object what must be refused.
+  case misuse(Misuse, Key, String, Key, Int)
   case rollback(Int)
   case reset(Int)
   case refresh(Key, mergingChanges: Bool, Int)
@@ -31,13 +36,24 @@ extension Operation {
   /// The object that the operation is about, and its context.
   var subject: (key: Key, context: Int)? {
     switch self {
-    case .insert(let key, _, let context), .set(let key, _, _, let context), .relate(let key, _, _, let context),
+    case .insert(let key, _, let context), .set(let key, _, _, _, let context),
+      .relate(let key, _, _, _, let context), .misuse(_, let key, _, _, let context),
       .delete(let key, let context), .read(let key, let context), .refresh(let key, _, let context),
       .release(let key, let context):
       (key, context)
     default: nil
     }
   }
+}
+
+/// How a value is set.
+enum Route: CaseIterable {
+  /// By name, as a `PropertyValue`.
+  case propertyValue
+  /// By name, as a value of Swift.
+  case swiftValue
+  /// By a typed key.
+  case key
 }
 
 /// What an operation came to, as far as the caller learns of it.
@@ -49,8 +65,10 @@ enum Outcome: Equatable {
   case invalid(Set<ReferenceProblem>)
   /// Somebody else has saved these, or some of these, objects.
   case conflict(Set<Key>)
-  /// An error that nothing else here tells.
-  case failed(String)
+  /// The file system has failed, after the new file had taken the place of the old one or before.
+  case fileFault(isReplaced: Bool)
+  /// An error of this code.
+  case refused(PersistenceError.Code)
 }
 
 extension Outcome {

@@ -30,10 +30,12 @@ struct OperationGenerator {
     case ..<320: return setAttribute(context, graph)
     case ..<640: return relate(context, graph)
     case ..<(isCrowded ? 720 : 690): return onAny(context, graph) { .delete($0, context) }
-    case ..<730: return onAny(context, graph) { .read($0, context) }
+    case ..<715: return onAny(context, graph) { .read($0, context) }
+    case ..<730: return misuse(context, graph)
     case ..<755: return .fetch(anyEntity(graph), context)
     case ..<770: return .count(anyEntity(graph), context)
-    case ..<860: return .save(context)
+    case ..<850: return .save(context)
+    case ..<860: return .saveWithFault(Int.random(in: 1...15, using: &random), context)
     case ..<880: return .rollback(context)
     case ..<885: return .reset(context)
     case ..<925: return refresh(context, graph)
@@ -78,7 +80,7 @@ extension OperationGenerator {
     guard let key = anyObject(context, graph),
       let attribute = graph.contexts[context].object(key)?.entity.attributes.randomElement(using: &random)
     else { return insert(context, graph) }
-    return .set(key, attribute.name, value(of: attribute, graph.schema), context)
+    return .set(key, attribute.name, value(of: attribute, graph.schema), anyRoute(), context)
   }
 
   private mutating func value(of attribute: AttributeDescription, _ schema: Schema) -> PropertyValue {
@@ -107,7 +109,7 @@ extension OperationGenerator {
     let destination = graph.schema.entity(relationship.destinationEntityName)
     let candidates = graph.contexts[context].usableKeys(destination).sorted()
     let current = object.keys(relationship.name).filter(candidates.contains)
-    return .relate(key, relationship.name, keys(relationship, current, candidates), context)
+    return .relate(key, relationship.name, keys(relationship, current, candidates), anyRoute(), context)
   }
 
   private mutating func keys(
@@ -130,6 +132,22 @@ extension OperationGenerator {
       }
     }
     return keys
+  }
+}
+
+// MARK: Misuse
+
+extension OperationGenerator {
+  private mutating func anyRoute() -> Route { Route.allCases.randomElement(using: &random) ?? .key }
+
+  private mutating func misuse(_ context: Int, _ graph: ReferenceGraph) -> Operation {
+    guard let key = anyObject(context, graph), let object = graph.contexts[context].object(key) else {
+      return insert(context, graph)
+    }
+    let misuse = Misuse.allCases.randomElement(using: &random) ?? .wrongType
+    let name = object.entity.relationships.randomElement(using: &random)?.name ?? ""
+    let possible = (1...max(1, lastKey)).map { Operation.misuse(misuse, key, name, $0, context) }.filter(graph.allows)
+    return possible.randomElement(using: &random) ?? .misuse(.unknownProperty, key, name, key, context)
   }
 }
 
@@ -159,10 +177,10 @@ extension OperationGenerator {
     else { return .rollback(context) }
     switch property {
     case .attribute(let attribute) where attribute.type == .string:
-      return .set(problem.key, attribute.name, .string("fine"), context)
-    case .attribute(let attribute): return .set(problem.key, attribute.name, .integer(7), context)
+      return .set(problem.key, attribute.name, .string("fine"), .propertyValue, context)
+    case .attribute(let attribute): return .set(problem.key, attribute.name, .integer(7), .propertyValue, context)
     case .relationship(let relationship) where relationship.isOptional:
-      return .relate(problem.key, relationship.name, [], context)
+      return .relate(problem.key, relationship.name, [], .propertyValue, context)
     case .relationship: return .delete(problem.key, context)
     }
   }

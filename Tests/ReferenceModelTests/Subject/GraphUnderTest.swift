@@ -3,11 +3,12 @@ import Heartwood
 import HeartwoodGraph
 import HeartwoodModel
 import HeartwoodStore
+import HeartwoodTesting
 
 /// Heartwood's graph, driven by the same operations as the reference, and its objects by their keys.
 final class GraphUnderTest {
   let schema: Schema
-  private let files = InMemoryFileSystem()
+  private let files = FaultInjectingFileSystem(wrapping: InMemoryFileSystem())
   private var coordinator: PersistentStoreCoordinator
   private var store: PersistentStore
   private var fileNumber = 0
@@ -87,16 +88,20 @@ extension GraphUnderTest {
       let object = try contexts[context].insert(entityName: entity)
       note(object.objectID, key)
       held[context][key] = object
-    case .set(let key, let name, let value, let context):
-      try object(key, context).setPropertyValue(value, forKey: name)
-    case .relate(let key, let name, let keys, let context):
+    case .set(let key, let name, let value, let route, let context):
+      try set(try object(key, context), name, value, route)
+    case .relate(let key, let name, let keys, let route, let context):
       let objects = try keys.map { try object($0, context) }
-      try relate(try object(key, context), name, to: objects)
+      try relate(try object(key, context), name, to: objects, route)
+    case .misuse(let misuse, let key, let name, let other, let context):
+      return try perform(misuse, try object(key, context), name, try misused(misuse, other, context))
     case .delete(let key, let context): contexts[context].delete(try object(key, context))
     case .read(let key, let context): try read(try object(key, context), key, context)
     case .fetch(let entity, let context): return try fetch(entity, contexts[context])
     case .count(let entity, let context): return .count(try contexts[context].count(entityName: entity))
     case .save(let context): return try save(context)
+    case .saveWithFault(let number, let context):
+      return try saveWithFault(number, context)
     case .rollback(let context): contexts[context].rollback()
     case .reset(let context): contexts[context].reset()
     case .refresh(let key, let mergingChanges, let context):
@@ -110,9 +115,29 @@ extension GraphUnderTest {
     return .done
   }
 
-  private func relate(_ object: ManagedObject, _ name: String, to objects: [ManagedObject]) throws {
-    let isToMany = object.entity.property(named: name)?.relationship?.isToMany == true
-    try object.setValue(isToMany ? objects : objects.first, forKey: name)
+  private func property(_ name: String, of object: ManagedObject) throws(Mismatch) -> PropertyDescription {
+    if let property = object.entity.property(named: name) { return property }
+    throw Mismatch("\(object.entity.name) has no property \(name)")
+  }
+
+  private func set(_ object: ManagedObject, _ name: String, _ value: PropertyValue, _ route: Route) throws {
+    switch route {
+    case .propertyValue: try object.setPropertyValue(value, forKey: name)
+    case .swiftValue: try object.setValue(value.swiftValue, forKey: name)
+    case .key: TypedAccess(object: object, property: try property(name, of: object)).set(value)
+    }
+  }
+
+  private func relate(_ object: ManagedObject, _ name: String, to objects: [ManagedObject], _ route: Route) throws {
+    let property = try property(name, of: object)
+    let isToMany = property.relationship?.isToMany == true
+    switch route {
+    case .propertyValue where isToMany: try object.setPropertyValue(.toMany(objects.map(\.objectID)), forKey: name)
+    case .propertyValue:
+      try object.setPropertyValue(objects.first.map { .toOne($0.objectID) } ?? .null, forKey: name)
+    case .swiftValue: try object.setValue(isToMany ? objects : objects.first, forKey: name)
+    case .key: TypedAccess(object: object, property: property).set(objects)
+    }
   }
 
   private func read(_ object: ManagedObject, _ key: Key, _ context: Int) throws {
@@ -148,6 +173,20 @@ extension GraphUnderTest {
     }
     for (key, object) in held[context] { note(object.objectID, key) }
     return .done
+  }
+
+  private func saveWithFault(_ number: Int, _ context: Int) throws -> Outcome {
+    let last = files.operations.count + number
+    files.failOperation(last)
+    do {
+      let outcome = try save(context)
+      // A fault that the save did not come to must not wait for the next one.
+      while files.operations.count < last { _ = try? files.status(atPath: "/") }
+      return outcome
+    } catch let error as PersistenceError where error.code == .fileWriteFailed || error.code == .fileReadFailed {
+      if case .synchronizeDirectory = files.operations[last - 1] { return .fileFault(isReplaced: true) }
+      return .fileFault(isReplaced: false)
+    }
   }
 
   private func problems(_ error: PersistenceError) -> Set<ReferenceProblem> {
@@ -187,5 +226,56 @@ extension GraphUnderTest {
     let other = try PersistentStoreCoordinator(managedObjectModel: schema.model, registry: .default, fileSystem: files)
     try other.addPersistentStore(type: store.type, at: url)
     return ManagedObjectContext(other)
+  }
+}
+
+// MARK: Misuse
+
+extension GraphUnderTest {
+  /// The object that another is misused with.
+  private func misused(_ misuse: Misuse, _ key: Key, _ context: Int) throws -> ManagedObject? {
+    guard misuse.isOfRelationship else { return nil }
+    return try object(key, misuse == .foreignObject ? (context + 1) % contexts.count : context)
+  }
+
+  private func perform(
+    _ misuse: Misuse,
+    _ object: ManagedObject,
+    _ name: String,
+    _ other: ManagedObject?
+  ) throws -> Outcome {
+    let property = misuse.isOfRelationship ? try property(name, of: object) : nil
+    do throws(PersistenceError) {
+      switch misuse {
+      case .unknownProperty: try object.setPropertyValue(.null, forKey: "nothing")
+      case .wrongType:
+        try object.setPropertyValue(.toMany([]), forKey: object.entity.attributes.first?.name ?? "nothing")
+      case .wrongEntity, .foreignObject, .deletedObject:
+        let isToMany = property?.relationship?.isToMany == true
+        try object.setValue(isToMany ? [other].compactMap(\.self) : other, forKey: name)
+      }
+      return .done
+    } catch {
+      return .refused(error.code)
+    }
+  }
+}
+
+extension PropertyValue {
+  /// The value of an attribute as Swift calls it.
+  fileprivate var swiftValue: Any? {
+    switch self {
+    case .null, .toOne, .toMany: nil
+    case .integer(let value): Int(value)
+    case .decimal(let value): value
+    case .double(let value): value
+    case .float(let value): value
+    case .string(let value): value
+    case .boolean(let value): value
+    case .date(let value): value
+    case .binary(let value): value
+    case .uuid(let value): value
+    case .uri(let value): value
+    }
   }
 }

@@ -8,6 +8,8 @@ struct Schema: Sendable {
   let storeKinds: [StoreKind]
   /// Whether attributes get only such values as every store of ``storeKinds`` can keep.
   let isTame: Bool
+  /// Whether every store of ``storeKinds`` can keep a history.
+  var hasHistory: Bool { !storeKinds.contains(.csv) }
 
   static let all = [graph, table]
 
@@ -64,7 +66,7 @@ extension Schema {
   /// One to one, one to many and many to many, all of them to itself; a required end; denial.
   private static let person = EntityDefinition.entity(
     "Person",
-    .attribute("name", .string, optional: true),
+    .attribute(AttributeDescription(name: "name", type: .string, preservesValueInHistoryOnDeletion: true)),
     .toOne("spouse", "Person", inverse: "spouse"),
     .toMany("friends", "Person", inverse: "friends"),
     .toOne("mentor", "Person", inverse: "students"),

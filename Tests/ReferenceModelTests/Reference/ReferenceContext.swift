@@ -3,13 +3,16 @@ import HeartwoodModel
 /// What a context has in memory, and what operations do to it, as Core Data's documentation tells it.
 final class ReferenceContext {
   let store: ReferenceStore
+  /// Who saves.
+  let author: String
   /// The objects that have read their values or have changes. Every other object is a fault, or not there.
   private(set) var objects: [Key: ReferenceObject] = [:]
   /// New objects that were deleted before they were ever saved. Nothing that is saved leads to them.
   private var vanished: Set<Key> = []
 
-  init(_ store: ReferenceStore) {
+  init(_ store: ReferenceStore, author: String) {
     self.store = store
+    self.author = author
   }
 }
 
@@ -144,6 +147,7 @@ extension ReferenceContext {
     guard problems.isEmpty else { return .invalid(problems) }
     let conflicts = conflicts()
     guard conflicts.isEmpty else { return .conflict(conflicts) }
+    store.history?.append(objects.filter(\.value.hasChanges), author: author)
     for (key, object) in objects where object.hasChanges {
       store.records[key] = object.isDeleted ? nil : recordToSave(object)
       objects[key] = store.records[key].map(ReferenceObject.init(reading:))

@@ -9,14 +9,15 @@ final class ReferenceGraph {
   /// Whether the file has what a save has written that failed after all, since its place in the directory is not certain.
   private var isFileAhead = false
 
-  init(_ schema: Schema, storeKind: StoreKind, contextCount: Int) {
-    self.schema = schema
-    self.storeKind = storeKind
-    contexts = makeContexts(contextCount)
+  init(_ plan: RunPlan) {
+    schema = plan.schema
+    storeKind = plan.storeKind
+    if plan.tracksHistory { store.history = ReferenceHistory() }
+    contexts = makeContexts(plan.contextCount)
   }
 
   private func makeContexts(_ count: Int) -> [ReferenceContext] {
-    (0..<count).map { _ in ReferenceContext(store) }
+    (0..<count).map { ReferenceContext(store, author: "author \($0)") }
   }
 }
 
@@ -36,6 +37,8 @@ extension ReferenceGraph {
       // What becomes of changes of a record that is gone is left to the graph.
       return isUsable(key, context) && (store.records[key] != nil || contexts[context].objects[key]?.isInserted == true)
     case .convert(let kind): return kind != storeKind && schema.storeKinds.contains(kind)
+    case .history: return store.history != nil
+    case .purgeHistory(let number): return store.history.map { $0.lastNumber >= number } ?? false
     case .inspect, .reopen: return storeKind.hasFile && !isFileAhead
     case .fetch, .count, .save, .saveWithFault, .rollback, .reset, .readAll, .release: return true
     }
@@ -81,6 +84,8 @@ extension ReferenceGraph {
     case .convert(let kind):
       storeKind = kind
       isFileAhead = false
+    case .history(let request): return store.history?.fetch(request, schema) ?? .done
+    case .purgeHistory(let number): store.history?.purge(through: number)
     case .inspect: break
     case .reopen: contexts = makeContexts(contexts.count)
     }

@@ -11,6 +11,8 @@ struct ReferenceRecord {
 /// What is saved.
 final class ReferenceStore {
   var records: [Key: ReferenceRecord] = [:]
+  /// Nil where the store keeps none.
+  var history: ReferenceHistory?
 
   func keys(of entity: EntityDescription) -> Set<Key> {
     Set(records.filter { $0.value.entity.isKind(of: entity) }.keys)

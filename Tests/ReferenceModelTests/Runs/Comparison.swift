@@ -8,6 +8,11 @@ struct Comparison {
 
   /// What can be told of every context without reading an object.
   func compareContexts() throws {
+    try require(
+      try subject.lastTransactionNumber(),
+      equals: reference.store.history?.lastNumber,
+      "the number of the last transaction"
+    )
     for (index, expected) in reference.contexts.enumerated() {
       let actual = subject.contexts[index]
       try require(keys(actual.insertedObjects), equals: expected.insertedKeys, "what context \(index) has inserted")

@@ -22,6 +22,8 @@ extension Operation: CustomStringConvertible {
     case .readAll(let context): "read all in \(context)"
     case .convert(let kind): "convert to \(kind)"
     case .inspect: "inspect the file"
+    case .history(let request): "\(request)"
+    case .purgeHistory(let number): "purge the history up to \(number)"
     case .reopen: "reopen"
     }
   }

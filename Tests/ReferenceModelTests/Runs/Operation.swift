@@ -28,6 +28,9 @@ enum Operation {
   case convert(StoreKind)
   /// Reads the store's file in another coordinator.
   case inspect
+  case history(HistoryRequest)
+  /// Forgets the transactions up to one.
+  case purgeHistory(Int)
   /// Closes the store and opens its file with new contexts.
   case reopen
 }
@@ -65,6 +68,7 @@ enum Outcome: Equatable {
   case invalid(Set<ReferenceProblem>)
   /// Somebody else has saved these, or some of these, objects.
   case conflict(Set<Key>)
+  case history([ReferenceTransaction])
   /// The file system has failed, after the new file had taken the place of the old one or before.
   case fileFault(isReplaced: Bool)
   /// An error of this code.

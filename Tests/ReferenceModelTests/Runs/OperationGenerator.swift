@@ -32,6 +32,7 @@ struct OperationGenerator {
     case ..<(isCrowded ? 720 : 690): return onAny(context, graph) { .delete($0, context) }
     case ..<715: return onAny(context, graph) { .read($0, context) }
     case ..<730: return misuse(context, graph)
+    case ..<735 where graph.store.history != nil: return history(graph)
     case ..<755: return .fetch(anyEntity(graph), context)
     case ..<770: return .count(anyEntity(graph), context)
     case ..<850: return .save(context)
@@ -45,6 +46,19 @@ struct OperationGenerator {
     case ..<990: return .reopen
     default: return .convert(graph.schema.storeKinds.randomElement(using: &random) ?? .inMemory)
     }
+  }
+
+  private mutating func history(_ graph: ReferenceGraph) -> Operation {
+    let lastNumber = graph.store.history?.lastNumber ?? 0
+    let number = Int.random(in: 0...lastNumber, using: &random)
+    if random.chance(oneIn: 4) { return .purgeHistory(number / 2) }
+    return .history(
+      HistoryRequest(
+        number: random.chance(oneIn: 3) ? nil : number,
+        author: random.chance(oneIn: 3) ? graph.contexts.randomElement(using: &random)?.author : nil,
+        entity: random.chance(oneIn: 3) ? anyEntity(graph) : nil
+      )
+    )
   }
 
   private mutating func anyEntity(_ graph: ReferenceGraph) -> String {

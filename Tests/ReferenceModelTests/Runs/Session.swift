@@ -10,9 +10,8 @@ final class Session {
   private let stepsBetweenComparisons: Int
 
   init(_ plan: RunPlan, stepsBetweenComparisons: Int) throws {
-    let kind = plan.storeKind
-    reference = ReferenceGraph(plan.schema, storeKind: kind, contextCount: plan.contextCount)
-    subject = try GraphUnderTest(plan.schema, storeKind: kind, contextCount: plan.contextCount)
+    reference = ReferenceGraph(plan)
+    subject = try GraphUnderTest(plan)
     comparison = Comparison(reference: reference, subject: subject)
     self.stepsBetweenComparisons = stepsBetweenComparisons
   }

@@ -9,8 +9,9 @@ import HeartwoodTesting
 final class GraphUnderTest {
   let schema: Schema
   private let files = FaultInjectingFileSystem(wrapping: InMemoryFileSystem())
-  private var coordinator: PersistentStoreCoordinator
-  private var store: PersistentStore
+  private(set) var coordinator: PersistentStoreCoordinator
+  private(set) var store: PersistentStore
+  private let options: StoreOptions
   private var fileNumber = 0
   private(set) var contexts: [ManagedObjectContext]
   /// The objects that somebody holds, so that their contexts do not let them go: of each context, by key.
@@ -18,17 +19,24 @@ final class GraphUnderTest {
   private var ids: [Key: ManagedObjectID] = [:]
   private var keys: [ManagedObjectID: Key] = [:]
 
-  init(_ schema: Schema, storeKind: StoreKind, contextCount: Int) throws {
-    self.schema = schema
-    coordinator = try PersistentStoreCoordinator(
-      managedObjectModel: schema.model,
-      registry: .default,
-      fileSystem: files
+  init(_ plan: RunPlan) throws {
+    schema = plan.schema
+    var options = StoreOptions()
+    if plan.tracksHistory { options[.tracksPersistentHistory] = true }
+    self.options = options
+    coordinator = try Self.coordinator(schema, files)
+    store = try coordinator.addPersistentStore(
+      type: plan.storeKind.type,
+      at: Self.url(plan.storeKind, 0),
+      options: options
     )
-    store = try coordinator.addPersistentStore(type: storeKind.type, at: Self.url(storeKind, 0))
     contexts = []
     held = []
-    makeContexts(contextCount)
+    makeContexts(plan.contextCount)
+  }
+
+  private static func coordinator(_ schema: Schema, _ files: any FileSystem) throws -> PersistentStoreCoordinator {
+    try PersistentStoreCoordinator(managedObjectModel: schema.model, registry: .default, fileSystem: files)
   }
 
   private static func url(_ kind: StoreKind, _ number: Int) -> URL? {
@@ -36,7 +44,11 @@ final class GraphUnderTest {
   }
 
   private func makeContexts(_ count: Int) {
-    contexts = (0..<count).map { _ in ManagedObjectContext(coordinator) }
+    contexts = (0..<count).map { index in
+      let context = ManagedObjectContext(coordinator)
+      context.transactionAuthor = "author \(index)"
+      return context
+    }
     held = Array(repeating: [:], count: count)
   }
 }
@@ -109,6 +121,8 @@ extension GraphUnderTest {
     case .release(let key, let context): release(key, context)
     case .readAll(let context): try readAll(context)
     case .convert(let kind): try convert(to: kind)
+    case .history(let request): return try history(request)
+    case .purgeHistory(let number): try purgeHistory(through: number)
     case .inspect: break
     case .reopen: try reopen()
     }
@@ -203,7 +217,12 @@ extension GraphUnderTest {
 extension GraphUnderTest {
   private func convert(to kind: StoreKind) throws {
     fileNumber += 1
-    store = try coordinator.migratePersistentStore(store, to: Self.url(kind, fileNumber), type: kind.type)
+    store = try coordinator.migratePersistentStore(
+      store,
+      to: Self.url(kind, fileNumber),
+      type: kind.type,
+      options: options
+    )
   }
 
   private func reopen() throws {
@@ -211,19 +230,15 @@ extension GraphUnderTest {
     let type = store.type
     for index in contexts.indices { held[index] = [:] }
     try coordinator.remove(store)
-    coordinator = try PersistentStoreCoordinator(
-      managedObjectModel: schema.model,
-      registry: .default,
-      fileSystem: files
-    )
-    store = try coordinator.addPersistentStore(type: type, at: url)
+    coordinator = try Self.coordinator(schema, files)
+    store = try coordinator.addPersistentStore(type: type, at: url, options: options)
     makeContexts(contexts.count)
   }
 
   /// A context on the store's file in another coordinator; nil where there is no file yet.
   func contextOnFile() throws -> ManagedObjectContext? {
     guard let url = coordinator.url(for: store), try files.status(atPath: url.path) != nil else { return nil }
-    let other = try PersistentStoreCoordinator(managedObjectModel: schema.model, registry: .default, fileSystem: files)
+    let other = try Self.coordinator(schema, files)
     try other.addPersistentStore(type: store.type, at: url)
     return ManagedObjectContext(other)
   }

@@ -163,9 +163,16 @@ extension ManagedObjectContext {
   func followStores() {
     parent?.publishChanges()
     takeArrivals()
+    followConversions()
+  }
+
+  /// Notices stores that were removed, and lets objects of those that were converted belong to the new store.
+  func followConversions() {
     let change = persistentStoreCoordinator.storeChanges.current
     guard change != seenStoreChange else { return }
     seenStoreChange = change
+    // Children have not seen the changes in what stands for a new store.
+    changeNumber &+= 1
     bindingsByScope = [:]
     for (key, binding) in bindings {
       guard let successor = binding.store?.newestSuccessor else { continue }

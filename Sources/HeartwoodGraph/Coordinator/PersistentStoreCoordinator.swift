@@ -145,6 +145,8 @@ extension PersistentStoreCoordinator {
     guard wasOpen else { throw Self.notOpen(store.path) }
     store.setSuccessor(successor)
     storeChanges.advance()
+    // Whoever reads from the old store looks for changes then, and finds its successor.
+    store.engine.saves.advance()
   }
 
   func checkNotOpen(_ path: String?) throws(PersistenceError) {

@@ -83,6 +83,8 @@ extension EntityBinding {
 
   @inline(never)
   private func readTable() throws {
+    // A fault may be the first to notice that its store was converted.
+    if store?.newestSuccessor != nil { context?.followConversions() }
     guard let source else { return }
     if isStaged { context?.parent?.publishChanges() }
     let number = source.changeNumber

@@ -99,6 +99,20 @@ import Testing
     #expect(try stack.context().fetch(Person.self).map(\.name) == ["Stranger", "First", "Person 1", "Changed"])
   }
 
+  @Test func unsavedRecordsStayWhenTheStoreIsConverted() throws {
+    let stack = try TestStack()
+    let parent = stack.context()
+    let ann = try parent.person("Ann")
+    let child = ManagedObjectContext(parent: parent)
+    let annInChild = try #require(try child.fetch(Person.self).first)
+    annInChild.name = "Anna"
+    try stack.coordinator.migratePersistentStore(stack.store, to: TestStack.url, type: .binary)
+    #expect(try child.fetch(Person.self) == [annInChild])
+    #expect(!annInChild.isDeleted)
+    try child.saveToPersistentStore()
+    #expect(ann.name == "Anna")
+  }
+
   @Test func changesOfTheParentAreConflicts() throws {
     let stack = try TestStack()
     let parent = stack.context()

@@ -2,7 +2,8 @@ import HeartwoodModel
 
 /// What a context has in memory, and what operations do to it, as Core Data's documentation tells it.
 final class ReferenceContext {
-  let store: ReferenceStore
+  /// The store, or the parent.
+  let source: any ReferenceSource
   /// Who saves.
   let author: String
   /// The objects that have read their values or have changes. Every other object is a fault, or not there.
@@ -10,8 +11,8 @@ final class ReferenceContext {
   /// New objects that were deleted before they were ever saved. Nothing that is saved leads to them.
   private var vanished: Set<Key> = []
 
-  init(_ store: ReferenceStore, author: String) {
-    self.store = store
+  init(_ source: any ReferenceSource, author: String) {
+    self.source = source
     self.author = author
   }
 }
@@ -21,7 +22,8 @@ final class ReferenceContext {
 extension ReferenceContext {
   /// The object as this context sees it: as it was read, or as the store has it now. It stays a fault if it was one.
   func object(_ key: Key) -> ReferenceObject? {
-    objects[key] ?? store.records[key].map(ReferenceObject.init(reading:))
+    if let object = objects[key] { return object.isLost ? nil : object }
+    return source.record(key).map(ReferenceObject.init(reading:))
   }
 
   /// Keeps the values that the object has now.
@@ -41,12 +43,12 @@ extension ReferenceContext {
   /// What a fetch gives: the records that the store has now, but for those that are deleted here, and the new objects.
   func fetch(_ entity: EntityDescription) -> Set<Key> {
     let new = keys { $0.isInserted && $0.entity.isKind(of: entity) }
-    return store.keys(of: entity).subtracting(deletedKeys).union(new)
+    return source.recordKeys(entity).subtracting(deletedKeys).union(new)
   }
 
   /// All objects that can be used here, those of records that are gone from the store among them.
   func usableKeys(_ entity: EntityDescription) -> Set<Key> {
-    fetch(entity).union(keys { !$0.isDeleted && $0.entity.isKind(of: entity) })
+    fetch(entity).union(keys { !$0.isDeleted && !$0.isLost && $0.entity.isKind(of: entity) })
   }
 }
 
@@ -91,12 +93,18 @@ extension ReferenceContext {
     setValue(old.replacingKeys(by: old.keys.filter { $0 != target }), name, of: key)
   }
 
-  /// Deletes an object and follows its delete rules.
-  func delete(_ key: Key) {
+  /// Deletes an object, and leaves its relationships alone.
+  func markDeleted(_ key: Key) {
     guard var object = object(key), !object.isDeleted else { return }
     object.isDeleted = true
     objects[key] = object.isInserted ? nil : object
     if object.isInserted { vanished.insert(key) }
+  }
+
+  /// Deletes an object and follows its delete rules.
+  func delete(_ key: Key) {
+    guard let object = object(key), !object.isDeleted else { return }
+    markDeleted(key)
     for relationship in object.entity.relationships {
       for other in object.keys(relationship.name) {
         switch relationship.deleteRule {
@@ -109,13 +117,13 @@ extension ReferenceContext {
   }
 }
 
-// MARK: Undoing
+// MARK: Undoing and refreshing
 
 extension ReferenceContext {
   /// New objects vanish; changed and deleted ones are what they were when they were read.
   func rollback() {
     for (key, object) in objects where object.hasChanges {
-      objects[key] = object.base.map(ReferenceObject.init(reading:))
+      objects[key] = object.isLost ? nil : object.base.map(ReferenceObject.init(reading:))
     }
   }
 
@@ -127,7 +135,7 @@ extension ReferenceContext {
   func refresh(_ key: Key, mergingChanges: Bool) {
     guard var object = objects[key], !object.isInserted, !object.isDeleted else { return }
     objects[key] = nil
-    guard mergingChanges, object.isUpdated, let record = store.records[key] else { return }
+    guard mergingChanges, object.isUpdated, let record = source.record(key) else { return }
     object.rebase(on: record)
     objects[key] = object
   }
@@ -147,24 +155,59 @@ extension ReferenceContext {
     guard problems.isEmpty else { return .invalid(problems) }
     let conflicts = conflicts()
     guard conflicts.isEmpty else { return .conflict(conflicts) }
-    store.history?.append(objects.filter(\.value.hasChanges), author: author)
-    for (key, object) in objects where object.hasChanges {
-      store.records[key] = object.isDeleted ? nil : recordToSave(object)
-      objects[key] = store.records[key].map(ReferenceObject.init(reading:))
-    }
+    let changed = objects.filter(\.value.hasChanges)
+    let records = changed.mapValues(recordToSave)
+    source.commit(changed.mapValues(changeToSave), author: author)
+    for key in changed.keys { objects[key] = records[key]?.map(ReferenceObject.init(reading:)) }
     return .done
   }
 
   /// The changed objects whose records somebody else has saved since they were read here.
   func conflicts() -> Set<Key> {
-    updatedKeys.union(deletedKeys).filter { store.records[$0]?.version != objects[$0]?.base?.version }
+    updatedKeys.union(deletedKeys).filter { key in
+      guard let object = objects[key], let base = object.base else { return false }
+      return object.isOutdated || source.hasChanged(key, since: base)
+    }
   }
 
-  private func recordToSave(_ object: ReferenceObject) -> ReferenceRecord {
-    ReferenceRecord(entity: object.entity, values: valuesToSave(object), version: (object.base?.version ?? 0) + 1)
+  /// The record that an object reads once it is saved; nil for a deleted one.
+  private func recordToSave(_ object: ReferenceObject) -> ReferenceRecord? {
+    if object.isDeleted { return nil }
+    let isUnsaved = source is ReferenceContext && object.base?.isUnsaved != false
+    return ReferenceRecord(
+      entity: object.entity,
+      values: valuesToSave(object),
+      version: (object.base?.version ?? 0) + 1,
+      isUnsaved: isUnsaved
+    )
+  }
+
+  private func changeToSave(_ object: ReferenceObject) -> ReferenceChangeToSave {
+    guard let base = object.base else {
+      return .insert(ReferenceRecord(entity: object.entity, values: valuesToSave(object)))
+    }
+    if object.isDeleted { return .delete(base) }
+    return .update(valuesToSave(object).filter { object.changedValues.keys.contains($0.key) })
   }
 
   func valuesToSave(_ object: ReferenceObject) -> [String: ReferenceValue] {
     object.values.mapValues { value in value.replacingKeys(by: value.keys.filter { !vanished.contains($0) }) }
+  }
+}
+
+// MARK: What is left to the graph
+
+extension ReferenceContext {
+  /// The record of an object was only in the parent, and is gone from it. The graph may take its values away then.
+  func lose(_ key: Key) {
+    if objects[key]?.hasChanges == true { objects[key]?.isLost = true } else { objects[key] = nil }
+  }
+
+  /// The record of an object was only in the parent when it was read. The graph may let the object read it anew when a store has
+  /// it.
+  func readAnew(_ key: Key) {
+    guard let record = source.record(key), let base = objects[key]?.base else { return }
+    objects[key]?.rebase(on: record)
+    if record.values != base.values { objects[key]?.isOutdated = true }
   }
 }

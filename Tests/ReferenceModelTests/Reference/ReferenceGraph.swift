@@ -5,6 +5,8 @@ final class ReferenceGraph {
   let schema: Schema
   let store = ReferenceStore()
   private(set) var contexts: [ReferenceContext] = []
+  /// The index of each context's parent.
+  private let parents: [Int?]
   private(set) var storeKind: StoreKind
   /// Whether the file has what a save has written that failed after all, since its place in the directory is not certain.
   private var isFileAhead = false
@@ -13,11 +15,16 @@ final class ReferenceGraph {
     schema = plan.schema
     storeKind = plan.storeKind
     if plan.tracksHistory { store.history = ReferenceHistory() }
-    contexts = makeContexts(plan.contextCount)
+    parents = plan.parents
+    makeContexts()
   }
 
-  private func makeContexts(_ count: Int) -> [ReferenceContext] {
-    (0..<count).map { ReferenceContext(store, author: "author \($0)") }
+  private func makeContexts() {
+    contexts = []
+    for (index, parent) in parents.enumerated() {
+      let source: any ReferenceSource = parent.map { contexts[$0] } ?? store
+      contexts.append(ReferenceContext(source, author: "author \(index)"))
+    }
   }
 }
 
@@ -35,12 +42,13 @@ extension ReferenceGraph {
       return isUsable(key, context) && isFit(misuse, key, name, other, context)
     case .read(let key, let context), .refresh(let key, _, let context):
       // What becomes of changes of a record that is gone is left to the graph.
-      return isUsable(key, context) && (store.records[key] != nil || contexts[context].objects[key]?.isInserted == true)
+      return isUsable(key, context)
+        && (contexts[context].source.record(key) != nil || contexts[context].objects[key]?.isInserted == true)
     case .convert(let kind): return kind != storeKind && schema.storeKinds.contains(kind)
     case .history: return store.history != nil
     case .purgeHistory(let number): return store.history.map { $0.lastNumber >= number } ?? false
     case .inspect, .reopen: return storeKind.hasFile && !isFileAhead
-    case .fetch, .count, .save, .saveWithFault, .rollback, .reset, .readAll, .release: return true
+    case .fetch, .count, .save, .saveToStore, .saveWithFault, .rollback, .reset, .readAll, .release: return true
     }
   }
 
@@ -80,14 +88,16 @@ extension ReferenceGraph {
     case .refresh(let key, let mergingChanges, let context):
       contexts[context].refresh(key, mergingChanges: mergingChanges)
     case .release(let key, let context): contexts[context].release(key)
-    case .readAll(let context): store.records.keys.forEach(contexts[context].read)
+    case .saveToStore(let context): return saveToStore(context)
+    case .readAll(let context):
+      for entity in schema.model.entities { contexts[context].fetch(entity).forEach(contexts[context].read) }
     case .convert(let kind):
       storeKind = kind
       isFileAhead = false
     case .history(let request): return store.history?.fetch(request, schema) ?? .done
     case .purgeHistory(let number): store.history?.purge(through: number)
     case .inspect: break
-    case .reopen: contexts = makeContexts(contexts.count)
+    case .reopen: makeContexts()
     }
     return .done
   }
@@ -97,10 +107,17 @@ extension ReferenceGraph {
 
 extension ReferenceGraph {
   private func save(_ context: ReferenceContext) -> Outcome {
-    let hasChanges = context.hasChanges
+    let hasChanges = context.hasChanges && context.source === store
     let outcome = context.save()
     if outcome == .done, hasChanges { isFileAhead = false }
     return outcome
+  }
+
+  /// Saves a context and all above it, up to the first that cannot be saved.
+  private func saveToStore(_ index: Int) -> Outcome {
+    let outcome = save(contexts[index])
+    guard outcome == .done, let parent = parents[index] else { return outcome }
+    return saveToStore(parent)
   }
 
   /// Notes a save that the file system has thwarted: all is as it was, unless the new file was there already.

@@ -34,11 +34,11 @@ struct ReferenceHistory {
   private var lastPurgedNumber = 0
   private var entities: [Key: EntityDescription] = [:]
 
-  mutating func append(_ objects: [Key: ReferenceObject], author: String) {
+  mutating func append(_ changes: [Key: ReferenceChangeToSave], author: String) {
     lastNumber += 1
-    for (key, object) in objects { entities[key] = object.entity }
+    for case (let key, .insert(let record)) in changes { entities[key] = record.entity }
     transactions.append(
-      ReferenceTransaction(number: lastNumber, author: author, changes: objects.mapValues(\.historyChange))
+      ReferenceTransaction(number: lastNumber, author: author, changes: changes.mapValues(\.historyChange))
     )
   }
 
@@ -62,13 +62,16 @@ struct ReferenceHistory {
   }
 }
 
-extension ReferenceObject {
-  /// What a save of the object leaves in the history.
+extension ReferenceChangeToSave {
+  /// What the change leaves in the history.
   fileprivate var historyChange: ReferenceChange {
-    guard let base else { return .insert }
-    if !isDeleted { return .update(Set(changedValues.keys)) }
-    let preserved = entity.attributes.filter(\.preservesValueInHistoryOnDeletion).map(\.name)
-    return .delete(base.values.filter { preserved.contains($0.key) })
+    switch self {
+    case .insert: return .insert
+    case .update(let values): return .update(Set(values.keys))
+    case .delete(let record):
+      let preserved = record.entity.attributes.filter(\.preservesValueInHistoryOnDeletion).map(\.name)
+      return .delete(record.values.filter { preserved.contains($0.key) })
+    }
   }
 }
 

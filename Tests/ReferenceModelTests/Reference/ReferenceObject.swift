@@ -7,6 +7,10 @@ struct ReferenceObject {
   var base: ReferenceRecord?
   var values: [String: ReferenceValue]
   var isDeleted = false
+  /// Whether the object's record was only in the parent, and is gone from it.
+  var isLost = false
+  /// Whether the object shows another record than the one that its changes were made on.
+  var isOutdated = false
 
   /// An object that has just read `record`.
   init(reading record: ReferenceRecord) {
@@ -42,6 +46,7 @@ extension ReferenceObject {
   mutating func rebase(on record: ReferenceRecord) {
     values = record.values.merging(changedValues) { _, own in own }
     base = record
+    isOutdated = false
   }
 }
 

@@ -15,7 +15,8 @@ extension ReferenceProblem: CustomStringConvertible {
 extension ReferenceContext {
   func validationProblems() -> Set<ReferenceProblem> {
     var problems: Set<ReferenceProblem> = []
-    for (key, object) in objects where object.hasChanges {
+    // A lost object is a conflict, whatever its values are.
+    for (key, object) in objects where object.hasChanges && !object.isLost {
       let kinds = object.isDeleted ? deletionProblems(object) : valueProblems(object)
       for (property, kind) in kinds { problems.insert(ReferenceProblem(key: key, property: property, kind: kind)) }
     }

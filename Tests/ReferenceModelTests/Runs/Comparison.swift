@@ -38,7 +38,7 @@ struct Comparison {
   }
 
   func compareObject(_ key: Key, _ context: Int) throws {
-    guard let expected = reference.contexts[context].objects[key] else { return }
+    guard let expected = reference.contexts[context].objects[key], !expected.isLost else { return }
     let name = "#\(key) in \(context)"
     guard let actual = subject.held[context][key] else { throw Mismatch("\(name) is not registered") }
     try require(actual.isFault, equals: false, "isFault of \(name)")
@@ -49,19 +49,19 @@ struct Comparison {
     // What a deleted object's relationships lead to is left to the graph.
     if expected.isDeleted { return }
     try compareValues(actual, expected.values, name)
-    let changes = try shaped(actual.changedValues(), actual.entity)
+    let changes = try subject.shaped(actual.changedValues(), actual.entity)
     try require(
       expected.isInserted ? changes.filter { !$0.value.isEmpty } : changes,
       equals: expected.changedValues,
       "changedValues of \(name)"
     )
-    let committed = try shaped(actual.committedValues(), actual.entity)
+    let committed = try subject.shaped(actual.committedValues(), actual.entity)
     try require(committed, equals: expected.base?.values ?? [:], "committedValues of \(name)")
   }
 
   private func compareValues(_ object: ManagedObject, _ expected: [String: ReferenceValue], _ name: String) throws {
     for property in object.entity.properties {
-      let actual = try shaped(try object.propertyValue(forKey: property.name), property)
+      let actual = try subject.shaped(try object.propertyValue(forKey: property.name), property)
       try require(actual, equals: expected[property.name], "\(name).\(property.name)")
       if let attribute = property.attribute {
         let typed = TypedAccess(object: object, property: property).value
@@ -86,47 +86,5 @@ struct Comparison {
       }
     }
     try require(found, equals: Set(reference.store.records.keys), "what the file has")
-  }
-}
-
-// MARK: Values
-
-extension Comparison {
-  private func shaped(
-    _ values: [String: PropertyValue],
-    _ entity: EntityDescription
-  ) throws(Mismatch) -> [String: ReferenceValue] {
-    var result: [String: ReferenceValue] = [:]
-    for (name, value) in values {
-      guard let property = entity.property(named: name) else {
-        throw Mismatch("\(entity.name) has no property \(name)")
-      }
-      result[name] = try shaped(value, property)
-    }
-    return result
-  }
-
-  private func shaped(_ value: PropertyValue, _ property: PropertyDescription) throws(Mismatch) -> ReferenceValue {
-    guard property.relationship != nil else { return .attribute(value) }
-    let ids = value.relatedIDs
-    var keys: [Key] = []
-    for id in ids {
-      guard let key = subject.key(of: id) else {
-        throw Mismatch("\(property.name) leads to \(id), which nobody has made")
-      }
-      keys.append(key)
-    }
-    guard Set(keys).count == keys.count else { throw Mismatch("\(property.name) leads to an object twice: \(keys)") }
-    return ReferenceValue.empty(property).replacingKeys(by: keys)
-  }
-}
-
-extension PropertyValue {
-  fileprivate var relatedIDs: [ManagedObjectID] {
-    switch self {
-    case .toOne(let id): [id]
-    case .toMany(let ids): ids
-    default: []
-    }
   }
 }

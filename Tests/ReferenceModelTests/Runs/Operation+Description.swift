@@ -11,6 +11,7 @@ extension Operation: CustomStringConvertible {
     case .fetch(let entity, let context): "fetch \(entity) in \(context)"
     case .count(let entity, let context): "count \(entity) in \(context)"
     case .save(let context): "save \(context)"
+    case .saveToStore(let context): "save \(context) and its parents"
     case .saveWithFault(let number, let context): "save \(context) with a fault at step \(number) of the file system"
     case .misuse(let misuse, let key, let name, let other, let context):
       "misuse #\(key).\(name) and #\(other) in \(context): \(misuse)"

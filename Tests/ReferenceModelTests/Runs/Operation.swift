@@ -13,6 +13,8 @@ enum Operation {
   case fetch(String, Int)
   case count(String, Int)
   case save(Int)
+  /// Saves a context and all its parents.
+  case saveToStore(Int)
   /// A save during which an operation of the file system fails, the one of this number.
   case saveWithFault(Int, Int)
   /// Does with an object, a relationship of it, and another object what must be refused.

@@ -32,7 +32,7 @@ struct Run {
       let shrinking = Shrinking(plan)
       let (shortest, mismatch) = shrinking.shorten(operations) ?? (operations, "\(error)")
       return """
-        seed \(seed), model \(schema.name), \(plan.storeKind) store, \(plan.contextCount) contexts: after \(operations.count) \
+        seed \(seed), model \(schema.name), \(plan.storeKind) store, contexts with parents \(plan.parents.map { $0.map(String.init) ?? "none" }): after \(operations.count) \
         operations, \(error)
         The shortest way there found: \(shortest.count) operations, then \(mismatch)
         \(shortest.map { "  \($0)" }.joined(separator: "\n"))
@@ -58,7 +58,7 @@ struct Run {
   }
 
   private static func lastOperations(_ plan: RunPlan) -> [Operation] {
-    (0..<plan.contextCount).map(Operation.readAll) + [.inspect, .reopen, .readAll(0)]
+    plan.parents.indices.map(Operation.readAll) + [.inspect, .reopen, .readAll(0)]
   }
 
   private func trace(_ line: @autoclosure () -> String) {

@@ -4,14 +4,22 @@ import HeartwoodTesting
 struct RunPlan {
   let schema: Schema
   let storeKind: StoreKind
-  let contextCount: Int
+  /// The index of the parent of each context; nil for one that saves to the store.
+  let parents: [Int?]
   let tracksHistory: Bool
 
   init(_ schema: Schema, seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     self.schema = schema
     storeKind = schema.storeKinds.randomElement(using: &generator) ?? .inMemory
-    contextCount = Int.random(in: 1...3, using: &generator)
+    parents = Self.parents(&generator)
     tracksHistory = schema.hasHistory && generator.chance(oneIn: 2)
+  }
+
+  private static func parents(_ generator: inout SeededGenerator) -> [Int?] {
+    let hasChildren = generator.chance(oneIn: 2)
+    return (0..<Int.random(in: 1...4, using: &generator)).map { index in
+      hasChildren && index > 0 && !generator.chance(oneIn: 4) ? Int.random(in: 0..<index, using: &generator) : nil
+    }
   }
 }

@@ -34,6 +34,7 @@ final class Session {
       }
     }
     try subject.holdRegisteredObjects()
+    if case .saveToStore = operation { releaseWhatNobodyHolds() }
     try learnWhatWasRead()
     try compare(after: operation)
     return outcome
@@ -61,13 +62,35 @@ final class Session {
   /// keeps them.
   private func learnWhatWasRead() throws {
     for (index, context) in reference.contexts.enumerated() {
+      try learnWhatBecameOfUnsavedRecords(index)
       for (key, object) in subject.held[index] where !object.isFault && context.objects[key] == nil {
-        if reference.store.records[key] != nil {
+        if context.source.record(key) != nil {
           context.read(key)
         } else {
           try require(object.isDeleted, equals: true, "isDeleted of #\(key), whose record is gone, in \(index)")
           subject.release(key, index)
         }
+      }
+    }
+  }
+
+  /// What parents took of their children and have saved at once was never held by anybody.
+  private func releaseWhatNobodyHolds() {
+    for (index, context) in reference.contexts.enumerated() {
+      for key in context.objects.keys where subject.held[index][key] == nil { context.release(key) }
+    }
+  }
+
+  /// Objects of a child keep what they have read of the parent's unsaved records only as long as these are where they were.
+  private func learnWhatBecameOfUnsavedRecords(_ index: Int) throws {
+    let context = reference.contexts[index]
+    for (key, object) in context.objects where object.base?.isUnsaved == true && !object.isLost {
+      guard let actual = subject.held[index][key] else { continue }
+      subject.lookUp(key, index)
+      if context.source.record(key) == nil {
+        if actual.isDeleted != object.isDeleted { context.lose(key) }
+      } else if try subject.committedValues(actual) != object.base?.values {
+        context.readAnew(key)
       }
     }
   }

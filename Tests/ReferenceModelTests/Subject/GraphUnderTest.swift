@@ -12,6 +12,7 @@ final class GraphUnderTest {
   private(set) var coordinator: PersistentStoreCoordinator
   private(set) var store: PersistentStore
   private let options: StoreOptions
+  private let parents: [Int?]
   private var fileNumber = 0
   private(set) var contexts: [ManagedObjectContext]
   /// The objects that somebody holds, so that their contexts do not let them go: of each context, by key.
@@ -32,7 +33,8 @@ final class GraphUnderTest {
     )
     contexts = []
     held = []
-    makeContexts(plan.contextCount)
+    parents = plan.parents
+    makeContexts()
   }
 
   private static func coordinator(_ schema: Schema, _ files: any FileSystem) throws -> PersistentStoreCoordinator {
@@ -43,23 +45,29 @@ final class GraphUnderTest {
     kind.hasFile ? URL(filePath: "/folder/store\(number).\(kind.rawValue)") : nil
   }
 
-  private func makeContexts(_ count: Int) {
-    contexts = (0..<count).map { index in
-      let context = ManagedObjectContext(coordinator)
+  private func makeContexts() {
+    contexts = []
+    for (index, parent) in parents.enumerated() {
+      let context = parent.map { ManagedObjectContext(parent: contexts[$0]) } ?? ManagedObjectContext(coordinator)
       context.transactionAuthor = "author \(index)"
-      return context
+      contexts.append(context)
     }
-    held = Array(repeating: [:], count: count)
+    held = Array(repeating: [:], count: contexts.count)
   }
 }
 
 // MARK: Objects and keys
 
 extension GraphUnderTest {
-  func key(of id: ManagedObjectID) -> Key? { keys[id] }
+  func key(of id: ManagedObjectID) -> Key? {
+    if let key = keys[id] { return key }
+    noteIDs()
+    return keys[id]
+  }
 
   private func object(_ key: Key, _ context: Int) throws -> ManagedObject {
     if let object = held[context][key] { return object }
+    if ids[key]?.isTemporaryID == true { publishNewObjects() }
     guard let id = ids[key] else { throw Mismatch("nothing is known of #\(key)") }
     return try contexts[context].existingObject(with: id)
   }
@@ -69,6 +77,22 @@ extension GraphUnderTest {
     keys[id] = key
   }
 
+  /// Lets a context notice what became of an object.
+  func lookUp(_ key: Key, _ context: Int) {
+    _ = ids[key].map { try? contexts[context].existingObject(with: $0) }
+  }
+
+  /// Lets new objects of parents have ids that their children can find them by.
+  private func publishNewObjects() {
+    for context in contexts { context.publishChanges() }
+    noteIDs()
+  }
+
+  /// New objects get permanent ids when another context can see them.
+  private func noteIDs() {
+    for (key, object) in held.joined() { note(object.objectID, key) }
+  }
+
   /// Whether the context finds an object of `key` among those that it has registered.
   func isRegistered(_ key: Key, _ context: Int) -> Bool {
     ids[key].flatMap { contexts[context].registeredObject(for: $0) } != nil
@@ -76,10 +100,11 @@ extension GraphUnderTest {
 
   /// Holds all objects that contexts have registered, and lets those go that they no longer know.
   func holdRegisteredObjects() throws {
+    noteIDs()
     for (index, context) in contexts.enumerated() {
       held[index] = held[index].filter { $0.value.managedObjectContext === context }
       for object in context.registeredObjects {
-        guard let key = keys[object.objectID] else { throw Mismatch("\(object) was registered by nobody") }
+        guard let key = key(of: object.objectID) else { throw Mismatch("\(object) was registered by nobody") }
         if let known = held[index][key], known !== object { throw Mismatch("there are two objects of #\(key)") }
         held[index][key] = object
       }
@@ -112,6 +137,7 @@ extension GraphUnderTest {
     case .fetch(let entity, let context): return try fetch(entity, contexts[context])
     case .count(let entity, let context): return .count(try contexts[context].count(entityName: entity))
     case .save(let context): return try save(context)
+    case .saveToStore(let context): return try save(context, toStore: true)
     case .saveWithFault(let number, let context):
       return try saveWithFault(number, context)
     case .rollback(let context): contexts[context].rollback()
@@ -161,7 +187,7 @@ extension GraphUnderTest {
 
   private func fetch(_ entity: String, _ context: ManagedObjectContext) throws -> Outcome {
     let objects = try context.fetch(entityName: entity)
-    let found = objects.compactMap { keys[$0.objectID] }
+    let found = objects.compactMap { key(of: $0.objectID) }
     guard found.count == objects.count, Set(found).count == found.count else {
       throw Mismatch("a fetch gives objects twice, or some that nobody has saved")
     }
@@ -171,21 +197,20 @@ extension GraphUnderTest {
   private func readAll(_ context: Int) throws {
     for entity in schema.model.entities where entity.superentity == nil {
       for object in try contexts[context].fetch(entityName: entity.name) {
-        guard let key = keys[object.objectID] else { throw Mismatch("\(object) was saved by nobody") }
+        guard let key = key(of: object.objectID) else { throw Mismatch("\(object) was saved by nobody") }
         try read(object, key, context)
       }
     }
   }
 
-  private func save(_ context: Int) throws -> Outcome {
+  private func save(_ context: Int, toStore: Bool = false) throws -> Outcome {
     do {
-      try contexts[context].save()
+      if toStore { try contexts[context].saveToPersistentStore() } else { try contexts[context].save() }
     } catch let error as PersistenceError where error.code == .validationFailed {
       return .invalid(problems(error))
     } catch let error as PersistenceError where error.code == .saveConflict {
-      return .conflict(Set(error.context.objectIDs.compactMap { keys[$0] }))
+      return .conflict(Set(error.context.objectIDs.compactMap(key)))
     }
-    for (key, object) in held[context] { note(object.objectID, key) }
     return .done
   }
 
@@ -206,7 +231,7 @@ extension GraphUnderTest {
   private func problems(_ error: PersistenceError) -> Set<ReferenceProblem> {
     Set(
       error.context.validationFaults.compactMap { fault in
-        keys[fault.objectID].map { ReferenceProblem(key: $0, property: fault.property, kind: "\(fault.kind)") }
+        key(of: fault.objectID).map { ReferenceProblem(key: $0, property: fault.property, kind: "\(fault.kind)") }
       }
     )
   }
@@ -232,7 +257,7 @@ extension GraphUnderTest {
     try coordinator.remove(store)
     coordinator = try Self.coordinator(schema, files)
     store = try coordinator.addPersistentStore(type: type, at: url, options: options)
-    makeContexts(contexts.count)
+    makeContexts()
   }
 
   /// A context on the store's file in another coordinator; nil where there is no file yet.

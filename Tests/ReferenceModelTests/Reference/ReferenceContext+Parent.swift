@@ -1,0 +1,33 @@
+import HeartwoodModel
+
+/// A parent context: its children see the newest records with its changes on top, and their saves become changes of it.
+extension ReferenceContext: ReferenceSource {
+  func record(_ key: Key) -> ReferenceRecord? {
+    guard let object = objects[key], object.hasChanges else { return source.record(key) }
+    if object.isDeleted { return nil }
+    let values = valuesToSave(object)
+    if object.isInserted { return ReferenceRecord(entity: object.entity, values: values, isUnsaved: true) }
+    var record = source.record(key)
+    for name in object.changedValues.keys { record?.values[name] = values[name] }
+    return record
+  }
+
+  func recordKeys(_ entity: EntityDescription) -> Set<Key> { fetch(entity) }
+
+  /// A parent tells by values, since a record that is not saved has no version.
+  func hasChanged(_ key: Key, since base: ReferenceRecord) -> Bool {
+    record(key)?.values != base.values
+  }
+
+  func commit(_ changes: [Key: ReferenceChangeToSave], author: String) {
+    // The child has changed both ends of relationships, and followed delete rules.
+    for case (let key, .insert(let record)) in changes { insert(key, record.entity) }
+    for (key, change) in changes {
+      switch change {
+      case .insert(let record): for (name, value) in record.values { setValue(value, name, of: key) }
+      case .update(let values): for (name, value) in values { setValue(value, name, of: key) }
+      case .delete: markDeleted(key)
+      }
+    }
+  }
+}

@@ -193,9 +193,10 @@ extension AtomicStoreEngine {
   ) throws(PersistenceError) -> ReferenceColumn {
     let preferred = typeDescription.capabilities.referenceKinds.first ?? .uuid
     return try references.withLock { assigner throws(PersistenceError) in
-      let table = state.withLock { $0.contents.tables[entity.ordinal] }
+      let contents = state.withLock { $0.contents }
+      let table = contents.tables[entity.ordinal]
       try table.verify()
-      return try assigner.newReferences(count, for: table, preferred: preferred)
+      return try assigner.newReferences(count, for: table, of: contents, preferred: preferred)
     }
   }
 

@@ -8,7 +8,10 @@ import HeartwoodModel
 
 /// Gives names to new records: of the kind that their entity's records have already, or else of the store's preferred kind.
 struct ReferenceAssigner: Sendable {
-  /// The numbers that have been given to records of an entity, by ordinal, where numbers are used.
+  /// The number that comes next, once one has been given. A number is given once in a store, not once for each entity: there are formats
+  /// in which a number alone tells the record.
+  private var nextNumber: Int64?
+  /// Between which the numbers are that have been given to records of an entity, by ordinal, where numbers are used.
   private var givenNumbers: [Int: Range<Int64>] = [:]
   /// The least numbers that may be given to records of entities that have been given none yet.
   private var leastNumbers: [Int: Int64] = [:]
@@ -21,12 +24,13 @@ struct ReferenceAssigner: Sendable {
   mutating func newReferences(
     _ count: Int,
     for table: NodeTable,
+    of contents: StoreContents,
     preferred: StoreCapabilities.ReferenceKind
   ) throws(PersistenceError) -> ReferenceColumn {
     switch kind(of: table) ?? preferred {
     case .uuid: return Self.uuids(count, of: table.entity)
     case .string: return Self.strings(count, of: table.entity)
-    case .integer: return Self.numbers(try nextNumbers(count, for: table), of: table.entity)
+    case .integer: return Self.numbers(try nextNumbers(count, for: table, of: contents), of: table.entity)
     }
   }
 
@@ -34,6 +38,7 @@ struct ReferenceAssigner: Sendable {
   mutating func note(_ reference: ReferenceID, entityOrdinal: Int) {
     guard case .integer(let number) = reference else { return }
     let next = number == .max ? .max : number + 1
+    nextNumber = nextNumber.map { max($0, next) }
     guard let given = givenNumbers[entityOrdinal] else {
       leastNumbers[entityOrdinal] = max(next, leastNumbers[entityOrdinal] ?? next)
       return
@@ -43,9 +48,13 @@ struct ReferenceAssigner: Sendable {
     givenNumbers[entityOrdinal] = min(given.lowerBound, next)..<next
   }
 
-  private mutating func nextNumbers(_ count: Int, for table: NodeTable) throws(PersistenceError) -> Range<Int64> {
-    let given = givenNumbers[table.entity.ordinal] ?? noNumbers(of: table)
-    let (end, overflow) = given.upperBound.addingReportingOverflow(Int64(count))
+  private mutating func nextNumbers(
+    _ count: Int,
+    for table: NodeTable,
+    of contents: StoreContents
+  ) throws(PersistenceError) -> Range<Int64> {
+    let first = if let nextNumber { nextNumber } else { try firstNumber(of: contents) }
+    let (end, overflow) = first.addingReportingOverflow(Int64(count))
     guard !overflow else {
       throw PersistenceError(
         .capabilityMissing,
@@ -53,29 +62,19 @@ struct ReferenceAssigner: Sendable {
         context: .init(entity: table.entity.name)
       )
     }
-    givenNumbers[table.entity.ordinal] = given.lowerBound..<end
-    return given.upperBound..<end
+    nextNumber = end
+    givenNumbers[table.entity.ordinal] = (givenNumbers[table.entity.ordinal]?.lowerBound ?? first)..<end
+    return first..<end
   }
 
-  private func noNumbers(of table: NodeTable) -> Range<Int64> {
-    let first = max(Self.numberAfterGreatest(in: table), leastNumbers[table.entity.ordinal] ?? .min)
-    return first..<first
+  private func firstNumber(of contents: StoreContents) throws(PersistenceError) -> Int64 {
+    for table in contents.tables { try table.verify() }
+    return max(contents.numberAfterGreatestReference, leastNumbers.values.max() ?? .min)
   }
 
   private func kind(of table: NodeTable) -> StoreCapabilities.ReferenceKind? {
     guard let references = table.groups.last?.references, references.count > 0 else { return nil }
     return references.kind(references.count - 1)
-  }
-
-  /// Numbers of deleted records count too: somebody may still hold their ids.
-  private static func numberAfterGreatest(in table: NodeTable) -> Int64 {
-    var greatest: Int64 = 0
-    for group in table.groups {
-      for row in 0..<group.rowCount where group.references.kind(row) == .integer {
-        if case .integer(let number) = group.references[row] { greatest = max(greatest, number) }
-      }
-    }
-    return greatest == .max ? .max : greatest + 1
   }
 }
 
@@ -105,5 +104,30 @@ extension ReferenceAssigner {
     let builder = ReferenceColumnBuilder()
     for number in numbers { builder.append(.integer(number), entityOrdinal: entity.ordinal) }
     return builder.sealed()
+  }
+}
+
+extension StoreContents {
+  /// A number above that of every record, and not below ``nextReferenceNumber``. Numbers of deleted records count too: somebody may
+  /// still hold their ids. O(records).
+  package var numberAfterGreatestReference: Int64 {
+    let greatest = tables.reduce(into: Int64(0)) { greatest, table in
+      for group in table.groups { greatest = max(greatest, group.references.greatestNumber ?? 0) }
+    }
+    return max(greatest == .max ? .max : greatest + 1, nextReferenceNumber ?? 1)
+  }
+}
+
+extension ReferenceColumn {
+  /// The greatest of the names that are numbers, or nil where none is.
+  fileprivate var greatestNumber: Int64? {
+    switch layout {
+    case .uuid, .string: nil
+    case .integer, .mixed:
+      (0..<count).reduce(nil) { greatest, index in
+        guard case .integer(let number) = self[index] else { return greatest }
+        return max(greatest ?? number, number)
+      }
+    }
   }
 }

@@ -18,13 +18,18 @@ extension StoreContents {
   ) throws -> AppliedChanges {
     var references = ReferenceAssigner()
     let preferred = typeDescription.capabilities.referenceKinds.first ?? .uuid
-    let tables = tables
+    let contents = self
     let resolution = try RecordResolution(
       changes.byRecord,
       contents: self,
       note: { _ in },
       newReferences: { count, entity throws(PersistenceError) in
-        try references.newReferences(count, for: tables[entity.ordinal], preferred: preferred)
+        try references.newReferences(
+          count,
+          for: contents.tables[entity.ordinal],
+          of: contents,
+          preferred: preferred
+        )
       }
     )
     let application = try ChangeApplication(

@@ -16,6 +16,10 @@ public protocol StoreClass: AnyObject, Sendable {
   /// The model that is kept in the file, or nil where there is none.
   static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel?
 
+  /// A model that the records of a file without one would fit, made of what the file tells, or nil where it does not tell enough. Names
+  /// and types may differ from those of the model that the file was written with.
+  static func inferModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel?
+
   /// The version of the file's format, as people call it, or nil where the format has no versions.
   static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String?
 
@@ -31,6 +35,9 @@ extension StoreClass {
 
   /// Nil: files of this type hold no model.
   public static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? { nil }
+
+  /// Nil: the file does not tell enough.
+  public static func inferModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? { nil }
 
   /// Nil: the format has no versions.
   public static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String? { nil }

@@ -30,6 +30,9 @@ public struct StoreContents: Sendable {
   package private(set) var scopes: [ObjectIDScope]
   /// What the store wants to remember of its file from one save to the next.
   public var attachment: (any Sendable)?
+  /// A number below which no new record gets one for its reference, where the store's file tells such: numbers of deleted records are
+  /// not given again.
+  public var nextReferenceNumber: Int64?
 
   package init(
     model: ManagedObjectModel,

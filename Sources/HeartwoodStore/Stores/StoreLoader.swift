@@ -12,6 +12,8 @@ public final class StoreLoader {
   public var history: StoreHistory?
   /// What the store wants to remember of its file until it is saved.
   public var attachment: (any Sendable)?
+  /// A number below which no new record gets one for its reference, where the file tells such.
+  public var nextReferenceNumber: Int64?
 
   private let kept: Set<Int>
   private let scopes: [ObjectIDScope]
@@ -86,7 +88,7 @@ public final class StoreLoader {
       all[ordinal] = builder.finish()
       try all[ordinal].checkReferences()
     }
-    return StoreContents(
+    var contents = StoreContents(
       model: model,
       entities: entities,
       metadata: metadata,
@@ -94,5 +96,7 @@ public final class StoreLoader {
       history: history,
       attachment: attachment
     )
+    contents.nextReferenceNumber = nextReferenceNumber
+    return contents
   }
 }

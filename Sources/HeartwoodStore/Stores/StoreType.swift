@@ -41,6 +41,10 @@ extension StoreType {
   public static let binary: StoreType = "Binary"
   /// Text with a line for each record: `Formats/CSV`.
   public static let csv: StoreType = "CSV"
+  /// Core Data's XML: `Formats/XML`.
+  public static let xml: StoreType = "XML"
+  /// A property list, binary or XML: `Formats/PropertyList`.
+  public static let propertyList: StoreType = "PropertyList"
   /// Records that live as long as the store is open.
   public static let inMemory: StoreType = "InMemory"
 }

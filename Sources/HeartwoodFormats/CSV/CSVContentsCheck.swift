@@ -46,7 +46,7 @@ struct CSVContentsCheck: Sendable {
     var dialect = CSVDialect(schema.layout.dialect)
     dialect.quoting = .all
     var formatter = CSVRowFormatter(group: group, schema: schema, dialect: dialect)
-    var buffer = CSVTextBuffer(capacity: group.valueByteCount / group.rowCount)
+    var buffer = TextBuffer(capacity: group.valueByteCount / group.rowCount)
     for row in group.liveRuns.joined() {
       buffer.removeAll()
       formatter.appendRow(row, kept: [:], to: &buffer)
@@ -79,13 +79,7 @@ struct CSVContentsCheck: Sendable {
   }
 
   private func decimalFault(_ group: RowGroup, _ view: ColumnView) -> String? {
-    for row in 0..<group.rowCount where group.isLive(row) && !view.unsafeIsNull(row) {
-      let value = PropertyValue.decimal(view.unsafeDecimal(row))
-      if value.text(of: .decimal).flatMap({ PropertyValue(text: $0, type: .decimal) }) != value {
-        return "The decimal number cannot be read back from its text. Change it."
-      }
-    }
-    return nil
+    DecimalTextCheck.isReadable(group, view) ? nil : DecimalTextCheck.reason
   }
 
   private func targetFault(_ column: Column) -> String? {

@@ -81,7 +81,7 @@ struct CSVRewriter {
 
   private func writeLine(_ row: RowID, over range: Range<Int>, to lines: inout CSVLineOutput) throws {
     var formatter = CSVRowFormatter(group: new.groups[row.group], schema: writer.schema, dialect: writer.dialect)
-    var buffer = CSVTextBuffer(capacity: range.count)
+    var buffer = TextBuffer(capacity: range.count)
     formatter.appendRow(row.row, kept: try keptFields(of: range), to: &buffer)
     buffer.append(writer.dialect.lineEndBytes)
     try lines.write(lines: buffer.bytes)
@@ -128,11 +128,11 @@ extension CSVRewriter {
   }
 
   /// The rows that the old table does not have.
-  private var newRuns: [CSVWriter.Run] {
+  private var newRuns: [RowRun] {
     new.groups.enumerated().flatMap { ordinal, group in
       let first = ordinal < old.groups.count ? old.groups[ordinal].rowCount : 0
       return group.liveRuns.compactMap { run in
-        run.upperBound > first ? CSVWriter.Run(group: group, rows: max(first, run.lowerBound)..<run.upperBound) : nil
+        run.upperBound > first ? RowRun(group: group, rows: max(first, run.lowerBound)..<run.upperBound) : nil
       }
     }
   }

@@ -48,7 +48,7 @@ struct CSVRowFormatter {
   }
 
   /// Appends a line for each row, with its end.
-  mutating func append(_ rows: Range<Int>, to buffer: inout CSVTextBuffer) {
+  mutating func append(_ rows: Range<Int>, to buffer: inout TextBuffer) {
     for row in rows {
       appendRow(row, kept: [:], to: &buffer)
       buffer.append(lineEnd)
@@ -58,7 +58,7 @@ struct CSVRowFormatter {
   /// Appends the fields of a row, without a line end.
   ///
   /// - Parameter kept: the text of fields that the model does not know, by column.
-  mutating func appendRow(_ row: Int, kept: [Int: [UInt8]], to buffer: inout CSVTextBuffer) {
+  mutating func appendRow(_ row: Int, kept: [Int: [UInt8]], to buffer: inout TextBuffer) {
     for index in cells.indices {
       if index > 0 { buffer.append(separator) }
       switch cells[index] {
@@ -81,7 +81,7 @@ extension CSVRowFormatter {
     _ view: ColumnView,
     _ row: Int,
     isFirst: Bool,
-    to buffer: inout CSVTextBuffer
+    to buffer: inout TextBuffer
   ) {
     if view.unsafeIsNull(row) { return }
     switch type {
@@ -99,15 +99,13 @@ extension CSVRowFormatter {
     _ type: AttributeType,
     _ view: ColumnView,
     _ row: Int,
-    to buffer: inout CSVTextBuffer
+    to buffer: inout TextBuffer
   ) {
     switch type {
     case .boolean: buffer.append(view.unsafeBoolean(row) ? UInt8(ascii: "1") : UInt8(ascii: "0"))
-    case .integer16, .integer32, .integer64:
-      buffer.reserve(IntegerText.maximumLength)
-      buffer.advance(IntegerText.write(view.unsafeInteger(row), to: buffer.end))
+    case .integer16, .integer32, .integer64: buffer.append(digitsOf: view.unsafeInteger(row))
     case .date: appendDate(view.unsafeDouble(row), to: &buffer)
-    case .uuid: Self.append(view.unsafeUUID(row).uuid, to: &buffer)
+    case .uuid: buffer.append(textOf: view.unsafeUUID(row).uuid)
     case .double: buffer.append(NumberText.text(of: view.unsafeDouble(row)))
     case .float: buffer.append(NumberText.text(of: view.unsafeFloat(row)))
     case .decimal: buffer.append(PropertyValue.decimal(view.unsafeDecimal(row)).text(of: .decimal) ?? "")
@@ -116,7 +114,7 @@ extension CSVRowFormatter {
     }
   }
 
-  private mutating func appendDate(_ seconds: Double, to buffer: inout CSVTextBuffer) {
+  private mutating func appendDate(_ seconds: Double, to buffer: inout TextBuffer) {
     // Seven more for the offset: a space, a sign and four digits.
     buffer.reserve(DateTextWriter.length + 8)
     dates.write(seconds, to: buffer.end)
@@ -128,14 +126,7 @@ extension CSVRowFormatter {
     buffer.advance(6)
   }
 
-  @inline(__always)
-  private static func append(_ uuid: uuid_t, to buffer: inout CSVTextBuffer) {
-    buffer.reserve(UUIDText.length)
-    UUIDText.write(uuid, to: buffer.end)
-    buffer.advance(UUIDText.length)
-  }
-
-  private func appendData(_ bytes: UnsafeRawBufferPointer, to buffer: inout CSVTextBuffer) {
+  private func appendData(_ bytes: UnsafeRawBufferPointer, to buffer: inout TextBuffer) {
     if bytes.isEmpty {
       if !quotesAll { buffer.append([CSVFormat.quote, CSVFormat.quote]) }
     } else {
@@ -143,16 +134,16 @@ extension CSVRowFormatter {
     }
   }
 
-  private func appendReference(_ row: Int, isFirst: Bool, to buffer: inout CSVTextBuffer) {
+  private func appendReference(_ row: Int, isFirst: Bool, to buffer: inout TextBuffer) {
     appendText(references.text(group.references[row]), isFirst: isFirst, to: &buffer)
   }
 
-  private func appendToOne(_ column: Column, _ row: Int, isFirst: Bool, to buffer: inout CSVTextBuffer) {
+  private func appendToOne(_ column: Column, _ row: Int, isFirst: Bool, to buffer: inout TextBuffer) {
     guard let targets = column.references, column.validity?[row] ?? true else { return }
     appendText(references.text(targets[row]), isFirst: isFirst, to: &buffer)
   }
 
-  private func appendToMany(_ column: Column, _ row: Int, isFirst: Bool, to buffer: inout CSVTextBuffer) {
+  private func appendToMany(_ column: Column, _ row: Int, isFirst: Bool, to buffer: inout TextBuffer) {
     let range = column.range(row)
     guard let targets = column.references, !range.isEmpty else { return }
     let list = CSVReferenceList(references: references)
@@ -163,13 +154,13 @@ extension CSVRowFormatter {
 // MARK: Text
 
 extension CSVRowFormatter {
-  private func appendText(_ text: String, isFirst: Bool, to buffer: inout CSVTextBuffer) {
+  private func appendText(_ text: String, isFirst: Bool, to buffer: inout TextBuffer) {
     var text = text
     text.withUTF8 { appendText(UnsafeRawBufferPointer($0), isFirst: isFirst, to: &buffer) }
   }
 
   @inline(__always)
-  private func appendText(_ text: UnsafeRawBufferPointer, isFirst: Bool, to buffer: inout CSVTextBuffer) {
+  private func appendText(_ text: UnsafeRawBufferPointer, isFirst: Bool, to buffer: inout TextBuffer) {
     let isPlain = !quotesAll && !needsQuotes(text, isFirst: isFirst) && appendPlain(text, to: &buffer)
     if !isPlain { appendQuoted(text, to: &buffer) }
   }
@@ -185,7 +176,7 @@ extension CSVRowFormatter {
 
   /// Appends `text` unless a byte in it needs quotes: false where one does.
   @inline(__always)
-  private func appendPlain(_ text: UnsafeRawBufferPointer, to buffer: inout CSVTextBuffer) -> Bool {
+  private func appendPlain(_ text: UnsafeRawBufferPointer, to buffer: inout TextBuffer) -> Bool {
     let pattern = CSVWord.repeated(separatorByte)
     buffer.reserve(text.count &+ CSVWord.length)
     let target = buffer.end
@@ -204,7 +195,7 @@ extension CSVRowFormatter {
   }
 
   @inline(never)
-  private func appendQuoted(_ text: UnsafeRawBufferPointer, to buffer: inout CSVTextBuffer) {
+  private func appendQuoted(_ text: UnsafeRawBufferPointer, to buffer: inout TextBuffer) {
     buffer.append(CSVFormat.quote)
     var rest = text[...]
     while let quote = rest.firstIndex(of: CSVFormat.quote) {

@@ -9,19 +9,11 @@ import HeartwoodStore
 
 /// Writes records as lines: all of them, or the changed ones into a copy of the file that is replaced.
 struct CSVWriter {
-  /// About how many bytes of text are formatted at once.
-  private static let blockSize = 1 << 20
   /// A guess at the length of a line, to reserve memory.
   private static let typicalLineLength = 100
 
   let schema: CSVSchema
   let dialect: CSVDialect
-
-  /// Some rows of a group.
-  struct Run: Sendable {
-    let group: RowGroup
-    let rows: Range<Int>
-  }
 
   /// Writes a new file, and returns what stands before its records.
   func write(_ table: NodeTable, identifier: UUID, to output: StoreOutput) throws -> CSVPreamble {
@@ -31,7 +23,7 @@ struct CSVWriter {
     try output.write(mark)
     var lines = CSVLineOutput(output, dialect: dialect)
     try lines.write(lines: text)
-    try write(table.groups.flatMap { group in group.liveRuns.map { Run(group: group, rows: $0) } }, to: &lines)
+    try write(RowRun.all(of: table), to: &lines)
     try lines.finish()
     return CSVPreamble(
       identifier: identifier,
@@ -54,13 +46,8 @@ struct CSVWriter {
   }
 
   /// Writes the rows of `runs`, formatted on all processors.
-  func write(_ runs: [Run], to lines: inout CSVLineOutput) throws {
-    let blocks = runs.flatMap { run in
-      let length = Self.rowsPerBlock(run.group)
-      return stride(from: run.rows.lowerBound, to: run.rows.upperBound, by: length).map { start in
-        Run(group: run.group, rows: start..<min(start + length, run.rows.upperBound))
-      }
-    }
+  func write(_ runs: [RowRun], to lines: inout CSVLineOutput) throws {
+    let blocks = RowRun.blocks(of: runs, typicalLength: Self.typicalLineLength)
     let formatter = self
     try Parallel.forEach(blocks.count) { index in
       formatter.text(of: blocks[index])
@@ -69,21 +56,10 @@ struct CSVWriter {
     }
   }
 
-  private static func rowsPerBlock(_ group: RowGroup) -> Int {
-    max(1, blockSize / (group.valueByteCount / max(1, group.rowCount) + typicalLineLength))
-  }
-
-  private func text(of run: Run) -> ByteSlice {
+  private func text(of run: RowRun) -> ByteSlice {
     var formatter = CSVRowFormatter(group: run.group, schema: schema, dialect: dialect)
-    var buffer = CSVTextBuffer(capacity: run.rows.count * Self.typicalLineLength)
+    var buffer = TextBuffer(capacity: run.rows.count * Self.typicalLineLength)
     formatter.append(run.rows, to: &buffer)
     return buffer.sealed()
-  }
-}
-
-extension RowGroup {
-  /// How many bytes the values take in memory.
-  var valueByteCount: Int {
-    columns.reduce(references.values.count) { $0 + $1.values.count + ($1.references?.values.count ?? 0) }
   }
 }

@@ -13,16 +13,13 @@ struct XMLTreeParser {
   /// How far apart two `<` may be, in bytes. The time that libxml2 takes for a tag grows with the square of its attributes.
   static let longestTag = 64 << 10
 
-  /// libxml2 asks for this before its first use from several threads.
-  private static let isReady: Void = xmlInitParser()
-
   static func parse(_ bytes: [UInt8]) throws(XMLSyntaxError) -> XMLElement {
     guard bytes.count <= longestDocument, let count = Int32(exactly: bytes.count) else {
       let message = "The document is longer than \(longestDocument >> 20) MB, which is as much as is read."
       throw XMLSyntaxError(line: nil, column: nil, message: message)
     }
     try checkTags(bytes)
-    _ = isReady
+    XMLLibrary.prepare()
     let builder = XMLTreeBuilder()
     var handler = XMLTreeBuilder.handler
     // The parser keeps the pointer to the builder, which outlives it: it is freed before this function ends.

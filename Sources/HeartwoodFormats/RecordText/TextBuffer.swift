@@ -8,10 +8,16 @@ import HeartwoodStore
   import Darwin
 #endif
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Text that is being written, in memory that grows.
 ///
 /// An unsafe place: whoever writes to ``end`` has reserved the room, and then tells how many bytes were written.
-struct CSVTextBuffer: ~Copyable {
+struct TextBuffer: ~Copyable {
   private var base: UnsafeMutableRawPointer
   private var capacity: Int
   private(set) var count = 0
@@ -99,5 +105,29 @@ struct CSVTextBuffer: ~Copyable {
     let region = ByteRegion.unsafeAdopting(heap: base, count: count)
     discard self
     return ByteSlice(region)
+  }
+}
+
+// MARK: Values
+
+extension TextBuffer {
+  /// Appends decimal digits, behind a minus where the number is negative.
+  @inline(__always)
+  mutating func append(digitsOf number: Int64) {
+    reserve(IntegerText.maximumLength)
+    advance(IntegerText.write(number, to: end))
+  }
+
+  /// Appends the text form of a UUID, in capitals.
+  @inline(__always)
+  mutating func append(textOf uuid: uuid_t) {
+    reserve(UUIDText.length)
+    UUIDText.write(uuid, to: end)
+    advance(UUIDText.length)
+  }
+
+  @inline(__always)
+  mutating func append(_ slice: ByteSlice) {
+    append(slice.unsafeBytes)
   }
 }

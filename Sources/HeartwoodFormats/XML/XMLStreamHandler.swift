@@ -1,0 +1,147 @@
+import CLibXML2
+import HeartwoodStore
+
+/// What is told of a document while it is read. A subclass makes something of it.
+///
+/// An unsafe place: what libxml2 hands over is valid for the length of the call and comes with its length, or ends with a zero byte.
+class XMLStreamHandler {
+  let limits: XMLLimits
+  let storeType: StoreType
+  private(set) var depth = 0
+  /// The text of the element that is being read, where it is collected.
+  let text = GrowableBytes()
+  private var collectsText = false
+  /// Why the reader has stopped.
+  private(set) var failure: PersistenceError?
+  private(set) var isStopped = false
+  private var context: xmlParserCtxtPtr?
+
+  init(storeType: StoreType, limits: XMLLimits) {
+    self.storeType = storeType
+    self.limits = limits
+  }
+
+  /// Called before the first element. The names of the document may be looked up.
+  func prepare(_ context: xmlParserCtxtPtr) {
+    self.context = context
+  }
+
+  func begin(_ tag: XMLTag) {}
+
+  /// The end of an element; ``text`` holds its text where that was collected.
+  func end() {}
+
+  /// Has the text from here on to the next tag collected.
+  @inline(__always)
+  final func collectText() {
+    text.removeAll()
+    collectsText = true
+  }
+
+  final var textBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(text.unsafeMutableBytes) }
+
+  /// Leaves the rest of the file unread.
+  final func stop() {
+    isStopped = true
+    xmlStopParser(context)
+  }
+
+  final func fail(
+    _ message: String,
+    code: PersistenceError.Code = .fileMalformed,
+    entity: String? = nil,
+    property: String? = nil
+  ) {
+    guard failure == nil, !isStopped else { return }
+    failure = PersistenceError(
+      code,
+      message,
+      context: .init(
+        line: context.map { Int(xmlSAX2GetLineNumber($0)) },
+        column: context.map { Int(xmlSAX2GetColumnNumber($0)) },
+        storeType: storeType,
+        entity: entity,
+        property: property
+      )
+    )
+    stop()
+  }
+}
+
+// MARK: What libxml2 calls
+
+extension XMLStreamHandler {
+  fileprivate func open(_ tag: XMLTag) {
+    guard !isStopped else { return }
+    depth += 1
+    guard depth <= limits.nesting else { return fail("Elements are nested more than \(limits.nesting) deep.") }
+    guard tag.attributeCount <= limits.attributeCount else {
+      return fail("A tag has more than \(limits.attributeCount) attributes.")
+    }
+    collectsText = false
+    begin(tag)
+  }
+
+  fileprivate func close() {
+    guard !isStopped else { return }
+    depth -= 1
+    collectsText = false
+    end()
+  }
+
+  @inline(__always)
+  fileprivate func append(_ bytes: UnsafeRawBufferPointer) {
+    if collectsText {
+      guard bytes.count <= limits.textLength - text.count else {
+        return fail("The text of an element has more than \(limits.textLength) bytes.")
+      }
+      text.append(bytes)
+    } else if !bytes.allSatisfy({ $0 <= UInt8(ascii: " ") }) {
+      fail("There is text where only elements belong.")
+    }
+  }
+
+  private static let declarations =
+    "The document type declares entities or attributes. Take the declarations out: such files are not read."
+
+  /// The calls; the first argument of each is the handler, which outlives the parser.
+  static var callbacks: xmlSAXHandler {
+    var handler = xmlSAXHandler()
+    handler.initialized = UInt32(XML_SAX2_MAGIC)
+    handler.startElementNs = { handler, name, prefix, _, _, _, count, _, attributes in
+      guard let name else { return }
+      let tag = XMLTag(name: name, prefix: prefix, attributeCount: Int(count), attributes: attributes)
+      XMLStreamHandler.with(handler) { $0.open(tag) }
+    }
+    handler.endElementNs = { handler, _, _, _ in XMLStreamHandler.with(handler) { $0.close() } }
+    handler.characters = { handler, text, count in
+      let bytes = UnsafeRawBufferPointer(start: text, count: text == nil ? 0 : max(0, Int(count)))
+      XMLStreamHandler.with(handler) { $0.append(bytes) }
+    }
+    handler.ignorableWhitespace = handler.characters
+    handler.cdataBlock = handler.characters
+    handler.reference = { handler, _ in
+      XMLStreamHandler.with(handler) {
+        $0.fail("The file refers to an entity. Entities are not expanded: take it out.")
+      }
+    }
+    handler.entityDecl = { handler, _, _, _, _, _ in
+      XMLStreamHandler.with(handler) { $0.fail(XMLStreamHandler.declarations) }
+    }
+    handler.unparsedEntityDecl = { handler, _, _, _, _ in
+      XMLStreamHandler.with(handler) { $0.fail(XMLStreamHandler.declarations) }
+    }
+    handler.attributeDecl = { handler, _, _, _, _, _, enumeration in
+      xmlFreeEnumeration(enumeration)
+      XMLStreamHandler.with(handler) { $0.fail(XMLStreamHandler.declarations) }
+    }
+    return handler
+  }
+
+  /// Calls without counting references: the parser's caller holds the handler.
+  @inline(__always)
+  private static func with(_ pointer: UnsafeMutableRawPointer?, _ body: (XMLStreamHandler) -> Void) {
+    guard let pointer else { return }
+    Unmanaged<XMLStreamHandler>.fromOpaque(pointer)._withUnsafeGuaranteedRef { body($0) }
+  }
+}

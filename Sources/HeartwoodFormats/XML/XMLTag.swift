@@ -1,0 +1,63 @@
+import CLibXML2
+
+/// A start tag, as libxml2 lays it out: valid for the length of the call that brings it.
+struct XMLTag {
+  /// A name that libxml2 keeps once for the whole document, so that equal names are equal pointers.
+  typealias Name = UnsafePointer<xmlChar>
+
+  /// libxml2 gives five pointers for each attribute: name, prefix, namespace, and the ends of the value.
+  private static let pointersPerAttribute = 5
+
+  let name: Name
+  let hasPrefix: Bool
+  let attributeCount: Int
+  private let attributes: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?
+
+  init(
+    name: Name,
+    prefix: Name?,
+    attributeCount: Int,
+    attributes: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?
+  ) {
+    self.name = name
+    self.hasPrefix = prefix != nil
+    self.attributeCount = attributes == nil ? 0 : max(0, attributeCount)
+    self.attributes = attributes
+  }
+
+  /// The name of an attribute, or nil where it has a prefix.
+  @inline(__always)
+  func name(_ index: Int) -> Name? {
+    guard let attributes, attributes[index &* Self.pointersPerAttribute &+ 1] == nil else { return nil }
+    return attributes[index &* Self.pointersPerAttribute]
+  }
+
+  @inline(__always)
+  func value(_ index: Int) -> UnsafeRawBufferPointer {
+    guard let attributes, let start = attributes[index &* Self.pointersPerAttribute &+ 3],
+      let end = attributes[index &* Self.pointersPerAttribute &+ 4]
+    else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+    return UnsafeRawBufferPointer(start: start, count: end - start)
+  }
+}
+
+/// Names that a reader looks for, as the document's own pointers.
+struct XMLNames {
+  private var pointers: [XMLTag.Name] = []
+
+  /// The places of the names in the order of `names`.
+  init(_ names: [String], _ context: xmlParserCtxtPtr) {
+    for name in names {
+      // The dictionary keeps names of such lengths for as long as the document is read.
+      guard let pointer = xmlDictLookup(context.pointee.dict, name, Int32(name.utf8.count)) else { continue }
+      pointers.append(pointer)
+    }
+  }
+
+  /// The place of `name` among the names, or nil where it is none of them.
+  @inline(__always)
+  func index(of name: XMLTag.Name) -> Int? {
+    for index in pointers.indices where pointers[index] == name { return index }
+    return nil
+  }
+}

@@ -16,5 +16,7 @@ extension StoreRegistry {
   }()
 
   /// The stores that ship with this product.
-  static let shippedStoreClasses: [any StoreClass.Type] = [BinaryStore.self, CSVStore.self, InMemoryStore.self]
+  static let shippedStoreClasses: [any StoreClass.Type] = [
+    BinaryStore.self, CSVStore.self, XMLStore.self, PropertyListStore.self, InMemoryStore.self,
+  ]
 }

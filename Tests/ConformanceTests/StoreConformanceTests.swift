@@ -14,7 +14,16 @@ import Testing
     StoreConformance(InMemoryStore.self, detectsEveryChange: true),
     StoreConformance(BinaryStore.self, detectsEveryChange: true),
     StoreConformance(CSVStore.self, detectsEveryChange: false, refuses: { value, _ in isFarDate(value) }),
+    StoreConformance(XMLStore.self, detectsEveryChange: false),
+    StoreConformance(PropertyListStore.self, detectsEveryChange: false),
+    StoreConformance(PropertyListStore.self, detectsEveryChange: false, options: { _ in xmlPropertyList }),
   ]
+
+  private static let xmlPropertyList: StoreOptions = {
+    var options = StoreOptions()
+    options[.propertyListKind] = .xml
+    return options
+  }()
 
   /// Whether it is a date outside of the years 1 to 9999, which is how CSV writes dates.
   static func isFarDate(_ value: PropertyValue) -> Bool {

@@ -57,17 +57,20 @@ import Testing
   }
 }
 
-/// The reader in Python that was written from the specification alone.
+/// The readers in Python that were written from the specifications alone.
 enum PythonReader {
   private static let interpreter = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
     .map { "\($0)/python3" }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
   static var exists: Bool { interpreter != nil }
 
-  static func run(_ arguments: [String]) throws -> (status: Int32, output: Data, errors: String) {
+  static func run(
+    _ arguments: [String],
+    of format: String = "Binary"
+  ) throws -> (status: Int32, output: Data, errors: String) {
     let process = Process()
     process.executableURL = URL(filePath: try #require(interpreter))
-    process.arguments = [SampleFiles.format.appending(path: "reader.py").path] + arguments
+    process.arguments = [FormatFolder(format).url.appending(path: "reader.py").path] + arguments
     let (output, errors) = (Pipe(), Pipe())
     process.standardOutput = output
     process.standardError = errors

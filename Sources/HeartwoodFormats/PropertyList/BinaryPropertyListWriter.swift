@@ -1,0 +1,220 @@
+import HeartwoodModel
+import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Writes a store as a property list in binary form.
+///
+/// First come the objects that all records share, then the records, block by block, made on all processors, then the arrays of the
+/// records and the root. How many objects the records of a block are is counted beforehand, so every block knows its numbers.
+struct BinaryPropertyListWriter {
+  /// A guess at the length of a record, beside its values, to reserve memory.
+  private static let typicalRecordLength = 100
+  /// How many objects there are at most around the metadata's values and the names.
+  private static let frameObjectCount = 16
+
+  /// Objects that have been written.
+  private struct Written {
+    let offset: Int
+    let offsets: ByteSlice
+  }
+
+  private struct Part {
+    let entity: PropertyListSchema.Entity
+    let run: RowRun
+    let firstNumber: Int
+    let count: Int
+  }
+
+  let schema: PropertyListSchema
+  let contents: StoreContents
+
+  func write(to output: StoreOutput) throws {
+    let metadata = PropertyListMetadata.value(contents.metadata)
+    let model = String(decoding: try contents.model.encoded(), as: UTF8.self)
+    let runs = schema.entities.map { entity in
+      RowRun.blocks(of: RowRun.all(of: contents.table(of: entity.description)), typicalLength: Self.typicalRecordLength)
+    }
+    let counts = objectCounts(runs)
+    let recordObjects = counts.reduce(0) { $0 + $1.reduce(0, +) }
+    let names = schema.entities.reduce(schema.model.entities.count) { $0 + $1.properties.count + 1 }
+    let limit = recordObjects + PropertyListObjects.count(metadata) + names + Self.frameObjectCount
+    let width = BinaryObjectBuffer.referenceWidth(limit)
+    try output.write("bplist00")
+    var written: [Written] = []
+
+    var head = BinaryObjectBuffer(firstNumber: 0, referenceWidth: width, capacity: 1 << 16)
+    let shared = sharedObjects(&head)
+    let top: [(key: Int, value: Int)] = [
+      (head.append(string: PropertyListFormat.versionKey), head.append(integer: PropertyListFormat.version)),
+      (head.append(string: PropertyListFormat.metadataKey), PropertyListObjects.append(metadata, to: &head)),
+      (head.append(string: PropertyListFormat.modelKey), head.append(string: model)),
+    ]
+    let recordsKey = head.append(string: PropertyListFormat.recordsKey)
+    let headCount = head.count
+    written.append(try write(head.sealed(), to: output))
+
+    let parts = parts(runs, counts, firstNumber: headCount)
+    var records: [[(firstNumber: Int, records: ByteSlice)]] = schema.entities.map { _ in [] }
+    var index = 0
+    try Parallel.forEach(parts.count) { index in
+      Self.block(parts[index], shared, width)
+    } consume: { block in
+      let part = parts[index]
+      guard let block else { throw unsupported(part.entity) }
+      written.append(try write(block, to: output))
+      if let place = schema.place(ofEntity: part.entity.name) {
+        records[place].append((part.firstNumber, block.records))
+      }
+      index += 1
+    }
+
+    var tail = BinaryObjectBuffer(firstNumber: headCount + recordObjects, referenceWidth: width, capacity: 1 << 16)
+    let lists = zip(schema.entities, records).map { entity, blocks in
+      (key: shared.entityNames[entity.description.ordinal], value: tail.append(recordsOf: blocks))
+    }
+    let root = tail.append(dictionary: top + [(recordsKey, tail.append(dictionary: lists))])
+    written.append(try write(tail.sealed(), to: output))
+    try finish(written, root: root, width: width, to: output)
+  }
+
+  // MARK: Parts
+
+  /// How many objects the rows of each run are.
+  private func objectCounts(_ runs: [[RowRun]]) -> [[Int]] {
+    zip(schema.entities, runs).map { entity, runs in
+      Parallel.map(runs.count) { index in
+        BinaryRecordFormatter(group: runs[index].group, entity: entity, shared: BinarySharedObjects())
+          .objectCount(runs[index].rows)
+      }
+    }
+  }
+
+  private func parts(_ runs: [[RowRun]], _ counts: [[Int]], firstNumber: Int) -> [Part] {
+    var next = firstNumber
+    var parts: [Part] = []
+    for (entity, (runs, counts)) in zip(schema.entities, zip(runs, counts)) {
+      for (run, count) in zip(runs, counts) {
+        parts.append(Part(entity: entity, run: run, firstNumber: next, count: count))
+        next += count
+      }
+    }
+    return parts
+  }
+
+  /// The objects of some rows, or nil where they cannot be written.
+  private static func block(_ part: Part, _ shared: BinarySharedObjects, _ width: Int) -> BinaryObjectBuffer.Block? {
+    var buffer = BinaryObjectBuffer(
+      firstNumber: part.firstNumber,
+      referenceWidth: width,
+      capacity: part.run.rows.count * typicalRecordLength
+    )
+    BinaryRecordFormatter(group: part.run.group, entity: part.entity, shared: shared).append(part.run.rows, to: &buffer)
+    guard !buffer.isTooLong, buffer.count == part.count else { return nil }
+    return buffer.sealed()
+  }
+
+  private func unsupported(_ entity: PropertyListSchema.Entity) -> PersistenceError {
+    PersistenceError(
+      .valueUnsupported,
+      "The values of a record take more than 4 GiB, which a property list cannot hold. Nothing was written. Choose another type of "
+        + "store.",
+      context: .init(storeType: .propertyList, entity: entity.name)
+    )
+  }
+
+  private func sharedObjects(_ head: inout BinaryObjectBuffer) -> BinarySharedObjects {
+    var shared = BinarySharedObjects()
+    shared.falseNumber = head.append(boolean: false)
+    shared.trueNumber = head.append(boolean: true)
+    shared.referenceKey = head.append(string: PropertyListFormat.referenceKey)
+    shared.entityKey = head.append(string: PropertyListFormat.entityKey)
+    for entity in schema.model.entities { shared.entityNames.append(head.append(string: entity.name)) }
+    for property in schema.entities.flatMap(\.properties) where shared.properties[property.name] == nil {
+      shared.properties[property.name] = head.append(string: property.name)
+    }
+    return shared
+  }
+
+  // MARK: Bytes
+
+  private func write(_ block: BinaryObjectBuffer.Block, to output: StoreOutput) throws(PersistenceError) -> Written {
+    let offset = output.byteCount
+    try output.write(block.bytes)
+    return Written(offset: offset, offsets: block.offsets)
+  }
+
+  private func finish(_ written: [Written], root: Int, width: Int, to output: StoreOutput) throws(PersistenceError) {
+    let tableOffset = output.byteCount
+    let offsetWidth = BinaryObjectBuffer.referenceWidth(tableOffset)
+    var count = 0
+    for part in written {
+      try output.write(Self.table(part, width: offsetWidth))
+      count += part.offsets.count / 4
+    }
+    var trailer = TextBuffer(capacity: 32)
+    trailer.append([0, 0, 0, 0, 0, 0, UInt8(offsetWidth), UInt8(width)])
+    for number in [count, root, tableOffset] { trailer.append(bigEndian: UInt64(number)) }
+    try output.write(trailer.bytes)
+  }
+
+  private static func table(_ part: Written, width: Int) -> ByteSlice {
+    let count = part.offsets.count / 4
+    var table = TextBuffer(capacity: count * width)
+    for index in 0..<count {
+      let offset = part.offset + Int(part.offsets.unsafeBytes.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self))
+      switch width {
+      case 1: table.append(UInt8(truncatingIfNeeded: offset))
+      case 2: table.append(bigEndian: UInt16(truncatingIfNeeded: offset))
+      case 4: table.append(bigEndian: UInt32(truncatingIfNeeded: offset))
+      default: table.append(bigEndian: UInt64(truncatingIfNeeded: offset))
+      }
+    }
+    return table.sealed()
+  }
+}
+
+/// Values of metadata as objects of a binary property list.
+enum PropertyListObjects {
+  /// How many objects a value is, at most.
+  static func count(_ value: MetadataValue) -> Int {
+    switch value {
+    case .array(let values): values.reduce(1) { $0 + count($1) }
+    // A wrapping has a key and a dictionary of its own.
+    case .dictionary(let members): members.reduce(3) { $0 + 1 + count($1.value) }
+    default: 1
+    }
+  }
+
+  /// The number of the value's object.
+  static func append(_ value: MetadataValue, to buffer: inout BinaryObjectBuffer) -> Int {
+    switch value {
+    case .string(let text): return buffer.append(string: text)
+    case .integer(let number): return buffer.append(integer: number)
+    case .double(let number): return buffer.append(double: number)
+    case .boolean(let flag): return buffer.append(boolean: flag)
+    case .date(let date): return buffer.append(date: date.timeIntervalSinceReferenceDate)
+    case .binary(let data): return data.withUnsafeBytes { buffer.append(data: $0) }
+    case .array(let values):
+      var numbers: [Int] = []
+      for value in values { numbers.append(append(value, to: &buffer)) }
+      return buffer.append(array: numbers)
+    case .dictionary(let members):
+      let dictionary = append(members, to: &buffer)
+      guard PropertyListWrapping.needsWrapping(members) else { return dictionary }
+      return buffer.append(dictionary: [(buffer.append(string: PropertyListWrapping.dictionary), dictionary)])
+    }
+  }
+
+  private static func append(_ members: [String: MetadataValue], to buffer: inout BinaryObjectBuffer) -> Int {
+    var numbers: [(key: Int, value: Int)] = []
+    for (key, value) in members.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+      numbers.append((buffer.append(string: key), append(value, to: &buffer)))
+    }
+    return buffer.append(dictionary: numbers)
+  }
+}

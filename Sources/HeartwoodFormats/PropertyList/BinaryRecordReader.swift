@@ -1,0 +1,204 @@
+import HeartwoodModel
+import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Reads some records of one entity from a binary property list.
+final class BinaryRecordReader {
+  /// What the keys of a record stand for, found once for all records with the same keys.
+  private struct Layout {
+    var keys: UnsafeRawBufferPointer
+    /// Where the reference is among the values.
+    var reference: Int
+    /// The property of each value, by its place in the schema; nil for the reference.
+    var places: [Int?]
+  }
+
+  private typealias Content = PropertyListSchema.Property.Content
+  /// How many bytes are taken from the allowance at once.
+  private static let portion = 1 << 20
+
+  private let list: BinaryPropertyList
+  private let schema: PropertyListSchema
+  private let entity: PropertyListSchema.Entity
+  private let path: String
+  private let allowance: RecordAllowance
+  private let records: RecordBuilder
+  private let contents: [Content]
+  private let ordinals: [Int]
+  private var layout: Layout?
+  private var taken = 0
+
+  init(
+    _ list: BinaryPropertyList,
+    schema: PropertyListSchema,
+    entity: PropertyListSchema.Entity,
+    path: String,
+    allowance: RecordAllowance
+  ) {
+    self.list = list
+    self.schema = schema
+    self.entity = entity
+    self.path = path
+    self.allowance = allowance
+    records = RecordBuilder(entity.description)
+    contents = entity.properties.map(\.content)
+    ordinals = entity.properties.map(\.ordinal)
+  }
+
+  /// - Parameter offsets: where the records begin in the file.
+  func groups(_ offsets: ArraySlice<Int>) throws(PersistenceError) -> [RowGroup] {
+    for offset in offsets {
+      do throws(PropertyListFault) {
+        try read(offset)
+      } catch {
+        throw explained(error)
+      }
+    }
+    return records.finish()
+  }
+
+  /// The property that the reader is at, for error texts.
+  private var current: Int?
+  private var isForeign = false
+
+  private func explained(_ fault: PropertyListFault) -> PersistenceError {
+    var error = BinaryPropertyListReader.error(fault, path: path)
+    error.context.entity = entity.name
+    error.context.property = current.map { entity.properties[$0].name }
+    if isForeign { error.code = .modelIncompatible }
+    return error
+  }
+
+  private func read(_ offset: Int) throws(PropertyListFault) {
+    guard case .dictionary(let keys, let values) = try list.object(at: offset) else {
+      throw PropertyListFault(offset: offset, reason: "A record must be a dictionary.")
+    }
+    let layout = try layout(keys, offset)
+    guard records.begin() else {
+      throw PropertyListFault(offset: offset, reason: "There are more records than an atomic store keeps.")
+    }
+    guard let reference = try list.scalar(values[layout.reference])?.reference else {
+      throw PropertyListFault(offset: offset, reason: "The reference of a record must be a number or a text.")
+    }
+    records.setReference(reference)
+    for (index, place) in layout.places.enumerated() {
+      guard let place else { continue }
+      current = place
+      try read(values[index], place)
+    }
+    current = nil
+    records.end()
+    guard taken < Self.portion || takePortion() else {
+      throw PropertyListFault(offset: offset, reason: "The records take far more memory than the file has bytes.")
+    }
+  }
+
+  private func takePortion() -> Bool {
+    defer { taken = 0 }
+    return allowance.take(taken)
+  }
+
+  // MARK: Keys
+
+  @inline(__always)
+  private func layout(_ keys: BinaryPropertyList.References, _ offset: Int) throws(PropertyListFault) -> Layout {
+    if let layout, layout.keys.count == keys.bytes.count, layout.keys.elementsEqual(keys.bytes) { return layout }
+    let layout = try newLayout(keys, offset)
+    self.layout = layout
+    return layout
+  }
+
+  private func newLayout(_ keys: BinaryPropertyList.References, _ offset: Int) throws(PropertyListFault) -> Layout {
+    var places: [Int?] = []
+    var reference: Int?
+    for index in 0..<keys.count {
+      guard let key = try list.key(keys[index]) else {
+        throw PropertyListFault(offset: offset, reason: "A key is no text.")
+      }
+      if key == PropertyListFormat.referenceKey {
+        guard reference == nil else { throw PropertyListFault(offset: offset, reason: "A key stands twice.") }
+        reference = index
+        places.append(nil)
+      } else {
+        guard let place = entity.placesByName[key] else {
+          isForeign = true
+          throw PropertyListFault(offset: offset, reason: "A record has a value that the model has no place for.")
+        }
+        guard !places.contains(place) else { throw PropertyListFault(offset: offset, reason: "A key stands twice.") }
+        places.append(place)
+      }
+    }
+    guard let reference else {
+      throw PropertyListFault(offset: offset, reason: "A record has no reference.")
+    }
+    return Layout(keys: keys.bytes, reference: reference, places: places)
+  }
+
+  // MARK: Values
+
+  @inline(__always)
+  private func read(_ number: Int, _ place: Int) throws(PropertyListFault) {
+    switch contents[place] {
+    case .attribute(let type):
+      guard let scalar = try list.scalar(number) else {
+        throw PropertyListFault(
+          offset: try list.offset(number),
+          reason: "The value is of another kind than the attribute."
+        )
+      }
+      let count = scalar.byteCount
+      taken &+= count
+      let column = records.column(ordinals[place], byteCount: count)
+      if let reason = scalar.append(to: column, type) {
+        throw PropertyListFault(offset: try list.offset(number), reason: reason)
+      }
+    case .toOne(let destination):
+      let target = try target(number, destination)
+      records.column(ordinals[place], byteCount: 64).append(
+        toOne: target.reference,
+        entityOrdinal: target.entityOrdinal
+      )
+    case .toMany(let destination): try readToMany(number, destination, place)
+    }
+  }
+
+  private func readToMany(_ number: Int, _ destination: Int, _ place: Int) throws(PropertyListFault) {
+    guard case .array(let references) = try list.object(number) else {
+      throw PropertyListFault(
+        offset: try list.offset(number),
+        reason: "A relationship to many objects must be an array."
+      )
+    }
+    var targets: [(reference: ReferenceID, entityOrdinal: Int)] = []
+    for index in 0..<references.count { targets.append(try target(references[index], destination)) }
+    taken &+= references.count * 64
+    records.column(ordinals[place], byteCount: references.count * 64).append(toMany: targets)
+  }
+
+  private func target(
+    _ number: Int,
+    _ destination: Int
+  ) throws(PropertyListFault) -> (reference: ReferenceID, entityOrdinal: Int) {
+    switch try list.object(number) {
+    case .scalar(let scalar): if let reference = scalar.reference { return (reference, destination) }
+    case .dictionary(let keys, let values):
+      if let id = try list.member(PropertyListFormat.referenceKey, of: keys, values),
+        let reference = try list.scalar(id)?.reference,
+        let entity = try list.member(PropertyListFormat.entityKey, of: keys, values),
+        let ordinal = try list.key(entity).flatMap({ schema.ordinal(ofEntity: $0) })
+      {
+        return (reference, ordinal)
+      }
+    case .array: break
+    }
+    throw PropertyListFault(
+      offset: try list.offset(number),
+      reason: "A relationship must lead to a reference, or to a dictionary with an entity and a reference."
+    )
+  }
+}

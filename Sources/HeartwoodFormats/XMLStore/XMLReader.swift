@@ -1,0 +1,246 @@
+import CLibXML2
+import HeartwoodModel
+import HeartwoodStore
+
+/// Reads a file from its beginning to its end, each value from libxml2's memory into a column.
+final class XMLReader: XMLDatabaseHandler {
+  private let schema: XMLSchema
+  private let readers: [XMLEntityReader]
+  private let readersByName: [String: Int]
+  private let entityOrdinals: [String: Int]
+  private var current: XMLEntityReader?
+  /// The property whose value is being read.
+  private var field: XMLEntityReader.Field?
+
+  init(_ schema: XMLSchema, limits: XMLLimits) {
+    self.schema = schema
+    readers = schema.entities.map { XMLEntityReader($0) }
+    readersByName = Dictionary(
+      schema.entities.enumerated().map { ($0.element.name, $0.offset) },
+      uniquingKeysWith: { first, _ in first }
+    )
+    entityOrdinals = Dictionary(
+      schema.entities.map { ($0.name, $0.description.ordinal) },
+      uniquingKeysWith: { first, _ in first }
+    )
+    super.init(storeType: .xml, limits: limits)
+  }
+
+  /// The tables of all entities that have records of their own, in the order of the model.
+  func tables() throws(PersistenceError) -> [NodeTable] {
+    let tables = readers.map { $0.finish() }
+    for table in tables { try table.checkReferences() }
+    return try XMLReferenceResolver(schema, tables: tables).resolved()
+  }
+
+  override func endHeader(_ header: XMLHeader) {}
+
+  private func fail(_ message: String, code: PersistenceError.Code = .fileMalformed) {
+    fail(
+      message,
+      code: code,
+      entity: current?.entity.name,
+      property: field.flatMap { field in current.map { $0.entity.properties[field.ordinal].name } }
+    )
+  }
+
+  // MARK: Elements
+
+  override func beginRecord(_ tag: XMLTag, _ word: Word?) {
+    guard let reader = current else {
+      return word == .object ? beginObject(tag) : fail("Only elements called object belong here.")
+    }
+    guard field == nil else { return fail("The element of a value holds another element.") }
+    switch word {
+    case .attribute: beginAttribute(tag, reader)
+    case .relationship: beginRelationship(tag, reader)
+    default: fail("Only elements called attribute and relationship belong into an object.")
+    }
+  }
+
+  override func endRecord() {
+    guard let reader = current else { return }
+    guard let field else {
+      reader.records.end()
+      current = nil
+      return
+    }
+    if case .attribute(let type) = field.kind { endAttribute(type, field, reader) }
+    self.field = nil
+  }
+
+  private func beginObject(_ tag: XMLTag) {
+    var type: UnsafeRawBufferPointer?
+    var id: UnsafeRawBufferPointer?
+    for index in 0..<tag.attributeCount {
+      switch tag.name(index).flatMap(word) {
+      case .type: type = tag.value(index)
+      case .id: id = tag.value(index)
+      default: break
+      }
+    }
+    guard let type, let id else { return fail("An object must have a type and an id.") }
+    guard let reader = reader(type) else { return }
+    guard let reference = XMLReferenceText.reference(id) else {
+      return fail("The id of an object must be z and a number, u and a UUID, or s and a string.")
+    }
+    guard reader.begin(reference) else { return fail("There are more records than an atomic store keeps.") }
+    current = reader
+  }
+
+  private var lastReader: XMLEntityReader?
+
+  private func reader(_ name: UnsafeRawBufferPointer) -> XMLEntityReader? {
+    if let lastReader, lastReader.schema.name.utf8.elementsEqual(name) { return lastReader }
+    let text = String(decoding: name, as: UTF8.self)
+    guard let index = readersByName[text] ?? readersByName[XMLFormat.fileName(ofEntity: text)] else {
+      fail(
+        "The file has objects of an entity that the model lacks, or that is abstract or not in the configuration. Open it with the "
+          + "model that it was written with.",
+        code: .modelIncompatible,
+        entity: text
+      )
+      return nil
+    }
+    lastReader = readers[index]
+    return readers[index]
+  }
+
+  // MARK: Attributes
+
+  private func beginAttribute(_ tag: XMLTag, _ reader: XMLEntityReader) {
+    var name: UnsafeRawBufferPointer?
+    var type: UnsafeRawBufferPointer?
+    for index in 0..<tag.attributeCount {
+      switch tag.name(index).flatMap(word) {
+      case .name: name = tag.value(index)
+      case .type: type = tag.value(index)
+      default: break
+      }
+    }
+    guard let field = begin(name, reader) else { return }
+    guard case .attribute(let expected) = field.kind else {
+      return fail("The property is a relationship in the model.")
+    }
+    guard let type, !field.hasKnownType || isName(type, of: expected) else {
+      return fail(
+        "The attribute has another type in the model, where it is \(expected.rawValue).",
+        code: .modelIncompatible
+      )
+    }
+    collectText()
+  }
+
+  /// The property of an element, which the record must not have yet.
+  @inline(__always)
+  private func begin(_ name: UnsafeRawBufferPointer?, _ reader: XMLEntityReader) -> XMLEntityReader.Field? {
+    guard let name else {
+      fail("The element has no name.")
+      return nil
+    }
+    guard let place = reader.field(called: name) else {
+      fail(
+        "The file keeps values that the model has no place for. Open it with the model that it was written with.",
+        code: .modelIncompatible,
+        entity: reader.entity.name,
+        property: String(decoding: name, as: UTF8.self)
+      )
+      return nil
+    }
+    let field = reader.fields[place]
+    self.field = field
+    guard !reader.records.hasValue(field.ordinal) else {
+      fail("An object has the same property twice.")
+      return nil
+    }
+    return field
+  }
+
+  @inline(__always)
+  private func isName(_ text: UnsafeRawBufferPointer, of type: AttributeType) -> Bool {
+    XMLFormat.typeName(type).utf8.elementsEqual(text)
+  }
+
+  private func endAttribute(_ type: AttributeType, _ field: XMLEntityReader.Field, _ reader: XMLEntityReader) {
+    let column = reader.records.column(field.ordinal, byteCount: text.count)
+    if let fault = XMLValueText.append(text.unsafeMutableBytes, type, to: column) { fail(fault) }
+  }
+
+  // MARK: Relationships
+
+  private func beginRelationship(_ tag: XMLTag, _ reader: XMLEntityReader) {
+    var name: UnsafeRawBufferPointer?
+    var references: UnsafeRawBufferPointer?
+    for index in 0..<tag.attributeCount {
+      switch tag.name(index).flatMap(word) {
+      case .name: name = tag.value(index)
+      case .idrefs: references = tag.value(index)
+      default: break
+      }
+    }
+    guard let field = begin(name, reader) else { return }
+    let text = references ?? UnsafeRawBufferPointer(start: nil, count: 0)
+    switch field.kind {
+    case .attribute: fail("The property is an attribute in the model.")
+    case .toOne: readToOne(text, field, reader)
+    case .toMany: readToMany(text, field, reader)
+    }
+  }
+
+  private static let badReference = "A list of references must hold ids of objects, separated by spaces."
+
+  private func readToOne(_ text: UnsafeRawBufferPointer, _ field: XMLEntityReader.Field, _ reader: XMLEntityReader) {
+    let column = reader.records.column(field.ordinal, byteCount: text.count)
+    var rest = XMLReferenceList(text)
+    guard let first = rest.next() else { return column.appendNull() }
+    guard rest.next() == nil else { return fail("A relationship to one object has several.") }
+    guard let target = target(first, field) else { return fail(Self.badReference) }
+    column.append(toOne: target.reference, entityOrdinal: target.entityOrdinal)
+  }
+
+  private func readToMany(_ text: UnsafeRawBufferPointer, _ field: XMLEntityReader.Field, _ reader: XMLEntityReader) {
+    let column = reader.records.column(field.ordinal, byteCount: text.count)
+    var targets: [(reference: ReferenceID, entityOrdinal: Int)] = []
+    var rest = XMLReferenceList(text)
+    while let token = rest.next() {
+      guard let target = target(token, field) else { return fail(Self.badReference) }
+      targets.append(target)
+    }
+    column.append(toMany: targets)
+  }
+
+  @inline(__always)
+  private func target(
+    _ token: UnsafeRawBufferPointer,
+    _ field: XMLEntityReader.Field
+  ) -> (reference: ReferenceID, entityOrdinal: Int)? {
+    if let reference = XMLReferenceText.reference(token) { return (reference, field.target) }
+    guard let colon = token.firstIndex(of: XMLReferenceList.entityMark) else { return nil }
+    let name = String(decoding: token[..<colon], as: UTF8.self)
+    guard let ordinal = entityOrdinals[name],
+      let reference = XMLReferenceText.reference(UnsafeRawBufferPointer(rebasing: token[(colon + 1)...]))
+    else { return nil }
+    return (reference, ordinal)
+  }
+}
+
+/// The references in a list, which spaces separate.
+struct XMLReferenceList {
+  /// What stands between an entity's name and a reference, where the reference alone does not tell the record.
+  static let entityMark = UInt8(ascii: ":")
+
+  private var rest: UnsafeRawBufferPointer.SubSequence
+
+  init(_ text: UnsafeRawBufferPointer) {
+    rest = text[...]
+  }
+
+  mutating func next() -> UnsafeRawBufferPointer? {
+    while let byte = rest.first, byte <= UInt8(ascii: " ") { rest.removeFirst() }
+    guard !rest.isEmpty else { return nil }
+    let end = rest.firstIndex { $0 <= UInt8(ascii: " ") } ?? rest.endIndex
+    let token = UnsafeRawBufferPointer(rebasing: rest[..<end])
+    rest = rest[end...]
+    return token
+  }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import HeartwoodModel
+import HeartwoodStore
+import Testing
+
+@testable import HeartwoodFormats
+
+/// Binary property lists that were not made to be read.
+@Suite struct BinaryPropertyListTests {
+  /// Puts a file together object by object.
+  private struct File {
+    var bytes = Array("bplist00".utf8)
+    var offsets: [Int] = []
+
+    @discardableResult
+    mutating func add(_ object: [UInt8]) -> UInt8 {
+      offsets.append(bytes.count)
+      bytes += object
+      return UInt8(offsets.count - 1)
+    }
+
+    @discardableResult
+    mutating func add(_ text: String) -> UInt8 { add([0x50 + UInt8(text.utf8.count)] + Array(text.utf8)) }
+
+    func finished(root: UInt8) -> [UInt8] {
+      func number(_ value: Int) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: value >> (56 - 8 * $0)) } }
+      let table = offsets.flatMap { [UInt8(truncatingIfNeeded: $0 >> 8), UInt8(truncatingIfNeeded: $0)] }
+      return bytes + table + [0, 0, 0, 0, 0, 0, 2, 1] + number(offsets.count) + number(Int(root)) + number(bytes.count)
+    }
+  }
+
+  private func list(_ bytes: [UInt8]) throws -> BinaryPropertyList {
+    try BinaryPropertyList(bytes.withUnsafeBytes { ByteSlice(ByteRegion.copying($0)) })
+  }
+
+  @Test func anArrayThatHoldsItselfIsRefused() throws {
+    var file = File()
+    file.add([0xA1, 0])
+    let list = try list(file.finished(root: 0))
+    #expect(throws: PropertyListFault.self) { try list.value(0) }
+  }
+
+  @Test func arraysThatLeadToEachOtherManyTimesAreRefused() throws {
+    var file = File()
+    var last = file.add("x")
+    for _ in 0..<30 { last = file.add([0xAA] + Array(repeating: last, count: 10)) }
+    let list = try list(file.finished(root: last))
+    #expect(throws: PropertyListFault.self) { try list.value(Int(last)) }
+  }
+
+  @Test func aRecordThatStandsTwiceIsRefused() throws {
+    var file = File()
+    let (id, name) = (file.add("$id"), file.add("Thing"))
+    let one = file.add([0x10, 1])
+    let record = file.add([0xD1, id, one])
+    let records = file.add([0xD1, name, file.add([0xA2, record, record])])
+    let keys = [file.add("version"), file.add("metadata"), file.add("records")]
+    let root = file.add([0xD3] + keys + [one, file.add([0xD1, file.add("identifier"), id]), records])
+    let model = try ManagedObjectModel(entities: [.entity("Thing", .attribute("name", .string, optional: true))])
+    let store = StoreFile(PropertyListStore.self, model)
+    try store.write(file.finished(root: root))
+    let reader = try BinaryPropertyListReader(store.input, schema: PropertyListSchema(model, entities: model.entities))
+    let error = #expect(throws: PersistenceError.self) { try reader.tables() }
+    #expect(error?.message.contains("twice") == true)
+  }
+
+  @Test func valuesOfAllWidthsAreRead() throws {
+    let values: [Any] = [
+      0, 255, 256, 65_535, 65_536, 4_294_967_295, 4_294_967_296, -1, Int64.min, Int64.max, 0.5, Float(0.25), true,
+      false, "", "é",
+      String(repeating: "x", count: 300), Data(repeating: 7, count: 70_000),
+      Date(timeIntervalSinceReferenceDate: -0.125),
+      [Any](), ["a": ["b": [1, 2, 3]]], Array(repeating: "y", count: 20),
+    ]
+    let data = try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
+    let list = try list([UInt8](data))
+    guard case .array(let read) = try list.value(list.root) else {
+      throw PropertyListFault(offset: 0, reason: "no array")
+    }
+    #expect(read.count == values.count)
+    #expect(
+      read.prefix(10) == [
+        0, 255, 256, 65_535, 65_536, 4_294_967_295, 4_294_967_296, -1, .integer(.min), .integer(.max),
+      ]
+    )
+    #expect(read[10...15] == [0.5, 0.25, true, false, "", "é"])
+    #expect(read[16] == .string(String(repeating: "x", count: 300)))
+    #expect(read[17] == .binary(Data(repeating: 7, count: 70_000)))
+    #expect(read[18] == .date(Date(timeIntervalSinceReferenceDate: -0.125)))
+    #expect(read[19] == .array([]))
+    #expect(read[20] == .dictionary(["a": .dictionary(["b": .array([1, 2, 3])])]))
+  }
+
+  @Test func recordsThatTakeFarMoreMemoryThanTheFileAreRefused() throws {
+    let allowance = RecordAllowance(100)
+    #expect(allowance.take(60))
+    #expect(allowance.take(40))
+    #expect(!allowance.take(1))
+  }
+
+  @Test(arguments: [[], Array("bplist00".utf8), Array("bplist00".utf8) + [UInt8](repeating: 0xFF, count: 40)])
+  func trailersThatDoNotFitAreRefused(_ bytes: [UInt8]) {
+    #expect(throws: PropertyListFault.self) { try list(bytes) }
+  }
+}

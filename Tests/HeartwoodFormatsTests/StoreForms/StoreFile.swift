@@ -1,0 +1,119 @@
+import HeartwoodModel
+import HeartwoodStore
+import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A file in memory of any type of atomic store, written and read by the engine.
+struct StoreFile {
+  static let path = "/sample"
+
+  let storeClass: any AtomicStore.Type
+  let model: ManagedObjectModel
+  var options = StoreOptions()
+  let files = InMemoryFileSystem()
+
+  init(_ storeClass: any AtomicStore.Type, _ model: ManagedObjectModel, options: StoreOptions = StoreOptions()) {
+    self.storeClass = storeClass
+    self.model = model
+    self.options = options
+  }
+
+  var setup: StoreSetup {
+    StoreSetup(
+      model: model,
+      configurationName: nil,
+      entities: model.entities,
+      path: Self.path,
+      options: options
+    )
+  }
+
+  var bytes: [UInt8] {
+    get throws { try #require(files.contents(ofFileAtPath: Self.path)) }
+  }
+
+  var text: String {
+    get throws { try #require(String(validating: try bytes, as: UTF8.self)) }
+  }
+
+  func write(_ bytes: [UInt8]) throws { try files.setContents(bytes, ofFileAtPath: Self.path) }
+
+  func write(_ text: String) throws { try write(Array(text.utf8)) }
+
+  /// Writes a file of `contents` and returns its bytes.
+  @discardableResult
+  func create(_ contents: StoreContents) throws -> [UInt8] {
+    var contents = contents
+    contents.attachment = nil
+    _ = try AtomicStoreEngine.create(
+      storeClass,
+      contents: contents,
+      setup: setup,
+      fileSystem: files,
+      replacing: true
+    )
+    return try bytes
+  }
+
+  func open() throws -> AtomicStoreEngine {
+    try AtomicStoreEngine.open(storeClass, setup: setup, fileSystem: files)
+  }
+
+  /// What a file of `bytes` holds.
+  func read(_ bytes: [UInt8]) throws -> StoreContents {
+    try write(bytes)
+    return try open().contents()
+  }
+
+  /// The error of opening a file of `bytes`, or nil where there is none.
+  func refusal(of bytes: [UInt8]) throws -> PersistenceError? {
+    do {
+      _ = try read(bytes)
+      return nil
+    } catch let error as PersistenceError {
+      return error
+    }
+  }
+
+  var input: StoreInput {
+    get throws { try StoreInput(try files.openFile(atPath: Self.path)) }
+  }
+}
+
+/// The folder of a format's specification and samples.
+struct FormatFolder {
+  let url: URL
+
+  init(_ name: String) {
+    url = SampleFiles.format.deletingLastPathComponent().appending(path: name)
+  }
+
+  func bytes(_ name: String) throws -> [UInt8] {
+    [UInt8](try Data(contentsOf: url.appending(path: "samples/\(name)")))
+  }
+
+  /// A sample; where HEARTWOOD_WRITE_SAMPLES is set, one that is not there yet is written.
+  func bytes(_ name: String, orNew make: () throws -> [UInt8]) throws -> [UInt8] {
+    let file = url.appending(path: "samples/\(name)")
+    if !FileManager.default.fileExists(atPath: file.path),
+      ProcessInfo.processInfo.environment["HEARTWOOD_WRITE_SAMPLES"] != nil
+    {
+      try Data(try make()).write(to: file)
+    }
+    return try bytes(name)
+  }
+
+  var specification: String {
+    get throws { try String(contentsOf: url.appending(path: "README.md"), encoding: .utf8) }
+  }
+
+  func names(_ folder: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: url.appending(path: folder).path).filter { $0.contains(".") }
+      .sorted()
+  }
+}

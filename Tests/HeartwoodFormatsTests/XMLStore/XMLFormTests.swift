@@ -1,0 +1,165 @@
+import HeartwoodModel
+import HeartwoodStore
+import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+@testable import HeartwoodFormats
+
+/// The form of files, held against samples in Core Data's own.
+@Suite struct XMLFormTests {
+  /// An application like those whose files are known: an abstract entity to which relationships lead.
+  static func model() throws -> ManagedObjectModel {
+    try ManagedObjectModel(entities: [
+      .entity(
+        "Thing",
+        abstract: true,
+        .attribute("title", .string, optional: true),
+        .toOne("parent", "Thing", inverse: "children"),
+        .toMany("children", "Thing", inverse: "parent")
+      ),
+      .entity(
+        "ToDo",
+        parent: "Thing",
+        .attribute("dateCreated", .date, optional: true),
+        .attribute("todayOffset", .float, optional: true),
+        .attribute("isDone", .boolean, optional: true),
+        .attribute("image", .binary, optional: true),
+        .toMany("tags", "Tag", inverse: "toDos")
+      ),
+      .entity("Focus", parent: "Thing", .attribute("level", .integer16, optional: true)),
+      .entity("Tag", .attribute("title", .string, optional: true), .toMany("toDos", "ToDo", inverse: "tags")),
+    ])
+  }
+
+  private func file() throws -> StoreFile {
+    let file = StoreFile(XMLStore.self, try Self.model())
+    try file.write(try FormatFolder("XML").bytes("core-data.xml"))
+    return file
+  }
+
+  /// The text without what is an addition to Core Data's form.
+  private func withoutModel(_ text: String) -> String {
+    text.replacing(#/\ +<key>HeartwoodModel</key>\n.*\n/#, with: "")
+  }
+
+  @Test func whatCoreDataWritesIsRead() throws {
+    let contents = try file().open().contents()
+    let toDos = contents.records.filter { $0.entity == "ToDo" }
+    #expect(toDos.map(\.reference) == [.integer(107), .integer(110)])
+    #expect(contents.records.map(\.entity) == ["ToDo", "ToDo", "Focus", "Tag"])
+    let entity = try #require(contents.model.entity(named: "ToDo"))
+    let first = try #require(try contents.node(.integer(107), of: entity))
+    #expect(first["title"] == .string("<note xml:space=\"preserve\">a & b \\ c\n</note>"))
+    #expect(first["dateCreated"] == .date(Date(timeIntervalSinceReferenceDate: 259_257_180.215415)))
+    #expect(first["todayOffset"] == .float(3))
+    #expect(first["isDone"] == .boolean(true))
+    #expect(first["parent"].objectIDs.map(\.entity.name) == ["Focus"])
+    #expect(first["tags"].objectIDs.map(\.reference) == [.integer(108)])
+    #expect(first["image"] == .binary(Data((0..<100).map { UInt8($0) })))
+  }
+
+  @Test func itIsWrittenInTheSameForm() throws {
+    let file = try file()
+    let before = try file.text
+    _ = try file.open().save(ChangeSet())
+    #expect(withoutModel(try file.text) == before)
+    #expect(try file.text.contains("<key>HeartwoodModel</key>"))
+  }
+
+  @Test func keysOfOthersAreKept() throws {
+    let metadata = try file().open().metadata
+    #expect(metadata.userInfo == ["BuildNumber": 591, "NSPersistenceFrameworkVersion": 186])
+    #expect(metadata.identifier.uuidString == "B4FC79D0-E654-43EF-9020-A5273B3F104A")
+    #expect(metadata.modelVersionHashes == (try Self.model()).entityVersionHashesByName)
+  }
+
+  @Test func numbersAreNotGivenTwice() throws {
+    let file = try file()
+    let engine = try file.open()
+    let tag = try #require(engine.contents().records.last)
+    let entity = try #require(file.model.entity(named: "Tag"))
+    let id = try engine.contents().objectID(tag.reference, of: entity)
+    _ = try engine.save(ChangeSet(deleted: [RecordDeletion(objectID: id, baseVersion: 1)]))
+    let reopened = try file.open()
+    let references = try reopened.newReferences(count: 2, for: entity)
+    #expect([references[0], references[1]] == [.integer(189), .integer(190)])
+    let focus = try #require(file.model.entity(named: "Focus"))
+    #expect(try reopened.newReferences(count: 1, for: focus)[0] == .integer(191))
+  }
+
+  @Test func aModelThatIsNotTheLastOneIsNotTaken() throws {
+    let file = try file()
+    _ = try file.open().save(ChangeSet())
+    #expect(try XMLStore.readModel(from: file.input, options: file.options) == file.model)
+    let hash = try #require(file.model.entity(named: "Tag")).versionHash.base64EncodedString()
+    try file.write(try file.text.replacing(hash, with: "xg3+cjRZK5nzTQnzZc7QQs9Glge/AHW0kv95fcBSkgA="))
+    #expect(try XMLStore.readModel(from: file.input, options: file.options) == nil)
+  }
+
+  @Test func aModelIsMadeOfTheRecords() throws {
+    let file = try file()
+    let model = try #require(try XMLStore.inferModel(from: file.input, options: file.options))
+    #expect(Set(model.entities.map(\.name)) == ["Thing", "ToDo", "Focus", "Tag"])
+    let toDo = try #require(model.entity(named: "ToDo"))
+    #expect(toDo.superentity?.name == "Thing")
+    #expect(toDo.property(named: "datecreated")?.attribute?.type == .date)
+    #expect(toDo.property(named: "tags")?.relationship?.isToMany == true)
+    #expect(toDo.property(named: "parent")?.relationship?.destinationEntityName == "Thing")
+    var inferred = StoreFile(XMLStore.self, model)
+    inferred.options[.ignoresModelVersion] = true
+    #expect(try inferred.read(file.bytes).count == 4)
+  }
+
+  @Test func recordsOfOneNumberAreToldApart() throws {
+    let store = StoreFile(XMLStore.self, try Self.model())
+    let loader = StoreLoader(setup: store.setup, storeType: .xml)
+    let (toDo, focus) = (try loader.entity(named: "ToDo"), try loader.entity(named: "Focus"))
+    for (entity, other) in [(toDo, focus), (focus, toDo)] {
+      try loader.addNode(.integer(7), to: entity) { node in
+        try node.setValue(.toOne(loader.objectID(.integer(7), of: other)), forKey: "parent")
+        try node.setValue(.toMany([loader.objectID(.integer(7), of: other)]), forKey: "children")
+      }
+    }
+    let contents = try loader.finish()
+    try store.create(contents)
+    #expect(try store.text.contains("idrefs=\"FOCUS:z7\""))
+    #expect(ContentsComparison.firstDifference(contents, try store.open().contents()) == nil)
+  }
+
+  @Test func namesThatDifferInCaseOnlyAreRefused() throws {
+    let clashes: [[EntityDefinition]] = [
+      [.entity("A", .attribute("name", .string, optional: true), .attribute("NAME", .string, optional: true))],
+      [
+        .entity("Aa", .attribute("b", .string, optional: true)),
+        .entity("AA", .attribute("b", .string, optional: true)),
+      ],
+    ]
+    for entities in clashes {
+      let file = StoreFile(XMLStore.self, try ManagedObjectModel(entities: entities))
+      let error = #expect(throws: PersistenceError.self) { try file.open() }
+      #expect(error?.code == .capabilityMissing)
+    }
+  }
+
+  @Test func keysWithAMeaningOfTheirOwnAreRefused() throws {
+    let engine = try file().open()
+    try engine.setUserInfo(["NSStoreModelVersionHashes": 1])
+    let error = #expect(throws: PersistenceError.self) { try engine.save(ChangeSet()) }
+    #expect(error?.code == .valueUnsupported)
+  }
+
+  @Test func metadataIsReadWithoutTheRecords() throws {
+    let file = try file()
+    let text = try file.text
+    let end = try #require(text.firstRange(of: "</databaseInfo>")).upperBound
+    try file.write(String(text[..<end]) + "<object><<<")
+    let metadata = try XMLStore.readMetadata(from: file.input, options: file.options)
+    #expect(metadata.identifier.uuidString == "B4FC79D0-E654-43EF-9020-A5273B3F104A")
+    #expect(try file.refusal(of: file.bytes)?.code == .fileMalformed)
+  }
+}

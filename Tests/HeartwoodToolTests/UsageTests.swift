@@ -38,14 +38,14 @@ import Testing
 
   @Test func typesAreListed() throws {
     let types = try #require(try heartwood("types", "--json").json() as? [[String: Any]])
-    #expect(types.map { $0["type"] as? String } == ["Binary", "CSV", "InMemory"])
-    #expect(types.map { ($0["fileExtensions"] as? [String])?.first } == ["heartwood", "csv", nil])
+    #expect(types.map { $0["type"] as? String } == ["Binary", "CSV", "XML", "PropertyList", "InMemory"])
+    #expect(types.map { ($0["fileExtensions"] as? [String])?.first } == ["heartwood", "csv", "xml", "plist", nil])
     for type in types {
       let capabilities = try #require(type["capabilities"] as? [String: Any])
       #expect(capabilities["kind"] as? String == "atomic")
     }
     let lines = try heartwood("types").lines
-    #expect(lines.count == 5)
+    #expect(lines.count == 7)
     #expect(lines[0].hasPrefix("TYPE "))
   }
 

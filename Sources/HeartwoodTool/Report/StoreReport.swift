@@ -88,7 +88,7 @@ extension StoreReport {
       ("identifier", metadata.identifier.uuidString),
       ("format version", opened.formatVersion ?? "none"),
       ("size", Quantity.text(opened.size, "byte")),
-      ("model", opened.model.path ?? "in the file"),
+      ("model", opened.model.path ?? (opened.model.isInferred ? "made of the records" : "in the file")),
     ]
     lines += entities.map { ("entity \($0.name)", Quantity.text($0.count, "record")) }
     lines.append(("history", historyText))

@@ -15,11 +15,14 @@ struct LocatedModel {
   let path: String?
   /// What the file says and the model has not, each with its place.
   let notes: [String]
+  /// Whether it is made of what the store's file tells of its records, and not the model that they were written with.
+  let isInferred: Bool
 
-  init(_ model: ManagedObjectModel, path: String?, notes: [String] = []) {
+  init(_ model: ManagedObjectModel, path: String?, notes: [String] = [], isInferred: Bool = false) {
     self.model = model
     self.path = path
     self.notes = notes
+    self.isInferred = isInferred
   }
 }
 
@@ -27,7 +30,7 @@ struct LocatedModel {
 struct ModelLocator {
   static let help: ArgumentHelp = """
     The model: an .xcdatamodeld or .xcdatamodel, a JSON model, or a store that holds one. Without it, the model in the \
-    store's own file is taken, or the .xcdatamodeld beside it.
+    store's own file is taken, or the .xcdatamodeld beside it, or one is made of what the file tells of its records.
     """
 
   private static let bundleSuffix = ".xcdatamodeld"
@@ -54,6 +57,16 @@ struct ModelLocator {
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
     if let model = try storeClass.readModel(from: file, options: .readOnly) { return LocatedModel(model, path: nil) }
     return try dataModel(at: try bundle(besideStoreAt: path))
+  }
+
+  /// A model that is made of what the store's file tells of its records, where it tells enough.
+  func inferredModel(forStoreAt path: String, _ storeClass: any StoreClass.Type) throws -> LocatedModel? {
+    let file = try StoreInput(try fileSystem.openFile(atPath: path))
+    let note =
+      "\(path): The file holds no model, so one was made of its records. Names may differ from the real ones: --model gives it."
+    return try storeClass.inferModel(from: file, options: .readOnly).map {
+      LocatedModel($0, path: nil, notes: [note], isInferred: true)
+    }
   }
 
   private func firstCharacter(of file: StoreInput) throws(PersistenceError) -> Character? {

@@ -33,6 +33,9 @@ struct StoreSource {
     let type = try typeName.map { StoreType($0) } ?? registry.type(ofFileAt: path, in: fileSystem)
     let storeClass = try registry.storeClass(for: type)
     let model = try model(storeClass, substitute: substitute)
+    var options = options
+    // A model that was made of the file has other hashes than the one that it was written with.
+    if model.isInferred { options[.ignoresModelVersion] = true }
     let store = try StoreOpener(model: model.model, registry: registry, fileSystem: fileSystem).open(
       StoreOpener.Request(type: type, path: path, options: options)
     )
@@ -52,8 +55,8 @@ struct StoreSource {
     do {
       return try locator.model(forStoreAt: path, storeClass)
     } catch let error as PersistenceError where error.code == .modelMissing {
-      guard let substitute else { throw error }
-      return substitute
+      if let model = try substitute ?? locator.inferredModel(forStoreAt: path, storeClass) { return model }
+      throw error
     }
   }
 

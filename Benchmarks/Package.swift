@@ -36,6 +36,20 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    .systemLibrary(
+      name: "CLibXML2Peer",
+      pkgConfig: "libxml-2.0",
+      providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]
+    ),
+    .target(name: "CXMLPeer", dependencies: ["CLibXML2Peer"]),
+    .executableTarget(
+      name: "FormatPeer",
+      dependencies: [
+        "BenchmarkSupport", "CXMLPeer",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings
+    ),
     .executableTarget(
       name: "GRDBPeer",
       dependencies: [

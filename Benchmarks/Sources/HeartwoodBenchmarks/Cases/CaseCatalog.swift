@@ -18,18 +18,22 @@ struct CaseCatalog {
       ("faults", faults), ("save-one", saveOne), ("save-all", saveAll), ("insert-all", insertAll),
       ("history-one", historyOne), ("history-insert", historyInsert), ("startup", startup),
       ("disk-binary", diskBinary), ("disk-csv", diskCSV),
+      ("xml-read", xmlRead), ("xml-write", xmlWrite), ("plist-read", propertyListRead),
+      ("plist-write", propertyListWrite),
     ]
   }
 
   /// The name of the table of growth, which is chosen like a case.
   static let growth = "growth"
+  /// The name of the table of conversions between all types.
+  static let pairs = "pairs"
 
   /// The cases called `names`, or all where there are none.
   func entries(named names: [String]) throws -> [Entry] {
     if names.isEmpty { return entries }
-    return try names.filter { $0 != Self.growth }.map { name in
+    return try names.filter { $0 != Self.growth && $0 != Self.pairs }.map { name in
       if let entry = entries.first(where: { $0.name == name }) { return entry }
-      let known = (entries.map(\.name) + [Self.growth]).joined(separator: ", ")
+      let known = (entries.map(\.name) + [Self.growth, Self.pairs]).joined(separator: ", ")
       throw BenchmarkError("There is no case \(name). There are \(known).")
     }
   }

@@ -34,7 +34,18 @@ struct RunCommand: ParsableCommand {
     if names.isEmpty || names.contains(CaseCatalog.growth) {
       growth = try GrowthPoint.measureAll(upToTenMillion: tenMillion, runs: runs, in: workspace)
     }
-    let report = Report(machine: machine, rows: rows, runs: runs, comparisons: comparisons, growth: growth)
+    var pairs: [ConversionPair] = []
+    if names.isEmpty || names.contains(CaseCatalog.pairs) {
+      pairs = try ConversionPair.measureAll(rows: rows, runs: runs, in: workspace)
+    }
+    let report = Report(
+      machine: machine,
+      rows: rows,
+      runs: runs,
+      comparisons: comparisons,
+      growth: growth,
+      pairs: pairs
+    )
     print(report.text)
     if let markdown { try report.markdown.write(toFile: markdown, atomically: true, encoding: .utf8) }
     if strict, comparisons.contains(where: { $0.meetsGoal == false }) { throw ExitCode.failure }

@@ -27,6 +27,17 @@ final class DataSet {
     }
   }
 
+  /// The file of one of our types, by its extension.
+  func store(_ fileExtension: String) throws -> String {
+    switch fileExtension {
+    case "csv": return try csv()
+    case "heartwood": return try binary()
+    default:
+      let source = try binary()
+      return try make(".\(fileExtension)") { try perform([programs.tool, "convert", source, $0, "--force"]) }
+    }
+  }
+
   /// GRDB's database.
   func sqlite() throws -> String {
     try make(".sqlite") { try perform([programs.grdb, "create", $0, "--rows", String(rows)]) }

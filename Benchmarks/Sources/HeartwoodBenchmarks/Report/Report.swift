@@ -5,6 +5,7 @@ struct Report {
   let runs: Int
   let comparisons: [Comparison]
   let growth: [GrowthPoint]
+  let pairs: [ConversionPair]
 
   var text: String {
     sections(heading: { $0 + "\n" + String(repeating: "-", count: $0.count) }, table: \.text)
@@ -21,6 +22,7 @@ struct Report {
       if !notes.isEmpty { parts.append(notes.map { "- " + $0 }.joined(separator: "\n")) }
     }
     if !growth.isEmpty { parts += [heading("Growth"), table(growthTable)] }
+    if !pairs.isEmpty { parts += [heading("From every type to every other, \(rows) rows"), table(pairTable)] }
     return parts.joined(separator: "\n\n") + "\n"
   }
 
@@ -64,6 +66,16 @@ extension Report {
     guard let isMet = comparison.meetsGoal else { return "–" }
     if isMet { return "yes" }
     return comparison.usesNoMoreMemory == false ? "no (memory)" : "no"
+  }
+
+  private var pairTable: Table {
+    var table = Table(["from", "to", "heartwood convert", "peak"])
+    for pair in pairs {
+      table.rows.append([
+        pair.from, pair.to, Figures.spread(pair.series.seconds), Figures.megabytes(pair.series.peakBytes),
+      ])
+    }
+    return table
   }
 
   private var growthTable: Table {

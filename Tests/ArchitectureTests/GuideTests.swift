@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The guide for authors of stores says what the example does.
+/// The code of guides is code that is compiled and tested elsewhere.
 @Suite struct GuideTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
@@ -14,11 +14,21 @@ import Testing
     let example =
       try text("Examples/JSONLines/Sources/JSONLines/JSONLinesStore.swift")
       + text("Examples/JSONLines/Tests/JSONLinesTests/JSONLinesStoreTests.swift")
-    let parts = try text("Sources/HeartwoodStore/HeartwoodStore.docc/WriteAStore.md").components(
-      separatedBy: "```swift\n"
-    )
-    let blocks = parts.dropFirst().compactMap { $0.components(separatedBy: "```").first }
+    let blocks = try codeBlocks(of: "Sources/HeartwoodStore/HeartwoodStore.docc/WriteAStore.md")
     #expect(blocks.count == 6)
     for block in blocks { #expect(example.contains(block), "The example has no such code:\n\(block)") }
+  }
+
+  @Test func codeOfTheArticleOnObjectsIsTested() throws {
+    let tested = try text("Tests/HeartwoodGraphTests/Object/ObjectsGuideTests.swift")
+    let blocks = try codeBlocks(of: "Sources/Heartwood/Heartwood.docc/Objects.md")
+    #expect(blocks.count == 8)
+    for block in blocks { #expect(tested.contains(block), "The tests have no such code:\n\(block)") }
+  }
+
+  private func codeBlocks(of path: String) throws -> [String] {
+    try text(path).components(separatedBy: "```swift\n").dropFirst().compactMap {
+      $0.components(separatedBy: "```").first
+    }
   }
 }

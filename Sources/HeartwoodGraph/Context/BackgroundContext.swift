@@ -33,6 +33,10 @@ public actor BackgroundContext {
     persistentStoreCoordinator = context.persistentStoreCoordinator
     stagingArea = context.beginStaging()
     self.context = context
+    context.wake = { [weak self] in
+      let host = self
+      Task { await host?.catchUp() }
+    }
   }
 
   /// Runs `body` with the context, after all that was asked for before, and gives its result.
@@ -47,9 +51,19 @@ public actor BackgroundContext {
   public func perform<Result, Failure: Error>(
     _ body: sending (ManagedObjectContext) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
-    context.takeArrivals()
-    defer { context.publishChanges() }
+    context.catchUp()
+    defer { endWork() }
     return try body(context)
+  }
+
+  private func catchUp() {
+    context.catchUp()
+    endWork()
+  }
+
+  private func endWork() {
+    context.processPendingChanges()
+    context.publishChanges()
   }
 }
 
@@ -59,7 +73,7 @@ extension BackgroundContext: ContextHost {
   /// - Throws: what ``ManagedObjectContext/save()`` throws, of the first context that cannot be saved.
   public func saveToPersistentStore() async throws {
     context.takeArrivals()
-    defer { context.publishChanges() }
+    defer { endWork() }
     try await context.saveToPersistentStore()
   }
 }

@@ -7,7 +7,7 @@ extension ManagedObjectContext {
   /// Takes in what children have saved since the last time.
   func takeArrivals() {
     guard let stagingArea else { return }
-    let newest = stagingArea.arrivals.current
+    let newest = stagingArea.arrivals.count
     guard newest != seenArrival else { return }
     seenArrival = newest
     // What children have saved they can see already.

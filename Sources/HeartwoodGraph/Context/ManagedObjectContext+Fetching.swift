@@ -39,7 +39,7 @@ extension ManagedObjectContext {
   /// How many objects ``fetch(entityName:where:sortedBy:)`` would give. It makes none and reads none.
   public func count(entityName: String) throws -> Int {
     let entity = try entity(named: entityName)
-    followStores()
+    try prepare()
     var count = inserted.objects.count { $0.entity.isKind(of: entity) }
     for entity in persistentStoreCoordinator.managedObjectModel.concreteEntities(under: entity) {
       for store in stores(keeping: entity) { count += try source(for: store).count(of: entity) }
@@ -59,7 +59,7 @@ extension ManagedObjectContext {
 
   /// All objects of `entity`, which are all of the class `objectClass`.
   private func allObjects<Object: ManagedObject>(of entity: EntityDescription, as _: Object.Type) throws -> [Object] {
-    followStores()
+    try prepare()
     let new = inserted.objects.filter { $0.entity.isKind(of: entity) }
     let bindings = try bindings(of: entity)
     let capacity = bindings.reduce(new.count) { $0 + $1.table.count }

@@ -16,6 +16,7 @@ extension ManagedObjectContext {
   /// - Throws: ``PersistenceError/Code/objectNotFound`` where there is no such record (any more), or
   ///   ``PersistenceError/Code/storeNotOpen``.
   public func existingObject(with objectID: ManagedObjectID) throws(PersistenceError) -> ManagedObject {
+    try persistentStoreCoordinator.checkNotClosed()
     if let object = try find(objectID) { return object }
     throw PersistenceError(
       .objectNotFound,

@@ -21,6 +21,7 @@ extension ManagedObjectContext {
   }
 
   private func insert(_ entity: EntityDescription) throws(PersistenceError) -> ManagedObject {
+    try persistentStoreCoordinator.checkNotClosed()
     guard !entity.isAbstract else {
       throw PersistenceError(
         .entityUnknown,
@@ -47,7 +48,7 @@ extension ManagedObjectContext {
     let object = binding.objectClass.init(seed)
     recorder?.willInsert(object)
     inserted.append(object, id)
-    noteChange(object)
+    noteInsertion(of: object)
     return object
   }
 }

@@ -11,12 +11,13 @@ extension ManagedObjectContext {
   public func publishChanges() {
     guard let stagingArea else { return }
     followStores()
+    takeArrivals()
     guard changeNumber != publishedChangeNumber else { return }
     obtainIDsForChildren()
     let pending = pendingRecords()
     stagingArea.forgetClosedStores()
     for store in persistentStoreCoordinator.persistentStores {
-      stagingArea.source(for: store).publish(pending[ObjectIdentifier(store)] ?? [:])
+      stagingArea.source(for: store).publish(pending[ObjectIdentifier(store)] ?? [:], over: source(for: store))
     }
     publishedChangeNumber = changeNumber
     unpublishedObjects = []

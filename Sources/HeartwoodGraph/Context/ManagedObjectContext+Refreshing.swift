@@ -5,13 +5,18 @@ extension ManagedObjectContext {
   /// Forgets all changes: new objects vanish, changed and deleted ones are again what they were when they were read. Nothing that
   /// was done before can be undone.
   public func rollback() {
-    for object in inserted.objects { detach(object) }
+    for object in inserted.objects {
+      noteChange(object)
+      detach(object)
+    }
     for object in updated.objects + deleted.objects {
+      noteChange(object)
       object.state.subtract([.updated, .deleted])
       object.revert()
     }
     clearChanges()
     forgetUndo()
+    tellChangeEvent()
   }
 
   /// Forgets all objects and all changes, and what could be undone. Objects that somebody still holds must not be changed or
@@ -21,6 +26,8 @@ extension ManagedObjectContext {
     clearChanges()
     forgetUndo()
     forgetBindings()
+    changeEvent = ChangeEvent()
+    advanceQueryGeneration()
   }
 
   /// Takes the newest values of an object from its store, as soon as one is read. It becomes a fault, unless it has changes that
@@ -33,13 +40,28 @@ extension ManagedObjectContext {
       object.managedObjectContext === self,
       "The object is not, or no longer, of this context. Refresh it in its own."
     )
-    if object.state.contains(.inserted) || object.state.contains(.deleted) { return }
+    guard canBeRefreshed(object) else { return }
     // What was done before can be undone; what this does cannot.
     registerPendingChanges()
+    renew(object, mergeChanges: mergeChanges)
+    guard areObjectChangesHeard else { return }
+    var refreshed = emptyChanges()
+    refreshed.refreshedObjectIDs = [object.objectID]
+    tellObjectChanges(refreshed)
+  }
+
+  func canBeRefreshed(_ object: ManagedObject) -> Bool {
+    object.state.isDisjoint(with: [.inserted, .deleted])
+  }
+
+  func renew(_ object: ManagedObject, mergeChanges: Bool) {
     if mergeChanges, object.isUpdated { return object.rebaseChanges() }
     note(object, hasChanges: false)
+    if object.isFault { return }
+    object.willTurnIntoFault()
     if object.rowID != .none { object.state.remove(.inaccessible) }
     object.becomeFault()
+    object.didTurnIntoFault()
   }
 
   func detach(_ object: ManagedObject) {
@@ -58,6 +80,7 @@ extension ManagedObjectContext {
     lostIDs = []
     conflictingArrivals = []
     assignedStores = [:]
+    watched = ObjectList()
     changeNumber &+= 1
   }
 }

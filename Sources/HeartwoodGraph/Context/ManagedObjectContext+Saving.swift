@@ -8,21 +8,53 @@ extension ManagedObjectContext {
   /// Each store saves all its changes or none. Where a context changes objects of several stores and one of them fails, those
   /// before it have saved; the changes of the others stay, and saving can be tried again.
   ///
-  /// - Throws: ``PersistenceError/Code/validationFailed``, ``PersistenceError/Code/saveConflict`` where another context saved the
+  /// - Throws: ``PersistenceError/Code/saveNeverSettles``, ``PersistenceError/Code/validationFailed``,
+  ///   ``PersistenceError/Code/saveConflict`` where another context saved the
   ///   same objects, ``PersistenceError/Code/fileChangedOnDisk`` where another process did, and what writing a file can throw. The
   ///   old file is whole then, and the changes are still in the context.
   public func save() throws {
+    try tellObjectsWillSave()
     processPendingChanges()
     guard hasChanges else { return }
-    followStores()
+    try prepare()
+    tellWillSave()
     try checkArrivals()
+    try checkWatchedObjects()
     if upstream.stagingArea != nil { try prepareForParent() }
-    for save in try SaveBuilder.saves(of: self) {
+    try write(try SaveBuilder.saves(of: self))
+    watched = ObjectList()
+    advanceQueryGeneration()
+  }
+
+  private func write(_ saves: [PendingSave]) throws {
+    var changes = isSaveHeard ? emptyChanges() : nil
+    var done: [PendingSave] = []
+    // That objects are saved is no change of them.
+    let notesEvents = notesChangeEvents
+    notesChangeEvents = false
+    // All is as the stores have it then, also where a later store has failed: what has been saved is told.
+    defer {
+      notesChangeEvents = notesEvents
+      parent?.takeArrivals()
+      if let changes, !changes.isEmpty { tellSave(changes) }
+      for save in done { save.tellDidSave() }
+    }
+    for save in saves {
       // Transient values are nothing to a store.
       let commit = save.changes.isEmpty ? nil : try save.source.save(save.changes, origin: saveOrigin)
       finish(save, commit)
+      changes?.note(save)
+      done.append(save)
     }
-    parent?.takeArrivals()
+  }
+}
+
+extension ContextChanges {
+  /// Adds what a save has done.
+  fileprivate mutating func note(_ save: PendingSave) {
+    insertedObjectIDs.formUnion(save.inserted.lazy.flatMap(\.objects).map(\.objectID))
+    updatedObjectIDs.formUnion(save.updated.lazy.map(\.objectID))
+    deletedObjectIDs.formUnion(save.deleted.lazy.map(\.objectID))
   }
 }
 
@@ -80,7 +112,7 @@ extension ManagedObjectContext {
     let isAll = save.updated.count == updated.count
     if isAll { updated = ChangedObjects() }
     for object in save.updated {
-      if let commit, object.hasPersistentChanges {
+      if let commit, object.hasPersistentChangedValues {
         object.binding.adopt(commit)
         object.endSave(in: object.binding.liveGroup(of: object.rowID), save.permanentIDs)
       } else {
@@ -94,13 +126,6 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-  /// Whether a store has something to write for the object.
-  fileprivate final var hasPersistentChanges: Bool {
-    guard case .changed(let changes) = content else { return false }
-    if binding.transientOrdinals.isEmpty { return changes.hasUnsettled }
-    return changes.unsettledOrdinals.contains { !binding.traits[$0].isTransient }
-  }
-
   /// Lets the object read from `group`, which has its changes now. Transient values stay.
   fileprivate final func endSave(in group: RowGroup?, _ permanentIDs: PermanentIDs?) {
     guard case .changed(let changes) = content, let group else { return }

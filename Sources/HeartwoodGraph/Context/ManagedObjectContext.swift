@@ -36,12 +36,37 @@ public final class ManagedObjectContext {
   /// The objects that were changed since children could see it.
   var unpublishedObjects: Set<ObjectIdentifier> = []
   var notesUnpublishedObjects = false
+  /// The objects that were changed since they were told that they will be saved; nil while no save begins.
+  var disturbed: ObjectList?
+  /// Whether objects are asked whether they are fit to be saved.
+  var isValidating = false
   /// What the current event has changed; nil where nothing can be undone.
   var recorder: EventRecorder?
   private var bindings: [BindingKey: EntityBinding] = [:]
   /// The bindings of open stores by their scopes, which they hold: the fast way from an id to its object.
   private var bindingsByScope: [ObjectIdentifier: EntityBinding] = [:]
   private var seenStoreChange: UInt64 = 0
+
+  /// Whatever the application wants to keep with the context.
+  public var userInfo: [String: Any] = [:]
+  /// The objects that the next save compares with the store's, whether it changes them or not.
+  var watched = ObjectList()
+  /// The version of the records that the context stays at.
+  var generation: QueryGeneration?
+
+  /// What listeners have not been told yet, and whether there are any.
+  var changeEvent = ChangeEvent()
+  var notesChangeEvents = false
+
+  let identifier = ContextIdentifier()
+  let observers = ContextObservers()
+  let saveBroadcast = ChangeBroadcast()
+  let changeBroadcast = ChangeBroadcast()
+  /// What others save, where it is merged by itself.
+  var merges: ChangeMailbox?
+  var seenMerge: UInt64 = 0
+  /// Lets the context be caught up with what has come from others soon, in its own isolation; nil where nobody else can reach it.
+  var wake: (@Sendable () -> Void)?
 
   /// Makes a context without objects, over the stores of a coordinator.
   public convenience init(_ persistentStoreCoordinator: PersistentStoreCoordinator) {
@@ -108,7 +133,21 @@ extension ManagedObjectContext {
   @inline(__always)
   func noteChange(_ object: ManagedObject) {
     changeNumber &+= 1
+    disturbed?.append(object)
     if notesUnpublishedObjects { unpublishedObjects.insert(ObjectIdentifier(object)) }
+    if notesChangeEvents { noteInEvent { $0.note(object) } }
+  }
+
+  func noteInsertion(of object: ManagedObject) {
+    noteChange(object)
+    if notesChangeEvents { noteInEvent { $0.noteInsertion(of: object) } }
+  }
+
+  @inline(never)
+  private func noteInEvent(_ body: (inout ChangeEvent) -> Void) {
+    let isFirst = changeEvent.isEmpty
+    body(&changeEvent)
+    if isFirst { wake?() }
   }
 }
 
@@ -155,14 +194,24 @@ extension ManagedObjectContext {
 
   /// What stands for `store` in the context: the store itself, or the parent's view of it.
   func source(for store: PersistentStore) -> any RecordSource {
+    generation?.source(for: store) ?? storeSource(for: store)
+  }
+
+  /// The newest that the context can read of `store`, whatever version it is pinned to.
+  func storeSource(for store: PersistentStore) -> any RecordSource {
     upstream.stagingArea?.source(for: store) ?? store
   }
 
-  /// Takes what parents have changed and children have saved, notices stores that were removed, and lets objects of those that
-  /// were converted belong to the new store.
+  /// Makes ready for a fetch or a save: takes what others have changed.
+  func prepare() throws(PersistenceError) {
+    try persistentStoreCoordinator.checkNotClosed()
+    followStores()
+    catchUp()
+  }
+
+  /// Lets the parent publish its changes, and follows stores that were removed or converted. No object of the context changes.
   func followStores() {
     parent?.publishChanges()
-    takeArrivals()
     followConversions()
   }
 

@@ -7,6 +7,8 @@ struct ObjectList {
   var count: Int { positions.count }
   var objects: [ManagedObject] { slots.compactMap(\.self) }
 
+  func contains(_ object: ManagedObject) -> Bool { positions[ObjectIdentifier(object)] != nil }
+
   mutating func append(_ object: ManagedObject) {
     guard positions[ObjectIdentifier(object)] == nil else { return }
     positions[ObjectIdentifier(object)] = slots.count

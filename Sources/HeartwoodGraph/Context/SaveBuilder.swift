@@ -17,6 +17,7 @@ struct SaveBuilder {
     var builder = SaveBuilder(context)
     try builder.gather()
     for index in builder.saves.indices { try builder.build(index) }
+    for object in builder.saves.lazy.flatMap(\.deleted) { builder.validation.checkDeletion(of: object, in: context) }
     try builder.validation.finish()
     if let failure = builder.failure { throw failure }
     return builder.saves
@@ -37,10 +38,7 @@ extension SaveBuilder {
       try context.inserted.forEach { try gatherInserted($0, slot: $1) }
       var known: (binding: EntityBinding, save: Int)?
       try context.updated.forEach { saves[try index(for: $0, &known)].updated.append($0) }
-      try context.deleted.forEach { object in
-        saves[try index(for: object, &known)].deleted.append(object)
-        validation.checkDeletion(of: object, in: context)
-      }
+      try context.deleted.forEach { saves[try index(for: $0, &known)].deleted.append($0) }
     } catch {
       throw error as? PersistenceError
         ?? PersistenceError(.fileReadFailed, "The changes cannot be gathered.", underlyingError: error)
@@ -147,6 +145,7 @@ extension SaveBuilder {
     changes.inserted = save.inserted.flatMap(\.objects).map { object in
       let values = context.valuesToSave(object)
       validation.check(values, of: object)
+      validation.checkByOwnRules(object)
       return ObjectSnapshot(objectID: object.objectID, version: 0, values: values)
     }
     changes.updated = save.updated.compactMap { recordUpdate($0) }
@@ -158,7 +157,10 @@ extension SaveBuilder {
   private mutating func recordUpdate(_ object: ManagedObject) -> RecordUpdate? {
     let values = context.valuesToSave(object)
     // An object whose record is gone is a conflict, which the source tells.
-    if object.group != nil { validation.check(values, of: object) }
+    if object.group != nil {
+      validation.check(values, of: object)
+      validation.checkByOwnRules(object)
+    }
     guard case .changed(let changes) = object.content else { return nil }
     let ordinals = changes.unsettledOrdinals.filter { !object.binding.traits[$0].isTransient }
     guard !ordinals.isEmpty else { return nil }
@@ -196,6 +198,7 @@ extension SaveBuilder {
       builder.references.append(index..<(index + 1), of: references, entityOrdinal: entity.ordinal)
       let isSuspect = append(object, to: builder, &columns)
       if isSuspect || screen.hasRules { validation.check(context.valuesToSave(object), of: object) }
+      validation.checkByOwnRules(object)
     }
     if builder.rowCount > 0 { groups.append(builder.sealed()) }
     return InsertedRows(entity: entity, groups: groups, hasGivenReferences: true)
@@ -248,7 +251,10 @@ extension SaveBuilder {
     for (index, object) in zip(objects.indices, objects) {
       let isSuspect = append(object, to: &builder, &screen, &columns)
       // An object whose record is gone is a conflict, which the store tells.
-      if isSuspect, object.group != nil { validation.check(context.valuesToSave(object), of: object) }
+      if object.group != nil {
+        if isSuspect { validation.check(context.valuesToSave(object), of: object) }
+        validation.checkByOwnRules(object)
+      }
       let group = object.rowID.group
       let isLast = index + 1 == objects.endIndex || objects[index + 1].rowID.group != group
       if isLast, !builder.isEmpty {

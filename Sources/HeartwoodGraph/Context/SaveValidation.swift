@@ -2,27 +2,63 @@ import HeartwoodModel
 import HeartwoodStore
 
 /// Gathers what keeps objects from being saved.
+///
+/// Each object is checked against the model (`RecordValidation`, where further rules of the model belong), then by the validators of
+/// its class, then by its own hook.
 struct SaveValidation {
   private var faults: [ValidationFault] = []
+  private var underlyingError: (any Error)?
 
-  /// Checks the values that `object` would be saved with.
+  /// Checks the values that `object` would be saved with against the model.
   mutating func check(_ values: [PropertyValue], of object: ManagedObject) {
     faults += RecordValidation.faults(in: values, of: object.objectID)
   }
 
-  /// Checks whether a relationship forbids the deletion of `object`.
+  /// Lets the validators of an object's class, and the object itself, check what would be saved.
+  mutating func checkByOwnRules(_ object: ManagedObject) {
+    for validator in object.binding.validators {
+      gather(object) {
+        let value = object.value(at: validator.ordinal)
+        if let fault = validator.validator.fault(in: value, of: object) { throw fault }
+      }
+    }
+    if object.binding.hasOwnClass {
+      gather(object) { try object.isInserted ? object.validateForInsert() : object.validateForUpdate() }
+    }
+  }
+
+  /// Checks whether `object` may be deleted.
   mutating func checkDeletion(of object: ManagedObject, in context: ManagedObjectContext) {
     for (ordinal, property) in object.entity.properties.enumerated() {
       guard let relationship = property.relationship, relationship.deleteRule == .deny else { continue }
-      let destinations = object.value(at: ordinal).objectIDs.compactMap { context.objectIfPresent($0) }
-      if destinations.contains(where: { !$0.isDeleted }) {
-        let problem = "denies the deletion of an object while it leads to others."
-        faults.append(ValidationFault(.deletionDenied, object.objectID, relationship.name, problem))
-      }
+      let others = object.value(at: ordinal).objectIDs.filter { context.objectIfPresent($0)?.isDeleted == false }
+      if others.isEmpty { continue }
+      let problem = "denies the deletion of an object while it leads to others."
+      faults.append(
+        ValidationFault(.deletionDenied, object.objectID, relationship.name, problem, relatedObjectIDs: others)
+      )
+    }
+    gather(object) { try object.validateForDelete() }
+  }
+
+  /// Notes what `body`, a validation of the application's own, throws.
+  private mutating func gather(_ object: ManagedObject, _ body: () throws -> Void) {
+    let context = object.binding.context
+    context?.isValidating = true
+    defer { context?.isValidating = false }
+    do {
+      try body()
+    } catch let fault as ValidationFault {
+      faults.append(fault)
+    } catch let error as PersistenceError where !error.context.validationFaults.isEmpty {
+      faults += error.context.validationFaults
+    } catch {
+      faults.append(ValidationFault(.rejected, object.objectID, "", "was rejected: \(error)"))
+      underlyingError = underlyingError ?? error
     }
   }
 
   func finish() throws(PersistenceError) {
-    if !faults.isEmpty { throw .validationFailed(faults) }
+    if !faults.isEmpty { throw .validationFailed(faults, underlyingError: underlyingError) }
   }
 }

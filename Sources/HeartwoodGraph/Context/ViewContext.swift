@@ -26,6 +26,21 @@ public final class ViewContext {
     persistentStoreCoordinator = context.persistentStoreCoordinator
     stagingArea = context.beginStaging()
     self.context = context
+    let wake: @Sendable () -> Void = { [weak self] in
+      let host = self
+      Task { @MainActor in host?.catchUp() }
+    }
+    context.wake = wake
+    // What children save is shown without waiting for the next fetch.
+    stagingArea.arrivals.setWake(wake)
+  }
+}
+
+extension ViewContext {
+  private func catchUp() {
+    context.catchUp()
+    context.tellChangeEvent()
+    context.publishChanges()
   }
 }
 

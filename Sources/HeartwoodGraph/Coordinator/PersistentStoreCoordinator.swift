@@ -23,6 +23,9 @@ public final class PersistentStoreCoordinator: Sendable {
   /// Counts the changes of ``persistentStores``.
   let storeChanges = ChangeCounter()
   let objectClasses: ObjectClassMap
+  /// What contexts save to the stores.
+  let saveBroadcast = ChangeBroadcast()
+  private let isClosedFlag = Atomic<Bool>(false)
 
   /// Makes a coordinator without stores.
   ///
@@ -72,6 +75,7 @@ extension PersistentStoreCoordinator {
     at url: URL?,
     options: StoreOptions = StoreOptions()
   ) throws -> PersistentStore {
+    try checkNotClosed()
     let request = try request(type: type, configuration: configuration, at: url, options: options)
     try checkNotOpen(request.path)
     let store = try opener.open(request)
@@ -84,6 +88,7 @@ extension PersistentStoreCoordinator {
     let place = store.path.map(resolvedPath)
     let identifier = store.identifier
     try stores.withLock { stores throws(PersistenceError) in
+      try checkNotClosed()
       if let place, stores.contains(where: { $0.path.map(resolvedPath) == place }) {
         throw Self.alreadyOpen(store.path)
       }
@@ -114,6 +119,25 @@ extension PersistentStoreCoordinator {
     guard wasOpen else { throw Self.notOpen(store.path) }
     storeChanges.advance()
     _ = store.engine.close(unlessSavedSince: nil)
+  }
+
+  /// Closes all stores for good. Contexts throw ``PersistenceError/Code/coordinatorClosed`` from then on; objects keep the values that
+  /// they have read. Saves that are under way are waited for.
+  public func close() {
+    isClosedFlag.store(true, ordering: .releasing)
+    // A store that is removed by somebody else at the same time is closed all the same.
+    for store in persistentStores { try? remove(store) }
+  }
+
+  /// Whether ``close()`` was called.
+  public var isClosed: Bool { isClosedFlag.load(ordering: .acquiring) }
+
+  func checkNotClosed() throws(PersistenceError) {
+    guard isClosed else { return }
+    throw PersistenceError(
+      .coordinatorClosed,
+      "The coordinator was closed. Make another one, with contexts of its own."
+    )
   }
 
   /// The open store whose file is at `url`, or nil.

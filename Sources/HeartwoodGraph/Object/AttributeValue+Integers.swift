@@ -11,12 +11,16 @@ extension Int: AttributeValue {
   /// The value as stores take it.
   public var propertyValue: PropertyValue { .integer(Int64(self)) }
 
+  /// Makes a value of one that stores give; nil where it is null or of another type.
+  public init?(propertyValue: PropertyValue) {
+    guard case .integer(let value) = propertyValue else { return nil }
+    self.init(truncatingIfNeeded: value)
+  }
+
   /// Reads the attribute of `key`; nil where it has no value.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Int? {
     object.readAttribute(key) {
       Int(truncatingIfNeeded: $0.unsafeInteger($1))
-    } _: { value in
-      if case .integer(let value) = value { Int(truncatingIfNeeded: value) } else { nil }
     }
   }
 }
@@ -31,12 +35,16 @@ extension Int16: AttributeValue {
   /// The value as stores take it.
   public var propertyValue: PropertyValue { .integer(Int64(self)) }
 
+  /// Makes a value of one that stores give; nil where it is null or of another type.
+  public init?(propertyValue: PropertyValue) {
+    guard case .integer(let value) = propertyValue else { return nil }
+    self.init(truncatingIfNeeded: value)
+  }
+
   /// Reads the attribute of `key`; nil where it has no value.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Int16? {
     object.readAttribute(key) {
       Int16(truncatingIfNeeded: $0.unsafeInteger($1))
-    } _: { value in
-      if case .integer(let value) = value { Int16(truncatingIfNeeded: value) } else { nil }
     }
   }
 }
@@ -51,12 +59,16 @@ extension Int32: AttributeValue {
   /// The value as stores take it.
   public var propertyValue: PropertyValue { .integer(Int64(self)) }
 
+  /// Makes a value of one that stores give; nil where it is null or of another type.
+  public init?(propertyValue: PropertyValue) {
+    guard case .integer(let value) = propertyValue else { return nil }
+    self.init(truncatingIfNeeded: value)
+  }
+
   /// Reads the attribute of `key`; nil where it has no value.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Int32? {
     object.readAttribute(key) {
       Int32(truncatingIfNeeded: $0.unsafeInteger($1))
-    } _: { value in
-      if case .integer(let value) = value { Int32(truncatingIfNeeded: value) } else { nil }
     }
   }
 }
@@ -71,12 +83,16 @@ extension Int64: AttributeValue {
   /// The value as stores take it.
   public var propertyValue: PropertyValue { .integer(Int64(self)) }
 
+  /// Makes a value of one that stores give; nil where it is null or of another type.
+  public init?(propertyValue: PropertyValue) {
+    guard case .integer(let value) = propertyValue else { return nil }
+    self.init(truncatingIfNeeded: value)
+  }
+
   /// Reads the attribute of `key`; nil where it has no value.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Int64? {
     object.readAttribute(key) {
       Int64(truncatingIfNeeded: $0.unsafeInteger($1))
-    } _: { value in
-      if case .integer(let value) = value { Int64(truncatingIfNeeded: value) } else { nil }
     }
   }
 }

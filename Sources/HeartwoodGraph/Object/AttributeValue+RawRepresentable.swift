@@ -16,6 +16,12 @@ extension AttributeValue where Self: RawRepresentable, RawValue: AttributeValue 
   /// The raw value as stores take it.
   public var propertyValue: PropertyValue { rawValue.propertyValue }
 
+  /// Makes a value of one that stores give; nil where it is null, of another type, or without a case.
+  public init?(propertyValue: PropertyValue) {
+    guard let rawValue = RawValue(propertyValue: propertyValue) else { return nil }
+    self.init(rawValue: rawValue)
+  }
+
   /// Reads the attribute of `key`; nil where it has no value, or one without a case.
   @inlinable
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Self? {

@@ -17,12 +17,16 @@ extension String: AttributeValue {
   /// The value as stores take it.
   public var propertyValue: PropertyValue { .string(self) }
 
+  /// Makes a value of one that stores give; nil where it is null or of another type.
+  public init?(propertyValue: PropertyValue) {
+    guard case .string(let value) = propertyValue else { return nil }
+    self = value
+  }
+
   /// Reads the attribute of `key`; nil where it has no value.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> String? {
     object.readAttribute(key) {
       $0.unsafeString($1)
-    } _: { value in
-      if case .string(let value) = value { value } else { nil }
     }
   }
 }
@@ -37,12 +41,16 @@ extension Bool: AttributeValue {
   /// The value as stores take it.
   public var propertyValue: PropertyValue { .boolean(self) }
 
+  /// Makes a value of one that stores give; nil where it is null or of another type.
+  public init?(propertyValue: PropertyValue) {
+    guard case .boolean(let value) = propertyValue else { return nil }
+    self = value
+  }
+
   /// Reads the attribute of `key`; nil where it has no value.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Bool? {
     object.readAttribute(key) {
       $0.unsafeBoolean($1)
-    } _: { value in
-      if case .boolean(let value) = value { value } else { nil }
     }
   }
 }
@@ -57,12 +65,16 @@ extension Double: AttributeValue {
   /// The value as stores take it.
   public var propertyValue: PropertyValue { .double(self) }
 
+  /// Makes a value of one that stores give; nil where it is null or of another type.
+  public init?(propertyValue: PropertyValue) {
+    guard case .double(let value) = propertyValue else { return nil }
+    self = value
+  }
+
   /// Reads the attribute of `key`; nil where it has no value.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Double? {
     object.readAttribute(key) {
       $0.unsafeDouble($1)
-    } _: { value in
-      if case .double(let value) = value { value } else { nil }
     }
   }
 }
@@ -77,12 +89,16 @@ extension Float: AttributeValue {
   /// The value as stores take it.
   public var propertyValue: PropertyValue { .float(self) }
 
+  /// Makes a value of one that stores give; nil where it is null or of another type.
+  public init?(propertyValue: PropertyValue) {
+    guard case .float(let value) = propertyValue else { return nil }
+    self = value
+  }
+
   /// Reads the attribute of `key`; nil where it has no value.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Float? {
     object.readAttribute(key) {
       $0.unsafeFloat($1)
-    } _: { value in
-      if case .float(let value) = value { value } else { nil }
     }
   }
 }
@@ -97,12 +113,16 @@ extension Decimal: AttributeValue {
   /// The value as stores take it.
   public var propertyValue: PropertyValue { .decimal(self) }
 
+  /// Makes a value of one that stores give; nil where it is null or of another type.
+  public init?(propertyValue: PropertyValue) {
+    guard case .decimal(let value) = propertyValue else { return nil }
+    self = value
+  }
+
   /// Reads the attribute of `key`; nil where it has no value.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Decimal? {
     object.readAttribute(key) {
       $0.unsafeDecimal($1)
-    } _: { value in
-      if case .decimal(let value) = value { value } else { nil }
     }
   }
 }
@@ -117,12 +137,16 @@ extension UUID: AttributeValue {
   /// The value as stores take it.
   public var propertyValue: PropertyValue { .uuid(self) }
 
+  /// Makes a value of one that stores give; nil where it is null or of another type.
+  public init?(propertyValue: PropertyValue) {
+    guard case .uuid(let value) = propertyValue else { return nil }
+    self = value
+  }
+
   /// Reads the attribute of `key`; nil where it has no value.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> UUID? {
     object.readAttribute(key) {
       $0.unsafeUUID($1)
-    } _: { value in
-      if case .uuid(let value) = value { value } else { nil }
     }
   }
 }
@@ -137,12 +161,16 @@ extension Date: AttributeValue {
   /// The value as stores take it.
   public var propertyValue: PropertyValue { .date(self) }
 
+  /// Makes a value of one that stores give; nil where it is null or of another type.
+  public init?(propertyValue: PropertyValue) {
+    guard case .date(let value) = propertyValue else { return nil }
+    self = value
+  }
+
   /// Reads the attribute of `key`; nil where it has no value.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Date? {
     object.readAttribute(key) {
       Date(timeIntervalSinceReferenceDate: $0.unsafeDouble($1))
-    } _: { value in
-      if case .date(let value) = value { value } else { nil }
     }
   }
 }
@@ -157,12 +185,16 @@ extension Data: AttributeValue {
   /// The value as stores take it.
   public var propertyValue: PropertyValue { .binary(self) }
 
+  /// Makes a value of one that stores give; nil where it is null or of another type.
+  public init?(propertyValue: PropertyValue) {
+    guard case .binary(let value) = propertyValue else { return nil }
+    self = value
+  }
+
   /// Reads the attribute of `key`; nil where it has no value.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Data? {
     object.readAttribute(key) {
       Data($0.unsafeBytes($1))
-    } _: { value in
-      if case .binary(let value) = value { value } else { nil }
     }
   }
 }
@@ -180,9 +212,14 @@ extension URL: AttributeValue {
   /// The value as stores take it.
   public var propertyValue: PropertyValue { .uri(self) }
 
+  /// Makes a value of one that stores give; nil where it is null or of another type.
+  public init?(propertyValue: PropertyValue) {
+    guard case .uri(let value) = propertyValue else { return nil }
+    self = value
+  }
+
   /// Reads the attribute of `key`; nil where it has no value.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> URL? {
-    guard case .uri(let value) = object.attributeValue(key, fits: fits) else { return nil }
-    return value
+    URL(propertyValue: object.attributeValue(key, fits: fits))
   }
 }

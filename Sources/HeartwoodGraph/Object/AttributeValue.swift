@@ -19,6 +19,8 @@ public protocol AttributeValue: Sendable {
   static func fits(_ type: AttributeType) -> Bool
   /// The value as stores take it.
   var propertyValue: PropertyValue { get }
+  /// Makes a value of one that stores give; nil where it is null or of another type.
+  init?(propertyValue: PropertyValue)
 }
 
 extension AttributeValue {
@@ -53,8 +55,7 @@ extension ManagedObject {
   @inline(__always)
   final func readAttribute<Value: AttributeValue>(
     _ key: PropertyKey,
-    _ stored: (ColumnView, Int) -> Value,
-    _ changed: (PropertyValue) -> Value?
+    _ stored: (ColumnView, Int) -> Value
   ) -> Value? {
     let ordinal = key.ordinal(in: self) { $0.attributeType.map(Value.fits) ?? false }
     if case .fault = content { fireFault() }
@@ -62,7 +63,7 @@ extension ManagedObject {
     if let views = readViews {
       return views[ordinal].unsafeIsNull(rowID.row) ? nil : stored(views[ordinal], rowID.row)
     }
-    if let value = changedValue(at: ordinal) { return changed(value) }
+    if let value = changedValue(at: ordinal) { return Value(propertyValue: value) }
     guard let views = committedViews, !views[ordinal].unsafeIsNull(rowID.row) else { return nil }
     return stored(views[ordinal], rowID.row)
   }
@@ -109,4 +110,15 @@ extension Optional: AttributeValue where Wrapped: AttributeValue {
 
   /// The value as stores take it; null for nil.
   public var propertyValue: PropertyValue { self?.propertyValue ?? .null }
+
+  /// Makes a value of one that stores give: null makes nil, and a value of another type makes none.
+  public init?(propertyValue: PropertyValue) {
+    if propertyValue.isNull {
+      self = nil
+    } else if let value = Wrapped(propertyValue: propertyValue) {
+      self = value
+    } else {
+      return nil
+    }
+  }
 }

@@ -11,6 +11,10 @@ final class EntityBinding {
   /// Indexed by property ordinal.
   let traits: [PropertyTrait]
   let transientOrdinals: [Int]
+  /// The class's own validators.
+  let validators: [BoundValidator]
+  /// Whether the objects are of a subclass, which may have hooks of its own.
+  let hasOwnClass: Bool
   /// What a new object has, indexed by property ordinal; nil where nothing is.
   let initialValues: [PropertyValue?]
   /// Where the objects' records are; nil for new ones.
@@ -50,6 +54,8 @@ final class EntityBinding {
     self.objectClass = objectClass
     self.traits = entity.traits
     self.transientOrdinals = entity.properties.indices.filter { entity.properties[$0].isTransient }
+    self.validators = objectClass.propertyValidators.map { BoundValidator($0, entity) }
+    self.hasOwnClass = objectClass != ManagedObject.self
     self.initialValues = entity.properties.map { property in
       property.attribute.flatMap { $0.defaultValue.isNull ? nil : $0.defaultValue }
     }
@@ -104,6 +110,8 @@ extension EntityBinding {
     let previous = table
     table = newest
     if let first = previous.firstUnsavedRow { follow(rowsFrom: first, of: previous) }
+    // A version that is older may have fewer rows.
+    if let end = newest.firstRowMissing(of: previous) { follow(rowsFrom: end, of: previous) }
   }
 
   /// Lets objects whose records were in rows that no store had be found where these are now.

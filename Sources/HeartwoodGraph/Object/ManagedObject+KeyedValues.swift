@@ -9,7 +9,7 @@ extension ManagedObject {
   ///
   /// - Throws: ``PersistenceError/Code/propertyUnknown``.
   public final func propertyValue(forKey name: String) throws(PersistenceError) -> PropertyValue {
-    value(at: try ordinal(name))
+    value(at: try ordinal(ofProperty: name))
   }
 
   /// Sets the value of the property called `name`. Setting a relationship changes its inverse too.
@@ -17,7 +17,7 @@ extension ManagedObject {
   /// - Throws: ``PersistenceError/Code/propertyUnknown``, ``PersistenceError/Code/valueTypeMismatch``, and where an id leads to no
   ///   object of the destination entity, ``PersistenceError/Code/objectNotFound``.
   public final func setPropertyValue(_ value: PropertyValue, forKey name: String) throws(PersistenceError) {
-    let ordinal = try ordinal(name)
+    let ordinal = try ordinal(ofProperty: name)
     try value.checkFits(propertyAt: ordinal, of: entity)
     if binding.traits[ordinal].attributeType != nil { return change(ordinal, to: value) }
     try relate(ordinal, to: try objects(value.objectIDs))
@@ -29,7 +29,7 @@ extension ManagedObject {
     return objects
   }
 
-  private final func ordinal(_ name: String) throws(PersistenceError) -> Int {
+  final func ordinal(ofProperty name: String) throws(PersistenceError) -> Int {
     if let ordinal = entity.ordinal(ofProperty: name) { return ordinal }
     throw PersistenceError(
       .propertyUnknown,
@@ -49,7 +49,7 @@ extension ManagedObject {
   ///
   /// - Throws: ``PersistenceError/Code/propertyUnknown``.
   public final func value(forKey name: String) throws(PersistenceError) -> Any? {
-    let ordinal = try ordinal(name)
+    let ordinal = try ordinal(ofProperty: name)
     switch value(at: ordinal) {
     case .toOne, .toMany:
       let objects = relatedObjects(ordinal)
@@ -63,7 +63,7 @@ extension ManagedObject {
   ///
   /// - Throws: ``PersistenceError/Code/propertyUnknown``, ``PersistenceError/Code/valueTypeMismatch``.
   public final func setValue(_ value: Any?, forKey name: String) throws(PersistenceError) {
-    let ordinal = try ordinal(name)
+    let ordinal = try ordinal(ofProperty: name)
     let trait = binding.traits[ordinal]
     if trait.attributeType != nil {
       return try setPropertyValue(try attributeValue(value, name), forKey: name)
@@ -110,27 +110,5 @@ extension PropertyValue {
     case .uuid(let uuid): uuid
     case .uri(let uri): uri
     }
-  }
-}
-
-// MARK: Changes by name
-
-extension ManagedObject {
-  /// The properties that have changed since the object was read or last saved, and their new values. For a new object, those that
-  /// have a value.
-  public final func changedValues() -> [String: PropertyValue] {
-    guard case .changed(let changes) = content else { return [:] }
-    return Dictionary(
-      uniqueKeysWithValues: changes.unsettledOrdinals.map { (entity.properties[$0].name, value(at: $0)) }
-    )
-  }
-
-  /// The values that the object was read with, by property name; empty for a new object. It fires a fault.
-  public final func committedValues() -> [String: PropertyValue] {
-    if case .fault = content { fireFault() }
-    guard group != nil else { return [:] }
-    return Dictionary(
-      uniqueKeysWithValues: entity.properties.indices.map { (entity.properties[$0].name, committedValue(at: $0)) }
-    )
   }
 }

@@ -20,7 +20,7 @@ extension ManagedObject {
     set { relateOrStop(key.ordinal(in: self, \.isToMany), to: newValue) }
   }
 
-  private final func cast<Destination: ManagedObject>(_ object: ManagedObject, _ key: PropertyKey) -> Destination {
+  final func cast<Destination: ManagedObject>(_ object: ManagedObject, _ key: PropertyKey) -> Destination {
     guard let destination = object as? Destination else {
       preconditionFailure(
         "\(entity.name).\(key.name) leads to an object of class \(type(of: object)), and its key says \(Destination.self). Give "
@@ -30,7 +30,7 @@ extension ManagedObject {
     return destination
   }
 
-  private final func relateOrStop(_ ordinal: Int, to objects: [ManagedObject]) {
+  final func relateOrStop(_ ordinal: Int, to objects: [ManagedObject]) {
     do throws(PersistenceError) {
       try relate(ordinal, to: objects)
     } catch {
@@ -84,6 +84,25 @@ extension ManagedObject {
     guard let inverse = binding.traits[ordinal].inverseOrdinal else { return }
     if let old { binding.context?.objectIfPresent(old)?.unlink(inverse, from: objectID) }
     object?.link(inverse, to: self, forward: ordinal)
+  }
+
+  /// Lets a to-many relationship lead to one object more. Returns whether it did not yet.
+  ///
+  /// - Throws: as ``relate(_:to:)``.
+  final func addLink(_ ordinal: Int, to object: ManagedObject) throws(PersistenceError) -> Bool {
+    if leads(ordinal, to: object.objectID) { return false }
+    try check(object, ordinal)
+    changeLinks(ordinal) { $0.append(object.objectID) }
+    if let inverse = binding.traits[ordinal].inverseOrdinal { object.link(inverse, to: self, forward: ordinal) }
+    return true
+  }
+
+  /// Lets a to-many relationship lead to one object less. Returns whether it did.
+  final func removeLink(_ ordinal: Int, to object: ManagedObject) -> Bool {
+    guard leads(ordinal, to: object.objectID) else { return false }
+    changeLinks(ordinal) { $0.remove(object.objectID) }
+    if let inverse = binding.traits[ordinal].inverseOrdinal { object.unlink(inverse, from: objectID) }
+    return true
   }
 
   /// Whether a relationship may lead to `object`.

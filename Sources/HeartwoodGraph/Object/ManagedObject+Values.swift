@@ -50,9 +50,14 @@ extension ManagedObject {
   private final func checkChangeable() {
     // A fault fires without a context too, and what awakes it notes no change there.
     if state.contains(.awaking) { return }
+    guard let context = managedObjectContext else {
+      preconditionFailure(
+        "The object's context is gone or has let go of it. Keep the context, and after a reset or a rollback fetch the object anew."
+      )
+    }
     precondition(
-      managedObjectContext != nil,
-      "The object's context is gone or has let go of it. Keep the context, and after a reset or a rollback fetch the object anew."
+      !context.isValidating,
+      "An object cannot be changed while objects are validated. Change it in willSave()."
     )
     precondition(
       !state.contains(.deleted),

@@ -59,6 +59,39 @@ open class ManagedObject {
 
   /// Called when the object is about to be deleted, while its relationships still lead where they did.
   open func prepareForDeletion() {}
+
+  /// Called when the object is about to be inserted, updated or deleted by a save, before it is validated.
+  ///
+  /// What is changed here is saved too, and the objects that it changes are told again, this one as well: change only what differs
+  /// from what it shall be, or use ``subscript(primitive:)``, which does not count as a change here. Saving from here is a mistake.
+  open func willSave() {}
+
+  /// Called when a save has inserted, updated or deleted the object, once all is done. Changes made here are for the next save.
+  open func didSave() {}
+
+  /// Called when a refresh is about to make the object a fault. Its values are still there.
+  open func willTurnIntoFault() {}
+
+  /// Called when a refresh has made the object a fault. Forget here what was made of its values.
+  open func didTurnIntoFault() {}
+
+  // MARK: Validation
+
+  /// Checks the values of single properties, beside the rules of the model: for each save that inserts or updates an object of the
+  /// class, and for ``validateValue(_:forKey:)``. A subclass gives those of its superclass too.
+  open class var propertyValidators: [PropertyValidator] { [] }
+
+  /// Called before the object is inserted by a save. Throw what is wrong with it: a ``validationFault(_:_:)``, several in a
+  /// `PersistenceError.validationFailed(_:)`, or any other error. A save gathers them from all objects.
+  ///
+  /// Change nothing here: ``willSave()`` is the place for that.
+  open func validateForInsert() throws {}
+
+  /// Called before changes of the object are written by a save; see ``validateForInsert()``.
+  open func validateForUpdate() throws {}
+
+  /// Called before the object is deleted by a save; see ``validateForInsert()``.
+  open func validateForDelete() throws {}
 }
 
 @available(

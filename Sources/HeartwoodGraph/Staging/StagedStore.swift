@@ -8,6 +8,10 @@ import Synchronization
 /// does and never waits for it. Locks are taken from the child's side to the store's only.
 final class StagedStore: RecordSource {
   private struct State {
+    /// What the parent itself reads from.
+    var base: any RecordSource
+    /// How far the numbers of former bases were ahead.
+    var lead: UInt64 = 0
     /// What the parent has published of its changes, by entity ordinal.
     var pending: [Int: PendingRecords] = [:]
     /// What children have saved and is not in ``pending`` yet.
@@ -30,15 +34,17 @@ final class StagedStore: RecordSource {
     fileprivate(set) var isTaken = false
   }
 
-  private let base: any RecordSource
+  let store: PersistentStore
+  let scopes: [ObjectIDScope]
   private let model: ManagedObjectModel
-  /// Counts what children saved to the parent, in whatever store.
-  private let arrivals: ChangeCounter
+  private let arrivals: ArrivalSignal
   private let changes = ChangeCounter()
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
-  init(base: any RecordSource, model: ManagedObjectModel, arrivals: ChangeCounter) {
-    self.base = base
+  init(base: any RecordSource, model: ManagedObjectModel, arrivals: ArrivalSignal) {
+    store = base.store
+    scopes = base.scopes
+    state = Mutex(State(base: base))
     self.model = model
     self.arrivals = arrivals
   }
@@ -47,10 +53,8 @@ final class StagedStore: RecordSource {
 // MARK: Reading
 
 extension StagedStore {
-  var store: PersistentStore { base.store }
-  var scopes: [ObjectIDScope] { base.scopes }
-  // Both grow only, so their sum is the same only where both are.
-  var changeNumber: UInt64 { base.changeNumber &+ changes.current }
+  // All grow only, so their sum is the same only where each is.
+  var changeNumber: UInt64 { state.withLock { $0.base.changeNumber &+ $0.lead } &+ changes.current }
 
   func table(of entity: EntityDescription) throws -> NodeTable {
     try state.withLock { try table(of: entity, &$0) }
@@ -60,21 +64,21 @@ extension StagedStore {
     let differs = state.withLock { state in
       state.pending[entity.ordinal] != nil || state.arrivals.contains { $0.records[entity.ordinal] != nil }
     }
-    return differs ? try table(of: entity).count : try base.count(of: entity)
+    return differs ? try table(of: entity).count : try state.withLock { $0.base }.count(of: entity)
   }
 
   func newReferences(count: Int, for entity: EntityDescription) throws(PersistenceError) -> ReferenceColumn {
-    try base.newReferences(count: count, for: entity)
+    try state.withLock { $0.base }.newReferences(count: count, for: entity)
   }
 
   private func table(of entity: EntityDescription, _ state: inout State) throws -> NodeTable {
     let ordinal = entity.ordinal
     let changes = [state.pending[ordinal]] + state.arrivals.map { $0.records[ordinal] }
     let pending = changes.compactMap(\.self)
-    if pending.isEmpty { return try base.table(of: entity) }
-    let number = base.changeNumber
+    if pending.isEmpty { return try state.base.table(of: entity) }
+    let number = state.base.changeNumber
     if let version = state.tables[ordinal], version.baseNumber == number { return version.table }
-    var table = try base.table(of: entity)
+    var table = try state.base.table(of: entity)
     for records in pending { try records.apply(to: &table) }
     state.tables[ordinal] = Version(table: table, baseNumber: number)
     return table
@@ -93,12 +97,12 @@ extension StagedStore {
       )
     }
     let commit = try state.withLock { try apply(changes, to: &$0) }
-    arrivals.advance()
+    arrivals.send()
     return commit
   }
 
   private func apply(_ changes: ChangeSet, to state: inout State) throws -> StoreCommit {
-    let number = base.changeNumber
+    let number = state.base.changeNumber
     var contents = StoreContents(
       model: model,
       entities: store.entities,
@@ -120,7 +124,7 @@ extension StagedStore {
       permanentIDs: applied.permanentIDs,
       insertedRows: applied.insertedRows,
       tables: contents.tables,
-      number: number &+ self.changes.advance()
+      number: number &+ state.lead &+ self.changes.advance()
     )
   }
 }
@@ -161,10 +165,17 @@ extension StagedStore {
     }
   }
 
-  /// Lets children see the parent's changes, by entity ordinal. They have in them what the parent took of its children.
-  func publish(_ pending: [Int: PendingRecords]) {
+  /// Lets children see the parent's changes, by entity ordinal, over what it reads from. They have in them what the parent took of
+  /// its children.
+  func publish(_ pending: [Int: PendingRecords], over base: any RecordSource) {
     let differs = state.withLock { state in
-      let differs = !pending.isEmpty || !state.pending.isEmpty || state.arrivals.contains(where: \.isTaken)
+      let isOther = state.base !== base
+      let differs = isOther || !pending.isEmpty || !state.pending.isEmpty || state.arrivals.contains(where: \.isTaken)
+      if isOther {
+        let (former, new) = (state.base.changeNumber, base.changeNumber)
+        if former > new { state.lead &+= former - new }
+        state.base = base
+      }
       state.pending = pending
       state.arrivals.removeAll(where: \.isTaken)
       state.tables = [:]

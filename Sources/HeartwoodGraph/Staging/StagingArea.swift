@@ -7,8 +7,10 @@ final class StagingArea: Sendable {
   /// What the context itself reads from; nil where that is the stores.
   private let upstream: StagingArea?
   private let stores = Mutex<[StagedStore]>([])
-  /// Counts the saves of children.
-  let arrivals = ChangeCounter()
+  /// Tells the context that a child has saved.
+  let arrivals = ArrivalSignal()
+  /// What is saved to the context, and by it.
+  let saveBroadcast = ChangeBroadcast()
 
   init(_ persistentStoreCoordinator: PersistentStoreCoordinator, upstream: StagingArea?) {
     self.persistentStoreCoordinator = persistentStoreCoordinator

@@ -85,6 +85,6 @@ extension ManagedObjectContext {
     object.state.insert(.inserted)
     lostIDs.remove(object.objectID)
     inserted.append(object, object.objectID)
-    noteChange(object)
+    noteInsertion(of: object)
   }
 }

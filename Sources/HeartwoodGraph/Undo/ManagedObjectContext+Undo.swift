@@ -23,12 +23,14 @@ extension ManagedObjectContext {
     undoManager?.redo()
   }
 
-  /// Ends the event: what has changed up to here is undone together, and apart from what comes.
+  /// Ends the event: what has changed up to here is undone together, and apart from what comes, and those who listen are told; see
+  /// ``objectsDidChange``.
   ///
   /// Saving, undoing and redoing do it as well.
   public func processPendingChanges() {
     registerPendingChanges()
     undoManager?.endEvent()
+    tellChangeEvent()
   }
 
   /// Tells the undo manager what has changed since it was last told.

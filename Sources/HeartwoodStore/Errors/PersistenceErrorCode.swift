@@ -10,9 +10,9 @@ extension PersistenceError {
       case capabilityMissing, valueUnsupported
       case entityUnknown, propertyUnknown, valueTypeMismatch, objectClassMismatch
       case objectNotFound, duplicateReference, danglingReference
-      case saveConflict, validationFailed
+      case saveConflict, validationFailed, saveNeverSettles
       case historyNotTracked, historyTokenExpired
-      case isolationCrossed
+      case isolationCrossed, coordinatorClosed, queryGenerationUnavailable
       case encryptionKeyMissing, encryptionKeyWrong, encryptionKeyUnusable
     }
     private let kind: Kind
@@ -71,12 +71,18 @@ extension PersistenceError {
     public static let saveConflict = Code(kind: .saveConflict)
     /// Objects are not fit to be saved. The error's context lists every fault: ``PersistenceError/Context/validationFaults``.
     public static let validationFailed = Code(kind: .validationFailed)
+    /// Objects go on changing in their `willSave`, so that there is never a state to save.
+    public static let saveNeverSettles = Code(kind: .saveNeverSettles)
     /// The store could keep its history, and does not.
     public static let historyNotTracked = Code(kind: .historyNotTracked)
     /// A token stands where the store's history has nothing, or nothing any more.
     public static let historyTokenExpired = Code(kind: .historyTokenExpired)
     /// What was asked for is of another isolation and cannot be waited for.
     public static let isolationCrossed = Code(kind: .isolationCrossed)
+    /// The coordinator was closed, and its contexts can no longer be used.
+    public static let coordinatorClosed = Code(kind: .coordinatorClosed)
+    /// A context cannot be pinned to a version of the records, or not to this one.
+    public static let queryGenerationUnavailable = Code(kind: .queryGenerationUnavailable)
     /// The file is encrypted, and no key was given.
     public static let encryptionKeyMissing = Code(kind: .encryptionKeyMissing)
     /// The file is encrypted with another key.

@@ -88,6 +88,16 @@ extension NodeTable {
     row.group < groups.count && row.row < groups[row.group].rowCount && groups[row.group].isLive(row.row)
   }
 
+  /// The first row of `other`, another version of the table, that is not in this one, whether its record was deleted or not; nil where
+  /// all are.
+  package func firstRowMissing(of other: NodeTable) -> RowID? {
+    let common = min(groups.count, other.groups.count)
+    for ordinal in 0..<common where groups[ordinal].rowCount < other.groups[ordinal].rowCount {
+      return RowID(group: ordinal, row: groups[ordinal].rowCount)
+    }
+    return other.groups.count > common ? RowID(group: common, row: 0) : nil
+  }
+
   /// The rows of all records, in order.
   package var liveRows: LiveRows { LiveRows(groups) }
 

@@ -5,13 +5,19 @@ extension PersistenceError {
   private static let mostFaultsTold = 10
 
   /// The error of objects that are not fit to be saved, for `faults`, of which there is at least one.
-  package static func validationFailed(_ faults: [ValidationFault]) -> PersistenceError {
+  ///
+  /// - Parameter underlyingError: an error that a validation of the application's own has thrown.
+  public static func validationFailed(
+    _ faults: [ValidationFault],
+    underlyingError: (any Error)? = nil
+  ) -> PersistenceError {
     var seen: Set<ManagedObjectID> = []
     let objectIDs = faults.map(\.objectID).filter { seen.insert($0).inserted }
     return PersistenceError(
       .validationFailed,
       message(of: faults),
-      context: Context(objectIDs: objectIDs, validationFaults: faults)
+      context: Context(objectIDs: objectIDs, validationFaults: faults),
+      underlyingError: underlyingError
     )
   }
 

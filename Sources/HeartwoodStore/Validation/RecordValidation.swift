@@ -19,6 +19,20 @@ package struct RecordValidation {
     return validation.faults
   }
 
+  /// What is wrong with one value of a record.
+  package static func faults(
+    in value: PropertyValue,
+    at ordinal: Int,
+    of objectID: ManagedObjectID
+  ) -> [ValidationFault] {
+    var validation = RecordValidation(objectID: objectID)
+    validation.check(value, ordinal)
+    for attribute in objectID.entity.ruledAttributes where attribute.ordinal == ordinal {
+      validation.check(value, attribute)
+    }
+    return validation.faults
+  }
+
   private init(objectID: ManagedObjectID) {
     self.objectID = objectID
   }

@@ -9,21 +9,33 @@ public import HeartwoodModel
 ///     } catch let error as PersistenceError where error.code == .validationFailed {
 ///       for fault in error.context.validationFaults where fault.kind == .tooLong { … }
 ///     }
-public struct ValidationFault: Sendable, Hashable {
+public struct ValidationFault: Error, Hashable {
   /// The object.
   public let objectID: ManagedObjectID
-  /// The name of the property.
+  /// The name of the property; empty where the fault is the object's as a whole.
   public let property: String
   /// What is wrong.
   public let kind: Kind
   /// What is wrong, for a person. It does not hold the value.
   public let message: String
+  /// The other objects concerned: those that a relationship leads to which denies a deletion.
+  public let relatedObjectIDs: [ManagedObjectID]
 
-  package init(_ kind: Kind, _ objectID: ManagedObjectID, _ property: String, _ problem: String) {
+  /// Makes a fault.
+  ///
+  /// - Parameter problem: what is wrong with the property, as the rest of a sentence that begins with its name.
+  package init(
+    _ kind: Kind,
+    _ objectID: ManagedObjectID,
+    _ property: String,
+    _ problem: String,
+    relatedObjectIDs: [ManagedObjectID] = []
+  ) {
     self.objectID = objectID
     self.property = property
     self.kind = kind
-    self.message = "\(objectID.entity.name).\(property) \(problem)"
+    self.message = "\(objectID.entity.name)\(property.isEmpty ? "" : ".")\(property) \(problem)"
+    self.relatedObjectIDs = relatedObjectIDs
   }
 
   /// The name of the object's entity.
@@ -42,7 +54,7 @@ extension ValidationFault {
       case missingValue, wrongType
       case tooSmall, tooGreat, tooEarly, tooLate
       case tooShort, tooLong, patternMismatch
-      case tooFew, tooMany, deletionDenied
+      case tooFew, tooMany, deletionDenied, rejected
     }
     private let name: Name
 
@@ -70,6 +82,8 @@ extension ValidationFault {
     public static let tooMany = Kind(name: .tooMany)
     /// The object is to be deleted while a relationship whose delete rule is ``DeleteRule/deny`` leads to others.
     public static let deletionDenied = Kind(name: .deletionDenied)
+    /// The application's own validation does not accept the value or the object.
+    public static let rejected = Kind(name: .rejected)
   }
 }
 
@@ -77,7 +91,7 @@ extension ValidationFault.Kind {
   /// The code of CocoaError that Core Data reports in the same case.
   public var cocoaErrorCode: Int {
     switch name {
-    case .wrongType: 1550
+    case .wrongType, .rejected: 1550
     case .missingValue: 1570
     case .tooFew: 1580
     case .tooMany: 1590

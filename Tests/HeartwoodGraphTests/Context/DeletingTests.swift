@@ -130,6 +130,7 @@ import Testing
     #expect(error.context.objectIDs == [book.objectID])
     #expect(error.message.contains("Book.readers"))
     #expect(error.context.validationFaults.map(\.kind) == [.deletionDenied])
+    #expect(error.context.validationFaults.map(\.relatedObjectIDs) == [[ann.objectID]])
     #expect(book.isDeleted)
     context.delete(ann)
     try context.save()

@@ -1,0 +1,68 @@
+public import HeartwoodModel
+import HeartwoodStore
+
+extension ManagedObjectContext {
+  /// The object of `objectID`, as a fault where it was not registered yet. It does not read the record.
+  ///
+  /// Where there is no such record (any more), or its store is not open, the object is one that counts as deleted and has no
+  /// values; ``existingObject(with:)`` throws then. The entity of the id must be one of the model.
+  public func object(with objectID: ManagedObjectID) -> ManagedObject {
+    if let object = objectIfPresent(objectID) { return object }
+    guard let entity = persistentStoreCoordinator.managedObjectModel.entity(named: objectID.entity.name) else {
+      preconditionFailure(
+        "The model has no entity called \(objectID.entity.name). Use the id with a coordinator of its own model."
+      )
+    }
+    let binding = binding(for: entity, in: nil)
+    let changes = ObjectChanges(
+      newID: objectID,
+      group: nil,
+      values: Array(repeating: nil, count: binding.traits.count)
+    )
+    return binding.objectClass.init(
+      ManagedObjectSeed(binding: binding, content: .changed(changes), rowID: .none, state: .inaccessible)
+    )
+  }
+
+  /// Lets all objects that stores have take the newest values, with their own changes on top; see ``refresh(_:mergeChanges:)``. A
+  /// pinned context moves on to the newest version.
+  public func refreshAllObjects() {
+    advanceQueryGeneration()
+    followStores()
+    var refreshed = emptyChanges()
+    for object in registeredObjects where canBeRefreshed(object) {
+      renew(object, mergeChanges: true)
+      refreshed.refreshedObjectIDs.insert(object.objectID)
+    }
+    tellObjectChanges(refreshed)
+  }
+
+  /// Lets the next save fail where somebody else has saved `object` since it was read, also where the save does not change it.
+  ///
+  /// Objects that the save changes are checked anyway. New objects and faults have nothing to compare.
+  public func detectConflicts(for object: ManagedObject) {
+    precondition(
+      object.managedObjectContext === self,
+      "The object is not, or no longer, of this context. Detect conflicts in its own."
+    )
+    watched.append(object)
+  }
+
+  /// Compares the objects that ``detectConflicts(for:)`` was called for.
+  func checkWatchedObjects() throws {
+    var conflicts: [ManagedObject] = []
+    for object in watched.objects where !object.isInserted && !object.isFault && object.managedObjectContext === self {
+      guard let store = object.binding.store else { continue }
+      let table = try storeSource(for: store).table(of: object.entity)
+      let row = try table.row(of: object.objectID.reference)
+      if row.map(table.version) != object.baseVersion { conflicts.append(object) }
+    }
+    guard conflicts.isEmpty else {
+      throw PersistenceError(
+        .saveConflict,
+        "Objects were changed or deleted by another save since they were read. Refresh them and save again.",
+        context: .init(objectIDs: conflicts.map(\.objectID))
+      )
+    }
+  }
+}

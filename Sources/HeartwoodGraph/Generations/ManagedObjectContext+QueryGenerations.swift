@@ -1,0 +1,59 @@
+import HeartwoodModel
+import HeartwoodStore
+
+extension ManagedObjectContext {
+  /// The version of the records that the context reads; nil where it reads the newest.
+  public var queryGenerationToken: QueryGenerationToken? {
+    generation.map { QueryGenerationToken(kind: .generation($0)) }
+  }
+
+  /// Lets the context read one version of the records from now on, whatever others save, and its children too.
+  ///
+  /// Objects that have read their values keep them until they are refreshed; faults read the version. ``save()``, ``reset()``,
+  /// ``mergeChanges(from:)`` and ``refreshAllObjects()`` let a pinned context move on to the newest version. A save is a conflict
+  /// where others have saved the same records since the version. Objects whose records the version does not have count as deleted.
+  ///
+  /// - Parameter token: ``QueryGenerationToken/current``, a token of a context of the same coordinator, or nil to read the newest
+  ///   again, which releases the version.
+  /// - Throws: ``PersistenceError/Code/queryGenerationUnavailable`` in the child of another context, which reads what its parent
+  ///   does, and where a token's stores are not open here; what reading records can throw.
+  public func setQueryGeneration(from token: QueryGenerationToken?) throws {
+    guard case .stores = upstream else {
+      throw PersistenceError(
+        .queryGenerationUnavailable,
+        "A child context reads what its parent reads. Pin the context at the end of the chain, which saves to the stores."
+      )
+    }
+    try prepare()
+    let generation: QueryGeneration? =
+      switch token?.kind {
+      case nil: nil
+      case .current: try QueryGeneration(persistentStoreCoordinator)
+      case .generation(let generation): generation
+      }
+    for pinned in generation?.stores ?? [] where !persistentStoreCoordinator.isOpen(pinned.store) {
+      throw PersistenceError(
+        .queryGenerationUnavailable,
+        "A store of the version is not open in this context's coordinator, or no longer. Pin the context to the current version.",
+        context: .init(path: pinned.store.path)
+      )
+    }
+    pin(to: generation)
+  }
+
+  /// Lets a pinned context read the newest version. Where that cannot be read, it reads what stores have without being pinned.
+  func advanceQueryGeneration() {
+    if generation == nil { return }
+    pin(to: try? QueryGeneration(persistentStoreCoordinator))
+  }
+
+  private func pin(to newGeneration: QueryGeneration?) {
+    generation = newGeneration
+    for binding in savedBindings {
+      guard let store = binding.store else { continue }
+      binding.bind(to: source(for: store))
+    }
+    // Children are to read it too.
+    changeNumber &+= 1
+  }
+}

@@ -1,0 +1,35 @@
+import HeartwoodModel
+
+/// The objects that have changed since listeners were last told.
+struct ChangeEvent {
+  private var touched = ObjectList()
+  /// Those of them that are new.
+  private var inserted: Set<ObjectIdentifier> = []
+
+  var isEmpty: Bool { touched.isEmpty }
+
+  mutating func note(_ object: ManagedObject) {
+    touched.append(object)
+  }
+
+  mutating func noteInsertion(of object: ManagedObject) {
+    touched.append(object)
+    inserted.insert(ObjectIdentifier(object))
+  }
+
+  /// What became of the objects, added to `changes`.
+  func told(in changes: ContextChanges) -> ContextChanges {
+    var changes = changes
+    for object in touched.objects {
+      let isNew = inserted.contains(ObjectIdentifier(object))
+      let isGone = object.isDeleted || object.managedObjectContext == nil
+      switch (isNew, isGone) {
+      case (true, true): break
+      case (true, false): changes.insertedObjectIDs.insert(object.objectID)
+      case (false, true): changes.deletedObjectIDs.insert(object.objectID)
+      case (false, false): changes.updatedObjectIDs.insert(object.objectID)
+      }
+    }
+    return changes
+  }
+}

@@ -1,0 +1,60 @@
+public import HeartwoodModel
+import Synchronization
+
+/// What was changed in a context or by a save, as ids: they are Sendable, the objects are not.
+public struct ContextChanges: Sendable {
+  /// The objects that are new.
+  public internal(set) var insertedObjectIDs: Set<ManagedObjectID> = []
+  /// The objects whose values have changed.
+  public internal(set) var updatedObjectIDs: Set<ManagedObjectID> = []
+  /// The objects that are gone.
+  public internal(set) var deletedObjectIDs: Set<ManagedObjectID> = []
+  /// The objects that take the newest values of their records, because they were refreshed or the changes of others were merged.
+  public internal(set) var refreshedObjectIDs: Set<ManagedObjectID> = []
+  /// Whoever changed it, as the context names them (``ManagedObjectContext/transactionAuthor``); nil where that is not told, or
+  /// where several did.
+  public internal(set) var transactionAuthor: String?
+  /// The name of the context; nil where it has none, or where there were several.
+  public internal(set) var contextName: String?
+  /// The context; nil where there were several.
+  var context: ContextIdentifier?
+
+  init(context: ContextIdentifier?, name: String?, author: String?) {
+    self.context = context
+    contextName = name
+    transactionAuthor = author
+  }
+}
+
+extension ContextChanges {
+  /// Whether nothing was changed.
+  public var isEmpty: Bool {
+    insertedObjectIDs.isEmpty && updatedObjectIDs.isEmpty && deletedObjectIDs.isEmpty && refreshedObjectIDs.isEmpty
+  }
+
+  /// Adds changes that were made after these, so that both together tell what became of each object.
+  mutating func append(_ later: ContextChanges) {
+    insertedObjectIDs.subtract(later.deletedObjectIDs)
+    insertedObjectIDs.formUnion(later.insertedObjectIDs)
+    updatedObjectIDs.formUnion(later.updatedObjectIDs)
+    refreshedObjectIDs.formUnion(later.refreshedObjectIDs)
+    updatedObjectIDs.subtract(insertedObjectIDs)
+    updatedObjectIDs.subtract(later.deletedObjectIDs)
+    refreshedObjectIDs.subtract(later.deletedObjectIDs)
+    deletedObjectIDs.subtract(later.insertedObjectIDs)
+    deletedObjectIDs.formUnion(later.deletedObjectIDs)
+    if transactionAuthor != later.transactionAuthor { transactionAuthor = nil }
+    if contextName != later.contextName { contextName = nil }
+    if context != later.context { context = nil }
+  }
+}
+
+/// Tells contexts apart, also those that are gone.
+struct ContextIdentifier: Hashable, Sendable {
+  private let number: UInt64
+  private static let last = Atomic<UInt64>(0)
+
+  init() {
+    number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue
+  }
+}

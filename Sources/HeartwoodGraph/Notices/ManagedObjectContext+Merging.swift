@@ -1,0 +1,61 @@
+import HeartwoodModel
+import HeartwoodStore
+
+extension ManagedObjectContext {
+  /// Takes in what another context has saved, as one of its notices tells: objects that are registered here take the newest
+  /// values, with their own changes on top, and those whose records are gone count as deleted.
+  ///
+  /// New objects need nothing: the next fetch finds them. A pinned context moves on to the newest generation. Changes of this context
+  /// itself are left out.
+  public func mergeChanges(from changes: ContextChanges) {
+    if changes.context == identifier { return }
+    advanceQueryGeneration()
+    followStores()
+    var merged = emptyChanges()
+    for id in changes.updatedObjectIDs.union(changes.deletedObjectIDs).union(changes.refreshedObjectIDs) {
+      guard let object = registeredObject(for: id), merge(object) else { continue }
+      if object.isDeleted { merged.deletedObjectIDs.insert(id) } else { merged.refreshedObjectIDs.insert(id) }
+    }
+    merged.insertedObjectIDs = changes.insertedObjectIDs.filter { registeredObject(for: $0) != nil }
+    tellObjectChanges(merged)
+    if !merged.isEmpty { stagingArea?.saveBroadcast.send(merged) }
+  }
+
+  /// Whether there was something to merge.
+  private func merge(_ object: ManagedObject) -> Bool {
+    guard !object.isInserted, !object.isDeleted, !object.isFault else { return false }
+    renew(object, mergeChanges: true)
+    // Whether the record is gone is to be known now: whoever shows the object must let it go.
+    if object.isFault, object.binding.liveGroup(of: object.rowID) == nil { object.pin() }
+    return true
+  }
+
+  /// Whether what others save to the parent, or to the stores, is merged by itself.
+  ///
+  /// A ``ViewContext`` and a ``BackgroundContext`` merge soon after the save; another context before its next fetch, count or save,
+  /// since nobody else may touch it.
+  public var automaticallyMergesChangesFromParent: Bool {
+    get { merges != nil }
+    set {
+      if newValue == (merges != nil) { return }
+      let broadcast = upstream.stagingArea?.saveBroadcast ?? persistentStoreCoordinator.saveBroadcast
+      merges = newValue ? broadcast.listen(wake: wake) : nil
+      seenMerge = 0
+    }
+  }
+
+  /// Merges what has come since the last time.
+  func takeMerges() {
+    guard let merges else { return }
+    let newest = merges.arrivals.current
+    guard newest != seenMerge else { return }
+    seenMerge = newest
+    for changes in merges.takeAll() { mergeChanges(from: changes) }
+  }
+
+  /// Takes in what children have saved and others have changed.
+  func catchUp() {
+    takeArrivals()
+    takeMerges()
+  }
+}

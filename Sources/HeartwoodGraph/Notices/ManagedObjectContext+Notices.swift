@@ -1,0 +1,89 @@
+import HeartwoodModel
+import HeartwoodStore
+
+// MARK: Listening
+
+extension ManagedObjectContext {
+  /// What the context saves, save by save, beginning with the next.
+  public var didSaveChanges: ContextChangeSequence { ContextChangeSequence(mailbox: saveBroadcast.listen()) }
+
+  /// What becomes of the context's objects: they are inserted, changed, deleted or refreshed.
+  ///
+  /// Changes come together, when an event ends: at ``processPendingChanges()``, a save, the end of a ``BackgroundContext/perform(_:)``;
+  /// in a ``ViewContext`` as soon as the main actor is free. What is refreshed or merged comes at once.
+  public var objectsDidChange: ContextChangeSequence {
+    notesChangeEvents = true
+    return ContextChangeSequence(mailbox: changeBroadcast.listen())
+  }
+
+  /// Calls `body` when something happens, in the isolation of the context and before whoever made it happen goes on.
+  ///
+  /// - Parameter body: it must not save the context.
+  /// - Returns: the observation, which ends when it is let go. It does not hold the context.
+  public func observe(
+    _ event: ContextEvent,
+    _ body: @escaping (ContextChanges) -> Void
+  ) -> ContextObservation {
+    if event == .objectsDidChange { notesChangeEvents = true }
+    return ContextObservation(observers, event, body)
+  }
+}
+
+extension PersistentStoreCoordinator {
+  /// What is saved to the stores, whatever the context, save by save, beginning with the next.
+  public var didSaveChanges: ContextChangeSequence { ContextChangeSequence(mailbox: saveBroadcast.listen()) }
+}
+
+// MARK: Telling
+
+extension ManagedObjectContext {
+  /// Those who learn what the context saves.
+  private var saveAudience: [ChangeBroadcast] {
+    let above = upstream.stagingArea?.saveBroadcast ?? persistentStoreCoordinator.saveBroadcast
+    return [saveBroadcast, above] + [stagingArea?.saveBroadcast].compactMap(\.self)
+  }
+
+  var isSaveHeard: Bool {
+    observers.hasObservers(of: .didSave) || saveAudience.contains(where: \.isHeard)
+  }
+
+  /// Tells what a save did.
+  func tellSave(_ changes: ContextChanges) {
+    observers.tell(changes, .didSave)
+    for broadcast in saveAudience { broadcast.send(changes) }
+  }
+
+  /// Tells what is about to be saved.
+  func tellWillSave() {
+    guard observers.hasObservers(of: .willSave) else { return }
+    var changes = emptyChanges()
+    changes.insertedObjectIDs = Set(inserted.objects.map(\.objectID))
+    changes.updatedObjectIDs = Set(updated.objects.map(\.objectID))
+    changes.deletedObjectIDs = Set(deleted.objects.map(\.objectID))
+    observers.tell(changes, .willSave)
+  }
+
+  var areObjectChangesHeard: Bool {
+    observers.hasObservers(of: .objectsDidChange) || changeBroadcast.isHeard
+  }
+
+  /// Tells what became of objects.
+  func tellObjectChanges(_ changes: ContextChanges) {
+    if changes.isEmpty || !areObjectChangesHeard { return }
+    observers.tell(changes, .objectsDidChange)
+    changeBroadcast.send(changes)
+  }
+
+  /// Tells what has changed since listeners were last told.
+  func tellChangeEvent() {
+    if changeEvent.isEmpty { return }
+    let event = changeEvent
+    changeEvent = ChangeEvent()
+    notesChangeEvents = areObjectChangesHeard
+    if notesChangeEvents { tellObjectChanges(event.told(in: emptyChanges())) }
+  }
+
+  func emptyChanges() -> ContextChanges {
+    ContextChanges(context: identifier, name: name, author: transactionAuthor)
+  }
+}

@@ -1,0 +1,64 @@
+public import HeartwoodModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A type of the application's own that a transformable (or binary) attribute keeps as JSON.
+///
+///     struct Place: CodableAttributeValue {
+///       var latitude = 0.0
+///       var longitude = 0.0
+///       static let absentValue = Place()
+///     }
+///     static let placeKey = AttributeKey<Place?>("place")
+///
+/// The JSON has sorted keys, so equal values have equal bytes. Each read decodes it: keep the value where it is needed often. What
+/// cannot be decoded, since a newer version of the application has written it, reads as no value;
+/// ``ManagedObject/propertyValue(forKey:)`` gives the bytes. A type whose values cannot be encoded at all is a mistake that stops the
+/// process.
+public protocol CodableAttributeValue: AttributeValue, Codable {}
+
+extension CodableAttributeValue {
+  /// Whether the attribute keeps bytes.
+  public static func fits(_ type: AttributeType) -> Bool { Data.fits(type) }
+
+  /// The value as JSON.
+  public var propertyValue: PropertyValue {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.nonConformingFloatEncodingStrategy = .convertToString(
+      positiveInfinity: Self.infinity,
+      negativeInfinity: "-" + Self.infinity,
+      nan: Self.nan
+    )
+    do {
+      return .binary(try encoder.encode(self))
+    } catch {
+      preconditionFailure("\(Self.self) cannot be encoded as JSON. Correct its encode(to:). \(error)")
+    }
+  }
+
+  /// Makes a value of JSON; nil where there is none, or it is of another form.
+  public init?(propertyValue: PropertyValue) {
+    guard let data = Data(propertyValue: propertyValue) else { return nil }
+    let decoder = JSONDecoder()
+    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+      positiveInfinity: Self.infinity,
+      negativeInfinity: "-" + Self.infinity,
+      nan: Self.nan
+    )
+    guard let value = try? decoder.decode(Self.self, from: data) else { return nil }
+    self = value
+  }
+
+  /// Reads the attribute of `key`; nil where it has no value, or one that cannot be decoded.
+  public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Self? {
+    Data.readIfPresent(key, of: object).flatMap { Self(propertyValue: .binary($0)) }
+  }
+
+  private static var infinity: String { "Infinity" }
+  private static var nan: String { "NaN" }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Heartwood
+import HeartwoodGraph
+import HeartwoodModel
+import HeartwoodStore
+import Testing
+
+@Suite struct MergingTests {
+  @Test(arguments: TestStoreKind.allCases)
+  func savesOfOthersAreMerged(_ kind: TestStoreKind) async throws {
+    let stack = try TestStack(kind)
+    let context = stack.context()
+    let people = try ["Ann", "Bob", "Cid"].map { try context.person($0) }
+    try context.save()
+    let saves = stack.coordinator.didSaveChanges
+    let refreshed = context.objectsDidChange
+    let ids = people.map(\.objectID)
+    try await BackgroundContext(stack.coordinator).perform { other in
+      let people = try ids.map { try #require(try other.existingObject(with: $0) as? Person) }
+      people[0].name = "Anna"
+      people[1].name = "Bobby"
+      other.delete(people[2])
+      try other.save()
+    }
+    people[1].mentor = people[0]
+    #expect(people.map(\.name) == ["Ann", "Bob", "Cid"])
+    var iterator = saves.makeAsyncIterator()
+    context.mergeChanges(from: try #require(await iterator.next()))
+    #expect(people[0].name == "Anna")
+    #expect(people[1].name == "Bobby")
+    #expect(people[1].mentor === people[0])
+    #expect(people[2].isDeleted)
+    var changes = refreshed.makeAsyncIterator()
+    let told = try #require(await changes.next())
+    #expect(told.refreshedObjectIDs == Set(ids[..<2]))
+    #expect(told.deletedObjectIDs == [ids[2]])
+    try context.save()
+    #expect(try stack.context().count(entityName: "Person") == 2)
+  }
+
+  @Test func contextsMergeByThemselvesBeforeTheyLook() throws {
+    let stack = try TestStack()
+    let context = stack.context()
+    let ann = try context.person("Ann")
+    try context.save()
+    context.automaticallyMergesChangesFromParent = true
+    #expect(context.automaticallyMergesChangesFromParent)
+    let other = stack.context()
+    try #require(try other.existingObject(with: ann.objectID) as? Person).name = "Anna"
+    try other.save()
+    #expect(ann.name == "Ann")
+    #expect(try context.count(entityName: "Person") == 1)
+    #expect(ann.name == "Anna")
+    context.automaticallyMergesChangesFromParent = false
+    try #require(try other.existingObject(with: ann.objectID) as? Person).name = "Annabel"
+    try other.save()
+    #expect(try context.count(entityName: "Person") == 1)
+    #expect(ann.name == "Anna")
+  }
+
+  @MainActor
+  @Test func aViewContextMergesSoon() async throws {
+    let stack = try TestStack()
+    let view = ViewContext(stack.coordinator)
+    view.context.automaticallyMergesChangesFromParent = true
+    let ann = try view.context.person("Ann")
+    try view.context.save()
+    let id = ann.objectID
+    let changes = view.context.objectsDidChange
+    try await BackgroundContext(stack.coordinator).perform { context in
+      try #require(try context.existingObject(with: id) as? Person).name = "Anna"
+      try context.save()
+    }
+    var iterator = changes.makeAsyncIterator()
+    #expect(await iterator.next()?.refreshedObjectIDs == [id])
+    #expect(ann.name == "Anna")
+  }
+
+  @MainActor
+  @Test func aViewContextTakesWhatItsChildrenSaveSoon() async throws {
+    let stack = try TestStack()
+    let view = ViewContext(stack.coordinator)
+    let ann = try view.context.person("Ann")
+    try view.context.save()
+    let id = ann.objectID
+    try await BackgroundContext(parent: view).perform { context in
+      try #require(try context.existingObject(with: id) as? Person).name = "Anna"
+      try context.save()
+    }
+    // The main actor takes it in when it comes to it.
+    while !ann.hasChanges { await Task.yield() }
+    #expect(ann.name == "Anna")
+  }
+
+  @Test func childrenMergeWhatTheParentDoes() throws {
+    let stack = try TestStack()
+    let parent = stack.context()
+    let ann = try parent.person("Ann")
+    try parent.save()
+    let child = ManagedObjectContext(parent: parent)
+    child.automaticallyMergesChangesFromParent = true
+    let annInChild = try #require(try child.fetch(Person.self).first)
+    #expect(annInChild.name == "Ann")
+    ann.name = "Anna"
+    try parent.save()
+    #expect(try child.count(entityName: "Person") == 1)
+    #expect(annInChild.name == "Anna")
+  }
+}

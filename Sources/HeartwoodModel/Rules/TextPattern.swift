@@ -14,10 +14,10 @@ package final class TextPattern: Sendable {
   /// A `Regex` is not Sendable, so that one thread at a time may match.
   private let regex: Mutex<Regex<AnyRegexOutput>>
 
-  package init(_ pattern: String) throws(Fault) {
+  package init(_ pattern: String, ignoresCase: Bool = false) throws(Fault) {
     try Self.checkSize(of: pattern)
     do {
-      self.regex = Mutex(try Regex(pattern).matchingSemantics(.unicodeScalar))
+      self.regex = Mutex(try Regex(pattern).matchingSemantics(.unicodeScalar).ignoresCase(ignoresCase))
     } catch {
       throw Fault(message: "It cannot be read as a regular expression: \(error).")
     }

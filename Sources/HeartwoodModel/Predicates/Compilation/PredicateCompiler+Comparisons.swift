@@ -1,0 +1,148 @@
+extension PredicateCompiler {
+  mutating func compile(_ comparison: FetchComparison) throws(Fault) -> PlanComparison {
+    let left = try compile(0, comparison.left)
+    let right = try compile(1, comparison.right)
+    let tested = coerced((left.plan, try testedKind(left.kind, comparison)), to: right.kind)
+    let other = coerced(right, to: tested.kind)
+    try check(tested.kind, comparison, other.kind, other.plan)
+    return PlanComparison(
+      left: tested.plan,
+      comparator: comparison.comparator,
+      right: other.plan,
+      modifier: comparison.modifier,
+      options: comparison.options,
+      pattern: try pattern(comparison, other.plan)
+    )
+  }
+
+  /// The kind of what is compared: with a modifier, the elements of the left side.
+  private func testedKind(_ left: PlanKind, _ comparison: FetchComparison) throws(Fault) -> PlanKind {
+    guard comparison.modifier != .direct else { return left }
+    if let element = left.element { return element }
+    let advice = "Leave the word out, or lead the key path through a to-many relationship."
+    let message = "\(comparison.modifier.rawValue) needs a collection, and this is \(left.title). \(advice)"
+    throw fault(.collection, message, at: 0)
+  }
+
+  private func pattern(_ comparison: FetchComparison, _ right: PlanExpression) throws(Fault) -> PlanPattern? {
+    guard comparison.comparator == .like || comparison.comparator == .matches else { return nil }
+    guard case .string(let text) = right.constant?.scalar else { return nil }
+    let folding = TextFolding(comparison.options)
+    if let pattern = PlanPattern(text, comparison.comparator, folding: folding) { return pattern }
+    throw fault(.typeMismatch, "This cannot be read as a regular expression, or is too long for one.", at: 1)
+  }
+}
+
+// MARK: Checks
+
+extension PredicateCompiler {
+  private func check(
+    _ left: PlanKind,
+    _ comparison: FetchComparison,
+    _ right: PlanKind,
+    _ rightPlan: PlanExpression
+  ) throws(Fault) {
+    switch comparison.comparator {
+    case .equalTo, .notEqualTo:
+      try checkSingle(left, comparison, right)
+      guard left.goesWith(right) else { throw mismatch(left, comparison, right) }
+    case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo:
+      try checkSingle(left, comparison, right)
+      guard left.isOrdered, right.isOrdered, left.goesWith(right) else { throw mismatch(left, comparison, right) }
+    case .between: try checkBounds(left, comparison, right, rightPlan)
+    case .in: try checkMembership(of: left, in: right, comparison, collectionSide: 1)
+    case .contains: try checkMembership(of: right, in: left, comparison, collectionSide: 0)
+    case .beginsWith, .endsWith, .like, .matches:
+      try checkSingle(left, comparison, right)
+      guard left.isString, right.isString else { throw mismatch(left, comparison, right) }
+    }
+  }
+
+  private func checkSingle(_ left: PlanKind, _ comparison: FetchComparison, _ right: PlanKind) throws(Fault) {
+    for (side, kind) in [left, right].enumerated() where kind.element != nil {
+      let advice = side == 0 ? "Put ANY, ALL or NONE before it, use CONTAINS, or count it with @count." : "Use IN."
+      let message = "This is a collection, and \(comparison.comparator.rawValue) takes one value. \(advice)"
+      throw fault(.collection, message, at: side)
+    }
+  }
+
+  private func checkBounds(
+    _ left: PlanKind,
+    _ comparison: FetchComparison,
+    _ right: PlanKind,
+    _ plan: PlanExpression
+  ) throws(Fault) {
+    guard let bound = right.element, plan.aggregateCount == 2 else {
+      throw fault(.typeMismatch, "BETWEEN takes two bounds in braces, such as {1, 10}.", at: 1)
+    }
+    try checkSingle(left, comparison, .null)
+    guard left.isOrdered, bound.isOrdered, left.goesWith(bound) else { throw mismatch(left, comparison, bound) }
+  }
+
+  private func checkMembership(
+    of element: PlanKind,
+    in collection: PlanKind,
+    _ comparison: FetchComparison,
+    collectionSide: Int
+  ) throws(Fault) {
+    if element.element != nil {
+      throw fault(.collection, "This is a collection, and one value is looked for in another.", at: 1 - collectionSide)
+    }
+    if let member = collection.element {
+      guard member.goesWith(element) else { throw mismatch(element, comparison, member) }
+    } else if !(collection.isString && element.isString) {
+      let side = collection.isString ? 1 - collectionSide : collectionSide
+      let title = (collection.isString ? element : collection).title
+      let rule = "\(comparison.comparator.rawValue) looks for a value in a collection, or for a string in another"
+      throw fault(.typeMismatch, "\(rule), and this is \(title).", at: side)
+    }
+  }
+
+  private func mismatch(_ left: PlanKind, _ comparison: FetchComparison, _ right: PlanKind) -> Fault {
+    let names = "\(comparison.comparator.rawValue) does not go with \(left.title) and \(right.title)."
+    return fault(.typeMismatch, "\(names) Compare values of one kind, or CAST one of them.", at: 2)
+  }
+}
+
+extension PlanExpression {
+  /// How many elements a collection has that is written out.
+  fileprivate var aggregateCount: Int? {
+    switch self {
+    case .aggregate(let elements): elements.count
+    case .constant(.many(let elements)): elements.count
+    default: nil
+    }
+  }
+}
+
+// MARK: Strings as other values
+
+extension PredicateCompiler {
+  /// A string constant that is compared with UUIDs or URLs becomes one of them, where it spells one.
+  private func coerced(_ compiled: Compiled, to other: PlanKind) -> Compiled {
+    guard let value = compiled.plan.constant, let type = (other.element ?? other).spelledType else { return compiled }
+    let coerced = value.coerced(to: type)
+    return (.constant(coerced), PlanKind(coerced))
+  }
+}
+
+extension PlanKind {
+  /// The type of values that text can stand for in a comparison.
+  fileprivate var spelledType: AttributeType? {
+    switch self {
+    case .uuid: .uuid
+    case .uri: .uri
+    default: nil
+    }
+  }
+}
+
+extension PlanValue {
+  fileprivate func coerced(to type: AttributeType) -> PlanValue {
+    switch self {
+    case .one(.string(let text)): PropertyValue(text: text, type: type).map(PlanValue.one) ?? self
+    case .one: self
+    case .many(let elements): .many(elements.map { $0.coerced(to: type) })
+    }
+  }
+}

@@ -1,0 +1,181 @@
+extension PredicateCompiler {
+  /// A plan and the kind of value that it gives.
+  typealias Compiled = (plan: PlanExpression, kind: PlanKind)
+
+  mutating func compile(_ expression: FetchExpression) throws(Fault) -> Compiled {
+    switch expression {
+    case .constant(let value): return (.constant(PlanValue(value)), PlanKind(PlanValue(value)))
+    case .object(let uri): return try compile(uri)
+    case .selfObject: return (.subject, .object(entity.ordinal))
+    case .variable(let name): return try compile(variable: name)
+    case .keyPath(let base, let keys): return try compile(keys[...], from: try compile(0, base))
+    case .aggregate(let elements): return try compile(aggregate: elements)
+    case .arithmetic(let left, let symbol, let right): return try compile(left, symbol, right)
+    case .function(let function, let arguments): return try compile(function, arguments)
+    case .subquery(let collection, let variable, let predicate): return try compile(collection, variable, predicate)
+    case .element(let collection, let index): return try compile(elementOf: collection, index)
+    case .cast(let operand, let type): return try compile(operand, castTo: type)
+    case .conditional(let predicate, let first, let second): return try compile(predicate, first, second)
+    }
+  }
+
+  mutating func compile(_ number: Int, _ expression: FetchExpression) throws(Fault) -> Compiled {
+    try child(number) { compiler throws(Fault) in try compiler.compile(expression) }
+  }
+
+  private func compile(_ uri: ObjectURI) throws(Fault) -> Compiled {
+    guard let entity = model.entity(named: uri.entityName) else {
+      throw fault(.typeMismatch, "The model has no entity \(uri.entityName) of which this could be an object.")
+    }
+    let scope = ObjectIDScope(storeIdentifier: uri.storeIdentifier, entity: entity)
+    let id = ManagedObjectID(scope: scope, reference: uri.reference)
+    return (.constant(.one(.toOne(id))), .object(entity.ordinal))
+  }
+
+  private func compile(variable name: String) throws(Fault) -> Compiled {
+    guard let place = variables.lastIndex(where: { $0.name == name }) else {
+      throw fault(.unboundVariable, "The variable $\(name) has no value. Give it one with substituting(_:).")
+    }
+    return (.variable(place), variables[place].kind)
+  }
+
+  private mutating func compile(aggregate elements: [FetchExpression]) throws(Fault) -> Compiled {
+    var plans: [PlanExpression] = []
+    var kind = PlanKind.null
+    for (number, element) in elements.enumerated() {
+      let compiled = try compile(number, element)
+      plans.append(compiled.plan)
+      kind = number == 0 ? compiled.kind : kind.united(with: compiled.kind)
+    }
+    let constants = plans.compactMap(\.constant)
+    let plan = constants.count == plans.count ? PlanExpression.constant(.many(constants)) : .aggregate(plans)
+    return (plan, .collection(kind))
+  }
+
+  private mutating func compile(
+    _ collection: FetchExpression,
+    _ variable: String,
+    _ predicate: FetchPredicate
+  ) throws(Fault) -> Compiled {
+    let (plan, kind) = try compile(0, collection)
+    guard let element = kind.element else {
+      throw fault(.collection, "SUBQUERY takes a collection, and this is \(kind.title).", at: 0)
+    }
+    let place = variables.count
+    variables.append((variable, element))
+    let condition = try child(1) { compiler throws(Fault) in try compiler.compile(predicate) }
+    variables.removeLast()
+    return (.subquery(plan, variable: place, condition), kind)
+  }
+
+  private mutating func compile(
+    elementOf collection: FetchExpression,
+    _ index: FetchExpression.ElementIndex
+  ) throws(Fault) -> Compiled {
+    let (plan, kind) = try compile(0, collection)
+    guard let element = kind.element else {
+      throw fault(.collection, "Only a collection has elements, and this is \(kind.title).", at: 0)
+    }
+    switch index {
+    case .first: return (.element(of: plan, .first), element)
+    case .last: return (.element(of: plan, .last), element)
+    case .size: return (.collection(.count, plan), .number)
+    case .at(let place):
+      let compiled = try compile(1, place)
+      guard compiled.kind.isNumeric else {
+        throw fault(.typeMismatch, "The place of an element is a number, and this is \(compiled.kind.title).", at: 1)
+      }
+      return (.element(of: plan, .at(compiled.plan)), element)
+    }
+  }
+
+  private mutating func compile(
+    _ predicate: FetchPredicate,
+    _ first: FetchExpression,
+    _ second: FetchExpression
+  ) throws(Fault) -> Compiled {
+    let condition = try child(0) { compiler throws(Fault) in try compiler.compile(predicate) }
+    let (one, other) = (try compile(1, first), try compile(2, second))
+    return (.conditional(condition, one.plan, other.plan), one.kind.united(with: other.kind))
+  }
+}
+
+// MARK: Key paths
+
+extension PredicateCompiler {
+  /// What `keys` lead to from `base`.
+  private func compile(_ keys: ArraySlice<FetchKey>, from base: Compiled) throws(Fault) -> Compiled {
+    var current = base
+    for (index, key) in zip(keys.indices, keys) {
+      switch key {
+      case .property(let name): current = try property(name, of: current, at: index)
+      case .collection(let symbol):
+        // The operator takes all that the keys behind it lead to.
+        let operand = try compile(keys[(index + 1)...], from: current)
+        return try collection(symbol, operand, at: index)
+      }
+    }
+    return current
+  }
+
+  private func property(_ name: String, of base: Compiled, at index: Int) throws(Fault) -> Compiled {
+    guard case .object(let ordinal) = base.kind.element ?? base.kind else {
+      return try quality(name, of: base, at: index)
+    }
+    let entity = model.entities[ordinal]
+    guard let place = entity.ordinal(ofProperty: name) else { throw unknownKey(name, entity, at: index) }
+    let trait = entity.traits[place]
+    if trait.isTransient {
+      let message = "\(entity.name).\(name) is transient: no store keeps its values, so that nothing is found by them."
+      throw fault(.unsupported, message, at: 1 + index)
+    }
+    let destination = entity.relationshipTargets[place]?.entityOrdinal
+    let property = PlanProperty(
+      ordinal: place,
+      attributeType: trait.attributeType,
+      isToMany: trait.isToMany,
+      destination: destination
+    )
+    let kind = trait.attributeType.map { PlanKind($0) } ?? destination.map { PlanKind.object($0) } ?? .any
+    let isCollection = trait.isToMany || base.kind.element != nil
+    return (.property(of: base.plan, property), isCollection ? .collection(kind) : kind)
+  }
+
+  /// A key of a value that is no object: strings have a length.
+  private func quality(_ name: String, of base: Compiled, at index: Int) throws(Fault) -> Compiled {
+    if base.kind == .string, name == "length" { return (.function(.length, [base.plan]), .number) }
+    let message = "\(quoted(name)) is looked for in \(base.kind.title), which has no such property."
+    throw fault(.unknownKey, message, at: 1 + index)
+  }
+
+  private func unknownKey(_ name: String, _ entity: EntityDescription, at index: Int) -> Fault {
+    let names = entity.properties.map(\.name)
+    let advice: String
+    if let suggestion = NameSuggestion.closest(to: name, among: names) {
+      advice = "Did you mean \(suggestion)?"
+    } else {
+      let shown = 20
+      advice = "It has \(names.prefix(shown).joined(separator: ", "))\(names.count > shown ? " and others" : "")."
+    }
+    return fault(.unknownKey, "\(entity.name) has no property \(quoted(name)). \(advice)", at: 1 + index)
+  }
+
+  private func quoted(_ name: String) -> String { "“\(name.count > 100 ? name.prefix(100) + "…" : name)”" }
+
+  private func collection(_ symbol: CollectionOperator, _ operand: Compiled, at index: Int) throws(Fault) -> Compiled {
+    guard let element = operand.kind.element else {
+      let message = "\(symbol.rawValue) takes a collection, and this is \(operand.kind.title)."
+      throw fault(.collection, message, at: 1 + index)
+    }
+    let kind: PlanKind?
+    switch symbol {
+    case .count: kind = .number
+    case .union, .distinctUnion: kind = operand.kind
+    case .min, .max: kind = element.isOrdered ? element : nil
+    case .sum, .average: kind = element.isNumeric ? .number : nil
+    }
+    if let kind { return (.collection(symbol, operand.plan), kind) }
+    let message = "\(symbol.rawValue) cannot be made of a collection whose elements are \(element.title)."
+    throw fault(.typeMismatch, message, at: 1 + index)
+  }
+}

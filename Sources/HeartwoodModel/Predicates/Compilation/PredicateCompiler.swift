@@ -1,0 +1,133 @@
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+/// Checks a predicate against an entity and makes a plan of it.
+package struct PredicateCompiler {
+  let model: ManagedObjectModel
+  let entity: EntityDescription
+  /// What `now()` is for the whole fetch.
+  let now: Date
+  /// The node that is looked at, as the numbers of children from the root on.
+  private var path: [Int] = []
+  /// The variables of the subqueries around the node, the outermost first, and what they stand for.
+  var variables: [(name: String, kind: PlanKind)] = []
+
+  /// A mistake at a node, before its place in a text is known.
+  struct Fault: Error {
+    let kind: FetchPredicateError.Kind
+    let message: String
+    let path: [Int]
+  }
+
+  /// Trees that were not read from text can be of any height.
+  private static let greatestHeight = 400
+
+  private init(_ entity: EntityDescription, _ model: ManagedObjectModel, now: Date) {
+    self.entity = entity
+    self.model = model
+    self.now = now
+  }
+}
+
+extension PredicateCompiler {
+  /// The plan of `predicate` for objects of `entity`.
+  ///
+  /// - Throws: ``FetchPredicateError`` with the place of the mistake in the predicate as text.
+  package static func compile(
+    _ predicate: FetchPredicate,
+    for entity: EntityDescription,
+    in model: ManagedObjectModel,
+    now: Date = Date()
+  ) throws(FetchPredicateError) -> PlanPredicate {
+    var compiler = PredicateCompiler(entity, model, now: now)
+    do throws(Fault) {
+      return try compiler.compile(predicate)
+    } catch {
+      throw FetchPredicateError(error) { $0.write(predicate) }
+    }
+  }
+
+  /// The plan of `expression` for objects of `entity`.
+  ///
+  /// - Throws: ``FetchPredicateError`` with the place of the mistake in the expression as text.
+  package static func compile(
+    _ expression: FetchExpression,
+    for entity: EntityDescription,
+    in model: ManagedObjectModel,
+    now: Date = Date()
+  ) throws(FetchPredicateError) -> PlanExpression {
+    var compiler = PredicateCompiler(entity, model, now: now)
+    do throws(Fault) {
+      return try compiler.compile(expression).plan
+    } catch {
+      throw FetchPredicateError(error) { $0.write(expression) }
+    }
+  }
+
+  /// The plan of `expression`, whose values have to have an order.
+  static func compileOrdered(
+    _ expression: FetchExpression,
+    for entity: EntityDescription,
+    in model: ManagedObjectModel
+  ) throws(FetchPredicateError) -> PlanExpression {
+    var compiler = PredicateCompiler(entity, model, now: Date(timeIntervalSinceReferenceDate: 0))
+    do throws(Fault) {
+      let compiled = try compiler.compile(expression)
+      if compiled.kind.isOrdered { return compiled.plan }
+      throw compiler.fault(.typeMismatch, "This is \(compiled.kind.title), which has no order to sort by.")
+    } catch {
+      throw FetchPredicateError(error) { $0.write(expression) }
+    }
+  }
+}
+
+extension FetchPredicateError {
+  fileprivate init(_ fault: PredicateCompiler.Fault, _ write: (inout PredicatePrinter) -> Void) {
+    var printer = PredicatePrinter(hidingValues: true, target: fault.path)
+    // A tree that is too high to be compiled is too high to be written as well.
+    if fault.kind != .tooComplex { write(&printer) }
+    let whole = 0..<printer.text.utf8.count
+    self.init(fault.kind, fault.message, in: printer.text, at: printer.place ?? whole)
+  }
+}
+
+// MARK: Walking
+
+extension PredicateCompiler {
+  /// Looks at a child of the node.
+  mutating func child<Result>(
+    _ number: Int,
+    _ body: (inout PredicateCompiler) throws(Fault) -> Result
+  ) throws(Fault) -> Result {
+    path.append(number)
+    guard path.count <= Self.greatestHeight else { throw fault(.tooComplex, "The predicate is nested too deeply.") }
+    let result = try body(&self)
+    path.removeLast()
+    return result
+  }
+
+  func fault(_ kind: FetchPredicateError.Kind, _ message: String, at child: Int? = nil) -> Fault {
+    Fault(kind: kind, message: message, path: path + (child.map { [$0] } ?? []))
+  }
+
+  mutating func compile(_ predicate: FetchPredicate) throws(Fault) -> PlanPredicate {
+    switch predicate {
+    case .literal(let flag): return .literal(flag)
+    case .comparison(let comparison): return .comparison(try compile(comparison))
+    case .not(let term): return .not(try child(0) { compiler throws(Fault) in try compiler.compile(term) })
+    case .and(let terms): return .and(try compile(terms))
+    case .or(let terms): return .or(try compile(terms))
+    }
+  }
+
+  private mutating func compile(_ terms: [FetchPredicate]) throws(Fault) -> [PlanPredicate] {
+    var plans: [PlanPredicate] = []
+    for (number, term) in terms.enumerated() {
+      plans.append(try child(number) { compiler throws(Fault) in try compiler.compile(term) })
+    }
+    return plans
+  }
+}

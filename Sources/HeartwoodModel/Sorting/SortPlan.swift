@@ -1,0 +1,54 @@
+/// A sort descriptor that has been checked against an entity.
+package struct SortPlan: Sendable {
+  package let expression: PlanExpression
+  package let isAscending: Bool
+  package let ordering: SortOrdering
+
+  /// - Throws: ``FetchPredicateError`` where the entity has no such key path, or where it leads to what has no order.
+  package init(
+    _ descriptor: FetchSortDescriptor,
+    for entity: EntityDescription,
+    in model: ManagedObjectModel
+  ) throws(FetchPredicateError) {
+    let keys = descriptor.keyPath.split(separator: ".", omittingEmptySubsequences: false).map { part in
+      CollectionOperator(rawValue: String(part)).map(FetchKey.collection) ?? .property(String(part))
+    }
+    let expression = FetchExpression.keyPath(of: .selfObject, keys)
+    self.expression = try PredicateCompiler.compileOrdered(expression, for: entity, in: model)
+    self.isAscending = descriptor.isAscending
+    self.ordering = SortOrdering(descriptor.comparison)
+  }
+}
+
+/// The order of values in a sort. Unlike that of comparisons in predicates, it is total: `nil` comes first, a NaN last.
+package struct SortOrdering: Sendable, Hashable {
+  /// What strings are folded by before they are compared.
+  package let folding: TextFolding
+  /// Whether strings are ordered as people do.
+  package let isLocalized: Bool
+
+  package init(_ comparison: FetchSortDescriptor.Comparison) {
+    folding = TextFolding(
+      ignoresCase: comparison == .caseInsensitive || comparison == .caseAndDiacriticInsensitive,
+      ignoresMarks: comparison == .caseAndDiacriticInsensitive
+    )
+    isLocalized = comparison == .localizedStandard
+  }
+
+  /// Below 0 where `left` comes first, 0 where neither does.
+  package func compare(_ left: PropertyValue, _ right: PropertyValue) -> Int {
+    let (leftRank, rightRank) = (Self.rank(left), Self.rank(right))
+    if leftRank != rightRank { return leftRank < rightRank ? -1 : 1 }
+    var comparison = ScalarComparison([])
+    switch (left, right) {
+    case (.string, .string) where isLocalized: comparison = ScalarComparison(.localeSensitive)
+    case (.string(let a), .string(let b)): return TextOrder.compare(folding.folded(a), folding.folded(b))
+    default: break
+    }
+    return comparison.order(left, right) ?? 0
+  }
+
+  private static func rank(_ value: PropertyValue) -> Int {
+    value.isNull ? 0 : value.isNaN ? 2 : 1
+  }
+}

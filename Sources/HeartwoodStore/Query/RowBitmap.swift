@@ -1,0 +1,102 @@
+/// A set of rows of one group, a bit for each.
+package struct RowBitmap: Sendable {
+  package private(set) var words: [UInt64]
+  package let rowCount: Int
+
+  /// The rows of `group` that are records.
+  package init(liveRowsOf group: RowGroup) {
+    rowCount = group.rowCount
+    let count = group.rowCount
+    if let liveness = group.liveness {
+      words = stride(from: 0, to: count, by: 64).map { liveness.word(at: $0, count: count) }
+    } else {
+      words = Array(repeating: ~0, count: (count + 63) / 64)
+      if !count.isMultiple(of: 64) { words[words.count - 1] = 1 << UInt64(count % 64) - 1 }
+    }
+  }
+
+  private init(emptyLike other: RowBitmap) {
+    rowCount = other.rowCount
+    words = Array(repeating: 0, count: other.words.count)
+  }
+
+  /// No rows.
+  package var cleared: RowBitmap { RowBitmap(emptyLike: self) }
+}
+
+extension RowBitmap {
+  package var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
+
+  package var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
+
+  package mutating func removeAll() {
+    for index in words.indices { words[index] = 0 }
+  }
+
+  package mutating func formUnion(_ other: RowBitmap) {
+    for index in words.indices { words[index] |= other.words[index] }
+  }
+
+  package mutating func subtract(_ other: RowBitmap) {
+    for index in words.indices { words[index] &= ~other.words[index] }
+  }
+
+  package mutating func insert(_ row: Int) {
+    words[row >> 6] |= 1 << UInt64(row & 63)
+  }
+
+  @inline(__always)
+  package func contains(_ row: Int) -> Bool { words[row >> 6] >> UInt64(row & 63) & 1 == 1 }
+
+  /// Calls `body` with each row, in order.
+  @inline(__always)
+  package func forEach(_ body: (Int) -> Void) {
+    for (index, word) in words.enumerated() {
+      var rest = word
+      while rest != 0 {
+        body(index &* 64 &+ rest.trailingZeroBitCount)
+        rest &= rest &- 1
+      }
+    }
+  }
+
+  /// Keeps the rows that pass `test`, which is asked for rows of the set alone.
+  @inline(__always)
+  package mutating func filter(_ test: (Int) -> Bool) {
+    for index in words.indices {
+      var rest = words[index]
+      var kept = rest
+      while rest != 0 {
+        let bit = rest & (0 &- rest)
+        if !test(index &* 64 &+ bit.trailingZeroBitCount) { kept &= ~bit }
+        rest &= rest &- 1
+      }
+      words[index] = kept
+    }
+  }
+
+  /// Keeps the rows that pass `test`, which is cheap and without branches, so that it is asked for all rows near those of the set.
+  @inline(__always)
+  package mutating func filterDensely(_ test: (Int) -> Bool) {
+    let count = rowCount
+    words.withUnsafeMutableBufferPointer { words in
+      for index in 0..<words.count where words[index] != 0 {
+        let first = index &* 64
+        let last = min(64, count &- first)
+        var mask: UInt64 = 0
+        var bit = 0
+        while bit < last {
+          mask |= (test(first &+ bit) ? 1 : 0) &<< UInt64(truncatingIfNeeded: bit)
+          bit &+= 1
+        }
+        words[index] &= mask
+      }
+    }
+  }
+
+  /// Keeps the rows whose bits are set in what `word` gives for the first row of each 64.
+  @inline(__always)
+  package mutating func formIntersection(_ word: (Int) -> UInt64) {
+    for index in words.indices where words[index] != 0 { words[index] &= word(index &* 64) }
+  }
+}

@@ -1,0 +1,121 @@
+import HeartwoodModel
+
+/// Sorts rows of one table.
+///
+/// Each row gets a number from its first sort key, in such a way that numbers have the order of keys. Rows are sorted by these
+/// numbers; where two have the same and the keys may still differ, or there are further keys, the keys themselves are compared.
+struct RowSort: Sendable {
+  /// A row and the number of its first sort key.
+  struct Entry: Sendable {
+    var lead: UInt64
+    var row: RowID
+  }
+
+  /// Up to this many rows are selected, and not sorted out of all.
+  static let largestSelection = 10_000
+
+  private let terms: [SortTerm]
+  private let table: NodeTable
+
+  /// Nil where there is nothing to sort by.
+  init?(_ sorts: [SortPlan], _ tables: QueryTables, _ table: NodeTable) {
+    if sorts.isEmpty { return nil }
+    self.terms = sorts.map { SortTerm($0, tables, table) }
+    self.table = table
+  }
+
+  /// Whether rows with the same number are alike.
+  private var isLeadEnough: Bool { terms.count == 1 && terms[0].isLeadExact }
+
+  /// Whether `left` comes before `right`.
+  @inline(__always)
+  private func comes(_ left: Entry, before right: Entry) -> Bool {
+    left.lead != right.lead ? left.lead < right.lead : comesByKeys(left.row, before: right.row)
+  }
+
+  private func comesByKeys(_ left: RowID, before right: RowID) -> Bool {
+    if !isLeadEnough {
+      for term in terms {
+        let order = term.compare(left, right, in: table)
+        if order != 0 { return order < 0 }
+      }
+    }
+    return left.rawValue < right.rawValue
+  }
+}
+
+// MARK: All rows
+
+extension RowSort {
+  /// The entries of the rows of a group, in its order.
+  func keys(of rows: RowBitmap, inGroup ordinal: Int) -> [Entry] {
+    var entries: [Entry] = []
+    entries.reserveCapacity(rows.count)
+    let leads = terms[0].leads(ofGroup: ordinal, in: table)
+    rows.forEach { entries.append(Entry(lead: leads.lead($0), row: RowID(group: ordinal, row: $0))) }
+    return entries
+  }
+
+  /// All rows of the entries of each group, sorted.
+  func sorted(_ groups: [[Entry]]) -> [RowID] {
+    var entries = RadixSort.sorted(groups.flatMap(\.self))
+    if !isLeadEnough { sortTies(of: &entries) }
+    return entries.map(\.row)
+  }
+
+  private func sortTies(of entries: inout [Entry]) {
+    var start = 0
+    while start < entries.count {
+      var end = start + 1
+      while end < entries.count, entries[end].lead == entries[start].lead { end += 1 }
+      if end - start > 1 { entries[start..<end].sort { comesByKeys($0.row, before: $1.row) } }
+      start = end
+    }
+  }
+}
+
+// MARK: The first rows
+
+extension RowSort {
+  /// The first `count` of the rows of a group, in no order.
+  func first(_ count: Int, of rows: RowBitmap, inGroup ordinal: Int) -> [Entry] {
+    guard count > 0 else { return [] }
+    let leads = terms[0].leads(ofGroup: ordinal, in: table)
+    var kept: [Entry] = []
+    // The last of those kept is on top, once there are enough.
+    rows.forEach { row in
+      let entry = Entry(lead: leads.lead(row), row: RowID(group: ordinal, row: row))
+      if kept.count < count {
+        kept.append(entry)
+        if kept.count == count { makeHeap(&kept) }
+      } else if comes(entry, before: kept[0]) {
+        kept[0] = entry
+        siftDown(&kept, 0)
+      }
+    }
+    return kept
+  }
+
+  /// The first `count` rows of the selections of all groups, sorted.
+  func first(_ count: Int, of groups: [[Entry]]) -> [RowID] {
+    groups.flatMap(\.self).sorted(by: comes).prefix(count).map(\.row)
+  }
+
+  private func makeHeap(_ entries: inout [Entry]) {
+    for index in stride(from: entries.count / 2 - 1, through: 0, by: -1) { siftDown(&entries, index) }
+  }
+
+  private func siftDown(_ entries: inout [Entry], _ start: Int) {
+    var parent = start
+    while true {
+      var last = parent
+      for child in [parent * 2 + 1, parent * 2 + 2]
+      where child < entries.count && comes(entries[last], before: entries[child]) {
+        last = child
+      }
+      if last == parent { return }
+      entries.swapAt(parent, last)
+      parent = last
+    }
+  }
+}

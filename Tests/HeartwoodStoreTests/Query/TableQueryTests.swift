@@ -1,0 +1,71 @@
+import HeartwoodModel
+import Testing
+
+@testable import HeartwoodStore
+
+/// Queries on columns, held against the plain evaluation of every row.
+@Suite struct TableQueryTests {
+  @Test(arguments: 0..<6)
+  func findsWhatThePlainWayFinds(_ run: Int) throws {
+    var fixture = try QueryFixture(seed: .random(in: 0...UInt64.max), rowsPerGroup: [60, 64, 65, 200, 300, 1][run])
+    let table = try #require(fixture.table)
+    for _ in 0..<250 {
+      let predicate = fixture.predicate(depth: fixture.number(0...2))
+      let plan = try PredicateCompiler.compile(predicate, for: fixture.item, in: fixture.model)
+      let query = TableQuery(fixture.tables, table, where: plan)
+      let expected = plainRows(fixture, table, plan)
+      #expect(query.rows() == expected, "\(predicate)")
+      #expect(query.count() == expected.count, "\(predicate)")
+    }
+  }
+
+  @Test(arguments: 0..<4)
+  func sortsAsThePlainWayDoes(_ run: Int) throws {
+    var fixture = try QueryFixture(seed: .random(in: 0...UInt64.max), rowsPerGroup: [60, 64, 300, 7][run])
+    let table = try #require(fixture.table)
+    for _ in 0..<60 {
+      let predicate = fixture.predicate(depth: 1)
+      let descriptors = fixture.sorts()
+      let plan = try PredicateCompiler.compile(predicate, for: fixture.item, in: fixture.model)
+      let sorts = try descriptors.map { try SortPlan($0, for: fixture.item, in: fixture.model) }
+      let query = TableQuery(fixture.tables, table, where: plan)
+      let expected = plainSorted(fixture, plainRows(fixture, table, plan), sorts)
+      #expect(query.rows(sortedBy: sorts) == expected, "\(predicate), \(descriptors)")
+      let (offset, limit) = (fixture.number(0...5), fixture.number(0...20))
+      let page = query.rows(sortedBy: sorts, offset: offset, limit: limit)
+      #expect(
+        page == Array(expected.dropFirst(offset).prefix(limit)),
+        "\(predicate), \(descriptors), \(offset), \(limit)"
+      )
+    }
+  }
+
+  @Test func countsAndPagesWithoutACondition() throws {
+    let fixture = try QueryFixture(seed: 1)
+    let table = try #require(fixture.table)
+    let query = TableQuery(fixture.tables, table, where: nil)
+    #expect(query.count() == table.count)
+    #expect(query.rows() == Array(table.liveRows))
+    #expect(query.rows(sortedBy: [], offset: 3, limit: 4) == Array(Array(table.liveRows)[3..<7]))
+    #expect(query.rows(sortedBy: [], offset: .max, limit: .max).isEmpty)
+  }
+
+  private func plainRows(_ fixture: QueryFixture, _ table: NodeTable, _ plan: PlanPredicate) -> [RowID] {
+    let evaluator = PredicateEvaluator(fixture.tables)
+    return table.liveRows.filter { evaluator.matches(plan, .init(entityOrdinal: fixture.item.ordinal, row: $0)) }
+  }
+
+  private func plainSorted(_ fixture: QueryFixture, _ rows: [RowID], _ sorts: [SortPlan]) -> [RowID] {
+    let evaluator = PredicateEvaluator(fixture.tables)
+    func value(_ row: RowID, _ sort: SortPlan) -> PropertyValue {
+      evaluator.value(sort.expression, .init(entityOrdinal: fixture.item.ordinal, row: row)).scalar
+    }
+    return rows.sorted { left, right in
+      for sort in sorts {
+        let order = sort.ordering.compare(value(left, sort), value(right, sort))
+        if order != 0 { return sort.isAscending ? order < 0 : order > 0 }
+      }
+      return left.rawValue < right.rawValue
+    }
+  }
+}

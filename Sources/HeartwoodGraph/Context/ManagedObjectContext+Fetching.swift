@@ -89,7 +89,7 @@ extension ManagedObjectContext {
     return bindings
   }
 
-  private func stores(keeping entity: EntityDescription) -> [PersistentStore] {
+  func stores(keeping entity: EntityDescription) -> [PersistentStore] {
     persistentStoreCoordinator.persistentStores.filter { store in store.entities.contains { $0 === entity } }
   }
 }

@@ -40,6 +40,27 @@ open class ManagedObject {
   /// The name of the entity whose objects are of this class: the class's own name, unless a subclass says otherwise.
   open class var entityName: String { String(describing: self) }
 
+  /// The name of the property that the accessor at `keyPath` reads, so that `#Predicate` can be used for fetches; nil where it is
+  /// none.
+  ///
+  /// Swift does not tell the name of every accessor at run time, so override it:
+  ///
+  ///     override class func propertyName(forKeyPath keyPath: AnyKeyPath) -> String? {
+  ///       switch keyPath {
+  ///       case \ToDo.isDone: doneKey.name
+  ///       case \ToDo.memo: memoKey.name
+  ///       default: super.propertyName(forKeyPath: keyPath)
+  ///       }
+  ///     }
+  ///
+  /// Conditions by keys need none of this: `ToDo.doneKey == true`.
+  open class func propertyName(forKeyPath keyPath: AnyKeyPath) -> String? {
+    let parts = keyPath.debugDescription.split(separator: ".")
+    // `\ToDo.memo` for one accessor; the name of the class may have dots of its own.
+    guard let name = parts.last, parts.count > 1, name.first?.isLetter ?? false || name.first == "_" else { return nil }
+    return name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } ? String(name) : nil
+  }
+
   // MARK: Life cycle
 
   /// Called once when the object has been inserted, before anything else changes it. Set initial values here.

@@ -1,4 +1,4 @@
-/// Looks for a sequence of bytes in many others, 32 places at a time.
+/// Looks for a sequence of bytes in many others, 32 places at a time, in four words of eight bytes.
 ///
 /// Two bytes of the sequence are compared at each place first, those that are rare in text; the others only where both are there.
 /// What is searched is given as a pointer and an end, and nothing outside is read.
@@ -29,8 +29,6 @@ package struct ByteSearcher: Sendable {
 }
 
 extension ByteSearcher {
-  private typealias Block = SIMD32<UInt8>
-
   /// The first place from `start` on where the needle begins and ends before `end`; nil where there is none.
   ///
   /// - Parameter base: at least `end` bytes.
@@ -52,34 +50,55 @@ extension ByteSearcher {
     _ needle: UnsafeBufferPointer<UInt8>,
     _ masks: UnsafeBufferPointer<UInt8>
   ) -> Int? {
-    let width = Block.scalarCount
-    let first = Block(repeating: needle[anchors.first] | masks[anchors.first])
-    let firstMask = Block(repeating: masks[anchors.first])
-    let second = Block(repeating: needle[anchors.second] | masks[anchors.second])
-    let secondMask = Block(repeating: masks[anchors.second])
+    let first = Anchor(anchors.first, needle[anchors.first], mask: masks[anchors.first])
+    let second = Anchor(anchors.second, needle[anchors.second], mask: masks[anchors.second])
     var place = start
-    // A block is read at the second anchor too, which lies inside as long as it ends before the end.
-    while place &+ anchors.second &+ width <= end {
-      let a = base.loadUnaligned(fromByteOffset: place &+ anchors.first, as: Block.self) | firstMask
-      let b = base.loadUnaligned(fromByteOffset: place &+ anchors.second, as: Block.self) | secondMask
-      let candidates = unsafeBitCast((a .== first) .& (b .== second), to: SIMD4<UInt64>.self)
-      if candidates[0] | candidates[1] | candidates[2] | candidates[3] != 0 {
-        for lane in 0..<4 {
-          var rest = candidates[lane]
+    // Words are read at the second anchor too, which lies inside as long as they end before the end.
+    while place &+ anchors.second &+ 32 <= end {
+      let a = candidates(base, place, first, second)
+      let b = candidates(base, place &+ 8, first, second)
+      let c = candidates(base, place &+ 16, first, second)
+      let d = candidates(base, place &+ 24, first, second)
+      if a | b | c | d != 0 {
+        for (offset, word) in [(0, a), (8, b), (16, c), (24, d)] {
+          var rest = word
           while rest != 0 {
-            let found = place &+ lane &* 8 &+ rest.trailingZeroBitCount / 8
+            let found = place &+ offset &+ rest.trailingZeroBitCount / 8
             if matches(base, found, end, needle, masks) { return found }
-            rest &= ~(0xFF &<< UInt64(rest.trailingZeroBitCount & ~7))
+            rest &= rest &- 1
           }
         }
       }
-      place &+= width
+      place &+= 32
     }
     while place &+ needle.count <= end {
       if matches(base, place, end, needle, masks) { return place }
       place &+= 1
     }
     return nil
+  }
+
+  /// A byte of the needle in all eight bytes of a word.
+  private struct Anchor {
+    let place: Int
+    let pattern: UInt64
+    let mask: UInt64
+
+    init(_ place: Int, _ byte: UInt8, mask: UInt8) {
+      let everywhere: UInt64 = 0x0101_0101_0101_0101
+      self.place = place
+      self.pattern = UInt64(byte | mask) &* everywhere
+      self.mask = UInt64(mask) &* everywhere
+    }
+  }
+
+  /// The upper bit of each of eight places at which both anchors are. A place behind one may be told wrongly.
+  @inline(__always)
+  private func candidates(_ base: UnsafeRawPointer, _ place: Int, _ first: Anchor, _ second: Anchor) -> UInt64 {
+    let a = base.loadUnaligned(fromByteOffset: place &+ first.place, as: UInt64.self).littleEndian | first.mask
+    let b = base.loadUnaligned(fromByteOffset: place &+ second.place, as: UInt64.self).littleEndian | second.mask
+    let difference = (a ^ first.pattern) | (b ^ second.pattern)
+    return (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
   }
 
   @inline(__always)
@@ -118,8 +137,11 @@ package enum ASCIIScan {
   package static func unsafeFirstBeyond(in base: UnsafeRawPointer, from start: Int, to end: Int) -> Int? {
     var place = start
     while place &+ 32 <= end {
-      let block = base.loadUnaligned(fromByteOffset: place, as: SIMD4<UInt64>.self)
-      if (block[0] | block[1] | block[2] | block[3]) & 0x8080_8080_8080_8080 != 0 { break }
+      let a = base.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+      let b = base.loadUnaligned(fromByteOffset: place &+ 8, as: UInt64.self)
+      let c = base.loadUnaligned(fromByteOffset: place &+ 16, as: UInt64.self)
+      let d = base.loadUnaligned(fromByteOffset: place &+ 24, as: UInt64.self)
+      if (a | b | c | d) & 0x8080_8080_8080_8080 != 0 { break }
       place &+= 32
     }
     while place < end {

@@ -90,6 +90,15 @@ class Person: ManagedObject {
   static let passportKey = ToOneKey<Passport>("passport")
   static let booksKey = ToManyKey<Book>("books")
 
+  override class func propertyName(forKeyPath keyPath: AnyKeyPath) -> String? {
+    switch keyPath {
+    case \Person.name: nameKey.name
+    case \Person.friends: friendsKey.name
+    case \Person.mentor: mentorKey.name
+    default: super.propertyName(forKeyPath: keyPath)
+    }
+  }
+
   var name: String {
     get { self[Self.nameKey] }
     set { self[Self.nameKey] = newValue }
@@ -123,6 +132,10 @@ class Person: ManagedObject {
 final class Passport: ManagedObject {
   static let numberKey = AttributeKey<Int>("number")
   static let ownerKey = ToOneKey<Person>("owner")
+
+  override class func propertyName(forKeyPath keyPath: AnyKeyPath) -> String? {
+    keyPath == \Passport.number ? numberKey.name : super.propertyName(forKeyPath: keyPath)
+  }
 
   var number: Int {
     get { self[Self.numberKey] }

@@ -17,7 +17,7 @@ import Testing
   @Test(
     arguments: [
       ("nam == 'x'", FetchPredicateError.Kind.unknownKey, "nam"), ("shop.titel == 'x'", .unknownKey, "titel"),
-      ("name.first == 'x'", .unknownKey, "first"),
+      ("name.first == 'x'", .unknownKey, "#first"),
       ("count == 'x'", .typeMismatch, "=="), ("name > 5", .typeMismatch, ">"), ("due < 5", .typeMismatch, "<"),
       ("shop > 5", .typeMismatch, ">"),
       ("count BEGINSWITH 'x'", .typeMismatch, "BEGINSWITH"), ("count BETWEEN 5", .typeMismatch, "5"),

@@ -55,7 +55,7 @@ import Testing
       ("parts.name CONTAINS 'Wheel'", true, false),
       ("ANY parts.shop.title == 'Corner'", true, false), ("SUBQUERY(parts, $p, $p.price > 3).@count == 1", true, false),
       ("SUBQUERY(parts, $p, $p.price > 3 AND $p.name == nil)[FIRST].price == 4", true, false),
-      ("parts.@distinctUnionOfObjects.shop.@count == 1", true, false),
+      ("parts.@distinctUnionOfObjects.shop.@count == 2", true, false),
       // Numbers of all kinds compare by value.
       ("price == 2.5", true, false), ("count == 7.0", true, false), ("count > 6.9", true, false),
       ("done == 1", true, false), ("done == YES", true, false),

@@ -6,7 +6,7 @@ enum NameSuggestion {
   static func closest(to name: String, among names: [String]) -> String? {
     let target = Array(name.lowercased())
     guard target.count <= longest else { return nil }
-    let limit = max(1, target.count / 3)
+    let limit = max(1, (target.count + 1) / 3)
     let distances = names.lazy.filter { $0.utf8.count <= longest }.map {
       (name: $0, distance: distance(target, Array($0.lowercased())))
     }

@@ -106,13 +106,18 @@ extension PredicateCompiler {
   /// What `keys` lead to from `base`.
   private func compile(_ keys: ArraySlice<FetchKey>, from base: Compiled) throws(Fault) -> Compiled {
     var current = base
-    for (index, key) in zip(keys.indices, keys) {
-      switch key {
-      case .property(let name): current = try property(name, of: current, at: index)
+    var index = keys.startIndex
+    while index < keys.endIndex {
+      switch keys[index] {
+      case .property(let name):
+        current = try property(name, of: current, at: index)
+        index += 1
       case .collection(let symbol):
-        // The operator takes all that the keys behind it lead to.
-        let operand = try compile(keys[(index + 1)...], from: current)
-        return try collection(symbol, operand, at: index)
+        // The operator takes what the keys behind it lead to, up to the next operator.
+        let next = keys[(index + 1)...].firstIndex(where: \.isCollectionOperator) ?? keys.endIndex
+        let operand = try compile(keys[(index + 1)..<next], from: current)
+        current = try collection(symbol, operand, at: index)
+        index = next
       }
     }
     return current
@@ -177,5 +182,11 @@ extension PredicateCompiler {
     if let kind { return (.collection(symbol, operand.plan), kind) }
     let message = "\(symbol.rawValue) cannot be made of a collection whose elements are \(element.title)."
     throw fault(.typeMismatch, message, at: 1 + index)
+  }
+}
+
+extension FetchKey {
+  fileprivate var isCollectionOperator: Bool {
+    if case .collection = self { true } else { false }
   }
 }

@@ -1,0 +1,70 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// What a fetch asks of one table.
+final class FetchPart {
+  let binding: EntityBinding
+  private let tables: QueryTables
+  private let table: NodeTable
+  /// The rows of objects that the context has changed or deleted: what the table says of them does not count.
+  private var hiddenRows: Set<RowID> = []
+
+  /// - Parameter destinations: the entities to which relationships are followed, by ordinal.
+  init(_ binding: EntityBinding, following destinations: Set<Int>, in model: ManagedObjectModel) throws {
+    self.binding = binding
+    self.table = binding.table
+    let needed = destinations.reduce(into: Set<Int>()) { needed, ordinal in
+      needed.formUnion([ordinal] + model.entities[ordinal].subentityOrdinals)
+    }
+    let table = binding.table
+    let tables = try model.entities.map { entity -> NodeTable? in
+      if entity.ordinal == binding.entity.ordinal { return table }
+      return needed.contains(entity.ordinal) ? try binding.source?.table(of: entity) : nil
+    }
+    self.tables = QueryTables(tables: tables, scopes: binding.scopes)
+  }
+
+  static func destinations(_ plan: PlanPredicate?, _ sorts: [SortPlan]) -> Set<Int> {
+    sorts.reduce(plan?.destinationOrdinals ?? []) { $0.union($1.expression.destinationOrdinals) }
+  }
+
+  func hide(_ objects: [ManagedObject]) {
+    for object in objects where object.binding === binding { hiddenRows.insert(object.rowID) }
+  }
+}
+
+extension FetchPart {
+  func match(_ row: RowID) -> FetchPass.Match { .row(binding, row) }
+
+  /// The rows that pass and are not hidden, sorted.
+  func rows(_ plan: PlanPredicate?, _ sorts: [SortPlan], offset: Int, limit: Int?) -> [RowID] {
+    let query = TableQuery(tables, table, where: plan)
+    if hiddenRows.isEmpty { return query.rows(sortedBy: sorts, offset: offset, limit: limit) }
+    // Every hidden row may stand in the place of one that is wanted.
+    let wanted = limit.map { $0.addingReportingOverflow(offset) }.map { $0.overflow ? Int.max : $0.partialValue }
+    let enough = wanted.map { $0.addingReportingOverflow(hiddenRows.count) }.map {
+      $0.overflow ? Int.max : $0.partialValue
+    }
+    let rows = query.rows(sortedBy: sorts, limit: enough).filter { !hiddenRows.contains($0) }
+    return Array(rows.dropFirst(offset).prefix(limit ?? .max))
+  }
+
+  /// How many rows pass and are not hidden.
+  func count(_ plan: PlanPredicate?) -> Int {
+    let evaluator = PredicateEvaluator(tables)
+    let hidden = hiddenRows.count { row in
+      table.isLive(row) && (plan.map { evaluator.matches($0, subject(row)) } ?? true)
+    }
+    return TableQuery(tables, table, where: plan).count() - hidden
+  }
+
+  /// The values by which a row is sorted.
+  func keys(_ row: RowID, _ sorts: [SortPlan]) -> [PropertyValue] {
+    let evaluator = PredicateEvaluator(tables)
+    return sorts.map { evaluator.value($0.expression, subject(row)).scalar }
+  }
+
+  private func subject(_ row: RowID) -> QueryTables.Subject {
+    .init(entityOrdinal: binding.entity.ordinal, row: row)
+  }
+}

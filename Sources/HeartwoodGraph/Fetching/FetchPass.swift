@@ -1,0 +1,126 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// One fetch of a context: it asks the tables of the stores, and puts the context's own changes over what they find.
+struct FetchPass {
+  /// An object that was found, which need not have been made yet.
+  enum Match {
+    case row(EntityBinding, RowID)
+    case changed(ManagedObject)
+
+    var object: ManagedObject {
+      switch self {
+      case .row(let binding, let row): binding.object(row)
+      case .changed(let object): object
+      }
+    }
+
+    var objectID: ManagedObjectID {
+      switch self {
+      case .row(let binding, let row): binding.objectID(row)
+      case .changed(let object): object.objectID
+      }
+    }
+  }
+
+  private let context: ManagedObjectContext
+  private let plan: PlanPredicate?
+  private let sorts: [SortPlan]
+  private let offset: Int
+  private let limit: Int?
+  private let parts: [FetchPart]
+  /// The context's new and changed objects that may match, new ones last.
+  private let changed: [ManagedObject]
+
+  init<Object>(_ request: FetchRequest<Object>, in context: ManagedObjectContext) throws {
+    let model = context.persistentStoreCoordinator.managedObjectModel
+    let entity = try context.entity(named: request.entityName)
+    self.context = context
+    plan = try request.predicate.map { try PredicateCompiler.compile($0, for: entity, in: model) }
+    sorts = try request.sortDescriptors.map { try SortPlan($0, for: entity, in: model) }
+    offset = max(0, request.fetchOffset)
+    limit = request.fetchLimit.map { max(0, $0) }
+    context.followStores()
+    let entities = request.includesSubentities ? model.concreteEntities(under: entity) : [entity]
+    let destinations = FetchPart.destinations(plan, sorts)
+    var parts: [FetchPart] = []
+    for concrete in entities where !concrete.isAbstract {
+      for store in context.stores(keeping: concrete)
+      where request.affectedStores?.contains(where: { $0 === store }) ?? true {
+        let binding = context.binding(for: concrete, in: store)
+        try binding.synchronize()
+        parts.append(try FetchPart(binding, following: destinations, in: model))
+      }
+    }
+    self.parts = parts
+    guard request.includesPendingChanges else {
+      changed = []
+      return
+    }
+    let bindings = Set(parts.map { ObjectIdentifier($0.binding) })
+    let ordinals = Set(entities.map(\.ordinal))
+    for part in parts { part.hide(context.updated.objects + context.deleted.objects) }
+    changed =
+      context.updated.objects.filter { bindings.contains(ObjectIdentifier($0.binding)) && !$0.isDeleted }
+      + context.inserted.objects.filter { ordinals.contains($0.entity.ordinal) }
+  }
+}
+
+// MARK: Results
+
+extension FetchPass {
+  /// What the request asks for, in its order.
+  func matches() throws -> [Match] {
+    let changed = matchingChanges()
+    if parts.count == 1, changed.isEmpty {
+      return parts[0].rows(plan, sorts, offset: offset, limit: limit).map(parts[0].match)
+    }
+    // Each part may give all that is wanted.
+    let wanted = limit.map { offset.addingReportingOverflow($0) }.map { $0.overflow ? Int.max : $0.partialValue }
+    let found = sorts.isEmpty ? unsorted(changed, wanted) : sorted(changed, wanted)
+    return Array(found.dropFirst(offset).prefix(limit ?? .max))
+  }
+
+  func count() throws -> Int {
+    let all = parts.reduce(matchingChanges().count) { $0 + $1.count(plan) }
+    return min(max(0, all - offset), limit ?? .max)
+  }
+
+  private func matchingChanges() -> [ManagedObject] {
+    guard let plan else { return changed }
+    let evaluator = PredicateEvaluator(ContextSource(context: context))
+    return changed.filter { evaluator.matches(plan, $0) }
+  }
+
+  /// In the order of the tables, changed objects in their places; new objects last.
+  private func unsorted(_ changed: [ManagedObject], _ wanted: Int?) -> [Match] {
+    var matches: [Match] = []
+    for part in parts {
+      let own = changed.filter { $0.binding === part.binding && !$0.isInserted }.map(\.rowID)
+      let rows = part.rows(plan, [], offset: 0, limit: wanted) + own
+      matches += (own.isEmpty ? rows : rows.sorted { $0.rawValue < $1.rawValue }).map(part.match)
+    }
+    return matches + changed.filter(\.isInserted).map(Match.changed)
+  }
+
+  /// Sorted by values that are read for each match once.
+  private func sorted(_ changed: [ManagedObject], _ wanted: Int?) -> [Match] {
+    var candidates: [(match: Match, keys: [PropertyValue])] = []
+    for part in parts {
+      candidates += part.rows(plan, sorts, offset: 0, limit: wanted).map { (part.match($0), part.keys($0, sorts)) }
+    }
+    let evaluator = PredicateEvaluator(ContextSource(context: context))
+    candidates += changed.map { object in
+      (.changed(object), sorts.map { evaluator.value($0.expression, object).scalar })
+    }
+    return candidates.sorted { comes($0.keys, before: $1.keys) }.map(\.match)
+  }
+
+  private func comes(_ left: [PropertyValue], before right: [PropertyValue]) -> Bool {
+    for (index, sort) in sorts.enumerated() {
+      let order = sort.ordering.compare(left[index], right[index])
+      if order != 0 { return sort.isAscending ? order < 0 : order > 0 }
+    }
+    return false
+  }
+}

@@ -1,0 +1,57 @@
+public import HeartwoodModel
+public import HeartwoodStore
+
+/// What is to be fetched: the objects of which entity, under which condition, in which order, and how many.
+///
+/// It is a value that belongs to no context; it may be kept, changed and sent.
+public struct FetchRequest<Object: ManagedObject>: Sendable {
+  /// The name of the entity.
+  public var entityName: String
+  /// Which objects to give; nil means all.
+  public var predicate: FetchPredicate?
+  /// By what the objects are sorted: first by the first, those that it leaves alike by the second, and so on. Without any they are in
+  /// the stores' order, new objects last.
+  public var sortDescriptors: [FetchSortDescriptor]
+  /// How many of the first objects are left out.
+  public var fetchOffset: Int
+  /// How many objects there are at most; nil means any number.
+  public var fetchLimit: Int?
+  /// Whether objects of subentities are given too.
+  public var includesSubentities = true
+  /// Whether the context's unsaved changes count. Without them objects are found by what the stores have, new ones not at all, and
+  /// deleted ones still are.
+  public var includesPendingChanges = true
+  /// The stores to fetch from; nil means all that keep the entity. New objects are found in any case.
+  public var affectedStores: [PersistentStore]?
+
+  /// A request for objects of the entity of the class `Object`.
+  public init(
+    where predicate: FetchPredicate? = nil,
+    sortedBy sortDescriptors: [FetchSortDescriptor] = [],
+    offset: Int = 0,
+    limit: Int? = nil
+  ) {
+    self.init(
+      entityName: Object.entityName,
+      where: predicate,
+      sortedBy: sortDescriptors,
+      offset: offset,
+      limit: limit
+    )
+  }
+
+  /// A request for objects of the entity called `entityName`, whose class is `Object` or inherits from it.
+  public init(
+    entityName: String,
+    where predicate: FetchPredicate? = nil,
+    sortedBy sortDescriptors: [FetchSortDescriptor] = [],
+    offset: Int = 0,
+    limit: Int? = nil
+  ) {
+    self.entityName = entityName
+    self.predicate = predicate
+    self.sortDescriptors = sortDescriptors
+    self.fetchOffset = offset
+    self.fetchLimit = limit
+  }
+}

@@ -1,0 +1,80 @@
+public import HeartwoodModel
+import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+extension ManagedObjectContext {
+  /// The objects that a request asks for, as the stores have them now with this context's changes on top.
+  ///
+  /// The condition and the order are evaluated on the stores' columns; objects are made of what is found alone, as faults. Where a
+  /// condition follows a relationship, it sees the related object as the store has it, unless the object that is tested has changes.
+  ///
+  /// - Throws: `FetchPredicateError` where the predicate or a sort descriptor does not fit the entity, with the place;
+  ///   ``PersistenceError/Code/entityUnknown``; ``PersistenceError/Code/objectClassMismatch`` where the entity's objects are of another
+  ///   class than the request says; ``PersistenceError/Code/fileCorrupt`` where a file turns out to be damaged.
+  public func fetch<Object>(_ request: FetchRequest<Object>) throws -> [Object] {
+    let pass = try FetchPass(request, in: self)
+    return try pass.matches().map { match in
+      let object = match.object
+      if let object = object as? Object { return object }
+      throw PersistenceError(
+        .objectClassMismatch,
+        "The entity's objects are of the class \(type(of: object)), and \(Object.self) was asked for.",
+        context: .init(entity: request.entityName)
+      )
+    }
+  }
+
+  /// The ids of the objects that ``fetch(_:)-(FetchRequest<Object>)`` would give. No object is made.
+  public func fetchObjectIDs<Object>(_ request: FetchRequest<Object>) throws -> [ManagedObjectID] {
+    try FetchPass(request, in: self).matches().map(\.objectID)
+  }
+
+  /// How many objects ``fetch(_:)-(FetchRequest<Object>)`` would give. No object is made.
+  public func count<Object>(for request: FetchRequest<Object>) throws -> Int {
+    try FetchPass(request, in: self).count()
+  }
+
+  /// The objects of the entity of `objectClass` that meet a condition; see ``fetch(_:)-(FetchRequest<Object>)``.
+  public func fetch<Object: ManagedObject>(
+    _ objectClass: Object.Type,
+    where predicate: FetchPredicate,
+    sortedBy sortDescriptors: FetchSortDescriptor...,
+    offset: Int = 0,
+    limit: Int? = nil
+  ) throws -> [Object] {
+    try fetch(FetchRequest(where: predicate, sortedBy: sortDescriptors, offset: offset, limit: limit))
+  }
+
+  /// All objects of the entity of `objectClass` in an order; see ``fetch(_:)-(FetchRequest<Object>)``.
+  public func fetch<Object: ManagedObject>(
+    _ objectClass: Object.Type,
+    sortedBy first: FetchSortDescriptor,
+    _ others: FetchSortDescriptor...,
+    offset: Int = 0,
+    limit: Int? = nil
+  ) throws -> [Object] {
+    try fetch(FetchRequest(sortedBy: [first] + others, offset: offset, limit: limit))
+  }
+
+  /// How many objects of the entity of `objectClass` meet a condition.
+  public func count<Object: ManagedObject>(_ objectClass: Object.Type, where predicate: FetchPredicate) throws -> Int {
+    try count(for: FetchRequest<Object>(where: predicate))
+  }
+
+  /// The objects of the entity of `objectClass` that meet a condition of Foundation's `#Predicate`.
+  public func fetch<Object: ManagedObject>(
+    _ objectClass: Object.Type,
+    where predicate: Predicate<Object>,
+    sortedBy sortDescriptors: FetchSortDescriptor...,
+    offset: Int = 0,
+    limit: Int? = nil
+  ) throws -> [Object] {
+    let predicate = try FetchPredicate(predicate)
+    return try fetch(FetchRequest(where: predicate, sortedBy: sortDescriptors, offset: offset, limit: limit))
+  }
+}

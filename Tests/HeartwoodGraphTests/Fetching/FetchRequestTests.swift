@@ -1,0 +1,163 @@
+import HeartwoodGraph
+import HeartwoodModel
+import HeartwoodStore
+import HeartwoodTesting
+import Testing
+
+@Suite struct FetchRequestTests {
+  @Test(arguments: TestStoreKind.allCases)
+  func aRequestChoosesSortsAndPages(_ kind: TestStoreKind) throws {
+    let stack = try TestStack(kind)
+    let writer = stack.context()
+    for name in ["Cid", "Ann", "Bob", "abe", "Bea"] { _ = try writer.person(name) }
+    try writer.save()
+    let context = stack.context()
+    var request = FetchRequest<Person>(
+      where: try FetchPredicate(format: "name CONTAINS[c] %@", "b"),
+      sortedBy: [FetchSortDescriptor("name", comparison: .caseInsensitive)]
+    )
+    #expect(try context.fetch(request).map(\.name) == ["abe", "Bea", "Bob"])
+    #expect(try context.fetch(request).allSatisfy { context.registeredObject(for: $0.objectID) === $0 })
+    #expect(try context.count(for: request) == 3)
+    request.fetchOffset = 1
+    request.fetchLimit = 1
+    #expect(try context.fetch(request).map(\.name) == ["Bea"])
+    #expect(try context.count(for: request) == 1)
+    #expect(try context.fetchObjectIDs(request) == context.fetch(request).map(\.objectID))
+    request.fetchLimit = 0
+    #expect(try context.fetch(request).isEmpty)
+    request.affectedStores = []
+    request.fetchLimit = nil
+    #expect(try context.count(for: request) == 0)
+  }
+
+  @Test func keysMakePredicates() throws {
+    let context = try TestStack().context()
+    let (ann, bob) = (try context.person("Ann"), try context.person("Bob"))
+    let boss = try context.insert(Employee.self)
+    (boss.name, boss.salary, boss.mentor, boss.friends) = ("Cleo", 5, ann, [ann, bob])
+    try context.save()
+    func names(_ predicate: FetchPredicate) throws -> [String] {
+      try context.fetch(Person.self, where: predicate, sortedBy: Person.nameKey.ascending).map(\.name)
+    }
+    #expect(
+      try names(Person.nameKey == "Ann" || Person.nameKey.beginsWith("b", options: .caseInsensitive)) == ["Ann", "Bob"]
+    )
+    #expect(try names(Person.nameKey != "Ann" && !Person.nameKey.contains("o")) == [])
+    #expect(try names(Person.nameKey > "Ann" && Person.nameKey <= "Bob") == ["Bob"])
+    #expect(try names(Person.nameKey.isIn(["Ann", "Cleo", "Zoe"])) == ["Ann", "Cleo"])
+    #expect(try names(Person.nameKey.isBetween("B", "C")) == ["Bob"])
+    #expect(
+      try names(Person.nameKey.isLike("?o*") || Person.nameKey.matches("A.*") || Person.nameKey.endsWith("eo")) == [
+        "Ann", "Bob", "Cleo",
+      ]
+    )
+    #expect(try names(Person.nameKey.equals("BOB", options: .caseInsensitive)) == ["Bob"])
+    #expect(try names(Person.mentorKey == ann) == ["Cleo"])
+    #expect(try names(Person.mentorKey == nil) == ["Ann", "Bob"])
+    #expect(try names(Person.mentorKey != ann) == ["Ann", "Bob"])
+    #expect(try names(Person.friendsKey.contains(boss)) == ["Ann", "Bob"])
+    #expect(try names(!Person.friendsKey.isEmpty) == ["Ann", "Bob", "Cleo"])
+    #expect(try context.fetch(Employee.self, where: Employee.salaryKey >= 5) == [boss])
+    #expect(try context.count(Person.self, where: Person.nameKey < "C") == 2)
+    let byName = try context.fetch(Person.self, sortedBy: Person.nameKey.descending, limit: 2)
+    #expect(byName == [boss, bob])
+  }
+
+  @Test func predicatesFollowRelationships() throws {
+    let context = try TestStack().context()
+    let shelf = try context.insert(Shelf.self)
+    shelf.title = "Top"
+    let book = try context.insert(Book.self)
+    let other = try context.insert(Book.self)
+    let tag = try context.insert(Tag.self)
+    (tag.name, book.shelf, book.tags) = ("red", shelf, [tag])
+    func found() throws -> [Book] {
+      let formats = ["shelf.title == 'Top'", "ANY tags.name == 'red'", "tags.@count == 1", "shelf == %@", "SELF == %@"]
+      return try zip(formats, [[], [], [], [shelf], [book]] as [[ManagedObject]]).map { format, objects in
+        let predicate = try FetchPredicate(format: format, arguments: objects)
+        let books = try context.fetch(Book.self, where: predicate)
+        #expect(books.count == 1)
+        return try #require(books.first)
+      }
+    }
+    #expect(try found().allSatisfy { $0 === book })
+    try context.save()
+    #expect(try found().allSatisfy { $0 === book })
+    (other.shelf, other.tags) = (shelf, [tag])
+    #expect(
+      try context.count(Book.self, where: FetchPredicate(format: "shelf.title == 'Top' AND ANY tags.name == 'red'"))
+        == 2
+    )
+    let sorted = try context.fetch(
+      Book.self,
+      sortedBy: FetchSortDescriptor("shelf.title"),
+      FetchSortDescriptor("tags.@count")
+    )
+    #expect(Set(sorted) == [book, other])
+  }
+
+  @Test func mistakesAreToldWithTheirPlaces() throws {
+    let context = try TestStack().context()
+    #expect(throws: FetchPredicateError.self) {
+      try context.count(Person.self, where: FetchPredicate(format: "nam == 'x'"))
+    }
+    #expect(throws: FetchPredicateError.self) {
+      try context.fetch(Person.self, sortedBy: FetchSortDescriptor("friends"))
+    }
+    #expect(throws: PersistenceError.self) { try context.fetch(FetchRequest<Person>(entityName: "Nobody")) }
+    _ = try context.insert(Tag.self)
+    #expect(throws: PersistenceError.self) { try context.fetch(FetchRequest<Person>(entityName: "Tag")) }
+  }
+
+  @Test func pendingChangesAreLeftOutWhereTheyAreNotWanted() throws {
+    let context = try TestStack().context()
+    let (ann, bob) = (try context.person("Ann"), try context.person("Bob"))
+    try context.save()
+    ann.name = "Zoe"
+    context.delete(bob)
+    _ = try context.person("New")
+    var request = FetchRequest<Person>(sortedBy: [Person.nameKey.ascending])
+    #expect(try context.fetch(request).map(\.name) == ["New", "Zoe"])
+    request.includesPendingChanges = false
+    #expect(try context.fetch(request) == [ann, bob])
+    #expect(try context.count(for: request) == 2)
+  }
+
+  @Test func findsWhatThePlainWayFindsUnderRandomChanges() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    print("seed \(seed)")
+    var generator = SeededGenerator(seed: seed)
+    let context = try TestStack().context()
+    let names = ["a", "b", "c", "d", "e"]
+    for round in 0..<60 {
+      for person in try context.fetch(Person.self) where generator.chance(oneIn: 4) {
+        if generator.chance(oneIn: 3) {
+          context.delete(person)
+        } else {
+          person.name = names.randomElement(using: &generator) ?? ""
+        }
+      }
+      for _ in 0..<Int.random(in: 0...4, using: &generator) {
+        _ = try context.person(names.randomElement(using: &generator) ?? "")
+      }
+      if round.isMultiple(of: 3) { try context.save() }
+      let bound = names.randomElement(using: &generator) ?? ""
+      let all = try context.fetch(Person.self, where: { $0.name >= bound })
+      let (offset, limit) = (Int.random(in: 0...3, using: &generator), Int.random(in: 0...9, using: &generator))
+      let predicate = Person.nameKey >= bound
+      #expect(try context.count(Person.self, where: predicate) == all.count)
+      #expect(try Set(context.fetch(Person.self, where: predicate)) == Set(all))
+      let page = try context.fetch(
+        Person.self,
+        where: predicate,
+        sortedBy: Person.nameKey.descending,
+        offset: offset,
+        limit: limit
+      )
+      let expected = all.map(\.name).sorted(by: >).dropFirst(offset).prefix(limit)
+      #expect(page.map(\.name) == Array(expected))
+      #expect(Set(page).count == page.count && page.allSatisfy(all.contains))
+    }
+  }
+}

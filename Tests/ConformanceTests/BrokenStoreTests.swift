@@ -20,6 +20,7 @@ import Testing
   static let examples = [
     Example(NoFlaw.self, by: "takes files with changed bits", detectsEveryChange: true),
     Example(DropsLastRecord.self, by: "keeps records with attributes of all types"),
+    Example(DropsLastRecord.self, by: "keeps values that must be unique apart"),
     Example(LosesEmptyStrings.self, by: "keeps every string and nil"),
     Example(RoundsDates.self, by: "keeps every date and nil"),
     Example(TruncatesIntegers.self, by: "keeps every integer64 and nil"),

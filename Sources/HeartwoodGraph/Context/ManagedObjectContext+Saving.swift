@@ -8,9 +8,12 @@ extension ManagedObjectContext {
   /// Each store saves all its changes or none. Where a context changes objects of several stores and one of them fails, those
   /// before it have saved; the changes of the others stay, and saving can be tried again.
   ///
+  /// Conflicts with other saves are resolved by ``mergePolicy``, and the save is tried again, a few times at most.
+  ///
   /// - Throws: ``PersistenceError/Code/saveNeverSettles``, ``PersistenceError/Code/validationFailed``,
-  ///   ``PersistenceError/Code/saveConflict`` where another context saved the
-  ///   same objects, ``PersistenceError/Code/fileChangedOnDisk`` where another process did, and what writing a file can throw. The
+  ///   ``PersistenceError/Code/saveConflict`` where another context saved the same objects,
+  ///   ``PersistenceError/Code/constraintConflict`` where values are not unique, ``PersistenceError/Code/fileChangedOnDisk`` where
+  ///   another process saved, and what writing a file can throw. The
   ///   old file is whole then, and the changes are still in the context.
   public func save() throws {
     try tellObjectsWillSave()
@@ -18,15 +21,28 @@ extension ManagedObjectContext {
     guard hasChanges else { return }
     try prepare()
     tellWillSave()
+    for _ in 1..<Self.mostAttempts where hasChanges {
+      if try saveOnce(resolvesConflicts: true) { return }
+    }
+    if hasChanges { _ = try saveOnce(resolvesConflicts: false) }
+  }
+
+  /// How often a save is tried where its conflicts can be resolved: others may save in between.
+  private static let mostAttempts = 10
+
+  /// Tells whether all is saved; where it is not, conflicts have been resolved.
+  private func saveOnce(resolvesConflicts: Bool) throws -> Bool {
+    followStores()
     try checkArrivals()
     try checkWatchedObjects()
     if upstream.stagingArea != nil { try prepareForParent() }
-    try write(try SaveBuilder.saves(of: self))
+    guard try write(try SaveBuilder.saves(of: self), resolvesConflicts: resolvesConflicts) else { return false }
     watched = ObjectList()
     advanceQueryGeneration()
+    return true
   }
 
-  private func write(_ saves: [PendingSave]) throws {
+  private func write(_ saves: [PendingSave], resolvesConflicts: Bool) throws -> Bool {
     var changes = isSaveHeard ? emptyChanges() : nil
     var done: [PendingSave] = []
     // That objects are saved is no change of them.
@@ -40,12 +56,18 @@ extension ManagedObjectContext {
       for save in done { save.tellDidSave() }
     }
     for save in saves {
-      // Transient values are nothing to a store.
-      let commit = save.changes.isEmpty ? nil : try save.source.save(save.changes, origin: saveOrigin)
-      finish(save, commit)
+      do {
+        // Transient values are nothing to a store.
+        let commit = save.changes.isEmpty ? nil : try save.source.save(save.changes, origin: saveOrigin)
+        finish(save, commit)
+      } catch let error as PersistenceError where resolvesConflicts && error.isConflict {
+        try ConflictResolver(self, save).resolve(error)
+        return false
+      }
       changes?.note(save)
       done.append(save)
     }
+    return true
   }
 }
 
@@ -58,6 +80,11 @@ extension ContextChanges {
   }
 }
 
+extension PersistenceError {
+  /// Whether a merge policy may resolve it.
+  fileprivate var isConflict: Bool { code == .saveConflict || code == .constraintConflict }
+}
+
 // MARK: After a save
 
 extension ManagedObjectContext {
@@ -68,11 +95,14 @@ extension ManagedObjectContext {
       settleInserted(save, commit)
     }
     settleUpdated(save, commit)
-    for object in save.deleted {
-      noteChange(object)
-      detach(object)
-      deleted.remove(object)
-    }
+    save.deleted.forEach(finishDeletion)
+  }
+
+  /// Lets go of an object whose record is gone as it was to be.
+  func finishDeletion(of object: ManagedObject) {
+    noteChange(object)
+    detach(object)
+    deleted.remove(object)
   }
 
   /// Gives the inserted objects their rows.

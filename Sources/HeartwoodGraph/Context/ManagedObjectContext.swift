@@ -15,6 +15,8 @@ public final class ManagedObjectContext {
   public var name: String?
   /// Who makes the changes, for the history of the stores. Two parts of an application that save tell each other's saves apart by it.
   public var transactionAuthor: String?
+  /// What happens where a save comes to conflicts; by default it fails.
+  public var mergePolicy = MergePolicy.error
 
   var inserted = NewObjects()
   var updated = ChangedObjects()

@@ -13,7 +13,8 @@ struct ValueScreen {
   init(_ entity: EntityDescription) {
     hasRules = !entity.ruledAttributes.isEmpty
     demanding = entity.traits.enumerated().compactMap { ordinal, trait in
-      let isDemanding = !trait.isTransient && (!trait.isOptional || trait.minCount > 0 || trait.maxCount > 0)
+      let isCounted = trait.isToMany && (trait.minCount > 0 || trait.maxCount > 0)
+      let isDemanding = !trait.isTransient && (!trait.isOptional || isCounted)
       return isDemanding ? (ordinal, trait) : nil
     }
   }

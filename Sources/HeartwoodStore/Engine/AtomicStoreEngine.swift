@@ -21,6 +21,8 @@ package final class AtomicStoreEngine: StoreEngine {
   private let state: Mutex<State>
   /// Names that were given are not given again, whether the save that wanted them succeeds or not.
   private let references = Mutex(ReferenceAssigner())
+  /// Used by the save that is under way only.
+  private let uniqueness: Mutex<UniquenessCheck>
   /// Whether the engine was closed. Held for the whole of a save, so that two of them follow each other while readers go on.
   private let saving = Mutex(false)
   package let saves = ChangeCounter()
@@ -35,6 +37,7 @@ package final class AtomicStoreEngine: StoreEngine {
     self.store = store
     self.typeDescription = type(of: store).typeDescription
     self.setup = setup
+    self.uniqueness = Mutex(UniquenessCheck(setup.model))
     self.fileSystem = fileSystem
     self.reachable = setup.model.entities.map { setup.model.entitiesReachable(from: $0).map(\.ordinal) }
     self.state = Mutex(State(contents: contents, file: file, standing: file?.status.identity))
@@ -222,18 +225,23 @@ extension AtomicStoreEngine {
       for table in before.contents.tables { try table.verify() }
       try before.contents.history?.verify()
       let resolution = try resolve(changes.byRecord, in: before.contents)
+      let columns = changes.byColumn.appending(resolution.columns)
       let application = try ChangeApplication(
-        changes.byColumn.appending(resolution.columns),
+        columns,
         contents: before.contents,
         conflicts: resolution.conflicts,
         contestedEntities: references.withLock { $0.contestedEntities }
       )
+      let additions = try uniqueness.withLock { check throws(PersistenceError) in
+        try check.check(columns, before: before.contents, application)
+      }
       var after = application.contents
       after.metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
       if !changes.isEmpty {
         try record(changes, application.insertedRows, origin, before: before.contents, in: &after)
       }
       try write(&after, over: before)
+      uniqueness.withLock { $0.add(additions, to: after) }
       return StoreCommit(
         permanentIDs: resolution.permanentIDs,
         insertedRows: application.insertedRows,

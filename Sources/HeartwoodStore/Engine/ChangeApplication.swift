@@ -13,7 +13,7 @@ struct ChangeApplication {
   init(
     _ changes: ColumnChanges,
     contents: StoreContents,
-    conflicts: [RecordConflict],
+    conflicts: [MergeConflict],
     contestedEntities: Set<Int>
   ) throws(PersistenceError) {
     self.contents = contents
@@ -59,7 +59,7 @@ struct ChangeApplication {
 // MARK: Conflicts
 
 extension ChangeApplication {
-  private func findConflicts(of update: UpdatedRows, _ conflicts: inout [RecordConflict]) {
+  private func findConflicts(of update: UpdatedRows, _ conflicts: inout [MergeConflict]) {
     let table = contents.tables[update.entity.ordinal]
     for changed in update.groups {
       let group = table.groups[changed.group]
@@ -74,7 +74,7 @@ extension ChangeApplication {
     }
   }
 
-  private func findConflicts(of deletion: DeletedRows, _ conflicts: inout [RecordConflict]) {
+  private func findConflicts(of deletion: DeletedRows, _ conflicts: inout [MergeConflict]) {
     let table = contents.tables[deletion.entity.ordinal]
     for (row, baseVersion) in zip(deletion.rows, deletion.baseVersions) {
       findConflict(row, of: table, baseVersion, &conflicts)
@@ -86,15 +86,22 @@ extension ChangeApplication {
     _ row: RowID,
     of table: NodeTable,
     _ baseVersion: UInt64,
-    _ conflicts: inout [RecordConflict]
+    _ conflicts: inout [MergeConflict]
   ) {
     let version = table.isLive(row) ? table.version(row) : nil
     if version == baseVersion { return }
     conflicts.append(
-      RecordConflict(
+      MergeConflict(
         objectID: contents.objectID(table.reference(row), of: table.entity),
-        baseVersion: baseVersion,
-        version: version
+        oldVersion: baseVersion,
+        persisted: version.map { _ in
+          AtomicStoreCacheNode(
+            group: table.groups[row.group],
+            row: row.row,
+            entity: table.entity,
+            scopes: contents.scopes
+          )
+        }
       )
     )
   }

@@ -8,7 +8,7 @@ struct RecordResolution {
   /// The permanent ids of the new records, by the ids that they were given with.
   private(set) var permanentIDs: [ManagedObjectID: ManagedObjectID] = [:]
   /// The records that are not as they were when their changes were made.
-  private(set) var conflicts: [RecordConflict] = []
+  private(set) var conflicts: [MergeConflict] = []
   private let contents: StoreContents
   /// Whether the store keeps records of an entity, by ordinal.
   private let isKept: [Bool]
@@ -171,7 +171,8 @@ extension RecordResolution {
     let row = try table.row(of: id.reference)
     let version = row.map(table.version)
     if version == baseVersion { return row }
-    conflicts.append(RecordConflict(objectID: id, baseVersion: baseVersion, version: version))
+    let node = try contents.node(id.reference, of: id.entity)
+    conflicts.append(MergeConflict(objectID: id, oldVersion: baseVersion, persisted: node))
     return nil
   }
 }

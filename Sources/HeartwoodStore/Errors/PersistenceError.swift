@@ -45,6 +45,10 @@ extension PersistenceError {
     public var objectIDs: [ManagedObjectID]
     /// What is wrong with them, where they are not fit to be saved (``PersistenceError/Code/validationFailed``).
     public var validationFaults: [ValidationFault]
+    /// The records that another save has changed (``PersistenceError/Code/saveConflict``).
+    public var mergeConflicts: [MergeConflict]
+    /// The objects that have the same values as others (``PersistenceError/Code/constraintConflict``).
+    public var constraintConflicts: [ConstraintConflict]
     /// The system's error number, where a system call failed.
     public var systemError: Int32?
 
@@ -59,6 +63,8 @@ extension PersistenceError {
       property: String? = nil,
       objectIDs: [ManagedObjectID] = [],
       validationFaults: [ValidationFault] = [],
+      mergeConflicts: [MergeConflict] = [],
+      constraintConflicts: [ConstraintConflict] = [],
       systemError: Int32? = nil
     ) {
       self.path = path
@@ -70,6 +76,8 @@ extension PersistenceError {
       self.property = property
       self.objectIDs = objectIDs
       self.validationFaults = validationFaults
+      self.mergeConflicts = mergeConflicts
+      self.constraintConflicts = constraintConflicts
       self.systemError = systemError
     }
   }

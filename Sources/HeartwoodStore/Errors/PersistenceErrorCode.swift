@@ -10,7 +10,7 @@ extension PersistenceError {
       case capabilityMissing, valueUnsupported
       case entityUnknown, propertyUnknown, valueTypeMismatch, objectClassMismatch
       case objectNotFound, duplicateReference, danglingReference
-      case saveConflict, validationFailed, saveNeverSettles
+      case saveConflict, constraintConflict, validationFailed, saveNeverSettles
       case historyNotTracked, historyTokenExpired
       case isolationCrossed, coordinatorClosed, queryGenerationUnavailable
       case encryptionKeyMissing, encryptionKeyWrong, encryptionKeyUnusable
@@ -67,8 +67,12 @@ extension PersistenceError {
     public static let duplicateReference = Code(kind: .duplicateReference)
     /// A relationship names a record that is not there.
     public static let danglingReference = Code(kind: .danglingReference)
-    /// Somebody else has saved the same objects since they were read.
+    /// Somebody else has saved the same objects since they were read. The error's context lists them:
+    /// ``PersistenceError/Context/mergeConflicts``.
     public static let saveConflict = Code(kind: .saveConflict)
+    /// Objects would have the same values of attributes whose values must be unique. The error's context lists them:
+    /// ``PersistenceError/Context/constraintConflicts``.
+    public static let constraintConflict = Code(kind: .constraintConflict)
     /// Objects are not fit to be saved. The error's context lists every fault: ``PersistenceError/Context/validationFaults``.
     public static let validationFailed = Code(kind: .validationFailed)
     /// Objects go on changing in their `willSave`, so that there is never a state to save.
@@ -106,6 +110,7 @@ extension PersistenceError.Code {
     case .storeNotOpen, .storeAlreadyOpen: 134_080
     case .modelIncompatible: 134_100
     case .saveConflict: 133_020
+    case .constraintConflict: 133_021
     case .validationFailed: 1550
     case .objectNotFound: 133_000
     case .historyTokenExpired: 134_301

@@ -52,7 +52,7 @@ extension StoreConformance {
   /// A case for each behaviour that a store must have.
   public var cases: [ConformanceCase] {
     registrationCases + metadataCases + newStoreCases + attributeCases + referenceCases + orderCases + entityCases
-      + relationshipCases + editingCases + sameBytesCases + atomicityCases + conflictCases + readOnlyCases
+      + relationshipCases + editingCases + sameBytesCases + atomicityCases + conflictCases + uniquenessCases + readOnlyCases
       + conversionCases + historyCases + damageCases + randomGraphCases
   }
 

@@ -75,6 +75,38 @@ extension CaseCatalog {
     )
   }
 
+  func insertLinked() throws -> BenchmarkCase {
+    let rows = 100_000
+    let database = workspace.scratch("linked.sqlite")
+    return BenchmarkCase(
+      name: "insert-linked",
+      title: "insert of 100,000 objects with a to-one relationship, and save",
+      ours: ours(["link", workspace.scratch("linked.heartwood"), "--rows", String(rows)]),
+      peer: Contestant("GRDB", .reported, [workspace.programs.grdb, "link", database, "--rows", String(rows)]),
+      goal: .ratio(1),
+      expected: .init(rows: rows)
+    )
+  }
+
+  func readProperty() throws -> BenchmarkCase {
+    property("read", "a property read through its typed accessor, 20 million times")
+  }
+
+  func writeProperty() throws -> BenchmarkCase {
+    property("write", "a property written through its typed accessor, 20 million times")
+  }
+
+  private func property(_ access: String, _ title: String) -> BenchmarkCase {
+    BenchmarkCase(
+      name: "property-\(access)",
+      title: title,
+      ours: ours(["properties", access, "managed"]),
+      peer: Contestant("plain class", .reported, [workspace.programs.cases, "properties", access, "plain"]),
+      goal: .ratio(3),
+      expected: .init(rows: 20_000_000)
+    )
+  }
+
   func diskBinary() throws -> BenchmarkCase {
     let file = try data.binary()
     return BenchmarkCase(

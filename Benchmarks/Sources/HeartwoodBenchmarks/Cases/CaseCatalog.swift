@@ -16,6 +16,7 @@ struct CaseCatalog {
       ("csv-to-binary", csvToBinary), ("binary-to-csv", binaryToCSV), ("open-count", openAndCount),
       ("objects", objects),
       ("faults", faults), ("save-one", saveOne), ("save-all", saveAll), ("insert-all", insertAll),
+      ("insert-linked", insertLinked), ("property-read", readProperty), ("property-write", writeProperty),
       ("history-one", historyOne), ("history-insert", historyInsert), ("startup", startup),
       ("disk-binary", diskBinary), ("disk-csv", diskCSV),
       ("xml-read", xmlRead), ("xml-write", xmlWrite), ("plist-read", propertyListRead),

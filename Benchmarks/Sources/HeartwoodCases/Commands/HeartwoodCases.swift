@@ -8,7 +8,7 @@ struct HeartwoodCases: ParsableCommand {
     abstract: "The cases that measure Heartwood inside a process.",
     subcommands: [
       OpenAndCountCommand.self, ObjectsCommand.self, FaultsCommand.self, InsertCommand.self, SaveCommand.self,
-      WriteCommand.self, LoadCommand.self, SaveAsCommand.self,
+      WriteCommand.self, LoadCommand.self, SaveAsCommand.self, LinkCommand.self, PropertiesCommand.self,
     ]
   )
 }

@@ -24,6 +24,11 @@ struct ModelMaker {
     try ManagedObjectModel(entities: [.entity(entity, .attribute(value, type, optional: true))])
   }
 
+  /// An entity with one attribute whose values must be unique.
+  static func model(uniqueAttribute type: AttributeType) throws -> ManagedObjectModel {
+    try ManagedObjectModel(entities: [.entity(entity, unique: [[value]], .attribute(value, type, optional: true))])
+  }
+
   /// An entity with an attribute of every type that can be held.
   func smallest() throws -> ManagedObjectModel { try withEntities(1) }
 

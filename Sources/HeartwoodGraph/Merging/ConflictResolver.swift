@@ -1,0 +1,216 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// Does with the objects of a save that came to conflicts what the context's policy says.
+struct ConflictResolver {
+  private let context: ManagedObjectContext
+  private let save: PendingSave
+
+  init(_ context: ManagedObjectContext, _ save: PendingSave) {
+    self.context = context
+    self.save = save
+  }
+
+  /// Changes the objects so that the save can be tried again.
+  ///
+  /// - Parameter error: the failure of the save.
+  /// - Throws: the failure, with what the context knows of the conflicts, where the policy fails one of them, and what the policy
+  ///   throws. No object has changed then.
+  func resolve(_ error: PersistenceError) throws {
+    let error = completed(error)
+    let conflicts = try error.context.mergeConflicts.map { ($0, try context.mergePolicy.resolution($0)) }
+    let collisions = try error.context.constraintConflicts.map { ($0, try resolution(of: $0)) }
+    let fails = conflicts.contains { $0.1 == .fail } || collisions.contains { $0.1 == .fail }
+    if fails || conflicts.isEmpty && collisions.isEmpty { throw error }
+    for (conflict, resolution) in conflicts { resolve(conflict, resolution) }
+    for (conflict, resolution) in collisions { try resolve(conflict, resolution) }
+  }
+
+  private func resolution(of conflict: ConstraintConflict) throws -> MergePolicy.ConstraintResolution {
+    let resolution = try context.mergePolicy.constraintResolution(conflict)
+    let isNew = object(conflict.objectID)?.isInserted ?? false
+    return resolution == .updateConflicting && !isNew ? .fail : resolution
+  }
+
+  private func object(_ id: ManagedObjectID) -> ManagedObject? { context.objectIfPresent(id) }
+}
+
+// MARK: Telling
+
+extension ConflictResolver {
+  /// The error with the values of the objects, and with the ids that the objects have as long as they are not saved.
+  private func completed(_ error: PersistenceError) -> PersistenceError {
+    var error = error
+    error.context.mergeConflicts = error.context.mergeConflicts.map(completed)
+    error.context.constraintConflicts = error.context.constraintConflicts.map { conflict in
+      var conflict = conflict
+      conflict.objectID = save.currentID(conflict.objectID)
+      conflict.conflictingID = save.currentID(conflict.conflictingID)
+      return conflict
+    }
+    error.context.objectIDs = error.context.objectIDs.map(save.currentID)
+    return error
+  }
+
+  private func completed(_ conflict: MergeConflict) -> MergeConflict {
+    guard let object = context.registeredObject(for: conflict.objectID), let group = object.group else {
+      return conflict
+    }
+    var conflict = conflict
+    let binding = object.binding
+    conflict.cached = AtomicStoreCacheNode(
+      group: group,
+      row: object.rowID.row,
+      entity: binding.entity,
+      scopes: binding.scopes
+    )
+    if !object.isDeleted {
+      let values = binding.traits.indices.map { object.value(at: $0) }
+      conflict.objectSnapshot = ObjectSnapshot(
+        objectID: conflict.objectID,
+        version: conflict.oldVersion,
+        values: values
+      )
+    }
+    return conflict
+  }
+}
+
+extension PendingSave {
+  /// The id that an object has now which would be saved under `id`.
+  fileprivate func currentID(_ id: ManagedObjectID) -> ManagedObjectID {
+    let insertion = inserted.first { $0.entity === id.entity }
+    guard let insertion, let references = insertion.references,
+      let index = (0..<references.count).first(where: { references[$0] == id.reference })
+    else { return id }
+    return insertion.objects[index].objectID
+  }
+}
+
+// MARK: Changed by another save
+
+extension ConflictResolver {
+  private func resolve(_ conflict: MergeConflict, _ resolution: MergePolicy.Resolution) {
+    guard let object = context.registeredObject(for: conflict.objectID) else { return }
+    if object.state.contains(.deleted) { return resolveDeletion(of: object, conflict, resolution) }
+    if conflict.isDeletedInStore { return context.refresh(object, mergeChanges: false) }
+    switch resolution {
+    case .fail: break
+    case .takeStored: context.refresh(object, mergeChanges: false)
+    case .takeObject: object.rebaseValues()
+    case .mergePreferringObject: context.refresh(object, mergeChanges: true)
+    case .mergePreferringStored:
+      object.forgetChanges(at: changedOrdinals(conflict))
+      context.refresh(object, mergeChanges: true)
+    }
+  }
+
+  /// The properties that the other save has changed.
+  private func changedOrdinals(_ conflict: MergeConflict) -> [Int] {
+    guard let cached = conflict.cached, let persisted = conflict.persisted else { return [] }
+    return cached.entity.properties.indices.filter { cached[$0] != persisted[$0] }
+  }
+
+  private func resolveDeletion(
+    of object: ManagedObject,
+    _ conflict: MergeConflict,
+    _ resolution: MergePolicy.Resolution
+  ) {
+    if conflict.isDeletedInStore { return context.finishDeletion(of: object) }
+    switch resolution {
+    case .fail: break
+    case .takeObject, .mergePreferringObject: object.pin()
+    case .takeStored, .mergePreferringStored: context.undelete(object)
+    }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Takes back the deletion of an object, and lets its newest record be led to as its relationships say.
+  fileprivate func undelete(_ object: ManagedObject) {
+    deleted.remove(object)
+    object.state.remove(.deleted)
+    refresh(object, mergeChanges: false)
+    for (ordinal, trait) in object.binding.traits.enumerated() {
+      guard let inverse = trait.inverseOrdinal else { continue }
+      for id in object.value(at: ordinal).objectIDs {
+        guard let other = objectIfPresent(id), other.isPresent else { continue }
+        other.link(inverse, to: object, forward: ordinal)
+      }
+    }
+  }
+}
+
+extension ManagedObject {
+  /// Lets all values that the object has be changes of the newest version of its record.
+  fileprivate final func rebaseValues() {
+    let values = binding.traits.indices.map { value(at: $0) }
+    rebaseChanges()
+    for (ordinal, trait) in binding.traits.enumerated()
+    where !trait.isTransient && value(at: ordinal) != values[ordinal] {
+      if trait.isToMany {
+        changeLinks(ordinal) { $0 = ObjectIDList(values[ordinal].objectIDs) }
+      } else {
+        change(ordinal, to: values[ordinal])
+      }
+    }
+  }
+
+  /// Lets properties be as the object was read with.
+  fileprivate final func forgetChanges(at ordinals: [Int]) {
+    guard case .changed(let changes) = content else { return }
+    for ordinal in ordinals {
+      if binding.traits[ordinal].isToMany {
+        changes.setLinks(nil, at: ordinal)
+      } else {
+        changes.setValue(nil, at: ordinal)
+      }
+    }
+    endChange(changes)
+  }
+}
+
+// MARK: Values that must be unique
+
+extension ConflictResolver {
+  private func resolve(_ conflict: ConstraintConflict, _ resolution: MergePolicy.ConstraintResolution) throws {
+    // An object may collide by several constraints.
+    guard let object = object(conflict.objectID), object.isPresent else { return }
+    if object.isInserted {
+      if resolution == .updateConflicting, let other = self.object(conflict.conflictingID), other !== object {
+        try other.takeValues(of: object)
+      }
+      try context.drop(object)
+    } else {
+      object.forgetChanges(at: conflict.constraint.compactMap { object.entity.ordinal(ofProperty: $0) })
+    }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Lets a new object go as if it had never been inserted.
+  fileprivate func drop(_ object: ManagedObject) throws(PersistenceError) {
+    for (ordinal, trait) in object.binding.traits.enumerated() where trait.attributeType == nil {
+      try object.relate(ordinal, to: [])
+    }
+    markDeleted(object)
+  }
+}
+
+extension ManagedObject {
+  /// Takes the values that a new object of the same or a related entity has, nil ones left out.
+  fileprivate final func takeValues(of object: ManagedObject) throws(PersistenceError) {
+    for (ordinal, property) in object.entity.properties.enumerated() where !property.isTransient {
+      guard let own = entity.ordinal(ofProperty: property.name) else { continue }
+      let value = object.value(at: ordinal)
+      if property.attribute != nil {
+        if !value.isNull { change(own, to: value) }
+      } else {
+        let new = object.relatedObjects(ordinal).filter { $0 !== self }
+        if new.isEmpty { continue }
+        let all = binding.traits[own].isToMany ? relatedObjects(own) + new : new
+        try relate(own, to: all.filter { $0 !== object })
+      }
+    }
+  }
+}

@@ -1,0 +1,66 @@
+public import HeartwoodModel
+
+/// A record that a save would change, and that another save has changed or deleted since it was read.
+///
+/// A failed save lists all of them in ``PersistenceError/Context/mergeConflicts``.
+public struct MergeConflict: Sendable {
+  /// The record.
+  public let objectID: ManagedObjectID
+  /// The version that the changes were made on.
+  public let oldVersion: UInt64
+  /// The version that the store has now; 0 where the record was deleted.
+  public let newVersion: UInt64
+  /// The values as the save would have them; nil where the record is to be deleted, or where no context is concerned.
+  public package(set) var objectSnapshot: ObjectSnapshot?
+  /// The record as it was read; nil where no context is concerned.
+  package var cached: AtomicStoreCacheNode?
+  /// The record as the store has it now; nil where it was deleted.
+  package let persisted: AtomicStoreCacheNode?
+
+  package init(
+    objectID: ManagedObjectID,
+    oldVersion: UInt64,
+    persisted: AtomicStoreCacheNode?
+  ) {
+    self.objectID = objectID
+    self.oldVersion = oldVersion
+    self.newVersion = persisted?.version ?? 0
+    self.persisted = persisted
+  }
+}
+
+extension MergeConflict {
+  /// The values that the object was read with; nil where no context is concerned. O(properties).
+  public var cachedSnapshot: ObjectSnapshot? { cached.map(ObjectSnapshot.init) }
+
+  /// The values that the store has now; nil where the record was deleted. O(properties).
+  public var persistedSnapshot: ObjectSnapshot? { persisted.map(ObjectSnapshot.init) }
+
+  /// Whether the store has the record no longer.
+  public var isDeletedInStore: Bool { persisted == nil }
+}
+
+extension ObjectSnapshot {
+  /// The record of a node as it is.
+  init(_ node: AtomicStoreCacheNode) {
+    self.init(objectID: node.objectID, version: node.version, values: node.values)
+  }
+}
+
+extension PersistenceError {
+  /// The error of a save with `conflicts`, of which there is at least one.
+  package static func saveConflict(_ conflicts: [MergeConflict]) -> PersistenceError {
+    let what = conflicts.count == 1 ? "An object was" : "\(conflicts.count) objects were"
+    let isDeleted = conflicts.contains(where: \.isDeletedInStore)
+    return PersistenceError(
+      .saveConflict,
+      "\(what) \(isDeleted ? "deleted or changed" : "changed") by another save since \(conflicts.count == 1 ? "it was" : "they were") "
+        + "read. Refresh, make the change anew and save; or let the context's mergePolicy decide.",
+      context: .init(
+        entity: conflicts.first?.objectID.entity.name,
+        objectIDs: conflicts.map(\.objectID),
+        mergeConflicts: conflicts
+      )
+    )
+  }
+}

@@ -1,0 +1,131 @@
+import HeartwoodModel
+
+/// Holds the records that a save inserts and changes against all others, for the uniqueness constraints of the model.
+///
+/// An index is made when the first save needs it, O(records), and kept: later saves cost O(changed records).
+struct UniquenessCheck: Sendable {
+  private let constraints: [UniqueConstraint]
+  /// By place among the constraints; nil for one that no save has needed yet.
+  private var indexes: [UniqueIndex?]
+  /// What a save that has been checked adds, by place among the constraints.
+  typealias Additions = [Int: UniqueIndex]
+
+  init(_ model: ManagedObjectModel) {
+    constraints = UniqueConstraint.all(of: model)
+    indexes = Array(repeating: nil, count: constraints.count)
+  }
+
+  /// - Parameters:
+  ///   - before: the records without the changes.
+  ///   - application: the changes and the records with them.
+  /// - Returns: what to ``add(_:to:)`` once the records are saved.
+  /// - Throws: ``PersistenceError/Code/constraintConflict``.
+  mutating func check(
+    _ changes: ColumnChanges,
+    before: StoreContents,
+    _ application: ChangeApplication
+  ) throws(PersistenceError) -> Additions {
+    var additions: Additions = [:]
+    var conflicts: [ConstraintConflict] = []
+    for (place, constraint) in constraints.enumerated() {
+      let rows = Self.changedRows(constraint, changes, application.insertedRows)
+      if rows.isEmpty { continue }
+      let index = indexes[place] ?? Self.index(constraint, of: before)
+      indexes[place] = index
+      additions[place] = Self.check(rows, constraint, index, application.contents, &conflicts)
+    }
+    if !conflicts.isEmpty { throw .constraintConflict(conflicts) }
+    return additions
+  }
+
+  /// Takes what a save has added.
+  mutating func add(_ additions: Additions, to contents: StoreContents) {
+    for (place, added) in additions {
+      let constraint = constraints[place]
+      added.forEach { row, hash in
+        indexes[place]?.insert(row, hash) { other in
+          Self.key(other, constraint, contents).map(UniqueConstraint.hash) != hash
+        }
+      }
+    }
+  }
+}
+
+extension UniquenessCheck {
+  private static func changedRows(
+    _ constraint: UniqueConstraint,
+    _ changes: ColumnChanges,
+    _ insertedRows: [Int: RowRuns]
+  ) -> [UniqueRow] {
+    var rows: [UniqueRow] = []
+    for ordinal in constraint.entityOrdinals {
+      for update in changes.updates where update.entity.ordinal == ordinal {
+        for group in update.groups where constraint.ordinals.contains(where: { group.columns[$0] != nil }) {
+          rows += group.rows.map { UniqueRow(entityOrdinal: ordinal, row: RowID(group: group.group, row: Int($0))) }
+        }
+      }
+      if let inserted = insertedRows[ordinal] {
+        rows += inserted.map { UniqueRow(entityOrdinal: ordinal, row: $0) }
+      }
+    }
+    return rows
+  }
+
+  private static func index(_ constraint: UniqueConstraint, of contents: StoreContents) -> UniqueIndex {
+    var index = UniqueIndex()
+    index.reserve(constraint.entityOrdinals.reduce(0) { $0 + contents.tables[$1].count })
+    for ordinal in constraint.entityOrdinals {
+      let table = contents.tables[ordinal]
+      for row in table.liveRows {
+        guard let key = constraint.key(row, of: table) else { continue }
+        index.insert(UniqueRow(entityOrdinal: ordinal, row: row), UniqueConstraint.hash(key)) { _ in false }
+      }
+    }
+    return index
+  }
+
+  /// The values of a record that is there.
+  private static func key(
+    _ row: UniqueRow,
+    _ constraint: UniqueConstraint,
+    _ contents: StoreContents
+  ) -> [PropertyValue]? {
+    let table = contents.tables[Int(row.entityOrdinal)]
+    return table.isLive(row.row) ? constraint.key(row.row, of: table) : nil
+  }
+
+  private static func check(
+    _ rows: [UniqueRow],
+    _ constraint: UniqueConstraint,
+    _ index: UniqueIndex,
+    _ contents: StoreContents,
+    _ conflicts: inout [ConstraintConflict]
+  ) -> UniqueIndex {
+    var added = UniqueIndex()
+    added.reserve(rows.count)
+    for row in rows {
+      guard let key = key(row, constraint, contents) else { continue }
+      let hash = UniqueConstraint.hash(key)
+      let isSame = { (other: UniqueRow) in other != row && Self.key(other, constraint, contents) == key }
+      let saved = added.first(hash, where: isSame)
+      if let other = saved ?? index.first(hash, where: isSame) {
+        conflicts.append(
+          ConstraintConflict(
+            constraint: constraint.names,
+            objectID: id(row, contents),
+            conflictingID: id(other, contents),
+            isStored: saved == nil
+          )
+        )
+      } else {
+        added.insert(row, hash) { _ in false }
+      }
+    }
+    return added
+  }
+
+  private static func id(_ row: UniqueRow, _ contents: StoreContents) -> ManagedObjectID {
+    let table = contents.tables[Int(row.entityOrdinal)]
+    return contents.objectID(table.reference(row.row), of: table.entity)
+  }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import Heartwood
+import HeartwoodGraph
+import HeartwoodModel
+import HeartwoodStore
+import Synchronization
+import Testing
+
+@Suite struct MergePolicyTests {
+  private let stack: TestStack
+
+  init() throws {
+    stack = try TestStack()
+    let context = stack.context()
+    let book = try context.book("old")
+    book.readers = [try context.person("Ann")]
+    try context.save()
+  }
+
+  /// A context whose book is not what the store has: another context has changed `title` and `cached` meanwhile.
+  private func conflict(_ change: (Book) throws -> Void) throws -> (context: ManagedObjectContext, book: Book) {
+    let mine = stack.context()
+    let book = try #require(try mine.fetch(Book.self).first)
+    try change(book)
+    let theirs = stack.context()
+    let other = try #require(try theirs.fetch(Book.self).first)
+    other.title = "theirs"
+    try theirs.save()
+    return (mine, book)
+  }
+
+  private func storedTitle() throws -> String? {
+    let context = stack.context()
+    return try context.fetch(Book.self).first?.title
+  }
+
+  @Test func withoutAPolicyTheSaveTellsEveryConflict() throws {
+    let (mine, book) = try conflict { $0.title = "mine" }
+    let error = try #require(persistenceError { try mine.save() })
+    #expect(error.code == .saveConflict)
+    let conflict = try #require(error.context.mergeConflicts.first)
+    let title = try #require(book.entity.ordinal(ofProperty: "title"))
+    #expect(conflict.objectID == book.objectID && conflict.oldVersion == 1 && conflict.newVersion == 2)
+    #expect(conflict.cachedSnapshot?.values[title] == .string("old"))
+    #expect(conflict.objectSnapshot?.values[title] == .string("mine"))
+    #expect(conflict.persistedSnapshot?.values[title] == .string("theirs"))
+    #expect(book.title == "mine" && mine.hasChanges)
+  }
+
+  @Test func severalConflictsAreToldAtOnce() throws {
+    let setUp = stack.context()
+    for number in 0..<3 { _ = try setUp.person("p\(number)") }
+    try setUp.save()
+    let (mine, theirs) = (stack.context(), stack.context())
+    for person in try mine.fetch(Person.self) { person.name += "!" }
+    for person in try theirs.fetch(Person.self) { person.name += "?" }
+    try theirs.save()
+    let error = try #require(persistenceError { try mine.save() })
+    #expect(error.context.mergeConflicts.count == 4)
+    #expect(Set(error.context.objectIDs) == Set(try mine.fetch(Person.self).map(\.objectID)))
+  }
+
+  @Test func storeTrumpKeepsOtherChanges() throws {
+    let (mine, book) = try conflict {
+      $0.title = "mine"
+      $0.readers = []
+    }
+    mine.mergePolicy = .mergeByPropertyStoreTrump
+    try mine.save()
+    #expect(book.title == "theirs" && book.readers.isEmpty && !mine.hasChanges)
+    #expect(try storedTitle() == "theirs")
+  }
+
+  @Test func objectTrumpSavesOnlyWhatTheObjectChanged() throws {
+    let (mine, book) = try conflict { $0.readers = [] }
+    mine.mergePolicy = .mergeByPropertyObjectTrump
+    try mine.save()
+    #expect(book.title == "theirs" && book.readers.isEmpty)
+  }
+
+  @Test func objectTrumpWinsWhereBothChangedTheSame() throws {
+    let (mine, book) = try conflict { $0.title = "mine" }
+    mine.mergePolicy = .mergeByPropertyObjectTrump
+    try mine.save()
+    #expect(book.title == "mine" && !mine.hasChanges)
+    #expect(try storedTitle() == "mine")
+  }
+
+  @Test func overwriteSavesWhatTheObjectDidNotChange() throws {
+    let (mine, book) = try conflict { $0.readers = [] }
+    mine.mergePolicy = .overwrite
+    try mine.save()
+    #expect(book.title == "old")
+    #expect(try storedTitle() == "old")
+  }
+
+  @Test func rollbackDropsTheObjectsChanges() throws {
+    let (mine, book) = try conflict { $0.title = "mine" }
+    let person = try mine.person("new")
+    mine.mergePolicy = .rollback
+    try mine.save()
+    #expect(book.title == "theirs" && !mine.hasChanges)
+    #expect(!person.objectID.isTemporaryID)
+  }
+
+  @Test(arguments: [true, false])
+  func deletionAgainstAChange(_ objectTrumps: Bool) throws {
+    let mine = stack.context()
+    let person = try #require(try mine.fetch(Person.self).first)
+    mine.delete(person)
+    let theirs = stack.context()
+    try #require(try theirs.fetch(Person.self).first).name = "theirs"
+    try theirs.save()
+    mine.mergePolicy = objectTrumps ? .mergeByPropertyObjectTrump : .mergeByPropertyStoreTrump
+    // The book denies nothing: the relationship that leads here is of the other side.
+    try mine.save()
+    let context = stack.context()
+    let stored = try context.fetch(Person.self)
+    #expect(stored.map(\.name) == (objectTrumps ? [] : ["theirs"]))
+    if !objectTrumps {
+      #expect(!person.isDeleted && person.name == "theirs")
+      #expect(try context.fetch(Book.self).first?.readers.map(\.name) == ["theirs"])
+    }
+  }
+
+  @Test(arguments: [MergePolicy.mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback])
+  func whatAnotherSaveDeletedStaysDeleted(_ policy: MergePolicy) throws {
+    let mine = stack.context()
+    let person = try #require(try mine.fetch(Person.self).first)
+    person.name = "mine"
+    let theirs = stack.context()
+    theirs.delete(try #require(try theirs.fetch(Person.self).first))
+    try theirs.save()
+    mine.mergePolicy = policy
+    try mine.save()
+    #expect(!mine.hasChanges)
+    #expect(try stack.context().count(entityName: "Person") == 0)
+    #expect(try mine.count(entityName: "Person") == 0)
+  }
+
+  @Test func aPolicyOfOnesOwnDecidesEachConflict() throws {
+    let (mine, book) = try conflict { $0.title = "mine" }
+    let seen = Mutex<[ManagedObjectID]>([])
+    mine.mergePolicy = MergePolicy { conflict in
+      seen.withLock { $0.append(conflict.objectID) }
+      return .takeObject
+    }
+    try mine.save()
+    #expect(seen.withLock { $0 } == [book.objectID])
+    #expect(try storedTitle() == "mine")
+  }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import Heartwood
+import HeartwoodGraph
+import HeartwoodModel
+import HeartwoodStore
+import Testing
+
+@Suite struct UpsertTests {
+  private let coordinator: PersistentStoreCoordinator
+
+  init() throws {
+    let model = try ManagedObjectModel(entities: [
+      .entity(
+        "Contact",
+        unique: [["email"]],
+        .attribute("email", .string, optional: true),
+        .attribute("name", .string, optional: true),
+        .attribute("age", .integer32, optional: true),
+        .toMany("notes", "Remark", inverse: "contact")
+      ),
+      .entity("Remark", .attribute("text", .string, optional: true), .toOne("contact", "Contact", inverse: "notes")),
+    ])
+    coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: .default)
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    let context = ManagedObjectContext(coordinator)
+    let contact = try insert(context, "a@b", "Ann")
+    try contact.setPropertyValue(.integer(30), forKey: "age")
+    _ = try remark("first", of: contact, context)
+    try context.save()
+  }
+
+  @discardableResult
+  private func insert(_ context: ManagedObjectContext, _ email: String, _ name: String) throws -> ManagedObject {
+    let contact = try context.insert(entityName: "Contact")
+    try contact.setPropertyValue(.string(email), forKey: "email")
+    try contact.setPropertyValue(.string(name), forKey: "name")
+    return contact
+  }
+
+  private func remark(
+    _ text: String,
+    of contact: ManagedObject,
+    _ context: ManagedObjectContext
+  ) throws -> ManagedObject {
+    let remark = try context.insert(entityName: "Remark")
+    try remark.setPropertyValue(.string(text), forKey: "text")
+    try remark.setPropertyValue(.toOne(contact.objectID), forKey: "contact")
+    return remark
+  }
+
+  /// Values can be read without the context.
+  private func stored() throws -> [ManagedObject] {
+    try ManagedObjectContext(coordinator).fetch(entityName: "Contact")
+  }
+
+  @Test func withoutAPolicyBothIDsAreTold() throws {
+    let context = ManagedObjectContext(coordinator)
+    let contact = try insert(context, "a@b", "Bob")
+    let error = try #require(persistenceError { try context.save() })
+    #expect(error.code == .constraintConflict)
+    let conflict = try #require(error.context.constraintConflicts.first)
+    #expect(conflict.objectID == contact.objectID)
+    #expect(conflict.conflictingID == (try stored()[0].objectID))
+    #expect(!error.message.contains("a@b"))
+    #expect(contact.isInserted)
+  }
+
+  @Test func objectTrumpUpdatesTheRecordThatIsThere() throws {
+    let context = ManagedObjectContext(coordinator)
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    let before = try stored()[0].objectID
+    let contact = try insert(context, "a@b", "Bob")
+    let second = try remark("second", of: contact, context)
+    try insert(context, "c@d", "Cid")
+    try context.save()
+    #expect(contact.isDeleted && !context.hasChanges)
+    let all = try stored()
+    #expect(all.count == 2)
+    let updated = try #require(all.first { $0.objectID == before })
+    #expect(try updated.propertyValue(forKey: "name") == .string("Bob"))
+    #expect(try updated.propertyValue(forKey: "age") == .integer(30))
+    #expect(try updated.propertyValue(forKey: "notes").objectIDs.count == 2)
+    #expect(try second.propertyValue(forKey: "contact") == .toOne(before))
+  }
+
+  @Test func storeTrumpDropsTheNewObject() throws {
+    let context = ManagedObjectContext(coordinator)
+    context.mergePolicy = .mergeByPropertyStoreTrump
+    let contact = try insert(context, "a@b", "Bob")
+    let second = try remark("second", of: contact, context)
+    try context.save()
+    #expect(contact.isDeleted)
+    #expect(try stored().map { try $0.propertyValue(forKey: "name") } == [.string("Ann")])
+    #expect(try second.propertyValue(forKey: "contact") == .null)
+  }
+
+  @Test func newObjectsThatCollideBecomeOne() throws {
+    let context = ManagedObjectContext(coordinator)
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    try insert(context, "x", "1")
+    try insert(context, "x", "2")
+    try insert(context, "x", "3")
+    try context.save()
+    let names = try stored().map { try $0.propertyValue(forKey: "name") }
+    #expect(names == [.string("Ann"), .string("3")])
+  }
+
+  @Test func aChangedObjectThatCollidesLosesThatChange() throws {
+    let context = ManagedObjectContext(coordinator)
+    let other = try insert(context, "c@d", "Cid")
+    try context.save()
+    try other.setPropertyValue(.string("a@b"), forKey: "email")
+    try other.setPropertyValue(.string("Eve"), forKey: "name")
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    #expect(persistenceError { try context.save() }?.code == .constraintConflict)
+    context.mergePolicy = .mergeByPropertyStoreTrump
+    try context.save()
+    #expect(try other.propertyValue(forKey: "email") == .string("c@d"))
+    #expect(try other.propertyValue(forKey: "name") == .string("Eve"))
+  }
+}

@@ -44,7 +44,9 @@ extension ManagedObject {
 
   /// Whether the next save has values of the object to write: changes of transient properties do not count.
   public final var hasPersistentChangedValues: Bool {
-    changedOrdinals.contains { !binding.traits[$0].isTransient }
+    guard case .changed(let changes) = content else { return false }
+    if binding.transientOrdinals.isEmpty { return changes.hasUnsettled }
+    return changes.unsettledOrdinals.contains { !binding.traits[$0].isTransient }
   }
 
   private final var changedOrdinals: [Int] {

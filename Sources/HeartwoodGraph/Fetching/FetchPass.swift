@@ -40,7 +40,7 @@ struct FetchPass {
     sorts = try request.sortDescriptors.map { try SortPlan($0, for: entity, in: model) }
     offset = max(0, request.fetchOffset)
     limit = request.fetchLimit.map { max(0, $0) }
-    context.followStores()
+    try context.prepare()
     let entities = request.includesSubentities ? model.concreteEntities(under: entity) : [entity]
     let destinations = FetchPart.destinations(plan, sorts)
     var parts: [FetchPart] = []

@@ -2,7 +2,7 @@ extension AttributeDescription: Codable {
   private enum Key: String, CodingKey {
     case name, type, optional, transient
     case defaultValue = "default"
-    case minValue, maxValue, minLength, maxLength, pattern
+    case minValue, maxValue, minLength, maxLength, pattern, predicates
     case externalStorage, preservedOnDeletion, transformer
     case valueClass, renamingIdentifier, versionHashModifier, userInfo
   }
@@ -22,6 +22,7 @@ extension AttributeDescription: Codable {
     try container.encodeIfPresent(rules.minLength, forKey: .minLength)
     try container.encodeIfPresent(rules.maxLength, forKey: .maxLength)
     try container.encodeIfPresent(rules.pattern, forKey: .pattern)
+    if !rules.predicates.isEmpty { try container.encode(rules.predicates, forKey: .predicates) }
     try container.encodeIfSet(allowsExternalBinaryDataStorage, forKey: .externalStorage)
     try container.encodeIfSet(preservesValueInHistoryOnDeletion, forKey: .preservedOnDeletion)
     try container.encodeIfPresent(valueTransformerName, forKey: .transformer)
@@ -80,7 +81,8 @@ extension AttributeDescription: Codable {
       maxValue: try value("greatest value", of: type, forKey: .maxValue, in: container),
       minLength: try container.decodeIfPresent(Int.self, forKey: .minLength),
       maxLength: try container.decodeIfPresent(Int.self, forKey: .maxLength),
-      pattern: try container.text(forKey: .pattern)
+      pattern: try container.text(forKey: .pattern),
+      predicates: try container.decodeIfPresent([ValidationPredicate].self, forKey: .predicates) ?? []
     )
   }
 

@@ -5,6 +5,22 @@ extension ModelValidator {
     checkRange(of: attribute, at: location, &faults)
     checkLengths(of: attribute, at: location, &faults)
     checkPattern(of: attribute, at: location, &faults)
+    checkPredicates(of: attribute, at: location, &faults)
+  }
+
+  private func checkPredicates(
+    of attribute: AttributeDescription,
+    at location: ModelFault.Location,
+    _ faults: inout [ModelFault]
+  ) {
+    for condition in attribute.rules.predicates {
+      do throws(FetchPredicateError) {
+        _ = try ValueCondition(condition, type: attribute.type)
+      } catch {
+        let advice = "SELF stands for the value, and there is nothing else to name."
+        add("The predicate “\(condition.predicate)” cannot be used. \(error.message) \(advice)", at: location, &faults)
+      }
+    }
   }
 
   private func checkRange(

@@ -1,7 +1,7 @@
 /// What the values of an attribute have to keep to beyond their type, before they may be saved.
 ///
 /// Which rules an attribute can have depends on its type: least and greatest values are for numbers and dates, lengths and a
-/// pattern are for strings. A ``ManagedObjectModel`` checks that. No value, `nil`, keeps to every rule: whether there has to be
+/// pattern are for strings, predicates for all. A ``ManagedObjectModel`` checks that. No value, `nil`, keeps to every rule: whether there has to be
 /// one is ``AttributeDescription/isOptional``.
 ///
 /// Rules are not part of version hashes: a store can be opened with a model whose rules have changed, and keeps what it has.
@@ -19,6 +19,8 @@ public struct AttributeRules: Sendable, Hashable {
   /// It is written as Swift's `Regex` reads it, and matched by Unicode scalars. It has at most 1,000 bytes and 50 opening
   /// brackets. How long a match takes is the author's concern: nested repetitions can take time that grows exponentially.
   public var pattern: String?
+  /// Conditions that values have to meet, for attributes of any type.
+  public var predicates: [ValidationPredicate]
 
   /// Rules that are not checked yet: a ``ManagedObjectModel`` does that. Without arguments there are none.
   public init(
@@ -26,13 +28,15 @@ public struct AttributeRules: Sendable, Hashable {
     maxValue: PropertyValue = .null,
     minLength: Int? = nil,
     maxLength: Int? = nil,
-    pattern: String? = nil
+    pattern: String? = nil,
+    predicates: [ValidationPredicate] = []
   ) {
     self.minValue = minValue
     self.maxValue = maxValue
     self.minLength = minLength
     self.maxLength = maxLength
     self.pattern = pattern
+    self.predicates = predicates
   }
 
   /// Whether every value keeps to the rules.

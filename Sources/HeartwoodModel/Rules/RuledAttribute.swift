@@ -7,6 +7,8 @@ package struct RuledAttribute: Sendable {
   package let rules: AttributeRules
   /// The pattern of the rules, compiled once for the model.
   package let pattern: TextPattern?
+  /// The predicates of the rules, compiled once for the model.
+  package let conditions: [ValueCondition]
 
   /// The property at `ordinal` where it is a stored attribute with rules. The rules have been validated.
   init?(_ property: PropertyDescription, ordinal: Int) {
@@ -16,5 +18,6 @@ package struct RuledAttribute: Sendable {
     self.type = attribute.type
     self.rules = attribute.rules
     self.pattern = attribute.rules.pattern.flatMap { try? TextPattern($0) }
+    self.conditions = attribute.rules.predicates.compactMap { try? ValueCondition($0, type: attribute.type) }
   }
 }

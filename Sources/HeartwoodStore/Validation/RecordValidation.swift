@@ -88,10 +88,18 @@ extension RecordValidation {
 extension RecordValidation {
   /// Checks a value that may be null or of another type: then the rules say nothing of it.
   private mutating func check(_ value: PropertyValue, _ attribute: RuledAttribute) {
+    checkConditions(value, attribute)
     if case .string(let text) = value {
       check(text, attribute)
     } else if value.fits(attribute.type), attribute.type.hasRange, !value.isNull {
       checkRange(of: value, attribute)
+    }
+  }
+
+  private mutating func checkConditions(_ value: PropertyValue, _ attribute: RuledAttribute) {
+    if attribute.conditions.isEmpty || value.isNull || !value.fits(attribute.type) { return }
+    for condition in attribute.conditions where !condition.holds(for: value) {
+      note(.predicateNotMet, attribute.name, condition.warning)
     }
   }
 

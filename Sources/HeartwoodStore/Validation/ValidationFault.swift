@@ -53,7 +53,7 @@ extension ValidationFault {
     private enum Name: String {
       case missingValue, wrongType
       case tooSmall, tooGreat, tooEarly, tooLate
-      case tooShort, tooLong, patternMismatch
+      case tooShort, tooLong, patternMismatch, predicateNotMet
       case tooFew, tooMany, deletionDenied, rejected
     }
     private let name: Name
@@ -76,6 +76,8 @@ extension ValidationFault {
     public static let tooLong = Kind(name: .tooLong)
     /// The string does not match the pattern.
     public static let patternMismatch = Kind(name: .patternMismatch)
+    /// The value does not meet a predicate of the attribute's rules.
+    public static let predicateNotMet = Kind(name: .predicateNotMet)
     /// The relationship leads to fewer objects than its least count.
     public static let tooFew = Kind(name: .tooFew)
     /// The relationship leads to more objects than its greatest count.
@@ -91,7 +93,7 @@ extension ValidationFault.Kind {
   /// The code of CocoaError that Core Data reports in the same case.
   public var cocoaErrorCode: Int {
     switch name {
-    case .wrongType, .rejected: 1550
+    case .wrongType, .predicateNotMet, .rejected: 1550
     case .missingValue: 1570
     case .tooFew: 1580
     case .tooMany: 1590

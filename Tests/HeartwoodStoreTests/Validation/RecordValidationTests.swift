@@ -134,4 +134,46 @@ import Testing
     let faults = RecordValidation.faults(in: [.string("x"), .string("")], of: id)
     #expect(faults.map(\.message) == ["Child.a has 1 characters; 2 are the least."])
   }
+
+  // MARK: Predicates
+
+  private static func faults(_ format: String, _ type: AttributeType, _ value: PropertyValue) throws
+    -> [ValidationFault]
+  {
+    let rules = AttributeRules(predicates: [try ValidationPredicate(format, warning: "is not as it should be.")])
+    let model = try ManagedObjectModel(entities: [.entity("E", .attribute("p", type, optional: true, rules: rules))])
+    let id = ManagedObjectID.temporary(in: ObjectIDScope(storeIdentifier: nil, entity: model.entities[0]))
+    return RecordValidation.faults(in: [value], of: id)
+  }
+
+  @Test(
+    arguments: [
+      ("SELF == 0 OR SELF >= 18", AttributeType.integer32, PropertyValue.integer(0), true),
+      ("SELF == 0 OR SELF >= 18", .integer32, .integer(17), false),
+      ("SELF == 0 OR SELF >= 18", .integer32, .null, true),
+      ("SELF BEGINSWITH[c] 'ab' AND length(SELF) < 4", .string, .string("ABc"), true),
+      ("SELF BEGINSWITH[c] 'ab' AND length(SELF) < 4", .string, .string("ABcd"), false),
+      ("NOT SELF IN {'a', 'b'}", .string, .string("b"), false),
+      ("SELF < now()", .date, .date(Date(timeIntervalSinceReferenceDate: 0)), true),
+      ("SELF < now()", .date, .date(Date.distantFuture), false),
+    ]
+  )
+  func predicatesAreMet(_ format: String, _ type: AttributeType, _ value: PropertyValue, _ isMet: Bool) throws {
+    let faults = try Self.faults(format, type, value)
+    #expect(faults.map(\.kind) == (isMet ? [] : [.predicateNotMet]))
+    #expect(faults.map(\.message) == (isMet ? [] : ["E.p is not as it should be."]))
+  }
+
+  @Test(arguments: ["other > 1", "SELF BEGINSWITH 'a'", "SELF.@count > 1"])
+  func predicatesThatDoNotSuitAreFaultsOfTheModel(_ format: String) throws {
+    let error = #expect(throws: ModelValidationError.self) { try Self.faults(format, .integer16, .integer(1)) }
+    #expect("\(try #require(error))".contains("E.p"))
+  }
+
+  @Test func predicatesAreCodedWithTheModel() throws {
+    let rules = AttributeRules(predicates: [try ValidationPredicate("SELF > %@", 3, warning: "is small.")])
+    let model = try ManagedObjectModel(entities: [.entity("E", .attribute("p", .integer16, rules: rules))])
+    let copy = try ManagedObjectModel(encoded: try model.encoded())
+    #expect(copy.entities[0].properties[0].attribute?.rules == rules)
+  }
 }

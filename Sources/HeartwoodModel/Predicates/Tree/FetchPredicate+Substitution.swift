@@ -11,6 +11,11 @@ extension FetchPredicate {
     return names
   }
 
+  /// The predicate with `SELF` replaced, also where it stands unseen before a key.
+  func replacingSelf(with expression: FetchExpression) -> FetchPredicate {
+    substituting([FetchExpression.selfName: expression])
+  }
+
   func substituting(_ values: [String: FetchExpression]) -> FetchPredicate {
     if values.isEmpty { return self }
     switch self {
@@ -38,9 +43,13 @@ extension FetchPredicate {
 }
 
 extension FetchExpression {
+  /// What `SELF` is called where variables are replaced. No variable has an empty name.
+  fileprivate static let selfName = ""
+
   fileprivate func substituting(_ values: [String: FetchExpression]) -> FetchExpression {
     switch self {
-    case .constant, .object, .selfObject: return self
+    case .constant, .object: return self
+    case .selfObject: return values[Self.selfName] ?? self
     case .variable(let name): return values[name] ?? self
     case .keyPath(let base, let keys):
       // What a key path is put behind may be one itself, which then goes on.

@@ -44,7 +44,7 @@ extension ChangedObjects {
   }
 
   mutating func insert(_ object: ManagedObject) {
-    if object.binding.isStaged {
+    if Self.isStaged(object) {
       staged.append(object)
       count = rowCount + staged.count
       return
@@ -62,7 +62,7 @@ extension ChangedObjects {
   }
 
   mutating func remove(_ object: ManagedObject) {
-    if object.binding.isStaged {
+    if Self.isStaged(object) {
       staged.remove(object)
       count = rowCount + staged.count
       return
@@ -77,6 +77,9 @@ extension ChangedObjects {
     count -= 1
     if count == 0 { self = ChangedObjects() }
   }
+
+  /// Whether the object has no row that stays its own.
+  private static func isStaged(_ object: ManagedObject) -> Bool { object.binding.isStaged || object.rowID == .none }
 
   private static func place(of object: ManagedObject) -> (chunk: Int, place: Int) {
     let row = Int(object.rowID.rawValue)

@@ -68,6 +68,19 @@ extension ManagedObjectContext {
     for binding in savedBindings { try binding.synchronize() }
   }
 
+  /// Whether records that conflict with a save have the values that they were read with after all: a parent of another isolation
+  /// has put them together anew between the look and the save.
+  func hasMerelyMoved(_ error: PersistenceError) throws -> Bool {
+    let ids = error.context.objectIDs
+    guard upstream.stagingArea != nil, error.code == .saveConflict, !ids.isEmpty else { return false }
+    return try ids.allSatisfy { id in
+      guard let object = registeredObject(for: id) else { return false }
+      try object.binding.synchronize()
+      let newest = object.binding.liveGroup(of: object.rowID)
+      return newest?.versions[object.rowID.row] == object.baseVersion
+    }
+  }
+
   /// Saves this context and all its parents, up to the stores.
   ///
   /// - Throws: what ``save()`` throws, of the first context that cannot be saved: those before it have been, and their changes

@@ -61,7 +61,7 @@ extension ManagedObjectContext {
         let commit = save.changes.isEmpty ? nil : try save.source.save(save.changes, origin: saveOrigin)
         finish(save, commit)
       } catch let error as PersistenceError where resolvesConflicts && error.isConflict {
-        try ConflictResolver(self, save).resolve(error)
+        if !(try hasMerelyMoved(error)) { try ConflictResolver(self, save).resolve(error) }
         return false
       }
       changes?.note(save)

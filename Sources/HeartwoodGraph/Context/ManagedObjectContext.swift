@@ -225,6 +225,7 @@ extension ManagedObjectContext {
     // Children have not seen the changes in what stands for a new store.
     changeNumber &+= 1
     bindingsByScope = [:]
+    generation = generation?.followingConversions()
     for (key, binding) in bindings {
       guard let successor = binding.store?.newestSuccessor else { continue }
       let newKey = BindingKey(store: ObjectIdentifier(successor), entityOrdinal: key.entityOrdinal)

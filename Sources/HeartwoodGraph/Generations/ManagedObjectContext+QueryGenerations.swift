@@ -29,7 +29,7 @@ extension ManagedObjectContext {
       switch token?.kind {
       case nil: nil
       case .current: try QueryGeneration(persistentStoreCoordinator)
-      case .generation(let generation): generation
+      case .generation(let generation): generation.followingConversions()
       }
     for pinned in generation?.stores ?? [] where !persistentStoreCoordinator.isOpen(pinned.store) {
       throw PersistenceError(
@@ -49,10 +49,14 @@ extension ManagedObjectContext {
 
   private func pin(to newGeneration: QueryGeneration?) {
     generation = newGeneration
+    // They are found by their rows, which are not the same in all versions.
+    let changed = updated.objects
+    updated = ChangedObjects()
     for binding in savedBindings {
       guard let store = binding.store else { continue }
       binding.bind(to: source(for: store))
     }
+    for object in changed { updated.insert(object) }
     // Children are to read it too.
     changeNumber &+= 1
   }

@@ -41,6 +41,14 @@ final class QueryGeneration: Sendable {
     self.init(try coordinator.persistentStores.map { try PinnedStore($0, model: coordinator.managedObjectModel) })
   }
 
+  /// The same version, of the stores that those were converted to.
+  func followingConversions() -> QueryGeneration {
+    guard stores.contains(where: { $0.store.newestSuccessor != nil }) else { return self }
+    return QueryGeneration(
+      stores.map { pinned in pinned.store.newestSuccessor.map { PinnedStore($0, like: pinned) } ?? pinned }
+    )
+  }
+
   /// What stands for `store`; nil where it was not open at the time.
   func source(for store: PersistentStore) -> PinnedStore? { stores.first { $0.store === store } }
 }
@@ -56,6 +64,13 @@ final class PinnedStore: RecordSource {
   init(_ store: PersistentStore, model: ManagedObjectModel) throws {
     self.store = store
     (tables, changeNumber) = try Self.newestTables(of: store, model)
+  }
+
+  /// The same records, of the store that theirs was converted to.
+  init(_ successor: PersistentStore, like other: PinnedStore) {
+    store = successor
+    tables = other.tables
+    changeNumber = other.changeNumber
   }
 
   /// All tables as one save left them.

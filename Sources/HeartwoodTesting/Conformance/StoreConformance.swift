@@ -52,8 +52,8 @@ extension StoreConformance {
   /// A case for each behaviour that a store must have.
   public var cases: [ConformanceCase] {
     registrationCases + metadataCases + newStoreCases + attributeCases + referenceCases + orderCases + entityCases
-      + relationshipCases + editingCases + sameBytesCases + atomicityCases + conflictCases + uniquenessCases + readOnlyCases
-      + conversionCases + historyCases + damageCases + randomGraphCases
+      + relationshipCases + editingCases + sameBytesCases + atomicityCases + conflictCases + uniquenessCases
+      + readOnlyCases + contextCases + conversionCases + historyCases + damageCases + randomGraphCases
   }
 
   var typeDescription: StoreTypeDescription { storeClass.typeDescription }

@@ -100,6 +100,35 @@ import Testing
     #expect(try stack.context().fetch(Person.self).map(\.name) == ["Parent's", "Child's"])
   }
 
+  @Test func whatTheParentPublishesAnewIsNoConflict() async throws {
+    let stack = try TestStack()
+    let parent = BackgroundContext(stack.coordinator)
+    let ids = try await parent.perform { context in
+      let people = try (0..<2).map { try context.person("Person \($0)") }
+      try context.obtainPermanentIDs(for: people)
+      return people.map(\.objectID)
+    }
+    // The parent changes one new record, and so puts both together anew, while the child changes the other.
+    let publishing = Task {
+      for round in 0..<300 {
+        try await parent.perform { context in
+          try #require(try context.existingObject(with: ids[0]) as? Person).name = "Round \(round)"
+        }
+      }
+    }
+    let child = BackgroundContext(parent: parent)
+    for round in 0..<300 {
+      try await child.perform { context in
+        try #require(try context.existingObject(with: ids[1]) as? Person).name = "Child's round \(round)"
+        try context.save()
+      }
+    }
+    try await publishing.value
+    try await parent.saveToPersistentStore()
+    let context = stack.context()
+    #expect(try context.fetch(Person.self).map(\.name) == ["Round 299", "Child's round 299"])
+  }
+
   @Test func manyChildrenSaveAtOnce() async throws {
     let stack = try TestStack(.binary)
     let parent = BackgroundContext(stack.coordinator)

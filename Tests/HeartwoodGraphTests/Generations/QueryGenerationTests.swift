@@ -6,7 +6,9 @@ import HeartwoodStore
 import Testing
 
 @Suite struct QueryGenerationTests {
-  private func names(_ context: ManagedObjectContext) throws -> [String] { try context.fetch(Person.self).map(\.name) }
+  fileprivate func names(_ context: ManagedObjectContext) throws -> [String] {
+    try context.fetch(Person.self).map(\.name)
+  }
 
   @Test(arguments: TestStoreKind.allCases)
   func aPinnedContextSeesItsVersion(_ kind: TestStoreKind) throws {
@@ -140,5 +142,64 @@ import Testing
     #expect(rows != nil)
     token = nil
     #expect(rows == nil)
+  }
+}
+
+extension QueryGenerationTests {
+  @Test func changesStayChangesInAllVersions() throws {
+    let stack = try TestStack()
+    let writer = stack.context()
+    let people = try ["Ann", "Bob"].map { try writer.person($0) }
+    try writer.save()
+    let context = stack.context()
+    let mine = try context.fetch(Person.self)
+    mine[0].name = "Mine"
+    try context.setQueryGeneration(from: .current)
+    mine[1].name = "Mine too"
+    #expect(Set(context.updatedObjects) == Set(mine))
+    mine[0].name = "Ann"
+    #expect(context.updatedObjects == [mine[1]])
+    try context.setQueryGeneration(from: nil)
+    #expect(context.updatedObjects == [mine[1]])
+    mine[0].name = "Mine again"
+    try context.save()
+    #expect(!context.hasChanges)
+    writer.refreshAllObjects()
+    #expect(people.map(\.name) == ["Mine again", "Mine too"])
+  }
+
+  @Test func changesOfWhatAnOlderVersionLacksAreConflicts() throws {
+    let stack = try TestStack()
+    let context = stack.context()
+    try context.setQueryGeneration(from: .current)
+    let old = try #require(context.queryGenerationToken)
+    try context.setQueryGeneration(from: nil)
+    let ann = try context.person("Ann")
+    try context.save()
+    ann.name = "Anna"
+    try context.setQueryGeneration(from: old)
+    #expect(try names(context) == [])
+    #expect(persistenceError { try context.save() }?.code == .saveConflict)
+    try context.setQueryGeneration(from: nil)
+    context.rollback()
+    #expect(!context.hasChanges)
+    #expect(try names(context) == ["Ann"])
+  }
+
+  @Test func aVersionOutlivesAConversion() throws {
+    let stack = try TestStack()
+    let writer = stack.context()
+    let ann = try writer.person("Ann")
+    try writer.save()
+    let context = stack.context()
+    try context.setQueryGeneration(from: .current)
+    ann.name = "Anna"
+    try writer.save()
+    try stack.coordinator.migratePersistentStore(stack.store, to: TestStack.url, type: .binary)
+    ann.name = "Annabel"
+    try writer.save()
+    #expect(try names(context) == ["Ann"])
+    context.refreshAllObjects()
+    #expect(try names(context) == ["Annabel"])
   }
 }

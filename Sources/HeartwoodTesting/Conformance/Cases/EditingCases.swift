@@ -82,7 +82,7 @@ extension OpenStore {
 }
 
 extension ManagedObject {
-  fileprivate func attributeValues() throws -> [PropertyValue] {
+  func attributeValues() throws -> [PropertyValue] {
     try entity.attributes.map { try propertyValue(forKey: $0.name) }
   }
 }

@@ -15,7 +15,8 @@ extension ManagedObject {
     case .read: content = .read(newGroup)
     case .changed(let changes):
       guard let group = changes.group else { return }
-      changes.isOutdated = !binding.hasSameValues(rowID.row, of: group, row.row, of: newGroup)
+      // It may have moved before, and then stays what it became.
+      if !binding.hasSameValues(rowID.row, of: group, row.row, of: newGroup) { changes.isOutdated = true }
       changes.group = newGroup
     }
   }

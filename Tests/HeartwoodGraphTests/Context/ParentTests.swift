@@ -113,6 +113,22 @@ import Testing
     #expect(ann.name == "Anna")
   }
 
+  @Test func movingRecordsHideNoConflict() throws {
+    let parent = try TestStack().context()
+    let middle = ManagedObjectContext(parent: parent)
+    let child = ManagedObjectContext(parent: middle)
+    let ann = try middle.employee("Ann")
+    let annInChild = try #require(try child.fetch(Employee.self).first)
+    annInChild.salary = 1
+    ann.name = "Anna"
+    for name in ["Bob", "Cid"] {
+      // The records that only the one in the middle has come after these.
+      _ = try parent.employee(name)
+      #expect(try child.fetch(Employee.self).count > 1)
+    }
+    #expect(persistenceError { try child.save() }?.code == .saveConflict)
+  }
+
   @Test func changesOfTheParentAreConflicts() throws {
     let stack = try TestStack()
     let parent = stack.context()
@@ -254,5 +270,13 @@ import Testing
     #expect(persistenceError { try context.assign(cid, to: second) }?.code == .storeNotOpen)
     let notes = try stack.coordinator.addPersistentStore(type: .inMemory, configuration: "Notes", at: nil)
     #expect(persistenceError { try context.assign(cid, to: notes) }?.code == .entityUnknown)
+  }
+}
+
+extension ManagedObjectContext {
+  fileprivate func employee(_ name: String) throws -> Employee {
+    let employee = try insert(Employee.self)
+    employee.name = name
+    return employee
   }
 }

@@ -12,6 +12,8 @@ extension ReferenceContext: ReferenceSource {
     return record
   }
 
+  var allKeys: Set<Key> { Set(state.keys) }
+
   func recordKeys(_ entity: EntityDescription) -> Set<Key> { fetch(entity) }
 
   /// A parent tells by values, since a record that is not saved has no version.

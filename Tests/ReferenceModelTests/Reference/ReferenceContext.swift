@@ -10,6 +10,10 @@ final class ReferenceContext {
   private(set) var objects: [Key: ReferenceObject] = [:]
   /// New objects that were deleted before they were ever saved. Nothing that is saved leads to them.
   private var vanished: Set<Key> = []
+  /// The entities of all objects that were deleted here: some may come back.
+  private var entities: [Key: EntityDescription] = [:]
+  /// Nil where nothing can be undone.
+  var undoManager: ReferenceUndoManager?
 
   init(_ source: any ReferenceSource, author: String) {
     self.source = source
@@ -60,8 +64,10 @@ extension ReferenceContext {
   }
 
   func setValue(_ value: ReferenceValue, _ name: String, of key: Key) {
-    guard var object = object(key), !object.isDeleted, object.values[name] != value else { return }
+    guard var object = object(key), !object.isDeleted else { return }
+    if object.values[name] == value, !object.keptChanges.contains(name) { return }
     object.values[name] = value
+    object.keptChanges.remove(name)
     objects[key] = object
   }
 
@@ -97,6 +103,7 @@ extension ReferenceContext {
   func markDeleted(_ key: Key) {
     guard var object = object(key), !object.isDeleted else { return }
     object.isDeleted = true
+    entities[key] = object.entity
     objects[key] = object.isInserted ? nil : object
     if object.isInserted { vanished.insert(key) }
   }
@@ -125,10 +132,28 @@ extension ReferenceContext {
     for (key, object) in objects where object.hasChanges {
       objects[key] = object.isLost ? nil : object.base.map(ReferenceObject.init(reading:))
     }
+    forgetUndo()
   }
 
   func reset() {
     objects = [:]
+    forgetUndo()
+  }
+
+  func forgetUndo() {
+    if undoManager != nil { undoManager = ReferenceUndoManager(state) }
+  }
+
+  /// Lets an object be there with `values`, whether it is, is deleted, or nothing has it any more.
+  func bringBack(_ key: Key, _ base: ReferenceRecord?, _ values: [String: ReferenceValue]) {
+    let entity = objects[key]?.entity ?? entities[key]
+    guard var object = base.map(ReferenceObject.init(reading:)) ?? entity.map(ReferenceObject.init(inserting:)) else {
+      return
+    }
+    if object.isInserted { vanished.remove(key) }
+    if objects[key] == nil, !object.isInserted, object.values == values { return }
+    object.values = values
+    objects[key] = object
   }
 
   /// Makes an object a fault, or lets its changes stay on top of what the store has now.
@@ -150,6 +175,7 @@ extension ReferenceContext {
 
 extension ReferenceContext {
   func save() -> Outcome {
+    processPendingChanges()
     guard hasChanges else { return .done }
     let problems = validationProblems()
     guard problems.isEmpty else { return .invalid(problems) }
@@ -207,7 +233,10 @@ extension ReferenceContext {
   /// it.
   func readAnew(_ key: Key) {
     guard let record = source.record(key), let base = objects[key]?.base else { return }
+    let isOutdated = objects[key]?.isOutdated == true || record.values != base.values
+    let names = objects[key].map { Set($0.changedValues.keys) } ?? []
     objects[key]?.rebase(on: record)
-    if record.values != base.values { objects[key]?.isOutdated = true }
+    objects[key]?.isOutdated = isOutdated
+    objects[key]?.keptChanges = names
   }
 }

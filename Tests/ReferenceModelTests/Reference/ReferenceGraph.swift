@@ -7,6 +7,8 @@ final class ReferenceGraph {
   private(set) var contexts: [ReferenceContext] = []
   /// The index of each context's parent.
   private let parents: [Int?]
+  /// Whether the contexts have undo managers.
+  let hasUndo: Bool
   private(set) var storeKind: StoreKind
   /// Whether the file has what a save has written that failed after all, since its place in the directory is not certain.
   private var isFileAhead = false
@@ -16,6 +18,7 @@ final class ReferenceGraph {
     storeKind = plan.storeKind
     if plan.tracksHistory { store.history = ReferenceHistory() }
     parents = plan.parents
+    hasUndo = plan.hasUndo
     makeContexts()
   }
 
@@ -23,7 +26,9 @@ final class ReferenceGraph {
     contexts = []
     for (index, parent) in parents.enumerated() {
       let source: any ReferenceSource = parent.map { contexts[$0] } ?? store
-      contexts.append(ReferenceContext(source, author: "author \(index)"))
+      let context = ReferenceContext(source, author: "author \(index)")
+      if hasUndo { context.undoManager = ReferenceUndoManager(context.state) }
+      contexts.append(context)
     }
   }
 }
@@ -40,15 +45,21 @@ extension ReferenceGraph {
       return ([key] + keys).allSatisfy { isUsable($0, context) }
     case .misuse(let misuse, let key, let name, let other, let context):
       return isUsable(key, context) && isFit(misuse, key, name, other, context)
+    case .refresh(let key, false, let context) where hasUndo && contexts[context].objects[key]?.isUpdated == true:
+      // It loses what nobody has undone, so what is undone then is not what it was.
+      return false
+    case .release: return !hasUndo
     case .read(let key, let context), .refresh(let key, _, let context):
       // What becomes of changes of a record that is gone is left to the graph.
       return isUsable(key, context)
         && (contexts[context].source.record(key) != nil || contexts[context].objects[key]?.isInserted == true)
     case .convert(let kind): return kind != storeKind && schema.storeKinds.contains(kind)
-    case .history: return store.history != nil
+    case .history(let request): return store.history.map { $0.lastNumber >= request.number ?? 0 } ?? false
     case .purgeHistory(let number): return store.history.map { $0.lastNumber >= number } ?? false
     case .inspect, .reopen: return storeKind.hasFile && !isFileAhead
-    case .fetch, .count, .save, .saveToStore, .saveWithFault, .rollback, .reset, .readAll, .release: return true
+    case .fetch, .count, .save, .saveToStore, .saveWithFault, .rollback, .reset, .readAll, .processPendingChanges,
+      .undo, .redo:
+      return true
     }
   }
 
@@ -85,7 +96,17 @@ extension ReferenceGraph {
     case .misuse(let misuse, _, _, _, _): return .refused(misuse.expectedCode)
     case .rollback(let context): contexts[context].rollback()
     case .reset(let context): contexts[context].reset()
+    case .processPendingChanges(let context):
+      contexts[context].processPendingChanges()
+      return undoCounts(context)
+    case .undo(let context):
+      contexts[context].undo()
+      return undoCounts(context)
+    case .redo(let context):
+      contexts[context].redo()
+      return undoCounts(context)
     case .refresh(let key, let mergingChanges, let context):
+      contexts[context].processPendingChanges()
       contexts[context].refresh(key, mergingChanges: mergingChanges)
     case .release(let key, let context): contexts[context].release(key)
     case .saveToStore(let context): return saveToStore(context)
@@ -100,6 +121,15 @@ extension ReferenceGraph {
     case .reopen: makeContexts()
     }
     return .done
+  }
+}
+
+// MARK: Undoing
+
+extension ReferenceGraph {
+  private func undoCounts(_ context: Int) -> Outcome {
+    let undoManager = contexts[context].undoManager
+    return .undoable(undoManager?.undoStates.count ?? 0, redoable: undoManager?.redoStates.count ?? 0)
   }
 }
 
@@ -123,5 +153,6 @@ extension ReferenceGraph {
   /// Notes a save that the file system has thwarted: all is as it was, unless the new file was there already.
   func noteFailedSave(isReplaced: Bool) {
     isFileAhead = isFileAhead || isReplaced
+    for context in contexts { context.processPendingChanges() }
   }
 }

@@ -11,6 +11,8 @@ struct ReferenceObject {
   var isLost = false
   /// Whether the object shows another record than the one that its changes were made on.
   var isOutdated = false
+  /// The names of changes that were made on another record, and count as such though this one has the same values.
+  var keptChanges: Set<String> = []
 
   /// An object that has just read `record`.
   init(reading record: ReferenceRecord) {
@@ -37,7 +39,7 @@ extension ReferenceObject {
   /// The values that are not those that were read; for a new object, those that are something.
   var changedValues: [String: ReferenceValue] {
     guard let base else { return values.filter { !$0.value.isEmpty } }
-    return values.filter { base.values[$0.key] != $0.value }
+    return values.filter { base.values[$0.key] != $0.value || keptChanges.contains($0.key) }
   }
 
   func keys(_ relationship: String) -> [Key] { values[relationship]?.keys ?? [] }
@@ -47,6 +49,7 @@ extension ReferenceObject {
     values = record.values.merging(changedValues) { _, own in own }
     base = record
     isOutdated = false
+    keptChanges = []
   }
 }
 

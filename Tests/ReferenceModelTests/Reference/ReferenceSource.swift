@@ -23,6 +23,7 @@ enum ReferenceChangeToSave {
 protocol ReferenceSource: AnyObject {
   /// The record as it is now.
   func record(_ key: Key) -> ReferenceRecord?
+  var allKeys: Set<Key> { get }
   func recordKeys(_ entity: EntityDescription) -> Set<Key>
   /// Whether a record has changed since it was `base`.
   func hasChanged(_ key: Key, since base: ReferenceRecord) -> Bool

@@ -8,6 +8,8 @@ final class ReferenceStore: ReferenceSource {
 
   func record(_ key: Key) -> ReferenceRecord? { records[key] }
 
+  var allKeys: Set<Key> { Set(records.keys) }
+
   func recordKeys(_ entity: EntityDescription) -> Set<Key> {
     Set(records.filter { $0.value.entity.isKind(of: entity) }.keys)
   }

@@ -19,6 +19,9 @@ extension Operation: CustomStringConvertible {
     case .reset(let context): "reset \(context)"
     case .refresh(let key, let mergingChanges, let context):
       "refresh #\(key)\(mergingChanges ? ", merging changes," : "") in \(context)"
+    case .processPendingChanges(let context): "process pending changes of \(context)"
+    case .undo(let context): "undo in \(context)"
+    case .redo(let context): "redo in \(context)"
     case .release(let key, let context): "release #\(key) in \(context)"
     case .readAll(let context): "read all in \(context)"
     case .convert(let kind): "convert to \(kind)"

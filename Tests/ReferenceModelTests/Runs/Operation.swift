@@ -22,6 +22,9 @@ enum Operation {
   case rollback(Int)
   case reset(Int)
   case refresh(Key, mergingChanges: Bool, Int)
+  case processPendingChanges(Int)
+  case undo(Int)
+  case redo(Int)
   /// Nobody holds the object any more.
   case release(Key, Int)
   /// Reads all there is in a context.
@@ -66,6 +69,8 @@ enum Outcome: Equatable {
   case done
   case keys(Set<Key>)
   case count(Int)
+  /// How many events can be undone and redone.
+  case undoable(Int, redoable: Int)
   /// Objects are not fit to be saved.
   case invalid(Set<ReferenceProblem>)
   /// Somebody else has saved these, or some of these, objects.

@@ -24,6 +24,7 @@ struct OperationGenerator {
   mutating func next(_ graph: ReferenceGraph) -> Operation {
     if let repair = repairs.popLast() { return repair }
     let context = Int.random(in: 0..<graph.contexts.count, using: &random)
+    if graph.hasUndo, random.chance(oneIn: 8) { return undo(context) }
     let isCrowded = graph.store.records.count > Self.crowd
     switch Int.random(in: 0..<1000, using: &random) {
     case 0..<(isCrowded ? 30 : 140): return insert(context, graph)
@@ -46,6 +47,14 @@ struct OperationGenerator {
     case ..<985: return .inspect
     case ..<990: return .reopen
     default: return .convert(graph.schema.storeKinds.randomElement(using: &random) ?? .inMemory)
+    }
+  }
+
+  private mutating func undo(_ context: Int) -> Operation {
+    switch Int.random(in: 0..<6, using: &random) {
+    case 0...1: .undo(context)
+    case 2...3: .redo(context)
+    default: .processPendingChanges(context)
     }
   }
 

@@ -7,12 +7,15 @@ struct RunPlan {
   /// The index of the parent of each context; nil for one that saves to the store.
   let parents: [Int?]
   let tracksHistory: Bool
+  /// Whether changes can be undone. Then there is one context only, in which all changes are made.
+  let hasUndo: Bool
 
   init(_ schema: Schema, seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     self.schema = schema
     storeKind = schema.storeKinds.randomElement(using: &generator) ?? .inMemory
-    parents = Self.parents(&generator)
+    hasUndo = generator.chance(oneIn: 3)
+    parents = hasUndo ? [nil] : Self.parents(&generator)
     tracksHistory = schema.hasHistory && generator.chance(oneIn: 2)
   }
 

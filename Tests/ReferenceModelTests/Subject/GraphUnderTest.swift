@@ -13,6 +13,9 @@ final class GraphUnderTest {
   private(set) var store: PersistentStore
   private let options: StoreOptions
   private let parents: [Int?]
+  private let hasUndo: Bool
+  /// All objects of a graph with undo, by what they are: one whose deletion was saved may come back with another id.
+  private var keysOfObjects: [ObjectIdentifier: (key: Key, object: ManagedObject)] = [:]
   private var fileNumber = 0
   private(set) var contexts: [ManagedObjectContext]
   /// The objects that somebody holds, so that their contexts do not let them go: of each context, by key.
@@ -34,6 +37,7 @@ final class GraphUnderTest {
     contexts = []
     held = []
     parents = plan.parents
+    hasUndo = plan.hasUndo
     makeContexts()
   }
 
@@ -50,6 +54,7 @@ final class GraphUnderTest {
     for (index, parent) in parents.enumerated() {
       let context = parent.map { ManagedObjectContext(parent: contexts[$0]) } ?? ManagedObjectContext(coordinator)
       context.transactionAuthor = "author \(index)"
+      if hasUndo { context.undoManager = GraphUndoManager() }
       contexts.append(context)
     }
     held = Array(repeating: [:], count: contexts.count)
@@ -91,6 +96,7 @@ extension GraphUnderTest {
   /// New objects get permanent ids when another context can see them.
   private func noteIDs() {
     for (key, object) in held.joined() { note(object.objectID, key) }
+    for (key, object) in keysOfObjects.values { note(object.objectID, key) }
   }
 
   /// Whether the context finds an object of `key` among those that it has registered.
@@ -107,6 +113,7 @@ extension GraphUnderTest {
         guard let key = key(of: object.objectID) else { throw Mismatch("\(object) was registered by nobody") }
         if let known = held[index][key], known !== object { throw Mismatch("there are two objects of #\(key)") }
         held[index][key] = object
+        if hasUndo { keysOfObjects[ObjectIdentifier(object)] = (key, object) }
       }
     }
   }
@@ -140,9 +147,23 @@ extension GraphUnderTest {
     case .saveToStore(let context): return try save(context, toStore: true)
     case .saveWithFault(let number, let context):
       return try saveWithFault(number, context)
-    case .rollback(let context): contexts[context].rollback()
-    case .reset(let context): contexts[context].reset()
+    case .rollback(let context):
+      contexts[context].rollback()
+      keysOfObjects = [:]
+    case .reset(let context):
+      contexts[context].reset()
+      keysOfObjects = [:]
+    case .processPendingChanges(let context):
+      contexts[context].processPendingChanges()
+      return undoCounts(context)
+    case .undo(let context):
+      contexts[context].undo()
+      return undoCounts(context)
+    case .redo(let context):
+      contexts[context].redo()
+      return undoCounts(context)
     case .refresh(let key, let mergingChanges, let context):
+      contexts[context].processPendingChanges()
       contexts[context].refresh(try object(key, context), mergeChanges: mergingChanges)
     case .release(let key, let context): release(key, context)
     case .readAll(let context): try readAll(context)
@@ -192,6 +213,11 @@ extension GraphUnderTest {
       throw Mismatch("a fetch gives objects twice, or some that nobody has saved")
     }
     return .keys(Set(found))
+  }
+
+  private func undoCounts(_ context: Int) -> Outcome {
+    let undoManager = contexts[context].undoManager
+    return .undoable(undoManager?.undoCount ?? 0, redoable: undoManager?.redoCount ?? 0)
   }
 
   private func readAll(_ context: Int) throws {
@@ -254,6 +280,7 @@ extension GraphUnderTest {
     guard let url = coordinator.url(for: store) else { return }
     let type = store.type
     for index in contexts.indices { held[index] = [:] }
+    keysOfObjects = [:]
     try coordinator.remove(store)
     coordinator = try Self.coordinator(schema, files)
     store = try coordinator.addPersistentStore(type: type, at: url, options: options)

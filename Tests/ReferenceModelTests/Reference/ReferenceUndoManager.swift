@@ -1,0 +1,77 @@
+import HeartwoodModel
+
+/// All objects that there are to a context, and all their values.
+typealias ReferenceState = [Key: [String: ReferenceValue]]
+
+/// Takes back what happened by keeping everything as it was between any two events.
+struct ReferenceUndoManager {
+  private(set) var undoStates: [ReferenceState] = []
+  private(set) var redoStates: [ReferenceState] = []
+  private var current: ReferenceState
+
+  /// Begins with nothing to undo.
+  init(_ state: ReferenceState) {
+    current = state
+  }
+
+  /// Ends an event.
+  mutating func processPendingChanges(_ state: ReferenceState) {
+    guard state != current else { return }
+    undoStates.append(current)
+    redoStates = []
+    current = state
+  }
+
+  /// What is to be there after undoing; nil where there is nothing to undo.
+  mutating func undo() -> ReferenceState? {
+    guard let state = undoStates.popLast() else { return nil }
+    redoStates.append(current)
+    current = state
+    return state
+  }
+
+  /// What is to be there after redoing; nil where there is nothing to redo.
+  mutating func redo() -> ReferenceState? {
+    guard let state = redoStates.popLast() else { return nil }
+    undoStates.append(current)
+    current = state
+    return state
+  }
+}
+
+extension ReferenceContext {
+  /// All there is, faults as the store has them.
+  var state: ReferenceState {
+    var state: ReferenceState = [:]
+    for key in source.allKeys.union(objects.keys) {
+      if let object = object(key), !object.isDeleted { state[key] = object.values }
+    }
+    return state
+  }
+
+  func processPendingChanges() {
+    undoManager?.processPendingChanges(state)
+  }
+
+  func undo() {
+    processPendingChanges()
+    if let state = undoManager?.undo() { become(state) }
+  }
+
+  func redo() {
+    processPendingChanges()
+    if let state = undoManager?.redo() { become(state) }
+  }
+
+  /// Makes all objects what they are in `state`, those that are not there deleted ones.
+  private func become(_ state: ReferenceState) {
+    for key in Set(state.keys).union(self.state.keys).union(deletedKeys) {
+      let base = objects[key]?.base ?? source.record(key)
+      if let values = state[key] {
+        bringBack(key, base, values)
+      } else if objects[key]?.isDeleted != true {
+        markDeleted(key)
+      }
+    }
+  }
+}

@@ -69,16 +69,26 @@ final class XMLReader: XMLDatabaseHandler {
     self.field = nil
   }
 
-  private func beginObject(_ tag: XMLTag) {
-    var type: UnsafeRawBufferPointer?
-    var id: UnsafeRawBufferPointer?
+  /// The values of two attributes of an element; of one that is not there, nil.
+  @inline(__always)
+  private func values(
+    of first: Word,
+    _ second: Word,
+    in tag: XMLTag
+  ) -> (UnsafeRawBufferPointer?, UnsafeRawBufferPointer?) {
+    var values: (UnsafeRawBufferPointer?, UnsafeRawBufferPointer?)
     for index in 0..<tag.attributeCount {
       switch tag.name(index).flatMap(word) {
-      case .type: type = tag.value(index)
-      case .id: id = tag.value(index)
+      case first: values.0 = tag.value(index)
+      case second: values.1 = tag.value(index)
       default: break
       }
     }
+    return values
+  }
+
+  private func beginObject(_ tag: XMLTag) {
+    let (type, id) = values(of: .type, .id, in: tag)
     guard let type, let id else { return fail("An object must have a type and an id.") }
     guard let reader = reader(type) else { return }
     guard let reference = XMLReferenceText.reference(id) else {
@@ -109,15 +119,7 @@ final class XMLReader: XMLDatabaseHandler {
   // MARK: Attributes
 
   private func beginAttribute(_ tag: XMLTag, _ reader: XMLEntityReader) {
-    var name: UnsafeRawBufferPointer?
-    var type: UnsafeRawBufferPointer?
-    for index in 0..<tag.attributeCount {
-      switch tag.name(index).flatMap(word) {
-      case .name: name = tag.value(index)
-      case .type: type = tag.value(index)
-      default: break
-      }
-    }
+    let (name, type) = values(of: .name, .type, in: tag)
     guard let field = begin(name, reader) else { return }
     guard case .attribute(let expected) = field.kind else {
       return fail("The property is a relationship in the model.")
@@ -169,15 +171,7 @@ final class XMLReader: XMLDatabaseHandler {
   // MARK: Relationships
 
   private func beginRelationship(_ tag: XMLTag, _ reader: XMLEntityReader) {
-    var name: UnsafeRawBufferPointer?
-    var references: UnsafeRawBufferPointer?
-    for index in 0..<tag.attributeCount {
-      switch tag.name(index).flatMap(word) {
-      case .name: name = tag.value(index)
-      case .idrefs: references = tag.value(index)
-      default: break
-      }
-    }
+    let (name, references) = values(of: .name, .idrefs, in: tag)
     guard let field = begin(name, reader) else { return }
     let text = references ?? UnsafeRawBufferPointer(start: nil, count: 0)
     switch field.kind {

@@ -1,4 +1,3 @@
-public import HeartwoodModel
 public import HeartwoodStore
 import Logging
 
@@ -6,18 +5,11 @@ import Logging
 /// time, as a message of level `info`; each failure as one of level `error`. Values are never logged.
 ///
 /// ``StoreLogging`` turns it on and off and says where it goes.
-public final class LoggingStore<Base: AtomicStore>: AtomicStore {
-  /// What the store inside says, under a type string of its own: `"LoggingCSV"`.
-  public static var typeDescription: StoreTypeDescription {
-    let base = Base.typeDescription
-    return StoreTypeDescription(
-      type: StoreType("Logging" + base.type.rawValue),
-      displayName: "Logging \(base.displayName)",
-      fileExtensions: base.fileExtensions,
-      mimeTypes: base.mimeTypes,
-      capabilities: base.capabilities
-    )
-  }
+public final class LoggingStore<Base: AtomicStore>: ForwardingStore {
+  /// `Logging`.
+  public static var name: String { "Logging" }
+  /// `Logging`.
+  public static var displayName: String { "Logging" }
 
   private let base: Base
   private let path: String
@@ -58,25 +50,12 @@ public final class LoggingStore<Base: AtomicStore>: AtomicStore {
 }
 
 extension LoggingStore {
-  /// Asks the store inside.
-  public static func recognizes(prefix: [UInt8]) -> Bool { Base.recognizes(prefix: prefix) }
-
-  /// Logs that metadata are read.
+  /// Logs that the store inside reads its metadata.
   public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
     var metadata = try StoreLogging.log("metadata", Base.typeDescription.type, file.path) {
       try Base.readMetadata(from: file, options: options)
     }
     metadata.storeType = typeDescription.type
     return metadata
-  }
-
-  /// Asks the store inside.
-  public static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
-    try Base.readModel(from: file, options: options)
-  }
-
-  /// Asks the store inside.
-  public static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String? {
-    try Base.readFormatVersion(from: file, options: options)
   }
 }

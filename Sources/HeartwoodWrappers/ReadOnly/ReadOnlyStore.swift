@@ -1,22 +1,14 @@
-public import HeartwoodModel
 public import HeartwoodStore
 
 /// Any atomic store, of which no file is ever written: for files that belong to somebody else.
 ///
 /// Unlike the option ``StoreOptionKey/isReadOnly``, which whoever opens a store may leave out, this holds wherever the type is
 /// used.
-public final class ReadOnlyStore<Base: AtomicStore>: AtomicStore {
-  /// What the store inside says, under a type string of its own: `"ReadOnlyCSV"`.
-  public static var typeDescription: StoreTypeDescription {
-    let base = Base.typeDescription
-    return StoreTypeDescription(
-      type: StoreType("ReadOnly" + base.type.rawValue),
-      displayName: "Read-only \(base.displayName)",
-      fileExtensions: base.fileExtensions,
-      mimeTypes: base.mimeTypes,
-      capabilities: base.capabilities
-    )
-  }
+public final class ReadOnlyStore<Base: AtomicStore>: ForwardingStore {
+  /// `ReadOnly`.
+  public static var name: String { "ReadOnly" }
+  /// `Read-only`.
+  public static var displayName: String { "Read-only" }
 
   private let base: Base
   private let path: String?
@@ -47,27 +39,5 @@ public final class ReadOnlyStore<Base: AtomicStore>: AtomicStore {
   /// Refuses as ``validate(_:)`` does.
   public func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
     try validate(contents)
-  }
-}
-
-extension ReadOnlyStore {
-  /// Asks the store inside.
-  public static func recognizes(prefix: [UInt8]) -> Bool { Base.recognizes(prefix: prefix) }
-
-  /// Asks the store inside.
-  public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
-    var metadata = try Base.readMetadata(from: file, options: options)
-    metadata.storeType = typeDescription.type
-    return metadata
-  }
-
-  /// Asks the store inside.
-  public static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
-    try Base.readModel(from: file, options: options)
-  }
-
-  /// Asks the store inside.
-  public static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String? {
-    try Base.readFormatVersion(from: file, options: options)
   }
 }

@@ -49,6 +49,11 @@ extension FetchPart {
     return Array(rows.dropFirst(offset).prefix(limit ?? .max))
   }
 
+  /// How the rows are found.
+  func queryPlan(_ plan: PlanPredicate?, _ sorts: [SortPlan], offset: Int, limit: Int?) -> QueryPlan.Step {
+    TableQuery(tables, table, where: plan).plan(sortedBy: sorts, offset: offset, limit: limit)
+  }
+
   /// How many rows pass and are not hidden.
   func count(_ plan: PlanPredicate?) -> Int {
     let evaluator = PredicateEvaluator(tables)

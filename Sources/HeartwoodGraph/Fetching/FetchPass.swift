@@ -81,6 +81,10 @@ extension FetchPass {
     return Array(found.dropFirst(offset).prefix(limit ?? .max))
   }
 
+  func queryPlan() -> QueryPlan {
+    QueryPlan(steps: parts.map { $0.queryPlan(plan, sorts, offset: offset, limit: limit) })
+  }
+
   func count() throws -> Int {
     let all = parts.reduce(matchingChanges().count) { $0 + $1.count(plan) }
     return min(max(0, all - offset), limit ?? .max)

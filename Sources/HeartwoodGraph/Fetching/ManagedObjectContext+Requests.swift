@@ -1,5 +1,5 @@
 public import HeartwoodModel
-import HeartwoodStore
+public import HeartwoodStore
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -37,6 +37,13 @@ extension ManagedObjectContext {
   /// How many objects ``fetch(_:)-(FetchRequest<Object>)`` would give. No object is made.
   public func count<Object>(for request: FetchRequest<Object>) throws -> Int {
     try FetchPass(request, in: self).count()
+  }
+
+  /// How ``fetch(_:)-(FetchRequest<Object>)`` finds what it gives, for people to read. Nothing is fetched.
+  ///
+  /// The context's own changes are not in it: they are evaluated object by object.
+  public func queryPlan<Object>(for request: FetchRequest<Object>) throws -> QueryPlan {
+    try FetchPass(request, in: self).queryPlan()
   }
 
   /// The objects of the entity of `objectClass` that meet a condition; see ``fetch(_:)-(FetchRequest<Object>)``.

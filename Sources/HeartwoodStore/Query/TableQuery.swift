@@ -2,9 +2,9 @@ package import HeartwoodModel
 
 /// A fetch from one table: a condition, an order, and how many rows are wanted.
 package struct TableQuery: Sendable {
-  private let tables: QueryTables
-  private let table: NodeTable
-  private let test: ColumnTest
+  let tables: QueryTables
+  let table: NodeTable
+  let test: ColumnTest
 
   /// - Parameter predicate: nil lets all records pass.
   package init(_ tables: QueryTables, _ table: NodeTable, where predicate: PlanPredicate?) {

@@ -97,6 +97,30 @@ import Testing
     #expect(Set(sorted) == [book, other])
   }
 
+  @Test func aPlanTellsHowARequestIsDone() throws {
+    let context = try TestStack().context()
+    for name in ["Ann", "Bob"] { _ = try context.person(name) }
+    try context.save()
+    var request = FetchRequest<Person>(
+      where: Person.nameKey.contains("secret") && Person.spouseKey == nil,
+      sortedBy: [Person.nameKey.ascending],
+      limit: 5
+    )
+    let plan = try context.queryPlan(for: request)
+    #expect(plan.steps.map(\.entityName) == ["Person", "Employee"])
+    #expect(
+      plan.steps.first?.description == """
+        Person: all 2 records
+          test whether spouse has a value
+          test the text of name
+          sort by name, selecting the first 5
+        """
+    )
+    #expect(!plan.description.contains("secret"))
+    request = FetchRequest(sortedBy: [FetchSortDescriptor("mentor.name")])
+    #expect(try context.queryPlan(for: request).steps.first?.order == "an expression, all that pass")
+  }
+
   @Test func mistakesAreToldWithTheirPlaces() throws {
     let context = try TestStack().context()
     #expect(throws: FetchPredicateError.self) {

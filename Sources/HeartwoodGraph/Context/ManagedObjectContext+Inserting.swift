@@ -39,13 +39,7 @@ extension ManagedObjectContext {
   func makeNewObject(of entity: EntityDescription, _ id: ManagedObjectID) -> ManagedObject {
     let binding = binding(for: entity, in: nil)
     let changes = ObjectChanges(newID: id, group: nil, values: binding.initialValues)
-    let seed = ManagedObjectSeed(
-      binding: binding,
-      content: .changed(changes),
-      rowID: RowID(rawValue: 0),
-      state: .inserted
-    )
-    let object = binding.objectClass.init(seed)
+    let object = binding.makeObject(.changed(changes), RowID(rawValue: 0), .inserted)
     recorder?.willInsert(object)
     inserted.append(object, id)
     noteInsertion(of: object)

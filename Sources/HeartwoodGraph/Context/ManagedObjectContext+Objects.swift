@@ -19,9 +19,7 @@ extension ManagedObjectContext {
       group: nil,
       values: Array(repeating: nil, count: binding.traits.count)
     )
-    return binding.objectClass.init(
-      ManagedObjectSeed(binding: binding, content: .changed(changes), rowID: .none, state: .inaccessible)
-    )
+    return binding.makeObject(.changed(changes), .none, .inaccessible)
   }
 
   /// Lets all objects that stores have take the newest values, with their own changes on top; see ``refresh(_:mergeChanges:)``. A

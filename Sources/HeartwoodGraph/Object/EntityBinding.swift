@@ -39,6 +39,8 @@ final class EntityBinding {
   /// The save that the table is of.
   @exclusivity(unchecked) private var seenSave: UInt64?
   private let slots = ObjectSlots()
+  /// How many objects there are, registered or not. The binding is retained while there are any.
+  @exclusivity(unchecked) private var objectCount = 0
   /// The rows of registered objects whose records are gone from the table; nil where nobody has looked for them yet.
   private var lostRows: [ReferenceID: RowID]?
 
@@ -167,6 +169,25 @@ extension EntityBinding {
 // MARK: Objects
 
 extension EntityBinding {
+  /// Counts an object that is to have the binding, and is there with it.
+  ///
+  /// The count needs no atomics: the objects, like the slots that they leave in their `deinit`, are of one isolation.
+  @inline(__always)
+  func addObject() {
+    if objectCount == 0 { _ = Unmanaged.passRetained(self) }
+    objectCount += 1
+  }
+
+  /// Lets go of the binding of an object that goes or gets another.
+  @inline(__always)
+  static func removeObject(of reference: Unmanaged<EntityBinding>) {
+    let isLast = reference._withUnsafeGuaranteedRef { binding in
+      binding.objectCount -= 1
+      return binding.objectCount == 0
+    }
+    if isLast { reference.release() }
+  }
+
   /// All registered objects.
   var registeredObjects: [ManagedObject] { slots.objects }
 
@@ -215,8 +236,13 @@ extension EntityBinding {
   }
 
   @inline(__always)
+  func makeObject(_ content: ObjectContent, _ row: RowID, _ state: ObjectState) -> ManagedObject {
+    objectClass.init(ManagedObjectSeed(binding: .passUnretained(self), content: content, rowID: row, state: state))
+  }
+
+  @inline(__always)
   private func makeFault(_ row: RowID) -> ManagedObject {
-    let object = objectClass.init(ManagedObjectSeed(binding: self, content: .fault, rowID: row, state: .registered))
+    let object = makeObject(.fault, row, .registered)
     slots.set(object, at: row)
     return object
   }

@@ -16,8 +16,11 @@ extension ManagedObject {
   final func pin() {
     // What a table needs to be read was there when the object was made, so that fails no more; if it did, the object would stay
     // at the version before.
-    try? binding.synchronize()
-    if let group = binding.liveGroup(of: rowID) {
+    let group = withBinding { binding in
+      try? binding.synchronize()
+      return binding.liveGroup(of: rowID)
+    }
+    if let group {
       state.remove(.inaccessible)
       content = .read(group)
     } else {

@@ -16,7 +16,9 @@ import HeartwoodStore
 /// An object belongs to its context and to the isolation that the context was made in. What travels between contexts is its
 /// ``objectID``. It does not keep its context alive.
 open class ManagedObject {
-  final var binding: EntityBinding
+  /// What the object has in common with others. The binding counts its objects and holds itself as long as there are any, which
+  /// saves each of them an atomic count.
+  private final var uncountedBinding: Unmanaged<EntityBinding>
   final var content: ObjectContent
   /// The row of the record; it means nothing while no store has the object.
   final var rowID: RowID
@@ -27,14 +29,18 @@ open class ManagedObject {
   ///
   /// A subclass that declares initializers of its own keeps it. It must not use the context there, nor in its `deinit`.
   public required init(_ seed: ManagedObjectSeed) {
-    binding = seed.binding
+    uncountedBinding = seed.binding
+    seed.binding._withUnsafeGuaranteedRef { $0.addObject() }
     content = seed.content
     rowID = seed.rowID
     state = seed.state
   }
 
   deinit {
-    if state.contains(.registered) { binding.unregister(self) }
+    withBinding { binding in
+      if state.contains(.registered) { binding.unregister(self) }
+    }
+    EntityBinding.removeObject(of: uncountedBinding)
   }
 
   /// The name of the entity whose objects are of this class: the class's own name, unless a subclass says otherwise.
@@ -124,17 +130,36 @@ extension ManagedObject: Sendable {}
 
 /// What a managed object is made from. Only the framework makes one.
 public struct ManagedObjectSeed {
-  let binding: EntityBinding
+  /// The binding makes its objects, so the seed needs no counted reference to it.
+  let binding: Unmanaged<EntityBinding>
   let content: ObjectContent
   let rowID: RowID
   let state: ObjectState
 }
 
 extension ManagedObject {
+  final var binding: EntityBinding {
+    get { uncountedBinding.takeUnretainedValue() }
+    set {
+      let old = uncountedBinding
+      uncountedBinding = Unmanaged.passUnretained(newValue)
+      newValue.addObject()
+      EntityBinding.removeObject(of: old)
+    }
+  }
+
+  /// Calls `body` with the binding without counting a reference to it, for what each value that is read goes through.
+  @inline(__always)
+  final func withBinding<Result>(_ body: (EntityBinding) -> Result) -> Result {
+    uncountedBinding._withUnsafeGuaranteedRef(body)
+  }
+}
+
+extension ManagedObject {
   /// The name of the object, which is Sendable. A save makes it permanent.
   public final var objectID: ManagedObjectID {
     if case .changed(let changes) = content, let newID = changes.newID { return newID }
-    return binding.objectID(rowID)
+    return withBinding { $0.objectID(rowID) }
   }
 
   /// The entity of the object.

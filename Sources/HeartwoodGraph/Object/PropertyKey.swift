@@ -21,7 +21,7 @@ public class PropertyKey: @unchecked Sendable {
   @inline(__always)
   final func ordinal(in object: ManagedObject, _ accepts: (PropertyTrait) -> Bool) -> Int {
     let cached = cache.load(ordering: .relaxed)
-    if UInt32(truncatingIfNeeded: cached &>> 32) == object.binding.entitySerialNumber {
+    if UInt32(truncatingIfNeeded: cached &>> 32) == object.withBinding({ $0.entitySerialNumber }) {
       return Int(truncatingIfNeeded: cached & 0xFFFF_FFFF)
     }
     return resolve(in: object, accepts)

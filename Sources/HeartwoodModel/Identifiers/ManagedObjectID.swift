@@ -11,10 +11,12 @@ import Synchronization
 /// It is Sendable, so it is what travels between contexts in place of the object. Comparing and hashing two of them is O(1)
 /// but for references that are strings.
 public struct ManagedObjectID: Sendable {
+  @usableFromInline
   package let scope: ObjectIDScope
   /// What the store calls the record. For a temporary id, a number that means nothing to any store.
   public let reference: ReferenceID
 
+  @inlinable
   package init(scope: ObjectIDScope, reference: ReferenceID) {
     self.scope = scope
     self.reference = reference
@@ -69,6 +71,7 @@ extension ManagedObjectID: CustomStringConvertible {
 ///
 /// One is made for each entity of an open store (and of a context, for its new objects), so that an id is a pointer and a
 /// reference.
+@usableFromInline
 package final class ObjectIDScope: Sendable {
   /// Nil for the temporary ids of new objects.
   package let storeIdentifier: UUID?

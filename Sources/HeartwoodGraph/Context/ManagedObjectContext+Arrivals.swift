@@ -38,7 +38,10 @@ extension ManagedObjectContext {
   }
 
   private func insert(_ row: NodeTable.NewRow, of entity: EntityDescription, from staged: StagedStore) {
-    _ = makeNewObject(of: entity, ManagedObjectID(scope: staged.scopes[entity.ordinal], reference: row.reference))
+    _ = makeNewObject(
+      bindingForNewObjects(of: entity),
+      ManagedObjectID(scope: staged.scopes[entity.ordinal], reference: row.reference)
+    )
   }
 
   private func take(_ values: [(ordinal: Int, value: PropertyValue)], of id: ManagedObjectID) {

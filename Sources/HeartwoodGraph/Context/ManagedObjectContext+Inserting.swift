@@ -29,15 +29,14 @@ extension ManagedObjectContext {
         context: .init(entity: entity.name)
       )
     }
-    let id = ManagedObjectID.temporary(in: binding(for: entity, in: nil).scope)
-    let object = makeNewObject(of: entity, id)
+    let binding = bindingForNewObjects(of: entity)
+    let object = makeNewObject(binding, .temporary(in: binding.scope))
     object.awakeFromInsert()
     return object
   }
 
   /// Registers a new object that has the model's default values.
-  func makeNewObject(of entity: EntityDescription, _ id: ManagedObjectID) -> ManagedObject {
-    let binding = binding(for: entity, in: nil)
+  func makeNewObject(_ binding: EntityBinding, _ id: ManagedObjectID) -> ManagedObject {
     let changes = ObjectChanges(newID: id, group: nil, values: binding.initialValues)
     let object = binding.makeObject(.changed(changes), RowID(rawValue: 0), .inserted)
     recorder?.willInsert(object)

@@ -47,6 +47,8 @@ public final class ManagedObjectContext {
   private var bindings: [BindingKey: EntityBinding] = [:]
   /// The bindings of open stores by their scopes, which they hold: the fast way from an id to its object.
   private var bindingsByScope: [ObjectIdentifier: EntityBinding] = [:]
+  /// The binding of the objects that were inserted last: most insertions are of the same entity as the one before.
+  private var lastInsertedBinding: EntityBinding?
   private var seenStoreChange: UInt64 = 0
 
   /// Whatever the application wants to keep with the context.
@@ -179,6 +181,13 @@ extension ManagedObjectContext {
     return binding
   }
 
+  func bindingForNewObjects(of entity: EntityDescription) -> EntityBinding {
+    if let last = lastInsertedBinding, last.entity === entity { return last }
+    let binding = binding(for: entity, in: nil)
+    lastInsertedBinding = binding
+    return binding
+  }
+
   /// The binding of the objects to which that of `id` belongs, up to date with its store.
   func binding(keeping id: ManagedObjectID) throws -> EntityBinding {
     followStores()
@@ -244,5 +253,6 @@ extension ManagedObjectContext {
     for binding in bindings.values { binding.context = nil }
     bindings = [:]
     bindingsByScope = [:]
+    lastInsertedBinding = nil
   }
 }

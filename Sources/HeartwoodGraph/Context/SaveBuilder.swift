@@ -207,25 +207,21 @@ extension SaveBuilder {
   /// Appends the values of a new object; tells whether one may be at fault.
   private func append(_ object: ManagedObject, to builder: RowGroupBuilder, _ columns: inout ObjectColumns) -> Bool {
     guard case .changed(let changes) = object.content else { return false }
-    let traits = object.binding.traits
-    var isSuspect = false
-    for ordinal in traits.indices {
-      let column = builder.columns[ordinal]
-      if column.kind == .absent {
-        column.appendNull()
-        continue
-      }
-      let value = changes.value(at: ordinal) ?? traits[ordinal].emptyValue
-      if ValueScreen.isSuspect(value, traits[ordinal]) {
-        isSuspect = true
-        if !value.fits(traits[ordinal]) {
+    return object.withBinding { binding in
+      var isSuspect = false
+      for (ordinal, column) in builder.columns.enumerated() {
+        let trait = binding.traits[ordinal]
+        let value = changes.value(at: ordinal) ?? trait.emptyValue
+        let isDoubtful = column.kind != .absent && ValueScreen.isSuspect(value, trait)
+        if isDoubtful { isSuspect = true }
+        if column.kind == .absent || isDoubtful && !value.fits(trait) {
           column.appendNull()
-          continue
+        } else {
+          columns.append(value, at: ordinal, of: binding.entity, to: column)
         }
       }
-      columns.append(value, at: ordinal, of: object.binding.entity, to: column)
+      return isSuspect
     }
-    return isSuspect
   }
 
   private mutating func updatedRows(_ objects: [ManagedObject], _ columns: inout ObjectColumns) -> [UpdatedRows] {

@@ -16,13 +16,15 @@ struct SaveValidation {
 
   /// Lets the validators of an object's class, and the object itself, check what would be saved.
   mutating func checkByOwnRules(_ object: ManagedObject) {
-    for validator in object.binding.validators {
-      gather(object) {
-        let value = object.value(at: validator.ordinal)
-        if let fault = validator.validator.fault(in: value, of: object) { throw fault }
+    object.withBinding { binding in
+      for validator in binding.validators {
+        gather(object) {
+          let value = object.value(at: validator.ordinal)
+          if let fault = validator.validator.fault(in: value, of: object) { throw fault }
+        }
       }
     }
-    if object.binding.hasOwnClass {
+    if object.withBinding({ $0.hasOwnClass }) {
       gather(object) { try object.isInserted ? object.validateForInsert() : object.validateForUpdate() }
     }
   }
@@ -43,9 +45,8 @@ struct SaveValidation {
 
   /// Notes what `body`, a validation of the application's own, throws.
   private mutating func gather(_ object: ManagedObject, _ body: () throws -> Void) {
-    let context = object.binding.context
-    context?.isValidating = true
-    defer { context?.isValidating = false }
+    object.withBinding { $0.withContext { $0.isValidating = true } }
+    defer { object.withBinding { $0.withContext { $0.isValidating = false } } }
     do {
       try body()
     } catch let fault as ValidationFault {

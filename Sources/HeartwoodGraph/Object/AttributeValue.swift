@@ -45,7 +45,7 @@ extension ManagedObject {
   final func setAttribute(_ key: PropertyKey, _ value: PropertyValue, fits: (AttributeType) -> Bool) {
     let ordinal = key.ordinal(in: self) { $0.attributeType.map(fits) ?? false }
     precondition(
-      binding.traits[ordinal].attributeType.map(value.fits) ?? false,
+      withBinding { $0.traits[ordinal].attributeType.map(value.fits) ?? false },
       "The value is out of the range of \(entity.name).\(key.name)."
     )
     change(ordinal, to: value)

@@ -4,13 +4,15 @@ import HeartwoodStore
 /// What the objects of one entity in one store and one context have in common, and where they are found by row.
 final class EntityBinding {
   /// The context clears this when it goes or is reset, so it never dangles.
-  unowned(unsafe) var context: ManagedObjectContext?
+  private var uncountedContext: Unmanaged<ManagedObjectContext>?
   let entity: EntityDescription
   let entitySerialNumber: UInt32
   let objectClass: ManagedObject.Type
   /// Indexed by property ordinal.
   let traits: [PropertyTrait]
   let transientOrdinals: [Int]
+  /// What the relationships lead to, indexed by property ordinal.
+  let destinations: [EntityDescription?]
   /// The class's own validators.
   let validators: [BoundValidator]
   /// Whether the objects are of a subclass, which may have hooks of its own.
@@ -50,12 +52,14 @@ final class EntityBinding {
     entity: EntityDescription,
     objectClass: ManagedObject.Type
   ) {
-    self.context = context
+    self.uncountedContext = .passUnretained(context)
     self.entity = entity
     self.entitySerialNumber = entity.serialNumber
     self.objectClass = objectClass
     self.traits = entity.traits
     self.transientOrdinals = entity.properties.indices.filter { entity.properties[$0].isTransient }
+    let entities = context.persistentStoreCoordinator.managedObjectModel.entities
+    self.destinations = entity.relationshipTargets.map { target in target.map { entities[$0.entityOrdinal] } }
     self.validators = objectClass.propertyValidators.map { BoundValidator($0, entity) }
     self.hasOwnClass = objectClass != ManagedObject.self
     self.initialValues = entity.properties.map { property in
@@ -74,6 +78,23 @@ final class EntityBinding {
     saves = (source as? PersistentStore)?.engine.saves
     isStaged = saves == nil
     seenSave = nil
+  }
+
+  var context: ManagedObjectContext? {
+    get { uncountedContext?.takeUnretainedValue() }
+    set { uncountedContext = newValue.map(Unmanaged.passUnretained) }
+  }
+
+  /// Whether both bindings belong to the same context, which is still there.
+  @inline(__always)
+  func hasContext(of other: EntityBinding) -> Bool {
+    uncountedContext != nil && uncountedContext?.toOpaque() == other.uncountedContext?.toOpaque()
+  }
+
+  /// Calls `body` with the context without counting a reference to it, for what each value that is set goes through.
+  @inline(__always)
+  func withContext<Result>(_ body: (ManagedObjectContext) -> Result) -> Result? {
+    uncountedContext?._withUnsafeGuaranteedRef(body)
   }
 
   /// The store that keeps the objects in the end; nil for new ones.

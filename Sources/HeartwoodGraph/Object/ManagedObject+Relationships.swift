@@ -9,7 +9,10 @@ extension ManagedObject {
   /// An object whose record is gone is left out.
   public final subscript<Destination: ManagedObject>(key: ToOneKey<Destination>) -> Destination? {
     get { relatedObjects(key.ordinal(in: self, \.isToOne)).first.map { cast($0, key) } }
-    set { relateOrStop(key.ordinal(in: self, \.isToOne), to: newValue.map { [$0] } ?? []) }
+    set {
+      let ordinal = key.ordinal(in: self, \.isToOne)
+      stopping { () throws(PersistenceError) in try relate(ordinal, toOne: newValue) }
+    }
   }
 
   /// The objects that a to-many relationship leads to. Where it is ordered, the order is kept; otherwise it has no meaning.
@@ -31,8 +34,13 @@ extension ManagedObject {
   }
 
   final func relateOrStop(_ ordinal: Int, to objects: [ManagedObject]) {
+    stopping { () throws(PersistenceError) in try relate(ordinal, to: objects) }
+  }
+
+  @inline(__always)
+  private final func stopping(_ body: () throws(PersistenceError) -> Void) {
     do throws(PersistenceError) {
-      try relate(ordinal, to: objects)
+      try body()
     } catch {
       preconditionFailure("\(error)")
     }
@@ -76,7 +84,7 @@ extension ManagedObject {
   }
 
   private final func relate(_ ordinal: Int, toOne object: ManagedObject?) throws(PersistenceError) {
-    let old = value(at: ordinal).objectIDs.first
+    let old: ManagedObjectID? = if case .toOne(let id) = value(at: ordinal) { id } else { nil }
     let new = object?.objectID
     if old == new { return }
     if let object { try check(object, ordinal) }
@@ -105,16 +113,25 @@ extension ManagedObject {
     return true
   }
 
-  /// Whether a relationship may lead to `object`.
+  /// Whether a relationship may lead to `object` for sure: to one of the destination itself, in the same context.
+  @inline(__always)
+  private final func isEasilyRelated(to object: ManagedObject, _ ordinal: Int) -> Bool {
+    let hindrances: ObjectState = [.deleted, .inaccessible, .detached]
+    guard object.state.isDisjoint(with: hindrances), !state.contains(.detached) else { return false }
+    return withBinding { binding in
+      object.withBinding { $0.entity === binding.destinations[ordinal] && $0.hasContext(of: binding) }
+    }
+  }
+
+  /// Throws where a relationship may not lead to `object`.
   private final func check(_ object: ManagedObject, _ ordinal: Int) throws(PersistenceError) {
-    guard let target = entity.relationshipTargets[ordinal] else { return }
-    let destination = usableContext.persistentStoreCoordinator.managedObjectModel.entities[target.entityOrdinal]
+    guard !isEasilyRelated(to: object, ordinal), let destination = binding.destinations[ordinal] else { return }
     var context = PersistenceError.Context(entity: entity.name, property: entity.properties[ordinal].name)
     context.objectIDs = [object.objectID]
     guard !object.isDeleted else {
       throw PersistenceError(.objectNotFound, "A relationship cannot lead to a deleted object.", context: context)
     }
-    guard object.managedObjectContext === managedObjectContext else {
+    guard object.managedObjectContext === usableContext else {
       throw PersistenceError(
         .objectNotFound,
         "A relationship leads to objects of its own context. Get the object there by its objectID.",

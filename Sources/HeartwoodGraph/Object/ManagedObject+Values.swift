@@ -25,11 +25,19 @@ extension ManagedObject {
   final func change(_ ordinal: Int, to value: PropertyValue) {
     checkChangeable()
     if case .fault = content { fireFault() }
+    if case .changed(let changes) = content, changes.group == nil {
+      recordChange(ordinal)
+      return set(value, at: ordinal, in: changes)
+    }
     let isCommitted = group != nil && committedValue(at: ordinal) == value
     if isCommitted, case .read = content { return }
     recordChange(ordinal)
-    let changes = beginChange()
-    changes.setValue(isCommitted ? nil : value, at: ordinal)
+    set(isCommitted ? nil : value, at: ordinal, in: beginChange())
+  }
+
+  @inline(__always)
+  private final func set(_ value: PropertyValue?, at ordinal: Int, in changes: ObjectChanges) {
+    changes.setValue(value, at: ordinal)
     if state.contains(.awaking) { changes.settle(ordinal) }
     endChange(changes)
   }
@@ -50,15 +58,13 @@ extension ManagedObject {
   private final func checkChangeable() {
     // A fault fires without a context too, and what awakes it notes no change there.
     if state.contains(.awaking) { return }
-    guard let context = managedObjectContext else {
+    let isValidating = state.contains(.detached) ? nil : withBinding { $0.withContext(\.isValidating) }
+    guard let isValidating else {
       preconditionFailure(
         "The object's context is gone or has let go of it. Keep the context, and after a reset or a rollback fetch the object anew."
       )
     }
-    precondition(
-      !context.isValidating,
-      "An object cannot be changed while objects are validated. Change it in willSave()."
-    )
+    precondition(!isValidating, "An object cannot be changed while objects are validated. Change it in willSave().")
     precondition(
       !state.contains(.deleted),
       "A deleted object cannot be changed. Roll the context back to use it again."
@@ -68,8 +74,8 @@ extension ManagedObject {
   /// Lets the context note the value that a property has before it changes.
   @inline(__always)
   private final func recordChange(_ ordinal: Int) {
-    guard let recorder = binding.context?.recorder, !state.contains(.awaking) else { return }
-    recorder.willChange(self, ordinal)
+    let recorder = withBinding { $0.withContext { $0.recorder } } ?? nil
+    if let recorder, !state.contains(.awaking) { recorder.willChange(self, ordinal) }
   }
 
   /// The changes of the object, which it has from now on.
@@ -88,9 +94,9 @@ extension ManagedObject {
   final func endChange(_ changes: ObjectChanges) {
     if let group = changes.group, changes.isEmpty { content = .read(group) }
     if state.contains(.inserted) {
-      binding.context?.noteChange(self)
+      withBinding { $0.withContext { $0.noteChange(self) } }
     } else if state.isDisjoint(with: [.deleted, .detached]) {
-      binding.context?.note(self, hasChanges: changes.hasUnsettled)
+      withBinding { $0.withContext { $0.note(self, hasChanges: changes.hasUnsettled) } }
     }
   }
 

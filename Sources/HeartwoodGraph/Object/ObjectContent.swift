@@ -69,18 +69,24 @@ extension ObjectChanges {
 
   func setValue(_ value: PropertyValue?, at ordinal: Int) {
     values[ordinal] = value
-    settled.remove(ordinal)
+    unsettle(ordinal)
+  }
+
+  /// Lets the value of a property be one that is to be saved. Most objects have no others, and then nothing is hashed.
+  @inline(__always)
+  private func unsettle(_ ordinal: Int) {
+    if !settled.isEmpty { settled.remove(ordinal) }
   }
 
   /// Takes the new objects of a to-many relationship out, for them to be changed in place.
   func takeLinks(at ordinal: Int) -> ObjectIDList? {
-    settled.remove(ordinal)
+    unsettle(ordinal)
     return links.removeValue(forKey: ordinal)
   }
 
   func setLinks(_ list: ObjectIDList?, at ordinal: Int) {
     links[ordinal] = list
-    settled.remove(ordinal)
+    unsettle(ordinal)
   }
 
   /// Lets relationships name objects by other ids.

@@ -10,11 +10,12 @@
 ///
 /// It belongs to whoever builds with it and is not Sendable.
 package final class GrowableBytes {
-  private var base: UnsafeMutableRawPointer
-  private var capacity: Int
+  // Exclusivity is checked by eye: no method calls another's code while it changes one of these.
+  @exclusivity(unchecked) private var base: UnsafeMutableRawPointer
+  @exclusivity(unchecked) private var capacity: Int
   /// How much the next bytes will probably need: as much as those that were sealed last.
   private var expectedCount = 0
-  package private(set) var count = 0
+  @exclusivity(unchecked) package private(set) var count = 0
 
   package init(capacity: Int = 0) {
     self.capacity = max(capacity, 16)

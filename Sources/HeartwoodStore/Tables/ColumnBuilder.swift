@@ -11,9 +11,10 @@ package import HeartwoodModel
 /// A row is appended by the one call that fits the kind; any other is a mistake of the caller that is stopped.
 package final class ColumnBuilder {
   package let kind: ColumnKind
-  package internal(set) var rowCount = 0
-  private var validity: GrowableBits?
-  var bits = GrowableBits()
+  // Exclusivity is checked by eye: no method calls another's code while it changes one of these.
+  @exclusivity(unchecked) package internal(set) var rowCount = 0
+  @exclusivity(unchecked) private var validity: GrowableBits?
+  @exclusivity(unchecked) var bits = GrowableBits()
   let offsets = GrowableBytes()
   let values = GrowableBytes()
   private let references = ReferenceColumnBuilder()

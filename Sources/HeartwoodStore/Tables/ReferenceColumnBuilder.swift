@@ -9,12 +9,13 @@ package import HeartwoodModel
 /// A column of references that is being put together. It has the layout of its first reference and becomes mixed when one of
 /// another kind comes.
 package final class ReferenceColumnBuilder {
-  private var layout: ReferenceColumn.Layout?
+  // Exclusivity is checked by eye: no method calls another's code while it changes one of these.
+  @exclusivity(unchecked) private var layout: ReferenceColumn.Layout?
   private let values = GrowableBytes()
   private let offsets = GrowableBytes()
-  private var entities: ReferenceColumn.Entities?
+  @exclusivity(unchecked) private var entities: ReferenceColumn.Entities?
   private let entityOrdinals = GrowableBytes()
-  package private(set) var count = 0
+  @exclusivity(unchecked) package private(set) var count = 0
 
   package init() {}
 

@@ -15,20 +15,23 @@ package final class RowGroupBuilder {
   package let references = ReferenceColumnBuilder()
   /// The columns, indexed by property ordinal.
   package let columns: [ColumnBuilder]
+  /// The columns whose rows differ in size: only these can become too long before there are too many rows.
+  private let growingColumns: [ColumnBuilder]
   /// The versions of the first rows, begun when one is not 1; rows behind the last have version 1.
   private let versions = GrowableBytes()
   /// Which of the first rows are live, begun when one is not; rows behind the last are.
-  private var liveness = GrowableBits()
+  @exclusivity(unchecked) private var liveness = GrowableBits()
 
   package init(entity: EntityDescription) {
     self.entity = entity
     self.columns = entity.properties.map { ColumnBuilder(kind: ColumnKind($0)) }
+    self.growingColumns = columns.filter { $0.kind.width == nil && $0.kind != .bits }
   }
 
   package var rowCount: Int { references.count }
 
   /// The most bytes that values of one column take.
-  var greatestByteCount: Int { columns.reduce(references.byteCount) { max($0, $1.byteCount) } }
+  var greatestByteCount: Int { growingColumns.reduce(references.byteCount) { max($0, $1.byteCount) } }
 
   /// Whether the next row belongs into another group.
   package var isFull: Bool {

@@ -80,10 +80,6 @@ extension ManagedObject {
     if case .changed(let changes) = content { changes.value(at: ordinal) } else { nil }
   }
 
-  /// The columns that the object has read; nil for new objects.
-  @inline(never)
-  private final var committedViews: UnsafePointer<ColumnView>? { group?.unsafeViews }
-
   final func attributeValue(_ key: PropertyKey, fits: (AttributeType) -> Bool) -> PropertyValue {
     value(at: key.ordinal(in: self) { $0.attributeType.map(fits) ?? false })
   }

@@ -87,4 +87,13 @@ extension ManagedObject {
     case .changed(let changes): changes.group
     }
   }
+
+  /// The columns of ``group``, valid as long as the object has it.
+  final var committedViews: UnsafePointer<ColumnView>? {
+    switch content {
+    case .fault: nil
+    case .read(let group): group.unsafeViews
+    case .changed(let changes): changes.group?.unsafeViews
+    }
+  }
 }

@@ -25,21 +25,25 @@ extension ManagedObject {
   final func change(_ ordinal: Int, to value: PropertyValue) {
     checkChangeable()
     if case .fault = content { fireFault() }
-    if case .changed(let changes) = content, changes.group == nil {
-      recordChange(ordinal)
-      return set(value, at: ordinal, in: changes)
-    }
-    let isCommitted = group != nil && committedValue(at: ordinal) == value
+    let isCommitted = isCommitted(value, ordinal)
     if isCommitted, case .read = content { return }
     recordChange(ordinal)
-    set(isCommitted ? nil : value, at: ordinal, in: beginChange())
+    let changes = beginChange()
+    changes.setValue(isCommitted ? nil : value, at: ordinal)
+    let isAwaking = state.contains(.awaking)
+    if isAwaking { changes.settle(ordinal) }
+    // A new value that is to be saved leaves no doubt that there are changes.
+    if isCommitted || isAwaking { endChange(changes) } else { noteChange() }
   }
 
+  /// Whether the object was read with `value`.
   @inline(__always)
-  private final func set(_ value: PropertyValue?, at ordinal: Int, in changes: ObjectChanges) {
-    changes.setValue(value, at: ordinal)
-    if state.contains(.awaking) { changes.settle(ordinal) }
-    endChange(changes)
+  private final func isCommitted(_ value: PropertyValue, _ ordinal: Int) -> Bool {
+    guard let views = committedViews else { return false }
+    let type = withBinding { $0.traits[ordinal].isTransient ? nil : $0.traits[ordinal].attributeType }
+    // The object holds the group for as long as its views are used, and the row is one of the group's.
+    if let type { return views[ordinal].unsafeAttributeValue(rowID.row, type) == value }
+    return committedValue(at: ordinal) == value
   }
 
   /// Changes the objects of a to-many relationship in place. Where they are as the store has them, there is no change.
@@ -93,10 +97,19 @@ extension ManagedObject {
   /// Lets the context know whether the object has changes.
   final func endChange(_ changes: ObjectChanges) {
     if let group = changes.group, changes.isEmpty { content = .read(group) }
-    if state.contains(.inserted) {
-      withBinding { $0.withContext { $0.noteChange(self) } }
-    } else if state.isDisjoint(with: [.deleted, .detached]) {
-      withBinding { $0.withContext { $0.note(self, hasChanges: changes.hasUnsettled) } }
+    noteChange(isUnsettled: changes.hasUnsettled)
+  }
+
+  @inline(__always)
+  private final func noteChange(isUnsettled: @autoclosure () -> Bool = true) {
+    withBinding { binding in
+      binding.withContext { context in
+        if state.contains(.inserted) {
+          context.noteChange(self)
+        } else if state.isDisjoint(with: [.deleted, .detached]) {
+          context.note(self, hasChanges: isUnsettled())
+        }
+      }
     }
   }
 

@@ -74,7 +74,7 @@ extension RowGroup {
   package func value(row: Int, ordinal: Int, type: AttributeType?, scopes: [ObjectIDScope]) -> PropertyValue {
     precondition(row >= 0 && row < rowCount && columns.indices.contains(ordinal), "The row is not in the table.")
     guard let type else { return columns[ordinal].relationshipValue(row: row, scopes: scopes) }
-    return unsafeViews[ordinal].attributeValue(row: row, type: type)
+    return unsafeViews[ordinal].unsafeAttributeValue(row, type)
   }
 }
 
@@ -87,7 +87,7 @@ extension Column {
   package func value(row: Int, type: AttributeType?, scopes: [ObjectIDScope]) -> PropertyValue {
     precondition(row >= 0 && row < rowCount, "The row is not in the table.")
     guard let type else { return relationshipValue(row: row, scopes: scopes) }
-    return withExtendedLifetime(self) { ColumnView(self).attributeValue(row: row, type: type) }
+    return withExtendedLifetime(self) { ColumnView(self).unsafeAttributeValue(row, type) }
   }
 
   fileprivate func relationshipValue(row: Int, scopes: [ObjectIDScope]) -> PropertyValue {
@@ -104,8 +104,8 @@ extension Column {
 }
 
 extension ColumnView {
-  /// The value in `row`, which is one of the column's.
-  fileprivate func attributeValue(row: Int, type: AttributeType) -> PropertyValue {
+  /// The value in `row`, which is one of the column's, and is not checked to be.
+  package func unsafeAttributeValue(_ row: Int, _ type: AttributeType) -> PropertyValue {
     if unsafeIsNull(row) { return .null }
     switch type {
     case .integer16, .integer32, .integer64: return .integer(unsafeInteger(row))

@@ -89,20 +89,30 @@ extension CaseCatalog {
   }
 
   func readProperty() throws -> BenchmarkCase {
-    property("read", "a property read through its typed accessor, 20 million times")
+    property("property-read", "read", .plain, "a property read through its typed accessor, 20 million times")
   }
 
   func writeProperty() throws -> BenchmarkCase {
-    property("write", "a property written through its typed accessor, 20 million times")
+    property("property-write", "write", .plain, "a property written through its typed accessor, 20 million times")
   }
 
-  private func property(_ access: String, _ title: String) -> BenchmarkCase {
+  func readPropertyInLoop() throws -> BenchmarkCase {
+    property("property-read-loop", "read", .transparent, "the same, beside a loop that the compiler vectorises")
+  }
+
+  func writePropertyInLoop() throws -> BenchmarkCase {
+    property("property-write-loop", "write", .transparent, "the same, beside a loop that the compiler vectorises")
+  }
+
+  private enum PlainClass: String { case plain, transparent }
+
+  private func property(_ name: String, _ access: String, _ peer: PlainClass, _ title: String) -> BenchmarkCase {
     BenchmarkCase(
-      name: "property-\(access)",
+      name: name,
       title: title,
       ours: ours(["properties", access, "managed"]),
-      peer: Contestant("plain class", .reported, [workspace.programs.cases, "properties", access, "plain"]),
-      goal: .ratio(3),
+      peer: Contestant("\(peer) class", .reported, [workspace.programs.cases, "properties", access, peer.rawValue]),
+      goal: peer == .plain ? .ratio(3) : nil,
       expected: .init(rows: 20_000_000)
     )
   }

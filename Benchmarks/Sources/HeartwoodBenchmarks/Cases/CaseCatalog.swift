@@ -17,6 +17,7 @@ struct CaseCatalog {
       ("objects", objects),
       ("faults", faults), ("save-one", saveOne), ("save-all", saveAll), ("insert-all", insertAll),
       ("insert-linked", insertLinked), ("property-read", readProperty), ("property-write", writeProperty),
+      ("property-read-loop", readPropertyInLoop), ("property-write-loop", writePropertyInLoop),
       ("history-one", historyOne), ("history-insert", historyInsert), ("startup", startup),
       ("disk-binary", diskBinary), ("disk-csv", diskCSV),
       ("xml-read", xmlRead), ("xml-write", xmlWrite), ("plist-read", propertyListRead),

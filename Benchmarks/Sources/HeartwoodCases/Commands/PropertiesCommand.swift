@@ -3,7 +3,8 @@ import BenchmarkSupport
 import Foundation
 import Heartwood
 
-/// Reads or writes one property of some objects again and again: managed objects that are no faults, or instances of a plain class.
+/// Reads or writes one property of some objects again and again: managed objects that are no faults, instances of a plain class, or
+/// of one that the compiler sees into.
 struct PropertiesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "properties",
@@ -11,7 +12,7 @@ struct PropertiesCommand: ParsableCommand {
   )
 
   enum Access: String, ExpressibleByArgument { case read, write }
-  enum Side: String, ExpressibleByArgument { case managed, plain }
+  enum Side: String, ExpressibleByArgument { case managed, plain, transparent }
 
   @Argument var access: Access
   @Argument var side: Side
@@ -22,6 +23,7 @@ struct PropertiesCommand: ParsableCommand {
   func run() throws {
     let managed = try makeManaged()
     let plain = (0..<Self.objects).map { PlainToDo(sortOrder: Int64($0)) }
+    let transparent = (0..<Self.objects).map { TransparentToDo(sortOrder: Int64($0)) }
     let clock = ContinuousClock()
     var sum: Int64 = 0
     let duration = clock.measure {
@@ -29,8 +31,10 @@ struct PropertiesCommand: ParsableCommand {
         switch (access, side) {
         case (.read, .managed): sum &+= Self.read(managed.objects)
         case (.read, .plain): sum &+= Self.read(plain)
+        case (.read, .transparent): sum &+= Self.read(transparent)
         case (.write, .managed): Self.write(Int64(round), to: managed.objects)
         case (.write, .plain): Self.write(Int64(round), to: plain)
+        case (.write, .transparent): Self.write(Int64(round), to: transparent)
         }
       }
     }
@@ -68,6 +72,11 @@ struct PropertiesCommand: ParsableCommand {
   }
 
   @inline(never)
+  private static func read(_ objects: [TransparentToDo]) -> Int64 {
+    objects.reduce(0) { $0 &+ $1.sortOrder }
+  }
+
+  @inline(never)
   private static func write(_ number: Int64, to objects: [ToDoObject]) {
     for object in objects { object.sortOrder = number }
   }
@@ -76,10 +85,15 @@ struct PropertiesCommand: ParsableCommand {
   private static func write(_ number: Int64, to objects: [PlainToDo]) {
     for object in objects { object.sortOrder = number }
   }
+
+  @inline(never)
+  private static func write(_ number: Int64, to objects: [TransparentToDo]) {
+    for object in objects { object.sortOrder = number }
+  }
 }
 
-/// What a managed object's property is compared with.
-private final class PlainToDo {
+/// A class whose property the compiler sees into: it makes one loop of all objects.
+private final class TransparentToDo {
   var sortOrder: Int64
 
   init(sortOrder: Int64) {

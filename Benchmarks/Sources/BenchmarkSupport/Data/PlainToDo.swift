@@ -5,6 +5,7 @@
 open class PlainToDo {
   open var sortOrder: Int64
 
+  /// Makes one with a value.
   public init(sortOrder: Int64) {
     self.sortOrder = sortOrder
   }

@@ -6,7 +6,7 @@ struct ContextSource: PredicateSource {
 
   func value(_ ordinal: Int, of subject: ManagedObject) -> PropertyValue { subject.value(at: ordinal) }
 
-  func objectID(of subject: ManagedObject) -> ManagedObjectID { subject.objectID }
+  func objectID(of subject: ManagedObject) -> ManagedObjectID? { subject.objectID }
 
   func subject(_ id: ManagedObjectID) -> ManagedObject? {
     context.objectIfPresent(id).flatMap { $0.isDeleted ? nil : $0 }

@@ -24,10 +24,6 @@ final class FetchPart {
     self.tables = QueryTables(tables: tables, scopes: binding.scopes)
   }
 
-  static func destinations(_ plan: PlanPredicate?, _ sorts: [SortPlan]) -> Set<Int> {
-    sorts.reduce(plan?.destinationOrdinals ?? []) { $0.union($1.expression.destinationOrdinals) }
-  }
-
   func hide(_ objects: [ManagedObject]) {
     for object in objects where object.binding === binding { hiddenRows.insert(object.rowID) }
   }
@@ -38,15 +34,7 @@ extension FetchPart {
 
   /// The rows that pass and are not hidden, sorted.
   func rows(_ plan: PlanPredicate?, _ sorts: [SortPlan], offset: Int, limit: Int?) -> [RowID] {
-    let query = TableQuery(tables, table, where: plan)
-    if hiddenRows.isEmpty { return query.rows(sortedBy: sorts, offset: offset, limit: limit) }
-    // Every hidden row may stand in the place of one that is wanted.
-    let wanted = limit.map { $0.addingReportingOverflow(offset) }.map { $0.overflow ? Int.max : $0.partialValue }
-    let enough = wanted.map { $0.addingReportingOverflow(hiddenRows.count) }.map {
-      $0.overflow ? Int.max : $0.partialValue
-    }
-    let rows = query.rows(sortedBy: sorts, limit: enough).filter { !hiddenRows.contains($0) }
-    return Array(rows.dropFirst(offset).prefix(limit ?? .max))
+    query(plan).rows(sortedBy: sorts, offset: offset, limit: limit)
   }
 
   /// How the rows are found.
@@ -55,12 +43,20 @@ extension FetchPart {
   }
 
   /// How many rows pass and are not hidden.
-  func count(_ plan: PlanPredicate?) -> Int {
-    let evaluator = PredicateEvaluator(tables)
-    let hidden = hiddenRows.count { row in
-      table.isLive(row) && (plan.map { evaluator.matches($0, subject(row)) } ?? true)
-    }
-    return TableQuery(tables, table, where: plan).count() - hidden
+  func count(_ plan: PlanPredicate?) -> Int { query(plan).count() }
+
+  /// The rows that pass and are not hidden, in groups.
+  func groups(_ plan: PlanPredicate?, by grouping: SelectionPlan.Grouping) -> [RecordGroup] {
+    query(plan).groups(by: grouping)
+  }
+
+  /// The values of expressions for each of the rows, one row after the other.
+  func values(_ expressions: [PlanExpression], of rows: [RowID]) -> [PropertyValue] {
+    tables.values(expressions, of: rows, entityOrdinal: binding.entity.ordinal)
+  }
+
+  private func query(_ plan: PlanPredicate?) -> TableQuery {
+    TableQuery(tables, table, where: plan, without: hiddenRows)
   }
 
   /// The values by which a row is sorted.

@@ -23,26 +23,42 @@ struct FetchPass {
     }
   }
 
-  private let context: ManagedObjectContext
+  let context: ManagedObjectContext
   private let plan: PlanPredicate?
   private let sorts: [SortPlan]
-  private let offset: Int
-  private let limit: Int?
-  private let parts: [FetchPart]
+  let offset: Int
+  let limit: Int?
+  let parts: [FetchPart]
   /// The context's new and changed objects that may match, new ones last.
   private let changed: [ManagedObject]
 
   init<Object>(_ request: FetchRequest<Object>, in context: ManagedObjectContext) throws {
     let model = context.persistentStoreCoordinator.managedObjectModel
     let entity = try context.entity(named: request.entityName)
+    let sorts = try request.sortDescriptors.map { try SortPlan($0, for: entity, in: model) }
+    try self.init(request, sortedBy: sorts, in: context)
+  }
+
+  /// - Parameter expressions: what is to be evaluated for the records that are found.
+  init<Object>(
+    _ request: FetchRequest<Object>,
+    sortedBy sorts: [SortPlan],
+    evaluating expressions: [PlanExpression] = [],
+    in context: ManagedObjectContext
+  ) throws {
+    let model = context.persistentStoreCoordinator.managedObjectModel
+    let entity = try context.entity(named: request.entityName)
+    let plan = try request.predicate.map { try PredicateCompiler.compile($0, for: entity, in: model) }
     self.context = context
-    plan = try request.predicate.map { try PredicateCompiler.compile($0, for: entity, in: model) }
-    sorts = try request.sortDescriptors.map { try SortPlan($0, for: entity, in: model) }
+    self.plan = plan
+    self.sorts = sorts
     offset = max(0, request.fetchOffset)
     limit = request.fetchLimit.map { max(0, $0) }
     try context.prepare()
     let entities = request.includesSubentities ? model.concreteEntities(under: entity) : [entity]
-    let destinations = FetchPart.destinations(plan, sorts)
+    let destinations = (sorts.map(\.expression) + expressions).reduce(plan?.destinationOrdinals ?? []) {
+      $0.union($1.destinationOrdinals)
+    }
     var parts: [FetchPart] = []
     for concrete in entities where !concrete.isAbstract {
       for store in context.stores(keeping: concrete)
@@ -90,6 +106,16 @@ extension FetchPass {
     return min(max(0, all - offset), limit ?? .max)
   }
 
+  /// The records that match, in groups.
+  func groups(by grouping: SelectionPlan.Grouping) -> [RecordGroup] {
+    var groups = RecordGroups(by: grouping)
+    for part in parts { groups.merge(part.groups(plan, by: grouping)) }
+    let evaluator = PredicateEvaluator(ContextSource(context: context))
+    for object in matchingChanges() { groups.add(object, evaluator) }
+    if !groups.groups.isEmpty || !grouping.keys.isEmpty { return groups.groups }
+    return [RecordGroup(keys: [], accumulators: grouping.aggregates.map(Accumulator.init))]
+  }
+
   private func matchingChanges() -> [ManagedObject] {
     guard let plan else { return changed }
     let evaluator = PredicateEvaluator(ContextSource(context: context))
@@ -117,11 +143,14 @@ extension FetchPass {
     candidates += changed.map { object in
       (.changed(object), sorts.map { evaluator.value($0.expression, object).scalar })
     }
-    return candidates.sorted { comes($0.keys, before: $1.keys) }.map(\.match)
+    return candidates.sorted { sorts.comes($0.keys, before: $1.keys) }.map(\.match)
   }
+}
 
-  private func comes(_ left: [PropertyValue], before right: [PropertyValue]) -> Bool {
-    for (index, sort) in sorts.enumerated() {
+extension [SortPlan] {
+  /// Whether one row of values, one for each descriptor, comes before another.
+  func comes(_ left: [PropertyValue], before right: [PropertyValue]) -> Bool {
+    for (index, sort) in enumerated() {
       let order = sort.ordering.compare(left[index], right[index])
       if order != 0 { return sort.isAscending ? order < 0 : order > 0 }
     }

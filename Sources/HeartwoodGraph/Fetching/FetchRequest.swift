@@ -23,6 +23,14 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
   public var includesPendingChanges = true
   /// The stores to fetch from; nil means all that keep the entity. New objects are found in any case.
   public var affectedStores: [PersistentStore]?
+  /// The columns that `fetchRows` gives; see there. Without any they are what the rows are grouped by, or all attributes.
+  public var propertiesToFetch: [ExpressionDescription] = []
+  /// What records have in common that make one row of `fetchRows`.
+  public var propertiesToGroupBy: [ExpressionDescription] = []
+  /// Which groups `fetchRows` gives: a condition on what they are grouped by and on aggregates, in which `$name` stands for a column.
+  public var havingPredicate: FetchPredicate?
+  /// Whether `fetchRows` gives rows that are the same but once.
+  public var returnsDistinctResults = false
 
   /// A request for objects of the entity of the class `Object`.
   public init(

@@ -44,9 +44,7 @@ package struct ValueCondition: Sendable {
 
     func value(_ ordinal: Int, of subject: PropertyValue) -> PropertyValue { subject }
 
-    func objectID(of subject: PropertyValue) -> ManagedObjectID {
-      ManagedObjectID(scope: ObjectIDScope(storeIdentifier: nil, entity: entity), reference: .integer(0))
-    }
+    func objectID(of subject: PropertyValue) -> ManagedObjectID? { nil }
 
     func subject(_ id: ManagedObjectID) -> PropertyValue? { nil }
   }

@@ -10,11 +10,13 @@ package struct SortPlan: Sendable {
     for entity: EntityDescription,
     in model: ManagedObjectModel
   ) throws(FetchPredicateError) {
-    let keys = descriptor.keyPath.split(separator: ".", omittingEmptySubsequences: false).map { part in
-      CollectionOperator(rawValue: String(part)).map(FetchKey.collection) ?? .property(String(part))
-    }
-    let expression = FetchExpression.keyPath(of: .selfObject, keys)
-    self.expression = try PredicateCompiler.compileOrdered(expression, for: entity, in: model)
+    let expression = FetchExpression(keyPath: descriptor.keyPath)
+    self.init(descriptor, by: try PredicateCompiler.compileOrdered(expression, for: entity, in: model))
+  }
+
+  /// Sorts by the values of `expression`, whatever the key path is.
+  init(_ descriptor: FetchSortDescriptor, by expression: PlanExpression) {
+    self.expression = expression
     self.isAscending = descriptor.isAscending
     self.ordering = SortOrdering(descriptor.comparison)
   }

@@ -17,6 +17,22 @@ package struct QueryTables: Sendable {
   }
 }
 
+extension QueryTables {
+  private static let rowsPerTask = 1 << 12
+
+  /// The values that the expressions have for the records in `rows`, those of one record after those of the other; on all
+  /// processors where they are many.
+  package func values(_ plans: [PlanExpression], of rows: [RowID], entityOrdinal: Int) -> [PropertyValue] {
+    let tasks = (rows.count + Self.rowsPerTask - 1) / Self.rowsPerTask
+    let records = QueryRecords(tables: self, entityOrdinal: entityOrdinal)
+    return Parallel.map(tasks) { task in
+      rows[(task * Self.rowsPerTask)..<min(rows.count, (task + 1) * Self.rowsPerTask)].flatMap { row in
+        plans.map { records.value($0, row) }
+      }
+    }.flatMap(\.self)
+  }
+}
+
 extension QueryTables: PredicateSource {
   /// A record: the ordinal of its entity, and its row.
   package struct Subject: Sendable, Hashable {
@@ -35,7 +51,7 @@ extension QueryTables: PredicateSource {
     return table.groups[subject.row.group].value(row: subject.row.row, ordinal: ordinal, type: type, scopes: scopes)
   }
 
-  package func objectID(of subject: Subject) -> ManagedObjectID {
+  package func objectID(of subject: Subject) -> ManagedObjectID? {
     ManagedObjectID(scope: scopes[subject.entityOrdinal], reference: reference(of: subject))
   }
 

@@ -45,6 +45,10 @@ extension RowBitmap {
     words[row >> 6] |= 1 << UInt64(row & 63)
   }
 
+  package mutating func remove(_ row: Int) {
+    words[row >> 6] &= ~(1 << UInt64(row & 63))
+  }
+
   @inline(__always)
   package func contains(_ row: Int) -> Bool { words[row >> 6] >> UInt64(row & 63) & 1 == 1 }
 

@@ -5,11 +5,21 @@ package struct TableQuery: Sendable {
   let tables: QueryTables
   let table: NodeTable
   let test: ColumnTest
+  /// Rows that do not pass whatever they hold, by group.
+  private let hiddenRows: [Int: [Int]]
 
-  /// - Parameter predicate: nil lets all records pass.
-  package init(_ tables: QueryTables, _ table: NodeTable, where predicate: PlanPredicate?) {
+  /// - Parameters:
+  ///   - predicate: nil lets all records pass.
+  ///   - hiddenRows: rows that do not pass whatever they hold.
+  package init(
+    _ tables: QueryTables,
+    _ table: NodeTable,
+    where predicate: PlanPredicate?,
+    without hiddenRows: Set<RowID> = []
+  ) {
     self.tables = tables
     self.table = table
+    self.hiddenRows = hiddenRows.reduce(into: [:]) { $0[$1.group, default: []].append($1.row) }
     self.test = predicate.map { ColumnTestBuilder(tables: tables, table: table).test($0) } ?? .literal(true)
   }
 }
@@ -17,7 +27,7 @@ package struct TableQuery: Sendable {
 extension TableQuery {
   /// How many records pass.
   package func count() -> Int {
-    if case .literal(let flag) = test { return flag ? table.count : 0 }
+    if case .literal(let flag) = test, !flag || hiddenRows.isEmpty { return flag ? table.count : 0 }
     return perGroup { _, rows in rows.count }.reduce(0, +)
   }
 
@@ -52,12 +62,16 @@ extension TableQuery {
 
   /// What `body` makes of the rows that pass in each group; on all processors where there are several groups.
   private func perGroup<Result: Sendable>(_ body: @Sendable (_ ordinal: Int, RowBitmap) -> Result) -> [Result] {
-    Parallel.map(table.groups.count) { ordinal in
-      let group = table.groups[ordinal]
-      var rows = RowBitmap(liveRowsOf: group)
-      var tester = GroupTester(group, ordinal: ordinal, entityOrdinal: table.entity.ordinal, tables: tables)
-      tester.apply(test, to: &rows)
-      return body(ordinal, rows)
-    }
+    Parallel.map(table.groups.count) { ordinal in body(ordinal, passing(inGroup: ordinal)) }
+  }
+
+  /// The rows of a group that pass.
+  func passing(inGroup ordinal: Int) -> RowBitmap {
+    let group = table.groups[ordinal]
+    var rows = RowBitmap(liveRowsOf: group)
+    for row in hiddenRows[ordinal] ?? [] where row < group.rowCount { rows.remove(row) }
+    var tester = GroupTester(group, ordinal: ordinal, entityOrdinal: table.entity.ordinal, tables: tables)
+    tester.apply(test, to: &rows)
+    return rows
   }
 }

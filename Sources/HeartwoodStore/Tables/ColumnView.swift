@@ -56,6 +56,12 @@ package struct ColumnView: BitwiseCopyable {
     }
   }
 
+  @inline(__always)
+  func unsafeInt16(_ row: Int) -> Int16 { values.loadUnaligned(fromByteOffset: row &* 2, as: Int16.self) }
+
+  @inline(__always)
+  func unsafeInt32(_ row: Int) -> Int32 { values.loadUnaligned(fromByteOffset: row &* 4, as: Int32.self) }
+
   @inlinable @inline(__always)
   package func unsafeDouble(_ row: Int) -> Double {
     values.loadUnaligned(fromByteOffset: row &* 8, as: Double.self)

@@ -48,7 +48,7 @@ struct ShopFixture: PredicateSource {
     return objects[subject]?[property.name] ?? subject.entity.traits[ordinal].emptyValue
   }
 
-  func objectID(of subject: ManagedObjectID) -> ManagedObjectID { subject }
+  func objectID(of subject: ManagedObjectID) -> ManagedObjectID? { subject }
 
   func subject(_ id: ManagedObjectID) -> ManagedObjectID? { objects[id] == nil ? nil : id }
 }

@@ -40,6 +40,7 @@ extension PredicateCompiler {
       kinds.append(compiled.kind)
     }
     let kind = function.resultKind(kinds)
+    if function == .distinct { return (.collection(.distinctUnion, plans[0]), kind) }
     let constants = plans.compactMap(\.constant)
     if constants.count == plans.count { return (.constant(.one(Computation.apply(function, constants))), kind) }
     return (.function(function, plans), kind)
@@ -49,7 +50,7 @@ extension PredicateCompiler {
     let isRight: Bool
     switch function {
     case .lowercase, .uppercase, .canonical, .length: isRight = kind.isString
-    case .count: isRight = kind.element != nil
+    case .count, .distinct: isRight = kind.element != nil
     case .min, .max: isRight = kind.element?.isOrdered ?? false
     case _ where function.takesCollection: isRight = kind.element?.isNumeric ?? false
     default: isRight = kind.isNumeric
@@ -83,6 +84,7 @@ extension FetchFunction {
     switch self {
     case .lowercase, .uppercase, .canonical: .string
     case .now: .date
+    case .distinct: arguments.first ?? .any
     case .min, .max: arguments.first?.element ?? .any
     default: .number
     }

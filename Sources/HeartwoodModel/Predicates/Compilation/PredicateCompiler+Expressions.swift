@@ -3,6 +3,7 @@ extension PredicateCompiler {
   typealias Compiled = (plan: PlanExpression, kind: PlanKind)
 
   mutating func compile(_ expression: FetchExpression) throws(Fault) -> Compiled {
+    if groupScope != nil, let compiled = try compileOfGroup(expression) { return compiled }
     switch expression {
     case .constant(let value): return (.constant(PlanValue(value)), PlanKind(PlanValue(value)))
     case .object(let uri): return try compile(uri)
@@ -63,8 +64,8 @@ extension PredicateCompiler {
     }
     let place = variables.count
     variables.append((variable, element))
+    defer { variables.removeLast() }
     let condition = try child(1) { compiler throws(Fault) in try compiler.compile(predicate) }
-    variables.removeLast()
     return (.subquery(plan, variable: place, condition), kind)
   }
 

@@ -10,6 +10,8 @@ package struct PredicateCompiler {
   let entity: EntityDescription
   /// What `now()` is for the whole fetch.
   let now: Date
+  /// The group whose values an expression has, where it is not one of a single record.
+  var groupScope: GroupScope?
   /// The node that is looked at, as the numbers of children from the root on.
   private var path: [Int] = []
   /// The variables of the subqueries around the node, the outermost first, and what they stand for.
@@ -25,7 +27,7 @@ package struct PredicateCompiler {
   /// Trees that were not read from text can be of any height.
   private static let greatestHeight = 400
 
-  private init(_ entity: EntityDescription, _ model: ManagedObjectModel, now: Date) {
+  init(_ entity: EntityDescription, _ model: ManagedObjectModel, now: Date) {
     self.entity = entity
     self.model = model
     self.now = now
@@ -85,7 +87,7 @@ extension PredicateCompiler {
 }
 
 extension FetchPredicateError {
-  fileprivate init(_ fault: PredicateCompiler.Fault, _ write: (inout PredicatePrinter) -> Void) {
+  init(_ fault: PredicateCompiler.Fault, _ write: (inout PredicatePrinter) -> Void) {
     var printer = PredicatePrinter(hidingValues: true, target: fault.path)
     // A tree that is too high to be compiled is too high to be written as well.
     if fault.kind != .tooComplex { write(&printer) }
@@ -103,10 +105,9 @@ extension PredicateCompiler {
     _ body: (inout PredicateCompiler) throws(Fault) -> Result
   ) throws(Fault) -> Result {
     path.append(number)
+    defer { path.removeLast() }
     guard path.count <= Self.greatestHeight else { throw fault(.tooComplex, "The predicate is nested too deeply.") }
-    let result = try body(&self)
-    path.removeLast()
-    return result
+    return try body(&self)
   }
 
   func fault(_ kind: FetchPredicateError.Kind, _ message: String, at child: Int? = nil) -> Fault {

@@ -32,3 +32,61 @@ extension PlanExpression {
     }
   }
 }
+
+// MARK: What is read of a record
+
+/// Which properties of the tested object an expression reads.
+private enum OwnReading {
+  case nothing
+  case one(PlanProperty)
+  /// Several, or the object itself.
+  case more
+
+  func and(_ other: OwnReading) -> OwnReading {
+    switch (self, other) {
+    case (.nothing, _): other
+    case (_, .nothing): self
+    case (.one(let a), .one(let b)) where a == b: self
+    default: .more
+    }
+  }
+}
+
+extension PlanExpression {
+  /// The only property of the tested object that the expression reads; nil where it reads none, several, or the object itself.
+  package var onlyProperty: PlanProperty? {
+    if case .one(let property) = ownReading { property } else { nil }
+  }
+
+  fileprivate var ownReading: OwnReading {
+    switch self {
+    case .constant, .variable: return .nothing
+    case .subject: return .more
+    case .property(of: .subject, let property): return .one(property)
+    case .property(let base, _): return base.ownReading
+    case .aggregate(let operands), .function(_, let operands): return Self.ownReading(operands)
+    case .collection(_, let operand), .cast(let operand, _): return operand.ownReading
+    case .arithmetic(let left, _, let right): return left.ownReading.and(right.ownReading)
+    case .subquery(let collection, _, let predicate): return collection.ownReading.and(predicate.ownReading)
+    case .element(let collection, .at(let place)): return collection.ownReading.and(place.ownReading)
+    case .element(let collection, _): return collection.ownReading
+    case .conditional(let predicate, let first, let second):
+      return predicate.ownReading.and(first.ownReading).and(second.ownReading)
+    }
+  }
+
+  private static func ownReading(_ operands: [PlanExpression]) -> OwnReading {
+    operands.reduce(.nothing) { $0.and($1.ownReading) }
+  }
+}
+
+extension PlanPredicate {
+  fileprivate var ownReading: OwnReading {
+    switch self {
+    case .literal: .nothing
+    case .not(let term): term.ownReading
+    case .and(let terms), .or(let terms): terms.reduce(.nothing) { $0.and($1.ownReading) }
+    case .comparison(let comparison): comparison.left.ownReading.and(comparison.right.ownReading)
+    }
+  }
+}

@@ -27,7 +27,7 @@ package enum Computation {
   package static func apply(_ function: FetchFunction, _ arguments: [PlanValue]) -> PropertyValue {
     guard let first = arguments.first else { return .null }
     switch function {
-    case .now: return .null
+    case .now, .distinct: return .null
     case .sum, .count, .min, .max, .average, .median, .mode, .standardDeviation:
       return Statistics.apply(function, first.elements.map(\.scalar))
     case .lowercase, .uppercase, .canonical, .length: return text(function, first.scalar)

@@ -4,8 +4,8 @@ package protocol PredicateSource {
   associatedtype Subject
   /// The value of the property with `ordinal`.
   func value(_ ordinal: Int, of subject: Subject) -> PropertyValue
-  /// The id of the object.
-  func objectID(of subject: Subject) -> ManagedObjectID
+  /// The id of the object, where there is one.
+  func objectID(of subject: Subject) -> ManagedObjectID?
   /// The object of `id`, or nil where there is none any more.
   func subject(_ id: ManagedObjectID) -> Subject?
 }
@@ -18,6 +18,12 @@ package struct PredicateEvaluator<Source: PredicateSource> {
 
   package init(_ source: Source) {
     self.source = source
+  }
+
+  /// - Parameter variables: what the variables of plans over groups stand for.
+  fileprivate init(_ source: Source, variables: [PlanValue]) {
+    self.source = source
+    self.variables = variables
   }
 
   /// Whether `subject` meets the condition.
@@ -35,7 +41,7 @@ package struct PredicateEvaluator<Source: PredicateSource> {
   package func value(_ plan: PlanExpression, _ subject: Source.Subject) -> PlanValue {
     switch plan {
     case .constant(let value): return value
-    case .subject: return .one(.toOne(source.objectID(of: subject)))
+    case .subject: return source.objectID(of: subject).map { .one(.toOne($0)) } ?? .null
     case .variable(let place): return variables[place]
     case .property(of: .subject, let property): return PlanValue(source.value(property.ordinal, of: subject))
     case .property(let base, let property): return self.property(property, of: value(base, subject))
@@ -124,4 +130,26 @@ extension PredicateEvaluator {
       return elements[number]
     }
   }
+}
+
+// MARK: Groups
+
+/// The values of a group: those that its records are grouped by, then the aggregates. Plans over a group read nothing else.
+package struct GroupValues {
+  private let evaluator: PredicateEvaluator<NoRecords>
+
+  package init(_ values: [PropertyValue]) {
+    evaluator = PredicateEvaluator(NoRecords(), variables: values.map(PlanValue.one))
+  }
+
+  package func matches(_ plan: PlanPredicate) -> Bool { evaluator.matches(plan, ()) }
+
+  package func value(_ plan: PlanExpression) -> PropertyValue { evaluator.value(plan, ()).scalar }
+}
+
+/// A source without records.
+private struct NoRecords: PredicateSource {
+  func value(_ ordinal: Int, of subject: Void) -> PropertyValue { .null }
+  func objectID(of subject: Void) -> ManagedObjectID? { nil }
+  func subject(_ id: ManagedObjectID) -> Void? { nil }
 }

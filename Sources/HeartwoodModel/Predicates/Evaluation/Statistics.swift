@@ -11,7 +11,7 @@ package enum Statistics {
     }
   }
 
-  static func apply(_ function: FetchFunction, _ values: [PropertyValue]) -> PropertyValue {
+  package static func apply(_ function: FetchFunction, _ values: [PropertyValue]) -> PropertyValue {
     switch function {
     case .count: return .integer(Int64(values.count))
     case .min: return extreme(values) { $0 < 0 }
@@ -32,11 +32,18 @@ package enum Statistics {
 
   /// The sum, which is 0 where there are no numbers.
   package static func sum(_ numbers: [NumericValue]) -> NumericValue {
-    numbers.reduce(.integer(0)) { NumericValue.apply(.add, $0, $1) ?? $0 }
+    var sum = NumberSum()
+    for number in numbers { sum.add(number) }
+    return sum.value
   }
 
   private static func average(_ numbers: [NumericValue]) -> PropertyValue {
-    let (total, count) = (sum(numbers), Int64(numbers.count))
+    average(sum(numbers), Int64(numbers.count))
+  }
+
+  /// The average of `count` numbers whose sum is `total`; nothing where there are none.
+  static func average(_ total: NumericValue, _ count: Int64) -> PropertyValue {
+    if count == 0 { return .null }
     guard case .decimal = total else { return .double(total.double / Double(count)) }
     return NumericValue.apply(.divide, total, .integer(count))?.propertyValue ?? .null
   }

@@ -197,7 +197,7 @@ extension FetchFunction {
   /// Whether its one argument is a collection.
   var takesCollection: Bool {
     switch self {
-    case .sum, .count, .min, .max, .average, .median, .mode, .standardDeviation: true
+    case .sum, .count, .distinct, .min, .max, .average, .median, .mode, .standardDeviation: true
     default: false
     }
   }

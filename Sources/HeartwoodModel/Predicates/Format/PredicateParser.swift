@@ -88,6 +88,28 @@ extension PredicateParser {
     return expression
   }
 
+  /// An expression, and the name behind `AS` where there is one.
+  mutating func parseWholeColumn() throws(FetchPredicateError) -> (expression: FetchExpression, name: String?) {
+    let parsed = try parse(.lowest)
+    let expression = try expression(parsed)
+    var name: String?
+    if case .word(let word) = token.kind, word.uppercased() == "AS" {
+      try advance()
+      name = try parseName()
+    }
+    try finish("an operator, AS or the end of the expression")
+    return (expression, name)
+  }
+
+  private mutating func parseName() throws(FetchPredicateError) -> String {
+    switch token.kind {
+    case .word(let name), .key(let name), .string(let name):
+      try advance()
+      return name
+    default: throw unexpected("a name")
+    }
+  }
+
   private func finish(_ expectation: String) throws(FetchPredicateError) {
     guard token.kind == .end else { throw unexpected(expectation) }
     guard usedArguments == arguments.count else {

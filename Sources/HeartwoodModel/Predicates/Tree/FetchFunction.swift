@@ -4,6 +4,8 @@ public enum FetchFunction: String, Sendable, Hashable, CaseIterable {
   case now
   case sum = "sum:"
   case count = "count:"
+  /// The values of a collection without those that are equal to an earlier one.
+  case distinct = "distinct:"
   case min = "min:"
   case max = "max:"
   case average = "average:"

@@ -1,0 +1,96 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// A fetch of rows of values instead of objects.
+struct SelectionPass {
+  private let pass: FetchPass
+  private let selection: SelectionPlan
+
+  init<Object>(_ request: FetchRequest<Object>, in context: ManagedObjectContext) throws {
+    let model = context.persistentStoreCoordinator.managedObjectModel
+    let entity = try context.entity(named: request.entityName)
+    let selection = Selection(
+      columns: request.propertiesToFetch,
+      groupKeys: request.propertiesToGroupBy,
+      having: request.havingPredicate,
+      sorts: request.sortDescriptors,
+      isDistinct: request.returnsDistinctResults
+    )
+    self.selection = try SelectionPlan(selection, for: entity, in: model)
+    pass = try FetchPass(
+      request,
+      sortedBy: self.selection.grouping == nil ? self.selection.sorts : [],
+      evaluating: self.selection.expressionsOfRecords,
+      in: context
+    )
+  }
+
+  func rows() throws -> FetchRows {
+    let values = try selection.grouping.map(groupRows) ?? recordRows()
+    return FetchRows(names: selection.names, values: values)
+  }
+}
+
+extension SelectionPlan {
+  /// What is evaluated for each record.
+  fileprivate var expressionsOfRecords: [PlanExpression] {
+    grouping.map { $0.keys + $0.aggregates.map(\.operand) } ?? columns
+  }
+}
+
+// MARK: A row for each record
+
+extension SelectionPass {
+  private func recordRows() throws -> [PropertyValue] {
+    let matches = try pass.matches()
+    if pass.parts.count == 1, let rows = Self.rows(matches) {
+      return pass.parts[0].values(selection.columns, of: rows)
+    }
+    let evaluator = PredicateEvaluator(ContextSource(context: pass.context))
+    let parts = Dictionary(uniqueKeysWithValues: pass.parts.map { (ObjectIdentifier($0.binding), $0) })
+    return matches.flatMap { match in
+      switch match {
+      case .row(let binding, let row): parts[ObjectIdentifier(binding)]?.values(selection.columns, of: [row]) ?? []
+      case .changed(let object): selection.columns.map { evaluator.value($0, object).scalar }
+      }
+    }
+  }
+
+  /// The rows, where no object has been changed.
+  private static func rows(_ matches: [FetchPass.Match]) -> [RowID]? {
+    var rows: [RowID] = []
+    rows.reserveCapacity(matches.count)
+    for match in matches {
+      guard case .row(_, let row) = match else { return nil }
+      rows.append(row)
+    }
+    return rows
+  }
+}
+
+// MARK: A row for each group
+
+extension SelectionPass {
+  /// The values of a group, and those that it is sorted by.
+  private struct GroupRow {
+    let values: [PropertyValue]
+    let keys: [PropertyValue]
+  }
+
+  private func groupRows(_ grouping: SelectionPlan.Grouping) throws -> [PropertyValue] {
+    var rows = pass.groups(by: grouping).compactMap { group -> GroupRow? in
+      let values = group.values
+      if let having = grouping.having, !values.matches(having) { return nil }
+      return GroupRow(
+        values: selection.columns.map(values.value),
+        keys: selection.sorts.map { values.value($0.expression) }
+      )
+    }
+    if !selection.sorts.isEmpty { rows.sort { selection.sorts.comes($0.keys, before: $1.keys) } }
+    if selection.isDistinct {
+      var seen: Set<[PropertyValue]> = []
+      rows = rows.filter { seen.insert($0.values).inserted }
+    }
+    return rows.dropFirst(pass.offset).prefix(pass.limit ?? .max).flatMap(\.values)
+  }
+}

@@ -1,0 +1,183 @@
+import HeartwoodModel
+
+/// An aggregate of many record groups at once, which are numbered from 0 on.
+protocol RowAggregate: Sendable {
+  /// Makes room for more groups.
+  mutating func grow(to count: Int)
+  /// Takes the rows, each for the group that its code is the number of.
+  mutating func add(_ rows: GroupRows)
+  /// Takes what another of the same aggregate has seen; `codes` are the numbers that its groups have here.
+  mutating func merge(_ other: any RowAggregate, _ codes: [UInt32])
+  /// What is known of a group.
+  func accumulator(_ group: Int) -> Accumulator
+}
+
+extension RowAggregate {
+  /// Calls `body` with the other aggregate, each number of a group there, and its number here.
+  func forEachGroup(of other: any RowAggregate, _ codes: [UInt32], _ body: (Self, Int, Int) -> Void) {
+    guard let other = other as? Self else { return assertionFailure("Both are of the same aggregate.") }
+    for (theirs, ours) in codes.enumerated() { body(other, theirs, Int(ours)) }
+  }
+}
+
+extension Array {
+  /// Appends `element` until there are `count`.
+  fileprivate mutating func grow(to count: Int, with element: Element) {
+    if self.count < count { append(contentsOf: repeatElement(element, count: count - self.count)) }
+  }
+}
+
+/// How many rows there are, or how many have a value of a property.
+struct RowCount: RowAggregate {
+  let ordinal: Int?
+  private var counts: [Int64] = []
+
+  init(_ ordinal: Int?) { self.ordinal = ordinal }
+
+  mutating func grow(to count: Int) { counts.grow(to: count, with: 0) }
+
+  mutating func add(_ rows: GroupRows) {
+    counts.withUnsafeMutableBufferPointer { counts in
+      if let ordinal {
+        rows.forEachValue(of: ordinal) { code, _ in counts[code] &+= 1 }
+      } else {
+        for code in rows.codes { counts[Int(code)] &+= 1 }
+      }
+    }
+  }
+
+  mutating func merge(_ other: any RowAggregate, _ codes: [UInt32]) {
+    var counts = counts
+    forEachGroup(of: other, codes) { other, theirs, ours in counts[ours] += other.counts[theirs] }
+    self.counts = counts
+  }
+
+  func accumulator(_ group: Int) -> Accumulator { .count(counts[group]) }
+}
+
+/// Sums and averages of integers and booleans.
+struct IntegerSum: RowAggregate {
+  private struct Total {
+    var sum: Int128 = 0
+    var count: Int64 = 0
+  }
+
+  let ordinal: Int
+  let isAverage: Bool
+  private var totals: [Total] = []
+
+  init(_ ordinal: Int, isAverage: Bool) {
+    self.ordinal = ordinal
+    self.isAverage = isAverage
+  }
+
+  mutating func grow(to count: Int) { totals.grow(to: count, with: Total()) }
+
+  mutating func add(_ rows: GroupRows) {
+    let view = rows.group.unsafeViews[ordinal]
+    switch view.kind {
+    case .bits: add(rows) { view.unsafeBoolean($0) ? 1 : 0 }
+    case .int16: add(rows) { Int64(view.unsafeInt16($0)) }
+    case .int32: add(rows) { Int64(view.unsafeInt32($0)) }
+    default: add(rows) { view.unsafeInteger($0) }
+    }
+  }
+
+  @inline(__always)
+  private mutating func add(_ rows: GroupRows, _ number: (Int) -> Int64) {
+    totals.withUnsafeMutableBufferPointer { totals in
+      rows.forEachValue(of: ordinal) { code, row in
+        // No more than 2^32 rows of 64 bits each: the sum fits.
+        totals[code].sum &+= Int128(number(row))
+        totals[code].count &+= 1
+      }
+    }
+  }
+
+  mutating func merge(_ other: any RowAggregate, _ codes: [UInt32]) {
+    var totals = totals
+    forEachGroup(of: other, codes) { other, theirs, ours in
+      totals[ours].sum += other.totals[theirs].sum
+      totals[ours].count += other.totals[theirs].count
+    }
+    self.totals = totals
+  }
+
+  func accumulator(_ group: Int) -> Accumulator {
+    var sum = NumberSum()
+    sum.add(totals[group].sum)
+    return isAverage ? .average(sum, count: totals[group].count) : .sum(sum)
+  }
+}
+
+/// Sums and averages of floating-point numbers.
+struct DoubleSum: RowAggregate {
+  private struct Total {
+    var sum: Double = 0
+    var count: Int64 = 0
+  }
+
+  let ordinal: Int
+  let isAverage: Bool
+  private var totals: [Total] = []
+
+  init(_ ordinal: Int, isAverage: Bool) {
+    self.ordinal = ordinal
+    self.isAverage = isAverage
+  }
+
+  mutating func grow(to count: Int) { totals.grow(to: count, with: Total()) }
+
+  mutating func add(_ rows: GroupRows) {
+    let view = rows.group.unsafeViews[ordinal]
+    totals.withUnsafeMutableBufferPointer { totals in
+      rows.forEachValue(of: ordinal) { code, row in
+        totals[code].sum += view.kind == .float ? Double(view.unsafeFloat(row)) : view.unsafeDouble(row)
+        totals[code].count &+= 1
+      }
+    }
+  }
+
+  mutating func merge(_ other: any RowAggregate, _ codes: [UInt32]) {
+    var totals = totals
+    forEachGroup(of: other, codes) { other, theirs, ours in
+      totals[ours].sum += other.totals[theirs].sum
+      totals[ours].count += other.totals[theirs].count
+    }
+    self.totals = totals
+  }
+
+  func accumulator(_ group: Int) -> Accumulator {
+    var sum = NumberSum()
+    if totals[group].count > 0 { sum.add(totals[group].sum) }
+    return isAverage ? .average(sum, count: totals[group].count) : .sum(sum)
+  }
+}
+
+/// What has no faster way: values in boxes, evaluated row by row.
+struct EvaluatedAggregate: RowAggregate {
+  private let plan: AggregatePlan
+  private let records: QueryRecords
+  private var accumulators: [Accumulator] = []
+
+  init(_ plan: AggregatePlan, _ records: QueryRecords) {
+    self.plan = plan
+    self.records = records
+  }
+
+  mutating func grow(to count: Int) { accumulators.grow(to: count, with: Accumulator(plan)) }
+
+  mutating func add(_ rows: GroupRows) {
+    for (row, code) in zip(rows.rows, rows.codes) {
+      accumulators[Int(code)].add(records.value(plan.operand, RowID(group: rows.ordinal, row: Int(row))))
+    }
+  }
+
+  mutating func merge(_ other: any RowAggregate, _ codes: [UInt32]) {
+    var accumulators = accumulators
+    forEachGroup(of: other, codes) { other, theirs, ours in accumulators[ours].merge(other.accumulators[theirs]) }
+    self.accumulators = accumulators
+  }
+
+  func accumulator(_ group: Int) -> Accumulator { accumulators[group] }
+}

@@ -1,0 +1,148 @@
+import HeartwoodModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The least or greatest integers.
+struct IntegerExtreme: RowAggregate {
+  let ordinal: Int
+  let isLeast: Bool
+  private var best: [Int64?] = []
+
+  init(_ ordinal: Int, isLeast: Bool) {
+    self.ordinal = ordinal
+    self.isLeast = isLeast
+  }
+
+  mutating func grow(to count: Int) {
+    while best.count < count { best.append(nil) }
+  }
+
+  mutating func add(_ rows: GroupRows) {
+    let view = rows.group.unsafeViews[ordinal]
+    best.withUnsafeMutableBufferPointer { best in
+      rows.forEachValue(of: ordinal) { code, row in
+        let number = view.unsafeInteger(row)
+        guard let known = best[code], isLeast ? known <= number : known >= number else {
+          best[code] = number
+          return
+        }
+      }
+    }
+  }
+
+  mutating func merge(_ other: any RowAggregate, _ codes: [UInt32]) {
+    var best = best
+    forEachGroup(of: other, codes) { other, theirs, ours in
+      guard let number = other.best[theirs] else { return }
+      guard let known = best[ours], isLeast ? known <= number : known >= number else {
+        best[ours] = number
+        return
+      }
+    }
+    self.best = best
+  }
+
+  func accumulator(_ group: Int) -> Accumulator {
+    .extreme(best[group].map(PropertyValue.integer) ?? .null, isLeast: isLeast)
+  }
+}
+
+/// The least or greatest floating-point numbers or dates. A NaN is neither.
+struct DoubleExtreme: RowAggregate {
+  let ordinal: Int
+  let type: AttributeType
+  let isLeast: Bool
+  private var best: [Double?] = []
+
+  init(_ ordinal: Int, _ type: AttributeType, isLeast: Bool) {
+    self.ordinal = ordinal
+    self.type = type
+    self.isLeast = isLeast
+  }
+
+  mutating func grow(to count: Int) {
+    while best.count < count { best.append(nil) }
+  }
+
+  mutating func add(_ rows: GroupRows) {
+    let view = rows.group.unsafeViews[ordinal]
+    best.withUnsafeMutableBufferPointer { best in
+      rows.forEachValue(of: ordinal) { code, row in
+        let number = view.kind == .float ? Double(view.unsafeFloat(row)) : view.unsafeDouble(row)
+        if number.isNaN { return }
+        guard let known = best[code], isLeast ? known <= number : known >= number else {
+          best[code] = number
+          return
+        }
+      }
+    }
+  }
+
+  mutating func merge(_ other: any RowAggregate, _ codes: [UInt32]) {
+    var best = best
+    forEachGroup(of: other, codes) { other, theirs, ours in
+      guard let number = other.best[theirs] else { return }
+      guard let known = best[ours], isLeast ? known <= number : known >= number else {
+        best[ours] = number
+        return
+      }
+    }
+    self.best = best
+  }
+
+  func accumulator(_ group: Int) -> Accumulator {
+    .extreme(best[group].map(value) ?? .null, isLeast: isLeast)
+  }
+
+  private func value(_ number: Double) -> PropertyValue {
+    switch type {
+    case .date: .date(Date(timeIntervalSinceReferenceDate: number))
+    case .float: .float(Float(number))
+    default: .double(number)
+    }
+  }
+}
+
+extension QueryRecords {
+  /// What makes the aggregate of rows.
+  func aggregate(_ plan: AggregatePlan) -> any RowAggregate {
+    if plan.countsRecords { return RowCount(nil) }
+    if let property = plan.operand.ownProperty, !property.isToMany, let aggregate = Self.aggregate(plan, property) {
+      return aggregate
+    }
+    return EvaluatedAggregate(plan, self)
+  }
+
+  private static func aggregate(_ plan: AggregatePlan, _ property: PlanProperty) -> (any RowAggregate)? {
+    let ordinal = property.ordinal
+    switch (plan.function, property.attributeType) {
+    case (.min, let type), (.max, let type): return extreme(ordinal, type, isLeast: plan.function == .min)
+    case _ where plan.isDistinct: return nil
+    case (.count, _): return RowCount(ordinal)
+    case (.sum, let type?), (.average, let type?): return sum(ordinal, type, isAverage: plan.function == .average)
+    default: return nil
+    }
+  }
+
+  private static func sum(_ ordinal: Int, _ type: AttributeType, isAverage: Bool) -> (any RowAggregate)? {
+    switch type {
+    case .integer16, .integer32, .integer64, .boolean: IntegerSum(ordinal, isAverage: isAverage)
+    case .double, .float: DoubleSum(ordinal, isAverage: isAverage)
+    default: nil
+    }
+  }
+
+  private static func extreme(_ ordinal: Int, _ type: AttributeType?, isLeast: Bool) -> (any RowAggregate)? {
+    switch type {
+    case .integer16, .integer32, .integer64: IntegerExtreme(ordinal, isLeast: isLeast)
+    case .double?: DoubleExtreme(ordinal, .double, isLeast: isLeast)
+    case .float?: DoubleExtreme(ordinal, .float, isLeast: isLeast)
+    case .date?: DoubleExtreme(ordinal, .date, isLeast: isLeast)
+    default: nil
+    }
+  }
+}

@@ -9,13 +9,14 @@ struct HeartwoodCommand: ParsableCommand {
       EXAMPLE
         heartwood convert todo.csv todo.heartwood
         heartwood dump todo.heartwood --format table
+        heartwood fetch todo.heartwood ToDo --where 'done == NO' --sort sortOrder --limit 10
 
       The status is 0, or 1 where something fails or is found, or 64 where the arguments are wrong.
       """,
     version: "0.1.0",
     subcommands: [
-      ConvertCommand.self, InfoCommand.self, DumpCommand.self, DiffCommand.self, HistoryCommand.self, TypesCommand.self,
-      VerifyCommand.self,
+      ConvertCommand.self, InfoCommand.self, DumpCommand.self, FetchCommand.self, DiffCommand.self, HistoryCommand.self,
+      TypesCommand.self, VerifyCommand.self,
     ]
   )
 }

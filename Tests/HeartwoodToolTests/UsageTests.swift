@@ -12,7 +12,8 @@ import Testing
   @Test(arguments: [
     "fly", "convert todo.csv", "convert", "info", "dump todo.csv --format pdf", "info todo.csv --jsno", "types more",
     "verify a b", "history todo.csv --after -1", "history todo.csv --purge-before soon",
-    "history todo.csv --purge-before 2026-01-31 --after 1",
+    "history todo.csv --purge-before 2026-01-31 --after 1", "fetch todo.csv", "fetch todo.csv ToDo --limit -1",
+    "fetch todo.csv ToDo --select 'sum('", "fetch todo.csv ToDo --having 'done == YES'",
   ])
   func wrongArgumentsAreUsageErrors(_ arguments: String) throws {
     let outcome = try heartwood.shell("heartwood \(arguments)")
@@ -21,7 +22,7 @@ import Testing
     #expect(outcome.errors.contains("Usage:"))
   }
 
-  @Test(arguments: ["convert", "info", "dump", "types", "history", "verify"])
+  @Test(arguments: ["convert", "info", "dump", "fetch", "types", "history", "verify"])
   func everyCommandHasHelpWithAnExample(_ command: String) throws {
     let outcome = try heartwood("help", command)
     #expect(outcome.status == 0)

@@ -53,6 +53,12 @@ package struct RecordFields: RecordWriter {
 
 extension GrowableBytes {
   /// Appends a field, in quotes where it has to be.
+  package func append(field text: String) {
+    var text = text
+    text.withUTF8 { append(field: UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Appends a field, in quotes where it has to be.
   fileprivate func append(field bytes: UnsafeRawBufferPointer) {
     guard Self.needsQuotes(bytes) else { return append(bytes) }
     append(ascii: "\"")

@@ -49,6 +49,22 @@ struct StoreSource {
     )
   }
 
+  /// Opens the store in a context of its own, for reading.
+  func openContext() throws -> ManagedObjectContext {
+    _ = try checkedStatus()
+    let type = try typeName.map { StoreType($0) } ?? registry.type(ofFileAt: path, in: fileSystem)
+    let model = try model(try registry.storeClass(for: type), substitute: nil)
+    var options = StoreOptions.readOnly
+    if model.isInferred { options[.ignoresModelVersion] = true }
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: model.model,
+      registry: registry,
+      fileSystem: fileSystem
+    )
+    try coordinator.addPersistentStore(type: type, at: URL(filePath: path), options: options)
+    return ManagedObjectContext(coordinator)
+  }
+
   private func model(_ storeClass: any StoreClass.Type, substitute: LocatedModel?) throws -> LocatedModel {
     let locator = ModelLocator(registry: registry, fileSystem: fileSystem)
     if let modelPath { return try locator.model(at: modelPath) }

@@ -1,0 +1,182 @@
+import ArgumentParser
+import Heartwood
+import HeartwoodFormats
+import HeartwoodStore
+
+struct FetchCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "fetch",
+    abstract: "Prints the records of an entity that meet a condition, or values made of them.",
+    discussion: """
+      Conditions and expressions are written as NSPredicate has them: done == NO AND memo CONTAINS[cd] "milk", ANY tags.name \
+      IN {"a", "b"}, count(distinct(list)), sum(price * 2). Key paths go through relationships: list.name.
+
+      Without --select whole records are printed, as heartwood dump does. With it each record is a row of values; with \
+      --group-by, or where --select has aggregates (sum, count, min, max, average, median), each group is. A column is called as \
+      it is written, or by what stands behind AS; --sort and --having name columns, --having as $name.
+
+      As json, each line is an object. As csv, there is a header. As table, columns are aligned, and cut to the width of a \
+      terminal.
+
+      EXAMPLE
+        heartwood fetch todo.csv ToDo --where 'done == NO AND memo CONTAINS[c] "mail"' --sort sortOrder --limit 10
+        heartwood fetch todo.csv ToDo --group-by done --select 'done,count(SELF) AS n,max(sortOrder)' --sort n:desc
+      """
+  )
+
+  enum Format: String, ExpressibleByArgument, CaseIterable {
+    case json, csv, table
+  }
+
+  @OptionGroup var arguments: StoreArguments
+
+  @Argument(help: "The entity, whose subentities' records are fetched too.")
+  var entity: String
+
+  @Option(name: .customLong("where"), help: ArgumentHelp("Which records to fetch.", valueName: "predicate"))
+  var predicate: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "By what to sort, each key with :asc or :desc and, for text, :c, :cd or :l (as people sort) behind it.",
+      valueName: "key[:desc],…"
+    )
+  )
+  var sort: String?
+
+  @Option(help: "How many to print at most.")
+  var limit: Int?
+
+  @Option(help: "How many of the first to leave out.")
+  var offset = 0
+
+  @Option(help: ArgumentHelp("The columns: attributes, key paths, expressions.", valueName: "a,b,…"))
+  var select: String?
+
+  @Option(help: ArgumentHelp("What the records of one row have in common.", valueName: "a,b,…"))
+  var groupBy: String?
+
+  @Option(help: ArgumentHelp("Which groups to print.", valueName: "predicate"))
+  var having: String?
+
+  @Flag(help: "Print rows that are the same but once.")
+  var distinct = false
+
+  @Flag(help: "Print only how many there are.")
+  var count = false
+
+  @Flag(help: "Print how the records are found, and not the records.")
+  var explain = false
+
+  @Option(help: "The form of the output.")
+  var format = Format.json
+
+  func validate() throws {
+    if limit ?? 0 < 0 || offset < 0 { throw ValidationError("--limit and --offset must not be negative.") }
+    if having != nil, groupBy == nil, select == nil {
+      throw ValidationError("--having chooses among groups: give --group-by or --select with it.")
+    }
+    do {
+      _ = try request()
+    } catch let error as FetchPredicateError {
+      throw ValidationError(error.description)
+    }
+  }
+
+  func run() throws {
+    let fetch = StoreFetch(try arguments.source.openContext(), try request())
+    if explain { return try StandardOutput.write(try fetch.explanation()) }
+    if count { return try StandardOutput.write("\(try fetch.count())\n") }
+    if fetch.isOfRows {
+      try FetchRowsReport(try fetch.rows(), format: format).write()
+    } else {
+      try writeRecords(try fetch.records())
+    }
+  }
+
+  private func request() throws -> FetchRequest<ManagedObject> {
+    var request = FetchRequest<ManagedObject>(entityName: entity, offset: offset, limit: limit)
+    request.predicate = try predicate.map { try FetchPredicate(format: $0) }
+    request.sortDescriptors = sort.map { ExpressionList.parts(of: $0).map(FetchSortDescriptor.init(argument:)) } ?? []
+    request.propertiesToFetch = try columns(select)
+    request.propertiesToGroupBy = try columns(groupBy)
+    request.havingPredicate = try having.map { try FetchPredicate(format: $0) }
+    request.returnsDistinctResults = distinct
+    return request
+  }
+
+  private func columns(_ list: String?) throws -> [ExpressionDescription] {
+    try list.map { try ExpressionList.parts(of: $0).map { try ExpressionDescription(format: $0) } } ?? []
+  }
+
+  private func writeRecords(_ tables: [NodeTable]) throws {
+    switch format {
+    case .json: for table in tables { try RecordJSON(entity: table.entity).write(table, to: StandardOutput.write) }
+    case .csv:
+      let table = try only(tables)
+      let fields = RecordFields(entity: table.entity)
+      try StandardOutput.write(fields.header)
+      try fields.write(table, to: StandardOutput.write)
+    case .table:
+      let table = try only(tables)
+      let text = RecordTable(table, width: Terminal.standardOutput.width)
+      try StandardOutput.write(text.header)
+      try text.write(table, to: StandardOutput.write)
+    }
+  }
+
+  /// The one table, for a form that holds records of one entity only.
+  private func only(_ tables: [NodeTable]) throws -> NodeTable {
+    if let table = tables.first, tables.count == 1 { return table }
+    throw ToolError(
+      "The records are of several entities, which the form \(format.rawValue) has no place for. Choose columns with --select, or json."
+    )
+  }
+}
+
+extension FetchSortDescriptor {
+  /// `key`, `key:desc`, `key:desc:cd`: what is known stands behind colons.
+  fileprivate init(argument: String) {
+    self.init(argument)
+    while let colon = keyPath.lastIndex(of: ":") {
+      switch keyPath[keyPath.index(after: colon)...] {
+      case "asc": isAscending = true
+      case "desc": isAscending = false
+      case "c": comparison = .caseInsensitive
+      case "cd": comparison = .caseAndDiacriticInsensitive
+      case "l": comparison = .localizedStandard
+      default: return
+      }
+      keyPath = String(keyPath[..<colon])
+    }
+  }
+}
+
+/// Expressions with commas between them.
+enum ExpressionList {
+  /// The expressions, without the blanks around each. A comma in brackets or quotation marks is part of one.
+  static func parts(of text: String) -> [String] {
+    var parts = [""]
+    var depth = 0
+    var quote: Character?
+    for character in text {
+      if character == ",", depth == 0, quote == nil {
+        parts.append("")
+        continue
+      }
+      if let open = quote {
+        if character == open { quote = nil }
+      } else if character == "\"" || character == "'" {
+        quote = character
+      }
+      if quote == nil, "({[".contains(character) { depth += 1 }
+      if quote == nil, ")}]".contains(character) { depth -= 1 }
+      parts[parts.count - 1].append(character)
+    }
+    return parts.map(trimmed)
+  }
+
+  private static func trimmed(_ part: String) -> String {
+    String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+  }
+}

@@ -1,0 +1,108 @@
+import Heartwood
+import HeartwoodFormats
+import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Rows of values as text, in the forms of records.
+struct FetchRowsReport {
+  private let rows: FetchRows
+  private let format: FetchCommand.Format
+
+  init(_ rows: FetchRows, format: FetchCommand.Format) {
+    self.rows = rows
+    self.format = format
+  }
+
+  func write() throws {
+    switch format {
+    case .json: try writeLines { row in JSONValue.object(zip(rows.names, row.values).map { ($0, Self.json($1)) }).line }
+    case .csv:
+      try StandardOutput.write(Self.fields(rows.names))
+      try writeLines { Self.fields($0.values.map(Self.text)) }
+    case .table: try writeTable()
+    }
+  }
+
+  private static let rowsAtOnce = 4096
+
+  private func writeLines(_ line: (FetchRow) -> String) throws {
+    var start = 0
+    while start < rows.count {
+      let end = min(start + Self.rowsAtOnce, rows.count)
+      try StandardOutput.write(rows[start..<end].map(line).joined())
+      start = end
+    }
+  }
+
+  private func writeTable() throws {
+    var columns = TextColumns(
+      rows.names.indices.map { .init(title: rows.names[$0], isRightAligned: isNumeric($0)) }
+    )
+    for row in rows { columns.widen(to: [row.values.map { Self.text($0) ?? "" }]) }
+    if let width = Terminal.standardOutput.width { columns.fit(into: width) }
+    let output = GrowableBytes()
+    columns.appendHeader(to: output)
+    for row in rows { columns.append(row.values.map { Self.text($0) ?? "" }, to: output) }
+    try StandardOutput.write(output.sealed())
+  }
+
+  private func isNumeric(_ column: Int) -> Bool {
+    rows.contains { row in
+      switch row[column] {
+      case .integer, .double, .float, .decimal: true
+      default: false
+      }
+    }
+  }
+}
+
+// MARK: Values
+
+extension FetchRowsReport {
+  private static func json(_ value: PropertyValue) -> JSONValue {
+    switch value {
+    case .null: return .null
+    case .integer(let number): return .integer(number)
+    case .boolean(let flag): return .boolean(flag)
+    case .double(let number) where number.isFinite: return .raw(text(value) ?? "null")
+    case .float(let number) where number.isFinite: return .raw(text(value) ?? "null")
+    default: return .optional(text(value))
+    }
+  }
+
+  /// The value as text; nil where there is none.
+  private static func text(_ value: PropertyValue) -> String? {
+    switch value {
+    case .null, .toMany: return nil
+    case .integer: return value.text(of: .integer64)
+    case .decimal: return value.text(of: .decimal)
+    case .double: return value.text(of: .double)
+    case .float: return value.text(of: .float)
+    case .string: return value.text(of: .string)
+    case .boolean: return value.text(of: .boolean)
+    case .binary: return value.text(of: .binary)
+    case .uuid: return value.text(of: .uuid)
+    case .uri: return value.text(of: .uri)
+    case .date(let date):
+      let output = GrowableBytes()
+      RecordDate.append(date.timeIntervalSinceReferenceDate, to: output)
+      return String(decoding: output.unsafeMutableBytes, as: UTF8.self)
+    case .toOne(let id): return id.reference.text
+    }
+  }
+
+  private static func fields(_ cells: [String?]) -> String {
+    let output = GrowableBytes()
+    for (index, cell) in cells.enumerated() {
+      if index > 0 { output.append(text: ",") }
+      if let cell { output.append(field: cell) }
+    }
+    output.append(text: "\n")
+    return String(decoding: output.unsafeMutableBytes, as: UTF8.self)
+  }
+}

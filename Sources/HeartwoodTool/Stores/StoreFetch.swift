@@ -1,0 +1,89 @@
+import Heartwood
+import HeartwoodStore
+
+/// A fetch from the one store of a context.
+struct StoreFetch {
+  private let context: ManagedObjectContext
+  private let request: FetchRequest<ManagedObject>
+
+  init(_ context: ManagedObjectContext, _ request: FetchRequest<ManagedObject>) {
+    self.context = context
+    self.request = request
+  }
+
+  /// Whether the result is rows of values and not records.
+  var isOfRows: Bool {
+    !request.propertiesToFetch.isEmpty || !request.propertiesToGroupBy.isEmpty || request.returnsDistinctResults
+  }
+
+  func rows() throws -> FetchRows { try context.fetchRows(request) }
+
+  func count() throws -> Int { isOfRows ? try rows().count : try context.count(for: request) }
+
+  /// The records in their order, as tables: as many as the order changes from one entity to another.
+  func records() throws -> [NodeTable] {
+    let ids = try context.fetchObjectIDs(request)
+    guard let store = context.persistentStoreCoordinator.persistentStores.first else { return [] }
+    let contents = try store.engine.contents()
+    var tables: [NodeTable] = []
+    var rest = ids[...]
+    while let entity = rest.first?.entity {
+      let end = rest.firstIndex { $0.entity !== entity } ?? rest.endIndex
+      tables.append(try Self.table(of: rest[..<end], from: contents.table(of: entity)))
+      rest = rest[end...]
+    }
+    if !tables.isEmpty { return tables }
+    return [NodeTable(entity: try entity())]
+  }
+
+  private func entity() throws -> EntityDescription {
+    let model = context.persistentStoreCoordinator.managedObjectModel
+    if let entity = model.entity(named: request.entityName) { return entity }
+    throw PersistenceError(
+      .entityUnknown,
+      "The store has no entity called \(request.entityName). It has these: \(model.entities.map(\.name).joined(separator: ", ")).",
+      context: .init(entity: request.entityName)
+    )
+  }
+
+  /// The records of `ids`, in that order.
+  private static func table(of ids: ArraySlice<ManagedObjectID>, from table: NodeTable) throws -> NodeTable {
+    var groups: [RowGroup] = []
+    let builder = RowGroupBuilder(entity: table.entity)
+    for id in ids {
+      guard let row = try table.row(of: id.reference) else { continue }
+      builder.append(row.row..<(row.row + 1), of: table.groups[row.group])
+      if builder.isFull { groups.append(builder.sealed()) }
+    }
+    if builder.rowCount > 0 { groups.append(builder.sealed()) }
+    return NodeTable(entity: table.entity, groups: groups)
+  }
+}
+
+// MARK: Explanations
+
+extension StoreFetch {
+  /// How the records are found, entity by entity, and what is made of them.
+  func explanation() throws -> String {
+    var search = request
+    // Rows are sorted by their own columns, when they are there.
+    if isOfRows { (search.sortDescriptors, search.fetchOffset, search.fetchLimit) = ([], 0, nil) }
+    var lines = [
+      "\(try context.queryPlan(for: search))", "\(Quantity.text(try context.count(for: search), "record")) found",
+    ]
+    lines.append("on \(Quantity.text(Parallel.powerOfTwoProcessorCount, "thread")), by groups of up to 65536 rows")
+    if isOfRows { lines += rowLines }
+    return lines.map { $0 + "\n" }.joined()
+  }
+
+  private var rowLines: [String] {
+    func names(_ columns: [ExpressionDescription]) -> String { columns.map(\.name).joined(separator: ", ") }
+    var lines: [String] = []
+    if !request.propertiesToGroupBy.isEmpty { lines.append("grouped by \(names(request.propertiesToGroupBy))") }
+    if !request.propertiesToFetch.isEmpty { lines.append("columns \(names(request.propertiesToFetch))") }
+    if !request.sortDescriptors.isEmpty {
+      lines.append("rows sorted by \(request.sortDescriptors.map(\.keyPath).joined(separator: ", "))")
+    }
+    return lines
+  }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import Testing
+
+@Suite struct FetchTests {
+  private let folder: WorkFolder
+  private var heartwood: Tool { folder.heartwood }
+
+  init() throws {
+    folder = try WorkFolder()
+  }
+
+  @Test func recordsComeAsADumpHasThem() throws {
+    let all = try heartwood("fetch", "todo.csv", "ToDo")
+    #expect(all.status == 0)
+    for format in ["json", "csv", "table"] {
+      let fetched = try heartwood("fetch", "todo.csv", "ToDo", "--format", format)
+      #expect(fetched.output == (try heartwood("dump", "todo.csv", "--format", format).output))
+    }
+    let some = try heartwood(
+      "fetch",
+      "todo.csv",
+      "ToDo",
+      "--where",
+      "sortOrder > 1",
+      "--sort",
+      "sortOrder:desc",
+      "--limit",
+      "2"
+    )
+    #expect(try some.jsonLines().map { $0["sortOrder"] as? Int } == [5, 4])
+    let page = try heartwood("fetch", "todo.csv", "ToDo", "--sort", "sortOrder", "--offset", "3", "--format", "csv")
+    #expect(page.lines.count == 4)
+    #expect(page.lines[0] == "$id,done,memo,sortOrder,creationDate")
+    let none = try heartwood("fetch", "todo.csv", "ToDo", "--where", "FALSEPREDICATE")
+    #expect(none.status == 0 && none.text == "")
+  }
+
+  @Test func relationshipsAreFollowed() throws {
+    try Library.write(to: folder.path("library.heartwood"))
+    let books = try heartwood(
+      "fetch",
+      "library.heartwood",
+      "Book",
+      "--where",
+      "author.name BEGINSWITH '楊'",
+      "--select",
+      "title,author.name,author",
+      "--sort",
+      "title:desc:c"
+    )
+    let rows = try books.jsonLines()
+    #expect(rows.map { $0["title"] as? String } == ["Zwei", "One, \"two\""])
+    #expect(rows.first?["author.name"] as? String == "楊\tX")
+    let author = try heartwood("dump", "library.heartwood", "--entity", "Author").jsonLines().first
+    #expect(rows.first?["author"] as? String == author?["$id"] as? String)
+  }
+
+  @Test func rowsHaveAllForms() throws {
+    func output(_ format: String) throws -> [String] {
+      let columns = "memo,sortOrder * 2 AS double,done"
+      return try heartwood(
+        "fetch",
+        "todo.csv",
+        "ToDo",
+        "--select",
+        columns,
+        "--sort",
+        "double",
+        "--limit",
+        "1",
+        "--format",
+        format
+      ).lines
+    }
+    let json = try output("json")
+    let memo = try #require(
+      try heartwood("fetch", "todo.csv", "ToDo", "--where", "sortOrder == 0").jsonLines().first?["memo"]
+    )
+    #expect(json.count == 1 && json[0].contains(",\"double\":0,\"done\":"))
+    #expect(json[0].hasPrefix("{\"memo\":\"\(memo)\""))
+    let csv = try output("csv")
+    #expect(csv.count == 2 && csv[0] == "memo,double,done")
+    let table = try output("table")
+    #expect(table.count == 3 && table[0].hasPrefix("memo ") && table[1].hasPrefix("----"))
+  }
+
+  @Test func groupsHaveAggregates() throws {
+    let outcome = try heartwood(
+      "fetch",
+      "todo.csv",
+      "ToDo",
+      "--group-by",
+      "done",
+      "--select",
+      "done,count(SELF) AS n,sum(sortOrder),max(creationDate)",
+      "--sort",
+      "sum(sortOrder):desc"
+    )
+    #expect(outcome.status == 0)
+    let rows = try outcome.jsonLines()
+    #expect(rows.count == 2)
+    #expect(rows.compactMap { $0["n"] as? Int }.reduce(0, +) == 6)
+    let sums = rows.compactMap { $0["sum(sortOrder)"] as? Int }
+    #expect(sums.reduce(0, +) == 15 && sums == sums.sorted(by: >))
+    #expect(rows.allSatisfy { ($0["max(creationDate)"] as? String)?.hasSuffix("Z") ?? false })
+    let having = try heartwood("fetch", "todo.csv", "ToDo", "--group-by", "done", "--having", "@count > 100")
+    #expect(having.status == 0 && having.text == "")
+    #expect(try heartwood("fetch", "todo.csv", "ToDo", "--group-by", "done", "--count").text == "2\n")
+    #expect(try heartwood("fetch", "todo.csv", "ToDo", "--select", "done", "--distinct", "--count").text == "2\n")
+    #expect(
+      try heartwood("fetch", "todo.csv", "ToDo", "--select", "max({sortOrder, 3}),'a,b'", "--limit", "1").lines.count
+        == 1
+    )
+  }
+
+  @Test func countsAndExplains() throws {
+    #expect(try heartwood("fetch", "todo.csv", "ToDo", "--where", "sortOrder >= 3", "--count").text == "3\n")
+    let plan = try heartwood(
+      "fetch",
+      "todo.csv",
+      "ToDo",
+      "--where",
+      "sortOrder >= 3 AND memo CONTAINS 'x'",
+      "--sort",
+      "memo",
+      "--explain"
+    )
+    #expect(plan.status == 0)
+    #expect(plan.text.contains("ToDo: all 6 records") && plan.text.contains("the text of memo"))
+    #expect(plan.text.contains("sort by memo") && plan.text.contains("thread"))
+    let groups = try heartwood("fetch", "todo.csv", "ToDo", "--group-by", "done", "--sort", "done", "--explain")
+    #expect(groups.text.contains("grouped by done") && groups.text.contains("6 records found"))
+  }
+
+  @Test func mistakesAreShownWithTheirPlaces() throws {
+    let syntax = try heartwood("fetch", "todo.csv", "ToDo", "--where", "done == = NO")
+    #expect(syntax.status == 64)
+    #expect(syntax.errors.contains("  done == = NO\n          ^"))
+    let key = try heartwood("fetch", "todo.csv", "ToDo", "--where", "meno == 'x'")
+    #expect(key.status == 1)
+    #expect(key.errors.contains("Did you mean memo?") && key.errors.contains("\n  ^~~~"))
+    let group = try heartwood("fetch", "todo.csv", "ToDo", "--select", "memo,count(SELF)")
+    #expect(group.status == 1 && group.errors.contains("Group by it"))
+    let entity = try heartwood("fetch", "todo.csv", "Todo")
+    #expect(entity.status == 1 && entity.errors.contains("Todo"))
+    #expect(try heartwood("fetch", "nothing.csv", "ToDo").status == 1)
+  }
+
+  @Test func whoHasSeenEnoughMayClose() throws {
+    try folder.writeToDos(count: 20_000, to: "many.csv")
+    let outcome = try heartwood.shell("(heartwood fetch many.csv ToDo --select memo; echo status $? >&2) | head -n 1")
+    #expect(outcome.lines.count == 1)
+    #expect(outcome.errors == "status 0\n")
+  }
+}

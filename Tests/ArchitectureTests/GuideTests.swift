@@ -26,6 +26,13 @@ import Testing
     for block in blocks { #expect(tested.contains(block), "The tests have no such code:\n\(block)") }
   }
 
+  @Test func codeOfTheArticleOnDocumentsIsTested() throws {
+    let tested = try text("Tests/HeartwoodGraphTests/Documents/DocumentsGuideTests.swift")
+    let blocks = try codeBlocks(of: "Sources/Heartwood/Heartwood.docc/Documents.md")
+    #expect(blocks.count == 6)
+    for block in blocks { #expect(tested.contains(block), "The tests have no such code:\n\(block)") }
+  }
+
   private func codeBlocks(of path: String) throws -> [String] {
     try text(path).components(separatedBy: "```swift\n").dropFirst().compactMap {
       $0.components(separatedBy: "```").first

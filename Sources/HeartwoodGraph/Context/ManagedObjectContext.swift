@@ -64,6 +64,8 @@ public final class ManagedObjectContext {
 
   let identifier = ContextIdentifier()
   let observers = ContextObservers()
+  /// Observations that last as long as the context.
+  var ownObservations: [ContextObservation] = []
   let saveBroadcast = ChangeBroadcast()
   let changeBroadcast = ChangeBroadcast()
   /// What others save, where it is merged by itself.

@@ -42,6 +42,22 @@ extension PersistentStoreCoordinator {
     }
   }
 
+  /// Tells where the file of an open store is now, or is to be: its next save writes there, and the file at the old place stays.
+  ///
+  /// Where the store's file has been moved there, it is the same file as before. Another file that stands there is not written over:
+  /// the next save throws ``PersistenceError/Code/fileExists``.
+  ///
+  /// - Throws: ``PersistenceError/Code/capabilityMissing`` where the store has no file, ``PersistenceError/Code/storeAlreadyOpen``,
+  ///   ``PersistenceError/Code/storeNotOpen``.
+  public func setURL(_ url: URL, for store: PersistentStore) throws(PersistenceError) {
+    guard isOpen(store) else { throw Self.notOpen(store.path) }
+    let request = try request(type: store.type, at: url, options: store.options)
+    if let path = request.path, persistentStore(for: url) !== store {
+      try checkNotOpen(path)
+      try store.engine.setPath(path)
+    }
+  }
+
   /// Removes the file of a store that is not open.
   ///
   /// - Throws: ``PersistenceError/Code/storeAlreadyOpen``, ``PersistenceError/Code/fileNotFound``; and an error where the file is

@@ -84,7 +84,7 @@ extension PersistentStoreCoordinator {
   }
 
   /// Adds a store, unless it, or another with its file or identifier, is there already: others may have been faster.
-  private func add(_ store: PersistentStore) throws(PersistenceError) {
+  func add(_ store: PersistentStore) throws(PersistenceError) {
     let place = store.path.map(resolvedPath)
     let identifier = store.identifier
     try stores.withLock { stores throws(PersistenceError) in

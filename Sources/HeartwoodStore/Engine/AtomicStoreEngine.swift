@@ -3,36 +3,41 @@ import Synchronization
 
 /// Drives an atomic store: keeps its tables in memory, and replaces its file as a whole at each save.
 package final class AtomicStoreEngine: StoreEngine {
-  private struct State {
+  struct State {
     var contents: StoreContents
     /// The file that ``contents`` was loaded from or saved to; nil where there is none yet. It is held open, so that the system
     /// gives its number to no other file.
     var file: StoreInput?
     /// What stands at the path as far as the engine knows: ``file``, or one that a save put there before it failed.
     var standing: FileIdentity?
+    /// Where the next save writes; nil for a store without a file.
+    var path: String?
+    /// Whether the user's metadata were set since they were last written.
+    var hasUnsavedMetadata = false
   }
 
   private let store: any AtomicStore
   let typeDescription: StoreTypeDescription
   let setup: StoreSetup
-  private let fileSystem: any FileSystem
+  let fileSystem: any FileSystem
   /// The ordinals of the entities whose records are read together with those of an entity, by its ordinal.
   private let reachable: [[Int]]
-  private let state: Mutex<State>
+  let state: Mutex<State>
   /// Names that were given are not given again, whether the save that wanted them succeeds or not.
-  private let references = Mutex(ReferenceAssigner())
+  let references: Mutex<ReferenceAssigner>
   /// Used by the save that is under way only.
   private let uniqueness: Mutex<UniquenessCheck>
   /// Whether the engine was closed. Held for the whole of a save, so that two of them follow each other while readers go on.
-  private let saving = Mutex(false)
+  let saving = Mutex(false)
   package let saves = ChangeCounter()
 
-  private init(
+  init(
     store: any AtomicStore,
     setup: StoreSetup,
     fileSystem: any FileSystem,
     contents: StoreContents,
-    file: StoreInput?
+    file: StoreInput?,
+    references: ReferenceAssigner = ReferenceAssigner()
   ) {
     self.store = store
     self.typeDescription = type(of: store).typeDescription
@@ -40,10 +45,11 @@ package final class AtomicStoreEngine: StoreEngine {
     self.uniqueness = Mutex(UniquenessCheck(setup.model))
     self.fileSystem = fileSystem
     self.reachable = setup.model.entities.map { setup.model.entitiesReachable(from: $0).map(\.ordinal) }
-    self.state = Mutex(State(contents: contents, file: file, standing: file?.status.identity))
+    self.references = Mutex(references)
+    self.state = Mutex(State(contents: contents, file: file, standing: file?.status.identity, path: setup.path))
   }
 
-  package var path: String? { setup.path }
+  package var path: String? { state.withLock { $0.path } }
   package var metadata: StoreMetadata { state.withLock { $0.contents.metadata } }
   package var scopes: [ObjectIDScope] { state.withLock { $0.contents.scopes } }
   /// The history, which may not have been verified.
@@ -118,52 +124,6 @@ extension AtomicStoreEngine {
       )
     }
   }
-
-  /// Writes `contents` as a new store and opens it.
-  package static func create(
-    _ storeClass: any AtomicStore.Type,
-    contents: StoreContents,
-    setup: StoreSetup,
-    fileSystem: any FileSystem,
-    replacing: Bool
-  ) throws -> AtomicStoreEngine {
-    try CapabilityCheck(storeClass.typeDescription).check(setup)
-    try checkKept(contents, setup)
-    var metadata = contents.metadata
-    metadata.storeType = storeClass.typeDescription.type
-    metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
-    var contents = StoreContents(
-      model: setup.model,
-      entities: setup.entities,
-      metadata: metadata,
-      tables: contents.tables,
-      history: keptHistory(contents, storeClass, setup)
-    )
-    let engine = AtomicStoreEngine(
-      store: try storeClass.init(setup),
-      setup: setup,
-      fileSystem: fileSystem,
-      contents: contents,
-      file: nil
-    )
-    try engine.write(&contents, over: nil, expecting: replacing ? .anything : .nothing)
-    return engine
-  }
-}
-
-extension AtomicStoreEngine {
-  /// Makes sure that no records would be left out.
-  private static func checkKept(_ contents: StoreContents, _ setup: StoreSetup) throws(PersistenceError) {
-    let kept = Set(setup.entities.map(\.ordinal))
-    for table in contents.tables where table.count > 0 && !kept.contains(table.entity.ordinal) {
-      throw PersistenceError(
-        .entityUnknown,
-        "There are \(table.count) records of an entity that the new store would not keep. Give it a configuration that has the "
-          + "entity.",
-        context: .init(path: setup.path, entity: table.entity.name)
-      )
-    }
-  }
 }
 
 // MARK: Reading
@@ -207,8 +167,15 @@ extension AtomicStoreEngine {
     try checkWritable()
     if !userInfo.isEmpty { try CapabilityCheck(typeDescription).checkUserMetadata(path: path) }
     // A save that is under way would put back the metadata that it began with.
-    saving.withLock { _ in state.withLock { $0.contents.metadata.userInfo = userInfo } }
+    saving.withLock { _ in
+      state.withLock { state in
+        if state.contents.metadata.userInfo != userInfo { state.hasUnsavedMetadata = true }
+        state.contents.metadata.userInfo = userInfo
+      }
+    }
   }
+
+  package var hasUnsavedMetadata: Bool { state.withLock { $0.hasUnsavedMetadata } }
 
   /// Writes the store's file with other metadata.
   package func replaceMetadata(_ metadata: StoreMetadata) throws {
@@ -288,6 +255,10 @@ extension AtomicStoreEngine {
     }
   }
 
+  package func reopen() {
+    saving.withLock { $0 = false }
+  }
+
   private func closed() -> PersistenceError {
     PersistenceError(
       .storeNotOpen,
@@ -312,7 +283,7 @@ extension AtomicStoreEngine {
   }
 
   /// Writes `contents` and makes it the current state.
-  private func write(
+  func write(
     _ contents: inout StoreContents,
     over previous: PreviousSave?,
     expecting expectation: AtomicFile.Expectation
@@ -324,6 +295,7 @@ extension AtomicStoreEngine {
     state.withLock { state in
       state.contents = written
       state.file = file
+      state.hasUnsavedMetadata = false
     }
   }
 
@@ -339,6 +311,6 @@ extension AtomicStoreEngine {
     // The name is taken whether it is flushed or not, and the next attempt must not take it for somebody else's.
     state.withLock { $0.standing = replacement.file.status.identity }
     if let failure = replacement.flushFailure { throw failure }
-    return replacement.file
+    return byItsName(replacement.file)
   }
 }

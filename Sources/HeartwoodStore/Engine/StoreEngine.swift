@@ -36,11 +36,23 @@ package protocol StoreEngine: Sendable {
   /// - Parameter number: nil means whatever has been saved.
   func close(unlessSavedSince number: UInt64?) -> Bool
 
+  /// Takes back a ``close(unlessSavedSince:)``.
+  func reopen()
+
   /// Everything that the store keeps.
   func contents() throws -> StoreContents
 
   /// Sets the user's part of the metadata, to be written with the next save.
   func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError)
+
+  /// Whether the user's part of the metadata was set since it was last written.
+  var hasUnsavedMetadata: Bool { get }
+
+  /// What has become of the store's file since it was opened or saved.
+  func fileState() throws(PersistenceError) -> StoreFileState
+
+  /// Lets the next save write to `path`.
+  func setPath(_ path: String) throws(PersistenceError)
 }
 
 extension StoreEngine {

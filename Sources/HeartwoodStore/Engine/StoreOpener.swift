@@ -42,19 +42,44 @@ package struct StoreOpener: Sendable {
   ///
   /// - Parameter replacing: whether a file that stands there is replaced.
   package func convert(_ store: PersistentStore, to request: Request, replacing: Bool) throws -> PersistentStore {
+    try successor(of: store, request) { storeClass, setup in
+      try AtomicStoreEngine.create(
+        storeClass,
+        contents: try store.engine.contents(),
+        setup: setup,
+        fileSystem: fileSystem,
+        replacing: replacing
+      )
+    }
+  }
+
+  /// Makes what ``convert(_:to:replacing:)`` makes, but writes nothing: the first save of the new store does.
+  ///
+  /// - Parameter replacing: whether that save replaces a file that stands there now.
+  package func prepare(_ store: PersistentStore, as request: Request, replacing: Bool) throws -> PersistentStore {
+    try successor(of: store, request) { storeClass, setup in
+      try AtomicStoreEngine.prepare(
+        storeClass,
+        from: store.engine,
+        setup: setup,
+        fileSystem: fileSystem,
+        replacing: replacing
+      )
+    }
+  }
+
+  private func successor(
+    of store: PersistentStore,
+    _ request: Request,
+    _ makeEngine: (any AtomicStore.Type, StoreSetup) throws -> AtomicStoreEngine
+  ) throws -> PersistentStore {
     let storeClass = try registry.storeClass(for: request.type)
     var request = request
     if storeClass.typeDescription.capabilities.supportsHistory, request.options[.tracksPersistentHistory] == nil {
       request.options[.tracksPersistentHistory] = store.options[.tracksPersistentHistory]
     }
     let setup = try setup(request)
-    let engine = try AtomicStoreEngine.create(
-      try atomic(storeClass),
-      contents: try store.engine.contents(),
-      setup: setup,
-      fileSystem: fileSystem,
-      replacing: replacing
-    )
+    let engine = try makeEngine(try atomic(storeClass), setup)
     return PersistentStore(engine: engine, setup: setup, typeDescription: storeClass.typeDescription)
   }
 

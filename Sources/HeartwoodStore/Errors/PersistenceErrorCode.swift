@@ -13,6 +13,7 @@ extension PersistenceError {
       case saveConflict, constraintConflict, validationFailed, saveNeverSettles
       case historyNotTracked, historyTokenExpired
       case isolationCrossed, coordinatorClosed, queryGenerationUnavailable
+      case documentWithoutFile
       case encryptionKeyMissing, encryptionKeyWrong, encryptionKeyUnusable
     }
     private let kind: Kind
@@ -87,6 +88,8 @@ extension PersistenceError {
     public static let coordinatorClosed = Code(kind: .coordinatorClosed)
     /// A context cannot be pinned to a version of the records, or not to this one.
     public static let queryGenerationUnavailable = Code(kind: .queryGenerationUnavailable)
+    /// A document has no file yet, and none was given.
+    public static let documentWithoutFile = Code(kind: .documentWithoutFile)
     /// The file is encrypted, and no key was given.
     public static let encryptionKeyMissing = Code(kind: .encryptionKeyMissing)
     /// The file is encrypted with another key.

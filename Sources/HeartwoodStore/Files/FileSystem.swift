@@ -46,6 +46,13 @@ public protocol ReadableFile: Sendable {
   /// Where the system does so, a file that somebody cuts short in place, instead of replacing it, takes away bytes that are
   /// still to be read.
   func mapped() throws(PersistenceError) -> FileBytes
+  /// The path that the file has now, whatever it was opened by; nil where it has none any more, or where nobody can tell.
+  func currentPath() throws(PersistenceError) -> String?
+}
+
+extension ReadableFile {
+  /// Nil: nobody can tell.
+  public func currentPath() throws(PersistenceError) -> String? { nil }
 }
 
 /// A new file that is being written from its beginning to its end.

@@ -2,6 +2,7 @@
 struct InMemoryReadableFile: ReadableFile {
   let file: InMemoryFile
   let path: String
+  let owner: InMemoryFileSystem
 
   func status() throws(PersistenceError) -> FileStatus { file.status }
 
@@ -10,6 +11,8 @@ struct InMemoryReadableFile: ReadableFile {
   }
 
   func mapped() throws(PersistenceError) -> FileBytes { FileBytes(copying: file.bytes) }
+
+  func currentPath() throws(PersistenceError) -> String? { owner.path(of: file) }
 }
 
 /// A new file of an in-memory file system.

@@ -95,8 +95,11 @@ extension InMemoryFileSystem {
 
   /// Opens a file for reading; it stays the same file when another takes its name.
   public func openFile(atPath path: String) throws(PersistenceError) -> any ReadableFile {
-    InMemoryReadableFile(file: try existingFile(at: path), path: path)
+    InMemoryReadableFile(file: try existingFile(at: path), path: path, owner: self)
   }
+
+  /// The name of a file, or nil where it has none any more.
+  func path(of file: InMemoryFile) -> String? { state.withLock { $0.names.path(of: file) } }
 
   /// Makes an empty file with a name that nobody else has.
   public func createTemporaryFile(

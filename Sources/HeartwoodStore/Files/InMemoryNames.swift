@@ -34,6 +34,13 @@ struct InMemoryNames: Sendable {
     return file
   }
 
+  /// The path of `file`, or nil where it has none.
+  func path(of file: InMemoryFile) -> String? {
+    paths.first { path in
+      if case .file(let other) = entries[path] { other === file } else { false }
+    }
+  }
+
   /// `path` as an absolute path, with every link followed.
   func resolved(_ path: String) throws(PersistenceError) -> String {
     var pending = Array(path.split(separator: "/").reversed())

@@ -50,4 +50,34 @@ final class POSIXReadableFile: ReadableFile {
     }
     return FileBytes(ByteRegion.unsafeAdopting(mapping: base, count: size))
   }
+
+  func currentPath() throws(PersistenceError) -> String? {
+    guard let path = systemPath() else { return nil }
+    // A file that has no name any more may be told by its last one, and another may have that by now.
+    let found = try POSIXFileSystem().status(atPath: path)?.identity
+    let own = try status().identity
+    return found?.device == own.device && found?.number == own.number ? path : nil
+  }
+
+  /// What the system calls the file that is open.
+  private func systemPath() -> String? {
+    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let length = buffer.withUnsafeMutableBytes { bytes in
+      bytes.withMemoryRebound(to: CChar.self) { characters in
+        characters.baseAddress.map { Self.readPath(of: descriptor, into: $0, characters.count) } ?? 0
+      }
+    }
+    return length > 0 ? String(validating: buffer[..<length], as: UTF8.self) : nil
+  }
+
+  #if canImport(Darwin)
+    private static func readPath(of file: Int32, into buffer: UnsafeMutablePointer<CChar>, _ capacity: Int) -> Int {
+      // The call asks for a buffer of PATH_MAX bytes, and ends what it writes with a zero.
+      fcntl(file, F_GETPATH, buffer) == 0 ? strlen(buffer) : 0
+    }
+  #else
+    private static func readPath(of file: Int32, into buffer: UnsafeMutablePointer<CChar>, _ capacity: Int) -> Int {
+      readlink("/proc/self/fd/\(file)", buffer, capacity)
+    }
+  #endif
 }

@@ -59,6 +59,12 @@ extension PersistentStore {
   public func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
     try engine.setUserInfo(userInfo)
   }
+
+  /// Whether ``setUserInfo(_:)`` has set something that no save has written yet.
+  public var hasUnsavedMetadata: Bool { engine.hasUnsavedMetadata }
+
+  /// What has become of the store's file since the store was opened or last saved. It asks the file system, and reads no file.
+  public func fileState() throws(PersistenceError) -> StoreFileState { try engine.fileState() }
 }
 
 // MARK: Conversion
@@ -71,8 +77,8 @@ extension PersistentStore {
     return next?.newestSuccessor ?? next
   }
 
-  /// Notes the store that this one was converted to.
-  package func setSuccessor(_ store: PersistentStore) {
+  /// Notes the store that this one was converted to; nil takes that back.
+  package func setSuccessor(_ store: PersistentStore?) {
     successor.withLock { $0 = store }
   }
 }

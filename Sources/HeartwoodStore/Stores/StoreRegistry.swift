@@ -8,6 +8,7 @@ import Synchronization
 ///     try registry.register(JSONLinesStore.self)
 public final class StoreRegistry: Sendable {
   private let classes: Mutex<[(description: StoreTypeDescription, storeClass: any StoreClass.Type)]>
+  private let declared = Mutex<[DocumentType]>([])
 
   /// Makes a registry that knows no store yet.
   public init() {
@@ -34,9 +35,17 @@ public final class StoreRegistry: Sendable {
     }
   }
 
-  /// Makes the class of `type` unknown again. Stores that are open stay open.
+  /// Makes the class of `type` unknown again, with the documents that were declared to be of it. Stores that are open stay open.
   public func unregister(_ type: StoreType) {
     classes.withLock { $0.removeAll { $0.description.type == type } }
+    declared.withLock { $0.removeAll { $0.storeType == type } }
+  }
+
+  /// The kinds of documents that were declared, in that order.
+  var declaredDocumentTypes: [DocumentType] { declared.withLock { $0 } }
+
+  func addDeclared(_ documentTypes: [DocumentType]) {
+    declared.withLock { $0 += documentTypes }
   }
 }
 
@@ -62,19 +71,24 @@ extension StoreRegistry {
     return found
   }
 
-  /// The types whose files have names like `path`, in the order of registration.
+  /// The types whose files have names like `path`: those of declared documents first, then in the order of registration.
   public func types(forFileName path: String) -> [StoreType] {
-    let fileExtension = PathParts.fileExtension(path)
-    return typeDescriptions.filter { description in
-      description.fileExtensions.contains { $0.lowercased() == fileExtension }
-    }.map(\.type)
+    documentTypes(forFileName: path).map(\.storeType).reduce(into: []) { types, type in
+      if !types.contains(type) { types.append(type) }
+    }
   }
 
   /// The type whose files have the MIME type `mimeType`, or nil where none has. Parameters, as in `text/csv; charset=utf-8`, do not
   /// matter.
   public func type(forMIMEType mimeType: String) -> StoreType? {
     let name = mimeType.prefix { $0 != ";" && $0 != " " }.lowercased()
-    return typeDescriptions.first { description in description.mimeTypes.contains { $0.lowercased() == name } }?.type
+    return documentTypes.first { $0.mimeTypes.contains(name) }?.storeType
+  }
+
+  /// The type whose files have the uniform type identifier `contentType`, or nil where none was declared to.
+  public func type(forContentType contentType: String) -> StoreType? {
+    let name = contentType.lowercased()
+    return documentTypes.first { $0.contentTypes.contains { $0.lowercased() == name } }?.storeType
   }
 
   /// The type of the file at `path`, told by its name, or else by how it begins, which is read.
@@ -97,7 +111,7 @@ extension StoreRegistry {
     throw PersistenceError(
       .storeTypeUndetermined,
       "Neither the name nor the content of the file tells the type of its store. Give the type, or a name with one of the "
-        + "extensions \(typeDescriptions.flatMap(\.fileExtensions).joined(separator: ", ")).",
+        + "extensions \(documentTypes.flatMap(\.fileExtensions).joined(separator: ", ")).",
       context: .init(path: path)
     )
   }

@@ -22,6 +22,9 @@ struct FaultInjectingReadableFile: ReadableFile {
     try owner.admit(.map(path: path), life: life)
     return try base.mapped()
   }
+
+  /// Not counted: whoever asks goes on without an answer.
+  func currentPath() throws(PersistenceError) -> String? { try base.currentPath() }
 }
 
 /// A file that is written through a ``FaultInjectingFileSystem``.

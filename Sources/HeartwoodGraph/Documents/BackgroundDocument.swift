@@ -1,0 +1,149 @@
+public import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A document whose objects live in the background: what ``PersistentDocument`` is on the main actor.
+///
+///     let document = try await BackgroundDocument(coordinator, contentsOf: url)
+///     try await document.context.perform { context in
+///       try context.insert(ToDo.self).memo = "Bread"
+///     }
+///     try await document.save()
+///
+/// Nothing waits for its files but who asks for them.
+public final class BackgroundDocument: Sendable {
+  /// The context with the document's objects.
+  public let context: BackgroundContext
+  private let session: DocumentSession
+  private let autosaving = DocumentAutosaving()
+
+  /// Makes a new document, which has no file until it is saved as one.
+  ///
+  /// - Parameter persistentStoreCoordinator: a coordinator without stores, whose registry knows in-memory stores.
+  public convenience init(_ persistentStoreCoordinator: PersistentStoreCoordinator) async throws {
+    await self.init(try DocumentSession(persistentStoreCoordinator, at: nil, type: nil, options: StoreOptions()))
+  }
+
+  /// Opens a document, and reads its file.
+  ///
+  /// - Parameters:
+  ///   - persistentStoreCoordinator: a coordinator without stores.
+  ///   - type: the registered type; nil means that the file's name or content tells it.
+  /// - Throws: ``PersistenceError/Code/fileNotFound``, ``PersistenceError/Code/storeAlreadyOpen`` where the coordinator has stores, and
+  ///   what `addPersistentStore` throws.
+  public convenience init(
+    _ persistentStoreCoordinator: PersistentStoreCoordinator,
+    contentsOf url: URL,
+    type: StoreType? = nil,
+    options: StoreOptions = StoreOptions()
+  ) async throws {
+    await self.init(try DocumentSession(persistentStoreCoordinator, at: url, type: type, options: options))
+  }
+
+  private init(_ session: DocumentSession) async {
+    self.session = session
+    context = BackgroundContext(session.coordinator)
+    await context.perform { context in session.adopt(context) }
+  }
+}
+
+// MARK: What it is
+
+extension BackgroundDocument {
+  /// The coordinator that has the document's store, and no other.
+  public var persistentStoreCoordinator: PersistentStoreCoordinator { session.coordinator }
+
+  /// The open store that keeps the document.
+  public var persistentStore: PersistentStore { session.store }
+
+  /// What is known of the document, as of the last `perform` of its context that has ended.
+  public var state: DocumentState { session.state }
+
+  /// The document's state as it is now, and then each time that it has changed. Who is slow gets the newest.
+  public var states: AsyncStream<DocumentState> { session.states() }
+
+  /// Looks what has become of the document's file since it was opened or last saved.
+  @discardableResult
+  public func checkFile() throws(PersistenceError) -> StoreFileState { try session.noteFileState() }
+}
+
+// MARK: Saving
+
+extension BackgroundDocument {
+  /// Writes the document's changes to its file: ``PersistentDocument/save()``.
+  public func save() async throws {
+    try await context.perform { [session] context in try session.save(context) }
+  }
+
+  /// Writes the document to another file or as another type: ``PersistentDocument/save(as:type:options:replacing:)``.
+  public func save(
+    as url: URL,
+    type: StoreType? = nil,
+    options: StoreOptions? = nil,
+    replacing: Bool = false
+  ) async throws {
+    let destination = DocumentSession.Destination(url: url, type: type, options: options, isReplacing: replacing)
+    try await context.perform { [session] context in try session.save(context, as: destination) }
+  }
+
+  /// Writes a copy of the document to another file: ``PersistentDocument/saveCopy(to:type:options:replacing:)``.
+  public func saveCopy(
+    to url: URL,
+    type: StoreType? = nil,
+    options: StoreOptions? = nil,
+    replacing: Bool = false
+  ) async throws {
+    let destination = DocumentSession.Destination(url: url, type: type, options: options, isReplacing: replacing)
+    try await context.perform { [session] context in try session.saveCopy(context, to: destination) }
+  }
+
+  /// Forgets all changes and takes what is in the file now: ``PersistentDocument/revert()``.
+  public func revert() async throws {
+    try await context.perform { [session] context in try session.revert(context) }
+  }
+
+  /// Tells where the document's file is now, or is to be: ``PersistentStoreCoordinator/setURL(_:for:)``.
+  public func setURL(_ url: URL) async throws {
+    try await context.perform { [session] context in try session.setURL(url, context) }
+  }
+
+  /// Sets what the application keeps with the document. It is a change that the next save writes.
+  public func setUserInfo(_ userInfo: [String: MetadataValue]) async throws {
+    try await context.perform { [session] context in
+      try session.store.setUserInfo(userInfo)
+      session.note(context)
+    }
+  }
+}
+
+// MARK: Autosaving
+
+extension BackgroundDocument {
+  /// Saves if there is something to save: ``PersistentDocument/autosave()``.
+  @discardableResult
+  public func autosave() async throws -> Bool {
+    try await context.perform { [session] context in try session.autosave(context) }
+  }
+
+  /// Autosaves after each `interval`, until ``stopAutosaving()`` is called or the document is gone. Failures are in the document's
+  /// ``state``, and are no reason to stop.
+  ///
+  /// - Parameter clock: what measures the interval.
+  public func startAutosaving(every interval: Duration, clock: any Clock<Duration> = ContinuousClock()) {
+    autosaving.start(every: interval, clock) { [weak self] in
+      guard let self else { return false }
+      // Its state tells what went wrong.
+      _ = try? await autosave()
+      return true
+    }
+  }
+
+  /// Stops what ``startAutosaving(every:clock:)`` began. A save that is under way is finished.
+  public func stopAutosaving() {
+    autosaving.stop()
+  }
+}

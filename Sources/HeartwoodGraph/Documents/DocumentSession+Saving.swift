@@ -1,0 +1,146 @@
+import HeartwoodModel
+import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension DocumentSession {
+  /// Where and how a document is written.
+  struct Destination: Sendable {
+    let url: URL
+    let type: StoreType?
+    /// Nil means those of the open store.
+    let options: StoreOptions?
+    let isReplacing: Bool
+  }
+
+  /// Writes what has changed to the document's file.
+  func save(_ context: ManagedObjectContext) throws {
+    let store = store
+    guard store.path != nil else { throw Self.withoutFile("saved") }
+    try checkFile()
+    try write(context, to: store)
+    try noteSaved(store, context)
+  }
+
+  /// Writes the document to another file or as another type, which it is from then on. On failure it stays what it was.
+  func save(_ context: ManagedObjectContext, as destination: Destination) throws {
+    let old = store
+    let request = try request(destination)
+    if request.type == old.type, coordinator.persistentStore(for: destination.url) === old { return try save(context) }
+    let (new, number) = try exchange(old, request, destination)
+    do {
+      try write(context, to: new)
+    } catch {
+      // Unless somebody else has saved to the new one by now, nobody has seen it.
+      if new.engine.close(unlessSavedSince: number) { try putBack(old, for: new) } else { try noteSaved(new, context) }
+      throw error
+    }
+    try noteSaved(new, context)
+  }
+
+  /// Writes the document as it is, with all that is unsaved, to another file. The document stays where it is, and unsaved.
+  func saveCopy(_ context: ManagedObjectContext, to destination: Destination) throws {
+    let store = store
+    let request = try request(destination)
+    guard coordinator.persistentStore(for: destination.url) == nil else {
+      throw PersistenceError(
+        .storeAlreadyOpen,
+        "A copy cannot be written over the document itself. Choose another place.",
+        context: .init(path: request.path)
+      )
+    }
+    try context.tellObjectsWillSave()
+    context.processPendingChanges()
+    try context.prepare()
+    let saves = try SaveBuilder.saves(of: context)
+    let copy = try coordinator.opener.prepare(store, as: request, replacing: destination.isReplacing)
+    let changes = saves.first { $0.store === store }?.changes ?? ChangeSet()
+    _ = try copy.engine.save(changes, origin: context.saveOrigin)
+  }
+
+  /// Saves where there is something to save; tells whether there was.
+  func autosave(_ context: ManagedObjectContext) throws -> Bool {
+    do {
+      guard hasUnsavedChanges(context) else {
+        try noteFileState()
+        return false
+      }
+      try save(context)
+      return true
+    } catch {
+      let known = error as? PersistenceError
+      noteAutosave(known ?? PersistenceError(.fileWriteFailed, "The document was not saved.", underlyingError: error))
+      throw error
+    }
+  }
+}
+
+// MARK: Writing
+
+extension DocumentSession {
+  private func write(_ context: ManagedObjectContext, to store: PersistentStore) throws {
+    try context.save()
+    let isUnwritten = store.hasUnsavedMetadata ? true : try store.fileState() == .absent
+    if isUnwritten { _ = try store.engine.save(ChangeSet(), origin: context.saveOrigin) }
+  }
+
+  /// - Throws: ``PersistenceError/Code/fileChangedOnDisk`` where the document's file is not the one that was opened or saved.
+  private func checkFile() throws(PersistenceError) {
+    let path = store.path
+    let story: String
+    switch try noteFileState() {
+    case .absent, .unchanged: return
+    case .changed:
+      story = "Somebody else has written the document. Revert to what is there, or save somewhere else"
+    case .moved(let newPath):
+      story = "The document was moved to \(newPath). Take it from there by setURL(_:), or save somewhere else"
+    case .removed: story = "The document's file was removed. Save it as a new one to keep it"
+    }
+    throw PersistenceError(.fileChangedOnDisk, story + "; nothing was written.", context: .init(path: path))
+  }
+
+  private func request(_ destination: Destination) throws(PersistenceError) -> StoreOpener.Request {
+    let store = store
+    // Where names do not tell types apart, a document stays of its type.
+    let isOwn = coordinator.registry.types(forFileName: destination.url.path).contains(store.type)
+    return try coordinator.request(
+      type: destination.type ?? (isOwn ? store.type : nil),
+      configuration: store.configurationName,
+      at: destination.url,
+      options: destination.options ?? store.options
+    )
+  }
+
+  /// Opens an unwritten store with what `old` keeps in its place; returns it with the number of its last save.
+  private func exchange(
+    _ old: PersistentStore,
+    _ request: StoreOpener.Request,
+    _ destination: Destination
+  ) throws -> (PersistentStore, UInt64) {
+    while true {
+      let number = old.engine.saves.current
+      let new = try coordinator.opener.prepare(old, as: request, replacing: destination.isReplacing)
+      guard old.engine.close(unlessSavedSince: number) else { continue }
+      let newNumber = new.engine.saves.current
+      try coordinator.replace(old, by: new)
+      return (new, newNumber)
+    }
+  }
+
+  private func putBack(_ old: PersistentStore, for new: PersistentStore) throws(PersistenceError) {
+    old.engine.reopen()
+    old.setSuccessor(nil)
+    try coordinator.replace(new, by: old)
+  }
+
+  static func withoutFile(_ action: String) -> PersistenceError {
+    PersistenceError(
+      .documentWithoutFile,
+      "The document has no file yet, so it cannot be \(action). Save it as one first."
+    )
+  }
+}

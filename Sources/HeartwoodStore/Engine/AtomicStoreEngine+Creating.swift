@@ -1,0 +1,88 @@
+import HeartwoodModel
+import Synchronization
+
+// MARK: New stores of old contents
+
+extension AtomicStoreEngine {
+  /// Writes `contents` as a new store and opens it.
+  package static func create(
+    _ storeClass: any AtomicStore.Type,
+    contents: StoreContents,
+    setup: StoreSetup,
+    fileSystem: any FileSystem,
+    replacing: Bool
+  ) throws -> AtomicStoreEngine {
+    let engine = try unwritten(storeClass, contents: contents, setup: setup, fileSystem: fileSystem)
+    var contents = engine.state.withLock { $0.contents }
+    try engine.write(&contents, over: nil, expecting: replacing ? .anything : .nothing)
+    return engine
+  }
+
+  /// Opens a new store with what `source` keeps, whose file the first save makes.
+  ///
+  /// - Parameter replacing: whether that save replaces a file that stands there now; none that comes later.
+  package static func prepare(
+    _ storeClass: any AtomicStore.Type,
+    from source: any StoreEngine,
+    setup: StoreSetup,
+    fileSystem: any FileSystem,
+    replacing: Bool
+  ) throws -> AtomicStoreEngine {
+    let engine = try unwritten(
+      storeClass,
+      contents: try source.contents(),
+      setup: setup,
+      fileSystem: fileSystem,
+      references: (source as? AtomicStoreEngine)?.references.withLock { $0 }
+    )
+    if replacing, let path = setup.path {
+      let standing = try fileSystem.status(atPath: path)?.identity
+      engine.state.withLock { $0.standing = standing }
+    }
+    return engine
+  }
+
+  private static func unwritten(
+    _ storeClass: any AtomicStore.Type,
+    contents: StoreContents,
+    setup: StoreSetup,
+    fileSystem: any FileSystem,
+    references: ReferenceAssigner? = nil
+  ) throws -> AtomicStoreEngine {
+    try CapabilityCheck(storeClass.typeDescription).check(setup)
+    try checkKept(contents, setup)
+    var metadata = contents.metadata
+    metadata.storeType = storeClass.typeDescription.type
+    metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
+    let contents = StoreContents(
+      model: setup.model,
+      entities: setup.entities,
+      metadata: metadata,
+      tables: contents.tables,
+      history: keptHistory(contents, storeClass, setup)
+    )
+    return AtomicStoreEngine(
+      store: try storeClass.init(setup),
+      setup: setup,
+      fileSystem: fileSystem,
+      contents: contents,
+      file: nil,
+      references: references ?? ReferenceAssigner()
+    )
+  }
+}
+
+extension AtomicStoreEngine {
+  /// Makes sure that no records would be left out.
+  private static func checkKept(_ contents: StoreContents, _ setup: StoreSetup) throws(PersistenceError) {
+    let kept = Set(setup.entities.map(\.ordinal))
+    for table in contents.tables where table.count > 0 && !kept.contains(table.entity.ordinal) {
+      throw PersistenceError(
+        .entityUnknown,
+        "There are \(table.count) records of an entity that the new store would not keep. Give it a configuration that has the "
+          + "entity.",
+        context: .init(path: setup.path, entity: table.entity.name)
+      )
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import Synchronization
+
+// MARK: The file on the disk
+
+extension AtomicStoreEngine {
+  package func fileState() throws(PersistenceError) -> StoreFileState {
+    let state = state.withLock { $0 }
+    guard let path = state.path else { return .absent }
+    let found = try fileSystem.status(atPath: path)
+    guard let standing = state.standing else {
+      return found.map { $0.isRegularFile && $0.size == 0 } ?? true ? .absent : .changed
+    }
+    if let found { return found.identity == standing ? .unchanged : .changed }
+    return try state.file?.file.currentPath().map { .moved(path: $0) } ?? .removed
+  }
+
+  package func setPath(_ path: String) throws(PersistenceError) {
+    guard self.path != nil else {
+      throw PersistenceError(
+        .capabilityMissing,
+        "The store has no file that could be elsewhere. Convert it to a type that has one.",
+        context: .init(path: path, storeType: typeDescription.type)
+      )
+    }
+    let found = try fileSystem.status(atPath: path)?.identity
+    saving.withLock { _ in
+      state.withLock { state in
+        state.path = path
+        // What stands there is nobody's unless it is the file that was loaded.
+        if found != state.standing { state.standing = nil }
+      }
+    }
+  }
+
+  /// The same file, opened by the name that it has now where it is not known by that: systems tell where a file has gone by the name
+  /// that it was opened by, and a new file may have got its own by a link.
+  func byItsName(_ file: StoreInput) -> StoreInput {
+    let isKnown = ((try? file.file.currentPath()) ?? nil) != nil
+    guard !isKnown, let opened = try? fileSystem.openFile(atPath: file.path),
+      let named = try? StoreInput(opened), named.status.identity == file.status.identity
+    else { return file }
+    return named
+  }
+}

@@ -1,0 +1,357 @@
+import Foundation
+import Heartwood
+import HeartwoodGraph
+import HeartwoodTesting
+import Observation
+import Synchronization
+import Testing
+
+@MainActor @Suite struct PersistentDocumentTests {
+  private let files = DocumentFiles()
+
+  private func document() throws -> PersistentDocument {
+    try files.write(["Ann"])
+    return try PersistentDocument(try files.coordinator(), contentsOf: DocumentFiles.url)
+  }
+
+  // MARK: Opening and saving
+
+  @Test func aDocumentIsOpenedEditedAndSaved() throws {
+    let document = try document()
+    #expect(try document.context.names() == ["Ann"])
+    #expect(!document.hasUnsavedChanges)
+    #expect(document.url == DocumentFiles.url)
+    #expect(document.persistentStore.type == .binary)
+    _ = try document.context.person("Ben")
+    #expect(document.hasUnsavedChanges)
+    #expect(try files.names() == ["Ann"])
+    try document.save()
+    #expect(!document.hasUnsavedChanges)
+    #expect(try files.names() == ["Ann", "Ben"])
+  }
+
+  @Test func aNewDocumentGetsItsFileWhenItIsSavedAsOne() throws {
+    let document = try PersistentDocument(try files.coordinator())
+    _ = try document.context.person("Ann")
+    #expect(document.url == nil)
+    #expect(persistenceError { try document.save() }?.code == .documentWithoutFile)
+    #expect(persistenceError { try document.revert() }?.code == .documentWithoutFile)
+    #expect(persistenceError { try document.autosave() }?.code == .documentWithoutFile)
+    #expect(files.paths.isEmpty)
+    try document.save(as: DocumentFiles.url)
+    #expect(document.url == DocumentFiles.url)
+    #expect(!document.hasUnsavedChanges)
+    #expect(try files.names() == ["Ann"])
+    _ = try document.context.person("Ben")
+    try document.save()
+    #expect(try files.names() == ["Ann", "Ben"])
+  }
+
+  @Test func aNewDocumentWithoutObjectsIsAFileToo() throws {
+    let document = try PersistentDocument(try files.coordinator())
+    try document.save(as: DocumentFiles.url)
+    #expect(try files.names().isEmpty)
+    #expect(files.paths == [DocumentFiles.url.path])
+  }
+
+  @Test func whatCannotBeOpenedIsAnError() throws {
+    let missing = persistenceError {
+      _ = try PersistentDocument(try files.coordinator(), contentsOf: DocumentFiles.url)
+    }
+    #expect(missing?.code == .fileNotFound)
+    #expect(missing?.context.path == DocumentFiles.url.path)
+    let used = try TestStack().coordinator
+    #expect(persistenceError { _ = try PersistentDocument(used) }?.code == .storeAlreadyOpen)
+    try files.memory.setContents(Array("nothing".utf8), ofFileAtPath: DocumentFiles.url.path)
+    #expect(
+      persistenceError { _ = try PersistentDocument(try files.coordinator(), contentsOf: DocumentFiles.url) } != nil
+    )
+  }
+
+  @Test func anEmptyFileIsANewDocument() throws {
+    try files.memory.setContents([], ofFileAtPath: DocumentFiles.url.path)
+    let document = try PersistentDocument(try files.coordinator(), contentsOf: DocumentFiles.url)
+    #expect(try document.checkFile() == .absent)
+    try document.save()
+    #expect(try document.checkFile() == .unchanged)
+    #expect(try files.names().isEmpty)
+  }
+
+  // MARK: Saving elsewhere
+
+  @Test(
+    arguments: [("other.heartwood", StoreType.binary), ("other.xml", .xml), ("other.plist", .propertyList)]
+      as [(String, StoreType)]
+  )
+  func aDocumentIsSavedAsAnotherFileAndType(_ name: String, _ type: StoreType) throws {
+    let url = URL(filePath: "/folder/\(name)")
+    let document = try document()
+    let ann = try #require(try document.context.fetch(Person.self).first)
+    ann.name = "Anna"
+    let ben = try document.context.person("Ben")
+    ben.mentor = ann
+    try document.save(as: url)
+    #expect(document.url == url)
+    #expect(document.state.storeType == type)
+    #expect(!document.hasUnsavedChanges)
+    #expect(try files.names() == ["Ann"])
+    #expect(try files.names(in: url) == ["Anna", "Ben"])
+    // Objects are those that they were, and go on in the new file.
+    ann.name = "Annabel"
+    #expect(ann.students == [ben])
+    try document.save()
+    #expect(try files.names(in: url) == ["Annabel", "Ben"])
+    #expect(try files.names() == ["Ann"])
+  }
+
+  @Test func aDocumentIsSavedAsWhatItIs() throws {
+    let document = try document()
+    _ = try document.context.person("Ben")
+    try document.save(as: DocumentFiles.url)
+    #expect(try files.names() == ["Ann", "Ben"])
+  }
+
+  @Test func aFileThatStandsThereIsReplacedOnlyIfThatIsSaid() throws {
+    try files.write(["Zoe"], to: DocumentFiles.otherURL)
+    let document = try document()
+    _ = try document.context.person("Ben")
+    let error = persistenceError { try document.save(as: DocumentFiles.otherURL) }
+    #expect(error?.code == .fileExists)
+    #expect(document.url == DocumentFiles.url)
+    #expect(document.hasUnsavedChanges)
+    #expect(try files.names(in: DocumentFiles.otherURL) == ["Zoe"])
+    try document.save(as: DocumentFiles.otherURL, replacing: true)
+    #expect(try files.names(in: DocumentFiles.otherURL) == ["Ann", "Ben"])
+  }
+
+  @Test func aDocumentThatCannotBeSavedElsewhereStaysWhatItWas() throws {
+    let document = try document()
+    let ann = try #require(try document.context.fetch(Person.self).first)
+    ann.name = "Anna"
+    files.files.limitWrites(toByteCount: 0)
+    #expect(persistenceError { try document.save(as: DocumentFiles.otherURL) }?.code == .fileWriteFailed)
+    files.files.limitWrites(toByteCount: .max)
+    #expect(document.url == DocumentFiles.url)
+    #expect(document.persistentStore.type == .binary)
+    #expect(document.hasUnsavedChanges)
+    #expect(files.paths == [DocumentFiles.url.path])
+    try document.save()
+    #expect(try files.names() == ["Anna"])
+    ann.name = "Annabel"
+    try document.save(as: DocumentFiles.otherURL)
+    #expect(try files.names(in: DocumentFiles.otherURL) == ["Annabel"])
+    #expect(try files.names() == ["Anna"])
+  }
+
+  @Test func whatTheOtherTypeCannotHoldIsRefused() throws {
+    let document = try document()
+    let error = persistenceError { try document.save(as: URL(filePath: "/folder/other.csv")) }
+    #expect(error?.code == .capabilityMissing)
+    #expect(document.url == DocumentFiles.url)
+    #expect(files.paths == [DocumentFiles.url.path])
+  }
+
+  @Test func aCopyHasWhatIsUnsaved() throws {
+    let document = try document()
+    let ann = try #require(try document.context.fetch(Person.self).first)
+    ann.name = "Anna"
+    let ben = try document.context.person("Ben")
+    ben.mentor = ann
+    let cleo = try document.context.person("Cleo")
+    document.context.delete(cleo)
+    for url in [DocumentFiles.otherURL, URL(filePath: "/folder/copy.heartwood")] {
+      try document.saveCopy(to: url)
+      #expect(try files.names(in: url) == ["Anna", "Ben"])
+    }
+    #expect(document.url == DocumentFiles.url)
+    #expect(document.hasUnsavedChanges)
+    #expect(ben.isInserted)
+    #expect(try files.names() == ["Ann"])
+    #expect(persistenceError { try document.saveCopy(to: DocumentFiles.url) }?.code == .storeAlreadyOpen)
+    #expect(persistenceError { try document.saveCopy(to: DocumentFiles.otherURL) }?.code == .fileExists)
+    try document.saveCopy(to: DocumentFiles.otherURL, replacing: true)
+    try document.save()
+    #expect(try files.names() == ["Anna", "Ben"])
+  }
+
+  // MARK: Reverting and undoing
+
+  @Test func revertingForgetsChanges() throws {
+    let document = try document()
+    let ann = try #require(try document.context.fetch(Person.self).first)
+    ann.name = "Anna"
+    _ = try document.context.person("Ben")
+    try document.revert()
+    #expect(!document.hasUnsavedChanges)
+    #expect(ann.name == "Ann")
+    #expect(try document.context.names() == ["Ann"])
+    #expect(document.undoManager?.canUndo == false)
+  }
+
+  @Test func revertingTakesWhatSomebodyElseHasWritten() throws {
+    let document = try document()
+    _ = try document.context.person("Ben")
+    try files.memory.removeFile(atPath: DocumentFiles.url.path)
+    #expect(persistenceError { try document.revert() }?.code == .fileChangedOnDisk)
+    #expect(document.hasUnsavedChanges)
+    try files.write(["Zoe"])
+    #expect(try document.checkFile() == .changed)
+    try document.revert()
+    #expect(try document.context.names() == ["Zoe"])
+    #expect(document.state.fileState == .unchanged)
+    _ = try document.context.person("Yan")
+    try document.save()
+    #expect(try files.names() == ["Yan", "Zoe"])
+  }
+
+  @Test func revertingToWhatCannotBeReadLosesNothing() throws {
+    let document = try document()
+    _ = try document.context.person("Ben")
+    try files.memory.setContents(Array("nothing".utf8), ofFileAtPath: DocumentFiles.url.path)
+    #expect(persistenceError { try document.revert() } != nil)
+    #expect(document.hasUnsavedChanges)
+    #expect(try document.context.names() == ["Ann", "Ben"])
+    try document.save(as: DocumentFiles.otherURL)
+    #expect(try files.names(in: DocumentFiles.otherURL) == ["Ann", "Ben"])
+  }
+
+  @Test func changesCanBeUndone() throws {
+    let document = try document()
+    let ann = try #require(try document.context.fetch(Person.self).first)
+    ann.name = "Anna"
+    document.undoManager?.undo()
+    #expect(ann.name == "Ann")
+    document.undoManager?.redo()
+    #expect(ann.name == "Anna")
+  }
+
+  @Test func metadataAreAChange() throws {
+    let document = try document()
+    try document.setUserInfo(["key": "value"])
+    #expect(document.hasUnsavedChanges)
+    try document.revert()
+    #expect(!document.hasUnsavedChanges)
+    #expect(document.persistentStore.metadata.userInfo.isEmpty)
+    try document.setUserInfo(["key": "value"])
+    try document.save()
+    #expect(!document.hasUnsavedChanges)
+    let found = try files.coordinator().metadataForPersistentStore(at: DocumentFiles.url)
+    #expect(found.userInfo == ["key": "value"])
+  }
+
+  // MARK: The file on the disk
+
+  @Test func aFileThatSomebodyElseHasWrittenIsNotWrittenOver() throws {
+    let document = try document()
+    _ = try document.context.person("Ben")
+    try files.memory.removeFile(atPath: DocumentFiles.url.path)
+    try files.write(["Zoe"])
+    #expect(try document.checkFile() == .changed)
+    let error = persistenceError { try document.save() }
+    #expect(error?.code == .fileChangedOnDisk)
+    #expect(error?.message.contains("Revert") == true)
+    #expect(document.hasUnsavedChanges)
+    #expect(try files.names() == ["Zoe"])
+    try document.save(as: DocumentFiles.otherURL)
+    #expect(try files.names(in: DocumentFiles.otherURL) == ["Ann", "Ben"])
+  }
+
+  @Test func aFileThatWasMovedIsFollowed() throws {
+    let document = try document()
+    _ = try document.context.person("Ben")
+    let newURL = URL(filePath: "/elsewhere/moved.heartwood")
+    try files.move(DocumentFiles.url, to: newURL)
+    #expect(try document.checkFile() == .moved(path: newURL.path))
+    let error = persistenceError { try document.save() }
+    #expect(error?.code == .fileChangedOnDisk)
+    #expect(error?.message.contains(newURL.path) == true)
+    #expect(files.paths == [newURL.path])
+    try document.setURL(newURL)
+    #expect(document.url == newURL)
+    try document.save()
+    #expect(files.paths == [newURL.path])
+    #expect(try files.names(in: newURL) == ["Ann", "Ben"])
+  }
+
+  @Test func aFileThatWasRemovedDoesNotComeBackByItself() throws {
+    let document = try document()
+    try files.memory.removeFile(atPath: DocumentFiles.url.path)
+    #expect(try document.checkFile() == .removed)
+    // Nor where there is nothing to save.
+    #expect(persistenceError { try document.save() }?.code == .fileChangedOnDisk)
+    _ = try document.context.person("Ben")
+    #expect(persistenceError { try document.save() }?.code == .fileChangedOnDisk)
+    #expect(files.paths.isEmpty)
+    try document.save(as: DocumentFiles.otherURL)
+    #expect(try files.names(in: DocumentFiles.otherURL) == ["Ann", "Ben"])
+  }
+
+  @Test func aDocumentIsSavedAgainWhereItsFileWasRemoved() throws {
+    let document = try document()
+    _ = try document.context.person("Ben")
+    try files.memory.removeFile(atPath: DocumentFiles.url.path)
+    let copy = URL(filePath: "/folder/new.heartwood")
+    try document.setURL(copy)
+    try document.save()
+    #expect(files.paths == [copy.path])
+    #expect(try files.names(in: copy) == ["Ann", "Ben"])
+  }
+
+  @Test func aReadOnlyDocumentIsSavedElsewhere() throws {
+    try files.write(["Ann"])
+    var options = StoreOptions()
+    options[.isReadOnly] = true
+    let document = try PersistentDocument(try files.coordinator(), contentsOf: DocumentFiles.url, options: options)
+    let ann = try #require(try document.context.fetch(Person.self).first)
+    ann.name = "Anna"
+    #expect(persistenceError { try document.save() }?.code == .storeReadOnly)
+    try document.save(as: DocumentFiles.otherURL, options: StoreOptions())
+    #expect(try files.names(in: DocumentFiles.otherURL) == ["Anna"])
+    #expect(try files.names() == ["Ann"])
+  }
+
+  // MARK: Observing
+
+  @Test func statesTellWhetherThereIsSomethingToSave() async throws {
+    let document = try document()
+    var states = document.states.makeAsyncIterator()
+    #expect(await states.next()?.hasUnsavedChanges == false)
+    _ = try document.context.person("Ben")
+    let edited = await states.next()
+    #expect(edited?.hasUnsavedChanges == true)
+    #expect(edited?.url == DocumentFiles.url)
+    try document.save()
+    #expect(await states.next()?.hasUnsavedChanges == false)
+    try document.save(as: DocumentFiles.otherURL)
+    #expect(await states.next()?.storeType == .xml)
+  }
+
+  @Test func itsPropertiesAreObserved() async throws {
+    let document = try document()
+    let ann = try #require(try document.context.fetch(Person.self).first)
+    for change in [{ ann.name = "Anna" }, { try document.save() }] as [@MainActor () throws -> Void] {
+      let told = Atomic<Bool>(false)
+      withObservationTracking {
+        _ = document.hasUnsavedChanges
+      } onChange: {
+        told.store(true, ordering: .relaxed)
+      }
+      try change()
+      document.context.processPendingChanges()
+      let isTold = told.load(ordering: .relaxed)
+      #expect(isTold)
+    }
+  }
+
+  @Test func statesEndWithTheDocument() async throws {
+    var states: AsyncStream<DocumentState>?
+    do {
+      let document = try document()
+      states = document.states
+      #expect(!document.hasUnsavedChanges)
+    }
+    var count = 0
+    for await _ in try #require(states) { count += 1 }
+    #expect(count <= 1)
+  }
+}

@@ -10,12 +10,21 @@ package struct CaseReport: Codable, Sendable {
   package var checksum: UInt64?
   /// Other durations that are worth a line, by name.
   package var details: [String: Double]?
+  /// By how many bytes the process's own memory, not that of mapped files, has grown for each row.
+  package var bytesPerRow: Double?
 
-  package init(seconds: Double, rows: Int, checksum: UInt64? = nil, details: [String: Double]? = nil) {
+  package init(
+    seconds: Double,
+    rows: Int,
+    checksum: UInt64? = nil,
+    details: [String: Double]? = nil,
+    bytesPerRow: Double? = nil
+  ) {
     self.seconds = seconds
     self.rows = rows
     self.checksum = checksum
     self.details = details
+    self.bytesPerRow = bytesPerRow
   }
 }
 

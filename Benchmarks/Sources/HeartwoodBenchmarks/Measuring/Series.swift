@@ -23,6 +23,12 @@ struct Series {
   var processSeconds: Spread { Spread(samples.map(\.processSeconds)) }
   var peakBytes: Int { samples.map(\.peakBytes).max() ?? 0 }
 
+  /// By how much memory has grown for each row, where the side reported it.
+  var bytesPerRow: Spread? {
+    let values = samples.compactMap { $0.report?.bytesPerRow }
+    return values.isEmpty ? nil : Spread(values)
+  }
+
   /// The durations that the side reported beside the one that counts.
   var details: [(name: String, seconds: Spread)] {
     let names = Set(samples.flatMap { $0.report?.details.map { Array($0.keys) } ?? [] })

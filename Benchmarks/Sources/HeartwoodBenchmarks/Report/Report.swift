@@ -111,6 +111,9 @@ extension Report {
 
   private func notes(on contestant: Contestant, _ series: Series) -> [String] {
     var notes = series.details.map { "\(contestant.name), \($0.name): \(Figures.spread($0.seconds))" }
+    if let memory = series.bytesPerRow {
+      notes.append("\(contestant.name), memory for each row: \(Int(memory.median.rounded())) bytes")
+    }
     if contestant.measure == .reported {
       notes.append("\(contestant.name), the whole process: \(Figures.spread(series.processSeconds))")
     }

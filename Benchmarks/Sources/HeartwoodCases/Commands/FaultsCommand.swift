@@ -10,13 +10,19 @@ struct FaultsCommand: ParsableCommand {
 
   func run() throws {
     let clock = ContinuousClock()
+    let memory = ProcessMemory.anonymousBytes
     let start = clock.now
     let context = try ToDoObject.openContext(path)
     let objects = try context.fetch(ToDoObject.self)
     let end = clock.now
     guard objects.allSatisfy(\.isFault) else { throw CaseError("An object was read by the fetch.") }
     try withExtendedLifetime(context) {
-      try CaseReport(seconds: (end - start).seconds, rows: objects.count).print()
+      let growth = memory.flatMap { before in ProcessMemory.anonymousBytes.map { Double($0 - before) } }
+      try CaseReport(
+        seconds: (end - start).seconds,
+        rows: objects.count,
+        bytesPerRow: growth.map { $0 / Double(max(1, objects.count)) }
+      ).print()
     }
   }
 }

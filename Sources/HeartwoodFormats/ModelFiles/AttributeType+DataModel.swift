@@ -25,4 +25,10 @@ extension AttributeType {
     guard let type = Self.allCases.first(where: { $0.dataModelName == name }) else { return nil }
     self = type
   }
+
+  /// The type that archives of models call `code`.
+  init?(coreDataCode code: Int) {
+    guard let type = Self.allCases.first(where: { Int($0.coreDataCode) == code }) else { return nil }
+    self = type
+  }
 }

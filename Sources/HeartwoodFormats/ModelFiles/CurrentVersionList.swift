@@ -4,37 +4,31 @@
   import Foundation
 #endif
 
-/// The property list that says which version of a model is the current one.
+/// The property list that says which version of a model is the current one: of a bundle of sources, or of a compiled one.
 struct CurrentVersionList {
-  /// The name of the folder of the current version, or nil where the list names none.
+  private static let keys = ["_XCCurrentVersionName", "NSManagedObjectModel_CurrentVersionName"]
+
+  /// The name of the current version, or nil where the list names none.
   let versionName: String?
 
   init(_ url: URL) throws(ModelFileError) {
     let bytes = try DataModelBundle.bytes(of: url)
-    guard !bytes.starts(with: "bplist".utf8) else {
-      let advice = "Convert it to XML with `plutil -convert xml1`, or name the version to read."
-      throw ModelFileError(file: url.path, "This property list is binary. \(advice)")
-    }
-    let root: XMLElement
+    let list: ArchiveValue
     do {
-      root = try XMLTreeParser.parse(bytes)
+      list = try ArchiveReader.value(of: bytes)
     } catch {
-      throw ModelFileError(file: url.path, error)
+      throw ModelFileError(file: url.path, error, "The list of versions")
     }
-    self.versionName = try Self.versionName(in: root, of: url)
-  }
-
-  private static func versionName(in root: XMLElement, of url: URL) throws(ModelFileError) -> String? {
-    guard root.name == "plist", let dictionary = root.children.first, dictionary.name == "dict" else {
-      throw ModelFileError(file: url.path, line: root.line, "This is no property list with a dictionary in it.")
+    guard case .dictionary(let members) = list else {
+      throw ModelFileError(file: url.path, "This is no property list with a dictionary in it.")
     }
-    let items = dictionary.children
-    guard let key = items.firstIndex(where: { $0.name == "key" && $0.text == "_XCCurrentVersionName" }) else {
-      return nil
+    guard let value = Self.keys.compactMap({ members[$0] }).first else {
+      versionName = nil
+      return
     }
-    guard items.indices.contains(key + 1), items[key + 1].name == "string" else {
-      throw ModelFileError(file: url.path, line: items[key].line, "The name of the current version is no string.")
+    guard case .string(let name) = value else {
+      throw ModelFileError(file: url.path, "The name of the current version is no string.")
     }
-    return items[key + 1].text
+    versionName = name
   }
 }

@@ -4,12 +4,30 @@
   import Foundation
 #endif
 
-/// The folder of a model, or of several versions of one, as Xcode lays it out.
+/// Where one model is, and in which form.
+struct DataModelLocation {
+  enum Form {
+    /// The XML of Xcode 4 and newer.
+    case contents
+    /// The diagram of Xcode 3.
+    case elements
+    /// What the model compiler makes.
+    case compiled
+  }
+
+  let url: URL
+  let form: Form
+}
+
+/// The folder of a model, or of several versions of one, as Xcode or its model compiler lays it out.
 struct DataModelBundle {
-  private static let versionSuffix = ".xcdatamodel"
+  private static let sourceSuffix = ".xcdatamodel"
+  private static let compiledSuffix = ".mom"
+  private static let optimizedSuffix = ".omo"
   private static let contentsName = "contents"
+  private static let elementsName = "elements"
   private static let currentVersionName = ".xccurrentversion"
-  private static let compiledSuffixes = [".mom", ".momd", ".omo"]
+  private static let versionInfoName = "VersionInfo.plist"
 
   private let url: URL
 
@@ -17,15 +35,19 @@ struct DataModelBundle {
     self.url = url
   }
 
-  /// The `contents` file of `version`; nil means the current version.
-  func contents(version: String?) throws(ModelFileError) -> URL {
+  /// Where `version` is; nil means the current one.
+  func location(version: String?) throws(ModelFileError) -> DataModelLocation {
     let shape = try shape()
-    guard let version else { return try contents(in: shape, currentVersion(in: shape)) }
-    let name = Self.withoutSuffix(version)
+    let name: String
+    if let version { name = Self.withoutSuffix(version) } else { name = try currentVersion(in: shape) }
     guard shape.versions.contains(name) else {
       throw error("There is no version “\(name)”. There are: \(shape.versions.joined(separator: ", ")).")
     }
-    return try contents(in: shape, name)
+    switch shape.kind {
+    case .model(let location): return location
+    case .sources: return try DataModelBundle(url.appending(path: name + Self.sourceSuffix)).location(version: nil)
+    case .compiled: return DataModelLocation(url: url.appending(path: name + Self.compiledSuffix), form: .compiled)
+    }
   }
 
   func versions() throws(ModelFileError) -> [String] {
@@ -40,7 +62,11 @@ struct DataModelBundle {
 extension DataModelBundle {
   /// What there is at the URL.
   private struct Shape {
-    enum Kind { case contentsFile, model, bundle }
+    enum Kind {
+      case model(DataModelLocation)
+      case sources
+      case compiled
+    }
     let kind: Kind
     let versions: [String]
   }
@@ -51,37 +77,46 @@ extension DataModelBundle {
     guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
       throw error("There is no such file or folder.")
     }
-    if Self.compiledSuffixes.contains(where: url.lastPathComponent.hasSuffix) {
-      throw error("Compiled models are not read yet. Give the .xcdatamodeld that this was compiled from.")
+    return isFolder ? try folderShape(names()) : try fileShape()
+  }
+
+  private func fileShape() throws(ModelFileError) -> Shape {
+    let name = url.lastPathComponent
+    if name.hasSuffix(Self.optimizedSuffix) {
+      throw error("This is a compiled model in the form of one machine. Give the .mom that lies beside it.")
     }
-    guard isFolder else { return Shape(kind: .contentsFile, versions: [ownName(of: url.deletingLastPathComponent())]) }
-    return try folderShape(names())
+    if name.hasSuffix(Self.compiledSuffix) { return model(url, .compiled, called: name) }
+    let form = name == Self.elementsName ? DataModelLocation.Form.elements : .contents
+    return model(url, form, called: url.deletingLastPathComponent().lastPathComponent)
   }
 
   private func folderShape(_ names: [String]) throws(ModelFileError) -> Shape {
-    if names.contains(Self.contentsName) { return Shape(kind: .model, versions: [ownName(of: url)]) }
-    let versions = names.filter { $0.hasSuffix(Self.versionSuffix) }.map(Self.withoutSuffix).sorted()
-    if !versions.isEmpty { return Shape(kind: .bundle, versions: versions) }
-    if names.contains("elements") {
-      throw error("This model is in the form of Xcode 3, which is not read yet. Open and save it in a newer Xcode.")
+    let own = url.lastPathComponent
+    if names.contains(Self.contentsName) {
+      return model(url.appending(path: Self.contentsName), .contents, called: own)
     }
-    throw error("There is no model here: neither a file “\(Self.contentsName)” nor a folder “*\(Self.versionSuffix)”.")
+    let sources = versions(in: names, Self.sourceSuffix)
+    if !sources.isEmpty { return Shape(kind: .sources, versions: sources) }
+    let compiled = versions(in: names, Self.compiledSuffix)
+    if !compiled.isEmpty { return Shape(kind: .compiled, versions: compiled) }
+    if names.contains(Self.elementsName) {
+      return model(url.appending(path: Self.elementsName), .elements, called: own)
+    }
+    throw error("There is no model here: neither a file “\(Self.contentsName)” nor a folder “*\(Self.sourceSuffix)”.")
   }
 
-  private func contents(in shape: Shape, _ version: String) throws(ModelFileError) -> URL {
-    switch shape.kind {
-    case .contentsFile: url
-    case .model: url.appending(path: Self.contentsName)
-    case .bundle: try DataModelBundle(url.appending(path: version + Self.versionSuffix)).contents(version: nil)
-    }
+  private func model(_ url: URL, _ form: DataModelLocation.Form, called name: String) -> Shape {
+    Shape(kind: .model(DataModelLocation(url: url, form: form)), versions: [Self.withoutSuffix(name)])
+  }
+
+  private func versions(in names: [String], _ suffix: String) -> [String] {
+    names.filter { $0.hasSuffix(suffix) }.map(Self.withoutSuffix).sorted()
   }
 
   private func currentVersion(in shape: Shape) throws(ModelFileError) -> String {
-    if shape.kind == .bundle, let name = try namedCurrentVersion() {
+    if let (name, list) = try namedCurrentVersion(in: shape) {
       guard shape.versions.contains(name) else {
-        throw error(
-          "\(Self.currentVersionName) names the version “\(name)”, which is not there. Add it, or name another."
-        )
+        throw error("\(list) names the version “\(name)”, which is not there. Add it, or name another.")
       }
       return name
     }
@@ -92,11 +127,19 @@ extension DataModelBundle {
     return only
   }
 
-  /// The version that the bundle's property list names, or nil where there is no list or it names none.
-  private func namedCurrentVersion() throws(ModelFileError) -> String? {
-    let list = url.appending(path: Self.currentVersionName)
-    guard FileManager.default.fileExists(atPath: list.path) else { return nil }
-    return try CurrentVersionList(list).versionName.map(Self.withoutSuffix)
+  /// The version that the bundle's property list names, and the list; nil where there is no list or it names none.
+  private func namedCurrentVersion(in shape: Shape) throws(ModelFileError) -> (name: String, list: String)? {
+    let list: String
+    switch shape.kind {
+    case .model: return nil
+    case .sources: list = Self.currentVersionName
+    case .compiled: list = Self.versionInfoName
+    }
+    let file = url.appending(path: list)
+    guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+    // A compiled bundle of one model says nothing new, and may be of another tool whose list has a form of its own.
+    if case .compiled = shape.kind, shape.versions.count == 1 { return nil }
+    return try CurrentVersionList(file).versionName.map { (Self.withoutSuffix($0), list) }
   }
 
   private func names() throws(ModelFileError) -> [String] {
@@ -107,16 +150,15 @@ extension DataModelBundle {
     }
   }
 
-  private func ownName(of folder: URL) -> String {
-    Self.withoutSuffix(folder.lastPathComponent)
-  }
-
   private func error(_ message: String) -> ModelFileError {
     ModelFileError(file: url.path, message)
   }
 
   private static func withoutSuffix(_ name: String) -> String {
-    name.hasSuffix(versionSuffix) ? String(name.dropLast(versionSuffix.count)) : name
+    for suffix in [sourceSuffix, compiledSuffix] where name.hasSuffix(suffix) {
+      return String(name.dropLast(suffix.count))
+    }
+    return name
   }
 
   static func bytes(of file: URL) throws(ModelFileError) -> [UInt8] {

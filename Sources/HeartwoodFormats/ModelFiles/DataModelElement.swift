@@ -3,7 +3,7 @@ struct DataModelElement {
   let xml: XMLElement
   let file: String
 
-  var line: Int { xml.line }
+  var line: Int? { xml.line }
 
   func children(_ name: String) -> [DataModelElement] {
     xml.children.filter { $0.name == name }.map { DataModelElement(xml: $0, file: file) }
@@ -26,10 +26,11 @@ struct DataModelElement {
     return text
   }
 
-  /// A flag that is off where it is not there.
-  func flag(_ attribute: String) throws(ModelFileError) -> Bool {
+  /// A flag that has its usual value where it is not there.
+  func flag(_ attribute: String, usually usual: Bool = false) throws(ModelFileError) -> Bool {
     switch text(attribute) {
-    case nil, "NO", "false": return false
+    case nil: return usual
+    case "NO", "false": return false
     case "YES", "true": return true
     case .some: throw error("“\(attribute)” is neither YES nor NO. Write one of them.")
     }

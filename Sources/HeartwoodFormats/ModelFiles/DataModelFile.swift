@@ -6,12 +6,13 @@ public import HeartwoodModel
   public import Foundation
 #endif
 
-/// A model as Xcode keeps it: read from an `.xcdatamodeld` bundle or an `.xcdatamodel` folder.
+/// A model as Xcode keeps it: read from an `.xcdatamodeld` bundle or an `.xcdatamodel` folder, of Xcode 3 too, or from what the model
+/// compiler makes of one, a `.momd` bundle or a `.mom` file.
 public struct DataModelFile: Sendable {
   /// Something in the file that the model does not have, because it cannot be represented yet.
   public struct Note: Sendable, Hashable {
-    /// The line, from 1.
-    public let line: Int
+    /// The line, from 1; nil in a file that has no lines.
+    public let line: Int?
     /// What was left out.
     public let message: String
   }
@@ -20,19 +21,25 @@ public struct DataModelFile: Sendable {
   public let url: URL
   /// The model.
   public let model: ManagedObjectModel
-  /// What the file has and the model has not, in the order of the file: fetch requests, indexes, validation rules.
+  /// What the file has and the model has not, in the order of the file. It is kept where the file is written again.
   public let notes: [Note]
+  /// The elements of the file, or those that it would have in the form of newer sources.
+  let root: XMLElement
 
-  /// Reads the model at `url`, which is an `.xcdatamodeld` bundle, an `.xcdatamodel` folder, or the `contents` file in one.
+  /// Reads the model at `url`, which is an `.xcdatamodeld` bundle, an `.xcdatamodel` folder, a file in one, a `.momd` or a `.mom`.
   ///
   /// - Parameter version: The name of a version in a bundle, with or without `.xcdatamodel`; nil means the current one.
-  /// - Throws: ``ModelFileError`` with file, line and reason, also for what would change the meaning of the model if it were
-  ///   left out: derived and composite attributes.
+  /// - Throws: ``ModelFileError`` with file, line and reason.
   public init(contentsOf url: URL, version: String? = nil) throws(ModelFileError) {
-    let source = try DataModelSource.read(DataModelBundle(url).contents(version: version))
+    let source = try DataModelSource.read(DataModelBundle(url).location(version: version))
+    self.init(source, try ManagedObjectModel(source))
+  }
+
+  init(_ source: DataModelSource, _ model: ManagedObjectModel) {
     self.url = source.url
-    self.model = try ManagedObjectModel(source)
+    self.model = model
     self.notes = source.notes
+    self.root = source.root
   }
 
   /// The names of the versions in the bundle at `url`, without `.xcdatamodel`, in alphabetical order.
@@ -49,14 +56,14 @@ public struct DataModelFile: Sendable {
 }
 
 extension ManagedObjectModel {
-  /// Reads the model at `url`, which is an `.xcdatamodeld` bundle, an `.xcdatamodel` folder, or the `contents` file in one.
+  /// Reads the model at `url`, which is an `.xcdatamodeld` bundle, an `.xcdatamodel` folder, a file in one, a `.momd` or a `.mom`.
   ///
   /// What cannot be represented yet, such as fetch requests and indexes, is left out; ``DataModelFile/notes`` says what that is.
   ///
   /// - Parameter version: The name of a version in a bundle, with or without `.xcdatamodel`; nil means the current one.
   /// - Throws: ``ModelFileError`` with file, line and reason.
   public convenience init(contentsOf url: URL, version: String? = nil) throws(ModelFileError) {
-    try self.init(DataModelSource.read(DataModelBundle(url).contents(version: version)))
+    try self.init(DataModelSource.read(DataModelBundle(url).location(version: version)))
   }
 
   convenience init(_ source: DataModelSource) throws(ModelFileError) {
@@ -64,7 +71,8 @@ extension ManagedObjectModel {
       try self.init(
         entities: source.entities,
         configurations: source.configurations,
-        versionIdentifiers: source.versionIdentifiers
+        versionIdentifiers: source.versionIdentifiers,
+        fetchRequestTemplates: source.fetchRequestTemplates
       )
     } catch {
       throw source.error(for: error)

@@ -6,12 +6,13 @@ extension DataModelReader {
     "name", "attributeType", "optional", "transient", "defaultValueString", "defaultDateTimeInterval",
     "allowsExternalBinaryDataStorage", "preserveAfterDeletion", "valueTransformerName", "customClassName", "elementID",
     "versionHashModifier", "syncable", "usesScalarValueType", "derived",
+    "derivationExpression", "indexed",
   ]
 
   /// What is read, and the entity of the inverse, which follows from the destination.
   private static let relationshipAttributes: Set<String> = [
     "name", "destinationEntity", "inverseName", "inverseEntity", "toMany", "ordered", "optional", "transient",
-    "deletionRule", "minCount", "maxCount", "elementID", "versionHashModifier", "syncable",
+    "deletionRule", "minCount", "maxCount", "indexed", "elementID", "versionHashModifier", "syncable",
   ]
 
   mutating func readAttribute(_ element: DataModelElement) throws(ModelFileError) -> AttributeDescription {
@@ -24,6 +25,7 @@ extension DataModelReader {
       isTransient: try element.flag("transient"),
       defaultValue: try defaultValue(of: element, type),
       rules: try rules(of: element, type),
+      derivationExpression: try derivation(of: element),
       allowsExternalBinaryDataStorage: try element.flag("allowsExternalBinaryDataStorage"),
       preservesValueInHistoryOnDeletion: try element.flag("preserveAfterDeletion"),
       valueTransformerName: element.filledText("valueTransformerName"),
@@ -36,15 +38,18 @@ extension DataModelReader {
 
   private func attributeType(of element: DataModelElement) throws(ModelFileError) -> AttributeType {
     let name = try element.requiredText("attributeType")
-    if try element.flag("derived") {
-      throw element.error("Derived attributes are not supported yet. Make the attribute a stored one.")
-    }
     if let type = AttributeType(dataModelName: name) { return type }
-    if name == "Composite" {
-      throw element.error("Composite attributes are not supported yet. Use one attribute for each part.")
-    }
     let names = AttributeType.allCases.map(\.dataModelName).joined(separator: ", ")
     throw element.error("The attribute type “\(name)” is not known. Write one of: \(names).")
+  }
+
+  private func derivation(of element: DataModelElement) throws(ModelFileError) -> FetchExpression? {
+    guard try element.flag("derived"), let format = element.filledText("derivationExpression") else { return nil }
+    do throws(FetchPredicateError) {
+      return try FetchExpression(format: format)
+    } catch {
+      throw element.error("The expression of the derived attribute cannot be read. \(error)")
+    }
   }
 
   mutating func readRelationship(_ element: DataModelElement) throws(ModelFileError) -> RelationshipDescription {

@@ -10,28 +10,45 @@ import HeartwoodModel
 struct DataModelReader {
   private let file: String
   private var source: DataModelSource
+  /// The composites by name.
+  private(set) var composites: [String: DataModelElement] = [:]
 
-  init(_ url: URL) {
+  init(_ url: URL, _ root: XMLElement) {
     self.file = url.path
-    self.source = DataModelSource(url: url)
+    self.source = DataModelSource(url: url, root: root)
   }
 
-  mutating func read(_ root: XMLElement) throws(ModelFileError) -> DataModelSource {
+  /// Reads the elements.
+  static func read(_ url: URL, _ root: XMLElement) throws(ModelFileError) -> DataModelSource {
+    var reader = DataModelReader(url, root)
+    return try reader.read(root)
+  }
+
+  private mutating func read(_ root: XMLElement) throws(ModelFileError) -> DataModelSource {
     let model = DataModelElement(xml: root, file: file)
     guard root.name == "model" else {
       throw model.error("The outermost element is “\(root.name)”, not “model”. This is no model file.")
     }
     source.versionIdentifiers = model.filledText("userDefinedModelVersionIdentifier").map { [$0] } ?? []
+    composites = Dictionary(
+      model.children("composite").map { ($0.text("name") ?? "", $0) },
+      uniquingKeysWith: { first, _ in first }
+    )
     for child in model.children {
       switch child.xml.name {
       case "entity": try readEntity(child)
       case "configuration": try readConfiguration(child)
-      case "elements": break
+      case "fetchRequest":
+        if let template = try fetchRequest(child) {
+          source.fetchRequestTemplates.append(template)
+          source.fetchRequestLines.append(child.line)
+        }
+      case "elements", "composite": break
       default: noteUnread(child)
       }
     }
     noteOneSidedInverses()
-    source.notes.sort { $0.line < $1.line }
+    source.notes.sort { ($0.line ?? 0) < ($1.line ?? 0) }
     return source
   }
 
@@ -57,7 +74,7 @@ struct DataModelReader {
 
   /// Notes the attributes that are not in `known`.
   mutating func noteUnknownAttributes(of element: DataModelElement, _ known: Set<String>) {
-    for name in element.xml.attributes.keys.sorted() where !known.contains(name) {
+    for name in element.xml.attributes.names.sorted() where !known.contains(name) {
       let owner = element.text("name") ?? element.xml.name
       note("“\(name)” of “\(owner)” is not represented in the model.", element)
     }
@@ -94,8 +111,7 @@ extension DataModelReader {
   ) throws(ModelFileError) {
     switch element.xml.name {
     case "attribute":
-      entity.properties.append(.attribute(try readAttribute(element)))
-      lines.properties.append(element.line)
+      try readAttributes(element, of: &entity, &lines)
     case "relationship":
       entity.properties.append(.relationship(try readRelationship(element)))
       lines.properties.append(element.line)
@@ -106,11 +122,51 @@ extension DataModelReader {
       }
     case "userInfo":
       try readUserInfo(element, into: &entity.userInfo)
-    case "compoundIndexes" where element.xml.children.isEmpty:
-      break
+    case "fetchedProperty":
+      guard let property = try fetchedProperty(element) else { break }
+      entity.fetchedProperties.append(property)
+      lines.fetchedProperties.append(element.line)
+    case "fetchIndex":
+      if let index = try fetchIndex(element) { add(index, at: element, to: &entity, &lines) }
+    case "compoundIndexes":
+      for index in compoundIndexes(element) { add(index, at: element, to: &entity, &lines) }
     default:
       noteUnread(element)
     }
+  }
+
+  /// Reads an attribute, or the parts of one that is made of others.
+  private mutating func readAttributes(
+    _ element: DataModelElement,
+    of entity: inout EntityDefinition,
+    _ lines: inout DataModelSource.EntityLines
+  ) throws(ModelFileError) {
+    guard element.text("attributeType") == "Composite" else {
+      let attribute = try readAttribute(element)
+      entity.properties.append(.attribute(attribute))
+      lines.properties.append(element.line)
+      if try element.flag("indexed") { add(Self.index(over: [attribute.name]), at: element, to: &entity, &lines) }
+      return
+    }
+    let (composite, attributes) = try readComposite(element)
+    entity.compositeAttributes.append(composite)
+    entity.properties += attributes.map(PropertyDescription.attribute)
+    lines.properties += attributes.map { _ in element.line }
+  }
+
+  /// Adds an index, unless the file has said the same in another way before.
+  private func add(
+    _ index: FetchIndexDescription,
+    at element: DataModelElement,
+    to entity: inout EntityDefinition,
+    _ lines: inout DataModelSource.EntityLines
+  ) {
+    let isKnown = entity.fetchIndexes.contains {
+      $0.elements == index.elements && $0.partialIndexPredicate == index.partialIndexPredicate
+    }
+    if isKnown && element.xml.name != "fetchIndex" { return }
+    entity.fetchIndexes.append(index)
+    lines.fetchIndexes.append(element.line)
   }
 
   private func attributeNames(in constraint: DataModelElement) throws(ModelFileError) -> [String] {

@@ -9,34 +9,68 @@ import HeartwoodModel
 /// What a `contents` file says, with the lines on which it says it, before the model is checked.
 struct DataModelSource {
   let url: URL
+  /// The outermost element.
+  let root: XMLElement
   var entities: [EntityDefinition] = []
   var configurations: [String: [String]] = [:]
   var versionIdentifiers: [String] = []
+  var fetchRequestTemplates: [FetchRequestTemplate] = []
   var notes: [DataModelFile.Note] = []
   /// The lines of each entity and what is in it, in the order of ``entities``.
   var entityLines: [EntityLines] = []
   var configurationLines: [String: Int] = [:]
+  var fetchRequestLines: [Int?] = []
 
   struct EntityLines {
-    let entity: Int
-    var properties: [Int] = []
-    var uniquenessConstraints: [Int] = []
+    let entity: Int?
+    var properties: [Int?] = []
+    var uniquenessConstraints: [Int?] = []
+    var fetchIndexes: [Int?] = []
+    var fetchedProperties: [Int?] = []
   }
 
-  /// Reads the `contents` file at `url`.
-  static func read(_ url: URL) throws(ModelFileError) -> DataModelSource {
-    let root: XMLElement
+  /// Reads the model at `location`.
+  static func read(_ location: DataModelLocation) throws(ModelFileError) -> DataModelSource {
+    let bytes = try DataModelBundle.bytes(of: location.url)
+    // Whoever has renamed a file still has what is in it.
+    if location.form == .contents, !bytes.starts(with: PropertyListFormat.binaryMagic) {
+      return try contents(bytes, location.url)
+    }
     do {
-      root = try XMLTreeParser.parse(DataModelBundle.bytes(of: url))
-    } catch let error as XMLSyntaxError {
-      throw ModelFileError(file: url.path, error)
+      return location.form == .elements ? try legacy(bytes, location.url) : try compiled(bytes, location.url)
+    } catch let error as ArchiveError {
+      throw ModelFileError(file: location.url.path, error, "The model")
     } catch let error as ModelFileError {
       throw error
     } catch {
-      throw ModelFileError(file: url.path, "\(error)")
+      throw ModelFileError(file: location.url.path, "\(error)")
     }
-    var reader = DataModelReader(url)
-    return try reader.read(root)
+  }
+
+  private static func contents(_ bytes: [UInt8], _ url: URL) throws(ModelFileError) -> DataModelSource {
+    let root: XMLElement
+    do {
+      root = try XMLTreeParser.parse(bytes)
+    } catch {
+      throw ModelFileError(file: url.path, error)
+    }
+    return try DataModelReader.read(url, root)
+  }
+
+  private static func legacy(_ bytes: [UInt8], _ url: URL) throws -> DataModelSource {
+    let (root, notes) = try LegacyModelReader.read(bytes)
+    var source = try DataModelReader.read(url, root)
+    source.notes += notes.map { DataModelFile.Note(line: nil, message: $0) }
+    return source
+  }
+
+  /// Reads a compiled model, from a file or from where a store keeps the one that it was written with.
+  static func compiled(_ bytes: [UInt8], _ url: URL) throws -> DataModelSource {
+    let contents = try CompiledModelReader.read(bytes)
+    var source = try DataModelReader.read(url, contents.root)
+    source.versionIdentifiers = contents.versionIdentifiers
+    source.notes += contents.notes.map { DataModelFile.Note(line: nil, message: $0) }
+    return source
   }
 
   /// The faults of the model, each with the line of what is at fault.
@@ -54,7 +88,10 @@ struct DataModelSource {
     case .entity(let entity): entityLines[entity].entity
     case .property(let entity, let index): entityLines[entity].properties[index]
     case .uniquenessConstraint(let entity, let index): entityLines[entity].uniquenessConstraints[index]
+    case .fetchIndex(let entity, let index): entityLines[entity].fetchIndexes[index]
+    case .fetchedProperty(let entity, let index): entityLines[entity].fetchedProperties[index]
     case .configuration(let name): configurationLines[name]
+    case .fetchRequest(let index): fetchRequestLines[index]
     }
   }
 }

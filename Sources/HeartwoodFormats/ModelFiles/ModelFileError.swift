@@ -24,6 +24,11 @@ public struct ModelFileError: Error, Sendable, Hashable {
     self.init(file: file, problems: [Problem(line: line, column: column, message: message)])
   }
 
+  init(file: String, _ error: ArchiveError, _ subject: String) {
+    let place = error.offset.map { " (at byte \($0))" } ?? ""
+    self.init(file: file, line: error.line, "\(subject) cannot be read. \(error.message)\(place)")
+  }
+
   init(file: String, _ error: XMLSyntaxError) {
     self.init(file: file, line: error.line, column: error.column, "This is not well formed XML: \(error.message)")
   }

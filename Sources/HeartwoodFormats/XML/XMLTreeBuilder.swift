@@ -10,11 +10,11 @@ final class XMLTreeBuilder {
   private(set) var refusal: XMLSyntaxError?
   private var open: [XMLElement] = []
 
-  fileprivate func begin(_ name: String, _ attributes: [String: String]) {
+  fileprivate func begin(_ name: String, _ attributes: XMLAttributes) {
     guard open.count < XMLTreeParser.deepestNesting else {
       return refuse("Elements are nested more than \(XMLTreeParser.deepestNesting) deep.")
     }
-    open.append(XMLElement(name: name, attributes: attributes, line: line))
+    open.append(XMLElement(name, attributes, line: line))
   }
 
   fileprivate func end() {
@@ -81,17 +81,17 @@ extension XMLTreeBuilder {
     String(decoding: UnsafeBufferPointer(start: start, count: start == nil ? 0 : max(0, count)), as: UTF8.self)
   }
 
-  /// The attributes by name. The parser gives five pointers for each: name, prefix, namespace, and the ends of the value.
+  /// The attributes, of which no two have one name. The parser gives five pointers for each: name, prefix, namespace, and the ends of the value.
   private static func attributes(
     _ pointers: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?,
     count: Int
-  ) -> [String: String] {
-    guard let pointers else { return [:] }
-    var attributes: [String: String] = [:]
+  ) -> XMLAttributes {
+    var attributes = XMLAttributes()
+    guard let pointers else { return attributes }
     for number in 0..<max(0, count) {
       let fields = pointers + number * 5
       guard let start = fields[3], let end = fields[4] else { continue }
-      attributes[qualified(fields[0], fields[1])] = text(start, count: end - start)
+      attributes.append(qualified(fields[0], fields[1]), text(start, count: end - start))
     }
     return attributes
   }

@@ -3,7 +3,7 @@ extension AttributeDescription: Codable {
     case name, type, optional, transient
     case defaultValue = "default"
     case minValue, maxValue, minLength, maxLength, pattern, predicates
-    case externalStorage, preservedOnDeletion, transformer
+    case derivation, externalStorage, preservedOnDeletion, transformer
     case valueClass, renamingIdentifier, versionHashModifier, userInfo
   }
 
@@ -23,6 +23,7 @@ extension AttributeDescription: Codable {
     try container.encodeIfPresent(rules.maxLength, forKey: .maxLength)
     try container.encodeIfPresent(rules.pattern, forKey: .pattern)
     if !rules.predicates.isEmpty { try container.encode(rules.predicates, forKey: .predicates) }
+    try container.encodeIfPresent(derivationExpression, forKey: .derivation)
     try container.encodeIfSet(allowsExternalBinaryDataStorage, forKey: .externalStorage)
     try container.encodeIfSet(preservesValueInHistoryOnDeletion, forKey: .preservedOnDeletion)
     try container.encodeIfPresent(valueTransformerName, forKey: .transformer)
@@ -62,6 +63,7 @@ extension AttributeDescription: Codable {
       isTransient: try container.flag(forKey: .transient),
       defaultValue: try Self.value("default", of: type, forKey: .defaultValue, in: container),
       rules: try Self.rules(of: type, in: container),
+      derivationExpression: try container.decodeIfPresent(FetchExpression.self, forKey: .derivation),
       allowsExternalBinaryDataStorage: try container.flag(forKey: .externalStorage),
       preservesValueInHistoryOnDeletion: try container.flag(forKey: .preservedOnDeletion),
       valueTransformerName: try container.text(forKey: .transformer),

@@ -2,7 +2,8 @@ extension EntityDefinition: Codable {
   private enum Key: String, CodingKey {
     case name
     case className = "class"
-    case abstract, parent, properties, unique, renamingIdentifier, versionHashModifier, userInfo
+    case abstract, parent, properties, unique, fetchedProperties, indexes, composites, renamingIdentifier,
+      versionHashModifier, userInfo
   }
 
   /// Writes the entity as `Formats/Model/README.md` says.
@@ -14,6 +15,9 @@ extension EntityDefinition: Codable {
     try container.encodeIfPresent(superentityName, forKey: .parent)
     try container.encodeIfNotEmpty(properties, forKey: .properties)
     try container.encodeIfNotEmpty(uniquenessConstraints, forKey: .unique)
+    try container.encodeIfNotEmpty(fetchedProperties, forKey: .fetchedProperties)
+    try container.encodeIfNotEmpty(fetchIndexes, forKey: .indexes)
+    try container.encodeIfNotEmpty(compositeAttributes, forKey: .composites)
     try container.encodeIfPresent(renamingIdentifier, forKey: .renamingIdentifier)
     try container.encodeIfPresent(versionHashModifier, forKey: .versionHashModifier)
     try container.encodeIfNotEmpty(userInfo, forKey: .userInfo)
@@ -29,6 +33,9 @@ extension EntityDefinition: Codable {
       superentityName: try container.text(forKey: .parent),
       properties: try container.list(of: PropertyDescription.self, forKey: .properties),
       uniquenessConstraints: try container.list(of: [String].self, forKey: .unique),
+      fetchedProperties: try container.list(of: FetchedPropertyDescription.self, forKey: .fetchedProperties),
+      fetchIndexes: try container.list(of: FetchIndexDescription.self, forKey: .indexes),
+      compositeAttributes: try container.list(of: CompositeAttributeDescription.self, forKey: .composites),
       renamingIdentifier: try container.text(forKey: .renamingIdentifier),
       versionHashModifier: try container.text(forKey: .versionHashModifier),
       userInfo: try container.userInfo(forKey: .userInfo)

@@ -37,7 +37,9 @@ extension ManagedObjectModel: Codable {
     try self.init(
       entities: document.entities,
       configurations: document.configurations,
-      versionIdentifiers: document.versionIdentifiers
+      versionIdentifiers: document.versionIdentifiers,
+      fetchRequestTemplates: document.fetchRequestTemplates,
+      localizationDictionary: document.localizationDictionary
     )
   }
 }

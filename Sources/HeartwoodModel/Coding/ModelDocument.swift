@@ -1,7 +1,7 @@
 /// What is written of a model, before it is checked.
 struct ModelDocument: Codable {
   private enum Key: String, CodingKey {
-    case format, entities, configurations, versionIdentifiers
+    case format, entities, configurations, versionIdentifiers, fetchRequests, localization
   }
 
   /// The version of the form in which a model is written.
@@ -10,11 +10,15 @@ struct ModelDocument: Codable {
   let entities: [EntityDefinition]
   let configurations: [String: [String]]
   let versionIdentifiers: [String]
+  let fetchRequestTemplates: [FetchRequestTemplate]
+  let localizationDictionary: [String: String]
 
   init(_ model: ManagedObjectModel) {
     self.entities = model.entities.map(\.definition)
     self.configurations = model.configurations
     self.versionIdentifiers = model.versionIdentifiers
+    self.fetchRequestTemplates = model.fetchRequestTemplates
+    self.localizationDictionary = model.localizationDictionary
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -23,6 +27,8 @@ struct ModelDocument: Codable {
     try container.encode(entities, forKey: .entities)
     try container.encodeIfNotEmpty(configurations, forKey: .configurations)
     try container.encodeIfNotEmpty(versionIdentifiers, forKey: .versionIdentifiers)
+    try container.encodeIfNotEmpty(fetchRequestTemplates, forKey: .fetchRequests)
+    try container.encodeIfNotEmpty(localizationDictionary, forKey: .localization)
   }
 
   init(from decoder: any Decoder) throws {
@@ -38,5 +44,7 @@ struct ModelDocument: Codable {
     self.entities = try container.decode([EntityDefinition].self, forKey: .entities)
     self.configurations = try container.decodeIfPresent([String: [String]].self, forKey: .configurations) ?? [:]
     self.versionIdentifiers = try container.list(of: String.self, forKey: .versionIdentifiers)
+    self.fetchRequestTemplates = try container.list(of: FetchRequestTemplate.self, forKey: .fetchRequests)
+    self.localizationDictionary = try container.userInfo(forKey: .localization)
   }
 }

@@ -12,6 +12,8 @@ public struct AttributeDescription: Sendable, Hashable {
   public var defaultValue: PropertyValue
   /// What values have to keep to beyond their type, before they may be saved.
   public var rules: AttributeRules
+  /// What the value is computed from when an object is saved; nil for an attribute that is set.
+  public var derivationExpression: FetchExpression?
   /// Whether a store may keep large data in files beside its own.
   public var allowsExternalBinaryDataStorage: Bool
   /// Whether the value is kept in the tombstone of a deleted object.
@@ -35,6 +37,7 @@ public struct AttributeDescription: Sendable, Hashable {
     isTransient: Bool = false,
     defaultValue: PropertyValue = .null,
     rules: AttributeRules = AttributeRules(),
+    derivationExpression: FetchExpression? = nil,
     allowsExternalBinaryDataStorage: Bool = false,
     preservesValueInHistoryOnDeletion: Bool = false,
     valueTransformerName: String? = nil,
@@ -49,6 +52,7 @@ public struct AttributeDescription: Sendable, Hashable {
     self.isTransient = isTransient
     self.defaultValue = defaultValue
     self.rules = rules
+    self.derivationExpression = derivationExpression
     self.allowsExternalBinaryDataStorage = allowsExternalBinaryDataStorage
     self.preservesValueInHistoryOnDeletion = preservesValueInHistoryOnDeletion
     self.valueTransformerName = valueTransformerName

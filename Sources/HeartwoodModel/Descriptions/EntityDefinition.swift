@@ -14,6 +14,12 @@ public struct EntityDefinition: Sendable, Hashable {
   public var properties: [PropertyDescription]
   /// Groups of attribute names; no two objects have the same values in all attributes of a group.
   public var uniquenessConstraints: [[String]]
+  /// The properties whose objects are fetched, beside ``properties``, which stores keep.
+  public var fetchedProperties: [FetchedPropertyDescription]
+  /// By which values objects shall be found fast.
+  public var fetchIndexes: [FetchIndexDescription]
+  /// Which of the ``properties`` belong together.
+  public var compositeAttributes: [CompositeAttributeDescription]
   /// The name that the entity had in the version of the model before this one, where it was renamed.
   public var renamingIdentifier: String?
   /// A text that changes the version hash, for a change that the description does not show.
@@ -29,6 +35,9 @@ public struct EntityDefinition: Sendable, Hashable {
     superentityName: String? = nil,
     properties: [PropertyDescription] = [],
     uniquenessConstraints: [[String]] = [],
+    fetchedProperties: [FetchedPropertyDescription] = [],
+    fetchIndexes: [FetchIndexDescription] = [],
+    compositeAttributes: [CompositeAttributeDescription] = [],
     renamingIdentifier: String? = nil,
     versionHashModifier: String? = nil,
     userInfo: [String: String] = [:]
@@ -39,6 +48,9 @@ public struct EntityDefinition: Sendable, Hashable {
     self.superentityName = superentityName
     self.properties = properties
     self.uniquenessConstraints = uniquenessConstraints
+    self.fetchedProperties = fetchedProperties
+    self.fetchIndexes = fetchIndexes
+    self.compositeAttributes = compositeAttributes
     self.renamingIdentifier = renamingIdentifier
     self.versionHashModifier = versionHashModifier
     self.userInfo = userInfo

@@ -102,6 +102,19 @@ extension EntityDescription {
   /// All attributes, the inherited ones first.
   public var attributes: [AttributeDescription] { properties.compactMap(\.attribute) }
 
+  /// All fetched properties, the inherited ones first.
+  public var fetchedProperties: [FetchedPropertyDescription] {
+    (superentity?.fetchedProperties ?? []) + definition.fetchedProperties
+  }
+
+  /// All fetch indexes, the inherited ones first.
+  public var fetchIndexes: [FetchIndexDescription] { (superentity?.fetchIndexes ?? []) + definition.fetchIndexes }
+
+  /// All composite attributes, the inherited ones first.
+  public var compositeAttributes: [CompositeAttributeDescription] {
+    (superentity?.compositeAttributes ?? []) + definition.compositeAttributes
+  }
+
   /// All relationships, the inherited ones first.
   public var relationships: [RelationshipDescription] { properties.compactMap(\.relationship) }
 

@@ -8,6 +8,11 @@ public final class ManagedObjectModel: Sendable {
   public let configurations: [String: [String]]
   /// Names that the author gave to this version of the model.
   public let versionIdentifiers: [String]
+  /// The fetch requests that the model holds, in declared order.
+  public let fetchRequestTemplates: [FetchRequestTemplate]
+  /// What entities, properties and errors are called in the user's language, by the keys of Core Data's tables of texts:
+  /// `Entity/Person`, `Property/name/Entity/Person`.
+  public let localizationDictionary: [String: String]
   private let ordinalsByName: [String: Int]
 
   /// Makes a model of `definitions`.
@@ -16,13 +21,21 @@ public final class ManagedObjectModel: Sendable {
   public init(
     entities definitions: [EntityDefinition],
     configurations: [String: [String]] = [:],
-    versionIdentifiers: [String] = []
+    versionIdentifiers: [String] = [],
+    fetchRequestTemplates: [FetchRequestTemplate] = [],
+    localizationDictionary: [String: String] = [:]
   ) throws(ModelValidationError) {
-    let faults = ModelValidator(definitions: definitions, configurations: configurations).faults()
+    let faults = ModelValidator(
+      definitions: definitions,
+      configurations: configurations,
+      fetchRequestTemplates: fetchRequestTemplates
+    ).faults()
     guard faults.isEmpty else { throw ModelValidationError(faults: faults) }
     self.entities = ModelResolver(definitions: definitions).resolve()
     self.configurations = configurations
     self.versionIdentifiers = versionIdentifiers
+    self.fetchRequestTemplates = fetchRequestTemplates
+    self.localizationDictionary = localizationDictionary
     self.ordinalsByName = Dictionary(
       definitions.enumerated().map { ($0.element.name, $0.offset) },
       uniquingKeysWith: { first, _ in first }
@@ -38,6 +51,11 @@ extension ManagedObjectModel {
 
   /// All entities. Made anew at each call: O(n).
   public var entitiesByName: [String: EntityDescription] { ordinalsByName.mapValues { entities[$0] } }
+
+  /// The fetch request that the model holds under `name`, or nil where there is none. O(n).
+  public func fetchRequestTemplate(named name: String) -> FetchRequestTemplate? {
+    fetchRequestTemplates.first { $0.name == name }
+  }
 
   /// The entities of `configuration`, in declared order; nil means the default one, of all entities.
   ///
@@ -57,10 +75,12 @@ extension ManagedObjectModel {
 }
 
 extension ManagedObjectModel: Hashable {
-  /// Whether the definitions, configurations and version identifiers are the same.
+  /// Whether the definitions are the same, and all that the model has beside them.
   public static func == (left: ManagedObjectModel, right: ManagedObjectModel) -> Bool {
     left === right
       || (left.configurations == right.configurations && left.versionIdentifiers == right.versionIdentifiers
+        && left.fetchRequestTemplates == right.fetchRequestTemplates
+        && left.localizationDictionary == right.localizationDictionary
         && left.entities.map(\.definition) == right.entities.map(\.definition))
   }
 

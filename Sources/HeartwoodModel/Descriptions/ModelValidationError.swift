@@ -17,7 +17,10 @@ public struct ModelFault: Sendable, Hashable {
     case entity(Int)
     case property(entity: Int, index: Int)
     case uniquenessConstraint(entity: Int, index: Int)
+    case fetchIndex(entity: Int, index: Int)
+    case fetchedProperty(entity: Int, index: Int)
     case configuration(String)
+    case fetchRequest(Int)
   }
 }
 

@@ -7,10 +7,16 @@ struct ModelValidator {
 
   let index: DefinitionIndex
   private let configurations: [String: [String]]
+  let fetchRequestTemplates: [FetchRequestTemplate]
 
-  init(definitions: [EntityDefinition], configurations: [String: [String]]) {
+  init(
+    definitions: [EntityDefinition],
+    configurations: [String: [String]],
+    fetchRequestTemplates: [FetchRequestTemplate] = []
+  ) {
     self.index = DefinitionIndex(definitions)
     self.configurations = configurations
+    self.fetchRequestTemplates = fetchRequestTemplates
   }
 
   /// All faults in the order of the definitions, those of the configurations last; none where the model is sound.
@@ -22,9 +28,11 @@ struct ModelValidator {
       checkParent(of: entity, inheritance, &faults)
       checkProperties(of: entity, &faults)
       checkUniquenessConstraints(of: entity, &faults)
+      checkFetching(of: entity, &faults)
     }
     if faults.isEmpty { checkSize(&faults) }
     for name in configurations.keys.sorted() { checkConfiguration(name, &faults) }
+    checkFetchRequestTemplates(&faults)
     return faults
   }
 }
@@ -126,9 +134,12 @@ extension ModelValidator {
 
   private func path(of location: ModelFault.Location) -> String {
     switch location {
-    case .entity(let entity), .uniquenessConstraint(let entity, _): entityPath(entity)
+    case .entity(let entity), .uniquenessConstraint(let entity, _), .fetchIndex(let entity, _),
+      .fetchedProperty(let entity, _):
+      entityPath(entity)
     case .property(let entity, let index): entityPath(entity) + "." + propertyPath(entity, index)
     case .configuration(let name): "configuration \(name)"
+    case .fetchRequest(let number): "fetch request \(fetchRequestTemplates[number].name)"
     }
   }
 

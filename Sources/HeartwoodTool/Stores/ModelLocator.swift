@@ -76,7 +76,7 @@ struct ModelLocator {
 
   private func dataModel(at path: String) throws -> LocatedModel {
     let file = try DataModelFile(contentsOf: URL(filePath: path))
-    let notes = file.notes.map { "\(file.url.path):\($0.line): \($0.message)" }
+    let notes = file.notes.map { "\(file.url.path):\($0.line.map { "\($0):" } ?? "") \($0.message)" }
     return LocatedModel(file.model, path: path, notes: notes)
   }
 

@@ -66,11 +66,12 @@ struct DataModelBundleTests {
       (current("Z.xcdatamodel"), nil, "names the version “Z”, which is not there"),
       (current("../../secret"), nil, "which is not there"),
       (list("<key>_XCCurrentVersionName</key><integer>1</integer>"), nil, "is no string"),
-      (list("<key>_XCCurrentVersionName</key>"), nil, "is no string"),
-      ("bplist00\u{0}", nil, "This property list is binary"),
-      ("<plist><dict>", nil, "not well formed XML"),
-      ("<dict/>", nil, "no property list with a dictionary"),
-      ("", nil, "not well formed XML"),
+      (list("<key>_XCCurrentVersionName</key>"), nil, "a key without a value"),
+      ("bplist00\u{0}", nil, "too short"),
+      ("<plist><dict>", nil, "neither a binary property list nor one in XML"),
+      ("<dict/>", nil, "no property list with one value"),
+      ("<plist><array/></plist>", nil, "no property list with a dictionary"),
+      ("", nil, "neither a binary property list nor one in XML"),
     ] as [(String?, String?, String)]
   )
   func faults(_ list: String?, _ version: String?, _ message: String) throws {
@@ -85,9 +86,11 @@ struct DataModelBundleTests {
     "What is no model is refused with a reason",
     arguments: [
       ("nothing/here.xcdatamodeld", nil, "no such file"),
-      ("Old.xcdatamodel", "elements", "Xcode 3"),
+      ("Old.xcdatamodel", "elements", "The model cannot be read"),
       ("Empty.xcdatamodeld", "readme.txt", "There is no model here"),
-      ("Some.momd", "Some.mom", "Compiled models are not read yet"),
+      ("Some.momd", "Some.mom", "The model cannot be read"),
+      ("Some.momd/Some.omo", nil, "no such file"),
+      ("Other.momd", "Other.omo", "There is no model here"),
     ]
   )
   func noModel(_ path: String, _ file: String?, _ message: String) throws {

@@ -17,11 +17,27 @@ struct DataModelFileTests {
   func notes() throws {
     let folder = try TemporaryFolder()
     let file = try DataModelFile(contentsOf: folder.write(ModelFixture.notes, to: "contents"))
-    #expect(file.notes.map(\.line) == [3, 4, 5, 5, 6, 6, 7, 8, 11, 15, 20, 23, 24])
+    #expect(file.notes.map(\.line) == [3, 4, 5, 6, 6, 7, 20, 25])
     #expect(file.notes.first?.message == "“coreSpotlightDisplayNameExpression” of “A” is not represented in the model.")
-    #expect(file.notes.last?.message == "The element “composite” “C” is not represented in the model.")
+    #expect(file.notes.last?.message == "The element “novelty” “N” is not represented in the model.")
     #expect(file.model.entity(named: "B")?.relationships.map(\.hasOneSidedInverse) == [true, false])
     #expect(file.model.entities.first?.properties.count == 4)
+  }
+
+  @Test("What tells how objects are fetched is read, and what is made of other attributes")
+  func fetching() throws {
+    let folder = try TemporaryFolder()
+    let file = try DataModelFile(contentsOf: folder.write(ModelFixture.fetching, to: "contents"))
+    #expect(file.model == (try ModelFixture.fetchingModel()))
+    #expect(file.notes.isEmpty)
+    #expect(try ManagedObjectModel(encoded: file.model.encoded()) == file.model)
+  }
+
+  @Test("The indexes of older versions of Xcode are read")
+  func olderIndexes() throws {
+    let folder = try TemporaryFolder()
+    let file = try DataModelFile(contentsOf: folder.write(ModelFixture.notes, to: "contents"))
+    #expect(file.model.entity(named: "A")?.fetchIndexes.map(\.name) == ["byBIndex", "byA"])
   }
 
   @Test("The example's model")

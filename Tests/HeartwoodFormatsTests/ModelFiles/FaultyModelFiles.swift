@@ -71,14 +71,67 @@ extension FaultyModelFile {
     attribute("an attribute without a type", "“attribute” has no “attributeType”", "name=\"a\""),
     attribute("an unknown type", "The attribute type “Text” is not known", "name=\"a\" attributeType=\"Text\""),
     attribute(
-      "a derived attribute",
-      "Derived attributes are not supported yet",
-      "name=\"a\" attributeType=\"String\" derived=\"YES\" derivationExpression=\"b.name\""
+      "a derivation that is no expression",
+      "The expression of the derived attribute cannot be read",
+      "name=\"a\" attributeType=\"String\" derived=\"YES\" derivationExpression=\"b +\""
     ),
     attribute(
-      "a composite attribute",
-      "Composite attributes are not supported yet",
+      "a composite that is not there",
+      "The composite “C” does not exist",
       "name=\"a\" attributeType=\"Composite\" composite=\"C\""
+    ),
+    faulty(
+      "a composite that is a part of itself",
+      line: 2,
+      "has too many parts, or is a part of itself",
+      """
+      <model>
+      <composite name="C"><attribute name="c" attributeType="Composite" composite="C"/></composite>
+      <entity name="A"><attribute name="a" attributeType="Composite" composite="C"/></entity>
+      </model>
+      """
+    ),
+    faulty(
+      "a composite of very many parts",
+      line: 3,
+      "has more than 1000 parts",
+      "<model>\n<composite name=\"C\">"
+        + (0..<1_001).map { "<attribute name=\"a\($0)\" attributeType=\"String\"/>\n" }.joined(separator: "").replacing(
+          "\n",
+          with: " "
+        )
+        + "</composite>\n<entity name=\"A\"><attribute name=\"a\" attributeType=\"Composite\" composite=\"C\"/></entity>\n</model>"
+    ),
+    faulty(
+      "an index of a property that is not there",
+      line: 3,
+      "which the entity does not have",
+      "<model>\n<entity name=\"A\">\n<fetchIndex name=\"i\"><fetchIndexElement property=\"x\"/></fetchIndex>\n</entity>\n</model>"
+    ),
+    faulty(
+      "a fetch request of an entity that is not there",
+      line: 2,
+      "It fetches objects of “B”, which does not exist",
+      "<model>\n<fetchRequest name=\"r\" entity=\"B\"/>\n</model>"
+    ),
+    faulty(
+      "a fetched property without a fetch request",
+      line: 3,
+      "has no fetch request",
+      "<model>\n<entity name=\"A\">\n<fetchedProperty name=\"f\"/>\n</entity>\n</model>"
+    ),
+    faulty(
+      "a fetched property called as an attribute",
+      line: 4,
+      "has another property called “f”",
+      """
+      <model>
+      <entity name="A">
+      <attribute name="f" attributeType="String"/>
+      <fetchedProperty name="f"><fetchRequest name="r" entity="A"/></fetchedProperty>
+      </entity>
+      </model>
+      """
     ),
     relationship("a relationship without a destination", "has no “destinationEntity”", "name=\"r\""),
     faulty("a configuration without a name", line: 2, "has no “name”", "<model>\n<configuration/>\n</model>"),

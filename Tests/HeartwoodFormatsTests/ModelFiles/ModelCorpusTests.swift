@@ -9,27 +9,55 @@ import Testing
   .enabled(if: ModelCorpus.folder != nil, "set HEARTWOOD_CORPUS to the folder of the corpus")
 )
 struct ModelCorpusTests {
-  /// The models that are refused, and why: all for what is not supported yet.
-  private static let refusals = [
-    "Composite attributes are not supported yet",
-    "Derived attributes are not supported yet",
-  ]
-
-  @Test("Every model is read, or refused for a reason that is known")
+  @Test("Every model is read")
   func models() throws {
     let files = try ModelCorpus.files(named: "contents")
     #expect(files.count >= 165)
-    var refused: [String] = []
     for file in files {
-      do {
-        let model = try DataModelFile(contentsOf: file).model
-        #expect(try ManagedObjectModel(encoded: model.encoded()) == model, "\(file.path)")
-      } catch let error as ModelFileError {
-        refused.append("\(error)")
-        #expect(Self.refusals.contains { error.message.contains($0) }, "\(error)")
-      }
+      let model = try DataModelFile(contentsOf: file).model
+      #expect(try ManagedObjectModel(encoded: model.encoded()) == model, "\(file.path)")
     }
-    print("\(files.count - refused.count) of \(files.count) models read; refused:\n" + refused.joined(separator: "\n"))
+  }
+
+  @Test("Every model that is read and written is the same XML, and a new file of it says the same")
+  func writing() throws {
+    let folder = try TemporaryFolder()
+    for url in try ModelCorpus.files(named: "contents") {
+      let (data, file) = (try Data(contentsOf: url), try DataModelFile(contentsOf: url))
+      #expect(try CanonicalXML.lines(of: file.contents()) == CanonicalXML.lines(of: data), "\(url.path)")
+      let fresh = try folder.write(file.model.dataModelContents(), to: "contents")
+      #expect(try ManagedObjectModel(contentsOf: fresh) == file.model, "\(url.path)")
+    }
+  }
+
+  @Test("Every model of Xcode 3 is read, and becomes a newer file that says the same")
+  func legacy() throws {
+    let folder = try TemporaryFolder()
+    let files = try ModelCorpus.files(named: "elements")
+    #expect(files.count >= 7)
+    for url in files {
+      let file = try DataModelFile(contentsOf: url)
+      #expect(file.model.entities.count > 1, "\(url.path)")
+      let newer = try folder.write(file.contents(), to: "contents")
+      #expect(try ManagedObjectModel(contentsOf: newer) == file.model, "\(url.path)")
+    }
+  }
+
+  @Test("Every compiled model is read, and has the hashes that its bundle lists")
+  func compiled() throws {
+    let files = try ModelCorpus.files(withSuffix: ".mom")
+    #expect(files.count >= 7)
+    for url in files {
+      let file = try DataModelFile(contentsOf: url)
+      #expect(!file.model.entities.isEmpty, "\(url.path)")
+      let list = url.deletingLastPathComponent().appending(path: "VersionInfo.plist")
+      guard let data = try? Data(contentsOf: list),
+        let info = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
+        let hashes = info["NSManagedObjectModel_VersionHashes"] as? [String: [String: Data]]
+      else { continue }
+      let name = url.deletingPathExtension().lastPathComponent
+      #expect(file.model.entityVersionHashesByName == hashes[name], "\(url.path)")
+    }
   }
 
   @Test("The current version of every bundle is found, or it is said why not: not every version is in the corpus")
@@ -74,10 +102,10 @@ struct ModelCorpusTests {
     print("seed \(seed)")
     var generator = SeededGenerator(seed: seed)
     let folder = try TemporaryFolder()
-    for file in try ModelCorpus.files(named: "contents") {
+    for file in try ["/contents", "/elements", ".mom"].flatMap({ try ModelCorpus.files(withSuffix: $0) }) {
       let data = try Data(contentsOf: file)
       for _ in 0..<20 {
-        let copy = try folder.write(generator.mutated(data), to: "contents")
+        let copy = try folder.write(generator.mutated(data), to: file.lastPathComponent)
         do throws(ModelFileError) { _ = try DataModelFile(contentsOf: copy) } catch {
           #expect(!error.message.isEmpty, "seed \(seed)")
         }
@@ -113,9 +141,11 @@ enum ModelCorpus {
   }
 
   /// All files of a name in the corpus.
-  static func files(named name: String) throws -> [URL] {
+  static func files(named name: String) throws -> [URL] { try files(withSuffix: "/" + name) }
+
+  static func files(withSuffix suffix: String) throws -> [URL] {
     let folder = try #require(folder)
     let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
-    return paths.filter { $0.hasSuffix("/" + name) }.sorted().map { folder.appending(path: $0) }
+    return paths.filter { $0.hasSuffix(suffix) }.sorted().map { folder.appending(path: $0) }
   }
 }

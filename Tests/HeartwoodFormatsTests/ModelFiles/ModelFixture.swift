@@ -202,6 +202,120 @@ enum ModelFixture {
     )
   }
 
+  /// A model with everything in it that tells how objects are fetched, and what is made of other attributes.
+  static let fetching = """
+    <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+    <model type="com.apple.IDECoreDataModeler.DataModel" userDefinedModelVersionIdentifier="">
+        <entity name="Person">
+            <attribute name="name" attributeType="String"/>
+            <attribute name="friendCount" optional="YES" attributeType="Integer 64" derived="YES" derivationExpression="friends.@count"/>
+            <attribute name="home" optional="YES" attributeType="Composite" composite="Address" elementID="house">
+                <userInfo>
+                    <entry key="a" value="b"/>
+                </userInfo>
+            </attribute>
+            <relationship name="friends" optional="YES" toMany="YES" deletionRule="Nullify" destinationEntity="Person"/>
+            <fetchedProperty name="namesakes" optional="YES" elementID="twins">
+                <fetchRequest name="fetchedPropertyFetchRequest" entity="Person" predicateString="name == $FETCH_SOURCE.name"/>
+                <userInfo>
+                    <entry key="c" value="d"/>
+                </userInfo>
+            </fetchedProperty>
+            <fetchIndex name="byName" partialIndexPredicate="friendCount &gt; 2">
+                <fetchIndexElement property="name" type="Binary" order="descending"/>
+                <fetchIndexElement expression="lowercase:(name)" type="RTree" order="ascending"/>
+            </fetchIndex>
+        </entity>
+        <fetchRequest name="called" entity="Person" predicateString="name BEGINSWITH[cd] $NAME" resultType="2" fetchLimit="10" fetchBatchSize="5" includeSubentities="NO" includePropertyValues="NO" includesPendingChanges="NO" returnObjectsAsFaults="NO" returnDistinctResults="YES"/>
+        <fetchRequest name="all" entity="Person"/>
+        <composite name="Address">
+            <attribute name="street" optional="YES" attributeType="String" defaultValueString="Main"/>
+            <attribute name="place" attributeType="Composite" composite="Place"/>
+        </composite>
+        <composite name="Place">
+            <attribute name="city" attributeType="String"/>
+        </composite>
+    </model>
+    """
+
+  static func fetchingModel() throws -> ManagedObjectModel {
+    let request = FetchRequestTemplate(
+      name: "fetchedPropertyFetchRequest",
+      entityName: "Person",
+      predicate: try FetchPredicate(format: "name == $FETCH_SOURCE.name")
+    )
+    return try ManagedObjectModel(
+      entities: [try fetchingPerson(request)],
+      fetchRequestTemplates: [
+        FetchRequestTemplate(
+          name: "called",
+          entityName: "Person",
+          predicate: try FetchPredicate(format: "name BEGINSWITH[cd] $NAME"),
+          resultType: .dictionaries,
+          fetchLimit: 10,
+          fetchBatchSize: 5,
+          includesSubentities: false,
+          includesPropertyValues: false,
+          includesPendingChanges: false,
+          returnsObjectsAsFaults: false,
+          returnsDistinctResults: true
+        ),
+        FetchRequestTemplate(name: "all", entityName: "Person"),
+      ]
+    )
+  }
+
+  private static func fetchingPerson(_ request: FetchRequestTemplate) throws -> EntityDefinition {
+    EntityDefinition(
+      name: "Person",
+      properties: [
+        .attribute("name", .string),
+        .attribute(
+          AttributeDescription(
+            name: "friendCount",
+            type: .integer64,
+            derivationExpression: try FetchExpression(format: "friends.@count")
+          )
+        ),
+        .attribute("home_street", .string, optional: true, default: .string("Main"), renamedFrom: "house_street"),
+        .attribute("home_place_city", .string, optional: true, renamedFrom: "house_place_city"),
+        .toMany("friends", "Person", inverse: nil),
+      ],
+      fetchedProperties: [
+        FetchedPropertyDescription(
+          name: "namesakes",
+          fetchRequest: request,
+          renamingIdentifier: "twins",
+          userInfo: ["c": "d"]
+        )
+      ],
+      fetchIndexes: [
+        FetchIndexDescription(
+          name: "byName",
+          elements: [
+            FetchIndexElementDescription(.property("name"), isAscending: false),
+            FetchIndexElementDescription(
+              .expression(try FetchExpression(format: "lowercase:(name)")),
+              collationType: .rTree
+            ),
+          ],
+          partialIndexPredicate: try FetchPredicate(format: "friendCount > 2")
+        )
+      ],
+      compositeAttributes: [
+        CompositeAttributeDescription(
+          name: "home",
+          compositeName: "Address",
+          elements: [
+            .init(name: "street", attributeName: "home_street"),
+            .init(name: "place.city", attributeName: "home_place_city"),
+          ],
+          userInfo: ["a": "b"]
+        )
+      ]
+    )
+  }
+
   /// A model with everything in it that is not represented.
   static let notes = """
     <?xml version="1.0"?>
@@ -228,6 +342,7 @@ enum ModelFixture {
         </entity>
         <fetchRequest name="R" entity="A" predicateString="a == 1"/>
         <composite name="C"/>
+        <novelty name="N" a="1"><inner b="2">text &amp; more</inner></novelty>
         <elements/>
     </model>
     """

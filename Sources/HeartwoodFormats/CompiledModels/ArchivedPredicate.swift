@@ -1,0 +1,122 @@
+import HeartwoodModel
+
+/// Reads the archives of predicates and expressions.
+///
+/// They are trees, but an archive may lead in a circle: how deep one is read is bounded.
+enum ArchivedPredicate {
+  private static let deepestNesting = 100
+
+  static func predicate(_ node: ArchiveNode) -> FetchPredicate? { predicate(node, depth: 0) }
+
+  static func expression(_ node: ArchiveNode) -> FetchExpression? { expression(node, depth: 0) }
+
+  private static func predicate(_ node: ArchiveNode, depth: Int) -> FetchPredicate? {
+    guard depth < deepestNesting else { return nil }
+    switch node.className {
+    case "NSTruePredicate": return .literal(true)
+    case "NSFalsePredicate": return .literal(false)
+    case "NSCompoundPredicate": return compound(node, depth: depth)
+    case "NSComparisonPredicate": return comparison(node, depth: depth)
+    default: return nil
+    }
+  }
+
+  private static func compound(_ node: ArchiveNode, depth: Int) -> FetchPredicate? {
+    guard let items = node["NSSubpredicates"]?.items else { return nil }
+    let terms = items.compactMap { predicate($0, depth: depth + 1) }
+    guard terms.count == items.count else { return nil }
+    switch node["NSCompoundPredicateType"]?.integer {
+    case 0: return terms.first.map(FetchPredicate.not)
+    case 1: return .and(terms)
+    case 2: return .or(terms)
+    default: return nil
+    }
+  }
+
+  private static func comparison(_ node: ArchiveNode, depth: Int) -> FetchPredicate? {
+    guard let operation = node["NSPredicateOperator"], let comparator = comparator(operation),
+      let left = node["NSLeftExpression"].flatMap({ expression($0, depth: depth + 1) }),
+      let right = node["NSRightExpression"].flatMap({ expression($0, depth: depth + 1) })
+    else { return nil }
+    let modifiers: [FetchComparison.Modifier] = [.direct, .all, .any]
+    let modifier = operation["NSModifier"]?.integer ?? 0
+    guard modifiers.indices.contains(modifier) else { return nil }
+    let options = (operation["NSOptions"] ?? operation["NSFlags"])?.integer ?? 0
+    return .comparison(
+      FetchComparison(
+        left,
+        comparator,
+        right,
+        modifier: modifiers[modifier],
+        // The bits are the same: case 1, marks 2, normalized 4, by the user's language 8.
+        options: FetchComparison.Options(rawValue: options & 0xF)
+      )
+    )
+  }
+
+  private static func comparator(_ node: ArchiveNode) -> FetchComparison.Comparator? {
+    let byType: [Int: FetchComparison.Comparator] = [
+      0: .lessThan, 1: .lessThanOrEqualTo, 2: .greaterThan, 3: .greaterThanOrEqualTo, 4: .equalTo, 5: .notEqualTo,
+      6: .matches, 7: .like, 8: .beginsWith, 9: .endsWith, 10: .in, 99: .contains, 100: .between,
+    ]
+    return node["NSOperatorType"]?.integer.flatMap { byType[$0] }
+  }
+
+  private static func expression(_ node: ArchiveNode, depth: Int) -> FetchExpression? {
+    guard depth < deepestNesting else { return nil }
+    switch node.className {
+    case "NSConstantValueExpression":
+      guard let value = node["NSConstantValue"] else { return .constant(.null) }
+      return constant(value, depth: depth)
+    case "NSSelfExpression": return .selfObject
+    case "NSVariableExpression": return node["NSVariable"]?.string.map(FetchExpression.variable)
+    case "NSKeyPathExpression": return keyPath(node, depth: depth)
+    case "NSFunctionExpression": return function(node, depth: depth)
+    case "NSAggregateExpression": return node["NSCollection"].flatMap { aggregate($0.items, depth: depth) }
+    case "NSSubqueryExpression": return subquery(node, depth: depth)
+    default: return nil
+    }
+  }
+
+  private static func constant(_ value: ArchiveNode, depth: Int) -> FetchExpression? {
+    guard depth < deepestNesting else { return nil }
+    if let scalar = ArchivedValue.value(value) { return .constant(scalar) }
+    let items = value.items
+    let elements = items.compactMap { constant($0, depth: depth + 1) }
+    return elements.count == items.count ? .aggregate(elements) : nil
+  }
+
+  private static func aggregate(_ items: [ArchiveNode], depth: Int) -> FetchExpression? {
+    let elements = items.compactMap { expression($0, depth: depth + 1) }
+    return elements.count == items.count ? .aggregate(elements) : nil
+  }
+
+  private static func keyPath(_ node: ArchiveNode, depth: Int) -> FetchExpression? {
+    guard let base = node["NSOperand"].flatMap({ expression($0, depth: depth + 1) }),
+      let path = node["NSArguments"]?.items.first?["NSKeyPath"]?.string
+    else { return nil }
+    let keys = path.split(separator: ".").map { part in
+      part.hasPrefix("@")
+        ? CollectionOperator(rawValue: String(part)).map(FetchKey.collection) : .property(String(part))
+    }
+    guard !keys.contains(where: { $0 == nil }) else { return nil }
+    if case .keyPath(let inner, let first) = base { return .keyPath(of: inner, first + keys.compactMap(\.self)) }
+    return .keyPath(of: base, keys.compactMap(\.self))
+  }
+
+  private static func function(_ node: ArchiveNode, depth: Int) -> FetchExpression? {
+    guard let function = node["NSSelectorName"]?.string.flatMap(FetchFunction.init(rawValue:)) else { return nil }
+    let items = node["NSArguments"]?.items ?? []
+    let arguments = items.compactMap { expression($0, depth: depth + 1) }
+    guard arguments.count == items.count, arguments.count == function.argumentCount else { return nil }
+    return .function(function, arguments)
+  }
+
+  private static func subquery(_ node: ArchiveNode, depth: Int) -> FetchExpression? {
+    guard let collection = node["NSCollection"].flatMap({ expression($0, depth: depth + 1) }),
+      let variable = (node["NSVariable"]?.string ?? node["NSVariable"]?["NSVariable"]?.string),
+      let predicate = node["NSPredicate"].flatMap({ predicate($0, depth: depth + 1) })
+    else { return nil }
+    return .subquery(collection, variable: variable, predicate)
+  }
+}

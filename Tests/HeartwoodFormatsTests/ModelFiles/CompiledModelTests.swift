@@ -1,0 +1,137 @@
+import Foundation
+import HeartwoodFormats
+import HeartwoodModel
+import HeartwoodTesting
+import Testing
+
+@Suite("Compiled models, and those of Xcode 3")
+struct CompiledModelTests {
+  @Test("A compiled model is read, in either form of property list")
+  func compiled() throws {
+    let folder = try TemporaryFolder()
+    let (builder, root) = CompiledModelFixture.archive()
+    let forms = [Data(builder.xml(root: root).utf8), try builder.binary(root: root)]
+    for data in forms {
+      let file = try DataModelFile(contentsOf: folder.write(data, to: "M.mom"))
+      #expect(file.model == (try CompiledModelFixture.model()))
+      #expect(file.notes.isEmpty)
+    }
+  }
+
+  @Test("The current version of a compiled bundle is found")
+  func bundle() throws {
+    let folder = try TemporaryFolder()
+    let (builder, root) = CompiledModelFixture.archive()
+    for name in ["A", "B"] { try folder.write(builder.xml(root: root), to: "M.momd/\(name).mom") }
+    let list = "<plist><dict><key>NSManagedObjectModel_CurrentVersionName</key><string>B</string></dict></plist>"
+    try folder.write(list, to: "M.momd/VersionInfo.plist")
+    let bundle = folder.url.appending(path: "M.momd")
+    #expect(try DataModelFile.currentVersion(at: bundle) == "B")
+    #expect(try DataModelFile(contentsOf: bundle).url.lastPathComponent == "B.mom")
+    #expect(try DataModelFile(contentsOf: bundle, version: "A").url.lastPathComponent == "A.mom")
+  }
+
+  @Test("A compiled model becomes a source that says the same")
+  func source() throws {
+    let folder = try TemporaryFolder()
+    let (builder, root) = CompiledModelFixture.archive()
+    let file = try DataModelFile(contentsOf: folder.write(builder.xml(root: root), to: "M.mom"))
+    let source = try folder.write(file.contents(), to: "M.xcdatamodel/contents")
+    #expect(try ManagedObjectModel(contentsOf: source) == file.model)
+  }
+
+  @Test("A model of Xcode 3 is read")
+  func legacy() throws {
+    let folder = try TemporaryFolder()
+    let (builder, root) = LegacyModelFixture.archive()
+    let file = try folder.write(try builder.binary(root: root), to: "M.xcdatamodel/elements")
+    let model = try ManagedObjectModel(contentsOf: file.deletingLastPathComponent())
+    #expect(model == (try LegacyModelFixture.model()))
+  }
+
+  @Test(
+    "What is no archive of a model is refused",
+    arguments: [
+      ("", "neither a binary property list"),
+      ("bplist00", "too short"),
+      ("<plist><dict/></plist>", "no keyed archive"),
+      ("<plist><string/></plist>", "no keyed archive"),
+      ("<plist><integer>x</integer></plist>", "The text of “integer” is none"),
+      ("<plist><what/></plist>", "no value of a property list"),
+      (String(repeating: "<plist>", count: 50) + "<array>", "neither a binary property list"),
+      (
+        "<plist>" + String(repeating: "<array>", count: 40) + String(repeating: "</array>", count: 40) + "</plist>",
+        "nested too deep"
+      ),
+    ]
+  )
+  func refused(_ text: String, _ message: String) throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(text, to: "M.mom")
+    let error = #expect(throws: ModelFileError.self) { try DataModelFile(contentsOf: file) }
+    #expect(error?.message.contains(message) == true, "\(String(describing: error))")
+  }
+
+  @Test("An archive of something else is refused")
+  func otherArchive() throws {
+    let folder = try TemporaryFolder()
+    let builder = ArchiveBuilder()
+    let root = builder.array([])
+    for name in ["M.mom", "elements"] {
+      let file = try folder.write(builder.xml(root: root), to: name)
+      let error = #expect(throws: ModelFileError.self) { try DataModelFile(contentsOf: file) }
+      #expect(error?.message.contains("something else than a model") == true)
+    }
+  }
+
+  @Test("Objects that lead to themselves, and to each other many times, come to an end")
+  func circles() throws {
+    let folder = try TemporaryFolder()
+    let builder = ArchiveBuilder()
+    let predicate = builder.reserve()
+    _ = builder.object(
+      "NSCompoundPredicate",
+      ["NSCompoundPredicateType": .integer(1), "NSSubpredicates": .reference(builder.array([predicate, predicate]))],
+      at: predicate
+    )
+    let entity = builder.reserve()
+    _ = builder.object(
+      "NSEntityDescription",
+      ["NSSuperentity": .reference(entity), "NSProperties": .reference(builder.dictionary([:]))],
+      at: entity
+    )
+    let request = builder.object(
+      "NSFetchRequest",
+      ["NSEntity": .reference(entity), "NSPredicate": .reference(predicate)]
+    )
+    let root = builder.object(
+      "NSManagedObjectModel",
+      [
+        "NSEntities": .reference(builder.dictionary(["A": entity])),
+        "NSFetchRequestTemplates": .reference(builder.dictionary(["r": request])),
+      ]
+    )
+    let file = try folder.write(builder.xml(root: root), to: "M.mom")
+    #expect(throws: ModelFileError.self) { try DataModelFile(contentsOf: file) }
+  }
+
+  @Test("Changed bytes give a model or an error, never a trap")
+  func mutated() throws {
+    let seed = UInt64.random(in: .min ... .max)
+    print("seed \(seed)")
+    var generator = SeededGenerator(seed: seed)
+    let folder = try TemporaryFolder()
+    for (builder, root) in [CompiledModelFixture.archive(), LegacyModelFixture.archive()] {
+      for data in [Data(builder.xml(root: root).utf8), try builder.binary(root: root)] {
+        for name in ["M.mom", "elements"] {
+          for _ in 0..<250 {
+            let file = try folder.write(generator.mutated(data), to: name)
+            do throws(ModelFileError) { _ = try DataModelFile(contentsOf: file) } catch {
+              #expect(!error.message.isEmpty, "seed \(seed)")
+            }
+          }
+        }
+      }
+    }
+  }
+}

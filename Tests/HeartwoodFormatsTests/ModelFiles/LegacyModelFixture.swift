@@ -1,0 +1,120 @@
+import HeartwoodModel
+
+/// A model in the form of Xcode 3, and the model that it stands for.
+enum LegacyModelFixture {
+  private static func settings(_ builder: ArchiveBuilder, _ values: [String: Int]) -> Int {
+    let members = values.mapValues { builder.object("XDUMLPropertyImp", ["_default": .reference($0)]) }
+    let stereotype = builder.object(
+      "XDUMLStereotypeImp",
+      ["XDBucketForOwnedAttributesstorage": .reference(builder.dictionary(members))]
+    )
+    return builder.dictionary(["XD_Stereotype": stereotype])
+  }
+
+  private static func fields(
+    _ builder: ArchiveBuilder,
+    _ name: String,
+    _ values: [String: Int]
+  ) -> [String: ArchiveBuilder.Field] {
+    [
+      "_name": .reference(builder.text(name)),
+      "XDBucketForStereotypesstorage": .reference(settings(builder, values)),
+    ]
+  }
+
+  static func archive() -> (builder: ArchiveBuilder, root: Int) {
+    let builder = ArchiveBuilder()
+    let (folder, snippet) = (builder.reserve(), builder.reserve())
+    let (snippets, owner) = (builder.reserve(), builder.reserve())
+    let (yes, no) = (builder.value(.flag(true)), builder.value(.flag(false)))
+    let title = builder.object(
+      "XDPMAttribute",
+      fields(
+        builder,
+        "title",
+        [
+          "XD_PAttK_attributeType": builder.value(.integer(700)), "XD_PAttK_maxValueString": builder.text("80"),
+          "XD_PAttK_defaultValueAsString": builder.text("untitled"), "XD_PPSK_isOptional": no, "XD_PPSK_isIndexed": yes,
+          "XD_PPSK_userInfo": builder.dictionary(["a": builder.text("b")]),
+        ]
+      )
+    )
+    _ = builder.object(
+      "XDPMRelationship",
+      fields(
+        builder,
+        "snippets",
+        [
+          "XD_PRK_destination": snippet, "XD_PRK_inverseRelationship": owner, "XD_PRK_isToMany": yes,
+          "XD_PRK_deleteRule": builder.value(.integer(2)), "XD_PPSK_isOptional": yes,
+        ]
+      ),
+      at: snippets
+    )
+    _ = builder.object(
+      "XDPMRelationship",
+      fields(
+        builder,
+        "owner",
+        [
+          "XD_PRK_destination": folder, "XD_PRK_inverseRelationship": snippets,
+          "XD_PRK_maxCount": builder.value(.integer(1)),
+          "XD_PPSK_isOptional": yes,
+        ]
+      ),
+      at: owner
+    )
+    _ = builder.object(
+      "XDPMEntity",
+      fields(builder, "Folder", ["XD_PSK_entityClassName": builder.text("FolderObject")])
+        .merging([
+          "XDBucketForOwnedAttributesstorage": .reference(builder.dictionary(["title": title, "snippets": snippets]))
+        ]) { $1 },
+      at: folder
+    )
+    let parent = builder.object("XDUMLGeneralizationImp", ["_general": .reference(folder)])
+    _ = builder.object(
+      "XDPMEntity",
+      fields(builder, "Snippet", ["XD_PSK_isAbstract": yes])
+        .merging(["XDBucketForOwnedAttributesstorage": .reference(builder.dictionary(["owner": owner]))]) { $1 },
+      at: snippet
+    )
+    let child = builder.object(
+      "XDPMEntity",
+      fields(builder, "Smart", [:])
+        .merging(["XDBucketForGeneralizationsstorage": .reference(builder.array([parent]))]) { $1 }
+    )
+    let package = builder.object(
+      "XDModelPackage",
+      [
+        "XDBucketForClassesstorage": .reference(
+          builder.dictionary(["Folder": folder, "Snippet": snippet, "Smart": child])
+        )
+      ]
+    )
+    return (builder, builder.object("XDPMModel", ["_xd_rootPackage": .reference(package)]))
+  }
+
+  static func model() throws -> ManagedObjectModel {
+    let folder = EntityDefinition(
+      name: "Folder",
+      managedObjectClassName: "FolderObject",
+      properties: [
+        .toMany("snippets", "Snippet", inverse: "owner", deleteRule: .cascade),
+        .attribute(
+          "title",
+          .string,
+          default: .string("untitled"),
+          rules: AttributeRules(maxLength: 80),
+          userInfo: ["a": "b"]
+        ),
+      ],
+      fetchIndexes: [FetchIndexDescription(name: "byTitleIndex", properties: ["title"])]
+    )
+    return try ManagedObjectModel(entities: [
+      folder,
+      .entity("Smart", parent: "Folder"),
+      .entity("Snippet", abstract: true, .toOne("owner", "Folder", inverse: "snippets")),
+    ])
+  }
+}

@@ -22,6 +22,16 @@ extension CaseCatalog {
     )
   }
 
+  func uniqueInsert() throws -> BenchmarkCase {
+    BenchmarkCase(
+      name: "unique-insert",
+      title: "insert of 100,000 rows as objects and save, with a uniqueness constraint, against none",
+      ours: insert("unique.heartwood", ["--unique"], name: "Heartwood"),
+      peer: insert("not-unique.heartwood", [], name: "without"),
+      expected: .init(rows: Self.insertedRows)
+    )
+  }
+
   private func saveOne(_ file: String, _ original: String, _ options: [String], name: String) -> Contestant {
     let store = workspace.scratch(file)
     return Contestant(name, .reported, [workspace.programs.cases, "save", store, "--changes", "1"] + options) {

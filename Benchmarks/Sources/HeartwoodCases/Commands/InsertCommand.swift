@@ -10,18 +10,19 @@ struct InsertCommand: ParsableCommand {
   @Argument var path: String
   @Option var rows = 1_000_000
   @Flag(help: "Keep the save in the store's history.") var history = false
+  @Flag(help: "Number the to-dos, and let no two have the same number.") var unique = false
 
   func run() throws {
     try? FileManager.default.removeItem(atPath: path)
     let toDos = Array(ToDoSequence(count: rows))
     let clock = ContinuousClock()
     let start = clock.now
-    let context = try ToDoObject.openContext(path, tracksHistory: history)
-    for toDo in toDos {
+    let context = try ToDoObject.openContext(path, tracksHistory: history, isUnique: unique)
+    for (place, toDo) in toDos.enumerated() {
       let object = try context.insert(ToDoObject.self)
       object.isDone = toDo.isDone
       object.memo = toDo.memo
-      object.sortOrder = toDo.sortOrder
+      object.sortOrder = unique ? Int64(place) : toDo.sortOrder
       object.creationDate = toDo.creationDate
     }
     let inserted = clock.now

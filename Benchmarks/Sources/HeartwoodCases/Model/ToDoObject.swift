@@ -39,10 +39,13 @@ final class ToDoObject: ManagedObject {
 
 extension ToDoObject {
   /// The model of `Examples/ToDo`, written in code.
-  static func makeModel() throws -> ManagedObjectModel {
+  ///
+  /// - Parameter isUnique: whether no two to-dos may have the same place.
+  static func makeModel(isUnique: Bool = false) throws -> ManagedObjectModel {
     try ManagedObjectModel(entities: [
       .entity(
         "ToDo",
+        unique: isUnique ? [["sortOrder"]] : [],
         .attribute("done", .boolean, default: .boolean(false)),
         .attribute("memo", .string, optional: true),
         .attribute("sortOrder", .integer32, default: .integer(0)),
@@ -52,11 +55,15 @@ extension ToDoObject {
   }
 
   /// A context over the binary store at `path`.
-  static func openContext(_ path: String, tracksHistory: Bool = false) throws -> ManagedObjectContext {
+  static func openContext(
+    _ path: String,
+    tracksHistory: Bool = false,
+    isUnique: Bool = false
+  ) throws -> ManagedObjectContext {
     let registry = StoreRegistry()
     try registry.register(BinaryStore.self)
     let coordinator = try PersistentStoreCoordinator(
-      managedObjectModel: try makeModel(),
+      managedObjectModel: try makeModel(isUnique: isUnique),
       registry: registry,
       objectClasses: [ToDoObject.self]
     )

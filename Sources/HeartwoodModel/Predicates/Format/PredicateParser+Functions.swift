@@ -165,9 +165,10 @@ extension PredicateParser {
     }
     if arguments.count == function.argumentCount { return .function(function, arguments) }
     // `sum(1, 2, 3)` means the sum of the collection of all three.
-    if function.takesCollection { return .function(function, [.aggregate(arguments)]) }
-    let message = "\(function.rawValue) takes \(function.argumentCount) arguments, and \(arguments.count) are given."
-    throw error(.syntax, message, at: place)
+    if function.takesCollection, !arguments.isEmpty { return .function(function, [.aggregate(arguments)]) }
+    let wanted = function.argumentCount == 1 ? "1 argument" : "\(function.argumentCount) arguments"
+    let hint = function == .count ? " Objects are counted by count(SELF)." : ""
+    throw error(.syntax, "\(name) takes \(wanted), and \(arguments.count) are given.\(hint)", at: place)
   }
 
   /// Functions that are operators by another name; nil where the arguments do not fit.

@@ -13,4 +13,6 @@ struct ObjectState: OptionSet {
   static let awaking = ObjectState(rawValue: 32)
   /// The binding finds the object by its row.
   static let registered = ObjectState(rawValue: 64)
+  /// An undo has taken the object's insertion back.
+  static let uninserted = ObjectState(rawValue: 128)
 }

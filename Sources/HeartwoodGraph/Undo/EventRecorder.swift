@@ -37,7 +37,7 @@ extension EventRecorder {
   }
 
   func willRevive(_ object: ManagedObject) {
-    _ = place(of: object, wasPresent: false)
+    _ = place(of: object, wasPresent: false, isNew: object.state.contains(.uninserted))
   }
 
   private func place(of object: ManagedObject, wasPresent: Bool, isNew: Bool = false) -> Int {

@@ -2,14 +2,16 @@ import HeartwoodModel
 
 /// What one event did to the objects of a context.
 struct GraphEvent {
-  /// The objects that came.
+  /// The objects that came, and were nothing before.
   var insertions: [ManagedObject] = []
+  /// The objects that came back from their deletion.
+  var revivals: [ManagedObject] = []
   /// The objects that went.
   var deletions: [ManagedObject] = []
   /// What became of the properties of all but those that are new.
   var edits: [PropertyEdit] = []
 
-  var isEmpty: Bool { insertions.isEmpty && deletions.isEmpty && edits.isEmpty }
+  var isEmpty: Bool { insertions.isEmpty && revivals.isEmpty && deletions.isEmpty && edits.isEmpty }
 }
 
 extension GraphEvent {
@@ -18,7 +20,8 @@ extension GraphEvent {
     for image in images {
       switch (image.wasPresent, image.object.isPresent) {
       case (false, false): continue
-      case (false, true): insertions.append(image.object)
+      case (false, true) where image.isNew: insertions.append(image.object)
+      case (false, true): revivals.append(image.object)
       case (true, false): deletions.append(image.object)
       case (true, true): break
       }

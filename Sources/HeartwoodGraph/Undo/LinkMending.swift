@@ -41,17 +41,6 @@ extension LinkMending {
     for id in ids { mend(edit.object, edit.ordinal, inverse, id) }
   }
 
-  /// Lets objects that lead to `object` by an id that it no longer has forget that.
-  func forget(_ oldID: ManagedObjectID, of object: ManagedObject) {
-    for (ordinal, trait) in object.binding.traits.enumerated() {
-      guard let inverse = trait.inverseOrdinal else { continue }
-      for id in object.value(at: ordinal).objectIDs where !isSettled(id, inverse) {
-        guard let other = context.objectIfPresent(id), other.leads(inverse, to: oldID) else { continue }
-        other.unlink(inverse, from: oldID)
-      }
-    }
-  }
-
   /// Whether the event has seen to the end at `inverse` of the object of `id`.
   private func isSettled(_ id: ManagedObjectID, _ inverse: Int) -> Bool {
     guard let other = context.objectIfPresent(id) else { return false }

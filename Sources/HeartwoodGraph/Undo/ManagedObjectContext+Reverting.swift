@@ -7,15 +7,17 @@ extension ManagedObjectContext {
   /// has changed a relationship since, the ends are made to agree.
   func revert(_ event: GraphEvent) {
     guard let recorder else { return }
-    let renamed = revive(event.deletions, recorder)
+    revive(event.deletions, recorder)
     let edits = event.edits.filter { $0.object.isPresent }.map { $0.map(recorder.newestID) }
     // Most often nothing has come between, and there is nothing to mend.
     let strays = edits.allSatisfy(\.isExpected) ? [] : edits.map { ($0, $0.movedIDs) }
     for edit in edits { edit.revert { mayLead(edit.object, edit.ordinal, to: $0) } }
-    let removed = event.insertions.filter(\.isPresent)
+    let uninserted = event.insertions.filter(\.isPresent)
+    for object in uninserted { unlinkDenial(of: object) }
+    let removed = uninserted + event.revivals.filter(\.isPresent)
     for object in removed { remove(object) }
+    for object in uninserted { object.state.insert(.uninserted) }
     let mending = LinkMending(self, edits, moved: event.deletions + removed)
-    for (object, oldID) in renamed { mending.forget(oldID, of: object) }
     for (edit, ids) in strays { mending.mend(edit, ids) }
     mending.mend()
     awake(event, edits)
@@ -37,7 +39,7 @@ extension ManagedObjectContext {
 
   private func awake(_ event: GraphEvent, _ edits: [PropertyEdit]) {
     for object in event.deletions { object.awake(after: .undoDeletion) }
-    for object in event.insertions { object.awake(after: .undoInsertion) }
+    for object in event.insertions + event.revivals { object.awake(after: .undoInsertion) }
     let moved = Set(event.deletions)
     for object in Set(edits.map(\.object)).subtracting(moved) { object.awake(after: .undoUpdate) }
   }
@@ -46,42 +48,47 @@ extension ManagedObjectContext {
 // MARK: Coming and going
 
 extension ManagedObjectContext {
-  /// Takes an object out without a word to those that lead to it, but for those that would deny that.
+  /// Takes an object out without a word to those that lead to it.
   private func remove(_ object: ManagedObject) {
     if object.isFault { object.fireFault() }
+    markDeleted(object)
+  }
+
+  /// Lets an object lead to none of those that would deny its deletion: before its insertion it did not. A deletion that is made again
+  /// is denied as it was.
+  private func unlinkDenial(of object: ManagedObject) {
     for (ordinal, property) in object.entity.properties.enumerated() where property.relationship?.deleteRule == .deny {
       // Leading nowhere is always allowed.
       try? object.relate(ordinal, to: [])
     }
-    markDeleted(object)
   }
 
-  /// Brings deleted objects back. Those whose deletion was saved are new ones with new ids; returns them with their old ids.
-  private func revive(_ objects: [ManagedObject], _ recorder: EventRecorder) -> [(ManagedObject, ManagedObjectID)] {
-    var renamed: [(ManagedObject, ManagedObjectID)] = []
+  /// Brings deleted objects back. Those whose deletion was saved are new ones with new ids, which all that lead to them learn.
+  private func revive(_ objects: [ManagedObject], _ recorder: EventRecorder) {
+    var renamed: [ManagedObjectID: ManagedObject] = [:]
     for object in objects where !object.isPresent {
       recorder.willRevive(object)
-      if object.wasSaved, object.state.contains(.detached) { renamed.append((object, object.objectID)) }
+      if object.wasSaved, object.state.contains(.detached) { renamed[object.objectID] = object }
       revive(object)
     }
-    recorder.noteSuccessors(Dictionary(uniqueKeysWithValues: renamed.map { ($1, $0.objectID) }))
+    recorder.noteSuccessors(renamed.mapValues(\.objectID))
     if recorder.hasSuccessors {
       for object in objects { object.renameLinks(recorder.newestID) }
     }
-    return renamed
+    for object in Referrers(self).objects(leadingTo: renamed) { object.renameLinks(recorder.newestID) }
   }
 
   private func revive(_ object: ManagedObject) {
     guard object.state.contains(.detached) else {
       deleted.remove(object)
-      object.state.remove(.deleted)
+      object.state.subtract([.deleted, .uninserted])
       return note(object, hasChanges: object.hasUnsavedValues)
     }
     if object.wasSaved {
       assignedStores[ObjectIdentifier(object)] = object.binding.store
       object.becomeNew(binding(for: object.entity, in: nil))
     }
-    object.state.subtract([.detached, .deleted, .inaccessible])
+    object.state.subtract([.detached, .deleted, .inaccessible, .uninserted])
     object.state.insert(.inserted)
     lostIDs.remove(object.objectID)
     inserted.append(object, object.objectID)

@@ -161,6 +161,46 @@ import Testing
     #expect(try book.propertyValue(forKey: "tags") == .toMany([tag.objectID]))
   }
 
+  @Test func whatComesBackTakesItsPlaceInOrder() throws {
+    let context = try context()
+    let people = try ["Ann", "Bob", "Cid"].map { try context.person($0) }
+    let (note, other) = (try context.insert(Note.self), try context.insert(Note.self))
+    note.about = other
+    people[0].students = [people[1], people[2]]
+    try context.save()
+    context.refresh(note, mergeChanges: false)
+    context.delete(other)
+    context.delete(people[1])
+    try context.save()
+    context.undo()
+    #expect(people[0].students == [people[1], people[2]])
+    #expect(note.about == other)
+    try context.save()
+    #expect(try note.propertyValue(forKey: "about") == .toOne(other.objectID))
+    context.redo()
+    #expect(people[0].students == [people[2]])
+  }
+
+  @Test func whatLedToADeletedRecordKeepsItsOrder() throws {
+    let context = try context()
+    let shelf = try context.insert(Shelf.self)
+    let books = try ["A", "B", "C"].map { try context.book($0, on: shelf) }
+    let tags = try ["x", "y"].map { name in
+      let tag = try context.insert(Tag.self)
+      tag.name = name
+      return tag
+    }
+    for book in books { book.tags = tags }
+    try context.save()
+    context.delete(tags[0])
+    try context.save()
+    context.undo()
+    for book in books {
+      #expect(Set(book.tags) == Set(tags) && book.isUpdated)
+      #expect(try book.propertyValue(forKey: "tags") == .toMany(tags.map(\.objectID)))
+    }
+  }
+
   @Test func rollbackAndResetForgetWhatCouldBeUndone() throws {
     let context = try context()
     let ann = try context.person("Ann")
@@ -226,6 +266,39 @@ import Testing
     context.redo()
     #expect(!bob.isDeleted)
     try expectBothEndsAgree(context)
+  }
+
+  @Test func aDeletionThatIsMadeAgainIsDeniedAgain() throws {
+    let context = try context()
+    let ann = try context.person("Ann")
+    let book = try context.book("Emma")
+    book.readers = [ann]
+    try context.save()
+    context.delete(book)
+    context.undo()
+    context.redo()
+    #expect(book.isDeleted)
+    #expect(try ann.propertyValue(forKey: "books") == .toMany([book.objectID]))
+    #expect(persistenceError { try context.save() }?.context.validationFaults.map(\.kind) == [.deletionDenied])
+    context.undo()
+    #expect(ann.books == [book] && book.readers == [ann])
+    #expect(!context.hasChanges)
+  }
+
+  @Test func anInsertionThatWasSavedIsTakenBackWithoutDenial() throws {
+    let context = try context()
+    let ann = try context.person("Ann")
+    context.processPendingChanges()
+    let book = try context.book("Emma")
+    book.readers = [ann]
+    for _ in 0..<3 {
+      try context.save()
+      context.undo()
+      #expect(book.isDeleted && ann.books.isEmpty)
+      try context.save()
+      context.redo()
+      #expect(ann.books == [book] && book.readers == [ann])
+    }
   }
 
   @Test func oneUndoManagerServesTwoContexts() throws {

@@ -10,6 +10,8 @@ final class ReferenceContext {
   private(set) var objects: [Key: ReferenceObject] = [:]
   /// New objects that were deleted before they were ever saved. Nothing that is saved leads to them.
   private var vanished: Set<Key> = []
+  /// The objects whose deletion was saved and was not undone: those that come back are other records.
+  private var buried: Set<Key> = []
   /// The entities of all objects that were deleted here: some may come back.
   private var entities: [Key: EntityDescription] = [:]
   /// Nil where nothing can be undone.
@@ -156,6 +158,13 @@ extension ReferenceContext {
     objects[key] = object
   }
 
+  /// An object whose deletion was saved is a new one when it comes back. What led to the record leads to one that is gone.
+  func unearth(_ key: Key) {
+    guard buried.remove(key) != nil, let store = source as? ReferenceStore else { return }
+    let ghost = store.makeGhost(of: key)
+    for other in objects.keys { objects[other]?.base?.rename(key, to: ghost) }
+  }
+
   /// Makes an object a fault, or lets its changes stay on top of what the store has now.
   func refresh(_ key: Key, mergingChanges: Bool) {
     guard var object = objects[key], !object.isInserted, !object.isDeleted else { return }
@@ -185,6 +194,8 @@ extension ReferenceContext {
     let records = changed.mapValues(recordToSave)
     source.commit(changed.mapValues(changeToSave), author: author)
     for key in changed.keys { objects[key] = records[key]?.map(ReferenceObject.init(reading:)) }
+    buried.formUnion(changed.filter { $0.value.isDeleted }.keys)
+    undoManager?.noteSave(state, without: vanished)
     return .done
   }
 
@@ -192,7 +203,7 @@ extension ReferenceContext {
   func conflicts() -> Set<Key> {
     updatedKeys.union(deletedKeys).filter { key in
       guard let object = objects[key], let base = object.base else { return false }
-      return object.isOutdated || source.hasChanged(key, since: base)
+      return object.isLost || object.isOutdated || source.hasChanged(key, since: base)
     }
   }
 
@@ -232,11 +243,12 @@ extension ReferenceContext {
   /// The record of an object was only in the parent when it was read. The graph may let the object read it anew when a store has
   /// it.
   func readAnew(_ key: Key) {
-    guard let record = source.record(key), let base = objects[key]?.base else { return }
-    let isOutdated = objects[key]?.isOutdated == true || record.values != base.values
-    let names = objects[key].map { Set($0.changedValues.keys) } ?? []
-    objects[key]?.rebase(on: record)
-    objects[key]?.isOutdated = isOutdated
-    objects[key]?.keptChanges = names
+    guard let record = source.record(key), var object = objects[key], let base = object.base else { return }
+    let isOutdated = object.isOutdated || object.hasChanges && record.values != base.values
+    let names = Set(object.changedValues.keys)
+    object.rebase(on: record)
+    object.isOutdated = isOutdated
+    object.keptChanges = names
+    objects[key] = object
   }
 }

@@ -42,6 +42,13 @@ struct ReferenceHistory {
     )
   }
 
+  mutating func rename(_ key: Key, to other: Key) {
+    entities[other] = entities[key]
+    for index in transactions.indices {
+      transactions[index].changes[other] = transactions[index].changes.removeValue(forKey: key)
+    }
+  }
+
   mutating func purge(through number: Int) {
     transactions.removeAll { $0.number <= number }
     lastPurgedNumber = max(lastPurgedNumber, number)

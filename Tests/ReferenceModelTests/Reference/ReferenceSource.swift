@@ -10,6 +10,12 @@ struct ReferenceRecord {
   var isUnsaved = false
 }
 
+extension ReferenceRecord {
+  mutating func rename(_ key: Key, to other: Key) {
+    values = values.mapValues { value in value.replacingKeys(by: value.keys.map { $0 == key ? other : $0 }) }
+  }
+}
+
 /// What a save does to one record.
 enum ReferenceChangeToSave {
   case insert(ReferenceRecord)

@@ -5,6 +5,8 @@ final class ReferenceStore: ReferenceSource {
   private(set) var records: [Key: ReferenceRecord] = [:]
   /// Nil where the store keeps none.
   var history: ReferenceHistory?
+  /// How often the object of a key has come back as a new record.
+  private var ghostCounts: [Key: Int] = [:]
 
   func record(_ key: Key) -> ReferenceRecord? { records[key] }
 
@@ -33,5 +35,14 @@ final class ReferenceStore: ReferenceSource {
       case .delete: records[key] = nil
       }
     }
+  }
+
+  /// Lets what is saved of a record that is gone be under another key, so that an object can come back under its own.
+  func makeGhost(of key: Key) -> Key {
+    ghostCounts[key, default: 0] += 1
+    let ghost = key.ghost(ghostCounts[key, default: 0])
+    for other in records.keys { records[other]?.rename(key, to: ghost) }
+    history?.rename(key, to: ghost)
+    return ghost
   }
 }

@@ -22,6 +22,20 @@ struct ReferenceUndoManager {
     current = state
   }
 
+  /// A save is no event. What it leaves out, links to objects of `vanished` that are not there, does not come back.
+  mutating func noteSave(_ state: ReferenceState, without vanished: Set<Key>) {
+    current = state
+    undoStates = undoStates.map { Self.state($0, without: vanished) }
+    redoStates = redoStates.map { Self.state($0, without: vanished) }
+  }
+
+  private static func state(_ state: ReferenceState, without vanished: Set<Key>) -> ReferenceState {
+    let missing = vanished.subtracting(state.keys)
+    return state.mapValues { values in
+      values.mapValues { value in value.replacingKeys(by: value.keys.filter { !missing.contains($0) }) }
+    }
+  }
+
   /// What is to be there after undoing; nil where there is nothing to undo.
   mutating func undo() -> ReferenceState? {
     guard let state = undoStates.popLast() else { return nil }
@@ -65,6 +79,7 @@ extension ReferenceContext {
 
   /// Makes all objects what they are in `state`, those that are not there deleted ones.
   private func become(_ state: ReferenceState) {
+    state.keys.forEach(unearth)
     for key in Set(state.keys).union(self.state.keys).union(deletedKeys) {
       let base = objects[key]?.base ?? source.record(key)
       if let values = state[key] {

@@ -3,6 +3,11 @@ import HeartwoodModel
 /// The name that a run gives an object: the same in the reference and for the graph under test.
 typealias Key = Int
 
+extension Key {
+  /// The key of a record that is gone for good: the `number`th of this object, which has come back as another.
+  func ghost(_ number: Int) -> Key { -(self + 1_000_000 * number) }
+}
+
 /// The value of a property in the reference, where objects are called by their keys.
 enum ReferenceValue: Hashable {
   case attribute(PropertyValue)

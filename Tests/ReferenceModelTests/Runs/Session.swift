@@ -54,7 +54,7 @@ final class Session {
 
   /// A context does not keep an object that has no changes and that nobody holds.
   private func compareRelease(of key: Key, _ context: Int) throws(Mismatch) {
-    let isExpected = reference.contexts[context].objects[key] != nil
+    let isExpected = reference.contexts[context].objects[key]?.isLost == false
     try require(subject.isRegistered(key, context), equals: isExpected, "whether #\(key) is registered in \(context)")
   }
 
@@ -64,7 +64,9 @@ final class Session {
     for (index, context) in reference.contexts.enumerated() {
       try learnWhatBecameOfUnsavedRecords(index)
       for (key, object) in subject.held[index] where !object.isFault && context.objects[key] == nil {
-        if context.source.record(key) != nil {
+        // What was gone from a parent stays gone for the objects that knew it, also where it comes back.
+        let isLost = object.isDeleted && context.source !== reference.store
+        if context.source.record(key) != nil, !isLost {
           context.read(key)
         } else {
           try require(object.isDeleted, equals: true, "isDeleted of #\(key), whose record is gone, in \(index)")

@@ -9,7 +9,7 @@ struct Shrinking {
     self.plan = plan
   }
 
-  /// Leaves out as many operations as can be left out while the rest fails in whatever way.
+  /// Leaves out as many operations as can be left out while the rest fails in the same way.
   ///
   /// - Returns: the rest, and how it fails; nil where it does not when everything is compared after every step.
   func shorten(_ operations: [Operation]) -> ([Operation], String)? {
@@ -23,7 +23,7 @@ struct Shrinking {
         tries += 1
         var rest = shortest.operations
         rest.removeSubrange(start..<min(start + length, rest.count))
-        if let shorter = failure(of: rest) {
+        if let shorter = failure(of: rest), isSame(shorter.mismatch, shortest.mismatch) {
           shortest = shorter
           hasShrunk = true
         } else {
@@ -35,8 +35,13 @@ struct Shrinking {
     return shortest
   }
 
+  /// Whether two descriptions say the same of different objects.
+  private func isSame(_ mismatch: String, _ other: String) -> Bool {
+    mismatch.filter(\.isLetter) == other.filter(\.isLetter)
+  }
+
   /// The operations up to the one that fails, without those that were not possible, and how it fails.
-  private func failure(of operations: [Operation]) -> (operations: [Operation], String)? {
+  private func failure(of operations: [Operation]) -> (operations: [Operation], mismatch: String)? {
     var done: [Operation] = []
     do {
       let session = try Session(plan, stepsBetweenComparisons: 1)

@@ -22,6 +22,8 @@ final class GraphUnderTest {
   private(set) var held: [[Key: ManagedObject]]
   private var ids: [Key: ManagedObjectID] = [:]
   private var keys: [ManagedObjectID: Key] = [:]
+  /// How often the object of a key has come back as a new record.
+  private var ghostCounts: [Key: Int] = [:]
 
   init(_ plan: RunPlan) throws {
     schema = plan.schema
@@ -78,6 +80,10 @@ extension GraphUnderTest {
   }
 
   private func note(_ id: ManagedObjectID, _ key: Key) {
+    if let old = ids[key], !old.isTemporaryID, id.isTemporaryID {
+      ghostCounts[key, default: 0] += 1
+      keys[old] = key.ghost(ghostCounts[key, default: 0])
+    }
     ids[key] = id
     keys[id] = key
   }

@@ -79,7 +79,7 @@ extension ChangedObjects {
   }
 
   /// Whether the object has no row that stays its own.
-  private static func isStaged(_ object: ManagedObject) -> Bool { object.binding.isStaged || object.rowID == .none }
+  private static func isStaged(_ object: ManagedObject) -> Bool { object.binding.rowsMayMove || object.rowID == .none }
 
   private static func place(of object: ManagedObject) -> (chunk: Int, place: Int) {
     let row = Int(object.rowID.rawValue)

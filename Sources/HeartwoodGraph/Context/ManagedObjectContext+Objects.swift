@@ -37,7 +37,9 @@ extension ManagedObjectContext {
 
   /// Lets the next save fail where somebody else has saved `object` since it was read, also where the save does not change it.
   ///
-  /// Objects that the save changes are checked anyway. New objects and faults have nothing to compare.
+  /// They are compared at the moment of the save, as the store makes its changes: no other save comes between. Only where nothing of
+  /// the object's store is saved, they are compared just before. Merge policies do not resolve it. Objects that the save changes
+  /// are checked anyway. New objects and faults have nothing to compare.
   public func detectConflicts(for object: ManagedObject) {
     precondition(
       object.managedObjectContext === self,
@@ -46,10 +48,10 @@ extension ManagedObjectContext {
     watched.append(object)
   }
 
-  /// Compares the objects that ``detectConflicts(for:)`` was called for.
+  /// Compares the objects that ``detectConflicts(for:)`` was called for with the newest records.
   func checkWatchedObjects() throws {
     var conflicts: [ManagedObject] = []
-    for object in watched.objects where !object.isInserted && !object.isFault && object.managedObjectContext === self {
+    for object in comparableObjects {
       guard let store = object.binding.store else { continue }
       let table = try storeSource(for: store).table(of: object.entity)
       let row = try table.row(of: object.objectID.reference)
@@ -62,5 +64,16 @@ extension ManagedObjectContext {
         context: .init(objectIDs: conflicts.map(\.objectID))
       )
     }
+  }
+
+  /// What a save to `store` expects of objects that it does not change.
+  func expectations(of store: PersistentStore) -> [RecordExpectation] {
+    comparableObjects.filter { $0.binding.store === store && !$0.hasChanges }.map { object in
+      RecordExpectation(objectID: object.objectID, version: object.baseVersion)
+    }
+  }
+
+  private var comparableObjects: [ManagedObject] {
+    watched.objects.filter { !$0.isInserted && !$0.isFault && $0.managedObjectContext === self }
   }
 }

@@ -13,36 +13,46 @@ extension ManagedObjectContext {
   /// - Throws: ``PersistenceError/Code/saveNeverSettles``, ``PersistenceError/Code/validationFailed``,
   ///   ``PersistenceError/Code/saveConflict`` where another context saved the same objects,
   ///   ``PersistenceError/Code/constraintConflict`` where values are not unique, ``PersistenceError/Code/fileChangedOnDisk`` where
-  ///   another process saved, and what writing a file can throw. The
-  ///   old file is whole then, and the changes are still in the context.
+  ///   another process saved, and what writing a file can throw. The file is whole then: the old one, or the new one where nothing
+  ///   but the flush of its directory has failed. The changes are still in the context, to be saved again.
   public func save() throws {
     try tellObjectsWillSave()
     processPendingChanges()
     guard hasChanges else { return }
     try prepare()
     tellWillSave()
-    for _ in 1..<Self.mostAttempts where hasChanges {
-      if try saveOnce(resolvesConflicts: true) { return }
+    var attempts = 1
+    while hasChanges, let conflict = try write() {
+      try checkWatchedObjects()
+      guard attempts < Self.mostAttempts else { throw conflict.error }
+      attempts += 1
+      if try hasMerelyMoved(conflict.error) { continue }
+      try ConflictResolver(self, conflict.save).resolve(conflict.error)
+      processPendingChanges()
     }
-    if hasChanges { _ = try saveOnce(resolvesConflicts: false) }
+    watched = ObjectList()
+    advanceQueryGeneration()
   }
 
   /// How often a save is tried where its conflicts can be resolved: others may save in between.
   private static let mostAttempts = 10
 
-  /// Tells whether all is saved; where it is not, conflicts have been resolved.
-  private func saveOnce(resolvesConflicts: Bool) throws -> Bool {
+  /// A save that came to a conflict.
+  private struct ConflictingSave {
+    let save: PendingSave
+    let error: PersistenceError
+  }
+
+  /// Writes all changes; returns the save at which it came to a conflict, where it did.
+  private func write() throws -> ConflictingSave? {
     followStores()
     try checkArrivals()
     try checkWatchedObjects()
     if upstream.stagingArea != nil { try prepareForParent() }
-    guard try write(try SaveBuilder.saves(of: self), resolvesConflicts: resolvesConflicts) else { return false }
-    watched = ObjectList()
-    advanceQueryGeneration()
-    return true
+    return try write(try SaveBuilder.saves(of: self))
   }
 
-  private func write(_ saves: [PendingSave], resolvesConflicts: Bool) throws -> Bool {
+  private func write(_ saves: [PendingSave]) throws -> ConflictingSave? {
     var changes = isSaveHeard ? emptyChanges() : nil
     var done: [PendingSave] = []
     // That objects are saved is no change of them.
@@ -60,14 +70,13 @@ extension ManagedObjectContext {
         // Transient values are nothing to a store.
         let commit = save.changes.isEmpty ? nil : try save.source.save(save.changes, origin: saveOrigin)
         finish(save, commit)
-      } catch let error as PersistenceError where resolvesConflicts && error.isConflict {
-        if !(try hasMerelyMoved(error)) { try ConflictResolver(self, save).resolve(error) }
-        return false
+      } catch let error as PersistenceError where error.isConflict {
+        return ConflictingSave(save: save, error: error)
       }
       changes?.note(save)
       done.append(save)
     }
-    return true
+    return nil
   }
 }
 

@@ -115,7 +115,8 @@ extension SaveBuilder {
     )
     saves[index].permanentIDs = permanentIDs
     // Rows mean something to stores only: a parent's may have moved by now.
-    saves[index].changes = save.source is PersistentStore ? changesByColumn(save, permanentIDs) : changesByRecord(save)
+    saves[index].changes = save.source is StagedStore ? changesByRecord(save) : changesByColumn(save, permanentIDs)
+    saves[index].changes.expected = context.expectations(of: save.store)
   }
 
   /// The references of new objects: those that they have got already, and new ones.
@@ -177,14 +178,27 @@ extension SaveBuilder {
 extension SaveBuilder {
   private mutating func changesByColumn(_ save: PendingSave, _ permanentIDs: PermanentIDs) -> ChangeSet {
     var columns = ObjectColumns(permanentIDs)
+    // An older version of the records, to which a context has gone back, may not have the row of an object.
+    let (updated, strangers) = Self.split(save.updated)
+    let (deleted, deletedStrangers) = Self.split(save.deleted)
     let changes = ColumnChanges(
       insertions: save.inserted.compactMap { insertedRows($0, &columns) },
-      updates: updatedRows(save.updated, &columns),
-      deletions: deletedRows(save.deleted),
+      updates: updatedRows(updated, &columns),
+      deletions: deletedRows(deleted),
       scopes: save.source.scopes
     )
     failure = failure ?? columns.failure
-    return ChangeSet(byColumn: changes)
+    let rest = RecordChanges(
+      updated: strangers.compactMap { recordUpdate($0) },
+      deleted: deletedStrangers.map { RecordDeletion(objectID: $0.objectID, baseVersion: $0.baseVersion) }
+    )
+    return ChangeSet(byColumn: changes, byRecord: rest)
+  }
+
+  /// The objects whose rows are in the tables that the context reads, and the others.
+  private static func split(_ objects: [ManagedObject]) -> (known: [ManagedObject], strangers: [ManagedObject]) {
+    let strangers = objects.filter { !$0.binding.hasRow($0.rowID) }
+    return strangers.isEmpty ? (objects, []) : (objects.filter { $0.binding.hasRow($0.rowID) }, strangers)
   }
 
   private mutating func insertedRows(_ pending: PendingInsertion, _ columns: inout ObjectColumns) -> InsertedRows? {

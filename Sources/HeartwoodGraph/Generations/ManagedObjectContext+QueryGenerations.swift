@@ -49,14 +49,17 @@ extension ManagedObjectContext {
 
   private func pin(to newGeneration: QueryGeneration?) {
     generation = newGeneration
-    // They are found by their rows, which are not the same in all versions.
-    let changed = updated.objects
-    updated = ChangedObjects()
+    // They are found by their rows, which an older version may lack.
+    let (changed, gone) = (updated.objects, deleted.objects)
+    (updated, deleted) = (ChangedObjects(), ChangedObjects())
     for binding in savedBindings {
       guard let store = binding.store else { continue }
       binding.bind(to: source(for: store))
+      // What cannot be read now is read when somebody asks for it, who is told why it cannot be.
+      try? binding.synchronize()
     }
     for object in changed { updated.insert(object) }
+    for object in gone { deleted.insert(object) }
     // Children are to read it too.
     changeNumber &+= 1
   }

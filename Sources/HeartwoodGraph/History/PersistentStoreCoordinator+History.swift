@@ -84,7 +84,8 @@ extension PersistentStoreCoordinator {
   ///
   /// - Parameter stores: the stores whose histories are purged; nil means all open ones that keep one.
   /// - Throws: ``PersistenceError/Code/capabilityMissing``, ``PersistenceError/Code/historyNotTracked``,
-  ///   ``PersistenceError/Code/storeReadOnly``, and what writing a file can throw. The old file is whole then.
+  ///   ``PersistenceError/Code/storeReadOnly``, and what writing a file can throw. The file is whole then; see
+  ///   ``ManagedObjectContext/save()``.
   public func deleteHistory(before token: PersistentHistoryToken, in stores: [PersistentStore]? = nil) throws {
     for (store, _) in try readers(of: stores) {
       let number = token.transactionNumber(forStoreWithIdentifier: store.identifier) ?? 0

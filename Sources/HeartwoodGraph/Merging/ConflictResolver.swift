@@ -22,6 +22,8 @@ struct ConflictResolver {
     let collisions = try error.context.constraintConflicts.map { ($0, try resolution(of: $0)) }
     let fails = conflicts.contains { $0.1 == .fail } || collisions.contains { $0.1 == .fail }
     if fails || conflicts.isEmpty && collisions.isEmpty { throw error }
+    // A context that stays at a version would find the same conflicts again.
+    context.advanceQueryGeneration()
     for (conflict, resolution) in conflicts { resolve(conflict, resolution) }
     for (conflict, resolution) in collisions { try resolve(conflict, resolution) }
   }
@@ -91,7 +93,7 @@ extension PendingSave {
 
 extension ConflictResolver {
   private func resolve(_ conflict: MergeConflict, _ resolution: MergePolicy.Resolution) {
-    guard let object = context.registeredObject(for: conflict.objectID) else { return }
+    guard let object = context.registeredObject(for: conflict.objectID) else { return dropLost(conflict.objectID) }
     if object.state.contains(.deleted) { return resolveDeletion(of: object, conflict, resolution) }
     if conflict.isDeletedInStore { return context.refresh(object, mergeChanges: false) }
     switch resolution {
@@ -102,6 +104,18 @@ extension ConflictResolver {
     case .mergePreferringStored:
       object.forgetChanges(at: changedOrdinals(conflict))
       context.refresh(object, mergeChanges: true)
+    }
+  }
+
+  /// Drops the changes of an object that the version of the records which the context read did not have: nobody knows what they
+  /// were made on.
+  private func dropLost(_ id: ManagedObjectID) {
+    for object in save.updated + save.deleted where object.objectID == id {
+      if object.state.contains(.deleted) {
+        context.finishDeletion(of: object)
+      } else {
+        context.refresh(object, mergeChanges: false)
+      }
     }
   }
 

@@ -28,7 +28,9 @@ final class EntityBinding {
   // Exclusivity is checked by eye for what every fault reads: nothing here is changed while it is read.
   @exclusivity(unchecked) private var saves: ChangeCounter?
   /// Whether the records are those of a parent context, which has no single counter.
-  @exclusivity(unchecked) private(set) var isStaged = false
+  @exclusivity(unchecked) private var isStaged = false
+  /// Whether a record that no store has may get another row in a later version of the table.
+  private(set) var rowsMayMove = false
   /// The newest version of the table that has been asked for.
   private(set) var table: NodeTable {
     didSet {
@@ -77,6 +79,7 @@ final class EntityBinding {
     scope = scopes[entity.ordinal]
     saves = (source as? PersistentStore)?.engine.saves
     isStaged = saves == nil
+    rowsMayMove = source is StagedStore
     seenSave = nil
   }
 
@@ -171,6 +174,11 @@ extension EntityBinding {
     }
   }
 
+  /// Whether the table has `row`, live or not.
+  func hasRow(_ row: RowID) -> Bool {
+    row.group < groups.count && groups[row.group]._withUnsafeGuaranteedRef { row.row < $0.rowCount }
+  }
+
   /// The group that has the record of `row`, or nil where that was deleted.
   @inline(__always)
   func liveGroup(of row: RowID) -> RowGroup? {
@@ -180,10 +188,15 @@ extension EntityBinding {
     return isLive ? group.takeUnretainedValue() : nil
   }
 
-  /// The id of the record of `row`, whether it was deleted or not.
+  /// The id of the record of `row`, which the table has, whether it was deleted or not.
   func objectID(_ row: RowID) -> ManagedObjectID {
     let reference = groups[row.group]._withUnsafeGuaranteedRef { $0.reference(row.row) }
     return ManagedObjectID(scope: scope, reference: reference)
+  }
+
+  /// The id of the record of `row`, as a group that had it says.
+  func objectID(_ row: RowID, in group: RowGroup) -> ManagedObjectID {
+    ManagedObjectID(scope: scope, reference: group.reference(row.row))
   }
 }
 

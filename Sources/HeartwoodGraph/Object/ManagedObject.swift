@@ -159,7 +159,11 @@ extension ManagedObject {
   /// The name of the object, which is Sendable. A save makes it permanent.
   public final var objectID: ManagedObjectID {
     if case .changed(let changes) = content, let newID = changes.newID { return newID }
-    return withBinding { $0.objectID(rowID) }
+    return withBinding { binding in
+      // An object that its context has let go of is not told that the context has gone back to a version without its row.
+      if !binding.hasRow(rowID), let group { return binding.objectID(rowID, in: group) }
+      return binding.objectID(rowID)
+    }
   }
 
   /// The entity of the object.

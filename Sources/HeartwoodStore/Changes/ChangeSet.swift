@@ -10,6 +10,8 @@ public struct ChangeSet: Sendable {
   package private(set) var byRecord: RecordChanges
   /// The changes that were given column by column.
   package private(set) var byColumn: ColumnChanges
+  /// The records that the changes leave alone, and that must be as they were for them to be made.
+  public var expected: [RecordExpectation] = []
 
   /// Makes a set of changes.
   public init(inserted: [ObjectSnapshot] = [], updated: [RecordUpdate] = [], deleted: [RecordDeletion] = []) {
@@ -51,6 +53,12 @@ package struct RecordChanges: Sendable {
   package var inserted: [ObjectSnapshot] = []
   package var updated: [RecordUpdate] = []
   package var deleted: [RecordDeletion] = []
+
+  package init(inserted: [ObjectSnapshot] = [], updated: [RecordUpdate] = [], deleted: [RecordDeletion] = []) {
+    self.inserted = inserted
+    self.updated = updated
+    self.deleted = deleted
+  }
 
   package var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 }

@@ -191,7 +191,7 @@ extension AtomicStoreEngine {
       let before = state.withLock { $0 }
       for table in before.contents.tables { try table.verify() }
       try before.contents.history?.verify()
-      let resolution = try resolve(changes.byRecord, in: before.contents)
+      let resolution = try resolve(changes, in: before.contents)
       let columns = changes.byColumn.appending(resolution.columns)
       let application = try ChangeApplication(
         columns,
@@ -233,11 +233,12 @@ extension AtomicStoreEngine {
   }
 
   private func resolve(
-    _ changes: RecordChanges,
+    _ changes: ChangeSet,
     in contents: StoreContents
   ) throws(PersistenceError) -> RecordResolution {
     try RecordResolution(
-      changes,
+      changes.byRecord,
+      expected: changes.expected,
       contents: contents,
       note: { ids in
         references.withLock { assigner in
@@ -310,7 +311,17 @@ extension AtomicStoreEngine {
     }
     // The name is taken whether it is flushed or not, and the next attempt must not take it for somebody else's.
     state.withLock { $0.standing = replacement.file.status.identity }
-    if let failure = replacement.flushFailure { throw failure }
+    if let failure = replacement.flushFailure { throw Self.notFlushed(failure) }
     return byItsName(replacement.file)
+  }
+
+  private static func notFlushed(_ failure: PersistenceError) -> PersistenceError {
+    PersistenceError(
+      failure.code,
+      "The new file is whole and in its place, but its directory could not be flushed: a loss of power may bring the old file back. "
+        + "What was to be saved still counts as unsaved; save it again.",
+      context: failure.context,
+      underlyingError: failure
+    )
   }
 }

@@ -14,10 +14,12 @@ struct RecordResolution {
   private let isKept: [Bool]
 
   /// - Parameters:
+  ///   - expected: the records that must be as they were.
   ///   - note: takes the references that records bring with them.
   ///   - newReferences: gives references to as many records of an entity as it is asked for.
   init(
     _ changes: RecordChanges,
+    expected: [RecordExpectation],
     contents: StoreContents,
     note: ([ManagedObjectID]) -> Void,
     newReferences: (Int, EntityDescription) throws(PersistenceError) -> ReferenceColumn
@@ -26,6 +28,7 @@ struct RecordResolution {
     let kept = Set(contents.entities.map(\.ordinal))
     isKept = contents.model.entities.map { kept.contains($0.ordinal) && !$0.isAbstract }
     columns.scopes = contents.scopes
+    for expectation in expected { _ = try row(of: try ownID(expectation.objectID), baseVersion: expectation.version) }
     if changes.isEmpty { return }
     try name(changes.inserted, note: note, newReferences: newReferences)
     try resolve(changes.updated)

@@ -11,7 +11,8 @@ extension StoreContents {
 
   /// Makes changes in the tables and writes nothing. All ids are permanent.
   ///
-  /// - Throws: ``PersistenceError/Code/saveConflict`` where a record has another version than its change was made on.
+  /// - Throws: ``PersistenceError/Code/saveConflict`` where a record has another version than its change was made on, or than is
+  ///   expected.
   package mutating func apply(
     _ changes: ChangeSet,
     typeDescription: StoreTypeDescription
@@ -21,6 +22,7 @@ extension StoreContents {
     let contents = self
     let resolution = try RecordResolution(
       changes.byRecord,
+      expected: changes.expected,
       contents: self,
       note: { _ in },
       newReferences: { count, entity throws(PersistenceError) in

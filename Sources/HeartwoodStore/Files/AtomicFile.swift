@@ -3,6 +3,7 @@
 /// A temporary file beside the target is written and flushed to the disk, renamed over the target, and the directory is flushed.
 /// The permissions of the old file are kept and symbolic links are followed. On failure the old file stands and the temporary
 /// one is gone; one that a killed process left is removed by the next save.
+/// A failure to flush the directory comes after that, when the new file stands.
 package struct AtomicFile {
   /// What must stand at the path for the save to go ahead.
   package enum Expectation: Sendable {

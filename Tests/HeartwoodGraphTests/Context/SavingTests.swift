@@ -273,6 +273,31 @@ import Testing
     #expect(!bob.hasChanges)
   }
 
+  @Test func whereOnlyTheDirectoryCannotBeFlushedTheNewFileStands() throws {
+    let stack = try TestStack(.binary)
+    let context = stack.context()
+    let ann = try context.person("Ann")
+    try context.save()
+    let before = stack.files.operations.count
+    ann.name = "Anna"
+    try context.save()
+    let flush = try #require(
+      stack.files.operations[before...].firstIndex { operation in
+        if case .synchronizeDirectory = operation { true } else { false }
+      }
+    )
+    ann.name = "Annabel"
+    stack.files.failOperation(stack.files.operations.count + flush - before + 1)
+    let error = try #require(persistenceError { try context.save() })
+    #expect(error.code == .fileWriteFailed && error.message.contains("The new file is whole and in its place"))
+    #expect(ann.isUpdated)
+    #expect(try stack.context().fetch(Person.self).map(\.name) == ["Anna"])
+    #expect(try TestStack(.binary, files: stack.files).context().fetch(Person.self).map(\.name) == ["Annabel"])
+    try context.save()
+    #expect(!context.hasChanges)
+    #expect(try TestStack(.binary, files: stack.files).context().fetch(Person.self).map(\.name) == ["Annabel"])
+  }
+
   @Test func contextsOfManyThreadsShareAStore() async throws {
     let stack = try TestStack(.binary)
     let coordinator = stack.coordinator

@@ -16,11 +16,16 @@ extension ReferenceContext {
   func validationProblems() -> Set<ReferenceProblem> {
     var problems: Set<ReferenceProblem> = []
     // A lost object is a conflict, whatever its values are.
-    for (key, object) in objects where object.hasChanges && !object.isLost {
+    for (key, object) in objects where object.hasChanges && !object.isLost && !isGone(key, object) {
       let kinds = object.isDeleted ? deletionProblems(object) : valueProblems(object)
       for (property, kind) in kinds { problems.insert(ReferenceProblem(key: key, property: property, kind: kind)) }
     }
     return problems
+  }
+
+  /// Whether a deleted object was one that only the parent had, and it has it no longer.
+  private func isGone(_ key: Key, _ object: ReferenceObject) -> Bool {
+    object.isDeleted && object.base?.isUnsaved == true && source.record(key) == nil
   }
 
   /// A relationship that denies the deletion of its object must not lead to an object that stays.

@@ -1,0 +1,90 @@
+import Heartwood
+import HeartwoodGraph
+import Testing
+
+@Suite struct PinnedSavingTests {
+  private let stack: TestStack
+
+  init() throws {
+    stack = try TestStack()
+    let context = stack.context()
+    for name in ["a", "b", "c"] { _ = try context.person(name) }
+    try context.save()
+  }
+
+  @Test func changesAreNotedAcrossAPin() throws {
+    let context = stack.context()
+    let people = try context.fetch(Person.self).sorted { $0.name < $1.name }
+    people[0].name = "x"
+    context.delete(people[2])
+    try context.setQueryGeneration(from: .current)
+    people[1].name = "y"
+    #expect(Set(context.updatedObjects) == [people[0], people[1]])
+    people[0].name = "a"
+    #expect(context.updatedObjects == [people[1]])
+    try context.setQueryGeneration(from: nil)
+    people[1].name = "b"
+    #expect(context.updatedObjects.isEmpty && context.deletedObjects == [people[2]])
+    people[1].name = "z"
+    try context.setQueryGeneration(from: .current)
+    try context.save()
+    #expect(!context.hasChanges)
+    let check = stack.context()
+    #expect(try check.fetch(Person.self).map(\.name).sorted() == ["a", "z"])
+  }
+
+  @Test func aPolicyResolvesConflictsOfAPinnedContext() throws {
+    let context = stack.context()
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    try context.setQueryGeneration(from: .current)
+    let person = try #require(try context.fetch(Person.self).first)
+    person.name = "mine"
+    let others = stack.context()
+    for person in try others.fetch(Person.self) { person.name += "!" }
+    try others.save()
+    try context.save()
+    let check = stack.context()
+    #expect(try check.fetch(Person.self).map(\.name).sorted() == ["b!", "c!", "mine"])
+  }
+
+  @Test func objectsThatAnOlderVersionLacksKeepTheirNames() throws {
+    let context = stack.context()
+    try context.setQueryGeneration(from: .current)
+    let old = try #require(context.queryGenerationToken)
+    try context.setQueryGeneration(from: nil)
+    let people = try (0..<4).map { try context.person("new \($0)") }
+    try context.save()
+    context.delete(people[0])
+    try context.save()
+    people[1].name = "changed"
+    context.delete(people[2])
+    context.refresh(people[3], mergeChanges: false)
+    let ids = people.map(\.objectID)
+    try context.setQueryGeneration(from: old)
+    #expect(try context.count(entityName: "Person") == 3)
+    #expect(people.map(\.objectID) == ids)
+    #expect(people.map(\.isDeleted) == [true, true, true, true])
+    #expect(context.updatedObjects == [people[1]] && context.deletedObjects == [people[2]])
+    #expect(persistenceError { try context.save() }?.context.objectIDs == [ids[1], ids[2]])
+    context.mergePolicy = .overwrite
+    try context.save()
+    #expect(!context.hasChanges)
+    #expect(try context.fetch(Person.self).map(\.name).sorted() == ["a", "b", "c", "new 1", "new 2", "new 3"])
+  }
+
+  @Test func whatAPolicyTakesBackIsToldAsAChange() throws {
+    let context = stack.context()
+    context.mergePolicy = .mergeByPropertyStoreTrump
+    let person = try #require(try context.fetch(Person.self).first)
+    let others = stack.context()
+    for person in try others.fetch(Person.self) { person.name += "!" }
+    var told: [String] = []
+    let observation = context.observe(.objectsDidChange) { changes in
+      if changes.updatedObjectIDs == [person.objectID] { told.append(person.name) }
+    }
+    person.name = "mine"
+    try others.save()
+    try withExtendedLifetime(observation) { try context.save() }
+    #expect(told == ["mine", "a!"])
+  }
+}

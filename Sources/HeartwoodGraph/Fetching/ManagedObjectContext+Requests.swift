@@ -29,6 +29,19 @@ extension ManagedObjectContext {
     }
   }
 
+  /// The objects that a request asks for, in an order of one's own, which is made in memory: offset and limit count objects in that order,
+  /// and the request's sort descriptors decide between those that it leaves alike.
+  public func fetch<Object>(
+    _ request: FetchRequest<Object>,
+    sortedBy order: (Object, Object) throws -> Bool
+  ) throws -> [Object] {
+    var whole = request
+    (whole.fetchOffset, whole.fetchLimit) = (0, nil)
+    // The sort of the standard library keeps the order of equal elements.
+    let objects = try fetch(whole).sorted(by: order)
+    return Array(objects.dropFirst(max(0, request.fetchOffset)).prefix(request.fetchLimit.map { max(0, $0) } ?? .max))
+  }
+
   /// The ids of the objects that ``fetch(_:)-(FetchRequest<Object>)`` would give. No object is made.
   public func fetchObjectIDs<Object>(_ request: FetchRequest<Object>) throws -> [ManagedObjectID] {
     try FetchPass(request, in: self).matches().map(\.objectID)

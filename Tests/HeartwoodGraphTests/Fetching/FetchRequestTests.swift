@@ -31,6 +31,37 @@ import Testing
     #expect(try context.count(for: request) == 0)
   }
 
+  @Test func stringsAreSortedInEveryWay() throws {
+    let context = try TestStack().context()
+    let names = ["b10", "B9", "a", "Á", "Z", "á", "A"]
+    for name in names { _ = try context.person(name) }
+    try context.save()
+    func sorted(_ comparison: FetchSortDescriptor.Comparison) throws -> [String] {
+      try context.fetch(Person.self, sortedBy: FetchSortDescriptor("name", comparison: comparison)).map(\.name)
+    }
+    #expect(try sorted(.value) == ["A", "B9", "Z", "a", "b10", "Á", "á"])
+    #expect(try sorted(.caseInsensitive) == ["a", "A", "b10", "B9", "Z", "Á", "á"])
+    #expect(try sorted(.caseAndDiacriticInsensitive) == ["a", "Á", "á", "A", "b10", "B9", "Z"])
+    #expect(try sorted(.localizedStandard) == ["a", "A", "á", "Á", "B9", "b10", "Z"])
+    let backwards = FetchSortDescriptor("name", ascending: false, comparison: .localizedStandard)
+    #expect(try context.fetch(Person.self, sortedBy: backwards).map(\.name) == ["Z", "b10", "B9", "Á", "á", "A", "a"])
+  }
+
+  @Test func ordersOfOnesOwnAreMadeInMemory() throws {
+    let context = try TestStack().context()
+    for name in ["ccc", "a", "bb", "dd", "e"] { _ = try context.person(name) }
+    var request = FetchRequest<Person>(where: Person.nameKey != "e", sortedBy: [Person.nameKey.descending])
+    #expect(try context.fetch(request) { $0.name.count < $1.name.count }.map(\.name) == ["a", "dd", "bb", "ccc"])
+    (request.fetchOffset, request.fetchLimit) = (1, 2)
+    #expect(try context.fetch(request) { $0.name.count < $1.name.count }.map(\.name) == ["dd", "bb"])
+    let byLength = try context.fetch(
+      Person.self,
+      where: { $0.name != "ccc" },
+      sortedBy: { $0.name.count > $1.name.count }
+    )
+    #expect(byLength.prefix(2).map(\.name.count) == [2, 2])
+  }
+
   @Test func keysMakePredicates() throws {
     let context = try TestStack().context()
     let (ann, bob) = (try context.person("Ann"), try context.person("Bob"))

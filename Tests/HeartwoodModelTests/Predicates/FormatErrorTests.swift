@@ -16,7 +16,9 @@ import Testing
       ("(a == 1) + 2 == 3", 0), ("ANY (a == 1 AND b == 2)", 4), ("NOT a", 4), ("a == %z", 5), ("a == %%", 5),
       ("a := 1", 2), ("FUNCTION(a, 'b') == 1", 8), ("a BETWEEN", 9), ("a[ == 1", 3), ("a == #", 5), ("in == 1", 0),
       ("TRUEPREDICATE TRUEPREDICATE", 14), ("modulus:by(a, 2) == 1", 0), ("a == CAST('no', 'ManagedObjectID')", 16),
-      ("random() == 1", 0), ("count() == 1", 0), ("x == 1 y", 7),
+      ("random() == 1", 0), ("count() == 1", 0), ("x == 1 y", 7), ("a UTI-EQUALS 'public.text'", 2),
+      ("FETCH(a, b) == 1", 5),
+      ("random:(9) == 1", 0), ("distanceToLocation:fromLocation:(a, b) < 9", 0),
     ]
   )
   func showsThePlace(_ format: String, _ offset: Int) throws {

@@ -76,6 +76,11 @@ extension FetchExpression {
 extension PredicateParser {
   mutating func parseWholePredicate() throws(FetchPredicateError) -> FetchPredicate {
     let parsed = try parse(.lowest)
+    if case .word(let word) = token.kind, word.uppercased() == "UTI" {
+      let message =
+        "UTI-CONFORMS-TO and UTI-EQUALS ask the system for types of files. Compare the identifiers as strings."
+      throw error(.unsupported, message, at: token.place)
+    }
     let predicate = try predicate(parsed)
     try finish("AND, OR or the end of the predicate")
     return predicate

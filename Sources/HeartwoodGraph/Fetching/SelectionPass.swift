@@ -78,12 +78,17 @@ extension SelectionPass {
   }
 
   private func groupRows(_ grouping: SelectionPlan.Grouping) throws -> [PropertyValue] {
-    var rows = pass.groups(by: grouping).compactMap { group -> GroupRow? in
-      let values = group.values
-      if let having = grouping.having, !values.matches(having) { return nil }
-      return GroupRow(
-        values: selection.columns.map(values.value),
-        keys: selection.sorts.map { values.value($0.expression) }
+    var groups = pass.groups(by: grouping)
+    if let having = grouping.having { groups = groups.filter { $0.values.matches(having) } }
+    if selection.sorts.isEmpty, !selection.isDistinct {
+      // The rows that are not wanted need not be made.
+      groups = Array(groups.dropFirst(pass.offset).prefix(pass.limit ?? .max))
+      return groups.flatMap { $0.values(of: selection.columns) }
+    }
+    var rows = groups.map { group in
+      GroupRow(
+        values: group.values(of: selection.columns),
+        keys: group.values(of: selection.sorts.map(\.expression))
       )
     }
     if !selection.sorts.isEmpty { rows.sort { selection.sorts.comes($0.keys, before: $1.keys) } }

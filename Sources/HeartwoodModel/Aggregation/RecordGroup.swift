@@ -11,6 +11,19 @@ package struct RecordGroup: Sendable {
 
   /// What an expression over the group reads.
   package var values: GroupValues { GroupValues(keys + accumulators.map(\.result)) }
+
+  /// The values of expressions over the group. Those that only name a key or an aggregate are read as they are.
+  package func values(of plans: [PlanExpression]) -> [PropertyValue] {
+    var values: GroupValues?
+    return plans.map { plan in
+      if case .variable(let place) = plan {
+        return place < keys.count ? keys[place] : accumulators[place - keys.count].result
+      }
+      let all = values ?? self.values
+      values = all
+      return all.value(plan)
+    }
+  }
 }
 
 /// Groups to which more records come, in the order in which the groups were met first.

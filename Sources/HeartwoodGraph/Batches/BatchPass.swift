@@ -1,0 +1,200 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// Executes one batch request on the stores of a coordinator.
+struct BatchPass {
+  let coordinator: PersistentStoreCoordinator
+  let origin: SaveOrigin
+  var model: ManagedObjectModel { coordinator.managedObjectModel }
+
+  init(_ coordinator: PersistentStoreCoordinator, _ origin: SaveOrigin) {
+    self.coordinator = coordinator
+    self.origin = origin
+  }
+
+  /// How often a batch is tried where others save in between.
+  private static let mostAttempts = 10
+
+  /// Saves what `changes` makes of the store's records as they are now, again and again while others are faster.
+  func save(
+    to store: PersistentStore,
+    _ result: inout BatchResult,
+    _ changes: () throws -> (ChangeSet, BatchResult)
+  ) throws {
+    for attempt in 1...Self.mostAttempts {
+      let (set, added) = try changes()
+      if set.isEmpty { return }
+      do {
+        _ = try store.engine.save(set, origin: origin)
+      } catch let error as PersistenceError where error.code == .saveConflict && attempt < Self.mostAttempts {
+        continue
+      }
+      result.count += added.count
+      result.changes.append(added.changes)
+      result.updatedObjectIDs.formUnion(added.updatedObjectIDs)
+      return
+    }
+  }
+
+  /// Tells those who listen what was done.
+  func finish(_ result: BatchResult, _ type: BatchResultType) -> BatchResult {
+    if !result.changes.isEmpty { coordinator.saveBroadcast.send(result.changes) }
+    if type == .objectIDs { return result }
+    var told = BatchResult()
+    told.count = result.count
+    return told
+  }
+
+  /// Whether ids are to be made, for the result or for those who listen.
+  func needsIDs(_ type: BatchResultType) -> Bool { type == .objectIDs || coordinator.saveBroadcast.isHeard }
+
+  func entity(named name: String) throws(PersistenceError) -> EntityDescription {
+    try coordinator.checkNotClosed()
+    if let entity = model.entity(named: name) { return entity }
+    throw PersistenceError(.entityUnknown, "The model has no such entity.", context: .init(entity: name))
+  }
+
+  /// The stores that may have records of one of `entities`.
+  func stores(_ affected: [PersistentStore]?, keeping entities: [EntityDescription]) -> [PersistentStore] {
+    coordinator.persistentStores.filter { store in
+      (affected?.contains { $0 === store } ?? true)
+        && store.entities.contains { kept in entities.contains { $0 === kept } }
+    }
+  }
+
+  /// All records of a store.
+  func tables(of store: PersistentStore) throws -> QueryTables {
+    let kept = Set(store.entities.map(\.ordinal))
+    return QueryTables(
+      tables: try model.entities.map { kept.contains($0.ordinal) ? try store.engine.table(of: $0) : nil },
+      scopes: store.engine.scopes
+    )
+  }
+
+  func concreteEntities(_ entity: EntityDescription, includingSubentities: Bool) -> [EntityDescription] {
+    (includingSubentities ? model.concreteEntities(under: entity) : [entity]).filter { !$0.isAbstract }
+  }
+}
+
+// MARK: Updates
+
+extension BatchPass {
+  func update(_ request: BatchUpdateRequest) throws -> BatchResult {
+    let entity = try entity(named: request.entityName)
+    let plan = try request.predicate.map { try PredicateCompiler.compile($0, for: entity, in: model) }
+    let assignments = try request.propertiesToUpdate.sorted { $0.key < $1.key }.map {
+      try assignment($0.key, $0.value, entity)
+    }
+    let entities = concreteEntities(entity, includingSubentities: request.includesSubentities)
+    var result = BatchResult()
+    if assignments.isEmpty { return result }
+    let needsIDs = needsIDs(request.resultType)
+    for store in stores(request.affectedStores, keeping: entities) {
+      try save(to: store, &result) { try updates(of: entities, in: store, plan, assignments, needsIDs) }
+    }
+    return finish(result, request.resultType)
+  }
+
+  private func assignment(
+    _ name: String,
+    _ expression: FetchExpression,
+    _ entity: EntityDescription
+  ) throws -> BatchAssignment {
+    guard let ordinal = entity.ordinal(ofProperty: name) else {
+      throw PersistenceError(
+        .propertyUnknown,
+        "The entity has no such property to update.",
+        context: .init(entity: entity.name, property: name)
+      )
+    }
+    guard let type = entity.traits[ordinal].attributeType, !entity.traits[ordinal].isTransient else {
+      throw PersistenceError(
+        .valueUnsupported,
+        "A batch updates attributes that stores keep. Fetch the objects to change relationships.",
+        context: .init(entity: entity.name, property: name)
+      )
+    }
+    let plan = try PredicateCompiler.compile(expression, for: type, of: entity, in: model)
+    return BatchAssignment(ordinal: ordinal, type: type, expression: plan)
+  }
+
+  private func updates(
+    of entities: [EntityDescription],
+    in store: PersistentStore,
+    _ plan: PlanPredicate?,
+    _ assignments: [BatchAssignment],
+    _ needsIDs: Bool
+  ) throws -> (ChangeSet, BatchResult) {
+    let tables = try tables(of: store)
+    var columns = ColumnChanges(scopes: tables.scopes)
+    var result = BatchResult()
+    for table in entities.compactMap({ tables.table($0.ordinal) }) {
+      let updates = try TableQuery(tables, table, where: plan).updates(assignments)
+      if updates.groups.isEmpty { continue }
+      columns.updates.append(updates)
+      for group in updates.groups {
+        result.count += group.rows.count
+        if !needsIDs { continue }
+        let scope = tables.scopes[table.entity.ordinal]
+        let ids = group.rows.map { ManagedObjectID(scope: scope, reference: group.base.reference(Int($0))) }
+        result.updatedObjectIDs.formUnion(ids)
+      }
+    }
+    result.changes.updatedObjectIDs = result.updatedObjectIDs
+    return (ChangeSet(byColumn: columns), result)
+  }
+}
+
+// MARK: Deletions
+
+extension BatchPass {
+  func delete(_ request: BatchDeleteRequest) throws -> BatchResult {
+    var result = BatchResult()
+    let needsIDs = needsIDs(request.resultType)
+    switch request.choice {
+    case .matching(let name, let predicate):
+      let entity = try entity(named: name)
+      let plan = try predicate.map { try PredicateCompiler.compile($0, for: entity, in: model) }
+      let entities = concreteEntities(entity, includingSubentities: request.includesSubentities)
+      for store in stores(request.affectedStores, keeping: entities) {
+        try save(to: store, &result) {
+          try deletion(in: store, needsIDs) { tables, deletion in
+            for table in entities.compactMap({ tables.table($0.ordinal) }) {
+              deletion.add(TableQuery(tables, table, where: plan).rows(), entityOrdinal: table.entity.ordinal)
+            }
+          }
+        }
+      }
+    case .objects(let ids):
+      try coordinator.checkNotClosed()
+      for store in stores(request.affectedStores, keeping: model.entities) {
+        try save(to: store, &result) {
+          try deletion(in: store, needsIDs) { tables, deletion in
+            for subject in ids.compactMap({ tables.subject($0) }) {
+              deletion.add([subject.row], entityOrdinal: subject.entityOrdinal)
+            }
+          }
+        }
+      }
+    }
+    return finish(result, request.resultType)
+  }
+
+  private func deletion(
+    in store: PersistentStore,
+    _ needsIDs: Bool,
+    _ choose: (QueryTables, inout BatchDeletion) throws -> Void
+  ) throws -> (ChangeSet, BatchResult) {
+    let tables = try tables(of: store)
+    var deletion = BatchDeletion(model: model, tables: tables)
+    try choose(tables, &deletion)
+    let changes = try deletion.changes()
+    var result = BatchResult()
+    result.count = deletion.count
+    if needsIDs {
+      result.changes.deletedObjectIDs = Set(deletion.objectIDs)
+      result.changes.updatedObjectIDs = Set(changes.byRecord.updated.map(\.objectID))
+    }
+    return (changes, result)
+  }
+}

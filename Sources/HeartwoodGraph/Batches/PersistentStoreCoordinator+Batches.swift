@@ -1,0 +1,58 @@
+import HeartwoodModel
+import HeartwoodStore
+
+// Batches go to the stores at once. Contexts that merge by themselves learn of them; others are given the result's changes.
+
+extension PersistentStoreCoordinator {
+  /// Inserts records. All are saved, or none.
+  ///
+  /// - Parameter author: who does it, for the history.
+  /// - Throws: ``PersistenceError/Code/validationFailed``, ``PersistenceError/Code/constraintConflict``, mistakes in the values, what the
+  ///   request's closure throws, and what saving throws.
+  @discardableResult
+  public func execute(_ request: BatchInsertRequest, author: String? = nil) throws -> BatchResult {
+    try BatchPass(self, SaveOrigin(author: author)).insert(request)
+  }
+
+  /// Changes records. Each store saves all its changes or none.
+  ///
+  /// - Parameter author: who does it, for the history.
+  /// - Throws: `FetchPredicateError`, ``PersistenceError/Code/validationFailed``, ``PersistenceError/Code/constraintConflict``, and what
+  ///   saving throws.
+  @discardableResult
+  public func execute(_ request: BatchUpdateRequest, author: String? = nil) throws -> BatchResult {
+    try BatchPass(self, SaveOrigin(author: author)).update(request)
+  }
+
+  /// Deletes records. Each store saves all its changes or none.
+  ///
+  /// - Parameter author: who does it, for the history.
+  /// - Throws: `FetchPredicateError`, ``PersistenceError/Code/validationFailed`` where a relationship denies it or has to lead somewhere,
+  ///   and what saving throws.
+  @discardableResult
+  public func execute(_ request: BatchDeleteRequest, author: String? = nil) throws -> BatchResult {
+    try BatchPass(self, SaveOrigin(author: author)).delete(request)
+  }
+}
+
+extension ManagedObjectContext {
+  /// Inserts records in the stores, past this context and all above it; see ``PersistentStoreCoordinator/execute(_:author:)``.
+  @discardableResult
+  public func execute(_ request: BatchInsertRequest) throws -> BatchResult {
+    try BatchPass(persistentStoreCoordinator, saveOrigin).insert(request)
+  }
+
+  /// Changes records in the stores, past this context and all above it. Objects that have been read keep their values until the result's
+  /// changes are merged.
+  @discardableResult
+  public func execute(_ request: BatchUpdateRequest) throws -> BatchResult {
+    try BatchPass(persistentStoreCoordinator, saveOrigin).update(request)
+  }
+
+  /// Deletes records in the stores, past this context and all above it. Objects that have been read stay until the result's changes are
+  /// merged.
+  @discardableResult
+  public func execute(_ request: BatchDeleteRequest) throws -> BatchResult {
+    try BatchPass(persistentStoreCoordinator, saveOrigin).delete(request)
+  }
+}

@@ -1,0 +1,22 @@
+extension PropertyValue {
+  /// The same value as an attribute of `type` can hold it, or nil where it cannot: numbers become other numbers, integers only where
+  /// nothing is lost.
+  package func converted(to type: AttributeType) -> PropertyValue? {
+    if fits(type) { return self }
+    guard let number = NumericValue(self) else { return nil }
+    let value: PropertyValue
+    switch type {
+    case .integer16, .integer32, .integer64:
+      guard let exact = number.exactInteger else { return nil }
+      value = .integer(exact)
+    case .boolean:
+      guard let exact = number.exactInteger, exact == 0 || exact == 1 else { return nil }
+      value = .boolean(exact == 1)
+    case .double: value = Computation.cast(self, to: .double)
+    case .float: value = Computation.cast(self, to: .float)
+    case .decimal: value = Computation.cast(self, to: .decimal)
+    case .string, .date, .binary, .uuid, .uri, .transformable: return nil
+    }
+    return value.fits(type) ? value : nil
+  }
+}

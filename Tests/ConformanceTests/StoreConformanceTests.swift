@@ -11,12 +11,22 @@ import Testing
 /// The kit, run over every store that ships.
 @Suite struct StoreConformanceTests {
   static let conformances = [
-    StoreConformance(InMemoryStore.self, detectsEveryChange: true),
-    StoreConformance(BinaryStore.self, detectsEveryChange: true),
-    StoreConformance(CSVStore.self, detectsEveryChange: false, refuses: { value, _ in isFarDate(value) }),
-    StoreConformance(XMLStore.self, detectsEveryChange: false),
-    StoreConformance(PropertyListStore.self, detectsEveryChange: false),
-    StoreConformance(PropertyListStore.self, detectsEveryChange: false, options: { _ in xmlPropertyList }),
+    StoreConformance(InMemoryStore.self, detectsEveryChange: true, writesSameBytes: true),
+    StoreConformance(BinaryStore.self, detectsEveryChange: true, writesSameBytes: true),
+    StoreConformance(
+      CSVStore.self,
+      detectsEveryChange: false,
+      writesSameBytes: true,
+      refuses: { value, _ in isFarDate(value) }
+    ),
+    StoreConformance(XMLStore.self, detectsEveryChange: false, writesSameBytes: true),
+    StoreConformance(PropertyListStore.self, detectsEveryChange: false, writesSameBytes: true),
+    StoreConformance(
+      PropertyListStore.self,
+      detectsEveryChange: false,
+      writesSameBytes: true,
+      options: { _ in xmlPropertyList }
+    ),
   ]
 
   private static let xmlPropertyList: StoreOptions = {

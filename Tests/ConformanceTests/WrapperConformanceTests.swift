@@ -25,13 +25,15 @@ import Testing
       options: encryption,
       refuses: { value, _ in StoreConformanceTests.isFarDate(value) }
     ),
-    StoreConformance(CompressedStore<BinaryStore>.self, detectsEveryChange: false),
+    StoreConformance(CompressedStore<BinaryStore>.self, detectsEveryChange: false, writesSameBytes: true),
     StoreConformance(
       CompressedStore<CSVStore>.self,
       detectsEveryChange: false,
+      writesSameBytes: true,
       refuses: { value, _ in StoreConformanceTests.isFarDate(value) }
     ),
-    StoreConformance(LoggingStore<BinaryStore>.self, detectsEveryChange: true),
+    StoreConformance(LoggingStore<BinaryStore>.self, detectsEveryChange: true, writesSameBytes: true),
+    StoreConformance(FaultInjectingStore<BinaryStore>.self, detectsEveryChange: true, writesSameBytes: true),
   ]
 
   @Sendable private static func encryption(_: ManagedObjectModel) -> StoreOptions {

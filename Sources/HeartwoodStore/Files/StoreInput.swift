@@ -6,6 +6,8 @@ public struct StoreInput: Sendable {
 
   /// The path of the file, for error texts.
   public let path: String
+  /// What a wrapper has made of the file. Copies of this share it.
+  package let memo = StoreInputMemo()
 
   /// - Parameter path: the name that the file has or will have, where it is not the one that it was opened by.
   package init(_ file: any ReadableFile, path: String? = nil) throws(PersistenceError) {

@@ -5,7 +5,7 @@ public import Heartwood
 /// The kit derives the rest from the ``StoreCapabilities`` that the store declares. Every behaviour is a case, a value that runs
 /// with any test library. With Swift Testing:
 ///
-///     @Test(arguments: StoreConformance(JSONLinesStore.self, detectsEveryChange: false).cases)
+///     @Test(arguments: StoreConformance(JSONLinesStore.self, detectsEveryChange: false, writesSameBytes: true).cases)
 ///     func conforms(_ testCase: ConformanceCase) throws { try testCase.run() }
 ///
 /// What the store has declared that it lacks is tried as well, and has to be refused with the right error.
@@ -33,7 +33,7 @@ public struct StoreConformance: Sendable {
   public init(
     _ storeClass: any StoreClass.Type,
     detectsEveryChange: Bool,
-    writesSameBytes: Bool = true,
+    writesSameBytes: Bool,
     options: @escaping @Sendable (_ model: ManagedObjectModel) -> StoreOptions = { _ in StoreOptions() },
     refuses: @escaping @Sendable (_ value: PropertyValue, _ type: AttributeType) -> Bool = { _, _ in false }
   ) {
@@ -53,7 +53,8 @@ extension StoreConformance {
   public var cases: [ConformanceCase] {
     registrationCases + metadataCases + newStoreCases + attributeCases + referenceCases + orderCases + entityCases
       + relationshipCases + editingCases + sameBytesCases + atomicityCases + conflictCases + uniquenessCases
-      + readOnlyCases + contextCases + conversionCases + historyCases + damageCases + randomGraphCases
+      + readOnlyCases + placeCases + queryCases + contextCases + concurrencyCases + conversionCases + historyCases
+      + damageCases + randomGraphCases
   }
 
   var typeDescription: StoreTypeDescription { storeClass.typeDescription }

@@ -11,14 +11,23 @@ public import HeartwoodStore
 ///
 ///     options[.encryptionKey] = try EncryptionKey(passphrase: "correct horse battery staple")
 ///
-/// Nothing of it is printed, so that it does not get into logs.
-public struct EncryptionKey: Sendable {
+/// Nothing of it is printed, so that it does not get into logs. Keys of bytes are equal where the bytes are; one of a passphrase is equal to its
+/// copies only.
+public struct EncryptionKey: Sendable, Equatable {
   /// How many bytes a key has.
   public static let byteCount = 32
 
-  enum Secret: Sendable {
+  enum Secret: Sendable, Equatable {
     case key(SymmetricKey)
     case passphrase(Passphrase)
+
+    static func == (left: Secret, right: Secret) -> Bool {
+      switch (left, right) {
+      case (.key(let a), .key(let b)): a == b
+      case (.passphrase(let a), .passphrase(let b)): a === b
+      default: false
+      }
+    }
   }
 
   let secret: Secret

@@ -45,6 +45,11 @@ extension ForwardingStore {
   }
 
   /// Asks the store inside.
+  public static func inferModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
+    try Base.inferModel(from: file, options: options)
+  }
+
+  /// Asks the store inside.
   public static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String? {
     try Base.readFormatVersion(from: file, options: options)
   }

@@ -2,8 +2,9 @@ public import HeartwoodStore
 
 /// What happens to the bytes of a store's file on their way to the disk and back, such as encryption.
 ///
-/// A ``TransformedStore`` puts one around any atomic store.
-public protocol FileTransform: Sendable {
+/// A ``TransformedStore`` puts one around any atomic store. Equal transforms must decode a file to the same bytes, or fail alike: a file is
+/// decoded once for all that asks for it with equal ones.
+public protocol FileTransform: Sendable, Equatable {
   /// What goes before the type string of the store inside: `"Encrypted"` makes `"EncryptedCSV"`.
   static var name: String { get }
 

@@ -34,7 +34,7 @@ public final class TransformedStore<Base: AtomicStore, Transform: FileTransform>
 
   /// Decodes the file and lets the store inside load it.
   public func load(_ file: StoreInput, into loader: StoreLoader) throws {
-    let bytes = ByteSlice(try transform.decode(file).region)
+    let bytes = try Self.plainBytes(file, transform)
     loader.metadata.storeType = Base.typeDescription.type
     try base.load(try StoreInput(MemoryReadableFile(bytes, of: file)), into: loader)
     loader.metadata.storeType = Self.typeDescription.type
@@ -82,6 +82,11 @@ extension TransformedStore {
     return try Base.readModel(from: plain(file, Transform(options: options)), options: options)
   }
 
+  /// Makes a model of what the file inside tells.
+  public static func inferModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
+    try Base.inferModel(from: plain(file, Transform(options: options)), options: options)
+  }
+
   /// Reads the version of the format of the file inside.
   public static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String? {
     try Base.readFormatVersion(from: plain(file, Transform(options: options)), options: options)
@@ -97,8 +102,22 @@ extension TransformedStore {
     let bytes: ByteSlice
   }
 
+  /// The bytes of the file inside, and by what they were decoded.
+  private struct Decoded: Sendable {
+    let transform: Transform
+    let bytes: ByteSlice
+  }
+
   private static func plain(_ file: StoreInput, _ transform: Transform) throws -> StoreInput {
-    try StoreInput(MemoryReadableFile(ByteSlice(transform.decode(file).region), of: file))
+    try StoreInput(MemoryReadableFile(plainBytes(file, transform), of: file))
+  }
+
+  /// The bytes of the file inside, decoded once for all that is read of a file while it is open.
+  private static func plainBytes(_ file: StoreInput, _ transform: Transform) throws -> ByteSlice {
+    if let known = file.memo.value as? Decoded, known.transform == transform { return known.bytes }
+    let bytes = ByteSlice(try transform.decode(file).region)
+    file.memo.value = Decoded(transform: transform, bytes: bytes)
+    return bytes
   }
 
   /// Contents as the store inside knows them.

@@ -4,12 +4,18 @@ import Heartwood
 /// What is wrong with a store: it changes what is written or what has been read.
 protocol StoreFlaw: Sendable {
   static var name: StoreType { get }
+  static var displayName: String { get }
+  static var fileExtensions: [String] { get }
+  static func begin() throws
   static func write(_ document: inout StoreDocument, path: String) throws
   static func read(_ document: inout StoreDocument)
 }
 
 extension StoreFlaw {
   static var name: StoreType { StoreType("\(Self.self)") }
+  static var displayName: String { "Flawed" }
+  static var fileExtensions: [String] { ["flawed"] }
+  static func begin() throws {}
   static func write(_ document: inout StoreDocument, path: String) throws {}
   static func read(_ document: inout StoreDocument) {}
 }
@@ -54,8 +60,8 @@ final class FlawedStore<Flaw: StoreFlaw>: AtomicStore {
   static var typeDescription: StoreTypeDescription {
     StoreTypeDescription(
       type: Flaw.name,
-      displayName: "Flawed",
-      fileExtensions: ["flawed"],
+      displayName: Flaw.displayName,
+      fileExtensions: Flaw.fileExtensions,
       capabilities: StoreCapabilities(
         kind: .atomic,
         isPersistent: true,
@@ -72,7 +78,8 @@ final class FlawedStore<Flaw: StoreFlaw>: AtomicStore {
 
   private let path: String
 
-  init(_ setup: StoreSetup) {
+  init(_ setup: StoreSetup) throws {
+    try Flaw.begin()
     path = setup.path ?? ""
   }
 

@@ -102,6 +102,76 @@ enum LacksWithoutSaying: StoreFlaw {
   }
 }
 
+/// It is another type each time that it is asked.
+enum ChangesItsName: StoreFlaw {
+  static var name: StoreType { StoreType(UUID().uuidString) }
+}
+
+enum HasNoName: StoreFlaw {
+  static var displayName: String { "" }
+}
+
+enum ClaimsNoExtension: StoreFlaw {
+  static var fileExtensions: [String] { ["Flawed"] }
+}
+
+enum NeverOpens: StoreFlaw {
+  static func begin() throws { throw CocoaError(.fileReadUnknown) }
+}
+
+enum TellsAnotherType: StoreFlaw {
+  static func read(_ document: inout StoreDocument) { document.metadata.storeType = "Other" }
+}
+
+enum HasOneIdentifier: StoreFlaw {
+  static let identifier = UUID()
+  static func write(_ document: inout StoreDocument, path: String) { document.metadata.identifier = identifier }
+}
+
+enum WritesWrongHashes: StoreFlaw {
+  static func write(_ document: inout StoreDocument, path: String) {
+    document.metadata.modelVersionHashes = document.metadata.modelVersionHashes.mapValues { _ in Data([1]) }
+  }
+}
+
+enum KeepsFirstEntityOnly: StoreFlaw {
+  static func write(_ document: inout StoreDocument, path: String) {
+    let first = document.records.first?.name.entity
+    document.records.removeAll { $0.name.entity != first }
+  }
+}
+
+enum KeepsThousandRecords: StoreFlaw {
+  static func write(_ document: inout StoreDocument, path: String) {
+    document.records = Array(document.records.prefix(1_000))
+  }
+}
+
+enum LosesZeros: StoreFlaw {
+  static func read(_ document: inout StoreDocument) { document.changeValues { Double($0) == 0 ? nil : $0 } }
+}
+
+enum LosesManyLinks: StoreFlaw {
+  static func write(_ document: inout StoreDocument, path: String) { document.changeLinks { Array($0.prefix(1)) } }
+}
+
+enum RenamesRecords: StoreFlaw {
+  static func read(_ document: inout StoreDocument) {
+    for index in document.records.indices where Int64(document.records[index].name.reference) != nil {
+      document.records[index].name.reference += "0"
+    }
+  }
+}
+
+/// It spells UUIDs as other text.
+enum SpoilsUUIDs: StoreFlaw {
+  static func read(_ document: inout StoreDocument) {
+    for index in document.records.indices where UUID(uuidString: document.records[index].name.reference) != nil {
+      document.records[index].name.reference = "'" + document.records[index].name.reference
+    }
+  }
+}
+
 extension StoreDocument {
   fileprivate mutating func changeValues(_ change: (String) -> String?) {
     for index in records.indices { records[index].values = records[index].values.compactMapValues(change) }

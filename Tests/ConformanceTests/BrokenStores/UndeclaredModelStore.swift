@@ -5,8 +5,8 @@ final class UndeclaredModelStore: AtomicStore {
   static let typeDescription = FlawedStore<NoFlaw>.typeDescription
   private let store: FlawedStore<NoFlaw>
 
-  init(_ setup: StoreSetup) {
-    store = FlawedStore(setup)
+  init(_ setup: StoreSetup) throws {
+    store = try FlawedStore(setup)
   }
 
   static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {

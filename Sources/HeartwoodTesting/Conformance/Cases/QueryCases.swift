@@ -1,0 +1,255 @@
+import Heartwood
+import HeartwoodStore
+
+extension StoreConformance {
+  /// What is asked for is found, on any store: the same as by looking at every record.
+  var queryCases: [ConformanceCase] {
+    AttributeType.allCases.map { type in
+      makeCase("finds records by predicates on \(type.rawValue)", needs: .attributes(type)) {
+        try $0.findsByPredicates(on: type)
+      }
+    } + [
+      makeCase("finds records by several conditions") { try $0.findsByConditions() },
+      makeCase("finds records by what they lead to", needs: .relationships) { try $0.findsByLinks() },
+      makeCase("sorts records") { try $0.sortsRecords() },
+      makeCase("gives parts of what is found, with changes that are not saved") { try $0.givesParts() },
+    ]
+  }
+
+  // MARK: Predicates
+
+  private static let comparators: [FetchComparison.Comparator] = [
+    .equalTo, .notEqualTo, .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .beginsWith, .endsWith,
+    .contains,
+  ]
+
+  private func comparators(for type: AttributeType) -> ArraySlice<FetchComparison.Comparator> {
+    if type == .string { return Self.comparators[...] }
+    return ReferenceMeaning.orderedTypes.contains(type) ? Self.comparators[..<6] : Self.comparators[..<2]
+  }
+
+  private func findsByPredicates(on type: AttributeType) throws {
+    let bench = Workbench(self, model: try ModelMaker.model(attribute: type))
+    var open = try bench.open()
+    try open.insertFromPool(40, seed: 1)
+    let records = try open.records()
+    open = try bench.reopened(open)
+    for value in try open.pool(of: type, seed: 1) {
+      for comparator in comparators(for: type) where !value.isNull || comparator.isEquality {
+        let condition = FetchComparison(.key(ModelMaker.value), comparator, .constant(value))
+        try open.expectFinds(.comparison(condition), "\(comparator.rawValue) a value of type \(type.rawValue)") {
+          ReferenceMeaning.holds($0[ModelMaker.value], comparator, value)
+        } among: {
+          records
+        }
+      }
+    }
+  }
+
+  private func findsByConditions() throws {
+    let bench = try smallBench()
+    var open = try bench.open()
+    try open.insertFromPool(60, seed: 2)
+    let records = try open.records()
+    open = try bench.reopened(open)
+    var generator = SeededGenerator(seed: 3)
+    for trial in 1...60 {
+      let condition = try open.randomCondition(depth: 3, &generator)
+      try open.expectFinds(condition.predicate, "condition \(trial) of seed 3", condition.holds) { records }
+    }
+  }
+
+  private func findsByLinks() throws {
+    let bench = Workbench(self, model: try ModelMaker(capabilities).leadingToItself())
+    var open = try bench.open()
+    try open.insertFromPool(30, seed: 4)
+    var generator = SeededGenerator(seed: 5)
+    for _ in 0..<3 { try open.linkRandomly(&generator) }
+    let records = try open.records()
+    open = try bench.reopened(open)
+    let first = try unwrap(records.first, "a record")
+    let children = { (record: AtomicStoreCacheNode) in record["children"].objectIDs }
+    try open.expectFinds(try FetchPredicate(format: "parent == nil"), "no parent") {
+      $0["parent"].isNull
+    } among: {
+      records
+    }
+    try open.expectFinds(try FetchPredicate(format: "children.@count > 1"), "several children") {
+      children($0).count > 1
+    } among: {
+      records
+    }
+    let isParent = FetchComparison(.key("parent"), .equalTo, .value(.toOne(first.objectID)))
+    try open.expectFinds(.comparison(isParent), "a parent") {
+      $0["parent"].objectIDs == [first.objectID]
+    } among: {
+      records
+    }
+    let isChild = FetchComparison(.key("children"), .contains, .value(.toOne(first.objectID)))
+    try open.expectFinds(.comparison(isChild), "a child") {
+      children($0).contains(first.objectID)
+    } among: {
+      records
+    }
+  }
+
+  // MARK: Order and parts
+
+  private var orderedNames: [String] {
+    AttributeType.allCases.filter {
+      capabilities.attributeTypes.contains($0) && ReferenceMeaning.orderedTypes.contains($0)
+    }.map(\.rawValue)
+  }
+
+  private func sortsRecords() throws {
+    let bench = try smallBench()
+    var open = try bench.open()
+    try open.insertFromPool(80, seed: 6)
+    let records = try open.records()
+    open = try bench.reopened(open)
+    for (index, name) in orderedNames.enumerated() {
+      let second = orderedNames[(index + 1) % orderedNames.count]
+      for isAscending in [true, false] {
+        let keys = [FetchSortDescriptor(name, ascending: isAscending), FetchSortDescriptor(second)]
+        let request = FetchRequest<ManagedObject>(entityName: ModelMaker.entity, sortedBy: keys)
+        let expected = ReferenceMeaning.sorted(
+          records,
+          by: [(isAscending, { $0[name] }), (true, { $0[second] })]
+        )
+        try expect(
+          "the order by \(name) (\(isAscending ? "up" : "down")) and \(second)",
+          is: expected.map(\.reference),
+          found: try open.makeContext().fetch(request).map(\.objectID.reference)
+        )
+      }
+    }
+  }
+
+  private func givesParts() throws {
+    let bench = try smallBench()
+    var open = try bench.open()
+    try open.insertFromPool(30, seed: 7)
+    open = try bench.reopened(open)
+    let context = open.makeContext()
+    var generator = SeededGenerator(seed: 8)
+    var objects = try context.fetch(entityName: ModelMaker.entity)
+    for (index, object) in objects.enumerated() where index % 4 == 0 {
+      try open.setFromPool(object, seed: 7, &generator)
+    }
+    for (index, object) in objects.enumerated() where index % 5 == 1 { context.delete(object) }
+    objects = objects.filter { !$0.isDeleted }
+    for _ in 0..<6 {
+      objects.append(try context.insert(entityName: ModelMaker.entity))
+      try open.setFromPool(objects[objects.count - 1], seed: 7, &generator)
+    }
+    let name = try unwrap(orderedNames.first, "a type whose values have an order")
+    let values = try Dictionary(uniqueKeysWithValues: objects.map { ($0, try $0.propertyValue(forKey: name)) })
+    let sorted = ReferenceMeaning.sorted(objects, by: [(true, { values[$0] ?? .null })])
+    for (offset, limit) in [(0, 5), (3, 7), (sorted.count - 2, 10), (sorted.count + 1, 3), (0, 0), (2, nil)] {
+      let request = FetchRequest<ManagedObject>(
+        entityName: ModelMaker.entity,
+        sortedBy: [FetchSortDescriptor(name)],
+        offset: offset,
+        limit: limit
+      )
+      // Which of those comes first that the order leaves alike is not said.
+      let expected = sorted.dropFirst(offset).prefix(limit ?? .max).map { values[$0] ?? .null }
+      let found = try context.fetch(request)
+      let what = "\(limit.map { "\($0)" } ?? "all") objects from \(offset) on"
+      try expect("the values of \(what)", is: expected, found: found.map { values[$0] ?? .null })
+      try expect("how many differ of \(what)", is: found.count, found: Set(found).intersection(objects).count)
+      try expect("the number of \(what)", is: expected.count, found: try context.count(for: request))
+    }
+    try context.save()
+    try bench.expectReopensSame(open)
+  }
+}
+
+extension FetchComparison.Comparator {
+  fileprivate var isEquality: Bool { self == .equalTo || self == .notEqualTo }
+}
+
+extension OpenStore {
+  /// The records of the first entity, in order.
+  func records() throws -> [AtomicStoreCacheNode] {
+    let contents = try contents()
+    return Array(contents.nodes(of: try unwrap(concreteEntities.first, "an entity")))
+  }
+
+  /// Fails unless a fetch finds those of `records` for which the condition holds, in their order.
+  func expectFinds(
+    _ predicate: FetchPredicate,
+    _ what: String,
+    _ holds: (AtomicStoreCacheNode) -> Bool,
+    among records: () -> [AtomicStoreCacheNode]
+  ) throws {
+    let request = FetchRequest<ManagedObject>(entityName: ModelMaker.entity, where: predicate)
+    let context = makeContext()
+    let expected = records().filter(holds).map(\.reference)
+    let found = try context.fetch(request).map(\.objectID.reference)
+    try expect("the records with \(what) (\(brief(predicate)))", is: expected, found: found)
+    try expect("their number", is: expected.count, found: try context.count(for: request))
+  }
+
+  // MARK: Values that are met more than once
+
+  /// A few values of a type that the store can hold, and none.
+  func pool(of type: AttributeType, seed: UInt64) throws -> [PropertyValue] {
+    var generator = SeededGenerator(seed: seed)
+    return [.null] + (0..<6).map { _ in randomValue(of: type, &generator) }.filter { !$0.isNull }
+  }
+
+  /// Gives every attribute a value that others have too.
+  func setFromPool(_ object: ManagedObject, seed: UInt64, _ generator: inout SeededGenerator) throws {
+    for attribute in object.entity.attributes {
+      let value = try pool(of: attribute.type, seed: seed).randomElement(using: &generator) ?? .null
+      try object.setPropertyValue(value, forKey: attribute.name)
+    }
+  }
+
+  /// Saves records of the first entity whose values are met more than once.
+  func insertFromPool(_ count: Int, seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let context = makeContext()
+    let entity = try unwrap(concreteEntities.first, "an entity")
+    for _ in 0..<count {
+      try setFromPool(try context.insert(entityName: entity.name), seed: seed, &generator)
+    }
+    try context.save()
+  }
+
+  /// A random condition on the attributes of the first entity, as a predicate and in plain words.
+  func randomCondition(
+    depth: Int,
+    _ generator: inout SeededGenerator
+  ) throws -> (predicate: FetchPredicate, holds: (AtomicStoreCacheNode) -> Bool) {
+    if depth == 0 || generator.chance(oneIn: 4) { return try randomComparison(&generator) }
+    let left = try randomCondition(depth: depth - 1, &generator)
+    switch Int.random(in: 0..<3, using: &generator) {
+    case 0: return (!left.predicate, { !left.holds($0) })
+    case 1:
+      let right = try randomCondition(depth: depth - 1, &generator)
+      return (left.predicate && right.predicate, { left.holds($0) && right.holds($0) })
+    default:
+      let right = try randomCondition(depth: depth - 1, &generator)
+      return (left.predicate || right.predicate, { left.holds($0) || right.holds($0) })
+    }
+  }
+
+  private func randomComparison(
+    _ generator: inout SeededGenerator
+  ) throws -> (predicate: FetchPredicate, holds: (AtomicStoreCacheNode) -> Bool) {
+    let entity = try unwrap(concreteEntities.first, "an entity")
+    let attribute = try unwrap(entity.attributes.randomElement(using: &generator), "an attribute")
+    let value = try pool(of: attribute.type, seed: 2).randomElement(using: &generator) ?? .null
+    let isOrdered = ReferenceMeaning.orderedTypes.contains(attribute.type) && !value.isNull
+    let comparators: [FetchComparison.Comparator] =
+      isOrdered ? [.equalTo, .notEqualTo, .lessThan, .greaterThanOrEqualTo] : [.equalTo, .notEqualTo]
+    let comparator = comparators.randomElement(using: &generator) ?? .equalTo
+    let name = attribute.name
+    return (
+      .comparison(FetchComparison(.key(name), comparator, .constant(value))),
+      { ReferenceMeaning.holds($0[name], comparator, value) }
+    )
+  }
+}

@@ -1,0 +1,65 @@
+public import HeartwoodModel
+public import HeartwoodStore
+
+/// Any atomic store, which fails where a test wants it to: an application sees what it does when loading or saving goes wrong.
+///
+///     let faults = StoreFaults()
+///     options[.storeFaults] = faults
+///     try coordinator.addPersistentStore(type: "FaultInjectingCSV", at: url, options: options)
+///     faults.fail(.save, afterByteCount: 100, with: PersistenceError(.fileWriteFailed, "The disk is full."))
+///
+/// Without the option it does what the store inside does. For faults of the disk itself there is `FaultInjectingFileSystem`.
+public final class FaultInjectingStore<Base: AtomicStore>: ForwardingStore {
+  /// `FaultInjecting`.
+  public static var name: String { "FaultInjecting" }
+  /// `Fault-injecting`.
+  public static var displayName: String { "Fault-injecting" }
+
+  private let base: Base
+  private let faults: StoreFaults?
+
+  /// Makes the store inside.
+  public init(_ setup: StoreSetup) throws {
+    base = try Base(setup)
+    faults = setup.options[.storeFaults]
+  }
+
+  /// Lets the store inside load the file, or fails.
+  public func load(_ file: StoreInput, into loader: StoreLoader) throws {
+    try faults?.admit(.load)
+    try base.load(file, into: loader)
+    loader.metadata.storeType = Self.typeDescription.type
+  }
+
+  /// Lets the store inside validate, or fails.
+  public func validate(_ contents: StoreContents) throws {
+    try faults?.admit(.validate)
+    try base.validate(contents)
+  }
+
+  /// Lets the store inside save, or writes some bytes and fails.
+  public func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
+    let type = contents.metadata.storeType
+    contents.metadata.storeType = Base.typeDescription.type
+    defer { contents.metadata.storeType = type }
+    guard let fault = faults?.take(.save) else { return try base.save(&contents, over: previous, to: output) }
+    try output.write([UInt8](repeating: UInt8(ascii: "?"), count: fault.byteCount))
+    throw fault.error
+  }
+}
+
+extension FaultInjectingStore {
+  /// Asks the store inside, or fails.
+  public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
+    try options[.storeFaults]?.admit(.readMetadata)
+    var metadata = try Base.readMetadata(from: file, options: options)
+    metadata.storeType = typeDescription.type
+    return metadata
+  }
+
+  /// Asks the store inside, or fails.
+  public static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
+    try options[.storeFaults]?.admit(.readModel)
+    return try Base.readModel(from: file, options: options)
+  }
+}

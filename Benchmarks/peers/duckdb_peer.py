@@ -1,4 +1,5 @@
-"""DuckDB's side of the comparison: `import` reads a CSV file of to-dos into a database, `export` writes it out again.
+"""DuckDB's side of the comparison: `import` reads a CSV file of to-dos into a database, `export` writes it out again,
+`query` makes a query in memory, and `query-polars` lets polars do it.
 
 Prints one JSON object. `seconds` is what the work took from connecting to the closed database: the start of Python
 and the import of the module are not in it. DuckDB flushes a database to the disk, but not an exported file.
@@ -57,17 +58,64 @@ def flush(path):
     os.close(descriptor)
 
 
+QUERIES = {
+    "filter": "select recordUUID from todo where done and contains(memo, 'tea') order by sortOrder limit 100",
+    "group": "select done, sum(sortOrder) from todo group by done",
+    "group-many": "select sortOrder, sum(sortOrder) from todo group by sortOrder",
+}
+
+
+def median_of(work):
+    """The median duration of 21 calls after one that warms up, and the number of rows of the last."""
+    rows = work()
+    durations = []
+    for _ in range(21):
+        started = time.perf_counter()
+        rows = work()
+        durations.append(time.perf_counter() - started)
+    return sorted(durations)[10], rows, {}
+
+
+def in_memory(arguments):
+    """The table in memory, so that no disk is measured."""
+    connection = connect(":memory:", arguments.threads)
+    connection.execute("attach '{}' as file (read_only)".format(arguments.source.replace("'", "''")))
+    connection.execute("create table todo as select * from file.todo")
+    return connection
+
+
+def query_duckdb(arguments):
+    connection = in_memory(arguments)
+    query = QUERIES[arguments.query]
+    return median_of(lambda: len(next(iter(connection.execute(query).fetchnumpy().values()))))
+
+
+def query_polars(arguments):
+    os.environ["POLARS_MAX_THREADS"] = str(arguments.threads)
+    import polars
+
+    columns = in_memory(arguments).execute("select done, memo, sortOrder from todo").fetchnumpy()
+    frame = polars.DataFrame({name: values.tolist() for name, values in columns.items()}).with_row_index("id")
+    matches = polars.col("done") & polars.col("memo").str.contains("tea", literal=True)
+    query = frame.lazy().filter(matches).sort("sortOrder").head(100).select("id")
+    return median_of(lambda: query.collect().height)
+
+
+JOBS = {"import": import_csv, "export": export_csv, "query": query_duckdb, "query-polars": query_polars}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("job", choices=["import", "export", "version"])
+    parser.add_argument("job", choices=[*JOBS, "version"])
     parser.add_argument("source", nargs="?")
     parser.add_argument("destination", nargs="?")
+    parser.add_argument("--query", choices=list(QUERIES), default="filter")
     parser.add_argument("--threads", type=int, default=2)
     arguments = parser.parse_args()
     if arguments.job == "version":
         print(duckdb.__version__)
         return
-    seconds, rows, details = (import_csv if arguments.job == "import" else export_csv)(arguments)
+    seconds, rows, details = JOBS[arguments.job](arguments)
     print(json.dumps({"seconds": seconds, "rows": rows, "details": details}))
 
 

@@ -6,6 +6,9 @@ struct GRDBPeer: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "grdb-peer",
     abstract: "GRDB's side of the comparison.",
-    subcommands: [CreateCommand.self, CountCommand.self, ObjectsCommand.self, LinkCommand.self, VersionCommand.self]
+    subcommands: [
+      CreateCommand.self, CountCommand.self, ObjectsCommand.self, LinkCommand.self, QueryCommand.self,
+      VersionCommand.self,
+    ]
   )
 }

@@ -23,6 +23,10 @@ struct CaseCatalog {
       ("disk-binary", diskBinary), ("disk-csv", diskCSV),
       ("xml-read", xmlRead), ("xml-write", xmlWrite), ("plist-read", propertyListRead),
       ("plist-write", propertyListWrite),
+      ("fetch-filter", fetchFilter), ("fetch-filter-duckdb", fetchFilterDuckDB),
+      ("fetch-filter-polars", fetchFilterPolars), ("fetch-count", fetchCount), ("fetch-group", fetchGroup),
+      ("fetch-group-many", fetchManyGroups), ("fetch-sort", fetchSort), ("predicate", compilePredicate),
+      ("batch-update", batchUpdate), ("batch-insert", batchInsert),
     ]
   }
 

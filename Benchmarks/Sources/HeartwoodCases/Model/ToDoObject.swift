@@ -6,9 +6,9 @@ import Heartwood
 final class ToDoObject: ManagedObject {
   override class var entityName: String { "ToDo" }
 
-  private static let doneKey = AttributeKey<Bool>("done")
-  private static let memoKey = AttributeKey<String>("memo")
-  private static let sortOrderKey = AttributeKey<Int64>("sortOrder")
+  static let doneKey = AttributeKey<Bool>("done")
+  static let memoKey = AttributeKey<String>("memo")
+  static let sortOrderKey = AttributeKey<Int64>("sortOrder")
   private static let creationDateKey = AttributeKey<Date>("creationDate")
 
   var isDone: Bool {

@@ -81,6 +81,31 @@ extension ManagedObjectContext {
     try fetch(FetchRequest(sortedBy: [first] + others, offset: offset, limit: limit))
   }
 
+  /// The first objects of the entity of `objectClass`; see ``fetch(_:)-(FetchRequest<Object>)``.
+  public func fetch<Object: ManagedObject>(
+    _ objectClass: Object.Type,
+    offset: Int = 0,
+    limit: Int
+  ) throws -> [Object] {
+    try fetch(FetchRequest(offset: offset, limit: limit))
+  }
+
+  /// The ids of the objects of the entity of `objectClass` that meet a condition. No object is made.
+  public func fetchObjectIDs<Object: ManagedObject>(
+    _ objectClass: Object.Type,
+    where predicate: FetchPredicate? = nil,
+    sortedBy sortDescriptors: FetchSortDescriptor...,
+    offset: Int = 0,
+    limit: Int? = nil
+  ) throws -> [ManagedObjectID] {
+    try fetchObjectIDs(FetchRequest<Object>(where: predicate, sortedBy: sortDescriptors, offset: offset, limit: limit))
+  }
+
+  /// How many objects there are of the entity of `objectClass`.
+  public func count<Object: ManagedObject>(_ objectClass: Object.Type) throws -> Int {
+    try count(for: FetchRequest<Object>())
+  }
+
   /// How many objects of the entity of `objectClass` meet a condition.
   public func count<Object: ManagedObject>(_ objectClass: Object.Type, where predicate: FetchPredicate) throws -> Int {
     try count(for: FetchRequest<Object>(where: predicate))

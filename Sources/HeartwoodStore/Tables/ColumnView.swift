@@ -56,6 +56,12 @@ package struct ColumnView: BitwiseCopyable {
     }
   }
 
+  /// 1 where the boolean in `row` is true, else 0.
+  @inline(__always)
+  func unsafeBit(_ row: Int) -> UInt8 {
+    values.load(fromByteOffset: row &>> 3, as: UInt8.self) &>> (UInt8(truncatingIfNeeded: row) & 7) & 1
+  }
+
   @inline(__always)
   func unsafeInt16(_ row: Int) -> Int16 { values.loadUnaligned(fromByteOffset: row &* 2, as: Int16.self) }
 

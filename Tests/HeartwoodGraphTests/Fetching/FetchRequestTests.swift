@@ -91,6 +91,12 @@ import Testing
     #expect(try names(!Person.friendsKey.isEmpty) == ["Ann", "Bob", "Cleo"])
     #expect(try context.fetch(Employee.self, where: Employee.salaryKey >= 5) == [boss])
     #expect(try context.count(Person.self, where: Person.nameKey < "C") == 2)
+    #expect(try context.count(Person.self) == 3 && context.fetch(Person.self, limit: 2).count == 2)
+    #expect(try context.fetch(Person.self, offset: 1, limit: 5) == Array(context.fetch(Person.self).dropFirst()))
+    #expect(try context.fetchObjectIDs(Person.self, where: Person.nameKey == "Bob") == [bob.objectID])
+    #expect(
+      try context.fetchObjectIDs(Person.self, sortedBy: Person.nameKey.descending, limit: 1) == [boss.objectID]
+    )
     let byName = try context.fetch(Person.self, sortedBy: Person.nameKey.descending, limit: 2)
     #expect(byName == [boss, bob])
   }

@@ -1,24 +1,29 @@
 /// Some rows of one group of a table, with the number of the record group that each belongs to.
-struct GroupRows {
-  let group: RowGroup
+struct GroupRows: Sendable {
+  private(set) var group: RowGroup
   /// The place of the group in its table.
-  let ordinal: Int
-  let rows: [Int32]
+  private(set) var ordinal: Int
+  private(set) var rows: [Int32]
   /// For each of the rows, in the same order.
   var codes: [UInt32]
-
-  init(_ group: RowGroup, ordinal: Int, _ bitmap: RowBitmap) {
-    var rows: [Int32] = []
-    rows.reserveCapacity(bitmap.count)
-    bitmap.forEach { rows.append(Int32(truncatingIfNeeded: $0)) }
-    self.init(group, ordinal: ordinal, rows)
-  }
 
   init(_ group: RowGroup, ordinal: Int, _ rows: [Int32]) {
     self.group = group
     self.ordinal = ordinal
     self.rows = rows
     self.codes = Array(repeating: 0, count: rows.count)
+  }
+
+  /// Takes other rows, in the memory that these have.
+  mutating func replace(_ group: RowGroup, ordinal: Int, _ bitmap: RowBitmap) {
+    self.group = group
+    self.ordinal = ordinal
+    rows.removeAll(keepingCapacity: true)
+    rows.reserveCapacity(group.rowCount)
+    bitmap.forEach { rows.append(Int32(truncatingIfNeeded: $0)) }
+    if codes.count > rows.count { codes.removeLast(codes.count - rows.count) }
+    if codes.count < rows.count { codes.append(contentsOf: repeatElement(0, count: rows.count - codes.count)) }
+    codes.withUnsafeMutableBufferPointer { $0.update(repeating: 0) }
   }
 
   var count: Int { rows.count }

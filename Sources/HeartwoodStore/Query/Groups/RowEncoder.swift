@@ -1,5 +1,3 @@
-import HeartwoodModel
-
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -23,21 +21,29 @@ struct SingleEncoder: RowEncoder {
 
 /// Booleans: nothing, false and true.
 struct BooleanEncoder: RowEncoder {
+  private static let free = UInt32.max
   let ordinal: Int
   private(set) var codeCount: UInt32 = 0
-  private var codeOfNone: UInt32?
-  private var codeOfFalse: UInt32?
-  private var codeOfTrue: UInt32?
+  /// The codes of nothing, false and true; ``free`` before they are met.
+  private var codes = [free, free, free]
 
   init(_ ordinal: Int) { self.ordinal = ordinal }
 
   mutating func encode(_ rows: inout GroupRows) {
     let view = rows.group.unsafeViews[ordinal]
-    rows.setCodes { row in
-      if view.unsafeIsNull(row) { return CodeHash.code(&codeOfNone, &codeCount) }
-      return view.unsafeBoolean(row)
-        ? CodeHash.code(&codeOfTrue, &codeCount) : CodeHash.code(&codeOfFalse, &codeCount)
+    var next = codeCount
+    codes.withUnsafeMutableBufferPointer { codes in
+      // The values of neighbours tell nothing of each other: a branch on them would be guessed wrongly half of the time.
+      rows.setCodes { row in
+        let value = view.unsafeIsNull(row) ? 0 : 1 &+ Int(view.unsafeBit(row))
+        if codes[value] == Self.free {
+          codes[value] = next
+          next &+= 1
+        }
+        return codes[value]
+      }
     }
+    codeCount = next
   }
 }
 
@@ -100,32 +106,39 @@ struct ByteEncoder: RowEncoder {
   }
 }
 
-/// To-one relationships by the names of the records that they lead to.
+/// To-one relationships by the records that they lead to.
 struct ReferenceEncoder: RowEncoder {
-  /// A record: an entity and a name.
-  private struct Target: Hashable {
-    let entityOrdinal: Int
-    let reference: ReferenceID
-  }
-
   let ordinal: Int
   private(set) var codeCount: UInt32 = 0
-  private var codes: [Target?: UInt32] = [:]
+  private var table = ByteCodes()
+  private var codeOfNone: UInt32?
+  /// The bytes that a record is known by, made again and again.
+  private var key: [UInt8] = []
 
   init(_ ordinal: Int) { self.ordinal = ordinal }
 
   mutating func encode(_ rows: inout GroupRows) {
     let column = rows.group.columns[ordinal]
     rows.setCodes { row in
-      guard let references = column.references, column.validity?[row] ?? true else { return code(of: nil) }
-      return code(of: Target(entityOrdinal: references.entityOrdinal(row), reference: references[row]))
+      guard let references = column.references, column.validity?[row] ?? true else {
+        return CodeHash.code(&codeOfNone, &codeCount)
+      }
+      key.removeAll(keepingCapacity: true)
+      references.appendKey(at: row, to: &key)
+      return key.withUnsafeBytes { table.code(of: $0, next: &codeCount) }
     }
   }
+}
 
-  private mutating func code(of target: Target?) -> UInt32 {
-    if let code = codes[target] { return code }
-    codes[target] = codeCount
-    codeCount += 1
-    return codeCount - 1
+extension ReferenceColumn {
+  /// Appends bytes that are the same for references to the same record, in whatever layout: the entity, the kind of the name, the name.
+  fileprivate func appendKey(at index: Int, to key: inout [UInt8]) {
+    withUnsafeBytes(of: UInt32(truncatingIfNeeded: entityOrdinal(index))) { key.append(contentsOf: $0) }
+    // Names of a mixed column begin with their kind.
+    if layout != .mixed { key.append(layout.rawValue) }
+    guard let width = layout.width else { return key.append(contentsOf: bytes(index)) }
+    key.append(
+      contentsOf: UnsafeRawBufferPointer(rebasing: values.unsafeBytes[(index * width)..<((index + 1) * width)])
+    )
   }
 }

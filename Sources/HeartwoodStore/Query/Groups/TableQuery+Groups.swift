@@ -10,7 +10,7 @@ extension TableQuery {
     let partial = Parallel.map(workers) { number in
       var worker = GroupWorker(grouping, records)
       for ordinal in stride(from: number, to: table.groups.count, by: workers) {
-        worker.add(GroupRows(table.groups[ordinal], ordinal: ordinal, passing(inGroup: ordinal)))
+        worker.add(table.groups[ordinal], ordinal: ordinal, passing(inGroup: ordinal))
       }
       return worker
     }
@@ -28,6 +28,8 @@ private struct GroupWorker: Sendable {
   private var aggregates: [any RowAggregate]
   /// The first row of each group.
   private var firstRows: [RowID] = []
+  /// What was worked on last, whose memory is used again.
+  private var rows: GroupRows?
 
   init(_ grouping: SelectionPlan.Grouping, _ records: QueryRecords) {
     self.grouping = grouping
@@ -36,14 +38,18 @@ private struct GroupWorker: Sendable {
     self.aggregates = grouping.aggregates.map(records.aggregate)
   }
 
-  mutating func add(_ rows: GroupRows) {
-    if rows.count == 0 { return }
-    var rows = rows
+  mutating func add(_ group: RowGroup, ordinal: Int, _ bitmap: RowBitmap) {
+    if bitmap.isEmpty { return }
+    var rows = rows ?? GroupRows(group, ordinal: ordinal, [])
+    // Nobody else has its arrays then, so that they are written where they are.
+    self.rows = nil
+    rows.replace(group, ordinal: ordinal, bitmap)
     encode(&rows)
     for index in aggregates.indices {
       aggregates[index].grow(to: firstRows.count)
       aggregates[index].add(rows)
     }
+    self.rows = rows
   }
 
   /// Numbers the rows, and keeps the first of each new group.

@@ -28,12 +28,13 @@ struct QueryCommand: ParsableCommand {
   func run() throws {
     var configuration = Configuration()
     configuration.readonly = true
+    // All pages stay in memory.
+    configuration.prepareDatabase { database in
+      try database.execute(sql: "PRAGMA cache_size = -1000000; PRAGMA temp_store = MEMORY")
+    }
     let queue = try DatabaseQueue(path: path, configuration: configuration)
     let result = try queue.read { database in
-      // All pages stay in memory.
-      try database.execute(sql: "PRAGMA cache_size = -1000000")
-      try database.execute(sql: "PRAGMA temp_store = MEMORY")
-      return try Repetition.median {
+      try Repetition.median {
         let statement = try database.cachedStatement(sql: query.sql)
         if query == .count { return try Int.fetchOne(statement) ?? 0 }
         return try Int64.fetchAll(statement).count

@@ -9,52 +9,18 @@ import base64
 import datetime
 import decimal
 import json
+import pathlib
 import re
 import struct
 import sys
 import xml.etree.ElementTree as ElementTree
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "Model"))
+from model import Malformed, Model, expect  # noqa: E402
+
 EPOCH = datetime.datetime(2001, 1, 1)
 TYPES = {"int16": "integer16", "int32": "integer32", "int64": "integer64", "bool": "boolean"}
 RANGES = {"integer16": 15, "integer32": 31, "integer64": 63}
-
-
-class Malformed(Exception):
-    pass
-
-
-def expect(condition, what):
-    if not condition:
-        raise Malformed(what)
-
-
-class Model:
-    """The model that a file holds: Formats/Model."""
-
-    def __init__(self, text):
-        entities = json.loads(text)["entities"]
-        self.names = [entity["name"] for entity in entities]
-        self.entities = {entity["name"]: entity for entity in entities}
-
-    def properties(self, name):
-        entity = self.entities[name]
-        inherited = self.properties(entity["parent"]) if "parent" in entity else []
-        return inherited + entity.get("properties", [])
-
-    def stored(self, name):
-        stored = [each for each in self.properties(name) if not each.get("transient")]
-        return [each for each in stored if each["kind"] == "attribute"] + [
-            each for each in stored if each["kind"] != "attribute"
-        ]
-
-    def under(self, name):
-        found = [other for other in self.names if self.is_kind(other, name)]
-        return [other for other in found if not self.entities[other].get("abstract")]
-
-    def is_kind(self, name, other):
-        while name != other and name is not None:
-            name = self.entities[name].get("parent")
-        return name == other
 
 
 def unescaped(text):

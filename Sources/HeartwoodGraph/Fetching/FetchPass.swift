@@ -77,7 +77,7 @@ struct FetchPass {
     let ordinals = Set(entities.map(\.ordinal))
     for part in parts { part.hide(context.updated.objects + context.deleted.objects) }
     changed =
-      context.updated.objects.filter { bindings.contains(ObjectIdentifier($0.binding)) && !$0.isDeleted }
+      context.updated.objects.filter { bindings.contains(ObjectIdentifier($0.binding)) && $0.hasRecord }
       + context.inserted.objects.filter { ordinals.contains($0.entity.ordinal) }
   }
 }
@@ -156,4 +156,9 @@ extension [SortPlan] {
     }
     return false
   }
+}
+
+extension ManagedObject {
+  /// Whether there is a record of the object where its context reads, which others may have deleted.
+  fileprivate final var hasRecord: Bool { !isDeleted && binding.liveGroup(of: rowID) != nil }
 }

@@ -70,7 +70,8 @@ final class PinnedStore: RecordSource {
   init(_ successor: PersistentStore, like other: PinnedStore) {
     store = successor
     tables = other.tables
-    changeNumber = other.changeNumber
+    // The numbers of the two stores have nothing to do with each other, and a save of the successor has another than this.
+    changeNumber = 0
   }
 
   /// All tables as one save left them.

@@ -221,4 +221,19 @@ import Testing
       #expect(Set(page).count == page.count && page.allSatisfy(all.contains))
     }
   }
+
+  @Test func changedObjectsThatOthersHaveDeletedAreNotFound() throws {
+    let stack = try TestStack()
+    let context = stack.context()
+    let people = try ["Ann", "Bob"].map { try context.person($0) }
+    try context.save()
+    let other = stack.context()
+    try other.fetch(Person.self).forEach(other.delete)
+    people[0].name = "Anna"
+    try other.save()
+    #expect(try context.fetch(Person.self).isEmpty)
+    #expect(try context.fetch(Person.self, where: Person.nameKey.beginsWith("A")).isEmpty)
+    #expect(try context.count(for: FetchRequest<Person>()) == 0)
+    #expect(people[0].isUpdated)
+  }
 }

@@ -186,6 +186,20 @@ extension QueryGenerationTests {
     #expect(try names(context) == ["Ann"])
   }
 
+  @Test func aPinnedContextSavesToWhatItsStoreWasConvertedTo() throws {
+    let stack = try TestStack()
+    let context = stack.context()
+    try context.setQueryGeneration(from: .current)
+    let people = try ["Ann", "Bob"].map { try context.person($0) }
+    try context.save()
+    try stack.coordinator.migratePersistentStore(stack.store, to: TestStack.url, type: .binary)
+    people[0].name = "Anna"
+    people[1].spouse = people[0]
+    try context.save()
+    #expect(people.map(\.name) == ["Anna", "Bob"] && people[0].spouse == people[1])
+    #expect(!context.hasChanges)
+  }
+
   @Test func aVersionOutlivesAConversion() throws {
     let stack = try TestStack()
     let writer = stack.context()

@@ -19,6 +19,7 @@ let package = Package(
     .library(name: "HeartwoodWrappers", targets: ["HeartwoodWrappers"]),
     .library(name: "HeartwoodTesting", targets: ["HeartwoodTesting"]),
     .executable(name: "heartwood", targets: ["HeartwoodTool"]),
+    .plugin(name: "HeartwoodClasses", targets: ["HeartwoodClasses"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -63,15 +64,17 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    .target(name: "HeartwoodGeneration", dependencies: ["HeartwoodModel"], swiftSettings: settings),
     .target(name: "HeartwoodTesting", dependencies: ["Heartwood"], swiftSettings: settings),
     .executableTarget(
       name: "HeartwoodTool",
       dependencies: [
-        "Heartwood", "HeartwoodFormats", "HeartwoodStore",
+        "Heartwood", "HeartwoodFormats", "HeartwoodGeneration", "HeartwoodModel", "HeartwoodStore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings
     ),
+    .plugin(name: "HeartwoodClasses", capability: .buildTool(), dependencies: ["HeartwoodTool"]),
     .testTarget(
       name: "HeartwoodStoreTests",
       dependencies: ["HeartwoodStore", "HeartwoodModel", "HeartwoodTesting"],
@@ -98,6 +101,11 @@ let package = Package(
     .testTarget(
       name: "ReferenceModelTests",
       dependencies: ["Heartwood", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting"],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "HeartwoodGenerationTests",
+      dependencies: ["HeartwoodGeneration", "HeartwoodModel"],
       swiftSettings: settings
     ),
     .testTarget(name: "ArchitectureTests", swiftSettings: settings),

@@ -16,7 +16,7 @@ struct HeartwoodCommand: ParsableCommand {
     version: "0.1.0",
     subcommands: [
       ConvertCommand.self, InfoCommand.self, DumpCommand.self, FetchCommand.self, DiffCommand.self, HistoryCommand.self,
-      TypesCommand.self, VerifyCommand.self,
+      TypesCommand.self, ModelCommand.self, GenerateCommand.self, VerifyCommand.self,
     ]
   )
 }

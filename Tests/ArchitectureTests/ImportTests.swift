@@ -10,8 +10,10 @@ import Testing
     "HeartwoodGraph": ["HeartwoodModel", "HeartwoodStore"],
     "Heartwood": ["HeartwoodModel", "HeartwoodStore", "HeartwoodFormats", "HeartwoodGraph"],
     "HeartwoodTesting": ["Heartwood", "HeartwoodModel", "HeartwoodStore", "HeartwoodGraph", "HeartwoodFormats"],
+    "HeartwoodGeneration": ["HeartwoodModel"],
     "HeartwoodTool": [
-      "Heartwood", "HeartwoodTesting", "HeartwoodModel", "HeartwoodStore", "HeartwoodGraph", "HeartwoodFormats",
+      "Heartwood", "HeartwoodGeneration", "HeartwoodTesting", "HeartwoodModel", "HeartwoodStore", "HeartwoodGraph",
+      "HeartwoodFormats",
     ],
     "HeartwoodWrappers": ["HeartwoodModel", "HeartwoodStore", "CZlib"],
     "CLibXML2": [],

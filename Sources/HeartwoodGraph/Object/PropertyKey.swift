@@ -74,3 +74,13 @@ public final class ToManyKey<Destination: ManagedObject>: PropertyKey, @unchecke
     super.init(name: name)
   }
 }
+
+/// The name of a transformable attribute and the type that its transformer makes of the bytes; see ``AttributeTransformer``.
+public final class TransformedKey<Value>: PropertyKey, @unchecked Sendable {
+  // `@unchecked Sendable`: it adds nothing to its superclass, and holds no value.
+
+  /// Makes a key; keep it in a `static let`.
+  public init(_ name: String) {
+    super.init(name: name)
+  }
+}

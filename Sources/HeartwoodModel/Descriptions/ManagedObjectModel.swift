@@ -41,6 +41,16 @@ public final class ManagedObjectModel: Sendable {
       uniquingKeysWith: { first, _ in first }
     )
   }
+
+  /// The same model with other names for people to read.
+  init(_ model: ManagedObjectModel, localizationDictionary: [String: String]) {
+    entities = model.entities
+    configurations = model.configurations
+    versionIdentifiers = model.versionIdentifiers
+    fetchRequestTemplates = model.fetchRequestTemplates
+    ordinalsByName = model.ordinalsByName
+    self.localizationDictionary = localizationDictionary
+  }
 }
 
 extension ManagedObjectModel {

@@ -17,19 +17,28 @@ struct LocatedModel {
   let notes: [String]
   /// Whether it is made of what the store's file tells of its records, and not the model that they were written with.
   let isInferred: Bool
+  /// The file of Xcode's that it was read from; nil where it is from another.
+  let file: DataModelFile?
 
-  init(_ model: ManagedObjectModel, path: String?, notes: [String] = [], isInferred: Bool = false) {
+  init(
+    _ model: ManagedObjectModel,
+    path: String?,
+    notes: [String] = [],
+    isInferred: Bool = false,
+    file: DataModelFile? = nil
+  ) {
     self.model = model
     self.path = path
     self.notes = notes
     self.isInferred = isInferred
+    self.file = file
   }
 }
 
 /// Finds the model of a store: the one that the user gives, the one in the store's own file, or the one beside it.
 struct ModelLocator {
   static let help: ArgumentHelp = """
-    The model: an .xcdatamodeld or .xcdatamodel, a JSON model, or a store that holds one. Without it, the model in the \
+    The model: an .xcdatamodeld, .xcdatamodel, .momd or .mom, a JSON model, or a store that holds one. Without it, the model in the \
     store's own file is taken, or the .xcdatamodeld beside it, or one is made of what the file tells of its records.
     """
 
@@ -39,11 +48,16 @@ struct ModelLocator {
   let fileSystem: any FileSystem
 
   /// The model that the user gives.
-  func model(at path: String) throws -> LocatedModel {
+  func model(at path: String, version: String? = nil) throws -> LocatedModel {
     guard let status = try fileSystem.status(atPath: path) else {
       throw PersistenceError(.modelMissing, "There is no such file or folder.", context: .init(path: path))
     }
-    guard status.isRegularFile else { return try dataModel(at: path) }
+    guard status.isRegularFile, !Self.fileNames.contains(where: path.hasSuffix) else {
+      return try dataModel(at: path, version: version)
+    }
+    guard version == nil else {
+      throw ToolError("\(path): This holds one model, which has no versions. Leave the version out.")
+    }
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
     switch try firstCharacter(of: file) {
     case "{": return LocatedModel(try jsonModel(file), path: path)
@@ -74,10 +88,13 @@ struct ModelLocator {
     return String(decoding: prefix, as: UTF8.self).first { !$0.isWhitespace && $0 != "\u{FEFF}" }
   }
 
-  private func dataModel(at path: String) throws -> LocatedModel {
-    let file = try DataModelFile(contentsOf: URL(filePath: path))
+  /// How the names of files end whose form cannot be told from stores' by their content.
+  private static let fileNames = [".mom", ".omo", "/elements"]
+
+  private func dataModel(at path: String, version: String? = nil) throws -> LocatedModel {
+    let file = try DataModelFile(contentsOf: URL(filePath: path), version: version)
     let notes = file.notes.map { "\(file.url.path):\($0.line.map { "\($0):" } ?? "") \($0.message)" }
-    return LocatedModel(file.model, path: path, notes: notes)
+    return LocatedModel(file.model, path: path, notes: notes, file: file)
   }
 
   private func jsonModel(_ file: StoreInput) throws -> ManagedObjectModel {

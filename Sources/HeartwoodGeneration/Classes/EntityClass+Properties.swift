@@ -1,0 +1,85 @@
+import HeartwoodModel
+
+extension EntityClass {
+  /// Whether a type of Foundation's is in the declarations.
+  var usesFoundation: Bool {
+    entity.definition.properties.compactMap(\.attribute).contains { attribute in
+      Self.ownType(of: attribute) == nil && attribute.type.isFoundationType
+    }
+  }
+
+  func attribute(_ attribute: AttributeDescription) -> [String: TemplateValue] {
+    let type = Self.ownType(of: attribute) ?? attribute.type.swiftName
+    let isScalar = options.scalarAttributes.contains("\(entity.name).\(attribute.name)")
+    let isOptional = attribute.isOptional && !isScalar
+    let values: [String: TemplateValue] = [
+      "type": .text(isOptional ? type + "?" : type),
+      "attributeType": .text(attribute.type.rawValue),
+      "isOptional": .flag(isOptional),
+      "isDerived": .flag(attribute.derivationExpression != nil),
+    ]
+    return values.merging(names(attribute.name)) { first, _ in first }
+  }
+
+  /// The type that the user info gives an attribute, or the class that its model names for a transformable one.
+  static func ownType(of attribute: AttributeDescription) -> String? {
+    typeKeys.lazy.compactMap { attribute.userInfo[$0] }.first { !$0.isEmpty }
+  }
+
+  func relationship(_ relationship: RelationshipDescription) -> [String: TemplateValue] {
+    let values: [String: TemplateValue] = [
+      "destination": .text(className(ofEntity: relationship.destinationEntityName)),
+      "isOptional": .flag(relationship.isOptional),
+      "isOrdered": .flag(relationship.isOrdered),
+    ]
+    return values.merging(names(relationship.name)) { first, _ in first }
+  }
+
+  func toMany(_ relationship: RelationshipDescription) -> [String: TemplateValue] {
+    var values = self.relationship(relationship)
+    let isOrdered = relationship.isOrdered
+    let name = Self.accessor(relationship.name)
+    values["collection"] = .text(isOrdered ? "RelatedList" : "RelatedSet")
+    values["label"] = .text(isOrdered ? "list" : "set")
+    values["capitalName"] = .text(SwiftText.capitalized(relationship.name))
+    values["addition"] = .text(isOrdered ? "\(name).append(object)" : "\(name).insert(object)")
+    values["removal"] = .text("\(name).remove(object)")
+    return values
+  }
+
+  private func names(_ name: String) -> [String: TemplateValue] {
+    ["name": .text(Self.accessor(name)), "baseName": .text(name), "propertyName": .text(name)]
+  }
+
+  /// The name of the accessor: that of the property, with an underscore behind it where every object has a member so called.
+  private static func accessor(_ name: String) -> String {
+    ReservedNames.properties.contains(name) ? name + "_" : SwiftText.identifier(name)
+  }
+}
+
+extension AttributeType {
+  /// The Swift type of the attribute's values.
+  var swiftName: String {
+    switch self {
+    case .integer16: "Int16"
+    case .integer32: "Int32"
+    case .integer64: "Int64"
+    case .decimal: "Decimal"
+    case .double: "Double"
+    case .float: "Float"
+    case .string: "String"
+    case .boolean: "Bool"
+    case .date: "Date"
+    case .binary, .transformable: "Data"
+    case .uuid: "UUID"
+    case .uri: "URL"
+    }
+  }
+
+  var isFoundationType: Bool {
+    switch self {
+    case .decimal, .date, .binary, .transformable, .uuid, .uri: true
+    default: false
+    }
+  }
+}

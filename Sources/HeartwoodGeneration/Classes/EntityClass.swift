@@ -1,0 +1,100 @@
+import HeartwoodModel
+
+/// What a template says of one entity.
+struct EntityClass {
+  /// The key of the user info by which an attribute gets a Swift type of the application's: an enumeration or a Codable type.
+  static let typeKeys = ["swiftType", "attributeValueScalarType"]
+
+  let entity: EntityDescription
+  let className: String
+  let options: GenerationOptions
+  private let model: ManagedObjectModel
+
+  init(
+    _ entity: EntityDescription,
+    of model: ManagedObjectModel,
+    options: GenerationOptions
+  ) throws(GenerationError) {
+    self.entity = entity
+    self.model = model
+    self.options = options
+    className = Self.className(of: entity)
+    guard className.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }),
+      SwiftText.identifier(className) == className
+    else {
+      throw GenerationError(
+        description:
+          "The entity \(entity.name) has the class “\(className)”, which is no name of a class. Give it another."
+      )
+    }
+  }
+
+  /// The name of the class of an entity, without its module: the entity's own where the model says none.
+  static func className(of entity: EntityDescription) -> String {
+    guard let name = entity.managedObjectClassName?.split(separator: ".").last.map(String.init),
+      !["NSManagedObject", "ManagedObject"].contains(name)
+    else { return entity.name }
+    return name
+  }
+
+  /// The name of the class of another entity.
+  func className(ofEntity name: String) -> String {
+    model.entity(named: name).map(Self.className) ?? name
+  }
+
+  var machineClassName: String { options.hasHumanFiles ? "_" + className : className }
+
+  private var isFinal: Bool { entity.subentityOrdinals.isEmpty }
+
+  private var access: String { options.accessLevel.modifier }
+
+  var values: [String: TemplateValue] {
+    let own = entity.definition.properties
+    let attributes = own.compactMap(\.attribute).map(attribute)
+    let relationships = own.compactMap(\.relationship)
+    let toOnes = relationships.filter { !$0.isToMany }.map(relationship)
+    let toManys = relationships.filter(\.isToMany).map(toMany)
+    let userInfo = entity.userInfo.sorted { $0.key < $1.key }
+    return [
+      "header": .text(GeneratedFile.header),
+      "imports": .list(Self.imports(options, usesFoundation: usesFoundation, isPublic: options.accessLevel == .public)),
+      "importLine": .text(options.accessLevel == .public ? "public import Heartwood" : "import Heartwood"),
+      "access": .text(access),
+      "entityName": .text(entity.name),
+      "className": .text(className),
+      "machineClassName": .text(machineClassName),
+      "superclassName": .text(entity.superentity.map(Self.className) ?? options.baseClass),
+      "isAbstract": .flag(entity.isAbstract),
+      "isFinal": .flag(isFinal),
+      "hasHumanFile": .flag(options.hasHumanFiles),
+      "attributes": .list(attributes),
+      "toOnes": .list(toOnes),
+      "toManys": .list(toManys),
+      "relationships": .list(toOnes + toManys),
+      "properties": .list(attributes + toOnes + toManys),
+      "hasProperties": .flag(!own.isEmpty),
+      "fetches": .list(fetches(model.fetchRequestTemplates)),
+      "hasUserInfo": .flag(!userInfo.isEmpty),
+      "userInfo": .list(userInfo.map(userInfoEntry)),
+    ]
+  }
+
+  /// The names of modules to import, sorted as the formatter sorts them.
+  static func imports(
+    _ options: GenerationOptions,
+    usesFoundation: Bool,
+    isPublic: Bool
+  ) -> [[String: TemplateValue]] {
+    let level = options.accessLevel == .internal ? "" : options.accessLevel.modifier
+    var lines = ["Heartwood": level + "import Heartwood"]
+    if usesFoundation { lines["Foundation"] = (isPublic ? level : "") + "import Foundation" }
+    for name in options.imports { lines[name] = level + "import \(name)" }
+    return lines.sorted { $0.key < $1.key }.map { ["line": .text($0.value)] }
+  }
+
+  private func userInfoEntry(_ entry: (key: String, value: String)) -> [String: TemplateValue] {
+    let letters = entry.key.map { $0.isLetter || $0.isNumber ? $0 : "_" }
+    let name = String(letters.first?.isNumber ?? true ? ["_"] + letters : letters)
+    return ["name": .text(SwiftText.identifier(name)), "value": .text(SwiftText.literal(entry.value))]
+  }
+}

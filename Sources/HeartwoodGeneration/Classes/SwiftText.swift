@@ -1,0 +1,41 @@
+/// Pieces of Swift source.
+enum SwiftText {
+  private static let keywords: Set<String> = [
+    "associatedtype", "class", "deinit", "enum", "extension", "fileprivate", "func", "import", "init", "inout",
+    "internal",
+    "let", "open", "operator", "private", "precedencegroup", "protocol", "public", "rethrows", "static", "struct",
+    "subscript",
+    "typealias", "var", "break", "case", "catch", "continue", "default", "defer", "do", "else", "fallthrough", "for",
+    "guard",
+    "if", "in", "repeat", "return", "throw", "switch", "where", "while", "Any", "as", "await", "false", "is", "nil",
+    "self",
+    "Self", "super", "throws", "true", "try", "Type", "Protocol",
+  ]
+
+  /// `name` as a declaration has it.
+  static func identifier(_ name: String) -> String {
+    keywords.contains(name) ? "`\(name)`" : name
+  }
+
+  /// `name` with a capital.
+  static func capitalized(_ name: String) -> String {
+    name.prefix(1).uppercased() + name.dropFirst()
+  }
+
+  /// A literal of `text`, in which nothing means anything else.
+  static func literal(_ text: String) -> String {
+    var marks = "#"
+    while text.contains("\"" + marks) || text.contains("\\" + marks) { marks += "#" }
+    let body = text.replacing("\n", with: "\\\(marks)n").replacing("\r", with: "\\\(marks)r")
+      .replacing("\t", with: "\\\(marks)t").replacing("\0", with: "\\\(marks)0")
+    return "\(marks)\"\(body)\"\(marks)"
+  }
+
+  /// A name of constants in capitals, `FIRST_NAME`, as one of a parameter: `firstName`.
+  static func parameter(_ name: String) -> String {
+    guard !name.contains(where: \.isLowercase) else { return identifier(name) }
+    let words = name.lowercased().split(separator: "_")
+    let rest = words.dropFirst().map { capitalized(String($0)) }
+    return identifier((words.first.map(String.init) ?? "value") + rest.joined())
+  }
+}

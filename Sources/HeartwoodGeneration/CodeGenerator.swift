@@ -1,0 +1,97 @@
+public import HeartwoodModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Makes Swift classes of the entities of a model: the same text for the same model.
+public struct CodeGenerator: Sendable {
+  private let model: ManagedObjectModel
+  private let modelName: String
+  private let options: GenerationOptions
+
+  /// A generator for `model`, which is called `modelName` where that matters.
+  public init(_ model: ManagedObjectModel, named modelName: String, options: GenerationOptions = GenerationOptions()) {
+    self.model = model
+    self.modelName = modelName
+    self.options = options
+  }
+
+  /// The files, sorted by name.
+  ///
+  /// - Throws: ``GenerationError`` where two entities have one class, or a name cannot be one of a class; ``TemplateError``.
+  public func files() throws -> [GeneratedFile] {
+    let classes = try model.entities.map { try EntityClass($0, of: model, options: options) }
+    try checkNames(classes)
+    let machine = try options.machineTemplate ?? Template(Template.machineText)
+    let human = try options.humanTemplate ?? Template(Template.humanText)
+    var files = [GeneratedFile(name: typeName + ".swift", contents: try modelFile(classes), kind: .machine)]
+    for entity in classes {
+      files.append(
+        GeneratedFile(
+          name: entity.machineClassName + ".swift",
+          contents: Self.marked(try machine.render(entity.values)),
+          kind: .machine
+        )
+      )
+      guard options.hasHumanFiles else { continue }
+      let name = entity.className + ".swift"
+      files.append(GeneratedFile(name: name, contents: try human.render(entity.values), kind: .human))
+    }
+    return files.sorted { $0.name < $1.name }
+  }
+
+  /// The names among those of a folder that an earlier run has generated and this model no longer has: files that begin with
+  /// ``GeneratedFile/header``, and the human files to them.
+  ///
+  /// - Parameter firstLines: The first line of each file in the folder, by name.
+  public func orphans(among firstLines: [String: String]) throws -> [String] {
+    let names = Set(try files().map(\.name))
+    let machine = firstLines.filter { $0.value == GeneratedFile.header && !names.contains($0.key) }.map(\.key)
+    let human = machine.filter { $0.hasPrefix("_") }.map { String($0.dropFirst()) }
+      .filter { firstLines[$0] != nil && !names.contains($0) }
+    return (machine + human).sorted()
+  }
+
+  /// `contents` with the mark of files that are overwritten, which templates of one's own may have left out.
+  private static func marked(_ contents: String) -> String {
+    contents.hasPrefix(GeneratedFile.header) ? contents : GeneratedFile.header + "\n" + contents
+  }
+
+  private func checkNames(_ classes: [EntityClass]) throws(GenerationError) {
+    var owners: [String: String] = [typeName: "the model"]
+    for entity in classes {
+      for name in Set([entity.className, entity.machineClassName]) {
+        if let other = owners.updateValue(entity.entity.name, forKey: name) {
+          throw GenerationError(
+            description:
+              "The entity \(entity.entity.name) and \(other) both need a type called \(name). Give one another class."
+          )
+        }
+      }
+    }
+  }
+
+  // MARK: The model
+
+  private var typeName: String {
+    let letters = modelName.map { $0.isLetter || $0.isNumber ? $0 : "_" }
+    let name = String(letters.first?.isNumber ?? true ? ["_"] + letters : letters)
+    return name.hasSuffix("Model") ? name : name + "Model"
+  }
+
+  private func modelFile(_ classes: [EntityClass]) throws -> String {
+    let json = String(decoding: try model.encoded(), as: UTF8.self)
+    return try Template(Template.modelText).render([
+      "header": .text(GeneratedFile.header),
+      "imports": .list(EntityClass.imports(options, usesFoundation: true, isPublic: false)),
+      "modelName": .text(modelName),
+      "typeName": .text(typeName),
+      "access": .text(options.accessLevel.modifier),
+      "classes": .list(classes.map { ["className": .text($0.className)] }),
+      "json": .text(SwiftText.literal(json)),
+    ])
+  }
+}

@@ -1,0 +1,142 @@
+extension Template {
+  /// The text of the template for machine files, which templates of one's own may begin with.
+  public static let machineText = """
+    {{header}}
+    {{#imports}}
+    {{line}}
+    {{/imports}}
+
+    /// The properties of `{{entityName}}`{{#hasHumanFile}}, for `{{className}}` to inherit{{/hasHumanFile}}.
+    {{access}}{{#isFinal}}final {{/isFinal}}class {{machineClassName}}: {{superclassName}} {
+      {{access}}override class var entityName: String { "{{entityName}}" }
+    {{#attributes}}
+
+      /// The name and type of the attribute `{{propertyName}}`.
+      {{access}}static let {{baseName}}Key = AttributeKey<{{type}}>("{{propertyName}}")
+
+      {{access}}var {{name}}: {{type}} {
+        get { self[{{machineClassName}}.{{baseName}}Key] }
+    {{^isDerived}}
+        set { self[{{machineClassName}}.{{baseName}}Key] = newValue }
+    {{/isDerived}}
+      }
+    {{/attributes}}
+    {{#toOnes}}
+
+      /// The name and class of the relationship `{{propertyName}}`.
+      {{access}}static let {{baseName}}Key = ToOneKey<{{destination}}>("{{propertyName}}")
+
+      {{access}}var {{name}}: {{destination}}? {
+        get { self[{{machineClassName}}.{{baseName}}Key] }
+        set { self[{{machineClassName}}.{{baseName}}Key] = newValue }
+      }
+    {{/toOnes}}
+    {{#toManys}}
+
+      /// The name and class of the relationship `{{propertyName}}`.
+      {{access}}static let {{baseName}}Key = ToManyKey<{{destination}}>("{{propertyName}}")
+
+      {{access}}var {{name}}: {{collection}}<{{destination}}> {
+        get { self[{{label}}: {{machineClassName}}.{{baseName}}Key] }
+        set { self[{{label}}: {{machineClassName}}.{{baseName}}Key] = newValue }
+      }
+
+      {{access}}func addTo{{capitalName}}(_ objects: {{destination}}...) {
+        for object in objects { {{addition}} }
+      }
+
+      {{access}}func removeFrom{{capitalName}}(_ objects: {{destination}}...) {
+        for object in objects { {{removal}} }
+      }
+    {{/toManys}}
+    {{#fetches}}
+
+      /// Fetches what the model's fetch request `{{requestName}}` describes.
+      {{access}}static func {{name}}({{parameters}}) throws -> {{result}} {
+        let predicate = try FetchPredicate(format: {{format}})
+        var request = FetchRequest<{{className}}>(where: predicate.substituting([{{arguments}}]){{limit}})
+        request.includesSubentities = {{includesSubentities}}
+        return try {{call}}
+      }
+    {{/fetches}}
+    {{#hasProperties}}
+
+      {{access}}override class func propertyName(forKeyPath keyPath: AnyKeyPath) -> String? {
+        switch keyPath {
+    {{#properties}}
+        case \\{{className}}.{{name}}: "{{propertyName}}"
+    {{/properties}}
+        default: super.propertyName(forKeyPath: keyPath)
+        }
+      }
+    {{/hasProperties}}
+    }
+
+    extension {{machineClassName}} {
+      /// The names of the entity's own attributes.
+      {{access}}enum {{entityName}}Attributes {
+    {{#attributes}}
+        {{access}}static let {{name}} = "{{propertyName}}"
+    {{/attributes}}
+      }
+
+      /// The names of the entity's own relationships.
+      {{access}}enum {{entityName}}Relationships {
+    {{#relationships}}
+        {{access}}static let {{name}} = "{{propertyName}}"
+    {{/relationships}}
+      }
+    {{#hasUserInfo}}
+
+      /// The keys of the entity's user info, and what is there.
+      {{access}}enum {{entityName}}UserInfo {
+    {{#userInfo}}
+        {{access}}static let {{name}} = {{value}}
+    {{/userInfo}}
+      }
+    {{/hasUserInfo}}
+    }
+
+    """
+
+  /// The text of the template for human files.
+  public static let humanText = """
+    {{importLine}}
+
+    /// An object of the entity `{{entityName}}`.
+    {{access}}{{#isFinal}}final {{/isFinal}}class {{className}}: {{machineClassName}} {
+    }
+
+    """
+
+  /// The text of the template for the file of the model.
+  static let modelText = """
+    {{header}}
+    {{#imports}}
+    {{line}}
+    {{/imports}}
+
+    /// The model `{{modelName}}` and the classes of its objects.
+    {{access}}enum {{typeName}} {
+      /// The classes of the model's entities, for a coordinator.
+      {{access}}static var objectClasses: [ManagedObject.Type] {
+        [
+    {{#classes}}
+          {{className}}.self,
+    {{/classes}}
+        ]
+      }
+
+      /// Makes the model.
+      ///
+      /// - Throws: An error where this version of Heartwood cannot read what the generator wrote.
+      {{access}}static func makeModel() throws -> ManagedObjectModel {
+        try ManagedObjectModel(encoded: Data(encoded.utf8))
+      }
+
+      private static let encoded =
+        {{json}}
+    }
+
+    """
+}

@@ -1,0 +1,78 @@
+import HeartwoodModel
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// Turns values of an application's type into the bytes that a transformable attribute keeps, and back: what Core Data knows as a
+/// `ValueTransformer`.
+///
+/// A model names the transformer of an attribute; the application registers it under that name before it uses the attribute:
+///
+///     AttributeTransformers.register(ColorTransformer(), forName: "ColorTransformer")
+public protocol AttributeTransformer<Value>: Sendable {
+  /// The type of the application's.
+  associatedtype Value
+
+  /// The bytes that stand for a value: always the same, so that equal values are equal in a store.
+  func data(from value: Value) throws -> Data
+
+  /// The value that bytes stand for.
+  func value(from data: Data) throws -> Value
+}
+
+/// The transformers of the process, by the names that models give.
+public enum AttributeTransformers {
+  private static let registered = Mutex<[String: any AttributeTransformer]>([:])
+
+  /// Makes a transformer known under a name, in the place of one that had it.
+  public static func register(_ transformer: some AttributeTransformer, forName name: String) {
+    registered.withLock { $0[name] = transformer }
+  }
+
+  /// The transformer that is registered under a name; nil where none is.
+  public static func transformer(forName name: String) -> (any AttributeTransformer)? {
+    registered.withLock { $0[name] }
+  }
+
+  /// The names under which transformers are registered, sorted.
+  public static var names: [String] { registered.withLock { $0.keys.sorted() } }
+}
+
+extension ManagedObject {
+  /// The value of a transformable attribute, made by the transformer that the model names; nil where there is none, or where the bytes
+  /// stand for none, which ``propertyValue(forKey:)`` then gives.
+  ///
+  /// Each read transforms anew: keep the value where it is needed often. A name under which nothing of this type is registered, and a
+  /// value that the transformer refuses, are mistakes that stop the process.
+  public final subscript<Value>(key: TransformedKey<Value>) -> Value? {
+    get {
+      guard case .binary(let data) = attributeValue(key, fits: Data.fits) else { return nil }
+      return try? transformer(for: key).value(from: data)
+    }
+    set {
+      let value: PropertyValue
+      do {
+        value = try newValue.map { .binary(try transformer(for: key).data(from: $0)) } ?? .null
+      } catch {
+        preconditionFailure("\(entity.name).\(key.name) cannot be transformed. Correct its transformer. \(error)")
+      }
+      setAttribute(key, value, fits: Data.fits)
+    }
+  }
+
+  private final func transformer<Value>(for key: TransformedKey<Value>) -> any AttributeTransformer<Value> {
+    guard let name = entity.property(named: key.name)?.attribute?.valueTransformerName else {
+      preconditionFailure("\(entity.name).\(key.name) names no transformer. Name one in the model.")
+    }
+    guard let transformer = AttributeTransformers.transformer(forName: name) as? any AttributeTransformer<Value> else {
+      preconditionFailure(
+        "No transformer of \(Value.self) is registered as \(name). Call AttributeTransformers.register(_:forName:)."
+      )
+    }
+    return transformer
+  }
+}

@@ -1,0 +1,148 @@
+/// Looks for what is allowed in a model, and mostly a mistake: what Xcode warns about.
+public struct ModelReview: Sendable {
+  /// Something in a model that deserves a second look.
+  public struct Warning: Sendable, Hashable, CustomStringConvertible {
+    /// What kind of warning it is. The raw value is how programs know it.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+      case missingInverse, oneSidedInverse, missingDefault, reservedName, nameCase, noProperties,
+        abstractWithoutSubentities
+      case noAction, missingTransformer, impossibleCount, uncertainHash
+    }
+
+    /// What kind of warning it is.
+    public let kind: Kind
+    /// Where: an entity (`ToDo`) or a property (`ToDo.memo`).
+    public let path: String
+    /// What it is, and what to do.
+    public let message: String
+
+    /// The path and the message.
+    public var description: String { "\(path): \(message)" }
+  }
+
+  /// The warnings, in the order of the entities and properties.
+  public let warnings: [Warning]
+
+  /// Looks through `model`. O(n) in the number of properties.
+  public init(_ model: ManagedObjectModel) {
+    var reviewer = ModelReviewer()
+    for entity in model.entities { reviewer.review(entity) }
+    warnings = reviewer.warnings
+  }
+}
+
+private struct ModelReviewer {
+  private typealias Kind = ModelReview.Warning.Kind
+
+  private(set) var warnings: [ModelReview.Warning] = []
+
+  private mutating func warn(_ kind: Kind, _ path: String, _ message: String) {
+    warnings.append(ModelReview.Warning(kind: kind, path: path, message: message))
+  }
+
+  mutating func review(_ entity: EntityDescription) {
+    let definition = entity.definition
+    if ReservedNames.entities.contains(entity.name) {
+      warn(.reservedName, entity.name, "The name is that of a class of the framework. Choose another.")
+    }
+    if entity.name.first?.isLowercase == true {
+      warn(
+        .nameCase,
+        entity.name,
+        "The name begins with a small letter, as those of properties do. Begin it with a capital."
+      )
+    }
+    if entity.properties.isEmpty && entity.subentityOrdinals.isEmpty {
+      warn(.noProperties, entity.name, "The entity has no properties. Add some, or take it away.")
+    }
+    if entity.isAbstract && entity.subentityOrdinals.isEmpty {
+      let advice = "Let another entity inherit from it, or make it concrete."
+      warn(.abstractWithoutSubentities, entity.name, "The entity is abstract and no other inherits from it. \(advice)")
+    }
+    if definition.uniquenessConstraints.count > 1 {
+      warnOfHash(entity.name, "several uniqueness constraints")
+    }
+    for property in definition.properties { review(property, of: entity) }
+    for composite in definition.compositeAttributes {
+      warnOfHash("\(entity.name).\(composite.name)", "a composite attribute")
+    }
+  }
+
+  /// Not all of how Core Data hashes a model is known; see `CORE_DATA_FORMATS`.
+  private mutating func warnOfHash(_ path: String, _ feature: String) {
+    let message =
+      "How Core Data's version hash takes in \(feature) is not known: whether Apple's own Core Data opens a store"
+    warn(.uncertainHash, path, message + " with this model is not assured.")
+  }
+
+  private mutating func review(_ property: PropertyDescription, of entity: EntityDescription) {
+    let path = "\(entity.name).\(property.name)"
+    if ReservedNames.properties.contains(property.name) {
+      warn(.reservedName, path, "The name is that of a member of every managed object. Choose another.")
+    }
+    if property.name.first?.isUppercase == true {
+      warn(.nameCase, path, "The name begins with a capital, as those of entities do. Begin it with a small letter.")
+    }
+    switch property {
+    case .attribute(let attribute): review(attribute, path)
+    case .relationship(let relationship): review(relationship, path)
+    }
+  }
+
+  private mutating func review(_ attribute: AttributeDescription, _ path: String) {
+    let isFilled = !attribute.defaultValue.isNull || attribute.derivationExpression != nil
+    if !attribute.isOptional, !attribute.isTransient, !isFilled {
+      let advice = "Give it one, or make it optional: else a migration cannot fill it in for records that are there."
+      warn(.missingDefault, path, "The attribute is required and has no default value. \(advice)")
+    }
+    if attribute.type == .transformable, attribute.valueTransformerName == nil {
+      let advice = "Name one, or use a Codable type in code."
+      warn(.missingTransformer, path, "The attribute is transformable and names no transformer. \(advice)")
+    }
+    if attribute.derivationExpression != nil { warnOfHash(path, "a derived attribute") }
+    if attribute.allowsExternalBinaryDataStorage && attribute.preservesValueInHistoryOnDeletion {
+      warnOfHash(path, "an attribute that is stored externally and preserved on deletion")
+    }
+  }
+
+  private mutating func review(_ relationship: RelationshipDescription, _ path: String) {
+    if relationship.inverseRelationshipName == nil {
+      let advice = "Add one: else nothing keeps the other end right when an object changes or goes."
+      warn(.missingInverse, path, "The relationship has no inverse. \(advice)")
+    } else if relationship.hasOneSidedInverse {
+      warn(.oneSidedInverse, path, "The inverse has another inverse. Let the two name each other.")
+    }
+    if relationship.deleteRule == .noAction {
+      let advice = "Choose nullify, cascade or deny, unless the application mends it."
+      warn(
+        .noAction,
+        path,
+        "The delete rule is “no action”, which leaves the other end naming a deleted object. \(advice)"
+      )
+    }
+    if relationship.isToMany, !relationship.isOptional, relationship.minCount == 0 {
+      warn(
+        .impossibleCount,
+        path,
+        "The relationship is required and has no least count. Give it one of 1, or make it optional."
+      )
+    }
+  }
+}
+
+/// Names that would hide members of the framework's classes.
+package enum ReservedNames {
+  package static let entities: Set<String> = [
+    "ManagedObject", "ManagedObjectContext", "ManagedObjectID", "ManagedObjectModel", "EntityDescription",
+    "FetchRequest",
+    "PersistentStore", "NSManagedObject", "Object", "Class", "Type", "Self", "Any", "Protocol",
+  ]
+
+  package static let properties: Set<String> = [
+    "description", "debugDescription", "hash", "hashValue", "objectID", "entity", "self", "init", "Type", "class",
+    "isInserted", "isUpdated", "isDeleted", "isFault", "hasChanges", "managedObjectContext", "faultingState",
+    "hasPersistentChangedValues", "entityName", "changedValues", "committedValues", "willSave", "didSave",
+    "awakeFromInsert",
+    "awakeFromFetch", "prepareForDeletion", "superclass",
+  ]
+}

@@ -1,0 +1,123 @@
+import ArgumentParser
+import Heartwood
+import HeartwoodGeneration
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+struct GenerateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "generate",
+    abstract: "Makes Swift classes of the entities of a model.",
+    discussion: """
+      For each entity there is a machine file, _ToDo.swift, which is overwritten, and a human file, ToDo.swift, which is made once and \
+      then yours. One more file has the model itself and the list of its classes. With --machine-only there is one class for each \
+      entity and no human file.
+
+      An attribute whose user info has swiftType gets that type: an enumeration with raw values that is an AttributeValue, or a \
+      CodableAttributeValue.
+
+      A template is a text in a small part of the Mustache language; --print-templates shows those that are used without one.
+
+      Each line that is printed begins with made, updated, kept (a human file), or orphaned: a file that an earlier run made of an \
+      entity that is gone. Files that would be the same are not touched.
+
+      EXAMPLE
+        heartwood generate ToDo.xcdatamodeld --output Sources/ToDo/Model
+      """
+  )
+
+  @Argument(help: "The model, or a store that holds one.", completion: .file())
+  var model: String?
+
+  @Option(help: "The version of the model in a bundle; without it, the current one.")
+  var version: String?
+
+  @Option(help: "The folder for the files.", completion: .directory)
+  var output: String?
+
+  @Option(
+    help:
+      "One file for all classes, in the place of a folder: for programs that build, which must know the names of files."
+  )
+  var outputFile: String?
+
+  @Option(help: "The class that the classes inherit from.")
+  var baseClass = "ManagedObject"
+
+  @Option(help: "Who may use the classes: internal, package or public.")
+  var access = GenerationOptions.AccessLevel.internal
+
+  @Option(
+    name: .customLong("import"),
+    help: "A module to import, such as the base class's. It may be given several times."
+  )
+  var imports: [String] = []
+
+  @Option(help: "The template of machine files.", completion: .file())
+  var machineTemplate: String?
+
+  @Option(help: "The template of human files.", completion: .file())
+  var humanTemplate: String?
+
+  @Flag(help: "Make one class for each entity, in files that are overwritten.")
+  var machineOnly = false
+
+  @Flag(help: "Print nothing.")
+  var quiet = false
+
+  @Flag(help: "Print the templates that are used without --machine-template and --human-template, and do nothing else.")
+  var printTemplates = false
+
+  func validate() throws {
+    guard !printTemplates else { return }
+    if model == nil { throw ValidationError("Missing expected argument '<model>'.") }
+    if (output == nil) == (outputFile == nil) { throw ValidationError("Give either --output or --output-file.") }
+  }
+
+  func run() throws {
+    if printTemplates { return try StandardOutput.write(Template.machineText + "\n" + Template.humanText) }
+    guard let model else { return }
+    let located = try ModelArguments.load(model, version: version)
+    let name = URL(filePath: model).deletingPathExtension().lastPathComponent
+    let generator = CodeGenerator(located.model, named: name, options: try options(located))
+    let lines = try write(generator)
+    if !quiet { for line in lines { try StandardOutput.write(line + "\n") } }
+  }
+
+  private func write(_ generator: CodeGenerator) throws -> [String] {
+    if let outputFile {
+      let url = URL(filePath: outputFile)
+      let folder = OutputFolder(path: url.deletingLastPathComponent().path)
+      let contents = try generator.files().map(\.contents).joined(separator: "\n")
+      return try folder.write([GeneratedFile(name: url.lastPathComponent, contents: contents, kind: .machine)])
+    }
+    let folder = OutputFolder(path: output ?? ".")
+    return try folder.write(try generator.files()) + folder.orphans(of: generator)
+  }
+
+  private func options(_ located: LocatedModel) throws -> GenerationOptions {
+    var options = GenerationOptions()
+    options.baseClass = baseClass
+    options.accessLevel = access
+    options.imports = imports
+    options.hasHumanFiles = !machineOnly && outputFile == nil
+    options.scalarAttributes = located.file?.scalarAttributes ?? []
+    options.machineTemplate = try machineTemplate.map(Self.template)
+    options.humanTemplate = try humanTemplate.map(Self.template)
+    return options
+  }
+
+  private static func template(_ path: String) throws -> Template {
+    do {
+      return try Template(String(contentsOfFile: path, encoding: .utf8))
+    } catch let error as TemplateError {
+      throw ToolError("\(path): \(error)")
+    }
+  }
+}
+
+extension GenerationOptions.AccessLevel: ExpressibleByArgument {}

@@ -1,0 +1,22 @@
+import ArgumentParser
+import Heartwood
+import HeartwoodStore
+
+/// The arguments of a command that reads one model.
+struct ModelArguments: ParsableArguments {
+  @Argument(help: "The model, or a store that holds one.", completion: .file())
+  var model: String
+
+  @Option(help: "The version of the model in a bundle; without it, the current one.")
+  var version: String?
+
+  func load() throws -> LocatedModel {
+    let located = try Self.load(model, version: version)
+    for note in located.notes { StandardError.write("heartwood: note: \(note)\n") }
+    return located
+  }
+
+  static func load(_ path: String, version: String?) throws -> LocatedModel {
+    try ModelLocator(registry: .default, fileSystem: POSIXFileSystem()).model(at: path, version: version)
+  }
+}

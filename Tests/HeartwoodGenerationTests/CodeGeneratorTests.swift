@@ -1,0 +1,127 @@
+import Foundation
+import HeartwoodGeneration
+import HeartwoodModel
+import Testing
+
+@Suite("Generated classes")
+struct CodeGeneratorTests {
+  private static func model() throws -> ManagedObjectModel {
+    let adults = FetchRequestTemplate(
+      name: "adults",
+      entityName: "Person",
+      predicate: try FetchPredicate(format: "age >= $LEAST_AGE"),
+      fetchLimit: 5
+    )
+    return try ManagedObjectModel(
+      entities: [
+        .entity(
+          "Person",
+          userInfo: ["a.b": "\"c\""],
+          .attribute("age", .integer16, optional: true),
+          .attribute("born", .date),
+          .attribute("class", .string, optional: true),
+          .attribute("description", .string, optional: true),
+          .attribute("mood", .integer32, userInfo: ["swiftType": "Mood"]),
+          .toMany("pets", "Pet", inverse: "owner"),
+          .toMany("friends", "Person", inverse: nil, ordered: true)
+        ),
+        .entity("Pet", .toOne("owner", "Person", inverse: "pets")),
+        .entity("Cat", parent: "Pet", .attribute("lives", .integer16, default: .integer(9))),
+      ],
+      fetchRequestTemplates: [adults]
+    )
+  }
+
+  private func files(_ change: (inout GenerationOptions) -> Void = { _ in }) throws -> [String: String] {
+    var options = GenerationOptions()
+    change(&options)
+    let files = try CodeGenerator(Self.model(), named: "Zoo", options: options).files()
+    return Dictionary(files.map { ($0.name, $0.contents) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  @Test("Each entity has a machine file and a human one")
+  func names() throws {
+    #expect(
+      try files().keys.sorted()
+        == ["Cat.swift", "Person.swift", "Pet.swift", "ZooModel.swift", "_Cat.swift", "_Person.swift", "_Pet.swift"]
+    )
+    let machine = try files { $0.hasHumanFiles = false }
+    #expect(machine.keys.sorted() == ["Cat.swift", "Person.swift", "Pet.swift", "ZooModel.swift"])
+    #expect(machine["Cat.swift"]?.contains("final class Cat: Pet {") == true)
+    #expect(machine["Pet.swift"]?.contains("\nclass Pet: ManagedObject {") == true)
+  }
+
+  @Test(
+    "Properties have the types of the model",
+    arguments: [
+      "var age: Int16? {", "var born: Date {", "var `class`: String? {", "var description_: String? {",
+      "var mood: Mood {",
+      "var pets: RelatedSet<Pet> {", "var friends: RelatedList<Person> {", "import Foundation\nimport Heartwood\n",
+      "func addToPets(_ objects: Pet...) {", "func removeFromFriends(_ objects: Person...) {",
+      "static func fetchAdults(leastAge: any FetchArgument, in context: ManagedObjectContext) throws -> [Person] {",
+      "case \\Person.description_: \"description\"", "static let a_b = #\"\"c\"\"#",
+    ]
+  )
+  func properties(_ line: String) throws {
+    #expect(try files()["_Person.swift"]?.contains(line) == true)
+  }
+
+  @Test("Scalars are never nil, the base class and the access level are chosen")
+  func options() throws {
+    let files = try files { options in
+      options.scalarAttributes = ["Person.age"]
+      options.baseClass = "Base"
+      options.accessLevel = .public
+      options.imports = ["Zebra"]
+    }
+    let person = try #require(files["_Person.swift"])
+    #expect(person.contains("public class _Person: Base {"))
+    #expect(person.contains("public var age: Int16 {"))
+    #expect(person.contains("public import Foundation\npublic import Heartwood\npublic import Zebra\n"))
+    #expect(files["_Pet.swift"]?.contains("import Foundation") == false)
+    #expect(files["Cat.swift"]?.contains("public final class Cat: _Cat {") == true)
+    #expect(files["_Cat.swift"]?.contains("public class _Cat: Pet {") == true)
+  }
+
+  @Test("The same model gives the same text, and the model comes back from it")
+  func deterministic() throws {
+    #expect(try files() == files())
+    let text = try #require(try files()["ZooModel.swift"])
+    let json = try #require(text.split(separator: "\n").first { $0.contains("#\"{") })
+    let model = try ManagedObjectModel(encoded: .init(json.drop { $0 != "{" }.dropLast(2).utf8))
+    #expect(model == (try Self.model()))
+  }
+
+  @Test("Templates of one's own are used, and machine files are known by their first line")
+  func templates() throws {
+    let files = try files { options in
+      options.machineTemplate = try? Template("// {{className}}: {{#attributes}}{{name}} {{/attributes}}\n")
+      options.humanTemplate = try? Template("// {{entityName}}\n")
+    }
+    #expect(files["_Cat.swift"] == GeneratedFile.header + "\n// Cat: lives \n")
+    #expect(files["Cat.swift"] == "// Cat\n")
+  }
+
+  @Test("Files of entities that are gone are listed")
+  func orphans() throws {
+    let generator = try CodeGenerator(Self.model(), named: "Zoo")
+    let lines = [
+      "_Dog.swift": GeneratedFile.header, "Dog.swift": "import Heartwood", "_Cat.swift": GeneratedFile.header,
+      "Other.swift": "import Heartwood",
+    ]
+    #expect(try generator.orphans(among: lines) == ["Dog.swift", "_Dog.swift"])
+  }
+
+  @Test("Two entities of one class, and what is no class, are refused")
+  func faults() throws {
+    func generate(_ classes: [String?]) throws -> [GeneratedFile] {
+      let entities = classes.enumerated().map { EntityDefinition(name: "E\($0)", managedObjectClassName: $1) }
+      return try CodeGenerator(ManagedObjectModel(entities: entities), named: "M").files()
+    }
+    #expect(throws: GenerationError.self) { try generate(["A", "A"]) }
+    #expect(throws: GenerationError.self) { try generate(["A", "_A"]) }
+    #expect(throws: GenerationError.self) { try generate(["a b"]) }
+    #expect(throws: GenerationError.self) { try generate(["default"]) }
+    #expect(try generate([".Module.A", "NSManagedObject"]).map(\.name).contains("A.swift"))
+  }
+}

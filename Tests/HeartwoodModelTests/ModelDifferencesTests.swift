@@ -1,0 +1,157 @@
+import HeartwoodModel
+import Testing
+
+@Suite("Differences of models")
+struct ModelDifferencesTests {
+  private func differences(_ old: [EntityDefinition], _ new: [EntityDefinition]) throws -> ModelDifferences {
+    ModelDifferences(from: try ManagedObjectModel(entities: old), to: try ManagedObjectModel(entities: new))
+  }
+
+  struct Case: CustomTestStringConvertible {
+    let testDescription: String
+    let old: PropertyDescription?
+    let new: PropertyDescription?
+    let change: String
+    var obstacle: String?
+    var requiresMigration = true
+  }
+
+  private static let cases = [
+    Case(
+      testDescription: "nothing",
+      old: .attribute("a", .string),
+      new: .attribute("a", .string),
+      change: "",
+      requiresMigration: false
+    ),
+    Case(testDescription: "added", old: nil, new: .attribute("a", .string, optional: true), change: "added A.a"),
+    Case(
+      testDescription: "added with a default",
+      old: nil,
+      new: .attribute("a", .string, default: .string("")),
+      change: "added A.a"
+    ),
+    Case(
+      testDescription: "added and required",
+      old: nil,
+      new: .attribute("a", .string),
+      change: "added A.a",
+      obstacle: "no default value"
+    ),
+    Case(
+      testDescription: "added transient",
+      old: nil,
+      new: .attribute("a", .string, transient: true),
+      change: "added A.a",
+      requiresMigration: false
+    ),
+    Case(testDescription: "removed", old: .attribute("a", .string), new: nil, change: "removed A.a"),
+    Case(
+      testDescription: "renamed",
+      old: .attribute("b", .string),
+      new: .attribute("a", .string, renamedFrom: "b"),
+      change: "renamed A.a: was b"
+    ),
+    Case(
+      testDescription: "renamed again",
+      old: .attribute("b", .string, renamedFrom: "c"),
+      new: .attribute("a", .string, renamedFrom: "c"),
+      change: "renamed A.a: was b"
+    ),
+    Case(
+      testDescription: "another type",
+      old: .attribute("a", .string),
+      new: .attribute("a", .date),
+      change: "changed A.a: type: string → date",
+      obstacle: "values of one type"
+    ),
+    Case(
+      testDescription: "another default",
+      old: .attribute("a", .boolean, default: .boolean(true)),
+      new: .attribute("a", .boolean, default: .boolean(false)),
+      change: "changed A.a: default: true → false",
+      requiresMigration: false
+    ),
+    Case(
+      testDescription: "to many",
+      old: .toOne("a", "A", inverse: nil),
+      new: .toMany("a", "A", inverse: nil),
+      change: "changed A.a: to-many: no → yes"
+    ),
+    Case(
+      testDescription: "to one",
+      old: .toMany("a", "A", inverse: nil),
+      new: .toOne("a", "A", inverse: nil),
+      change: "changed A.a: to-many: yes → no",
+      obstacle: "which of several"
+    ),
+    Case(
+      testDescription: "another kind",
+      old: .attribute("a", .string, optional: true),
+      new: .toOne("a", "A", inverse: nil),
+      change: "changed A.a: kind: attribute → relationship",
+      obstacle: "not known"
+    ),
+    Case(
+      testDescription: "another destination",
+      old: .toOne("a", "A", inverse: nil),
+      new: .toOne("a", "B", inverse: nil),
+      change: "changed A.a: destination: A → B",
+      obstacle: "of another entity"
+    ),
+    Case(
+      testDescription: "another delete rule",
+      old: .toOne("a", "A", inverse: nil),
+      new: .toOne("a", "A", inverse: nil, deleteRule: .cascade),
+      change: "changed A.a: delete rule: nullify → cascade",
+      requiresMigration: false
+    ),
+  ]
+
+  @Test("A change of a property is told, with what hinders a migration", arguments: cases)
+  func property(_ given: Case) throws {
+    func entities(_ property: PropertyDescription?) -> [EntityDefinition] {
+      [EntityDefinition(name: "A", properties: [property].compactMap(\.self)), .entity("B")]
+    }
+    let differences = try differences(entities(given.old), entities(given.new))
+    #expect(differences.changes.map(\.description) == (given.change.isEmpty ? [] : [given.change]))
+    #expect(differences.isInferable == (given.obstacle == nil))
+    if let obstacle = given.obstacle { #expect(differences.obstacles.first?.obstacle?.contains(obstacle) == true) }
+    #expect(differences.requiresMigration == given.requiresMigration)
+  }
+
+  @Test("Where a migration is said to be needed, version hashes differ, and only there")
+  func hashes() throws {
+    for given in Self.cases {
+      let models = try [given.old, given.new].map { property in
+        try ManagedObjectModel(entities: [
+          EntityDefinition(name: "A", properties: [property].compactMap(\.self)), .entity("B"),
+        ])
+      }
+      let areSame = models[0].entityVersionHashesByName == models[1].entityVersionHashesByName
+      #expect(
+        areSame == !ModelDifferences(from: models[0], to: models[1]).requiresMigration,
+        "\(given.testDescription)"
+      )
+    }
+  }
+
+  @Test("Entities come, go, get other names and other parents")
+  func entities() throws {
+    let renamed = EntityDefinition(name: "B", renamingIdentifier: "A")
+    #expect(try differences([.entity("A")], [renamed]).changes.map(\.description) == ["renamed B: was A"])
+    #expect(try differences([.entity("A")], [.entity("B")]).changes.map(\.description) == ["added B", "removed A"])
+    let child = try differences([.entity("A"), .entity("B")], [.entity("A"), .entity("B", parent: "A")])
+    #expect(child.changes.map(\.path) == ["B"])
+    #expect(!child.isInferable)
+    let newParent = try differences([.entity("B")], [.entity("A"), .entity("B", parent: "A")])
+    #expect(newParent.isInferable)
+    let abstract = try differences([.entity("A")], [.entity("A", abstract: true)])
+    #expect(abstract.obstacles.map(\.path) == ["A"])
+    let moved = try differences(
+      [.entity("A"), .entity("B", parent: "A", .attribute("x", .string))],
+      [.entity("A", .attribute("x", .string)), .entity("B", parent: "A")]
+    )
+    #expect(moved.changes.map(\.description) == ["added A.x"])
+  }
+}

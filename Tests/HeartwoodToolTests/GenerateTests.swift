@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+@Suite struct GenerateTests {
+  private let folder: WorkFolder
+  private var heartwood: Tool { folder.heartwood }
+
+  init() throws {
+    folder = try WorkFolder()
+  }
+
+  @Test func humanFilesAreKeptAndMachineFilesAreWrittenAnew() throws {
+    let first = try heartwood("generate", "ToDo.xcdatamodeld", "--output", "out")
+    #expect(first.status == 0)
+    #expect(first.lines == ["made ToDo.swift", "made ToDoModel.swift", "made _ToDo.swift"])
+    try folder.write("// mine\n", to: "out/ToDo.swift")
+    try folder.write("// old\n", to: "out/_ToDo.swift")
+    let second = try heartwood("generate", "ToDo.xcdatamodeld", "--output", "out")
+    #expect(second.lines == ["kept ToDo.swift", "updated _ToDo.swift"])
+    #expect(try folder.data("out/ToDo.swift") == Data("// mine\n".utf8))
+    #expect(
+      String(decoding: try folder.data("out/_ToDo.swift"), as: UTF8.self).contains("class _ToDo: ManagedObject {")
+    )
+  }
+
+  @Test func filesOfEntitiesThatAreGoneAreListed() throws {
+    try folder.write(
+      "<model><entity name=\"Old\"><attribute name=\"a\" attributeType=\"String\"/></entity></model>",
+      to: "contents"
+    )
+    #expect(try heartwood("generate", "contents", "--output", "out").status == 0)
+    let outcome = try heartwood("generate", "ToDo.xcdatamodeld", "--output", "out")
+    #expect(
+      outcome.lines.filter { $0.hasPrefix("orphaned") } == [
+        "orphaned Old.swift", "orphaned _Old.swift", "orphaned contentsModel.swift",
+      ]
+    )
+  }
+
+  @Test func oneFileHasAllClasses() throws {
+    #expect(try heartwood("generate", "ToDo.xcdatamodeld", "--output-file", "out/All.swift", "--quiet").text == "")
+    let text = String(decoding: try folder.data("out/All.swift"), as: UTF8.self)
+    #expect(text.contains("final class ToDo: ManagedObject {"))
+    #expect(text.contains("enum ToDoModel {"))
+  }
+
+  @Test func templatesOfOnesOwnAreUsed() throws {
+    try folder.write("// {{className}} {{what}}\n", to: "t")
+    let outcome = try heartwood("generate", "ToDo.xcdatamodeld", "--output", "out", "--machine-template", "t")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("line 1 of the template: “what” is not known here"))
+    let templates = try heartwood("generate", "--print-templates")
+    #expect(templates.status == 0)
+    #expect(templates.text.contains("{{#attributes}}"))
+  }
+
+  @Test(arguments: ["ToDo.xcdatamodeld", "--output out", "ToDo.xcdatamodeld --output out --output-file f"])
+  func whereToWriteIsSaidOnce(_ arguments: String) throws {
+    #expect(try heartwood.shell("heartwood generate \(arguments)").status == 64)
+  }
+}

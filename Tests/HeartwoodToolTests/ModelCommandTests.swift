@@ -1,0 +1,170 @@
+import Foundation
+import Testing
+
+@Suite struct ModelCommandTests {
+  private let folder: WorkFolder
+  private var heartwood: Tool { folder.heartwood }
+
+  private static let first = """
+    <model userDefinedModelVersionIdentifier="1">
+    <entity name="Person" syncable="YES">
+    <attribute name="name" optional="YES" attributeType="String"/>
+    <attribute name="age" optional="YES" attributeType="Integer 16"/>
+    <relationship name="pets" optional="YES" toMany="YES" deletionRule="Cascade" destinationEntity="Pet" inverseName="owner"/>
+    </entity>
+    <entity name="Pet"><relationship name="owner" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Person" inverseName="pets"/></entity>
+    <elements><element name="Person" positionX="7"/></elements>
+    </model>
+    """
+
+  private static func second(_ properties: String) -> String {
+    first.replacing("<attribute name=\"age\" optional=\"YES\" attributeType=\"Integer 16\"/>", with: properties)
+  }
+
+  init() throws {
+    folder = try WorkFolder()
+    try FileManager.default.createDirectory(at: folder.path("M.xcdatamodel"), withIntermediateDirectories: true)
+    try folder.write(Self.first, to: "M.xcdatamodel/contents")
+    try FileManager.default.createDirectory(at: folder.path("N.xcdatamodel"), withIntermediateDirectories: true)
+    try folder.write(Self.second(""), to: "N.xcdatamodel/contents")
+  }
+
+  @Test func hashesAreOneObject() throws {
+    let outcome = try heartwood("model", "hash", "M.xcdatamodel", "--json")
+    #expect(outcome.status == 0)
+    let object = try #require(try outcome.json() as? [String: Any])
+    let entities = try #require(object["entities"] as? [String: String])
+    #expect(entities.keys.sorted() == ["Person", "Pet"])
+    #expect(entities.values.allSatisfy { $0.count == 64 && $0.allSatisfy(\.isHexDigit) })
+    #expect(Data(base64Encoded: try #require(object["checksum"] as? String))?.count == 32)
+    #expect(Data(base64Encoded: try #require(object["digest"] as? String))?.count == 64)
+    #expect(Set(object.keys) == ["entities", "checksum", "digest"])
+    let lines = try heartwood("model", "hash", "M.xcdatamodel").lines
+    #expect(lines.first == "Person    \(try #require(entities["Person"]))")
+  }
+
+  @Test func documentedHashIsPrinted() throws {
+    try folder.write(
+      """
+      <model><entity name="User"><attribute name="name" attributeType="String"/>
+      <attribute name="petName" optional="YES" attributeType="String"/></entity></model>
+      """,
+      to: "contents"
+    )
+    let hash = "6b31f4e97b691d16c4c820bae55f89408d47013bd42151ecfde1eac7fe4be798"
+    #expect(try heartwood("model", "hash", "contents").lines.first == "User      \(hash)")
+  }
+
+  @Test func modelsAreShownInEveryForm() throws {
+    let table = try heartwood("model", "show", "M.xcdatamodel")
+    #expect(table.status == 0)
+    #expect(table.lines[0] == "ENTITY  PROPERTY  TYPE       NOTES")
+    #expect(table.text.contains("        pets      Pet []     optional, inverse owner, cascade\n"))
+    #expect(table.text.contains("\nversion 1\n"))
+    let mermaid = try heartwood("model", "show", "M.xcdatamodel", "--format", "mermaid").text
+    #expect(mermaid.hasPrefix("erDiagram\n  Person {\n    string name \"optional\"\n"))
+    #expect(mermaid.contains("  Person |o--o{ Pet : \"pets / owner\"\n"))
+    let dot = try heartwood("model", "show", "M.xcdatamodel", "--format", "dot").text
+    #expect(dot.hasPrefix("digraph model {\n"))
+    #expect(
+      dot.contains(
+        "\"Person\" -> \"Pet\" [headlabel=\"pets\", arrowhead=crow, dir=both, taillabel=\"owner\", arrowtail=tee];"
+      )
+    )
+    let json = try #require(
+      try heartwood("model", "show", "M.xcdatamodel", "--format", "json").json() as? [String: Any]
+    )
+    #expect((json["entities"] as? [[String: Any]])?.count == 2)
+  }
+
+  @Test func modelOfAStoreIsShown() throws {
+    #expect(try heartwood("convert", "todo.csv", "todo.heartwood").status == 0)
+    let outcome = try heartwood("model", "hash", "todo.heartwood", "--json")
+    #expect(outcome.status == 0)
+    #expect(outcome.text == (try heartwood("model", "hash", "ToDo.xcdatamodeld", "--json").text))
+  }
+
+  @Test func versionsAreChosen() throws {
+    #expect(try heartwood("model", "show", "ToDo.xcdatamodeld", "--version", "ToDo").status == 0)
+    let missing = try heartwood("model", "show", "ToDo.xcdatamodeld", "--version", "Nix")
+    #expect(missing.status == 1)
+    #expect(missing.errors.contains("There is no version “Nix”. There are: ToDo."))
+  }
+
+  @Test func warningsAreListed() throws {
+    let text = """
+      <model><entity name="thing"><attribute name="hash" attributeType="String"/>
+      <relationship name="other" optional="YES" maxCount="1" deletionRule="No Action" destinationEntity="thing"/></entity></model>
+      """
+    try folder.write(text, to: "contents")
+    let outcome = try heartwood("model", "check", "contents", "--json")
+    #expect(outcome.status == 1)
+    let kinds = try outcome.jsonLines().map { $0["kind"] as? String }
+    #expect(kinds == ["nameCase", "reservedName", "missingDefault", "missingInverse", "noAction"])
+    #expect(try heartwood("model", "check", "contents").lines.last == "5 warnings")
+    let sound = try heartwood("model", "check", "M.xcdatamodel")
+    #expect(sound.status == 0)
+    #expect(sound.text == "0 warnings\n")
+  }
+
+  @Test(arguments: [
+    (#"<attribute name="age" optional="YES" attributeType="Integer 16"/>"#, "", true),
+    (
+      #"<attribute name="years" optional="YES" attributeType="Integer 16" elementID="age"/>"#,
+      "> Person.years  was age", true
+    ),
+    (
+      #"<attribute name="age" optional="YES" attributeType="Integer 32"/>"#,
+      "~ Person.age  type: integer16 → integer32  ! values", false
+    ),
+    (
+      #"<attribute name="age" attributeType="Integer 16"/>"#, "~ Person.age  optional: yes → no  ! it becomes required",
+      false
+    ),
+    (
+      #"<attribute name="age" attributeType="Integer 16" defaultValueString="1"/>"#,
+      "~ Person.age  optional: yes → no\n", true
+    ),
+    ("", "- Person.age", true),
+  ])
+  func differencesAreToldWithWhatHindersAMigration(_ properties: String, _ line: String, _ isInferable: Bool) throws {
+    try folder.write(Self.second(properties), to: "N.xcdatamodel/contents")
+    let outcome = try heartwood("model", "diff", "M.xcdatamodel", "N.xcdatamodel")
+    #expect(outcome.status == (line.isEmpty ? 0 : 1))
+    #expect(outcome.text.contains(line))
+    let json = try #require(
+      try heartwood("model", "diff", "M.xcdatamodel", "N.xcdatamodel", "--json").json() as? [String: Any]
+    )
+    #expect(json["inferable"] as? Bool == isInferable)
+    #expect(json["requiresMigration"] as? Bool == !line.isEmpty)
+  }
+
+  @Test(arguments: ["Out.xcdatamodeld", "Out.xcdatamodel", "Out.json"])
+  func convertedModelsAreTheSame(_ name: String) throws {
+    #expect(try heartwood("model", "convert", "M.xcdatamodel", name).status == 0)
+    #expect(try heartwood("model", "diff", "M.xcdatamodel", name).text == "The models are the same.\n")
+    let again = try heartwood("model", "convert", "M.xcdatamodel", name)
+    #expect(again.status == 1)
+    #expect(again.errors.contains("There is a file already"))
+    #expect(try heartwood("model", "convert", "M.xcdatamodel", name, "--force").status == 0)
+  }
+
+  @Test func canvasIsKept() throws {
+    #expect(try heartwood("model", "convert", "M.xcdatamodel", "Out.xcdatamodel").status == 0)
+    let text = String(decoding: try folder.data("Out.xcdatamodel/contents"), as: UTF8.self)
+    #expect(text.contains("<element name=\"Person\" positionX=\"7\"/>"))
+  }
+
+  @Test(arguments: ["show", "check", "diff", "hash", "convert"])
+  func everyModelCommandHasHelpWithAnExample(_ command: String) throws {
+    let outcome = try heartwood("help", "model", command)
+    #expect(outcome.text.contains("EXAMPLE\n  heartwood model \(command)"))
+  }
+
+  @Test func faultyModelIsAnErrorWithItsLine() throws {
+    try folder.write("<model>\n<entity name=\"A\" parentEntity=\"B\"/>\n</model>", to: "contents")
+    let outcome = try heartwood("model", "check", "contents")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("contents:2: A: The parent “B” does not exist."))
+  }
+}

@@ -57,8 +57,7 @@ struct EntityClass {
     let userInfo = entity.userInfo.sorted { $0.key < $1.key }
     return [
       "header": .text(GeneratedFile.header),
-      "imports": .list(Self.imports(options, usesFoundation: usesFoundation, isPublic: options.accessLevel == .public)),
-      "importLine": .text(options.accessLevel == .public ? "public import Heartwood" : "import Heartwood"),
+      "imports": .list(imports),
       "access": .text(access),
       "entityName": .text(entity.name),
       "className": .text(className),
@@ -66,6 +65,7 @@ struct EntityClass {
       "superclassName": .text(entity.superentity.map(Self.className) ?? options.baseClass),
       "isAbstract": .flag(entity.isAbstract),
       "isFinal": .flag(isFinal),
+      "isMachineFinal": .flag(isFinal && !options.hasHumanFiles),
       "hasHumanFile": .flag(options.hasHumanFiles),
       "attributes": .list(attributes),
       "toOnes": .list(toOnes),
@@ -79,16 +79,27 @@ struct EntityClass {
     ]
   }
 
+  /// The base class is named by the classes of entities without a parent alone, and an import that nothing needs is a warning.
+  private var imports: [[String: TemplateValue]] {
+    Self.imports(
+      options,
+      others: entity.superentity == nil ? options.imports : [],
+      usesFoundation: usesFoundation,
+      isPublic: options.accessLevel == .public
+    )
+  }
+
   /// The names of modules to import, sorted as the formatter sorts them.
   static func imports(
     _ options: GenerationOptions,
+    others: [String] = [],
     usesFoundation: Bool,
     isPublic: Bool
   ) -> [[String: TemplateValue]] {
     let level = options.accessLevel == .internal ? "" : options.accessLevel.modifier
     var lines = ["Heartwood": level + "import Heartwood"]
     if usesFoundation { lines["Foundation"] = (isPublic ? level : "") + "import Foundation" }
-    for name in options.imports { lines[name] = level + "import \(name)" }
+    for name in others { lines[name] = level + "import \(name)" }
     return lines.sorted { $0.key < $1.key }.map { ["line": .text($0.value)] }
   }
 

@@ -7,7 +7,7 @@ extension Template {
     {{/imports}}
 
     /// The properties of `{{entityName}}`{{#hasHumanFile}}, for `{{className}}` to inherit{{/hasHumanFile}}.
-    {{access}}{{#isFinal}}final {{/isFinal}}class {{machineClassName}}: {{superclassName}} {
+    {{access}}{{#isMachineFinal}}final {{/isMachineFinal}}class {{machineClassName}}: {{superclassName}} {
       {{access}}override class var entityName: String { "{{entityName}}" }
     {{#attributes}}
 
@@ -101,7 +101,7 @@ extension Template {
 
   /// The text of the template for human files.
   public static let humanText = """
-    {{importLine}}
+    import Heartwood
 
     /// An object of the entity `{{entityName}}`.
     {{access}}{{#isFinal}}final {{/isFinal}}class {{className}}: {{machineClassName}} {

@@ -30,6 +30,18 @@ struct GenerateCommand: ParsableCommand {
       """
   )
 
+  enum Access: String, ExpressibleByArgument, CaseIterable {
+    case `internal`, package, `public`
+
+    var level: GenerationOptions.AccessLevel {
+      switch self {
+      case .internal: .internal
+      case .package: .package
+      case .public: .public
+      }
+    }
+  }
+
   @Argument(help: "The model, or a store that holds one.", completion: .file())
   var model: String?
 
@@ -49,7 +61,7 @@ struct GenerateCommand: ParsableCommand {
   var baseClass = "ManagedObject"
 
   @Option(help: "Who may use the classes: internal, package or public.")
-  var access = GenerationOptions.AccessLevel.internal
+  var access = Access.internal
 
   @Option(
     name: .customLong("import"),
@@ -102,7 +114,7 @@ struct GenerateCommand: ParsableCommand {
   private func options(_ located: LocatedModel) throws -> GenerationOptions {
     var options = GenerationOptions()
     options.baseClass = baseClass
-    options.accessLevel = access
+    options.accessLevel = access.level
     options.imports = imports
     options.hasHumanFiles = !machineOnly && outputFile == nil
     options.scalarAttributes = located.file?.scalarAttributes ?? []
@@ -119,5 +131,3 @@ struct GenerateCommand: ParsableCommand {
     }
   }
 }
-
-extension GenerationOptions.AccessLevel: ExpressibleByArgument {}

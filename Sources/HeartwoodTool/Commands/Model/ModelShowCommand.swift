@@ -1,4 +1,5 @@
 import ArgumentParser
+import HeartwoodModel
 
 struct ModelShowCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

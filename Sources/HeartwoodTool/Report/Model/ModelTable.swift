@@ -13,7 +13,7 @@ struct ModelTable {
   var text: String {
     let output = GrowableBytes()
     var columns = TextColumns(["ENTITY", "PROPERTY", "TYPE", "NOTES"].map { TextColumns.Column(title: $0) })
-    let lines = model.entities.flatMap { lines(of: $0) }
+    let lines = model.entities.flatMap { entityLines($0) }
     columns.widen(to: lines)
     columns.appendHeader(to: output)
     for line in lines { columns.append(line, to: output) }
@@ -21,7 +21,7 @@ struct ModelTable {
     return String(decoding: output.unsafeMutableBytes, as: UTF8.self)
   }
 
-  private func lines(of entity: EntityDescription) -> [[String]] {
+  private func entityLines(_ entity: EntityDescription) -> [[String]] {
     let definition = entity.definition
     let notes = [
       entity.isAbstract ? "abstract" : nil, definition.superentityName.map { "is a \($0)" },

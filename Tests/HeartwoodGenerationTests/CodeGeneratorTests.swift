@@ -58,7 +58,7 @@ struct CodeGeneratorTests {
       "var mood: Mood {",
       "var pets: RelatedSet<Pet> {", "var friends: RelatedList<Person> {", "import Foundation\nimport Heartwood\n",
       "func addToPets(_ objects: Pet...) {", "func removeFromFriends(_ objects: Person...) {",
-      "static func fetchAdults(leastAge: any FetchArgument, in context: ManagedObjectContext) throws -> [Person] {",
+      "static func fetchAdults(\n    leastAge: any FetchArgument,\n    in context: ManagedObjectContext\n  ) throws -> [Person] {",
       "case \\Person.description_: \"description\"", "static let a_b = #\"\"c\"\"#",
     ]
   )

@@ -18,7 +18,11 @@ extension EntityClass {
     return [
       "requestName": .text(template.name),
       "name": .text(name),
-      "parameters": .text(parameters.joined(separator: ", ")),
+      "parameters": .list(
+        parameters.enumerated().map { place, parameter in
+          ["parameter": .text(parameter), "comma": .text(place == parameters.count - 1 ? "" : ",")]
+        }
+      ),
       "arguments": .text(arguments.isEmpty ? ":" : arguments.joined(separator: ", ")),
       "format": .text(SwiftText.literal(template.predicate?.description ?? "TRUEPREDICATE")),
       "limit": .text(template.fetchLimit > 0 ? ", limit: \(template.fetchLimit)" : ""),

@@ -14,6 +14,7 @@ extension Template {
       /// The name and type of the attribute `{{propertyName}}`.
       {{access}}static let {{baseName}}Key = AttributeKey<{{type}}>("{{propertyName}}")
 
+      /// The attribute `{{propertyName}}`.
       {{access}}var {{name}}: {{type}} {
         get { self[{{machineClassName}}.{{baseName}}Key] }
     {{^isDerived}}
@@ -26,6 +27,7 @@ extension Template {
       /// The name and class of the relationship `{{propertyName}}`.
       {{access}}static let {{baseName}}Key = ToOneKey<{{destination}}>("{{propertyName}}")
 
+      /// The object that the relationship `{{propertyName}}` leads to.
       {{access}}var {{name}}: {{destination}}? {
         get { self[{{machineClassName}}.{{baseName}}Key] }
         set { self[{{machineClassName}}.{{baseName}}Key] = newValue }
@@ -36,15 +38,18 @@ extension Template {
       /// The name and class of the relationship `{{propertyName}}`.
       {{access}}static let {{baseName}}Key = ToManyKey<{{destination}}>("{{propertyName}}")
 
+      /// The objects that the relationship `{{propertyName}}` leads to.
       {{access}}var {{name}}: {{collection}}<{{destination}}> {
         get { self[{{label}}: {{machineClassName}}.{{baseName}}Key] }
         set { self[{{label}}: {{machineClassName}}.{{baseName}}Key] = newValue }
       }
 
+      /// Adds objects to `{{propertyName}}`.
       {{access}}func addTo{{capitalName}}(_ objects: {{destination}}...) {
         for object in objects { {{addition}} }
       }
 
+      /// Removes objects from `{{propertyName}}`.
       {{access}}func removeFrom{{capitalName}}(_ objects: {{destination}}...) {
         for object in objects { {{removal}} }
       }
@@ -52,7 +57,11 @@ extension Template {
     {{#fetches}}
 
       /// Fetches what the model's fetch request `{{requestName}}` describes.
-      {{access}}static func {{name}}({{parameters}}) throws -> {{result}} {
+      {{access}}static func {{name}}(
+    {{#parameters}}
+        {{parameter}}{{comma}}
+    {{/parameters}}
+      ) throws -> {{result}} {
         let predicate = try FetchPredicate(format: {{format}})
         var request = FetchRequest<{{className}}>(where: predicate.substituting([{{arguments}}]){{limit}})
         request.includesSubentities = {{includesSubentities}}
@@ -76,6 +85,7 @@ extension Template {
       /// The names of the entity's own attributes.
       {{access}}enum {{entityName}}Attributes {
     {{#attributes}}
+        /// The name of `{{propertyName}}`.
         {{access}}static let {{name}} = "{{propertyName}}"
     {{/attributes}}
       }
@@ -83,6 +93,7 @@ extension Template {
       /// The names of the entity's own relationships.
       {{access}}enum {{entityName}}Relationships {
     {{#relationships}}
+        /// The name of `{{propertyName}}`.
         {{access}}static let {{name}} = "{{propertyName}}"
     {{/relationships}}
       }
@@ -91,6 +102,7 @@ extension Template {
       /// The keys of the entity's user info, and what is there.
       {{access}}enum {{entityName}}UserInfo {
     {{#userInfo}}
+        /// What the user info has under this key.
         {{access}}static let {{name}} = {{value}}
     {{/userInfo}}
       }

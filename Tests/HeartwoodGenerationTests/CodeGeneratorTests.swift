@@ -19,7 +19,7 @@ struct CodeGeneratorTests {
           userInfo: ["a.b": "\"c\""],
           .attribute("age", .integer16, optional: true),
           .attribute("born", .date),
-          .attribute("class", .string, optional: true),
+          .attribute("default", .string, optional: true),
           .attribute("description", .string, optional: true),
           .attribute("mood", .integer32, userInfo: ["swiftType": "Mood"]),
           .toMany("pets", "Pet", inverse: "owner"),
@@ -54,7 +54,7 @@ struct CodeGeneratorTests {
   @Test(
     "Properties have the types of the model",
     arguments: [
-      "var age: Int16? {", "var born: Date {", "var `class`: String? {", "var description_: String? {",
+      "var age: Int16? {", "var born: Date {", "var `default`: String? {", "var description_: String? {",
       "var mood: Mood {",
       "var pets: RelatedSet<Pet> {", "var friends: RelatedList<Person> {", "import Foundation\nimport Heartwood\n",
       "func addToPets(_ objects: Pet...) {", "func removeFromFriends(_ objects: Person...) {",

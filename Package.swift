@@ -19,7 +19,6 @@ let package = Package(
     .library(name: "HeartwoodWrappers", targets: ["HeartwoodWrappers"]),
     .library(name: "HeartwoodTesting", targets: ["HeartwoodTesting"]),
     .executable(name: "heartwood", targets: ["HeartwoodTool"]),
-    .plugin(name: "HeartwoodClasses", targets: ["HeartwoodClasses"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -74,7 +73,6 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
-    .plugin(name: "HeartwoodClasses", capability: .buildTool(), dependencies: ["HeartwoodTool"]),
     .testTarget(
       name: "HeartwoodStoreTests",
       dependencies: ["HeartwoodStore", "HeartwoodModel", "HeartwoodTesting"],

@@ -17,7 +17,7 @@ struct Schema: Sendable {
   static let graph = Schema(
     name: "graph",
     model: makeModel([
-      person, employee, desk, badge, team, node, folder, file, image, link, tag, values(named: "Values"),
+      person, employee, desk, badge, team, node, folder, file, image, link, tag, contact, values(named: "Values"),
     ]),
     storeKinds: [.inMemory, .binary],
     isTame: false
@@ -67,6 +67,8 @@ extension Schema {
   private static let person = EntityDefinition.entity(
     "Person",
     .attribute(AttributeDescription(name: "name", type: .string, preservesValueInHistoryOnDeletion: true)),
+    .attribute("mood", .string, optional: true, transient: true),
+    .toMany("contacts", "Contact", inverse: "person"),
     .toOne("spouse", "Person", inverse: "spouse"),
     .toMany("friends", "Person", inverse: "friends"),
     .toOne("mentor", "Person", inverse: "students"),
@@ -98,6 +100,15 @@ extension Schema {
       rules: AttributeRules(minValue: .integer(0), maxValue: .integer(99))
     ),
     .toOne("owner", "Person", inverse: "badge", optional: false, deleteRule: .cascade)
+  )
+
+  /// Objects that are the same where their addresses are.
+  private static let contact = EntityDefinition.entity(
+    "Contact",
+    unique: [["address"]],
+    .attribute("address", .string, optional: true),
+    .attribute("count", .integer16, optional: true),
+    .toOne("person", "Person", inverse: "contacts")
   )
 
   private static let team = EntityDefinition.entity(

@@ -8,7 +8,9 @@ extension ReferenceContext: ReferenceSource {
     let values = valuesToSave(object)
     if object.isInserted { return ReferenceRecord(entity: object.entity, values: values, isUnsaved: true) }
     var record = source.record(key)
-    for name in object.changedValues.keys { record?.values[name] = values[name] }
+    for name in Set(object.changedValues.keys).subtracting(object.transientNames) {
+      record?.values[name] = values[name]
+    }
     return record
   }
 

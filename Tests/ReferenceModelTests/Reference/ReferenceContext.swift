@@ -1,13 +1,19 @@
 import HeartwoodModel
+import HeartwoodStore
 
 /// What a context has in memory, and what operations do to it, as Core Data's documentation tells it.
 final class ReferenceContext {
-  /// The store, or the parent.
-  let source: any ReferenceSource
+  /// The store, the store as it was when the context was pinned, or the parent.
+  var source: any ReferenceSource
   /// Who saves.
   let author: String
   /// The objects that have read their values or have changes. Every other object is a fault, or not there.
   private(set) var objects: [Key: ReferenceObject] = [:]
+  let policy: ReferencePolicy
+  /// What others have saved and the context has not merged yet; nil where it does not merge by itself.
+  var pendingMerges: [Set<Key>]?
+  /// The objects that the last save has changed or deleted; nil before the first save.
+  private(set) var lastSaved: Set<Key>?
   /// New objects that were deleted before they were ever saved. Nothing that is saved leads to them.
   private var vanished: Set<Key> = []
   /// The objects whose deletion was saved and was not undone: those that come back are other records.
@@ -17,9 +23,11 @@ final class ReferenceContext {
   /// Nil where nothing can be undone.
   var undoManager: ReferenceUndoManager?
 
-  init(_ source: any ReferenceSource, author: String) {
+  init(_ source: any ReferenceSource, author: String, policy: ReferencePolicy = .error, mergesByItself: Bool = false) {
     self.source = source
     self.author = author
+    self.policy = policy
+    pendingMerges = mergesByItself ? [] : nil
   }
 }
 
@@ -67,7 +75,9 @@ extension ReferenceContext {
 
   func setValue(_ value: ReferenceValue, _ name: String, of key: Key) {
     guard var object = object(key), !object.isDeleted else { return }
-    if object.values[name] == value, !object.keptChanges.contains(name) { return }
+    let isAsBefore = object.values[name] == value
+    if isAsBefore, !object.keptChanges.contains(name), !object.settled.contains(name) { return }
+    object.settled.remove(name)
     object.values[name] = value
     object.keptChanges.remove(name)
     objects[key] = object
@@ -85,7 +95,7 @@ extension ReferenceContext {
   }
 
   /// Lets `key` lead to `target`, whose relationship `other` leads here already.
-  private func link(_ key: Key, _ name: String, to target: Key, other: String) {
+  func link(_ key: Key, _ name: String, to target: Key, other: String) {
     guard let old = object(key)?.values[name], !old.keys.contains(target) else { return }
     if case .toOne(let previous) = old {
       // A to-one relationship leads to one object only, so the one before no longer leads here.
@@ -139,6 +149,7 @@ extension ReferenceContext {
 
   func reset() {
     objects = [:]
+    advancePin()
     forgetUndo()
   }
 
@@ -174,6 +185,15 @@ extension ReferenceContext {
     objects[key] = object
   }
 
+  /// Lets an object be a fault, or be gone where its record is.
+  func forget(_ key: Key) {
+    objects[key] = nil
+  }
+
+  func keep(_ object: ReferenceObject, _ key: Key) {
+    objects[key] = object
+  }
+
   /// What happens when nobody holds the object: only one with changes stays.
   func release(_ key: Key) {
     if objects[key]?.hasChanges == false { objects[key] = nil }
@@ -186,30 +206,65 @@ extension ReferenceContext {
   func save() -> Outcome {
     processPendingChanges()
     guard hasChanges else { return .done }
-    let problems = validationProblems()
-    guard problems.isEmpty else { return .invalid(problems) }
-    let conflicts = conflicts()
-    guard conflicts.isEmpty else { return .conflict(conflicts) }
-    let changed = objects.filter(\.value.hasChanges)
-    let records = changed.mapValues(recordToSave)
-    source.commit(changed.mapValues(changeToSave), author: author)
-    for key in changed.keys { objects[key] = records[key]?.map(ReferenceObject.init(reading:)) }
-    buried.formUnion(changed.filter { $0.value.isDeleted }.keys)
-    undoManager?.noteSave(state, without: vanished)
+    takeMerges()
+    if let outcome = settle() { return outcome }
+    commit()
+    advancePin()
     return .done
+  }
+
+  /// Validates what has changed and resolves conflicts, until there are none.
+  ///
+  /// - Returns: what a save comes to before anything is written; nil where it goes on.
+  func settle() -> Outcome? {
+    while hasChanges {
+      let problems = validationProblems()
+      if !problems.isEmpty { return .invalid(problems) }
+      let conflicts = conflicts()
+      let collisions = conflicts.isEmpty ? collisions() : []
+      if conflicts.isEmpty, collisions.isEmpty { return nil }
+      if policy == .error { return conflicts.isEmpty ? .refused(.constraintConflict) : .conflict(conflicts) }
+      if conflicts.isEmpty { resolve(collisions) } else { resolve(conflicts) }
+    }
+    return nil
+  }
+
+  private func commit() {
+    let changed = objects.filter(\.value.hasChanges)
+    if changed.isEmpty { return }
+    let records = changed.mapValues(objectAfterSave)
+    let changes = changed.compactMapValues(changeToSave)
+    if !changes.isEmpty { source.commit(changes, author: author) }
+    for key in changed.keys { objects[key] = records[key] ?? nil }
+    buried.formUnion(changed.filter { $0.value.isDeleted }.keys)
+    lastSaved = Set(changed.filter { !$0.value.isInserted }.keys)
+    undoManager?.noteSave(state, without: vanished)
   }
 
   /// The changed objects whose records somebody else has saved since they were read here.
   func conflicts() -> Set<Key> {
     updatedKeys.union(deletedKeys).filter { key in
-      guard let object = objects[key], let base = object.base else { return false }
+      guard let object = objects[key], let base = object.base, object.isDeleted || object.hasPersistentChanges else {
+        return false
+      }
       return object.isLost || object.isOutdated || source.hasChanged(key, since: base)
     }
   }
 
-  /// The record that an object reads once it is saved; nil for a deleted one.
-  private func recordToSave(_ object: ReferenceObject) -> ReferenceRecord? {
-    if object.isDeleted { return nil }
+  /// What an object is once it is saved; nil for a deleted one.
+  private func objectAfterSave(_ object: ReferenceObject) -> ReferenceObject? {
+    guard !object.isDeleted, !object.isLost else { return nil }
+    var saved = ReferenceObject(reading: recordToSave(object))
+    for name in object.transientNames where object.values[name]?.isEmpty == false {
+      saved.values[name] = object.values[name]
+      saved.settled.insert(name)
+    }
+    return saved
+  }
+
+  /// The record that an object reads once it is saved.
+  private func recordToSave(_ object: ReferenceObject) -> ReferenceRecord {
+    if let base = object.base, !object.hasPersistentChanges { return base }
     let isUnsaved = source is ReferenceContext && object.base?.isUnsaved != false
     return ReferenceRecord(
       entity: object.entity,
@@ -219,16 +274,23 @@ extension ReferenceContext {
     )
   }
 
-  private func changeToSave(_ object: ReferenceObject) -> ReferenceChangeToSave {
+  /// What is saved of an object; nil where only transient values have changed.
+  private func changeToSave(_ object: ReferenceObject) -> ReferenceChangeToSave? {
     guard let base = object.base else {
       return .insert(ReferenceRecord(entity: object.entity, values: valuesToSave(object)))
     }
     if object.isDeleted { return .delete(base) }
-    return .update(valuesToSave(object).filter { object.changedValues.keys.contains($0.key) })
+    guard object.hasPersistentChanges else { return nil }
+    let names = Set(object.changedValues.keys).subtracting(object.transientNames)
+    return .update(valuesToSave(object).filter { names.contains($0.key) })
   }
 
   func valuesToSave(_ object: ReferenceObject) -> [String: ReferenceValue] {
-    object.values.mapValues { value in value.replacingKeys(by: value.keys.filter { !vanished.contains($0) }) }
+    var values = object.values.mapValues { value in
+      value.replacingKeys(by: value.keys.filter { !vanished.contains($0) })
+    }
+    for name in object.transientNames { values[name] = .attribute(.null) }
+    return values
   }
 }
 

@@ -7,6 +7,8 @@ final class ReferenceGraph {
   private(set) var contexts: [ReferenceContext] = []
   /// The index of each context's parent.
   private let parents: [Int?]
+  private let policies: [ReferencePolicy]
+  private let mergesByItself: [Bool]
   /// Whether the contexts have undo managers.
   let hasUndo: Bool
   private(set) var storeKind: StoreKind
@@ -19,6 +21,8 @@ final class ReferenceGraph {
     if plan.tracksHistory { store.history = ReferenceHistory() }
     parents = plan.parents
     hasUndo = plan.hasUndo
+    policies = plan.policies
+    mergesByItself = plan.mergesByItself
     makeContexts()
   }
 
@@ -26,7 +30,12 @@ final class ReferenceGraph {
     contexts = []
     for (index, parent) in parents.enumerated() {
       let source: any ReferenceSource = parent.map { contexts[$0] } ?? store
-      let context = ReferenceContext(source, author: "author \(index)")
+      let context = ReferenceContext(
+        source,
+        author: "author \(index)",
+        policy: policies[index],
+        mergesByItself: mergesByItself[index]
+      )
       if hasUndo { context.undoManager = ReferenceUndoManager(context.state) }
       contexts.append(context)
     }
@@ -57,10 +66,27 @@ extension ReferenceGraph {
     case .history(let request): return store.history.map { $0.lastNumber >= request.number ?? 0 } ?? false
     case .purgeHistory(let number): return store.history.map { $0.lastNumber >= number } ?? false
     case .inspect, .reopen: return storeKind.hasFile && !isFileAhead
-    case .fetch, .count, .save, .saveToStore, .saveWithFault, .rollback, .reset, .readAll, .processPendingChanges,
+    case .fetchWhere(let query, let context):
+      return query.condition?.keys.allSatisfy { isUsable($0, context) } ?? true
+    case .merge(let context, let other): return context != other && isRoot(context) && isRoot(other)
+    case .pin(let context), .unpin(let context): return isRoot(context) && !hasUndo
+    case .save(let context), .saveWithFault(_, let context): return isResolvable(context)
+    case .saveToStore(let context):
+      return isResolvable(context) && policies[root(of: context)] == .error
+    case .fetch, .count, .rollback, .reset, .readAll, .processPendingChanges,
       .undo, .redo:
       return true
     }
+  }
+
+  private func isRoot(_ context: Int) -> Bool { parents[context] == nil }
+
+  private func root(of context: Int) -> Int { parents[context].map(root) ?? context }
+
+  /// Whether it is plain what would become of values that are not unique.
+  private func isResolvable(_ index: Int) -> Bool {
+    let context = contexts[index]
+    return context.areResolvable(context.collisions())
   }
 
   private func isUsable(_ key: Key, _ context: Int) -> Bool {
@@ -90,8 +116,22 @@ extension ReferenceGraph {
     case .relate(let key, let name, let keys, _, let context): contexts[context].relate(key, name, to: keys)
     case .delete(let key, let context): contexts[context].delete(key)
     case .read(let key, let context): contexts[context].read(key)
-    case .fetch(let entity, let context): return .keys(contexts[context].fetch(schema.entity(entity)))
-    case .count(let entity, let context): return .count(contexts[context].fetch(schema.entity(entity)).count)
+    case .fetch(let entity, let context):
+      contexts[context].takeMerges()
+      return .keys(contexts[context].fetch(schema.entity(entity)))
+    case .count(let entity, let context):
+      contexts[context].takeMerges()
+      return .count(contexts[context].fetch(schema.entity(entity)).count)
+    case .fetchWhere(let query, let context):
+      contexts[context].takeMerges()
+      return .found(contexts[context].fetch(query, schema.entity(query.entity)), query)
+    case .merge(let context, let other): if let keys = contexts[other].lastSaved { contexts[context].merge(keys) }
+    case .pin(let context):
+      contexts[context].takeMerges()
+      contexts[context].pin()
+    case .unpin(let context):
+      contexts[context].takeMerges()
+      contexts[context].unpin()
     case .save(let context), .saveWithFault(_, let context): return save(contexts[context])
     case .misuse(let misuse, _, _, _, _): return .refused(misuse.expectedCode)
     case .rollback(let context): contexts[context].rollback()
@@ -111,6 +151,7 @@ extension ReferenceGraph {
     case .release(let key, let context): contexts[context].release(key)
     case .saveToStore(let context): return saveToStore(context)
     case .readAll(let context):
+      contexts[context].takeMerges()
       for entity in schema.model.entities { contexts[context].fetch(entity).forEach(contexts[context].read) }
     case .convert(let kind):
       storeKind = kind
@@ -137,10 +178,18 @@ extension ReferenceGraph {
 
 extension ReferenceGraph {
   private func save(_ context: ReferenceContext) -> Outcome {
-    let hasChanges = context.hasChanges && context.source === store
+    let lastNumber = store.saveCount
+    let hasChanges = context.hasChanges
     let outcome = context.save()
-    if outcome == .done, hasChanges { isFileAhead = false }
+    if store.saveCount > lastNumber { isFileAhead = false }
+    if outcome == .done, hasChanges, context.store != nil { tellOthers(of: context) }
     return outcome
+  }
+
+  /// Contexts that merge by themselves learn what one of them has saved.
+  private func tellOthers(of context: ReferenceContext) {
+    guard let keys = context.lastSaved else { return }
+    for other in contexts where other !== context && other.store != nil { other.pendingMerges?.append(keys) }
   }
 
   /// Saves a context and all above it, up to the first that cannot be saved.
@@ -151,8 +200,10 @@ extension ReferenceGraph {
   }
 
   /// Notes a save that the file system has thwarted: all is as it was, unless the new file was there already.
-  func noteFailedSave(isReplaced: Bool) {
+  func noteFailedSave(of context: Int, isReplaced: Bool) {
     isFileAhead = isFileAhead || isReplaced
+    contexts[context].takeMerges()
+    _ = contexts[context].settle()
     for context in contexts { context.processPendingChanges() }
   }
 }

@@ -14,6 +14,9 @@ struct ReferenceObject {
   /// The names of changes that were made on another record, and count as such though this one has the same values.
   var keptChanges: Set<String> = []
 
+  /// The transient values that a save has left in place: they are no changes.
+  var settled: Set<String> = []
+
   /// An object that has just read `record`.
   init(reading record: ReferenceRecord) {
     entity = record.entity
@@ -39,14 +42,22 @@ extension ReferenceObject {
   /// The values that are not those that were read; for a new object, those that are something.
   var changedValues: [String: ReferenceValue] {
     guard let base else { return values.filter { !$0.value.isEmpty } }
-    return values.filter { base.values[$0.key] != $0.value || keptChanges.contains($0.key) }
+    return values.filter { name, value in
+      !settled.contains(name) && (base.values[name] != value || keptChanges.contains(name))
+    }
   }
+
+  var transientNames: Set<String> { Set(entity.properties.filter(\.isTransient).map(\.name)) }
+
+  /// Whether there is something to write.
+  var hasPersistentChanges: Bool { !Set(changedValues.keys).subtracting(transientNames).isEmpty }
 
   func keys(_ relationship: String) -> [Key] { values[relationship]?.keys ?? [] }
 
   /// Lets the changes stay on top of `record`.
   mutating func rebase(on record: ReferenceRecord) {
-    values = record.values.merging(changedValues) { _, own in own }
+    let own = values.filter { changedValues.keys.contains($0.key) || settled.contains($0.key) }
+    values = record.values.merging(own) { _, own in own }
     base = record
     isOutdated = false
     keptChanges = []

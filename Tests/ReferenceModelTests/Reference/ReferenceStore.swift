@@ -3,6 +3,7 @@ import HeartwoodModel
 /// What is saved.
 final class ReferenceStore: ReferenceSource {
   private(set) var records: [Key: ReferenceRecord] = [:]
+  private(set) var saveCount = 0
   /// Nil where the store keeps none.
   var history: ReferenceHistory?
   /// How often the object of a key has come back as a new record.
@@ -22,6 +23,7 @@ final class ReferenceStore: ReferenceSource {
   }
 
   func commit(_ changes: [Key: ReferenceChangeToSave], author: String) {
+    saveCount += 1
     history?.append(changes, author: author)
     for (key, change) in changes {
       switch change {

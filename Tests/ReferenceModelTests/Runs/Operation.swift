@@ -12,6 +12,12 @@ enum Operation {
   case read(Key, Int)
   case fetch(String, Int)
   case count(String, Int)
+  case fetchWhere(FetchQuery, Int)
+  /// Takes in what another context has saved last.
+  case merge(Int, from: Int)
+  /// Stays at the version that the store has now.
+  case pin(Int)
+  case unpin(Int)
   case save(Int)
   /// Saves a context and all its parents.
   case saveToStore(Int)
@@ -69,6 +75,7 @@ enum Outcome: Equatable {
   case done
   case keys(Set<Key>)
   case count(Int)
+  case found(FetchResult, FetchQuery)
   /// How many events can be undone and redone.
   case undoable(Int, redoable: Int)
   /// Objects are not fit to be saved.
@@ -87,6 +94,9 @@ extension Outcome {
   func agrees(with expected: Outcome) -> Bool {
     if case .conflict(let keys) = self, case .conflict(let expectedKeys) = expected {
       return !keys.isEmpty && keys.isSubset(of: expectedKeys)
+    }
+    if case .found(let result, let query) = self, case .found(let all, _) = expected {
+      return result.isPart(of: all, query)
     }
     return self == expected
   }

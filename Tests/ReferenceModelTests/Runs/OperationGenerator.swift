@@ -1,4 +1,5 @@
 import HeartwoodModel
+import HeartwoodStore
 import HeartwoodTesting
 
 #if canImport(FoundationEssentials)
@@ -13,7 +14,7 @@ struct OperationGenerator {
   private static let crowd = 30
 
   var random: SeededGenerator
-  private var lastKey = 0
+  private(set) var lastKey = 0
   /// What is to be done before anything else, so that saves succeed often enough.
   private var repairs: [Operation] = []
 
@@ -34,13 +35,16 @@ struct OperationGenerator {
     case ..<715: return onAny(context, graph) { .read($0, context) }
     case ..<730: return misuse(context, graph)
     case ..<735 where graph.store.history != nil: return history(graph)
-    case ..<755: return .fetch(anyEntity(graph), context)
+    case ..<743: return .fetch(anyEntity(graph), context)
+    case ..<755: return .fetchWhere(query(context, graph), context)
     case ..<770: return .count(anyEntity(graph), context)
     case ..<830: return .save(context)
     case ..<850: return .saveToStore(context)
     case ..<860: return .saveWithFault(Int.random(in: 1...15, using: &random), context)
     case ..<880: return .rollback(context)
-    case ..<885: return .reset(context)
+    case ..<883: return .reset(context)
+    case ..<889: return random.chance(oneIn: 2) ? .pin(context) : .unpin(context)
+    case ..<897: return .merge(context, from: Int.random(in: 0..<graph.contexts.count, using: &random))
     case ..<925: return refresh(context, graph)
     case ..<965: return onAny(context, graph) { .release($0, context) }
     case ..<975: return .readAll(context)
@@ -71,17 +75,17 @@ struct OperationGenerator {
     )
   }
 
-  private mutating func anyEntity(_ graph: ReferenceGraph) -> String {
+  mutating func anyEntity(_ graph: ReferenceGraph) -> String {
     graph.schema.model.entities.randomElement(using: &random)?.name ?? ""
   }
 
-  private mutating func insert(_ context: Int, _ graph: ReferenceGraph) -> Operation {
+  mutating func insert(_ context: Int, _ graph: ReferenceGraph) -> Operation {
     lastKey += 1
     let entities = graph.schema.model.entities.filter { !$0.isAbstract }
     return .insert(lastKey, entities.randomElement(using: &random)?.name ?? "", context)
   }
 
-  private mutating func anyObject(_ context: Int, _ graph: ReferenceGraph) -> Key? {
+  mutating func anyObject(_ context: Int, _ graph: ReferenceGraph) -> Key? {
     let roots = graph.schema.model.entities.filter { $0.superentity == nil }
     return roots.flatMap { graph.contexts[context].usableKeys($0).sorted() }.randomElement(using: &random)
   }
@@ -102,21 +106,24 @@ struct OperationGenerator {
 extension OperationGenerator {
   private mutating func setAttribute(_ context: Int, _ graph: ReferenceGraph) -> Operation {
     guard let key = anyObject(context, graph),
-      let attribute = graph.contexts[context].object(key)?.entity.attributes.randomElement(using: &random)
+      let attribute = graph.contexts[context].object(key)?.entity.attributes.randomElement(using: &random),
+      !graph.hasUndo || !attribute.isTransient
     else { return insert(context, graph) }
     return .set(key, attribute.name, value(of: attribute, graph.schema), anyRoute(), context)
   }
 
   private mutating func value(of attribute: AttributeDescription, _ schema: Schema) -> PropertyValue {
     if random.chance(oneIn: 7) { return .null }
-    if !attribute.rules.isEmpty || random.chance(oneIn: 3) { return smallValue(of: attribute) }
+    if !attribute.rules.isEmpty || attribute.name == "address" || random.chance(oneIn: 3) {
+      return smallValue(of: attribute)
+    }
     return schema.isTame
       ? .randomTame(of: attribute.type, using: &random)
       : .random(of: attribute.type, using: &random)
   }
 
   /// One of few values, so that many are equal.
-  private mutating func smallValue(of attribute: AttributeDescription) -> PropertyValue {
+  mutating func smallValue(of attribute: AttributeDescription) -> PropertyValue {
     switch attribute.type {
     case .integer16, .integer32, .integer64: .integer(Int64.random(in: -1...8, using: &random) * 14)
     case .string: .string(String(repeating: "ab", count: Int.random(in: 0...3, using: &random)))
@@ -159,22 +166,6 @@ extension OperationGenerator {
   }
 }
 
-// MARK: Misuse
-
-extension OperationGenerator {
-  private mutating func anyRoute() -> Route { Route.allCases.randomElement(using: &random) ?? .key }
-
-  private mutating func misuse(_ context: Int, _ graph: ReferenceGraph) -> Operation {
-    guard let key = anyObject(context, graph), let object = graph.contexts[context].object(key) else {
-      return insert(context, graph)
-    }
-    let misuse = Misuse.allCases.randomElement(using: &random) ?? .wrongType
-    let name = object.entity.relationships.randomElement(using: &random)?.name ?? ""
-    let possible = (1...max(1, lastKey)).map { Operation.misuse(misuse, key, name, $0, context) }.filter(graph.allows)
-    return possible.randomElement(using: &random) ?? .misuse(.unknownProperty, key, name, key, context)
-  }
-}
-
 // MARK: After a save that failed
 
 extension OperationGenerator {
@@ -191,6 +182,9 @@ extension OperationGenerator {
       } else if random.chance(oneIn: 2) {
         repairs = [.rollback(context)]
       }
+    case .refused(.constraintConflict) where random.chance(oneIn: 2):
+      let keys = graph.contexts[context].collisions().map(\.key)
+      repairs = [.save(context)] + keys.map { .set($0, "address", .null, .propertyValue, context) }
     default: break
     }
   }

@@ -10,12 +10,23 @@ struct RunPlan {
   /// Whether changes can be undone. Then there is one context only, in which all changes are made.
   let hasUndo: Bool
 
+  /// What each context does with conflicts. Children leave them to the caller.
+  let policies: [ReferencePolicy]
+  /// Whether each context merges what others save by itself.
+  let mergesByItself: [Bool]
+
   init(_ schema: Schema, seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     self.schema = schema
     storeKind = schema.storeKinds.randomElement(using: &generator) ?? .inMemory
     hasUndo = generator.chance(oneIn: 3)
     parents = hasUndo ? [nil] : Self.parents(&generator)
+    let isPlain = hasUndo
+    policies = parents.map { parent in
+      let isAny = parent == nil && !isPlain && generator.chance(oneIn: 2)
+      return isAny ? ReferencePolicy.allCases.randomElement(using: &generator) ?? .error : .error
+    }
+    mergesByItself = parents.map { $0 == nil && !isPlain && generator.chance(oneIn: 3) }
     tracksHistory = schema.hasHistory && generator.chance(oneIn: 2)
   }
 

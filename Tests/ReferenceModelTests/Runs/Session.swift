@@ -26,7 +26,9 @@ final class Session {
     stepCount += 1
     let outcome = try subject.perform(operation)
     if case .fileFault(let isReplaced) = outcome {
-      reference.noteFailedSave(isReplaced: isReplaced)
+      if case .saveWithFault(_, let context) = operation {
+        reference.noteFailedSave(of: context, isReplaced: isReplaced)
+      }
     } else {
       let expected = reference.perform(operation)
       guard outcome.agrees(with: expected) else {
@@ -65,7 +67,7 @@ final class Session {
       try learnWhatBecameOfUnsavedRecords(index)
       for (key, object) in subject.held[index] where !object.isFault && context.objects[key] == nil {
         // What was gone from a parent stays gone for the objects that knew it, also where it comes back.
-        let isLost = object.isDeleted && context.source !== reference.store
+        let isLost = object.isDeleted && context.store == nil
         if context.source.record(key) != nil, !isLost {
           context.read(key)
         } else {

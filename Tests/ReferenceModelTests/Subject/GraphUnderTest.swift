@@ -14,6 +14,11 @@ final class GraphUnderTest {
   private let options: StoreOptions
   private let parents: [Int?]
   private let hasUndo: Bool
+  private let policies: [ReferencePolicy]
+  private let mergesByItself: [Bool]
+  /// What each context has saved last, and what notes it.
+  private var lastSaves: [Int: ContextChanges] = [:]
+  private var observations: [ContextObservation] = []
   /// All objects of a graph with undo, by what they are: one whose deletion was saved may come back with another id.
   private var keysOfObjects: [ObjectIdentifier: (key: Key, object: ManagedObject)] = [:]
   private var fileNumber = 0
@@ -40,6 +45,8 @@ final class GraphUnderTest {
     held = []
     parents = plan.parents
     hasUndo = plan.hasUndo
+    policies = plan.policies
+    mergesByItself = plan.mergesByItself
     makeContexts()
   }
 
@@ -53,10 +60,15 @@ final class GraphUnderTest {
 
   private func makeContexts() {
     contexts = []
+    lastSaves = [:]
+    observations = []
     for (index, parent) in parents.enumerated() {
       let context = parent.map { ManagedObjectContext(parent: contexts[$0]) } ?? ManagedObjectContext(coordinator)
       context.transactionAuthor = "author \(index)"
       if hasUndo { context.undoManager = GraphUndoManager() }
+      context.mergePolicy = policies[index].mergePolicy
+      context.automaticallyMergesChangesFromParent = mergesByItself[index]
+      observations.append(context.observe(.didSave) { [weak self] in self?.lastSaves[index] = $0 })
       contexts.append(context)
     }
     held = Array(repeating: [:], count: contexts.count)
@@ -72,7 +84,7 @@ extension GraphUnderTest {
     return keys[id]
   }
 
-  private func object(_ key: Key, _ context: Int) throws -> ManagedObject {
+  func object(_ key: Key, _ context: Int) throws -> ManagedObject {
     if let object = held[context][key] { return object }
     if ids[key]?.isTemporaryID == true { publishNewObjects() }
     guard let id = ids[key] else { throw Mismatch("nothing is known of #\(key)") }
@@ -149,6 +161,12 @@ extension GraphUnderTest {
     case .read(let key, let context): try read(try object(key, context), key, context)
     case .fetch(let entity, let context): return try fetch(entity, contexts[context])
     case .count(let entity, let context): return .count(try contexts[context].count(entityName: entity))
+    case .fetchWhere(let query, let context):
+      return try fetch(query, contexts[context]) { try object($0, context).objectID }
+    case .merge(let context, let other):
+      if let changes = lastSaves[other] { contexts[context].mergeChanges(from: changes) }
+    case .pin(let context): try contexts[context].setQueryGeneration(from: .current)
+    case .unpin(let context): try contexts[context].setQueryGeneration(from: nil)
     case .save(let context): return try save(context)
     case .saveToStore(let context): return try save(context, toStore: true)
     case .saveWithFault(let number, let context):
@@ -182,7 +200,7 @@ extension GraphUnderTest {
     return .done
   }
 
-  private func property(_ name: String, of object: ManagedObject) throws(Mismatch) -> PropertyDescription {
+  func property(_ name: String, of object: ManagedObject) throws(Mismatch) -> PropertyDescription {
     if let property = object.entity.property(named: name) { return property }
     throw Mismatch("\(object.entity.name) has no property \(name)")
   }
@@ -242,6 +260,8 @@ extension GraphUnderTest {
       return .invalid(problems(error))
     } catch let error as PersistenceError where error.code == .saveConflict {
       return .conflict(Set(error.context.objectIDs.compactMap(key)))
+    } catch let error as PersistenceError where error.code == .constraintConflict {
+      return .refused(error.code)
     }
     return .done
   }
@@ -299,38 +319,6 @@ extension GraphUnderTest {
     let other = try Self.coordinator(schema, files)
     try other.addPersistentStore(type: store.type, at: url)
     return ManagedObjectContext(other)
-  }
-}
-
-// MARK: Misuse
-
-extension GraphUnderTest {
-  /// The object that another is misused with.
-  private func misused(_ misuse: Misuse, _ key: Key, _ context: Int) throws -> ManagedObject? {
-    guard misuse.isOfRelationship else { return nil }
-    return try object(key, misuse == .foreignObject ? (context + 1) % contexts.count : context)
-  }
-
-  private func perform(
-    _ misuse: Misuse,
-    _ object: ManagedObject,
-    _ name: String,
-    _ other: ManagedObject?
-  ) throws -> Outcome {
-    let property = misuse.isOfRelationship ? try property(name, of: object) : nil
-    do throws(PersistenceError) {
-      switch misuse {
-      case .unknownProperty: try object.setPropertyValue(.null, forKey: "nothing")
-      case .wrongType:
-        try object.setPropertyValue(.toMany([]), forKey: object.entity.attributes.first?.name ?? "nothing")
-      case .wrongEntity, .foreignObject, .deletedObject:
-        let isToMany = property?.relationship?.isToMany == true
-        try object.setValue(isToMany ? [other].compactMap(\.self) : other, forKey: name)
-      }
-      return .done
-    } catch {
-      return .refused(error.code)
-    }
   }
 }
 

@@ -1,0 +1,155 @@
+import HeartwoodModel
+
+// MARK: What others save
+
+extension ReferenceContext {
+  /// Takes in what others have saved of the objects of `keys`.
+  func merge(_ keys: Set<Key>) {
+    advancePin()
+    for key in keys {
+      guard let object = objects[key], !object.isInserted, !object.isDeleted, !object.isLost else { continue }
+      if source.record(key) == nil { lose(key) } else { refresh(key, mergingChanges: true) }
+    }
+  }
+
+  /// Merges what others have saved since the last time, where the context does that by itself.
+  func takeMerges() {
+    let merges = pendingMerges ?? []
+    if merges.isEmpty { return }
+    pendingMerges = []
+    merges.forEach(merge)
+  }
+}
+
+// MARK: Conflicts
+
+extension ReferenceContext {
+  /// Does with objects that others have saved what the policy says.
+  func resolve(_ conflicts: Set<Key>) {
+    advancePin()
+    for key in conflicts.sorted() where objects[key]?.isDeleted == false { resolveUpdate(key) }
+    for key in conflicts.sorted() where objects[key]?.isDeleted == true { resolveDeletion(key) }
+  }
+
+  private func resolveUpdate(_ key: Key) {
+    guard var object = objects[key], let base = object.base else { return }
+    guard !object.isLost, let record = source.record(key) else { return forget(key) }
+    switch policy {
+    case .error: break
+    case .rollback: forget(key)
+    case .overwrite:
+      object.base = record
+      keep(object, key)
+    case .objectTrump:
+      object.rebase(on: record)
+      keep(object, key)
+    case .storeTrump:
+      for name in object.changedValues.keys where base.values[name] != record.values[name] {
+        object.values[name] = base.values[name]
+      }
+      guard object.isUpdated else { return forget(key) }
+      object.rebase(on: record)
+      keep(object, key)
+    }
+  }
+
+  private func resolveDeletion(_ key: Key) {
+    guard let record = source.record(key) else { return forget(key) }
+    if policy.prefersStore {
+      takeBackDeletion(of: key, record)
+    } else {
+      var object = ReferenceObject(reading: record)
+      object.isDeleted = true
+      keep(object, key)
+    }
+  }
+
+  /// The objects that the record leads to lead back again.
+  private func takeBackDeletion(of key: Key, _ record: ReferenceRecord) {
+    forget(key)
+    for relationship in record.entity.relationships {
+      guard let inverse = relationship.inverseName else { continue }
+      for other in record.values[relationship.name]?.keys ?? [] where object(other)?.isDeleted == false {
+        link(other, inverse, to: key, other: relationship.name)
+      }
+    }
+  }
+}
+
+// MARK: Values that must be unique
+
+extension ReferenceContext {
+  /// An object with a value that must be unique and that another has.
+  struct Collision {
+    let key: Key
+    let others: [Key]
+  }
+
+  /// What would collide in the store if the changes were saved, of the entities that have one attribute that must be unique.
+  func collisions() -> [Collision] {
+    guard let store else { return [] }
+    var values: [Key: PropertyValue] = [:]
+    for (key, record) in store.records { values[key] = uniqueValue(record.entity, record.values) }
+    var changed: Set<Key> = []
+    for (key, object) in objects where object.hasChanges {
+      values[key] = object.isDeleted ? nil : uniqueValue(object.entity, object.values)
+      guard !object.isDeleted, let name = object.entity.uniqueName else { continue }
+      if object.isInserted || object.changedValues[name] != nil { changed.insert(key) }
+    }
+    return changed.sorted().compactMap { key in
+      guard let value = values[key] else { return nil }
+      let others = values.keys.filter { $0 != key && values[$0] == value }
+      return others.isEmpty ? nil : Collision(key: key, others: others)
+    }
+  }
+
+  private func uniqueValue(_ entity: EntityDescription, _ values: [String: ReferenceValue]) -> PropertyValue? {
+    guard let name = entity.uniqueName, case .attribute(let value) = values[name], !value.isNull else { return nil }
+    return value
+  }
+
+  /// Whether the collisions are such that it is plain what has to come of them: new objects, each with another that is saved and
+  /// is not changed.
+  func areResolvable(_ collisions: [Collision]) -> Bool {
+    policy == .error
+      || collisions.allSatisfy { collision in
+        objects[collision.key]?.isInserted == true && collision.others.count == 1
+          && collision.others.allSatisfy { objects[$0]?.hasChanges != true && store?.records[$0] != nil }
+      }
+  }
+
+  func resolve(_ collisions: [Collision]) {
+    advancePin()
+    for collision in collisions {
+      if !policy.prefersStore, let other = collision.others.first { update(other, with: collision.key) }
+      drop(collision.key)
+    }
+  }
+
+  /// Lets an object take the values of a new one, but for those that are nil.
+  private func update(_ key: Key, with new: Key) {
+    guard let object = object(new) else { return }
+    for attribute in object.entity.attributes where !attribute.isTransient {
+      guard let value = object.values[attribute.name], !value.isEmpty else { continue }
+      setValue(value, attribute.name, of: key)
+    }
+    for relationship in object.entity.relationships {
+      let others = object.keys(relationship.name).filter { $0 != key && self.object($0) != nil }
+      if others.isEmpty { continue }
+      let own = self.object(key)?.keys(relationship.name) ?? []
+      relate(key, relationship.name, to: relationship.isToMany ? own + others.filter { !own.contains($0) } : others)
+    }
+  }
+
+  private func drop(_ key: Key) {
+    for relationship in object(key)?.entity.relationships ?? [] { relate(key, relationship.name, to: []) }
+    markDeleted(key)
+  }
+}
+
+extension EntityDescription {
+  /// The attribute whose values must be unique.
+  fileprivate var uniqueName: String? {
+    uniquenessConstraints.first?.first.map { properties[$0].name }
+  }
+}

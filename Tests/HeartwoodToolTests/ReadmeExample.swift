@@ -26,7 +26,7 @@ func example(in folder: URL) throws -> [String] {
   toDo.memo = "Read the guide for store authors"
   try context.save()
 
-  let open = try context.fetch(ToDo.self, where: { !$0.done })
+  let open = try context.fetch(ToDo.self, where: ToDo.doneKey == false)
   try coordinator.migratePersistentStore(store, to: folder.appending(path: "list.heartwood"))
   return open.compactMap(\.memo)
 }

@@ -28,10 +28,12 @@ extension ManagedObjectContext {
     advanceQueryGeneration()
     followStores()
     var refreshed = emptyChanges()
-    for object in registeredObjects where canBeRefreshed(object) {
+    let objects = registeredObjects.filter(canBeRefreshed)
+    for object in objects {
       renew(object, mergeChanges: true)
       refreshed.refreshedObjectIDs.insert(object.objectID)
     }
+    liveResults.tell(LiveEvent(objects: objects, isRenewal: true))
     tellObjectChanges(refreshed)
   }
 

@@ -67,6 +67,7 @@ extension ManagedObjectContext {
       changes.replaceIDs(ids, relationships: object.entity.relationshipTargets)
     }
     changeNumber &+= 1
+    if !liveResults.isEmpty { liveResults.objectsWereRenamed(ids.values.compactMap { inserted[$0] }) }
   }
 
   /// Lets no relationship lead to a new object that is deleted.

@@ -28,6 +28,7 @@ extension ManagedObjectContext {
     forgetBindings()
     changeEvent = ChangeEvent()
     advanceQueryGeneration()
+    liveResults.contextWasReset()
   }
 
   /// Takes the newest values of an object from its store, as soon as one is read. It becomes a fault, unless it has changes that
@@ -45,6 +46,7 @@ extension ManagedObjectContext {
     registerPendingChanges()
     renew(object, mergeChanges: mergeChanges)
     guard areObjectChangesHeard else { return }
+    liveResults.tell(LiveEvent(objects: [object], isRenewal: true))
     var refreshed = emptyChanges()
     refreshed.refreshedObjectIDs = [object.objectID]
     tellObjectChanges(refreshed)

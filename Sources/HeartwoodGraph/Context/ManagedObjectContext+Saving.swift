@@ -34,6 +34,12 @@ extension ManagedObjectContext {
     advanceQueryGeneration()
   }
 
+  /// Lets live results know of new objects that have their permanent ids.
+  private func tellNewIDs(_ save: PendingSave) {
+    if liveResults.isEmpty { return }
+    liveResults.objectsWereRenamed(save.inserted.flatMap(\.objects))
+  }
+
   /// How often a save is tried where its conflicts can be resolved: others may save in between.
   private static let mostAttempts = 10
 
@@ -63,7 +69,10 @@ extension ManagedObjectContext {
       notesChangeEvents = notesEvents
       parent?.takeArrivals()
       if let changes, !changes.isEmpty { tellSave(changes) }
-      for save in done { save.tellDidSave() }
+      for save in done {
+        tellNewIDs(save)
+        save.tellDidSave()
+      }
     }
     for save in saves {
       do {

@@ -66,10 +66,11 @@ public final class ManagedObjectContext {
   let observers = ContextObservers()
   /// Observations that last as long as the context.
   var ownObservations: [ContextObservation] = []
+  let liveResults = LiveResultsList()
   let saveBroadcast = ChangeBroadcast()
   let changeBroadcast = ChangeBroadcast()
   /// What others save, where it is merged by itself.
-  var merges: ChangeMailbox?
+  var merges: Mailbox<ContextChanges>?
   var seenMerge: UInt64 = 0
   /// Lets the context be caught up with what has come from others soon, in its own isolation; nil where nobody else can reach it.
   var wake: (@Sendable () -> Void)?

@@ -30,6 +30,9 @@ final class FetchPart {
 }
 
 extension FetchPart {
+  /// The objects of all records, made as faults where there are none yet.
+  var objects: [ManagedObject] { table.liveRows.map(binding.object) }
+
   func match(_ row: RowID) -> FetchPass.Match { .row(binding, row) }
 
   /// The rows that pass and are not hidden, sorted.
@@ -61,8 +64,12 @@ extension FetchPart {
 
   /// The values by which a row is sorted.
   func keys(_ row: RowID, _ sorts: [SortPlan]) -> [PropertyValue] {
-    let evaluator = PredicateEvaluator(tables)
-    return sorts.map { evaluator.value($0.expression, subject(row)).scalar }
+    sorts.map { value($0.expression, row) }
+  }
+
+  /// What a row has for an expression.
+  func value(_ expression: PlanExpression, _ row: RowID) -> PropertyValue {
+    PredicateEvaluator(tables).value(expression, subject(row)).scalar
   }
 
   private func subject(_ row: RowID) -> QueryTables.Subject {

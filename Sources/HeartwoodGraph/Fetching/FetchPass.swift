@@ -24,26 +24,32 @@ struct FetchPass {
   }
 
   let context: ManagedObjectContext
-  private let plan: PlanPredicate?
-  private let sorts: [SortPlan]
+  let entities: [EntityDescription]
+  let plan: PlanPredicate?
+  let sorts: [SortPlan]
   let offset: Int
   let limit: Int?
   let parts: [FetchPart]
-  /// The context's new and changed objects that may match, new ones last.
+  /// The context's new and changed objects that may match, and those that depend on changed ones, new ones last.
   private let changed: [ManagedObject]
 
-  init<Object>(_ request: FetchRequest<Object>, in context: ManagedObjectContext) throws {
+  /// - Parameter expressions: what is to be evaluated for the records that are found.
+  init<Object>(
+    _ request: FetchRequest<Object>,
+    evaluating expressions: [PlanExpression] = [],
+    in context: ManagedObjectContext
+  ) throws {
     let model = context.persistentStoreCoordinator.managedObjectModel
     let entity = try context.entity(named: request.entityName)
     let sorts = try request.sortDescriptors.map { try SortPlan($0, for: entity, in: model) }
-    try self.init(request, sortedBy: sorts, in: context)
+    try self.init(request, sortedBy: sorts, evaluating: expressions, in: context)
   }
 
   /// - Parameter expressions: what is to be evaluated for the records that are found.
   init<Object>(
     _ request: FetchRequest<Object>,
     sortedBy sorts: [SortPlan],
-    evaluating expressions: [PlanExpression] = [],
+    evaluating expressions: [PlanExpression],
     in context: ManagedObjectContext
   ) throws {
     let model = context.persistentStoreCoordinator.managedObjectModel
@@ -55,10 +61,9 @@ struct FetchPass {
     offset = max(0, request.fetchOffset)
     limit = request.fetchLimit.map { max(0, $0) }
     try context.prepare()
-    let entities = request.includesSubentities ? model.concreteEntities(under: entity) : [entity]
-    let destinations = (sorts.map(\.expression) + expressions).reduce(plan?.destinationOrdinals ?? []) {
-      $0.union($1.destinationOrdinals)
-    }
+    entities = request.includesSubentities ? model.concreteEntities(under: entity) : [entity]
+    let expressions = sorts.map(\.expression) + expressions
+    let destinations = expressions.reduce(plan?.destinationOrdinals ?? []) { $0.union($1.destinationOrdinals) }
     var parts: [FetchPart] = []
     for concrete in entities where !concrete.isAbstract {
       for store in context.stores(keeping: concrete)
@@ -73,12 +78,30 @@ struct FetchPass {
       changed = []
       return
     }
+    let dependencies = FetchDependencies(plan, expressions, of: entity, in: model)
+    let saved = Self.unlikeStored(parts, dependencies.dependentsOfChanges(in: context), context)
+    for part in parts { part.hide(saved + context.deleted.objects) }
     let bindings = Set(parts.map { ObjectIdentifier($0.binding) })
     let ordinals = Set(entities.map(\.ordinal))
-    for part in parts { part.hide(context.updated.objects + context.deleted.objects) }
     changed =
-      context.updated.objects.filter { bindings.contains(ObjectIdentifier($0.binding)) && $0.hasRecord }
+      saved.filter { bindings.contains(ObjectIdentifier($0.binding)) && $0.hasRecord }
       + context.inserted.objects.filter { ordinals.contains($0.entity.ordinal) }
+  }
+
+  /// The objects that stores have and that may be found, or not, otherwise than their records: those that have changes, and those
+  /// that depend on them.
+  private static func unlikeStored(
+    _ parts: [FetchPart],
+    _ dependents: FetchDependencies.Dependents,
+    _ context: ManagedObjectContext
+  ) -> [ManagedObject] {
+    let updated = context.updated.objects
+    switch dependents {
+    case .objects(let objects):
+      return updated + objects.filter { !$0.isInserted && !$0.isUpdated && !$0.isDeleted }
+    case .unknown:
+      return updated + parts.flatMap(\.objects).filter { !$0.isUpdated && !$0.isDeleted }
+    }
   }
 }
 

@@ -10,8 +10,9 @@ public import HeartwoodStore
 extension ManagedObjectContext {
   /// The objects that a request asks for, as the stores have them now with this context's changes on top.
   ///
-  /// The condition and the order are evaluated on the stores' columns; objects are made of what is found alone, as faults. Where a
-  /// condition follows a relationship, it sees the related object as the store has it, unless the object that is tested has changes.
+  /// The condition and the order are evaluated on the stores' columns; objects are made of what is found alone, as faults. Objects
+  /// with changes are evaluated one by one, and so are those that relationships lead from to objects with changes, where the request
+  /// looks at what has changed there.
   ///
   /// - Throws: `FetchPredicateError` where the predicate or a sort descriptor does not fit the entity, with the place;
   ///   ``PersistenceError/Code/entityUnknown``; ``PersistenceError/Code/objectClassMismatch`` where the entity's objects are of another

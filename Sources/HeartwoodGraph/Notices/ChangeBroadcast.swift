@@ -3,7 +3,7 @@ import Synchronization
 /// Puts changes into the mailboxes of all who listen. Whoever drops a mailbox listens no longer.
 final class ChangeBroadcast: Sendable {
   private struct Listener {
-    weak var mailbox: ChangeMailbox?
+    weak var mailbox: Mailbox<ContextChanges>?
   }
 
   private let listeners = Mutex<[Listener]>([])
@@ -20,8 +20,8 @@ extension ChangeBroadcast {
   /// Whether somebody may listen: otherwise changes need not be put together.
   var isHeard: Bool { isHeardFlag.load(ordering: .acquiring) }
 
-  func listen(wake: (@Sendable () -> Void)? = nil) -> ChangeMailbox {
-    let mailbox = ChangeMailbox(wake: wake)
+  func listen(wake: (@Sendable () -> Void)? = nil) -> Mailbox<ContextChanges> {
+    let mailbox = Mailbox<ContextChanges>(wake: wake)
     listeners.withLock { listeners in
       listeners.removeAll { $0.mailbox == nil }
       listeners.append(Listener(mailbox: mailbox))

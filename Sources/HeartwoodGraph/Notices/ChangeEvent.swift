@@ -7,6 +7,7 @@ struct ChangeEvent {
   private var inserted: Set<ObjectIdentifier> = []
 
   var isEmpty: Bool { touched.isEmpty }
+  var objects: [ManagedObject] { touched.objects }
 
   mutating func note(_ object: ManagedObject) {
     touched.append(object)

@@ -32,6 +32,11 @@ extension ContextChanges {
     insertedObjectIDs.isEmpty && updatedObjectIDs.isEmpty && deletedObjectIDs.isEmpty && refreshedObjectIDs.isEmpty
   }
 
+  /// The objects that are still there.
+  var presentObjectIDs: Set<ManagedObjectID> {
+    insertedObjectIDs.union(updatedObjectIDs).union(refreshedObjectIDs)
+  }
+
   /// Adds changes that were made after these, so that both together tell what became of each object.
   mutating func append(_ later: ContextChanges) {
     insertedObjectIDs.subtract(later.deletedObjectIDs)
@@ -47,6 +52,10 @@ extension ContextChanges {
     if contextName != later.contextName { contextName = nil }
     if context != later.context { context = nil }
   }
+}
+
+extension ContextChanges: MailboxElement {
+  static var capacity: Int { 64 }
 }
 
 /// Tells contexts apart, also those that are gone.

@@ -12,13 +12,21 @@ extension ManagedObjectContext {
     advanceQueryGeneration()
     followStores()
     var merged = emptyChanges()
+    // A fault is as new as its record, and may be shown for all that.
+    let held = liveResults.isEmpty ? [] : changes.deletedObjectIDs.compactMap(heldObject)
     for id in changes.updatedObjectIDs.union(changes.deletedObjectIDs).union(changes.refreshedObjectIDs) {
       guard let object = registeredObject(for: id), merge(object) else { continue }
       if object.isDeleted { merged.deletedObjectIDs.insert(id) } else { merged.refreshedObjectIDs.insert(id) }
     }
     merged.insertedObjectIDs = changes.insertedObjectIDs.filter { registeredObject(for: $0) != nil }
+    liveResults.tell(LiveEvent(objects: held, ids: changes.presentObjectIDs, isRenewal: true))
     tellObjectChanges(merged)
     if !merged.isEmpty { stagingArea?.saveBroadcast.send(merged) }
+  }
+
+  /// The registered object of a record that may be gone by now.
+  private func heldObject(_ id: ManagedObjectID) -> ManagedObject? {
+    try? binding(keeping: id).heldObject(id.reference)
   }
 
   /// Whether there was something to merge.

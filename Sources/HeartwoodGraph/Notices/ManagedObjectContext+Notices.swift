@@ -64,7 +64,7 @@ extension ManagedObjectContext {
   }
 
   var areObjectChangesHeard: Bool {
-    observers.hasObservers(of: .objectsDidChange) || changeBroadcast.isHeard
+    observers.hasObservers(of: .objectsDidChange) || changeBroadcast.isHeard || !liveResults.isEmpty
   }
 
   /// Tells what became of objects.
@@ -80,6 +80,7 @@ extension ManagedObjectContext {
     let event = changeEvent
     changeEvent = ChangeEvent()
     notesChangeEvents = areObjectChangesHeard
+    liveResults.tell(LiveEvent(objects: event.objects))
     if notesChangeEvents { tellObjectChanges(event.told(in: emptyChanges())) }
   }
 

@@ -237,11 +237,17 @@ extension EntityBinding {
     try table.row(of: reference).map(object) ?? lostObject(reference)
   }
 
-  /// The object that has read a record which is gone by now. To its context it is there until it is refreshed.
-  private func lostObject(_ reference: ReferenceID) -> ManagedObject? {
+  /// The registered object of a record, though that may be gone by now, and the object may never have read it.
+  func heldObject(_ reference: ReferenceID) throws -> ManagedObject? {
+    if let row = try table.row(of: reference) ?? table.formerRow(of: reference) { return slots[row] }
     let rows = lostRows ?? findLostRows()
     lostRows = rows
-    guard let object = rows[reference].flatMap({ slots[$0] }) else { return nil }
+    return rows[reference].flatMap { slots[$0] }
+  }
+
+  /// The object that has read a record which is gone by now. To its context it is there until it is refreshed.
+  private func lostObject(_ reference: ReferenceID) -> ManagedObject? {
+    guard let object = try? heldObject(reference) else { return nil }
     return object.isFault || object.state.contains(.inaccessible) ? nil : object
   }
 

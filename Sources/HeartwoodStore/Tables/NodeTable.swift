@@ -50,6 +50,11 @@ extension NodeTable {
     }
   }
 
+  /// The row of a record that is gone, where the table still knows it.
+  package func formerRow(of reference: ReferenceID) -> RowID? {
+    try? indexes.formerRow(of: reference, in: groups)
+  }
+
   /// Makes sure that no two records have the same reference.
   package func checkReferences() throws(PersistenceError) {
     if let duplicate = findDuplicate() { throw duplicateReference(duplicate) }

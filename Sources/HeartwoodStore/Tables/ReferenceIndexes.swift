@@ -53,6 +53,14 @@ struct ReferenceIndexes: Sendable {
     return nil
   }
 
+  /// The row of `reference`, though its record may be gone. Those that were gone when an index was begun are not found.
+  func formerRow(of reference: ReferenceID, in groups: [RowGroup]) throws(ReferenceIndex.Duplicate) -> RowID? {
+    for part in parts.reversed() {
+      if let row = try part.index.made().row(of: reference, in: groups) { return row }
+    }
+    return nil
+  }
+
   /// Makes sure that no reference occurs twice in the rows of one index. An index is made only where one may.
   func checkForDuplicates() throws(ReferenceIndex.Duplicate) {
     for part in parts { try part.index.checkForDuplicates() }

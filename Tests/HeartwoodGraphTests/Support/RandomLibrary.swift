@@ -65,5 +65,5 @@ struct RandomLibrary {
     return Array(objects.prefix(Int.random(in: 0...limit, using: &generator)))
   }
 
-  private mutating func text() -> String { "\(UInt16.random(in: 0...999, using: &generator))" }
+  mutating func text() -> String { "\(UInt16.random(in: 0...999, using: &generator))" }
 }

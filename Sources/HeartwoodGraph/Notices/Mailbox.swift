@@ -1,17 +1,22 @@
 import HeartwoodStore
 import Synchronization
 
-/// Keeps changes until somebody takes them.
-///
-/// It holds a few as they are and merges those that come after with the last one, so a reader that is slow, or never comes, costs
-/// as much memory as there are different objects at most, and misses nothing.
-final class ChangeMailbox: Sendable {
-  /// How many changes are kept apart.
-  static let capacity = 64
+/// What a mailbox keeps.
+protocol MailboxElement: Sendable {
+  /// How many are kept apart.
+  static var capacity: Int { get }
+  /// Adds what came after, so that both together tell as much as a reader has to know who comes late.
+  mutating func append(_ later: Self)
+}
 
+/// Keeps elements until somebody takes them.
+///
+/// It holds a few as they are and merges those that come after with the last one, so memory stays bounded where a reader is slow, or
+/// never comes.
+final class Mailbox<Element: MailboxElement>: Sendable {
   private struct State {
-    var changes: [ContextChanges] = []
-    var readers: [UInt64: CheckedContinuation<ContextChanges?, Never>] = [:]
+    var elements: [Element] = []
+    var readers: [UInt64: CheckedContinuation<Element?, Never>] = [:]
     /// Readers that were cancelled before they began to wait.
     var cancelledReaders: Set<UInt64> = []
     var lastReader: UInt64 = 0
@@ -29,23 +34,23 @@ final class ChangeMailbox: Sendable {
   }
 }
 
-extension ChangeMailbox {
-  func put(_ changes: ContextChanges) {
-    let (reader, wasEmpty) = state.withLock { state -> (CheckedContinuation<ContextChanges?, Never>?, Bool) in
+extension Mailbox {
+  func put(_ element: Element) {
+    let (reader, wasEmpty) = state.withLock { state -> (CheckedContinuation<Element?, Never>?, Bool) in
       if let (id, reader) = state.readers.first {
         state.readers[id] = nil
         return (reader, false)
       }
-      let wasEmpty = state.changes.isEmpty
-      if state.changes.count < Self.capacity {
-        state.changes.append(changes)
+      let wasEmpty = state.elements.isEmpty
+      if state.elements.count < Element.capacity {
+        state.elements.append(element)
       } else {
-        state.changes[state.changes.count - 1].append(changes)
+        state.elements[state.elements.count - 1].append(element)
       }
       return (nil, wasEmpty)
     }
     arrivals.advance()
-    reader?.resume(returning: changes)
+    reader?.resume(returning: element)
     if wasEmpty { wake?() }
   }
 
@@ -60,15 +65,15 @@ extension ChangeMailbox {
   }
 
   /// Takes all that is there.
-  func takeAll() -> [ContextChanges] {
+  func takeAll() -> [Element] {
     state.withLock { state in
-      defer { state.changes = [] }
-      return state.changes
+      defer { state.elements = [] }
+      return state.elements
     }
   }
 
   /// Takes the first, or waits for one; nil where none will come, or the task was cancelled.
-  func next() async -> ContextChanges? {
+  func next() async -> Element? {
     let reader = state.withLock { state in
       state.lastReader += 1
       return state.lastReader
@@ -80,10 +85,10 @@ extension ChangeMailbox {
     }
   }
 
-  private func begin(_ reader: UInt64, _ continuation: CheckedContinuation<ContextChanges?, Never>) {
-    let answer: ContextChanges?? = state.withLock { state in
+  private func begin(_ reader: UInt64, _ continuation: CheckedContinuation<Element?, Never>) {
+    let answer: Element?? = state.withLock { state in
       if state.cancelledReaders.remove(reader) != nil { return .some(nil) }
-      if !state.changes.isEmpty { return state.changes.removeFirst() }
+      if !state.elements.isEmpty { return state.elements.removeFirst() }
       if state.isFinished { return .some(nil) }
       state.readers[reader] = continuation
       return nil

@@ -1,0 +1,194 @@
+import HeartwoodModel
+
+/// What one event does to a list: found out first, done then, told last.
+struct LiveListUpdate {
+  /// An object that was and stays in the list.
+  private struct Stay {
+    let match: LiveQuery.Match
+    let entry: LiveEntry
+    var from: Place
+    /// Whether it was taken out and put in again, as its keys are others.
+    let isRelocated: Bool
+  }
+
+  /// A place in the list at one moment.
+  struct Place {
+    let section: LiveSection
+    let path: FetchedResultsIndexPath
+    /// The place among all objects.
+    let index: Int
+  }
+
+  private let list: LiveList
+  private var removed: [(object: ManagedObject, from: Place)] = []
+  private var inserted: [LiveQuery.Match] = []
+  private var stays: [Stay] = []
+
+  init(_ list: LiveList) {
+    self.list = list
+  }
+}
+
+// MARK: Finding out
+
+extension LiveListUpdate {
+  /// Whether nothing comes, goes, or looks different.
+  var isEmpty: Bool { removed.isEmpty && inserted.isEmpty && stays.isEmpty }
+
+  /// Notes an object of which something may have become.
+  ///
+  /// - Parameters:
+  ///   - match: what it is found with; nil where it is not found.
+  ///   - isChanged: whether it is to be told of though it stays where it is.
+  mutating func note(_ object: ManagedObject, _ match: LiveQuery.Match?, isChanged: Bool) {
+    let place = place(of: object)
+    switch (place, match) {
+    case (nil, nil): break
+    case (nil, let match?): inserted.append(match)
+    case (let place?, nil): removed.append((object, place))
+    case (let place?, let match?):
+      guard let entry = list.entry(of: object) else { break }
+      let isRelocated =
+        list.order.compare(entry.keys, match.keys) != 0
+        || list.sectionOrder.compare(place.section.key, match.section) != 0
+      if isChanged || isRelocated {
+        stays.append(Stay(match: match, entry: entry, from: place, isRelocated: isRelocated))
+      }
+    }
+  }
+
+  private func place(of object: ManagedObject) -> Place? {
+    guard let place = list.place(of: object) else { return nil }
+    let path = FetchedResultsIndexPath(section: place.section.ordinal, item: place.item)
+    return Place(section: place.section, path: path, index: place.index)
+  }
+}
+
+// MARK: Doing
+
+extension LiveListUpdate {
+  /// Changes the list, and gives what is to be told.
+  ///
+  /// - Parameter lastNumber: the number of the object that came last.
+  func apply<Object>(lastNumber: inout UInt64) -> FetchedResultsChanges<Object> {
+    let oldIDs = removed.map(\.object.objectID)
+    for removal in removed { list.remove(removal.object) }
+    for stay in stays {
+      if stay.isRelocated {
+        list.remove(stay.entry.object)
+      } else {
+        list.setKeys(stay.match.keys, of: stay.entry.object)
+      }
+    }
+    var arrivals: [LiveSection] = []
+    for match in inserted {
+      lastNumber += 1
+      insert(LiveEntry(object: match.object, number: lastNumber, keys: match.keys), match.section, &arrivals)
+    }
+    for stay in stays where stay.isRelocated {
+      var entry = stay.entry
+      entry = LiveEntry(object: entry.object, number: entry.number, keys: stay.match.keys)
+      insert(entry, stay.match.section, &arrivals)
+    }
+    let gone = list.isSectioned ? emptySections : []
+    let deletions = gone.map { FetchedResultsSectionChange.delete(name: $0.name, from: $0.ordinal) }
+    list.remove(gone)
+    list.number()
+    let insertions = arrivals.sorted { $0.ordinal < $1.ordinal }.map {
+      FetchedResultsSectionChange.insert(name: $0.name, at: $0.ordinal)
+    }
+    return told(deletions + insertions, oldIDs)
+  }
+
+  /// The sections that objects have left, and that have none any more.
+  private var emptySections: [LiveSection] {
+    var seen: Set<ObjectIdentifier> = []
+    return (removed.map(\.from.section) + stays.map(\.from.section))
+      .filter { $0.count == 0 && seen.insert(ObjectIdentifier($0)).inserted }
+      .sorted { $0.ordinal < $1.ordinal }
+  }
+
+  private func insert(_ entry: LiveEntry, _ key: LiveSectionKey, _ arrivals: inout [LiveSection]) {
+    let count = list.sections.count
+    let section = list.section(of: key)
+    if list.sections.count > count { arrivals.append(section) }
+    list.insert(entry, into: section)
+  }
+}
+
+// MARK: Telling
+
+extension LiveListUpdate {
+  private func told<Object>(
+    _ sections: [FetchedResultsSectionChange],
+    _ removedIDs: [ManagedObjectID]
+  ) -> FetchedResultsChanges<Object> {
+    let arrivals = inserted.compactMap { match in place(of: match.object).map { (object: match.object, to: $0) } }
+      .sorted { $0.to.index < $1.to.index }
+    let departures = zip(removed, removedIDs).map { (object: $0.object, id: $1, from: $0.from) }
+      .sorted { $0.from.index < $1.from.index }
+    var moves: [(object: ManagedObject, from: Place, to: Place)] = []
+    var updates: [(object: ManagedObject, from: Place, to: Place)] = []
+    let kept = stayingInPlace(arrivals.map(\.to.index))
+    for (number, stay) in stays.enumerated() {
+      guard let to = place(of: stay.entry.object) else { continue }
+      let change = (object: stay.entry.object, from: stay.from, to: to)
+      if kept.contains(number) { updates.append(change) } else { moves.append(change) }
+    }
+    moves.sort { $0.to.index < $1.to.index }
+    updates.sort { $0.to.index < $1.to.index }
+    func typed(_ object: ManagedObject) -> Object? { object as? Object }
+    var changes = FetchedResultsChanges<Object>(difference: difference(departures, arrivals, moves))
+    changes.sections = sections
+    changes.objects =
+      departures.compactMap { change in typed(change.object).map { .delete($0, from: change.from.path) } }
+      + arrivals.compactMap { change in typed(change.object).map { .insert($0, at: change.to.path) } }
+      + moves.compactMap { change in typed(change.object).map { .move($0, from: change.from.path, to: change.to.path) }
+      }
+      + updates.compactMap { change in
+        typed(change.object).map { .update($0, from: change.from.path, to: change.to.path) }
+      }
+    return changes
+  }
+
+  /// Those of ``stays`` that need not be told as moved: all else being taken out and put in, they are where they are to be.
+  private func stayingInPlace(_ arrivals: [Int]) -> Set<Int> {
+    let relocated = stays.indices.filter { stays[$0].isRelocated }
+    var kept = Set(stays.indices.filter { !stays[$0].isRelocated })
+    if relocated.isEmpty { return kept }
+    let to = relocated.map { place(of: stays[$0].entry.object) }
+    let oldTouched = (removed.map(\.from.index) + relocated.map { stays[$0].from.index }).sorted()
+    let newTouched = (arrivals + to.compactMap { $0?.index }).sorted()
+    // Between which of the others an object is: how many of them come before it.
+    func gap(_ index: Int, _ touched: [Int]) -> Int { index - touched.firstPlace { $0 >= index } }
+    var candidates: [(stay: Int, from: Int, to: Int)] = []
+    for (stay, to) in zip(relocated, to) {
+      guard let to, to.section === stays[stay].from.section else { continue }
+      let from = stays[stay].from
+      if gap(from.index, oldTouched) == gap(to.index, newTouched) { candidates.append((stay, from.index, to.index)) }
+    }
+    candidates.sort { $0.to < $1.to }
+    for place in LongestIncrease.places(in: candidates.map(\.from)) { kept.insert(candidates[place].stay) }
+    return kept
+  }
+
+  private func difference(
+    _ departures: [(object: ManagedObject, id: ManagedObjectID, from: Place)],
+    _ arrivals: [(object: ManagedObject, to: Place)],
+    _ moves: [(object: ManagedObject, from: Place, to: Place)]
+  ) -> CollectionDifference<ManagedObjectID> {
+    var changes: [CollectionDifference<ManagedObjectID>.Change] = departures.map {
+      .remove(offset: $0.from.index, element: $0.id, associatedWith: nil)
+    }
+    changes += arrivals.map { .insert(offset: $0.to.index, element: $0.object.objectID, associatedWith: nil) }
+    for move in moves {
+      let id = move.object.objectID
+      changes.append(.remove(offset: move.from.index, element: id, associatedWith: move.to.index))
+      changes.append(.insert(offset: move.to.index, element: id, associatedWith: move.from.index))
+    }
+    guard let difference = CollectionDifference(changes) else {
+      preconditionFailure("Each place is left once and taken once.")
+    }
+    return difference
+  }
+}

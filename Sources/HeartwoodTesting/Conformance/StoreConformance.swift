@@ -53,8 +53,8 @@ extension StoreConformance {
   public var cases: [ConformanceCase] {
     registrationCases + metadataCases + newStoreCases + attributeCases + referenceCases + orderCases + entityCases
       + relationshipCases + editingCases + sameBytesCases + atomicityCases + conflictCases + uniquenessCases
-      + readOnlyCases + placeCases + queryCases + contextCases + concurrencyCases + conversionCases + historyCases
-      + damageCases + randomGraphCases
+      + readOnlyCases + placeCases + queryCases + fetchCases + contextCases + concurrencyCases + conversionCases
+      + historyCases + damageCases + randomGraphCases
   }
 
   var typeDescription: StoreTypeDescription { storeClass.typeDescription }

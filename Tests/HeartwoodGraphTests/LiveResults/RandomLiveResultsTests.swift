@@ -157,7 +157,7 @@ private struct RandomSession {
     case 1: try library.one(of: Tag.self)?.name = library.text()
     case 2: try library.one(of: Passport.self)?.number = Int.random(in: 0...3, using: &library.generator)
     case 3: try library.one(of: Book.self)?.title = library.text()
-    case 4: try context.save()
+    case 4: try save()
     case 5: context.rollback()
     case 6: context.undo()
     case 7: context.redo()
@@ -170,9 +170,18 @@ private struct RandomSession {
     }
   }
 
+  /// Saves; where an undone deletion, done again, would be denied by now, all is taken back.
+  private func save() throws {
+    do {
+      try context.save()
+    } catch PersistenceError.Code.validationFailed {
+      context.rollback()
+    }
+  }
+
   /// Lets another context change something, after all here is saved, so that nothing conflicts.
   private mutating func changeElsewhere(_ other: ManagedObjectContext, mergesChanges: Bool) throws {
-    try context.save()
+    try save()
     var saved: [ContextChanges] = []
     let observation = other.observe(.didSave) { saved.append($0) }
     var elsewhere = RandomLibrary(other, seed: library.generator.next())

@@ -31,7 +31,7 @@ extension StoreConformance {
 
 extension OpenStore {
   /// Inserts, changes, links or deletes an object.
-  fileprivate func takeRandomStep(in context: ManagedObjectContext, _ generator: inout SeededGenerator) throws {
+  func takeRandomStep(in context: ManagedObjectContext, _ generator: inout SeededGenerator) throws {
     let objects = try allObjects(in: context)
     switch Int.random(in: 0..<10, using: &generator) {
     case 0..<4:
@@ -56,7 +56,7 @@ extension OpenStore {
     try context.save()
   }
 
-  private func allObjects(in context: ManagedObjectContext) throws -> [ManagedObject] {
+  func allObjects(in context: ManagedObjectContext) throws -> [ManagedObject] {
     try store.entities.filter { $0.superentity == nil }.flatMap { root in
       try context.fetch(entityName: root.name).filter { !$0.isDeleted }
     }
@@ -65,7 +65,7 @@ extension OpenStore {
 
 extension ManagedObject {
   /// Lets a random relationship lead to some of `objects`, or nowhere.
-  fileprivate func linkRandomly(among objects: [ManagedObject], _ generator: inout SeededGenerator) throws {
+  func linkRandomly(among objects: [ManagedObject], _ generator: inout SeededGenerator) throws {
     guard let relationship = entity.relationships.randomElement(using: &generator) else { return }
     let candidates = objects.filter { $0.isOf(relationship.destinationEntityName) }
     let chosen = (0..<Int.random(in: 0...3, using: &generator)).compactMap { _ in

@@ -84,6 +84,13 @@ extension ManagedObjectModel {
   }
 }
 
+extension ManagedObjectModel {
+  /// Whether an entity has attributes that are computed when objects are saved.
+  package var hasDerivedAttributes: Bool {
+    entities.contains { $0.definition.properties.contains { $0.attribute?.derivationExpression != nil } }
+  }
+}
+
 extension ManagedObjectModel: Hashable {
   /// Whether the definitions are the same, and all that the model has beside them.
   public static func == (left: ManagedObjectModel, right: ManagedObjectModel) -> Bool {

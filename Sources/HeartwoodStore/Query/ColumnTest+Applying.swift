@@ -12,10 +12,12 @@ struct GroupTester {
   let ordinal: Int
   let entityOrdinal: Int
   let evaluator: PredicateEvaluator<QueryTables>
+  let indexUse: IndexUse
   /// Bytes for strings that have to be folded, used again and again.
   private var scratch: [UInt8] = []
 
-  init(_ group: RowGroup, ordinal: Int, entityOrdinal: Int, tables: QueryTables) {
+  init(_ group: RowGroup, ordinal: Int, entityOrdinal: Int, tables: QueryTables, indexUse: IndexUse) {
+    self.indexUse = indexUse
     self.group = group
     self.ordinal = ordinal
     self.entityOrdinal = entityOrdinal
@@ -40,12 +42,14 @@ struct GroupTester {
     case .boolean(let ordinal, let whenTrue, let whenFalse): applyBoolean(ordinal, whenTrue, whenFalse, to: &rows)
     case .text(let ordinal, let test): test.apply(to: &rows, group.unsafeViews[ordinal], &scratch)
     case .reference(let ordinal, let test): test.apply(to: &rows, group.columns[ordinal])
+    case .related(let ordinal, let test): test.apply(to: &rows, group.columns[ordinal])
     case .uuids(let ordinal, let uuids): apply(uuids, ordinal, to: &rows)
     case .count(let ordinal, let range): applyCount(ordinal, range, to: &rows)
     case .rows(let ids):
       let group = self.ordinal
       rows.filter { ids.contains(RowID(group: group, row: $0)) }
     case .general(let plan): apply(plan, to: &rows)
+    case .indexed(let ordinal, let test): applyIndexed(ordinal, test, to: &rows)
     }
   }
 

@@ -15,8 +15,10 @@ extension ColumnTest {
     case .uuids(let ordinal, _): return "the column \(name(ordinal))"
     case .text(let ordinal, _): return "the text of \(name(ordinal))"
     case .reference(let ordinal, _): return "where \(name(ordinal)) leads"
+    case .related(let ordinal, _): return "the objects that \(name(ordinal)) leads to"
     case .count(let ordinal, _): return "the count of \(name(ordinal))"
     case .rows: return "given objects"
+    case .indexed(_, let test): return test.description(for: entity)
     case .general: return "an expression, record by record"
     }
   }

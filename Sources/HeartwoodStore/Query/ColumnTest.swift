@@ -19,10 +19,14 @@ indirect enum ColumnTest: Sendable {
   case uuids(Int, Set<ReferenceID>)
   /// How many objects a to-many relationship leads to.
   case count(Int, NumberRange.Integers)
+  /// Where a relationship leads, whose objects have been tested.
+  case related(Int, RelatedTest)
   /// One of these rows of the table.
   case rows(Set<RowID>)
   /// What has no faster way.
   case general(PlanPredicate)
+  /// A test of a property that has an index.
+  case indexed(Int, ColumnTest)
 }
 
 extension ColumnTest {
@@ -30,12 +34,15 @@ extension ColumnTest {
   var cost: Double {
     switch self {
     case .literal: 0
+    // An index leaves little for the others.
+    case .indexed: 0.05
     case .not(let term): term.cost
     case .and(let terms), .or(let terms): terms.reduce(0) { $0 + $1.cost }
     case .isNull, .boolean: 0.1
     case .integers, .doubles, .count: 1
     case .integerSet, .reference, .uuids, .rows: 10
     case .text(_, let test): test.cost
+    case .related: 60
     case .general: 500
     }
   }

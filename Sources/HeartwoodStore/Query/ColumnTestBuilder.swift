@@ -22,13 +22,16 @@ struct ColumnTestBuilder {
   }
 
   private func test(_ comparison: PlanComparison) -> ColumnTest? {
+    if let test = relatedTest(comparison) { return test }
     guard comparison.modifier == .direct else { return nil }
     if comparison.comparator == .notEqualTo {
       return test(comparison.with(.equalTo)).map(ColumnTest.negated)
     }
     if let constant = comparison.right.constant { return test(comparison, constant) }
     // `5 < age` is tested as `age > 5`.
-    if let mirrored = comparison.mirrored, let constant = mirrored.right.constant { return test(mirrored, constant) }
+    if let mirrored = comparison.mirrored, let constant = mirrored.right.constant {
+      return relatedTest(mirrored) ?? test(mirrored, constant)
+    }
     return nil
   }
 

@@ -14,14 +14,22 @@ struct RowSort: Sendable {
   /// Up to this many rows are selected, and not sorted out of all.
   static let largestSelection = 10_000
 
-  private let terms: [SortTerm]
-  private let table: NodeTable
+  let terms: [SortTerm]
+  let table: NodeTable
+  let indexUse: IndexUse
 
   /// Nil where there is nothing to sort by.
-  init?(_ sorts: [SortPlan], _ tables: QueryTables, _ table: NodeTable) {
+  init?(_ sorts: [SortPlan], _ tables: QueryTables, _ table: NodeTable, _ indexUse: IndexUse = .automatic) {
     if sorts.isEmpty { return nil }
+    self.indexUse = indexUse
     self.terms = sorts.map { SortTerm($0, tables, table) }
     self.table = table
+  }
+
+  /// The property of the first sort key, where it has an index that is in its order.
+  var indexedOrdinal: Int? {
+    guard indexUse != .never, let ordinal = terms[0].columnOrdinal else { return nil }
+    return table.entity.fetchIndexNames[ordinal] == nil ? nil : ordinal
   }
 
   /// Whether rows with the same number are alike.
@@ -59,16 +67,17 @@ extension RowSort {
   /// All rows of the entries of each group, sorted.
   func sorted(_ groups: [[Entry]]) -> [RowID] {
     var entries = RadixSort.sorted(groups.flatMap(\.self))
-    if !isLeadEnough { sortTies(of: &entries) }
+    if !isLeadEnough { Self.sortTies(of: &entries) { comesByKeys($0.row, before: $1.row) } }
     return entries.map(\.row)
   }
 
-  private func sortTies(of entries: inout [Entry]) {
+  /// Sorts entries by `comes` where they have the same number.
+  static func sortTies(of entries: inout [Entry], _ comes: (Entry, Entry) -> Bool) {
     var start = 0
     while start < entries.count {
       var end = start + 1
       while end < entries.count, entries[end].lead == entries[start].lead { end += 1 }
-      if end - start > 1 { entries[start..<end].sort { comesByKeys($0.row, before: $1.row) } }
+      if end - start > 1 { entries[start..<end].sort(by: comes) }
       start = end
     }
   }
@@ -80,6 +89,7 @@ extension RowSort {
   /// The first `count` of the rows of a group, in no order.
   func first(_ count: Int, of rows: RowBitmap, inGroup ordinal: Int) -> [Entry] {
     guard count > 0 else { return [] }
+    if let entries = firstByIndex(count, of: rows, inGroup: ordinal) { return entries }
     let leads = terms[0].leads(ofGroup: ordinal, in: table)
     var kept: [Entry] = []
     // The last of those kept is on top, once there are enough.

@@ -5,13 +5,15 @@ struct SortTerm: Sendable {
   private enum Source: Sendable {
     /// A column whose values have an order of their own.
     case column(Int)
+    /// A to-one relationship, and the places of the objects at its end.
+    case related(Int, RelatedRanks)
     /// What has to be evaluated row by row.
     case evaluated(PlanExpression)
   }
 
   private let source: Source
   private let ordering: SortOrdering
-  private let isAscending: Bool
+  let isAscending: Bool
   private let tables: QueryTables
   private let entityOrdinal: Int
   /// Whether rows with the same number have the same value.
@@ -26,10 +28,20 @@ struct SortTerm: Sendable {
     {
       source = .column(property.ordinal)
       isLeadExact = Self.isExact(type) || table.groups.allSatisfy { Self.isExact(type, $0.columns[property.ordinal]) }
+    } else if let relationship = plan.expression.related?.relationship,
+      let ranks = RelatedRanks(plan.expression, plan.ordering, tables, mostObjects: table.count)
+    {
+      source = .related(relationship.ordinal, ranks)
+      isLeadExact = true
     } else {
       source = .evaluated(plan.expression)
       isLeadExact = false
     }
+  }
+
+  /// The property whose column the rows are sorted by; nil where something is evaluated.
+  var columnOrdinal: Int? {
+    if case .column(let ordinal) = source { ordinal } else { nil }
   }
 
   /// Whether the numbers leave room for rows without a value.
@@ -62,14 +74,16 @@ extension AttributeType {
 extension SortTerm {
   /// Gives the numbers of the rows of one group.
   struct Leads {
-    fileprivate let view: ColumnView?
-    fileprivate let kind: ColumnKind
-    fileprivate let flip: UInt64
+    let view: ColumnView?
+    let kind: ColumnKind
+    let flip: UInt64
+    /// For rows that are sorted by where they lead.
+    var related: (column: Column, ranks: RelatedRanks)?
 
     /// The number of a row: less where the row comes first. A row without a value has the least.
     @inline(__always)
     func lead(_ row: Int) -> UInt64 {
-      guard let view else { return 0 }
+      guard let view else { return related.map { $0.ranks.rank($0.column, row) ^ flip } ?? 0 }
       if view.unsafeIsNull(row) { return flip }
       return value(view, row) ^ flip
     }
@@ -106,8 +120,11 @@ extension SortTerm {
 
   func leads(ofGroup ordinal: Int, in table: NodeTable) -> Leads {
     let flip: UInt64 = isAscending ? 0 : .max
-    guard case .column(let property) = source else { return Leads(view: nil, kind: .absent, flip: flip) }
     let group = table.groups[ordinal]
+    if case .related(let property, let ranks) = source {
+      return Leads(view: nil, kind: .absent, flip: flip, related: (group.columns[property], ranks))
+    }
+    guard case .column(let property) = source else { return Leads(view: nil, kind: .absent, flip: flip) }
     return Leads(view: group.unsafeViews[property], kind: group.columns[property].kind, flip: flip)
   }
 }
@@ -120,6 +137,10 @@ extension SortTerm {
     let order: Int
     switch source {
     case .column(let ordinal): order = compareColumn(ordinal, left, right, table)
+    case .related(let ordinal, let ranks):
+      let first = ranks.rank(table.groups[left.group].columns[ordinal], left.row)
+      let second = ranks.rank(table.groups[right.group].columns[ordinal], right.row)
+      order = first < second ? -1 : first == second ? 0 : 1
     case .evaluated(let plan): order = ordering.compare(value(plan, left), value(plan, right))
     }
     return isAscending ? order : -order

@@ -7,6 +7,9 @@ package struct TableQuery: Sendable {
   let test: ColumnTest
   /// Rows that do not pass whatever they hold, by group.
   private let hiddenRows: [Int: [Int]]
+  let indexUse: IndexUse
+  /// Who is told how far it has come.
+  var progress: FetchProgress?
 
   /// - Parameters:
   ///   - predicate: nil lets all records pass.
@@ -15,12 +18,16 @@ package struct TableQuery: Sendable {
     _ tables: QueryTables,
     _ table: NodeTable,
     where predicate: PlanPredicate?,
-    without hiddenRows: Set<RowID> = []
+    without hiddenRows: Set<RowID> = [],
+    indexUse: IndexUse = .automatic
   ) {
+    self.indexUse = indexUse
     self.tables = tables
     self.table = table
     self.hiddenRows = hiddenRows.reduce(into: [:]) { $0[$1.group, default: []].append($1.row) }
-    self.test = predicate.map { ColumnTestBuilder(tables: tables, table: table).test($0) } ?? .literal(true)
+    let test = predicate.map { ColumnTestBuilder(tables: tables, table: table).test($0) } ?? .literal(true)
+    let indexes = table.entity.fetchIndexNames
+    self.test = indexes.isEmpty ? test : test.indexed(Set(indexes.keys))
   }
 }
 
@@ -48,7 +55,7 @@ extension TableQuery {
   ///   - limit: how many there are at most; nil means all. A small number makes the sort much cheaper.
   package func rows(sortedBy sorts: [SortPlan], offset: Int = 0, limit: Int? = nil) -> [RowID] {
     let wanted = limit.map { offset.addingReportingOverflow($0) }.map { $0.overflow ? Int.max : $0.partialValue }
-    guard let sort = RowSort(sorts, tables, table) else {
+    guard let sort = RowSort(sorts, tables, table, indexUse) else {
       return Array(rows().dropFirst(offset).prefix(limit ?? .max))
     }
     let sorted: [RowID]
@@ -62,7 +69,11 @@ extension TableQuery {
 
   /// What `body` makes of the rows that pass in each group; on all processors where there are several groups.
   private func perGroup<Result: Sendable>(_ body: @Sendable (_ ordinal: Int, RowBitmap) -> Result) -> [Result] {
-    Parallel.map(table.groups.count) { ordinal in body(ordinal, passing(inGroup: ordinal)) }
+    Parallel.map(table.groups.count) { ordinal in
+      if progress?.isCancelled == true { return body(ordinal, RowBitmap(liveRowsOf: table.groups[ordinal]).cleared) }
+      defer { progress?.advance() }
+      return body(ordinal, passing(inGroup: ordinal))
+    }
   }
 
   /// The rows of a group that pass.
@@ -70,7 +81,13 @@ extension TableQuery {
     let group = table.groups[ordinal]
     var rows = RowBitmap(liveRowsOf: group)
     for row in hiddenRows[ordinal] ?? [] where row < group.rowCount { rows.remove(row) }
-    var tester = GroupTester(group, ordinal: ordinal, entityOrdinal: table.entity.ordinal, tables: tables)
+    var tester = GroupTester(
+      group,
+      ordinal: ordinal,
+      entityOrdinal: table.entity.ordinal,
+      tables: tables,
+      indexUse: indexUse
+    )
     tester.apply(test, to: &rows)
     return rows
   }

@@ -10,6 +10,8 @@ package struct Column: Sendable {
   package let values: ByteSlice
   /// The references of a relationship.
   package let references: ReferenceColumn?
+  /// The rows in the order of their values, for whoever needs it.
+  package let order = ColumnOrder()
 
   /// The parts must fit the kind and the number of rows; ``ColumnCheck`` tells whether those of a file do.
   package init(

@@ -87,6 +87,12 @@ package struct ColumnView: BitwiseCopyable {
     UUID(uuid: values.loadUnaligned(fromByteOffset: row &* 16, as: uuid_t.self))
   }
 
+  /// The 16 bytes of the UUID in `row`, valid as long as the group is held.
+  @inline(__always)
+  func unsafeUUIDBytes(_ row: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: values + row &* 16, count: 16)
+  }
+
   /// The bytes in `row` of a column of bytes, valid as long as the group is held.
   @inlinable @inline(__always)
   package func unsafeBytes(_ row: Int) -> UnsafeRawBufferPointer {

@@ -16,7 +16,7 @@ struct QueryFixture {
   init(seed: UInt64, rowsPerGroup: Int = 60) throws {
     print("seed \(seed)")
     generator = SeededGenerator(seed: seed)
-    model = try ManagedObjectModel(entities: [
+    var definitions: [EntityDefinition] = [
       .entity(
         "Item",
         .attribute("i16", .integer16, optional: true),
@@ -44,7 +44,11 @@ struct QueryFixture {
         .toMany("items", "Item", inverse: "list")
       ),
       .entity("Tag", .attribute("name", .string, optional: true), .toMany("items", "Item", inverse: "tags")),
-    ])
+    ]
+    definitions[0].fetchIndexes = definitions[0].properties.compactMap { property in
+      property.attribute.map { FetchIndexDescription(name: "by \($0.name)", properties: [$0.name]) }
+    }
+    model = try ManagedObjectModel(entities: definitions)
     item = try #require(model.entity(named: "Item"))
     let store = UUID()
     scopes = model.entities.map { ObjectIDScope(storeIdentifier: store, entity: $0) }

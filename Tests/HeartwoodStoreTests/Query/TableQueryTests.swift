@@ -12,10 +12,12 @@ import Testing
     for _ in 0..<250 {
       let predicate = fixture.predicate(depth: fixture.number(0...2))
       let plan = try PredicateCompiler.compile(predicate, for: fixture.item, in: fixture.model)
-      let query = TableQuery(fixture.tables, table, where: plan)
       let expected = plainRows(fixture, table, plan)
-      #expect(query.rows() == expected, "\(predicate)")
-      #expect(query.count() == expected.count, "\(predicate)")
+      for use in [IndexUse.never, .always, .automatic] {
+        let query = TableQuery(fixture.tables, table, where: plan, indexUse: use)
+        #expect(query.rows() == expected, "\(predicate), indexes \(use)")
+        #expect(query.count() == expected.count, "\(predicate), indexes \(use)")
+      }
     }
   }
 
@@ -28,15 +30,17 @@ import Testing
       let descriptors = fixture.sorts()
       let plan = try PredicateCompiler.compile(predicate, for: fixture.item, in: fixture.model)
       let sorts = try descriptors.map { try SortPlan($0, for: fixture.item, in: fixture.model) }
-      let query = TableQuery(fixture.tables, table, where: plan)
       let expected = plainSorted(fixture, plainRows(fixture, table, plan), sorts)
-      #expect(query.rows(sortedBy: sorts) == expected, "\(predicate), \(descriptors)")
       let (offset, limit) = (fixture.number(0...5), fixture.number(0...20))
-      let page = query.rows(sortedBy: sorts, offset: offset, limit: limit)
-      #expect(
-        page == Array(expected.dropFirst(offset).prefix(limit)),
-        "\(predicate), \(descriptors), \(offset), \(limit)"
-      )
+      for use in [IndexUse.never, .always, .automatic] {
+        let query = TableQuery(fixture.tables, table, where: plan, indexUse: use)
+        #expect(query.rows(sortedBy: sorts) == expected, "\(predicate), \(descriptors), indexes \(use)")
+        let page = query.rows(sortedBy: sorts, offset: offset, limit: limit)
+        #expect(
+          page == Array(expected.dropFirst(offset).prefix(limit)),
+          "\(predicate), \(descriptors), \(offset), \(limit), indexes \(use)"
+        )
+      }
     }
   }
 

@@ -56,6 +56,15 @@ public actor BackgroundContext {
     return try body(context)
   }
 
+  /// Runs work of the library that waits for something.
+  func withContext<Result: Sendable>(
+    _ body: (ManagedObjectContext) async throws -> Result
+  ) async throws -> Result {
+    context.catchUp()
+    defer { endWork() }
+    return try await body(context)
+  }
+
   private func catchUp() {
     context.catchUp()
     endWork()

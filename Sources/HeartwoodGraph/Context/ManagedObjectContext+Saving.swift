@@ -20,6 +20,8 @@ extension ManagedObjectContext {
     processPendingChanges()
     guard hasChanges else { return }
     try prepare()
+    try updateDerivedAttributes()
+    tellChangeEvent()
     tellWillSave()
     var attempts = 1
     while hasChanges, let conflict = try write() {
@@ -28,6 +30,7 @@ extension ManagedObjectContext {
       attempts += 1
       if try hasMerelyMoved(conflict.error) { continue }
       try ConflictResolver(self, conflict.save).resolve(conflict.error)
+      try updateDerivedAttributes()
       processPendingChanges()
     }
     watched = ObjectList()

@@ -97,7 +97,7 @@ extension FetchDependencies {
 
 extension ManagedObject {
   /// Whether a property of `ordinals` has a value that is to be saved.
-  fileprivate final func hasChanges(at ordinals: Set<Int>) -> Bool {
+  final func hasChanges(at ordinals: Set<Int>) -> Bool {
     guard case .changed(let changes) = content else { return false }
     return changes.unsettledOrdinals.contains(where: ordinals.contains)
   }

@@ -35,9 +35,9 @@ extension FetchPart {
 
   func match(_ row: RowID) -> FetchPass.Match { .row(binding, row) }
 
-  /// The rows that pass and are not hidden, sorted.
-  func rows(_ plan: PlanPredicate?, _ sorts: [SortPlan], offset: Int, limit: Int?) -> [RowID] {
-    query(plan).rows(sortedBy: sorts, offset: offset, limit: limit)
+  /// The search for the rows that pass and are not hidden, sorted.
+  func search(_ plan: PlanPredicate?, _ sorts: [SortPlan], offset: Int, limit: Int?) -> TableSearch {
+    TableSearch(query(plan), sortedBy: sorts, offset: offset, limit: limit)
   }
 
   /// How the rows are found.

@@ -63,7 +63,13 @@ struct FetchPass {
     try context.prepare()
     entities = request.includesSubentities ? model.concreteEntities(under: entity) : [entity]
     let expressions = sorts.map(\.expression) + expressions
-    let destinations = expressions.reduce(plan?.destinationOrdinals ?? []) { $0.union($1.destinationOrdinals) }
+    let prefetched = try request.relationshipKeyPathsForPrefetching.map { path in
+      let keys = path.split(separator: ".", omittingEmptySubsequences: false).map { FetchKey.property(String($0)) }
+      return try PredicateCompiler.compile(.keyPath(of: .selfObject, keys), for: entity, in: model)
+    }
+    let destinations = (expressions + prefetched).reduce(plan?.destinationOrdinals ?? []) {
+      $0.union($1.destinationOrdinals)
+    }
     var parts: [FetchPart] = []
     for concrete in entities where !concrete.isAbstract {
       for store in context.stores(keeping: concrete)
@@ -108,15 +114,40 @@ struct FetchPass {
 // MARK: Results
 
 extension FetchPass {
+  /// A changed object that matches, and what it is sorted by.
+  struct Candidate {
+    let object: ManagedObject
+    let keys: [PropertyValue]
+  }
+
   /// What the request asks for, in its order.
   func matches() throws -> [Match] {
-    let changed = matchingChanges()
-    if parts.count == 1, changed.isEmpty {
-      return parts[0].rows(plan, sorts, offset: offset, limit: limit).map(parts[0].match)
+    let candidates = candidates()
+    return matches(searches(candidates).map { $0.rows() }, candidates)
+  }
+
+  /// The changed objects that match.
+  func candidates() -> [Candidate] {
+    let evaluator = PredicateEvaluator(ContextSource(context: context))
+    return matchingChanges().map { object in
+      Candidate(object: object, keys: sorts.map { evaluator.value($0.expression, object).scalar })
+    }
+  }
+
+  /// What the tables are searched for, where `candidates` are put among what is found.
+  func searches(_ candidates: [Candidate]) -> [TableSearch] {
+    if parts.count == 1, candidates.isEmpty {
+      return [parts[0].search(plan, sorts, offset: offset, limit: limit)]
     }
     // Each part may give all that is wanted.
     let wanted = limit.map { offset.addingReportingOverflow($0) }.map { $0.overflow ? Int.max : $0.partialValue }
-    let found = sorts.isEmpty ? unsorted(changed, wanted) : sorted(changed, wanted)
+    return parts.map { $0.search(plan, sorts, offset: 0, limit: wanted) }
+  }
+
+  /// What the request asks for, made of what the searches have found.
+  func matches(_ rows: [[RowID]], _ candidates: [Candidate]) -> [Match] {
+    if parts.count == 1, candidates.isEmpty { return rows[0].map(parts[0].match) }
+    let found = sorts.isEmpty ? unsorted(rows, candidates) : sorted(rows, candidates)
     return Array(found.dropFirst(offset).prefix(limit ?? .max))
   }
 
@@ -146,27 +177,27 @@ extension FetchPass {
   }
 
   /// In the order of the tables, changed objects in their places; new objects last.
-  private func unsorted(_ changed: [ManagedObject], _ wanted: Int?) -> [Match] {
+  private func unsorted(_ rows: [[RowID]], _ candidates: [Candidate]) -> [Match] {
+    let changed = candidates.map(\.object)
     var matches: [Match] = []
-    for part in parts {
-      let own = changed.filter { $0.binding === part.binding && !$0.isInserted }.map(\.rowID)
-      let rows = part.rows(plan, [], offset: 0, limit: wanted) + own
-      matches += (own.isEmpty ? rows : rows.sorted { $0.rawValue < $1.rawValue }).map(part.match)
+    for (part, rows) in zip(parts, rows) {
+      let own = changed.filter { $0.binding === part.binding && !$0.isInserted }
+      var found = rows.map { (row: $0, match: part.match($0)) }
+      if !own.isEmpty {
+        found += own.map { ($0.rowID, .changed($0)) }
+        found.sort { $0.row.rawValue < $1.row.rawValue }
+      }
+      matches += found.map(\.match)
     }
     return matches + changed.filter(\.isInserted).map(Match.changed)
   }
 
   /// Sorted by values that are read for each match once.
-  private func sorted(_ changed: [ManagedObject], _ wanted: Int?) -> [Match] {
-    var candidates: [(match: Match, keys: [PropertyValue])] = []
-    for part in parts {
-      candidates += part.rows(plan, sorts, offset: 0, limit: wanted).map { (part.match($0), part.keys($0, sorts)) }
-    }
-    let evaluator = PredicateEvaluator(ContextSource(context: context))
-    candidates += changed.map { object in
-      (.changed(object), sorts.map { evaluator.value($0.expression, object).scalar })
-    }
-    return candidates.sorted { sorts.comes($0.keys, before: $1.keys) }.map(\.match)
+  private func sorted(_ rows: [[RowID]], _ candidates: [Candidate]) -> [Match] {
+    var found: [(match: Match, keys: [PropertyValue])] = []
+    for (part, rows) in zip(parts, rows) { found += rows.map { (part.match($0), part.keys($0, sorts)) } }
+    found += candidates.map { (.changed($0.object), $0.keys) }
+    return found.sorted { sorts.comes($0.keys, before: $1.keys) }.map(\.match)
   }
 }
 

@@ -23,6 +23,13 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
   public var includesPendingChanges = true
   /// The stores to fetch from; nil means all that keep the entity. New objects are found in any case.
   public var affectedStores: [PersistentStore]?
+  /// Whether the values of the objects are read when they are asked for. Otherwise they are with the fetch.
+  public var returnsObjectsAsFaults = true
+  /// Whether objects that had been read before take the newest values of their records, with their own changes on top.
+  public var refreshesRefetchedObjects = false
+  /// Relationships that will be followed, as key paths: the records at their ends are made ready with the fetch, so that a damaged file
+  /// is told of then. All records of atomic stores are in memory, so there is nothing else to be read ahead.
+  public var relationshipKeyPathsForPrefetching: [String] = []
   /// The columns that `fetchRows` gives; see there. Without any they are what the rows are grouped by, or all attributes.
   public var propertiesToFetch: [ExpressionDescription] = []
   /// What records have in common that make one row of `fetchRows`.

@@ -18,15 +18,19 @@ extension ManagedObjectContext {
   ///   ``PersistenceError/Code/entityUnknown``; ``PersistenceError/Code/objectClassMismatch`` where the entity's objects are of another
   ///   class than the request says; ``PersistenceError/Code/fileCorrupt`` where a file turns out to be damaged.
   public func fetch<Object>(_ request: FetchRequest<Object>) throws -> [Object] {
-    let pass = try FetchPass(request, in: self)
-    return try pass.matches().map { match in
+    try objects(try FetchPass(request, in: self).matches(), request)
+  }
+
+  /// The objects that were found, as the request wants them.
+  func objects<Object>(_ matches: [FetchPass.Match], _ request: FetchRequest<Object>) throws -> [Object] {
+    try matches.map { match in
       let object = match.object
-      if let object = object as? Object { return object }
-      throw PersistenceError(
-        .objectClassMismatch,
-        "The entity's objects are of the class \(type(of: object)), and \(Object.self) was asked for.",
-        context: .init(entity: request.entityName)
-      )
+      guard let typed = object as? Object else { throw mismatch(object, request) }
+      if request.refreshesRefetchedObjects, !object.isFault, canBeRefreshed(object) {
+        refresh(object, mergeChanges: true)
+      }
+      if !request.returnsObjectsAsFaults, object.isFault { object.fireFault() }
+      return typed
     }
   }
 
@@ -41,6 +45,14 @@ extension ManagedObjectContext {
     // The sort of the standard library keeps the order of equal elements.
     let objects = try fetch(whole).sorted(by: order)
     return Array(objects.dropFirst(max(0, request.fetchOffset)).prefix(request.fetchLimit.map { max(0, $0) } ?? .max))
+  }
+
+  func mismatch<Object>(_ object: ManagedObject, _ request: FetchRequest<Object>) -> PersistenceError {
+    PersistenceError(
+      .objectClassMismatch,
+      "The entity's objects are of the class \(type(of: object)), and \(Object.self) was asked for.",
+      context: .init(entity: request.entityName)
+    )
   }
 
   /// The ids of the objects that ``fetch(_:)-(FetchRequest<Object>)`` would give. No object is made.

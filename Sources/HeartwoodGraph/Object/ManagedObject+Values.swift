@@ -36,6 +36,13 @@ extension ManagedObject {
     if isCommitted || isAwaking { endChange(changes) } else { noteChange() }
   }
 
+  /// Notes a new value that cannot be undone, as it follows from others.
+  final func changeUnrecorded(_ ordinal: Int, to value: PropertyValue) {
+    let changes = beginChange()
+    changes.setValue(isCommitted(value, ordinal) ? nil : value, at: ordinal)
+    endChange(changes)
+  }
+
   /// Whether the object was read with `value`.
   @inline(__always)
   private final func isCommitted(_ value: PropertyValue, _ ordinal: Int) -> Bool {

@@ -1,0 +1,72 @@
+import HeartwoodModel
+import HeartwoodStore
+
+extension ManagedObjectContext {
+  /// The objects that a request asks for, found without holding up the isolation of the context: the stores' columns are searched
+  /// elsewhere.
+  ///
+  /// The result is as the stores and the context were when it was asked for; objects whose records have gone since count as deleted.
+  ///
+  /// - Parameter progress: tells how far it has come, and stops it. Cancelling the task does so too.
+  /// - Throws: as ``fetch(_:)-(FetchRequest<Object>)``, and `CancellationError`.
+  public func fetchAsynchronously<Object>(
+    _ request: FetchRequest<Object>,
+    progress: FetchProgress = FetchProgress(),
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws -> [Object] {
+    let matches = try await search(request, progress, isolation: isolation)
+    return try objects(matches, request)
+  }
+
+  /// The ids of the objects that a request asks for; see ``fetchAsynchronously(_:progress:isolation:)``.
+  public func fetchObjectIDsAsynchronously<Object>(
+    _ request: FetchRequest<Object>,
+    progress: FetchProgress = FetchProgress(),
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws -> [ManagedObjectID] {
+    try await search(request, progress, isolation: isolation).map(\.objectID)
+  }
+
+  private func search<Object>(
+    _ request: FetchRequest<Object>,
+    _ progress: FetchProgress,
+    isolation: isolated (any Actor)?
+  ) async throws -> [FetchPass.Match] {
+    let pass = try FetchPass(request, in: self)
+    let candidates = pass.candidates()
+    let searches = pass.searches(candidates)
+    let rows = try await Self.rows(searches, progress)
+    return pass.matches(rows, candidates)
+  }
+
+  /// Searches off the isolation of the context.
+  @concurrent
+  private static func rows(_ searches: [TableSearch], _ progress: FetchProgress) async throws -> [[RowID]] {
+    progress.begin(searches.reduce(0) { $0 + $1.unitCount })
+    return try await withTaskCancellationHandler {
+      var rows: [[RowID]] = []
+      for search in searches {
+        rows.append(search.rows(progress))
+        if progress.isCancelled { throw CancellationError() }
+      }
+      return rows
+    } onCancel: {
+      progress.cancel()
+    }
+  }
+}
+
+extension BackgroundContext {
+  /// The ids of the objects that a request asks for. The context can be used while they are searched for.
+  ///
+  /// - Parameter progress: tells how far it has come, and stops it. Cancelling the task does so too.
+  /// - Throws: as ``ManagedObjectContext/fetch(_:)-(FetchRequest<Object>)``, and `CancellationError`.
+  public func fetchObjectIDs<Object>(
+    _ request: FetchRequest<Object>,
+    progress: FetchProgress = FetchProgress()
+  ) async throws -> [ManagedObjectID] {
+    try await withContext { context in
+      try await context.fetchObjectIDsAsynchronously(request, progress: progress)
+    }
+  }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import Heartwood
+import HeartwoodGraph
+import HeartwoodModel
+import HeartwoodStore
+import HeartwoodTesting
+import Testing
+
+@Suite struct DerivedAttributeTests {
+  private static func derived(_ name: String, _ type: AttributeType, _ format: String) throws -> PropertyDescription {
+    .attribute(
+      AttributeDescription(name: name, type: type, derivationExpression: try FetchExpression(format: format))
+    )
+  }
+
+  private static func model() throws -> ManagedObjectModel {
+    try ManagedObjectModel(entities: [
+      .entity(
+        "List",
+        .attribute("name", .string, optional: true),
+        .toMany("items", "Item", inverse: "list", deleteRule: .cascade),
+        .toOne("group", "Group", inverse: "lists"),
+        try derived("count", .integer32, "items.@count"),
+        try derived("total", .double, "items.@sum.price"),
+        try derived("least", .double, "min:(items.price)"),
+        try derived("greatest", .integer64, "items.@max.price"),
+        try derived("average", .double, "items.@avg.price"),
+        try derived("key", .string, "canonical:(name)"),
+        try derived("upper", .string, "uppercase:(name)"),
+        try derived("saved", .date, "now()")
+      ),
+      .entity(
+        "Item",
+        .attribute("price", .double, optional: true),
+        .toOne("list", "List", inverse: "items"),
+        try derived("listName", .string, "list.name"),
+        try derived("listKey", .string, "lowercase:(list.key)")
+      ),
+      .entity(
+        "Group",
+        .toMany("lists", "List", inverse: "group"),
+        try derived("total", .double, "lists.@sum.total")
+      ),
+    ])
+  }
+
+  private struct Stack {
+    let coordinator: PersistentStoreCoordinator
+
+    init(_ type: StoreType) throws {
+      coordinator = try PersistentStoreCoordinator(
+        managedObjectModel: try DerivedAttributeTests.model(),
+        registry: .default,
+        fileSystem: InMemoryFileSystem()
+      )
+      let url = type == .inMemory ? nil : URL(filePath: "/folder/derived.store")
+      try coordinator.addPersistentStore(type: type, at: url)
+    }
+
+    func context() -> ManagedObjectContext { ManagedObjectContext(coordinator) }
+  }
+
+  private func item(_ context: ManagedObjectContext, _ price: Double, in list: ManagedObject) throws -> ManagedObject {
+    let item = try context.insert(entityName: "Item")
+    try item.setValue(price, forKey: "price")
+    try item.setValue(list, forKey: "list")
+    return item
+  }
+
+  private func values(_ object: ManagedObject, _ names: String...) throws -> [PropertyValue] {
+    try names.map { try object.propertyValue(forKey: $0) }
+  }
+
+  @Test(arguments: [StoreType.inMemory, .binary, .xml, .propertyList])
+  func valuesAreComputedWithASave(_ type: StoreType) throws {
+    let stack = try Stack(type)
+    let context = stack.context()
+    let list = try context.insert(entityName: "List")
+    try list.setValue("Émile", forKey: "name")
+    let items = try [2.5, 4.25].map { try item(context, $0, in: list) }
+    #expect(try list.propertyValue(forKey: "count") == .null)
+    try context.save()
+    #expect(
+      try values(list, "count", "total", "least", "greatest", "average", "key", "upper") == [
+        .integer(2), .double(6.75), .double(2.5), .integer(4), .double(3.375), .string("emile"), .string("ÉMILE"),
+      ]
+    )
+    #expect(try values(items[0], "listName", "listKey") == [.string("Émile"), .string("emile")])
+    // They are in the store, and can be asked for.
+    let reader = stack.context()
+    let request = FetchRequest<ManagedObject>(
+      entityName: "List",
+      where: try FetchPredicate(format: "total > 6 AND key == 'emile' AND saved <= now()")
+    )
+    #expect(try reader.fetch(request).map(\.objectID) == [list.objectID])
+  }
+
+  @Test func whatDependsOnOthersFollowsThem() throws {
+    let stack = try Stack(.inMemory)
+    let context = stack.context()
+    let group = try context.insert(entityName: "Group")
+    let (first, second) = (try context.insert(entityName: "List"), try context.insert(entityName: "List"))
+    for list in [first, second] { try list.setValue(group, forKey: "group") }
+    let items = try [1.0, 2, 4].map { try item(context, $0, in: first) }
+    try context.save()
+    #expect(try group.propertyValue(forKey: "total") == .double(7))
+    // An object of which only something related changes.
+    let other = stack.context()
+    let same = try other.existingObject(with: items[0].objectID)
+    try same.setValue(8.0, forKey: "price")
+    try other.save()
+    #expect(try other.existingObject(with: first.objectID).propertyValue(forKey: "total") == .double(14))
+    #expect(try other.existingObject(with: group.objectID).propertyValue(forKey: "total") == .double(14))
+    context.refreshAllObjects()
+    #expect(try values(first, "total", "count") == [.double(14), .integer(3)])
+    // Moved, renamed, deleted.
+    try items[1].setValue(second, forKey: "list")
+    try second.setValue("B", forKey: "name")
+    context.delete(items[2])
+    try context.save()
+    #expect(try values(first, "total", "count", "average") == [.double(8), .integer(1), .double(8)])
+    #expect(try values(second, "total", "count", "key") == [.double(2), .integer(1), .string("b")])
+    #expect(try values(items[1], "listName", "listKey") == [.string("B"), .string("b")])
+    #expect(try group.propertyValue(forKey: "total") == .double(10))
+    context.delete(first)
+    try context.save()
+    #expect(try group.propertyValue(forKey: "total") == .double(2))
+    try items[1].setValue(nil, forKey: "list")
+    try context.save()
+    #expect(try values(second, "total", "count", "least", "average") == [.double(0), .integer(0), .null, .null])
+    #expect(try values(items[1], "listName") == [.null])
+  }
+
+  @Test func theTimeIsThatOfTheObjectsOwnSave() throws {
+    let context = try Stack(.inMemory).context()
+    let (list, other) = (try context.insert(entityName: "List"), try context.insert(entityName: "List"))
+    try context.save()
+    let first = try #require(try list.value(forKey: "saved") as? Date)
+    let untouched = try #require(try other.value(forKey: "saved") as? Date)
+    try list.setValue("A", forKey: "name")
+    try context.save()
+    let second = try #require(try list.value(forKey: "saved") as? Date)
+    #expect(second > first)
+    #expect(try other.value(forKey: "saved") as? Date == untouched)
+    // What is set by hand is replaced.
+    try list.setValue(99, forKey: "count")
+    try context.save()
+    #expect(try list.propertyValue(forKey: "count") == .integer(0))
+  }
+
+  @Test func childrenAndUndoAndNoticesSeeThem() throws {
+    let context = try Stack(.inMemory).context()
+    context.undoManager = GraphUndoManager()
+    let list = try context.insert(entityName: "List")
+    try context.save()
+    let child = ManagedObjectContext(parent: context)
+    _ = try item(child, 3, in: try child.existingObject(with: list.objectID))
+    try child.save()
+    #expect(try list.propertyValue(forKey: "total") == .double(3))
+    try context.save()
+    let added = try item(context, 4, in: list)
+    var told: Set<ManagedObjectID> = []
+    let observation = context.observe(.didSave) { told = $0.updatedObjectIDs }
+    try context.save()
+    _ = observation
+    #expect(told.contains(list.objectID))
+    #expect(try list.propertyValue(forKey: "total") == .double(7))
+    context.undo()
+    try context.save()
+    #expect(try values(list, "total", "count") == [.double(3), .integer(1)])
+    #expect(added.managedObjectContext == nil)
+  }
+
+  @Test func aCircleThatDoesNotComeToRestIsAnError() throws {
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: ManagedObjectModel(entities: [
+        .entity("Spin", try Self.derived("turns", .integer64, "TERNARY(turns == nil, 1, turns + 1)"))
+      ]),
+      registry: .default,
+      fileSystem: InMemoryFileSystem()
+    )
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    let context = ManagedObjectContext(coordinator)
+    _ = try context.insert(entityName: "Spin")
+    let error = persistenceError { try context.save() }
+    #expect(error?.code == .saveNeverSettles)
+  }
+}

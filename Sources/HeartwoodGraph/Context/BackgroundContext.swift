@@ -1,4 +1,5 @@
-import HeartwoodStore
+public import HeartwoodModel
+public import HeartwoodStore
 
 /// A context in the background: an actor that keeps it, with all its objects.
 ///
@@ -56,13 +57,17 @@ public actor BackgroundContext {
     return try body(context)
   }
 
-  /// Runs work of the library that waits for something.
-  func withContext<Result: Sendable>(
-    _ body: (ManagedObjectContext) async throws -> Result
-  ) async throws -> Result {
+  /// The ids of the objects that a request asks for. The context can be used while they are searched for.
+  ///
+  /// - Parameter progress: tells how far it has come, and stops it. Cancelling the task does so too.
+  /// - Throws: as ``ManagedObjectContext/fetch(_:)-(FetchRequest<Object>)``, and `CancellationError`.
+  public func fetchObjectIDs<Object>(
+    _ request: FetchRequest<Object>,
+    progress: FetchProgress = FetchProgress()
+  ) async throws -> [ManagedObjectID] {
     context.catchUp()
     defer { endWork() }
-    return try await body(context)
+    return try await context.fetchObjectIDsAsynchronously(request, progress: progress)
   }
 
   private func catchUp() {

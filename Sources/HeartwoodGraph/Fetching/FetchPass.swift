@@ -184,7 +184,7 @@ extension FetchPass {
       let own = changed.filter { $0.binding === part.binding && !$0.isInserted }
       var found = rows.map { (row: $0, match: part.match($0)) }
       if !own.isEmpty {
-        found += own.map { ($0.rowID, .changed($0)) }
+        found += own.map { (row: $0.rowID, match: Match.changed($0)) }
         found.sort { $0.row.rawValue < $1.row.rawValue }
       }
       matches += found.map(\.match)

@@ -11,7 +11,7 @@ public struct FetchedBatch<Object: ManagedObject>: RandomAccessCollection {
     self.context = context
     // The rows of records that no store has may change.
     self.matches = matches.map { match in
-      if case .row(let binding, let row) = match, binding.isStaged { return .changed(binding.object(row)) }
+      if case .row(let binding, let row) = match, binding.rowsMayMove { return .changed(binding.object(row)) }
       return match
     }
   }

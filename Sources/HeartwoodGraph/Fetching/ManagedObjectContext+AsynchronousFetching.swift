@@ -1,5 +1,5 @@
-import HeartwoodModel
-import HeartwoodStore
+public import HeartwoodModel
+public import HeartwoodStore
 
 extension ManagedObjectContext {
   /// The objects that a request asks for, found without holding up the isolation of the context: the stores' columns are searched
@@ -52,21 +52,6 @@ extension ManagedObjectContext {
       return rows
     } onCancel: {
       progress.cancel()
-    }
-  }
-}
-
-extension BackgroundContext {
-  /// The ids of the objects that a request asks for. The context can be used while they are searched for.
-  ///
-  /// - Parameter progress: tells how far it has come, and stops it. Cancelling the task does so too.
-  /// - Throws: as ``ManagedObjectContext/fetch(_:)-(FetchRequest<Object>)``, and `CancellationError`.
-  public func fetchObjectIDs<Object>(
-    _ request: FetchRequest<Object>,
-    progress: FetchProgress = FetchProgress()
-  ) async throws -> [ManagedObjectID] {
-    try await withContext { context in
-      try await context.fetchObjectIDsAsynchronously(request, progress: progress)
     }
   }
 }

@@ -124,13 +124,13 @@ extension PlanComparison {
   /// The same comparison for an object that the relationship leads to.
   fileprivate func applied(to inner: PlanExpression, isOverMany: Bool) -> PlanComparison {
     // Of what several objects lead to in turn, each counts; of one value of an object, there is that.
-    let modifier: FetchComparison.Modifier =
+    let innerModifier: FetchComparison.Modifier =
       !isOverMany ? modifier : !inner.leadsToMany ? .direct : modifier == .none ? .any : modifier
     return PlanComparison(
       left: inner,
       comparator: comparator,
       right: right,
-      modifier: modifier,
+      modifier: innerModifier,
       options: options,
       pattern: pattern
     )

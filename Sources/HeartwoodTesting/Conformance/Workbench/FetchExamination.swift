@@ -4,13 +4,11 @@ import HeartwoodStore
 /// Holds random fetches against a look at every object.
 struct FetchExamination {
   private var open: OpenStore
-  private let seed: UInt64
   private let pools: [AttributeType: [PropertyValue]]
   private var generator: SeededGenerator
 
   init(_ open: OpenStore, seed: UInt64) {
     self.open = open
-    self.seed = seed
     var generator = SeededGenerator(seed: seed)
     var pools: [AttributeType: [PropertyValue]] = [:]
     for type in AttributeType.allCases {
@@ -133,7 +131,7 @@ extension FetchExamination {
       return "\(state), expected \(try condition.holds(object)): \(values.joined(separator: ", "))"
     }
     return ConformanceFailure(
-      "seed \(seed): expected \(entity.name) where \(condition.predicate) to find what holds; \(difference.count) objects differ, "
+      "expected \(entity.name) where \(condition.predicate) to find what holds; \(difference.count) objects differ, "
         + "such as \(examples.joined(separator: "; "))"
     )
   }
@@ -159,7 +157,7 @@ extension FetchExamination {
     let expected = try matching.map { try keys($0, sorts) }.sorted { comes($0, before: $1, sorts) }
       .dropFirst(offset).prefix(limit ?? .max)
     let what =
-      "seed \(seed): the keys of \(entity.name) where \(condition.predicate) by \(sorts) from \(offset), \(limit ?? -1)"
+      "the keys of \(entity.name) where \(condition.predicate) by \(sorts) from \(offset), \(limit ?? -1)"
     try expect(what, is: "\(Array(expected))", found: "\(try found.map { try keys($0, sorts) })")
     try expect(
       Set(found).isSubset(of: matching) && Set(found).count == found.count,

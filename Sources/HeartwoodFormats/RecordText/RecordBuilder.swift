@@ -2,20 +2,41 @@ import HeartwoodModel
 import HeartwoodStore
 
 /// Puts the records of one entity together whose values come one by one, in any order, and not all of them.
+///
+/// An unsafe place: the columns are reached without counting references to them. They live as long as the builder, which has them for good.
 final class RecordBuilder {
   let entity: EntityDescription
   private let builder: RowGroupBuilder
+  /// Those of ``builder``.
+  private let columns: ContiguousArray<Unmanaged<ColumnBuilder>>
   private var groups: [RowGroup] = []
+  // Exclusivity is checked by eye: no method calls another's code while it changes one of these.
   /// How many records of the group are whole.
-  private var rowCount = 0
+  @exclusivity(unchecked) private var rowCount = 0
   /// How many bytes have been read into the group, at most.
-  private var byteCount = 0
+  @exclusivity(unchecked) private var byteCount = 0
 
   private static let typicalReferenceLength = 64
 
   init(_ entity: EntityDescription) {
     self.entity = entity
     builder = RowGroupBuilder(entity: entity)
+    columns = ContiguousArray(builder.columns.map { Unmanaged.passUnretained($0) })
+  }
+
+  /// The column of a property, for as long as this lives.
+  func unsafeColumn(_ ordinal: Int) -> Unmanaged<ColumnBuilder> { columns[ordinal] }
+
+  /// Whether the record that is being read has a value in the column already.
+  @inline(__always)
+  func hasValue(in column: Unmanaged<ColumnBuilder>) -> Bool {
+    column._withUnsafeGuaranteedRef { $0.rowCount > rowCount }
+  }
+
+  /// Notes that a value of about `byteCount` bytes is appended to a column.
+  @inline(__always)
+  func note(byteCount: Int) {
+    self.byteCount &+= byteCount
   }
 
   /// Begins a record. False where there are more than a table holds.
@@ -56,7 +77,11 @@ final class RecordBuilder {
   @inline(__always)
   func end() {
     rowCount &+= 1
-    for column in builder.columns where column.rowCount < rowCount { column.appendNull() }
+    columns.withUnsafeBufferPointer { columns in
+      for column in columns {
+        column._withUnsafeGuaranteedRef { if $0.rowCount < rowCount { $0.appendNull() } }
+      }
+    }
   }
 
   private func seal() {

@@ -7,13 +7,14 @@ import HeartwoodStore
 class XMLStreamHandler {
   let limits: XMLLimits
   let storeType: StoreType
-  private(set) var depth = 0
+  // Exclusivity is checked by eye: no method calls another's code while it changes one of these.
+  @exclusivity(unchecked) private(set) var depth = 0
   /// The text of the element that is being read, where it is collected.
   let text = GrowableBytes()
-  private var collectsText = false
+  @exclusivity(unchecked) private var collectsText = false
   /// Why the reader has stopped.
   private(set) var failure: PersistenceError?
-  private(set) var isStopped = false
+  @exclusivity(unchecked) private(set) var isStopped = false
   private var context: xmlParserCtxtPtr?
 
   init(storeType: StoreType, limits: XMLLimits) {

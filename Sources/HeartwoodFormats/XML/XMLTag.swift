@@ -43,21 +43,28 @@ struct XMLTag {
 
 /// Names that a reader looks for, as the document's own pointers.
 struct XMLNames {
-  private var pointers: [XMLTag.Name] = []
+  /// How many names there can be.
+  static let capacity = 16
 
-  /// The places of the names in the order of `names`.
+  /// The addresses of the names, and zeros behind them: a value that counts no references.
+  private var addresses = SIMD16<UInt>(repeating: 0)
+  private let count: Int
+
+  /// The places of the names in the order of `names`, of which there are ``capacity`` at most.
   init(_ names: [String], _ context: xmlParserCtxtPtr) {
-    for name in names {
+    precondition(names.count <= Self.capacity, "A reader looks for \(Self.capacity) names at most.")
+    count = names.count
+    for (index, name) in names.enumerated() {
       // The dictionary keeps names of such lengths for as long as the document is read.
-      guard let pointer = xmlDictLookup(context.pointee.dict, name, Int32(name.utf8.count)) else { continue }
-      pointers.append(pointer)
+      addresses[index] = UInt(bitPattern: xmlDictLookup(context.pointee.dict, name, Int32(name.utf8.count)))
     }
   }
 
   /// The place of `name` among the names, or nil where it is none of them.
   @inline(__always)
   func index(of name: XMLTag.Name) -> Int? {
-    for index in pointers.indices where pointers[index] == name { return index }
+    let address = UInt(bitPattern: name)
+    for index in 0..<count where addresses[index] == address { return index }
     return nil
   }
 }

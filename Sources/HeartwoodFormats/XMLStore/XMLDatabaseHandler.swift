@@ -41,8 +41,9 @@ class XMLDatabaseHandler: XMLStreamHandler {
   }
 
   private(set) var header: XMLHeader?
-  private var place = Place.document
-  private var names: XMLNames?
+  // Exclusivity is checked by eye: no method calls another's code while it changes one of these.
+  @exclusivity(unchecked) private var place = Place.document
+  @exclusivity(unchecked) private var names: XMLNames?
   private var list = PropertyListElements()
   private var identifier: UUID?
   private var nextObjectID: Int64?

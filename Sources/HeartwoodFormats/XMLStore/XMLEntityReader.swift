@@ -1,16 +1,27 @@
 import HeartwoodModel
 import HeartwoodStore
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
 /// Takes the records of one entity from a file, and finds their properties by name.
 ///
-/// An unsafe place: names are compared through pointers into memory that is written in `init` only and freed in `deinit`.
+/// An unsafe place: names are compared through pointers into memory that is written in `init` only and freed in `deinit`, and so are the
+/// fields; columns live as long as ``records``.
 final class XMLEntityReader {
   /// A property, without anything that counts references.
   struct Field {
-    /// Where the name stands in the file's spelling, and how long it is.
-    let name: UnsafeRawPointer
-    let nameLength: Int
+    /// The name in the file's spelling.
+    let name: UnsafeRawBufferPointer
+    /// The name of an attribute's type; empty for relationships.
+    let typeName: UnsafeRawBufferPointer
     let ordinal: Int
+    let column: Unmanaged<ColumnBuilder>
     let kind: Kind
     /// The entity that a relationship's objects are of; nil where they may be of several.
     let target: Int
@@ -30,31 +41,58 @@ final class XMLEntityReader {
   let schema: XMLSchema.Entity
   var entity: EntityDescription { schema.description }
   private let arena: UnsafeMutableRawPointer
-  private(set) var fields: [Field] = []
+  private let fields: UnsafeMutablePointer<Field>
+  private let fieldCount: Int
+  /// What the file calls the entity.
+  private let name: UnsafeRawBufferPointer
   let records: RecordBuilder
-  /// The place of the property that is expected next.
-  private var next = 0
+  /// The place of the property that is expected next. Exclusivity is checked by eye.
+  @exclusivity(unchecked) private var next = 0
 
   init(_ schema: XMLSchema.Entity) {
     self.schema = schema
     records = RecordBuilder(schema.description)
-    arena = .allocate(byteCount: max(1, schema.properties.reduce(0) { $0 + $1.name.utf8.count }), alignment: 1)
+    let texts = schema.properties.map { ($0.name, Self.typeName($0)) }
+    let length = texts.reduce(schema.name.utf8.count) { $0 + $1.0.utf8.count + $1.1.utf8.count }
+    arena = .allocate(byteCount: max(1, length), alignment: 1)
+    fieldCount = texts.count
+    fields = .allocate(capacity: max(1, fieldCount))
     var end = arena
-    fields = schema.properties.map { property in
-      let name = end
-      for byte in property.name.utf8 {
-        end.storeBytes(of: byte, as: UInt8.self)
-        end += 1
-      }
-      return Self.field(property, UnsafeRawPointer(name), end - name)
+    name = Self.copy(schema.name, to: &end)
+    for (index, property) in schema.properties.enumerated() {
+      let name = Self.copy(texts[index].0, to: &end)
+      let typeName = Self.copy(texts[index].1, to: &end)
+      let column = records.unsafeColumn(property.ordinal)
+      (fields + index).initialize(to: Self.field(property, name, typeName, column))
     }
   }
 
   deinit {
+    fields.deinitialize(count: fieldCount)
+    fields.deallocate()
     arena.deallocate()
   }
 
-  private static func field(_ property: XMLSchema.Property, _ name: UnsafeRawPointer, _ length: Int) -> Field {
+  /// Copies a text to where the arena's free part begins.
+  private static func copy(_ text: String, to end: inout UnsafeMutableRawPointer) -> UnsafeRawBufferPointer {
+    let start = end
+    for byte in text.utf8 {
+      end.storeBytes(of: byte, as: UInt8.self)
+      end += 1
+    }
+    return UnsafeRawBufferPointer(start: start, count: end - start)
+  }
+
+  private static func typeName(_ property: XMLSchema.Property) -> String {
+    if case .attribute(let type) = property.content { XMLFormat.typeName(type) } else { "" }
+  }
+
+  private static func field(
+    _ property: XMLSchema.Property,
+    _ name: UnsafeRawBufferPointer,
+    _ typeName: UnsafeRawBufferPointer,
+    _ column: Unmanaged<ColumnBuilder>
+  ) -> Field {
     let kind: Kind
     var isKnown = false
     switch property.content {
@@ -66,13 +104,18 @@ final class XMLEntityReader {
     }
     return Field(
       name: name,
-      nameLength: length,
+      typeName: typeName,
       ordinal: property.ordinal,
+      column: column,
       kind: kind,
       target: property.targets.count == 1 ? property.targets[0] : openTarget,
       hasKnownType: isKnown
     )
   }
+
+  /// Whether the file calls the entity so.
+  @inline(__always)
+  func isCalled(_ name: UnsafeRawBufferPointer) -> Bool { self.name.hasSameBytes(as: name) }
 
   // MARK: Records
 
@@ -84,36 +127,38 @@ final class XMLEntityReader {
     return true
   }
 
-  /// The place of the property called `name` in the file's spelling, or nil where there is none. Fields come in the same order in most
-  /// records, so the one behind the last is tried first.
+  /// The property called `name` in the file's spelling, or nil where there is none. Fields come in the same order in most records, so the
+  /// one behind the last is tried first.
   @inline(__always)
-  func field(called name: UnsafeRawBufferPointer) -> Int? {
-    if next < fields.count, matches(fields[next], name) {
+  func field(called name: UnsafeRawBufferPointer) -> UnsafePointer<Field>? {
+    if next < fieldCount, fields[next].name.hasSameBytes(as: name) {
       next &+= 1
-      return next &- 1
+      return UnsafePointer(fields + (next &- 1))
     }
     return search(name)
   }
 
   @inline(never)
-  private func search(_ name: UnsafeRawBufferPointer) -> Int? {
-    if let place = fields.indices.first(where: { matches(fields[$0], name) }) {
+  private func search(_ name: UnsafeRawBufferPointer) -> UnsafePointer<Field>? {
+    if let place = (0..<fieldCount).first(where: { fields[$0].name.hasSameBytes(as: name) }) {
       next = place + 1
-      return place
+      return UnsafePointer(fields + place)
     }
     let spelled = XMLFormat.fileName(ofProperty: String(decoding: name, as: UTF8.self))
-    return schema.properties.firstIndex { $0.name == spelled }
-  }
-
-  @inline(__always)
-  private func matches(_ field: Field, _ name: UnsafeRawBufferPointer) -> Bool {
-    guard field.nameLength == name.count, let base = name.baseAddress else { return false }
-    return UnsafeRawBufferPointer(start: field.name, count: field.nameLength).elementsEqual(
-      UnsafeRawBufferPointer(start: base, count: name.count)
-    )
+    return schema.properties.firstIndex { $0.name == spelled }.map { UnsafePointer(fields + $0) }
   }
 
   func finish() -> NodeTable {
     NodeTable(entity: entity, groups: records.finish())
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Whether both have the same bytes.
+  @inline(__always)
+  func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
+    guard count == other.count else { return false }
+    guard let base = baseAddress, let otherBase = other.baseAddress else { return true }
+    return memcmp(base, otherBase, count) == 0
   }
 }

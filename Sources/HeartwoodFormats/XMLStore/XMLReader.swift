@@ -3,14 +3,20 @@ import HeartwoodModel
 import HeartwoodStore
 
 /// Reads a file from its beginning to its end, each value from libxml2's memory into a column.
+///
+/// An unsafe place: the reader of an entity and its fields are reached without counting references. They live as long as ``readers``.
 final class XMLReader: XMLDatabaseHandler {
   private let schema: XMLSchema
   private let readers: [XMLEntityReader]
   private let readersByName: [String: Int]
   private let entityOrdinals: [String: Int]
-  private var current: XMLEntityReader?
+  // Exclusivity is checked by eye: no method calls another's code while it changes one of these.
+  /// The reader of the object that is being read.
+  @exclusivity(unchecked) private var current: Unmanaged<XMLEntityReader>?
   /// The property whose value is being read.
-  private var field: XMLEntityReader.Field?
+  @exclusivity(unchecked) private var field: UnsafePointer<XMLEntityReader.Field>?
+  /// The reader of the object before.
+  @exclusivity(unchecked) private var last: Unmanaged<XMLEntityReader>?
 
   init(_ schema: XMLSchema, limits: XMLLimits) {
     self.schema = schema
@@ -36,36 +42,41 @@ final class XMLReader: XMLDatabaseHandler {
   override func endHeader(_ header: XMLHeader) {}
 
   private func fail(_ message: String, code: PersistenceError.Code = .fileMalformed) {
+    let entity = current?.takeUnretainedValue().entity
     fail(
       message,
       code: code,
-      entity: current?.entity.name,
-      property: field.flatMap { field in current.map { $0.entity.properties[field.ordinal].name } }
+      entity: entity?.name,
+      property: field.flatMap { entity?.properties[$0.pointee.ordinal].name }
     )
   }
 
   // MARK: Elements
 
   override func beginRecord(_ tag: XMLTag, _ word: Word?) {
-    guard let reader = current else {
+    guard let current else {
       return word == .object ? beginObject(tag) : fail("Only elements called object belong here.")
     }
     guard field == nil else { return fail("The element of a value holds another element.") }
-    switch word {
-    case .attribute: beginAttribute(tag, reader)
-    case .relationship: beginRelationship(tag, reader)
-    default: fail("Only elements called attribute and relationship belong into an object.")
+    current._withUnsafeGuaranteedRef { reader in
+      switch word {
+      case .attribute: beginAttribute(tag, reader)
+      case .relationship: beginRelationship(tag, reader)
+      default: fail("Only elements called attribute and relationship belong into an object.")
+      }
     }
   }
 
   override func endRecord() {
-    guard let reader = current else { return }
+    guard let current else { return }
     guard let field else {
-      reader.records.end()
-      current = nil
+      current._withUnsafeGuaranteedRef { $0.records.end() }
+      self.current = nil
       return
     }
-    if case .attribute(let type) = field.kind { endAttribute(type, field, reader) }
+    if case .attribute(let type) = field.pointee.kind {
+      current._withUnsafeGuaranteedRef { endAttribute(type, field.pointee.column, $0) }
+    }
     self.field = nil
   }
 
@@ -94,14 +105,14 @@ final class XMLReader: XMLDatabaseHandler {
     guard let reference = XMLReferenceText.reference(id) else {
       return fail("The id of an object must be z and a number, u and a UUID, or s and a string.")
     }
-    guard reader.begin(reference) else { return fail("There are more records than an atomic store keeps.") }
+    guard reader._withUnsafeGuaranteedRef({ $0.begin(reference) }) else {
+      return fail("There are more records than an atomic store keeps.")
+    }
     current = reader
   }
 
-  private var lastReader: XMLEntityReader?
-
-  private func reader(_ name: UnsafeRawBufferPointer) -> XMLEntityReader? {
-    if let lastReader, lastReader.schema.name.utf8.elementsEqual(name) { return lastReader }
+  private func reader(_ name: UnsafeRawBufferPointer) -> Unmanaged<XMLEntityReader>? {
+    if let last, last._withUnsafeGuaranteedRef({ $0.isCalled(name) }) { return last }
     let text = String(decoding: name, as: UTF8.self)
     guard let index = readersByName[text] ?? readersByName[XMLFormat.fileName(ofEntity: text)] else {
       fail(
@@ -112,8 +123,9 @@ final class XMLReader: XMLDatabaseHandler {
       )
       return nil
     }
-    lastReader = readers[index]
-    return readers[index]
+    let reader = Unmanaged.passUnretained(readers[index])
+    last = reader
+    return reader
   }
 
   // MARK: Attributes
@@ -121,10 +133,10 @@ final class XMLReader: XMLDatabaseHandler {
   private func beginAttribute(_ tag: XMLTag, _ reader: XMLEntityReader) {
     let (name, type) = values(of: .name, .type, in: tag)
     guard let field = begin(name, reader) else { return }
-    guard case .attribute(let expected) = field.kind else {
+    guard case .attribute(let expected) = field.pointee.kind else {
       return fail("The property is a relationship in the model.")
     }
-    guard let type, !field.hasKnownType || isName(type, of: expected) else {
+    guard let type, !field.pointee.hasKnownType || field.pointee.typeName.hasSameBytes(as: type) else {
       return fail(
         "The attribute has another type in the model, where it is \(expected.rawValue).",
         code: .modelIncompatible
@@ -135,12 +147,15 @@ final class XMLReader: XMLDatabaseHandler {
 
   /// The property of an element, which the record must not have yet.
   @inline(__always)
-  private func begin(_ name: UnsafeRawBufferPointer?, _ reader: XMLEntityReader) -> XMLEntityReader.Field? {
+  private func begin(
+    _ name: UnsafeRawBufferPointer?,
+    _ reader: XMLEntityReader
+  ) -> UnsafePointer<XMLEntityReader.Field>? {
     guard let name else {
       fail("The element has no name.")
       return nil
     }
-    guard let place = reader.field(called: name) else {
+    guard let field = reader.field(called: name) else {
       fail(
         "The file keeps values that the model has no place for. Open it with the model that it was written with.",
         code: .modelIncompatible,
@@ -149,23 +164,18 @@ final class XMLReader: XMLDatabaseHandler {
       )
       return nil
     }
-    let field = reader.fields[place]
     self.field = field
-    guard !reader.records.hasValue(field.ordinal) else {
+    guard !reader.records.hasValue(in: field.pointee.column) else {
       fail("An object has the same property twice.")
       return nil
     }
     return field
   }
 
-  @inline(__always)
-  private func isName(_ text: UnsafeRawBufferPointer, of type: AttributeType) -> Bool {
-    XMLFormat.typeName(type).utf8.elementsEqual(text)
-  }
-
-  private func endAttribute(_ type: AttributeType, _ field: XMLEntityReader.Field, _ reader: XMLEntityReader) {
-    let column = reader.records.column(field.ordinal, byteCount: text.count)
-    if let fault = XMLValueText.append(text.unsafeMutableBytes, type, to: column) { fail(fault) }
+  private func endAttribute(_ type: AttributeType, _ column: Unmanaged<ColumnBuilder>, _ reader: XMLEntityReader) {
+    reader.records.note(byteCount: text.count)
+    let fault = column._withUnsafeGuaranteedRef { XMLValueText.append(text.unsafeMutableBytes, type, to: $0) }
+    if let fault { fail(fault) }
   }
 
   // MARK: Relationships
@@ -174,10 +184,10 @@ final class XMLReader: XMLDatabaseHandler {
     let (name, references) = values(of: .name, .idrefs, in: tag)
     guard let field = begin(name, reader) else { return }
     let text = references ?? UnsafeRawBufferPointer(start: nil, count: 0)
-    switch field.kind {
+    switch field.pointee.kind {
     case .attribute: fail("The property is an attribute in the model.")
-    case .toOne: readToOne(text, field, reader)
-    case .toMany: readToMany(text, field, reader)
+    case .toOne: readToOne(text, field.pointee, reader)
+    case .toMany: readToMany(text, field.pointee, reader)
     }
   }
 

@@ -42,6 +42,27 @@ extension PersistentStoreCoordinator {
     }
   }
 
+  /// Writes all that `store` has saved as a file of any type, as it is now; `store` stays open where it is, and others may go on saving to
+  /// it meanwhile. Unsaved changes of contexts are not part of it.
+  ///
+  /// The identifier, the metadata and the names of the records are the same. What the other type cannot hold is refused before anything is
+  /// written.
+  ///
+  /// - Parameter replacing: whether a file that stands there is replaced.
+  /// - Throws: ``PersistenceError/Code/storeAlreadyOpen`` where a store of the coordinator has that file open.
+  public func copyPersistentStore(
+    _ store: PersistentStore,
+    to url: URL,
+    type: StoreType? = nil,
+    options: StoreOptions = StoreOptions(),
+    replacing: Bool = false
+  ) throws {
+    guard isOpen(store) else { throw Self.notOpen(store.path) }
+    let request = try request(type: type, configuration: store.configurationName, at: url, options: options)
+    try checkNotOpen(request.path)
+    _ = try opener.convert(store, to: request, replacing: replacing)
+  }
+
   /// Tells where the file of an open store is now, or is to be: its next save writes there, and the file at the old place stays.
   ///
   /// Where the store's file has been moved there, it is the same file as before. Another file that stands there is not written over:

@@ -14,12 +14,14 @@ import Testing
     }
   }
 
-  /// The code of all tests, those of the conformance kit included.
+  /// The names and the code of all files with tests, those of the conformance kit included.
   private func testCode() throws -> String {
     try ["Tests", "Sources/HeartwoodTesting"].map { folder in
       let names = FileManager.default.enumerator(atPath: Self.root.appending(path: folder).path)
-      return try (names?.compactMap { $0 as? String } ?? []).filter { $0.hasSuffix(".swift") }.map {
-        try String(contentsOf: Self.root.appending(path: folder).appending(path: $0), encoding: .utf8)
+      return try (names?.compactMap { $0 as? String } ?? []).filter { $0.hasSuffix(".swift") }.map { path in
+        let file = Self.root.appending(path: folder).appending(path: path)
+        let name = file.deletingPathExtension().lastPathComponent
+        return try "// \(name) \n" + String(contentsOf: file, encoding: .utf8)
       }.joined()
     }.joined()
   }

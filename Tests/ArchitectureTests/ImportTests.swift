@@ -10,7 +10,8 @@ import Testing
     "HeartwoodGraph": ["HeartwoodModel", "HeartwoodStore"],
     "Heartwood": ["HeartwoodModel", "HeartwoodStore", "HeartwoodFormats", "HeartwoodGraph"],
     "HeartwoodTesting": ["Heartwood", "HeartwoodModel", "HeartwoodStore", "HeartwoodGraph", "HeartwoodFormats"],
-    "HeartwoodGeneration": ["HeartwoodModel"],
+    // `Heartwood` is imported by the text of the classes that it makes.
+    "HeartwoodGeneration": ["HeartwoodModel", "Heartwood"],
     "HeartwoodTool": [
       "Heartwood", "HeartwoodGeneration", "HeartwoodTesting", "HeartwoodModel", "HeartwoodStore", "HeartwoodGraph",
       "HeartwoodFormats",

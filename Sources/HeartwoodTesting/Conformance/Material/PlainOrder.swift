@@ -57,6 +57,17 @@ enum PlainOrder {
     return isLess(left, right) ?? false
   }
 
+  /// The value, or zero for the zero below it: the two are equal, so no sort tells which comes first.
+  static func withoutSignOfZero(_ value: PropertyValue) -> PropertyValue {
+    switch value {
+    case .double(let number) where number.isZero: .double(0)
+    case .float(let number) where number.isZero: .float(0)
+    case .date(let date) where date.timeIntervalSinceReferenceDate.isZero:
+      .date(Date(timeIntervalSinceReferenceDate: 0))
+    default: value
+    }
+  }
+
   static func isNaN(_ value: PropertyValue) -> Bool {
     switch value {
     case .double(let number): number.isNaN

@@ -168,7 +168,7 @@ extension FetchExamination {
   private func keys(_ object: ManagedObject, _ sorts: [FetchSortDescriptor]) throws -> [PropertyValue] {
     try sorts.map { sort in
       let path = sort.keyPath.split(separator: ".").map(String.init)
-      if path.last != "@count" { return try object.plainValue(path) }
+      if path.last != "@count" { return PlainOrder.withoutSignOfZero(try object.plainValue(path)) }
       return .integer(Int64(try object.plainObjects(path[0]).count))
     }
   }

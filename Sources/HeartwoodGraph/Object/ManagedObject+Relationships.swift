@@ -113,38 +113,37 @@ extension ManagedObject {
     return true
   }
 
-  /// Whether a relationship may lead to `object` for sure: to one of the destination itself, in the same context.
-  @inline(__always)
-  private final func isEasilyRelated(to object: ManagedObject, _ ordinal: Int) -> Bool {
-    let hindrances: ObjectState = [.deleted, .inaccessible, .detached]
-    guard object.state.isDisjoint(with: hindrances), !state.contains(.detached) else { return false }
-    return withBinding { binding in
-      object.withBinding { $0.entity === binding.destinations[ordinal] && $0.hasContext(of: binding) }
+  /// Throws where a relationship may not lead to `object`.
+  private final func check(_ object: ManagedObject, _ ordinal: Int) throws(PersistenceError) {
+    guard let destination = withBinding({ $0.destinations[ordinal] }) else { return }
+    func refusal(_ code: PersistenceError.Code, _ message: String) -> PersistenceError {
+      var context = PersistenceError.Context(entity: entity.name, property: entity.properties[ordinal].name)
+      context.objectIDs = [object.objectID]
+      return PersistenceError(code, message, context: context)
+    }
+    guard !object.isDeleted else {
+      throw refusal(.objectNotFound, "A relationship cannot lead to a deleted object.")
+    }
+    guard isInContext(of: object) else {
+      throw refusal(
+        .objectNotFound,
+        "A relationship leads to objects of its own context. Get the object there by its objectID."
+      )
+    }
+    guard object.withBinding({ $0.entity === destination || $0.entity.isKind(of: destination) }) else {
+      throw refusal(
+        .valueTypeMismatch,
+        "The relationship leads to objects of \(destination.name), and this one is of \(object.entity.name)."
+      )
     }
   }
 
-  /// Throws where a relationship may not lead to `object`.
-  private final func check(_ object: ManagedObject, _ ordinal: Int) throws(PersistenceError) {
-    guard !isEasilyRelated(to: object, ordinal), let destination = binding.destinations[ordinal] else { return }
-    var context = PersistenceError.Context(entity: entity.name, property: entity.properties[ordinal].name)
-    context.objectIDs = [object.objectID]
-    guard !object.isDeleted else {
-      throw PersistenceError(.objectNotFound, "A relationship cannot lead to a deleted object.", context: context)
-    }
-    guard object.managedObjectContext === usableContext else {
-      throw PersistenceError(
-        .objectNotFound,
-        "A relationship leads to objects of its own context. Get the object there by its objectID.",
-        context: context
-      )
-    }
-    guard object.entity === destination || object.entity.isKind(of: destination) else {
-      throw PersistenceError(
-        .valueTypeMismatch,
-        "The relationship leads to objects of \(destination.name), and this one is of \(object.entity.name).",
-        context: context
-      )
-    }
+  /// Whether both objects are in the same context, which has not let go of them. Stops where this one's is gone.
+  private final func isInContext(of object: ManagedObject) -> Bool {
+    let isShared = withBinding { binding in object.withBinding { $0.hasContext(of: binding) } }
+    if isShared, !state.contains(.detached), !object.state.contains(.detached) { return true }
+    _ = usableContext
+    return false
   }
 
   /// Lets this end of a relationship lead to `source`, whose other end at `forward` leads here already.

@@ -13,6 +13,8 @@ public final class ManagedObjectModel: Sendable {
   /// What entities, properties and errors are called in the user's language, by the keys of Core Data's tables of texts:
   /// `Entity/Person`, `Property/name/Entity/Person`.
   public let localizationDictionary: [String: String]
+  /// Whether an entity has attributes that are computed when objects are saved.
+  package let hasDerivedAttributes: Bool
   private let ordinalsByName: [String: Int]
 
   /// Makes a model of `definitions`.
@@ -36,6 +38,9 @@ public final class ManagedObjectModel: Sendable {
     self.versionIdentifiers = versionIdentifiers
     self.fetchRequestTemplates = fetchRequestTemplates
     self.localizationDictionary = localizationDictionary
+    self.hasDerivedAttributes = definitions.contains { definition in
+      definition.properties.contains { $0.attribute?.derivationExpression != nil }
+    }
     self.ordinalsByName = Dictionary(
       definitions.enumerated().map { ($0.element.name, $0.offset) },
       uniquingKeysWith: { first, _ in first }
@@ -48,6 +53,7 @@ public final class ManagedObjectModel: Sendable {
     configurations = model.configurations
     versionIdentifiers = model.versionIdentifiers
     fetchRequestTemplates = model.fetchRequestTemplates
+    hasDerivedAttributes = model.hasDerivedAttributes
     ordinalsByName = model.ordinalsByName
     self.localizationDictionary = localizationDictionary
   }
@@ -81,13 +87,6 @@ extension ManagedObjectModel {
   /// The entity with `ordinal` and all its subentities that can have objects of their own.
   public func concreteEntities(under entity: EntityDescription) -> [EntityDescription] {
     ([entity.ordinal] + entity.subentityOrdinals).map { entities[$0] }.filter { !$0.isAbstract }
-  }
-}
-
-extension ManagedObjectModel {
-  /// Whether an entity has attributes that are computed when objects are saved.
-  package var hasDerivedAttributes: Bool {
-    entities.contains { $0.definition.properties.contains { $0.attribute?.derivationExpression != nil } }
   }
 }
 

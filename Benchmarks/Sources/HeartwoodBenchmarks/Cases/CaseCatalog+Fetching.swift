@@ -1,6 +1,6 @@
 extension CaseCatalog {
-  private func ours(_ query: String, _ path: String? = nil) throws -> Contestant {
-    Contestant("Heartwood", .reported, [workspace.programs.cases, "query", query, try path ?? data.binary()])
+  private func ours(_ query: String) throws -> Contestant {
+    Contestant("Heartwood", .reported, [workspace.programs.cases, "query", query, try data.binary()])
   }
 
   private func sqlite(_ query: String) throws -> Contestant {
@@ -21,78 +21,54 @@ extension CaseCatalog {
     }
   }
 
-  func fetchFilter() throws -> BenchmarkCase {
+  /// A query of the case program and, under the same name, of the peer.
+  private func fetch(
+    _ name: String,
+    _ title: String,
+    _ query: String,
+    against peer: Contestant?,
+    _ goal: BenchmarkCase.Goal? = nil,
+    rows: Int? = nil
+  ) throws -> BenchmarkCase {
     BenchmarkCase(
-      name: "fetch-filter",
-      title: "done AND memo CONTAINS \"tea\", sorted, the first 100",
-      ours: try ours("filter"),
-      peer: try sqlite("filter"),
-      goal: .ratio(0.15),
-      expected: .init(rows: 100)
+      name: name,
+      title: title,
+      ours: try ours(query),
+      peer: peer,
+      goal: goal,
+      expected: rows.map { .init(rows: $0) }
     )
+  }
+
+  func fetchFilter() throws -> BenchmarkCase {
+    let title = "done AND memo CONTAINS \"tea\", sorted, the first 100"
+    return try fetch("fetch-filter", title, "filter", against: sqlite("filter"), .ratio(0.15), rows: 100)
   }
 
   func fetchFilterDuckDB() throws -> BenchmarkCase {
-    BenchmarkCase(
-      name: "fetch-filter-duckdb",
-      title: "the same",
-      ours: try ours("filter"),
-      peer: try duckDB("filter"),
-      goal: .ratio(1),
-      expected: .init(rows: 100)
-    )
+    try fetch("fetch-filter-duckdb", "the same", "filter", against: duckDB("filter"), .ratio(1), rows: 100)
   }
 
   func fetchFilterPolars() throws -> BenchmarkCase {
-    BenchmarkCase(
-      name: "fetch-filter-polars",
-      title: "the same",
-      ours: try ours("filter"),
-      peer: try python("polars, 2 threads", "query-polars", "filter"),
-      goal: .ratio(1),
-      expected: .init(rows: 100)
-    )
+    let polars = try python("polars, 2 threads", "query-polars", "filter")
+    return try fetch("fetch-filter-polars", "the same", "filter", against: polars, .ratio(1), rows: 100)
   }
 
   func fetchCount() throws -> BenchmarkCase {
-    BenchmarkCase(
-      name: "fetch-count",
-      title: "count with an equality",
-      ours: try ours("count"),
-      peer: try sqlite("count"),
-      goal: .seconds(0.002)
-    )
+    try fetch("fetch-count", "count with an equality", "count", against: sqlite("count"), .seconds(0.002))
   }
 
   func fetchGroup() throws -> BenchmarkCase {
-    BenchmarkCase(
-      name: "fetch-group",
-      title: "group by done with a sum",
-      ours: try ours("group"),
-      peer: try duckDB("group"),
-      goal: .ratio(1),
-      expected: .init(rows: 2)
-    )
+    try fetch("fetch-group", "group by done with a sum", "group", against: duckDB("group"), .ratio(1), rows: 2)
   }
 
   func fetchManyGroups() throws -> BenchmarkCase {
-    BenchmarkCase(
-      name: "fetch-group-many",
-      title: "group by sortOrder with a sum",
-      ours: try ours("group-many"),
-      peer: try duckDB("group-many")
-    )
+    try fetch("fetch-group-many", "group by sortOrder with a sum", "group-many", against: duckDB("group-many"))
   }
 
   func fetchSort() throws -> BenchmarkCase {
-    BenchmarkCase(
-      name: "fetch-sort",
-      title: "sort of all by an integer to ids",
-      ours: try ours("sort"),
-      peer: try sqlite("sort"),
-      goal: .ratio(1),
-      expected: .init(rows: data.rows)
-    )
+    let title = "sort of all by an integer to ids"
+    return try fetch("fetch-sort", title, "sort", against: sqlite("sort"), .ratio(1), rows: data.rows)
   }
 
   func compilePredicate() throws -> BenchmarkCase {

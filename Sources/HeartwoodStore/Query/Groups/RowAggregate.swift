@@ -6,23 +6,23 @@ protocol RowAggregate: Sendable {
   mutating func grow(to count: Int)
   /// Takes the rows, each for the group that its code is the number of.
   mutating func add(_ rows: GroupRows)
-  /// Takes what another of the same aggregate has seen; `codes` are the numbers that its groups have here.
-  mutating func merge(_ other: any RowAggregate, _ codes: [UInt32])
+  /// Takes what another has seen of its group `theirs` for the group `ours`.
+  mutating func merge(_ theirs: Int, of other: Self, into ours: Int)
   /// What is known of a group.
   func accumulator(_ group: Int) -> Accumulator
 }
 
 extension RowAggregate {
-  /// Calls `body` with the other aggregate, each number of a group there, and its number here.
-  func forEachGroup(of other: any RowAggregate, _ codes: [UInt32], _ body: (Self, Int, Int) -> Void) {
+  /// Takes what another of the same aggregate has seen; `codes` are the numbers that its groups have here.
+  mutating func merge(_ other: any RowAggregate, _ codes: [UInt32]) {
     guard let other = other as? Self else { return assertionFailure("Both are of the same aggregate.") }
-    for (theirs, ours) in codes.enumerated() { body(other, theirs, Int(ours)) }
+    for (theirs, ours) in codes.enumerated() { merge(theirs, of: other, into: Int(ours)) }
   }
 }
 
 extension Array {
   /// Appends `element` until there are `count`.
-  fileprivate mutating func grow(to count: Int, with element: Element) {
+  mutating func grow(to count: Int, with element: Element) {
     if self.count < count { append(contentsOf: repeatElement(element, count: count - self.count)) }
   }
 }
@@ -46,25 +46,27 @@ struct RowCount: RowAggregate {
     }
   }
 
-  mutating func merge(_ other: any RowAggregate, _ codes: [UInt32]) {
-    var counts = counts
-    forEachGroup(of: other, codes) { other, theirs, ours in counts[ours] += other.counts[theirs] }
-    self.counts = counts
-  }
+  mutating func merge(_ theirs: Int, of other: Self, into ours: Int) { counts[ours] += other.counts[theirs] }
 
   func accumulator(_ group: Int) -> Accumulator { .count(counts[group]) }
 }
 
+/// The sum of the values of a group, and how many there are.
+private struct Total<Number: AdditiveArithmetic & Sendable>: Sendable {
+  var sum = Number.zero
+  var count: Int64 = 0
+
+  static func += (left: inout Total, right: Total) {
+    left.sum += right.sum
+    left.count += right.count
+  }
+}
+
 /// Sums and averages of integers and booleans.
 struct IntegerSum: RowAggregate {
-  private struct Total {
-    var sum: Int128 = 0
-    var count: Int64 = 0
-  }
-
   let ordinal: Int
   let isAverage: Bool
-  private var totals: [Total] = []
+  private var totals: [Total<Int128>] = []
 
   init(_ ordinal: Int, isAverage: Bool) {
     self.ordinal = ordinal
@@ -94,14 +96,7 @@ struct IntegerSum: RowAggregate {
     }
   }
 
-  mutating func merge(_ other: any RowAggregate, _ codes: [UInt32]) {
-    var totals = totals
-    forEachGroup(of: other, codes) { other, theirs, ours in
-      totals[ours].sum += other.totals[theirs].sum
-      totals[ours].count += other.totals[theirs].count
-    }
-    self.totals = totals
-  }
+  mutating func merge(_ theirs: Int, of other: Self, into ours: Int) { totals[ours] += other.totals[theirs] }
 
   func accumulator(_ group: Int) -> Accumulator {
     var sum = NumberSum()
@@ -112,14 +107,9 @@ struct IntegerSum: RowAggregate {
 
 /// Sums and averages of floating-point numbers.
 struct DoubleSum: RowAggregate {
-  private struct Total {
-    var sum: Double = 0
-    var count: Int64 = 0
-  }
-
   let ordinal: Int
   let isAverage: Bool
-  private var totals: [Total] = []
+  private var totals: [Total<Double>] = []
 
   init(_ ordinal: Int, isAverage: Bool) {
     self.ordinal = ordinal
@@ -138,14 +128,7 @@ struct DoubleSum: RowAggregate {
     }
   }
 
-  mutating func merge(_ other: any RowAggregate, _ codes: [UInt32]) {
-    var totals = totals
-    forEachGroup(of: other, codes) { other, theirs, ours in
-      totals[ours].sum += other.totals[theirs].sum
-      totals[ours].count += other.totals[theirs].count
-    }
-    self.totals = totals
-  }
+  mutating func merge(_ theirs: Int, of other: Self, into ours: Int) { totals[ours] += other.totals[theirs] }
 
   func accumulator(_ group: Int) -> Accumulator {
     var sum = NumberSum()
@@ -173,10 +156,8 @@ struct EvaluatedAggregate: RowAggregate {
     }
   }
 
-  mutating func merge(_ other: any RowAggregate, _ codes: [UInt32]) {
-    var accumulators = accumulators
-    forEachGroup(of: other, codes) { other, theirs, ours in accumulators[ours].merge(other.accumulators[theirs]) }
-    self.accumulators = accumulators
+  mutating func merge(_ theirs: Int, of other: Self, into ours: Int) {
+    accumulators[ours].merge(other.accumulators[theirs])
   }
 
   func accumulator(_ group: Int) -> Accumulator { accumulators[group] }

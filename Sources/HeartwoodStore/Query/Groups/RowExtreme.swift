@@ -6,6 +6,17 @@ import HeartwoodModel
   import Foundation
 #endif
 
+extension Optional where Wrapped: Comparable {
+  /// Becomes `number` where that is less, or greater, than what is known.
+  @inline(__always)
+  fileprivate mutating func take(_ number: Wrapped, isLeast: Bool) {
+    guard let known = self, isLeast ? known <= number : known >= number else {
+      self = number
+      return
+    }
+  }
+}
+
 /// The least or greatest integers.
 struct IntegerExtreme: RowAggregate {
   let ordinal: Int
@@ -17,33 +28,19 @@ struct IntegerExtreme: RowAggregate {
     self.isLeast = isLeast
   }
 
-  mutating func grow(to count: Int) {
-    while best.count < count { best.append(nil) }
-  }
+  mutating func grow(to count: Int) { best.grow(to: count, with: nil) }
 
   mutating func add(_ rows: GroupRows) {
     let view = rows.group.unsafeViews[ordinal]
     best.withUnsafeMutableBufferPointer { best in
       rows.forEachValue(of: ordinal) { code, row in
-        let number = view.unsafeInteger(row)
-        guard let known = best[code], isLeast ? known <= number : known >= number else {
-          best[code] = number
-          return
-        }
+        best[code].take(view.unsafeInteger(row), isLeast: isLeast)
       }
     }
   }
 
-  mutating func merge(_ other: any RowAggregate, _ codes: [UInt32]) {
-    var best = best
-    forEachGroup(of: other, codes) { other, theirs, ours in
-      guard let number = other.best[theirs] else { return }
-      guard let known = best[ours], isLeast ? known <= number : known >= number else {
-        best[ours] = number
-        return
-      }
-    }
-    self.best = best
+  mutating func merge(_ theirs: Int, of other: Self, into ours: Int) {
+    if let number = other.best[theirs] { best[ours].take(number, isLeast: isLeast) }
   }
 
   func accumulator(_ group: Int) -> Accumulator {
@@ -64,34 +61,20 @@ struct DoubleExtreme: RowAggregate {
     self.isLeast = isLeast
   }
 
-  mutating func grow(to count: Int) {
-    while best.count < count { best.append(nil) }
-  }
+  mutating func grow(to count: Int) { best.grow(to: count, with: nil) }
 
   mutating func add(_ rows: GroupRows) {
     let view = rows.group.unsafeViews[ordinal]
     best.withUnsafeMutableBufferPointer { best in
       rows.forEachValue(of: ordinal) { code, row in
         let number = view.kind == .float ? Double(view.unsafeFloat(row)) : view.unsafeDouble(row)
-        if number.isNaN { return }
-        guard let known = best[code], isLeast ? known <= number : known >= number else {
-          best[code] = number
-          return
-        }
+        if !number.isNaN { best[code].take(number, isLeast: isLeast) }
       }
     }
   }
 
-  mutating func merge(_ other: any RowAggregate, _ codes: [UInt32]) {
-    var best = best
-    forEachGroup(of: other, codes) { other, theirs, ours in
-      guard let number = other.best[theirs] else { return }
-      guard let known = best[ours], isLeast ? known <= number : known >= number else {
-        best[ours] = number
-        return
-      }
-    }
-    self.best = best
+  mutating func merge(_ theirs: Int, of other: Self, into ours: Int) {
+    if let number = other.best[theirs] { best[ours].take(number, isLeast: isLeast) }
   }
 
   func accumulator(_ group: Int) -> Accumulator {

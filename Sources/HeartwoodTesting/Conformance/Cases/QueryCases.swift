@@ -25,7 +25,7 @@ extension StoreConformance {
 
   private func comparators(for type: AttributeType) -> ArraySlice<FetchComparison.Comparator> {
     if type == .string { return Self.comparators[...] }
-    return ReferenceMeaning.orderedTypes.contains(type) ? Self.comparators[..<6] : Self.comparators[..<2]
+    return PlainOrder.orderedTypes.contains(type) ? Self.comparators[..<6] : Self.comparators[..<2]
   }
 
   private func findsByPredicates(on type: AttributeType) throws {
@@ -38,7 +38,7 @@ extension StoreConformance {
       for comparator in comparators(for: type) where !value.isNull || comparator.isEquality {
         let condition = FetchComparison(.key(ModelMaker.value), comparator, .constant(value))
         try open.expectFinds(.comparison(condition), "\(comparator.rawValue) a value of type \(type.rawValue)") {
-          ReferenceMeaning.holds($0[ModelMaker.value], comparator, value)
+          PlainOrder.holds($0[ModelMaker.value], comparator, value)
         } among: {
           records
         }
@@ -97,7 +97,7 @@ extension StoreConformance {
 
   private var orderedNames: [String] {
     AttributeType.allCases.filter {
-      capabilities.attributeTypes.contains($0) && ReferenceMeaning.orderedTypes.contains($0)
+      capabilities.attributeTypes.contains($0) && PlainOrder.orderedTypes.contains($0)
     }.map(\.rawValue)
   }
 
@@ -112,7 +112,7 @@ extension StoreConformance {
       for isAscending in [true, false] {
         let keys = [FetchSortDescriptor(name, ascending: isAscending), FetchSortDescriptor(second)]
         let request = FetchRequest<ManagedObject>(entityName: ModelMaker.entity, sortedBy: keys)
-        let expected = ReferenceMeaning.sorted(
+        let expected = PlainOrder.sorted(
           records,
           by: [(isAscending, { $0[name] }), (true, { $0[second] })]
         )
@@ -144,7 +144,7 @@ extension StoreConformance {
     }
     let name = try unwrap(orderedNames.first, "a type whose values have an order")
     let values = try Dictionary(uniqueKeysWithValues: objects.map { ($0, try $0.propertyValue(forKey: name)) })
-    let sorted = ReferenceMeaning.sorted(objects, by: [(true, { values[$0] ?? .null })])
+    let sorted = PlainOrder.sorted(objects, by: [(true, { values[$0] ?? .null })])
     for (offset, limit) in [(0, 5), (3, 7), (sorted.count - 2, 10), (sorted.count + 1, 3), (0, 0), (2, nil)] {
       let request = FetchRequest<ManagedObject>(
         entityName: ModelMaker.entity,
@@ -242,14 +242,14 @@ extension OpenStore {
     let entity = try unwrap(concreteEntities.first, "an entity")
     let attribute = try unwrap(entity.attributes.randomElement(using: &generator), "an attribute")
     let value = try pool(of: attribute.type, seed: 2).randomElement(using: &generator) ?? .null
-    let isOrdered = ReferenceMeaning.orderedTypes.contains(attribute.type) && !value.isNull
+    let isOrdered = PlainOrder.orderedTypes.contains(attribute.type) && !value.isNull
     let comparators: [FetchComparison.Comparator] =
       isOrdered ? [.equalTo, .notEqualTo, .lessThan, .greaterThanOrEqualTo] : [.equalTo, .notEqualTo]
     let comparator = comparators.randomElement(using: &generator) ?? .equalTo
     let name = attribute.name
     return (
       .comparison(FetchComparison(.key(name), comparator, .constant(value))),
-      { ReferenceMeaning.holds($0[name], comparator, value) }
+      { PlainOrder.holds($0[name], comparator, value) }
     )
   }
 }

@@ -95,7 +95,7 @@ extension PlainCondition {
       return PlainOrder.holds(found, .greaterThanOrEqualTo, lower) && PlainOrder.holds(found, .lessThanOrEqualTo, upper)
     case .hasText(let path, let comparator, let text, let ignoresCase):
       guard case .string(let found) = try object.plainValue(path) else { return false }
-      return Self.has(found, comparator, text, ignoresCase)
+      return PlainOrder.has(found, comparator, text, ignoresCase: ignoresCase)
     case .leads(let path, let id):
       return try object.plainValue(path) == (id.map(PropertyValue.toOne) ?? .null)
     case .each(let quantifier, let relationship, let key, let comparator, let value):
@@ -109,27 +109,6 @@ extension PlainCondition {
     case .count(let relationship, let comparator, let count):
       let found = PropertyValue.integer(Int64(try object.plainObjects(relationship).count))
       return PlainOrder.holds(found, comparator, .integer(Int64(count)))
-    }
-  }
-
-  private static func has(
-    _ text: String,
-    _ comparator: FetchComparison.Comparator,
-    _ part: String,
-    _ ignoresCase: Bool
-  ) -> Bool {
-    func scalars(_ text: String) -> [Unicode.Scalar] {
-      // The letters of ASCII are enough: the parts that are looked for have no others.
-      text.unicodeScalars.map { scalar in
-        ignoresCase && ("A"..."Z").contains(scalar) ? Unicode.Scalar(scalar.value + 32) ?? scalar : scalar
-      }
-    }
-    let (whole, wanted) = (scalars(text), scalars(part))
-    guard wanted.count <= whole.count else { return false }
-    switch comparator {
-    case .beginsWith: return whole.starts(with: wanted)
-    case .endsWith: return whole.suffix(wanted.count).elementsEqual(wanted)
-    default: return (0...(whole.count - wanted.count)).contains { whole[$0...].starts(with: wanted) }
     }
   }
 }

@@ -8,6 +8,11 @@ import Heartwood
 
 /// How values of one type compare in predicates and in sorts, in the plainest way.
 enum PlainOrder {
+  /// The types whose values have an order in every store.
+  static let orderedTypes: Set<AttributeType> = [
+    .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .date,
+  ]
+
   /// Whether both are nothing, both no number, or the same value.
   static func areEqual(_ left: PropertyValue, _ right: PropertyValue) -> Bool {
     if isNaN(left) || isNaN(right) { return isNaN(left) && isNaN(right) }
@@ -38,6 +43,9 @@ enum PlainOrder {
     switch comparator {
     case .equalTo: return areEqual(left, right)
     case .notEqualTo: return !areEqual(left, right)
+    case .beginsWith, .endsWith, .contains:
+      guard case .string(let text) = left, case .string(let part) = right else { return false }
+      return has(text, comparator, part, ignoresCase: false)
     default: break
     }
     guard let isBefore = isLess(left, right), let isBehind = isLess(right, left) else { return false }
@@ -48,6 +56,44 @@ enum PlainOrder {
     case .greaterThanOrEqualTo: return !isBefore
     default: return false
     }
+  }
+
+  /// Whether a text begins with, ends with or contains a part.
+  ///
+  /// - Parameter ignoresCase: whether large and small letters of ASCII are the same; the part has no others then.
+  static func has(
+    _ text: String,
+    _ comparator: FetchComparison.Comparator,
+    _ part: String,
+    ignoresCase: Bool
+  ) -> Bool {
+    func scalars(_ text: String) -> [Unicode.Scalar] {
+      text.unicodeScalars.map { scalar in
+        ignoresCase && ("A"..."Z").contains(scalar) ? Unicode.Scalar(scalar.value + 32) ?? scalar : scalar
+      }
+    }
+    let (whole, wanted) = (scalars(text), scalars(part))
+    guard wanted.count <= whole.count else { return false }
+    switch comparator {
+    case .beginsWith: return whole.starts(with: wanted)
+    case .endsWith: return whole.suffix(wanted.count).elementsEqual(wanted)
+    default: return (0...(whole.count - wanted.count)).contains { whole[$0...].starts(with: wanted) }
+    }
+  }
+
+  /// `elements` by `keys`, the first first; those that all keys leave alike stay in their order.
+  static func sorted<Element>(
+    _ elements: [Element],
+    by keys: [(ascending: Bool, value: (Element) -> PropertyValue)]
+  ) -> [Element] {
+    elements.enumerated().sorted { left, right in
+      for key in keys {
+        let (a, b) = (key.value(left.element), key.value(right.element))
+        if comes(a, before: b) { return key.ascending }
+        if comes(b, before: a) { return !key.ascending }
+      }
+      return left.offset < right.offset
+    }.map(\.element)
   }
 
   /// Whether the left value comes first in a sort: nothing before all others, what is no number behind them.

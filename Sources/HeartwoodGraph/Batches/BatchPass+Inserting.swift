@@ -42,6 +42,8 @@ extension BatchPass {
     let empty = BatchRow(entity: entity)
     let toOnes = entity.traits.indices.filter { entity.traits[$0].isToOne && !entity.traits[$0].isTransient }
     let screen = ValueScreen(entity)
+    // What is derived is checked once it has been.
+    let derivedNames = Set(entity.attributes.filter { $0.derivationExpression != nil }.map(\.name))
     let temporary = ObjectIDScope(storeIdentifier: nil, entity: entity)
     var faults = BatchFaults()
     while true {
@@ -52,7 +54,8 @@ extension BatchPass {
       if screen.hasRules
         || zip(row.values, entity.traits).contains(where: { !$1.isTransient && ValueScreen.isSuspect($0, $1) })
       {
-        faults.append(RecordValidation.faults(in: row.values, of: .temporary(in: temporary)))
+        let found = RecordValidation.faults(in: row.values, of: .temporary(in: temporary))
+        faults.append(found.filter { !derivedNames.contains($0.property) })
       }
       try insertion.append(row.values)
     }

@@ -15,16 +15,18 @@ struct BatchPass {
   /// How often a batch is tried where others save in between.
   private static let mostAttempts = 10
 
-  /// Saves what `changes` makes of the store's records as they are now, again and again while others are faster.
+  /// Saves what `changes` makes of the store's records as they are now, with what is derived of it, again and again while others are
+  /// faster.
   func save(
     to store: PersistentStore,
     _ result: inout BatchResult,
     _ changes: () throws -> (ChangeSet, BatchResult)
   ) throws {
     for attempt in 1...Self.mostAttempts {
-      let (set, added) = try changes()
+      var (set, added) = try changes()
       if set.isEmpty { return }
       do {
+        try derive(from: &set, in: store, &added)
         _ = try store.engine.save(set, origin: origin)
       } catch let error as PersistenceError where error.code == .saveConflict && attempt < Self.mostAttempts {
         continue
@@ -34,6 +36,15 @@ struct BatchPass {
       result.updatedObjectIDs.formUnion(added.updatedObjectIDs)
       return
     }
+  }
+
+  /// Puts the derived attributes of what a batch writes, and of what depends on that, among the changes.
+  private func derive(from changes: inout ChangeSet, in store: PersistentStore, _ result: inout BatchResult) throws {
+    guard let derived = try coordinator.derivedAttributes() else { return }
+    var derivation = try BatchDerivation(derived, changes, of: try store.engine.contents(), in: store)
+    try derivation.run()
+    changes = derivation.changes
+    if !result.changes.isEmpty { result.changes.updatedObjectIDs.formUnion(derivation.updatedObjectIDs) }
   }
 
   /// Tells those who listen what was done.

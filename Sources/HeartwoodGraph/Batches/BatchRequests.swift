@@ -17,8 +17,8 @@ public struct BatchResult: Sendable {
   public var objectIDs: Set<ManagedObjectID> {
     changes.insertedObjectIDs.union(changes.deletedObjectIDs).union(updatedObjectIDs)
   }
-  /// The same for ``ManagedObjectContext/mergeChanges(from:)``, with the objects whose relationships a deletion has changed; empty
-  /// unless the request asked for ids.
+  /// The same for ``ManagedObjectContext/mergeChanges(from:)``, with the objects whose relationships or derived attributes have changed
+  /// along with them; empty unless the request asked for ids.
   public internal(set) var changes = ContextChanges(context: nil, name: nil, author: nil)
   /// The records that the request itself has updated.
   var updatedObjectIDs: Set<ManagedObjectID> = []

@@ -25,6 +25,8 @@ public final class PersistentStoreCoordinator: Sendable {
   let objectClasses: ObjectClassMap
   /// What contexts save to the stores.
   let saveBroadcast = ChangeBroadcast()
+  /// The model's derived attributes, once they have been needed.
+  let derivation = Mutex<DerivedAttributes?>(nil)
   private let isClosedFlag = Atomic<Bool>(false)
 
   /// Makes a coordinator without stores.

@@ -1,4 +1,5 @@
 import HeartwoodModel
+import HeartwoodStore
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -7,9 +8,12 @@ import HeartwoodModel
 #endif
 
 /// The derived attributes of a model's entities, checked and ready to be computed.
-struct DerivedAttributes {
+struct DerivedAttributes: Sendable {
+  /// How far a change may go from derived attribute to derived attribute.
+  static var mostRounds: Int { 100 }
+
   /// A derived attribute of an entity.
-  struct Attribute {
+  struct Attribute: Sendable {
     let ordinal: Int
     let type: AttributeType
     let plan: PlanExpression
@@ -18,61 +22,85 @@ struct DerivedAttributes {
   }
 
   /// Those of each entity and its ancestors, by the ordinal of the entity.
-  private let attributes: [Int: [Attribute]]
-  /// What the objects of each entity that declares some depend on.
-  private let dependencies: [FetchDependencies]
+  private var attributes: [Int: [Attribute]] = [:]
+  /// What the objects of each entity that has some depend on, by the ordinal of the entity.
+  private var dependencies: [(entityOrdinal: Int, of: FetchDependencies)] = []
+  private let model: ManagedObjectModel
 
-  /// Nil where the model has none.
-  ///
   /// - Throws: `FetchPredicateError` where an expression does not fit its entity.
-  init?(_ model: ManagedObjectModel, now: Date) throws {
-    var attributes: [Int: [Attribute]] = [:]
-    var dependencies: [FetchDependencies] = []
+  init(_ model: ManagedObjectModel) throws(FetchPredicateError) {
+    self.model = model
     for entity in model.entities {
-      let own = try entity.properties.enumerated().compactMap { ordinal, property in
-        try Self.attribute(property, ordinal, entity, model, now)
-      }
+      let own = try Self.attributes(of: entity, model, now: Date())
       if own.isEmpty { continue }
       attributes[entity.ordinal] = own
-      dependencies.append(FetchDependencies(nil, own.map(\.plan), of: entity, in: model))
+      dependencies.append((entity.ordinal, FetchDependencies(nil, own.map(\.plan), of: entity, in: model)))
     }
-    if attributes.isEmpty { return nil }
-    self.attributes = attributes
-    self.dependencies = dependencies
   }
 
-  private static func attribute(
-    _ property: PropertyDescription,
-    _ ordinal: Int,
-    _ entity: EntityDescription,
+  /// The same with another time for `now()`. O(1) where no attribute depends on it.
+  func at(_ now: Date) throws(FetchPredicateError) -> DerivedAttributes {
+    var result = self
+    for (ordinal, own) in attributes where own.contains(where: \.isTimed) {
+      result.attributes[ordinal] = try Self.attributes(of: model.entities[ordinal], model, now: now)
+    }
+    return result
+  }
+
+  private static func attributes(
+    of entity: EntityDescription,
     _ model: ManagedObjectModel,
-    _ now: Date
-  ) throws(FetchPredicateError) -> Attribute? {
-    guard let attribute = property.attribute, !attribute.isTransient, let expression = attribute.derivationExpression
-    else { return nil }
-    let plan = try PredicateCompiler.compile(expression, for: entity, in: model, now: now)
-    return Attribute(ordinal: ordinal, type: attribute.type, plan: plan, isTimed: expression.applies(.now))
+    now: Date
+  ) throws(FetchPredicateError) -> [Attribute] {
+    var attributes: [Attribute] = []
+    for (ordinal, property) in entity.properties.enumerated() {
+      guard let attribute = property.attribute, !attribute.isTransient,
+        let expression = attribute.derivationExpression
+      else { continue }
+      let plan = try PredicateCompiler.compile(expression, for: entity, in: model, now: now)
+      let isTimed = expression.applies(.now)
+      attributes.append(Attribute(ordinal: ordinal, type: attribute.type, plan: plan, isTimed: isTimed))
+    }
+    return attributes
   }
 }
 
 extension DerivedAttributes {
   func attributes(of entity: EntityDescription) -> [Attribute] { attributes[entity.ordinal] ?? [] }
 
-  /// The saved and new objects whose derived values depend on `object`, which has changed.
-  ///
-  /// Over a relationship without an inverse they are not found.
-  func dependents(of object: ManagedObject, in context: ManagedObjectContext) -> [ManagedObject] {
-    dependencies.flatMap { dependencies in
-      dependencies.trails(to: object)
-        .filter { !object.isUpdated || object.hasChanges(at: $0.ordinals) }
-        .flatMap { dependencies.origins(of: object, $0, in: context) ?? [] }
-    }
+  /// The ways from objects that have derived attributes to what these look at in objects of `entity`.
+  func trails(to entity: EntityDescription) -> [FetchDependencies.Trail] {
+    dependencies.flatMap { $0.of.trails(to: entity) }
+  }
+
+  /// Whether a record of `entity` has to be looked at whose properties with `ordinals` have been written.
+  func isAffected(_ entity: EntityDescription, by ordinals: Set<Int>) -> Bool {
+    let own = attributes(of: entity)
+    if own.contains(where: { $0.isTimed || ordinals.contains($0.ordinal) }) { return true }
+    return dependencies.contains { $0.entityOrdinal == entity.ordinal && !$0.of.ownOrdinals.isDisjoint(with: ordinals) }
+  }
+
+  /// The error of values that do not come to rest.
+  static func neverSettles(_ entityName: String?, _ ids: [ManagedObjectID]) -> PersistenceError {
+    PersistenceError(
+      .saveNeverSettles,
+      "Derived attributes were still changing after \(mostRounds) rounds. They depend on each other in a circle.",
+      context: .init(entity: entityName, objectIDs: ids)
+    )
+  }
+}
+
+extension DerivedAttributes.Attribute {
+  /// The value as the attribute keeps it, where it is another than `old`.
+  func change(of old: PropertyValue, to value: PropertyValue) -> PropertyValue? {
+    let new = value.fitted(to: type)
+    return old == new || old.isNaN && new.isNaN ? nil : new
   }
 }
 
 extension PropertyValue {
   /// The value as a derived attribute of `type` keeps it: numbers without what the type has no room for; nothing where it does not fit.
-  func fitted(to type: AttributeType) -> PropertyValue {
+  fileprivate func fitted(to type: AttributeType) -> PropertyValue {
     if fits(type) { return self }
     let value: PropertyValue =
       switch type {

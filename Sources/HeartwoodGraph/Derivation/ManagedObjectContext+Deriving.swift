@@ -1,33 +1,21 @@
 import HeartwoodModel
 import HeartwoodStore
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 extension ManagedObjectContext {
-  /// How far a change may go from derived attribute to derived attribute.
-  private static var mostDerivations: Int { 100 }
-
   /// Computes the derived attributes of the objects that the next save writes, and of those that depend on them, which it writes then
   /// too.
   ///
   /// - Throws: ``PersistenceError/Code/saveNeverSettles`` where derived attributes depend on each other in a circle and do not come to
   ///   rest; `FetchPredicateError` where an expression does not fit.
   func updateDerivedAttributes() throws {
-    let model = persistentStoreCoordinator.managedObjectModel
-    guard model.hasDerivedAttributes, let derived = try DerivedAttributes(model, now: Date()) else { return }
+    guard let derived = try persistentStoreCoordinator.derivedAttributes() else { return }
     let written = inserted.objects + updated.objects.filter { !$0.isDeleted && $0.hasPersistentChangedValues }
     var changed = written + deleted.objects
     var timed = Set(written)
-    for _ in 0..<Self.mostDerivations {
+    for _ in 0..<DerivedAttributes.mostRounds {
       var targets = ObjectList()
-      for object in changed {
-        targets.append(object)
-        for dependent in derived.dependents(of: object, in: self) { targets.append(dependent) }
-      }
+      for object in changed { targets.append(object) }
+      for object in try dependents(of: changed, derived) { targets.append(object) }
       changed = targets.objects.filter { object in
         guard !object.isDeleted, object.managedObjectContext === self else { return false }
         return object.derive(derived.attributes(of: object.entity), isWritten: timed.contains(object))
@@ -35,13 +23,57 @@ extension ManagedObjectContext {
       if changed.isEmpty { return }
       timed.formUnion(changed)
     }
-    throw PersistenceError(
-      .saveNeverSettles,
-      "Derived attributes were still changing after \(Self.mostDerivations) rounds. They depend on each other in a circle.",
-      context: .init(entity: changed.first?.entity.name, objectIDs: changed.map(\.objectID))
-    )
+    throw DerivedAttributes.neverSettles(changed.first?.entity.name, changed.map(\.objectID))
   }
 }
+
+// MARK: What depends on what
+
+extension ManagedObjectContext {
+  /// The saved and new objects whose derived values depend on objects that have changed.
+  private func dependents(of changed: [ManagedObject], _ derived: DerivedAttributes) throws -> [ManagedObject] {
+    var dependents: [ManagedObject] = []
+    for (_, objects) in Dictionary(grouping: changed, by: \.entity.ordinal) {
+      guard let entity = objects.first?.entity else { continue }
+      for trail in derived.trails(to: entity) {
+        let origins = objects.filter { !$0.isUpdated || $0.hasChanges(at: trail.ordinals) }
+        if origins.isEmpty { continue }
+        dependents += try trail.steps.reversed().reduce(origins) { try owners(of: $0, over: $1) }
+      }
+    }
+    return dependents
+  }
+
+  /// The objects that lead to one of `objects` by a relationship.
+  private func owners(of objects: [ManagedObject], over step: FetchDependencies.Step) throws -> [ManagedObject] {
+    if let inverse = step.inverse { return self.objects(objects.flatMap { $0.value(at: inverse).objectIDs }) }
+    let ids = Set(objects.map(\.objectID))
+    let changed = (inserted.objects + updated.objects).filter { object in
+      object.entity.isKind(of: step.owner)
+        && object.value(at: step.relationship.ordinal).objectIDs.contains(where: ids.contains)
+    }
+    return changed + (try savedOwners(of: ids.filter { !$0.isTemporaryID }, over: step))
+  }
+
+  /// The objects whose records lead to one of `ids`: all records of the entity are looked through.
+  private func savedOwners(
+    of ids: Set<ManagedObjectID>,
+    over step: FetchDependencies.Step
+  ) throws -> [ManagedObject] {
+    if ids.isEmpty { return [] }
+    let comparison = FetchComparison(
+      .key(step.owner.properties[step.relationship.ordinal].name),
+      .in,
+      ids.fetchExpression,
+      modifier: step.relationship.isToMany ? .any : .direct
+    )
+    var request = FetchRequest<ManagedObject>(entityName: step.owner.name, where: .comparison(comparison))
+    request.includesPendingChanges = false
+    return try fetch(request)
+  }
+}
+
+// MARK: Computing
 
 extension ManagedObject {
   /// Computes derived attributes; tells whether one has changed on which others may depend.
@@ -66,8 +98,7 @@ extension ManagedObject {
   }
 
   private final func setDerived(_ value: PropertyValue, _ attribute: DerivedAttributes.Attribute) -> Bool {
-    let (old, new) = (self.value(at: attribute.ordinal), value.fitted(to: attribute.type))
-    if old == new || old.isNaN && new.isNaN { return false }
+    guard let new = attribute.change(of: self.value(at: attribute.ordinal), to: value) else { return false }
     changeUnrecorded(attribute.ordinal, to: new)
     return true
   }

@@ -4,15 +4,26 @@ import HeartwoodModel
 ///
 /// A change of such an object may let another one begin or cease to be found, or take another place, though that has not changed
 /// itself. Those are found by following the relationships back, by their inverses.
-struct FetchDependencies {
+struct FetchDependencies: Sendable {
+  /// One relationship of a way.
+  struct Step: Sendable {
+    /// The entity whose objects have the relationship, those of its subentities included.
+    let owner: EntityDescription
+    let relationship: PlanProperty
+    /// The ordinal of the inverse; nil where there is none.
+    let inverse: Int?
+  }
+
   /// A way over relationships, and what is looked at where it ends.
-  struct Trail {
+  struct Trail: Sendable {
     /// The entity at the end; its subentities count too.
     let destination: EntityDescription
     /// The ordinals of the properties that are looked at.
-    var ordinals: Set<Int>
-    /// The way back, by the ordinals of the inverse relationships; nil where one of them has no inverse.
-    let wayBack: [Int]?
+    let ordinals: Set<Int>
+    /// The relationships, from the tested object on.
+    let steps: [Step]
+    /// Whether the way can be followed back by inverses alone.
+    var hasWayBack: Bool { steps.allSatisfy { $0.inverse != nil } }
   }
 
   /// The objects that depend on others.
@@ -23,6 +34,8 @@ struct FetchDependencies {
   }
 
   private(set) var trails: [Trail] = []
+  /// The ordinals of the tested object's own properties that are looked at.
+  private(set) var ownOrdinals: Set<Int> = []
   /// Whether objects are looked at which no relationship of the tested object leads to.
   private(set) var isOpaque = false
 
@@ -37,6 +50,7 @@ struct FetchDependencies {
     if let predicate { survey.read(predicate) }
     for expression in expressions { _ = survey.read(expression) }
     isOpaque = survey.isOpaque
+    ownOrdinals = survey.reads[[]] ?? []
     for (steps, ordinals) in survey.reads where !steps.isEmpty {
       if let trail = Self.trail(steps, ordinals, entity, model) { trails.append(trail) }
     }
@@ -49,35 +63,30 @@ struct FetchDependencies {
     _ model: ManagedObjectModel
   ) -> Trail? {
     var current = entity
-    var wayBack: [Int]? = []
+    var way: [Step] = []
     for step in steps {
       guard let destination = step.destination else { return nil }
-      let inverse = current.traits[step.ordinal].inverseOrdinal
-      wayBack = inverse.flatMap { inverse in wayBack.map { [inverse] + $0 } }
+      way.append(Step(owner: current, relationship: step, inverse: current.traits[step.ordinal].inverseOrdinal))
       current = model.entities[destination]
     }
-    return Trail(destination: current, ordinals: ordinals, wayBack: wayBack)
+    return Trail(destination: current, ordinals: ordinals, steps: way)
   }
 }
 
 extension FetchDependencies {
   var isEmpty: Bool { trails.isEmpty && !isOpaque }
 
-  /// The ways that end at the entity of `object`.
-  func trails(to object: ManagedObject) -> [Trail] {
-    trails.filter { object.entity.isKind(of: $0.destination) }
+  /// The ways that end at `entity`.
+  func trails(to entity: EntityDescription) -> [Trail] {
+    trails.filter { entity.isKind(of: $0.destination) }
   }
 
   /// The objects from which `trail` leads to `object` now; nil where it has no way back.
   func origins(of object: ManagedObject, _ trail: Trail, in context: ManagedObjectContext) -> [ManagedObject]? {
-    guard let wayBack = trail.wayBack else { return nil }
-    var objects = [object]
-    for inverse in wayBack {
-      var seen: Set<ManagedObjectID> = []
-      let ids = objects.flatMap { $0.value(at: inverse).objectIDs }.filter { seen.insert($0).inserted }
-      objects = ids.compactMap { context.objectIfPresent($0) }
+    guard trail.hasWayBack else { return nil }
+    return trail.steps.reversed().reduce([object]) { objects, step in
+      context.objects(step.inverse.map { inverse in objects.flatMap { $0.value(at: inverse).objectIDs } } ?? [])
     }
-    return objects
   }
 
   /// The objects that depend on those which have unsaved changes in `context`.
@@ -86,12 +95,20 @@ extension FetchDependencies {
     if isOpaque, context.hasChanges { return .unknown }
     var dependents = ObjectList()
     for object in context.updated.objects + context.deleted.objects {
-      for trail in trails(to: object) where object.isDeleted || object.hasChanges(at: trail.ordinals) {
+      for trail in trails(to: object.entity) where object.isDeleted || object.hasChanges(at: trail.ordinals) {
         guard let origins = origins(of: object, trail, in: context) else { return .unknown }
         origins.forEach { dependents.append($0) }
       }
     }
     return .objects(dependents.objects)
+  }
+}
+
+extension ManagedObjectContext {
+  /// The objects of `ids` that are there, each once.
+  func objects(_ ids: [ManagedObjectID]) -> [ManagedObject] {
+    var seen: Set<ManagedObjectID> = []
+    return ids.filter { seen.insert($0).inserted }.compactMap { objectIfPresent($0) }
   }
 }
 

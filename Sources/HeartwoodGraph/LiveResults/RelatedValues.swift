@@ -18,7 +18,7 @@ struct RelatedValues {
   }
 
   private func ordinals(_ object: ManagedObject) -> Set<Int> {
-    dependencies.trails(to: object).reduce(into: []) { $0.formUnion($1.ordinals) }
+    dependencies.trails(to: object.entity).reduce(into: []) { $0.formUnion($1.ordinals) }
   }
 
   private static func values(_ object: ManagedObject, _ ordinals: Set<Int>) -> [Int: PropertyValue] {
@@ -34,7 +34,7 @@ struct RelatedValues {
     in context: ManagedObjectContext
   ) -> [ManagedObject]? {
     if dependencies.isOpaque { return nil }
-    let trails = dependencies.trails(to: object)
+    let trails = dependencies.trails(to: object.entity)
     if trails.isEmpty { return [] }
     let changed = changes(of: object, isRenewal: isRenewal)
     var dependents: [ManagedObject] = []

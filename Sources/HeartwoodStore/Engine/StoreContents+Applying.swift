@@ -3,6 +3,8 @@ package import HeartwoodModel
 extension StoreContents {
   /// What became of a change set that was applied.
   package struct AppliedChanges {
+    /// All of them by column.
+    package let columns: ColumnChanges
     /// The permanent ids of the inserted records, by those that they came with.
     package let permanentIDs: [ManagedObjectID: ManagedObjectID]
     /// The rows of the inserted records of each entity, by ordinal, in the order of the change set.
@@ -34,13 +36,18 @@ extension StoreContents {
         )
       }
     )
+    let columns = changes.byColumn.appending(resolution.columns)
     let application = try ChangeApplication(
-      changes.byColumn.appending(resolution.columns),
+      columns,
       contents: self,
       conflicts: resolution.conflicts,
       contestedEntities: []
     )
     self = application.contents
-    return AppliedChanges(permanentIDs: resolution.permanentIDs, insertedRows: application.insertedRows)
+    return AppliedChanges(
+      columns: columns,
+      permanentIDs: resolution.permanentIDs,
+      insertedRows: application.insertedRows
+    )
   }
 }

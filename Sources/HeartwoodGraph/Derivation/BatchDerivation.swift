@@ -1,0 +1,281 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// Computes the derived attributes of the records that a batch writes, and of those that depend on them, on tables.
+///
+/// The batch's changes are made in copies of the tables; what is derived there is put among the changes.
+struct BatchDerivation {
+  /// Records of one entity that have been written.
+  struct WrittenRows {
+    let entity: EntityDescription
+    let rows: [RowID]
+    /// The properties that may have other values than before; nil where records were inserted or deleted.
+    let ordinals: Set<Int>?
+    var areDeleted = false
+  }
+
+  private let derived: DerivedAttributes
+  /// The records without the batch.
+  private let before: StoreContents
+  /// The records with the batch, and with what has been derived so far.
+  private var after: StoreContents
+  private let applied: StoreContents.AppliedChanges
+  /// The rows whose time of writing is that of the batch, by entity ordinal.
+  private var timedRows: [Int: Set<RowID>] = [:]
+  /// What has been derived of records that there were before, by entity ordinal and group.
+  private var updates: [Int: [Int: UpdatedGroup]] = [:]
+  /// The rows that have been looked at, of entities in which not every derived value will do, by entity ordinal.
+  private var checkedRows: [Int: Set<RowID>] = [:]
+
+  /// - Parameters:
+  ///   - contents: the records of the store without the batch.
+  ///   - store: the store.
+  /// - Throws: ``PersistenceError/Code/saveConflict`` where records are other than the changes were made on.
+  init(_ derived: DerivedAttributes, _ changes: ChangeSet, of contents: StoreContents, in store: PersistentStore) throws
+  {
+    self.derived = derived
+    before = contents
+    after = contents
+    applied = try after.apply(changes, typeDescription: store.typeDescription)
+  }
+
+  /// Computes all there is to compute.
+  ///
+  /// - Throws: ``PersistenceError/Code/saveNeverSettles``; ``PersistenceError/Code/validationFailed`` where a value breaks a rule.
+  mutating func run() throws(PersistenceError) {
+    var written = writtenRows
+    for rows in written where !rows.areDeleted { note(rows) }
+    for _ in 0..<DerivedAttributes.mostRounds {
+      written = derive(targets(of: written))
+      if written.isEmpty { return try check() }
+      for rows in written { note(rows) }
+    }
+    throw DerivedAttributes.neverSettles(written.first?.entity.name, [])
+  }
+
+  private mutating func note(_ written: WrittenRows) {
+    guard derived.attributes(of: written.entity).contains(where: \.isTimed) else { return }
+    timedRows[written.entity.ordinal, default: []].formUnion(written.rows)
+  }
+
+  /// What the batch itself has written.
+  private var writtenRows: [WrittenRows] {
+    let inserted = applied.insertedRows.sorted { $0.key < $1.key }.map { ordinal, rows in
+      WrittenRows(entity: before.model.entities[ordinal], rows: Array(rows), ordinals: nil)
+    }
+    let updated = applied.columns.updates.flatMap { update in
+      update.groups.map { group in
+        WrittenRows(
+          entity: update.entity,
+          rows: group.rows.map { RowID(group: group.group, row: Int($0)) },
+          ordinals: Set(group.columns.indices.filter { group.columns[$0] != nil })
+        )
+      }
+    }
+    let deleted = applied.columns.deletions.map { deletion in
+      WrittenRows(entity: deletion.entity, rows: deletion.rows, ordinals: nil, areDeleted: true)
+    }
+    return inserted + updated + deleted
+  }
+}
+
+// MARK: What depends on what
+
+extension BatchDerivation {
+  /// The rows whose derived attributes may have other values now, by entity ordinal.
+  private func targets(of written: [WrittenRows]) -> [Int: Set<RowID>] {
+    var targets: [Int: Set<RowID>] = [:]
+    for rows in written {
+      if !rows.areDeleted, rows.ordinals.map({ derived.isAffected(rows.entity, by: $0) }) ?? true {
+        targets[rows.entity.ordinal, default: []].formUnion(rows.rows)
+      }
+      let tables = rows.areDeleted ? before.queryTables : after.queryTables
+      for trail in derived.trails(to: rows.entity)
+      where rows.ordinals.map({ !$0.isDisjoint(with: trail.ordinals) }) ?? true {
+        for subject in origins(of: rows, trail, in: tables) {
+          targets[subject.entityOrdinal, default: []].insert(subject.row)
+        }
+      }
+    }
+    return targets
+  }
+
+  /// The records from which a way leads to some that have been written.
+  private func origins(
+    of written: WrittenRows,
+    _ trail: FetchDependencies.Trail,
+    in tables: QueryTables
+  ) -> Set<QueryTables.Subject> {
+    let subjects = Set(written.rows.map { QueryTables.Subject(entityOrdinal: written.entity.ordinal, row: $0) })
+    return trail.steps.reversed().reduce(subjects) { subjects, step in
+      if let inverse = step.inverse { return tables.destinations(of: subjects, over: inverse) }
+      return tables.owners(of: subjects, over: step, in: before.model)
+    }
+  }
+}
+
+extension StoreContents {
+  fileprivate var queryTables: QueryTables { QueryTables(tables: tables, scopes: scopes) }
+}
+
+extension QueryTables {
+  private static let subjectsPerTask = 1 << 12
+
+  /// The records to which a relationship of `subjects` leads; on all processors where they are many.
+  fileprivate func destinations(of subjects: Set<Subject>, over ordinal: Int) -> Set<Subject> {
+    let all = Array(subjects)
+    let parts = Parallel.map((all.count + Self.subjectsPerTask - 1) / Self.subjectsPerTask) { task in
+      let part = all[(task * Self.subjectsPerTask)..<min(all.count, (task + 1) * Self.subjectsPerTask)]
+      return Set(part.lazy.flatMap { value(ordinal, of: $0).objectIDs }).compactMap { subject($0) }
+    }
+    return Set(parts.joined())
+  }
+
+  /// The records from which a relationship without an inverse leads to one of `subjects`: all of the entity are looked through.
+  fileprivate func owners(
+    of subjects: Set<Subject>,
+    over step: FetchDependencies.Step,
+    in model: ManagedObjectModel
+  ) -> Set<Subject> {
+    let ids = subjects.compactMap { objectID(of: $0).map { PlanValue.one(.toOne($0)) } }
+    let comparison = PlanComparison(
+      left: .property(of: .subject, step.relationship),
+      comparator: .in,
+      right: .constant(.many(ids)),
+      modifier: step.relationship.isToMany ? .any : .direct,
+      options: [],
+      pattern: nil
+    )
+    var owners: Set<Subject> = []
+    for entity in model.concreteEntities(under: step.owner) {
+      guard !ids.isEmpty, let table = table(entity.ordinal) else { continue }
+      let rows = TableQuery(self, table, where: .comparison(comparison)).rows()
+      owners.formUnion(rows.map { Subject(entityOrdinal: entity.ordinal, row: $0) })
+    }
+    return owners
+  }
+}
+
+// MARK: Computing
+
+extension BatchDerivation {
+  /// Computes the derived attributes of rows; returns those that have changed.
+  private mutating func derive(_ targets: [Int: Set<RowID>]) -> [WrittenRows] {
+    let tables = after.queryTables
+    return targets.sorted { $0.key < $1.key }.compactMap { ordinal, rows in
+      let entity = before.model.entities[ordinal]
+      let table = after.tables[ordinal]
+      let attributes = derived.attributes(of: entity)
+      let live = rows.filter(table.isLive).sorted { $0.rawValue < $1.rawValue }
+      if attributes.isEmpty || live.isEmpty { return nil }
+      if entity.asksMuch(of: attributes) { checkedRows[ordinal, default: []].formUnion(live) }
+      return put(changes(of: live, attributes, ordinal, tables), into: entity)
+    }
+  }
+
+  /// What derived attributes have to become.
+  private func changes(
+    of rows: [RowID],
+    _ attributes: [DerivedAttributes.Attribute],
+    _ entityOrdinal: Int,
+    _ tables: QueryTables
+  ) -> [NodeTable.RowUpdate] {
+    let (settled, timed) = (attributes.filter { !$0.isTimed }, attributes.filter(\.isTimed))
+    let values = tables.values(settled.map(\.plan), of: rows, entityOrdinal: entityOrdinal)
+    let evaluator = PredicateEvaluator(tables)
+    return rows.enumerated().compactMap { index, row in
+      let subject = QueryTables.Subject(entityOrdinal: entityOrdinal, row: row)
+      var changes: [(ordinal: Int, value: PropertyValue)] = []
+      func derive(_ attribute: DerivedAttributes.Attribute, _ value: PropertyValue) {
+        let change = attribute.change(of: tables.value(attribute.ordinal, of: subject), to: value)
+        if let change { changes.append((attribute.ordinal, change)) }
+      }
+      for (place, attribute) in settled.enumerated() { derive(attribute, values[index * settled.count + place]) }
+      // The time of a save is that of what is saved.
+      if !changes.isEmpty || timedRows[entityOrdinal]?.contains(row) ?? false {
+        for attribute in timed { derive(attribute, evaluator.value(attribute.plan, subject).scalar) }
+      }
+      return changes.isEmpty ? nil : NodeTable.RowUpdate(row: row, values: changes)
+    }
+  }
+
+  /// Makes changes; nil where there are none.
+  private mutating func put(_ changes: [NodeTable.RowUpdate], into entity: EntityDescription) -> WrittenRows? {
+    if changes.isEmpty { return nil }
+    let old = before.tables[entity.ordinal]
+    after.tables[entity.ordinal].update(changes)
+    for group in old.grouped(changes.filter { old.isLive($0.row) }) {
+      let merged = updates[entity.ordinal]?[group.group]?.merging(group) ?? group
+      updates[entity.ordinal, default: [:]][group.group] = merged
+    }
+    let ordinals = Set(changes.lazy.flatMap { $0.values.map(\.ordinal) })
+    return WrittenRows(entity: entity, rows: changes.map(\.row), ordinals: ordinals)
+  }
+}
+
+// MARK: Results
+
+extension BatchDerivation {
+  private func check() throws(PersistenceError) {
+    var faults = BatchFaults()
+    for (ordinal, rows) in checkedRows {
+      let table = after.tables[ordinal]
+      let tables = after.queryTables
+      for row in rows.sorted(by: { $0.rawValue < $1.rawValue }) {
+        let id = after.objectID(table.reference(row), of: table.entity)
+        for attribute in derived.attributes(of: table.entity) {
+          let value = tables.value(attribute.ordinal, of: .init(entityOrdinal: ordinal, row: row))
+          faults.append(RecordValidation.faults(in: value, at: attribute.ordinal, of: id))
+        }
+      }
+    }
+    try faults.check()
+  }
+
+  /// The ids of the records that there were before and that have other derived values now.
+  var updatedObjectIDs: Set<ManagedObjectID> {
+    var ids: Set<ManagedObjectID> = []
+    for (ordinal, groups) in updates {
+      for group in groups.values {
+        ids.formUnion(
+          group.rows.map { ManagedObjectID(scope: before.scopes[ordinal], reference: group.base.reference(Int($0))) }
+        )
+      }
+    }
+    return ids
+  }
+
+  /// The batch's changes, and with them what was derived.
+  var changes: ChangeSet {
+    var columns = applied.columns
+    for (ordinal, derived) in updates {
+      let own = columns.updates.filter { $0.entity.ordinal == ordinal }.flatMap(\.groups)
+      let merged = own.reduce(into: [:]) { $0[$1.group] = $1 }.merging(derived) { $0.merging($1) }
+      columns.updates.removeAll { $0.entity.ordinal == ordinal }
+      columns.updates.append(
+        UpdatedRows(
+          entity: before.model.entities[ordinal],
+          groups: merged.values.sorted { $0.group < $1.group }
+        )
+      )
+    }
+    var rows = applied.insertedRows.mapValues { $0.makeIterator() }
+    columns.insertions = columns.insertions.map { insertion in
+      let ordinal = insertion.entity.ordinal
+      guard var own = rows[ordinal] else { return insertion }
+      defer { rows[ordinal] = own }
+      let ordinals = derived.attributes(of: insertion.entity).map(\.ordinal)
+      return insertion.replacing(ordinals, with: after.tables[ordinal], at: &own)
+    }
+    return ChangeSet(byColumn: columns)
+  }
+}
+
+extension EntityDescription {
+  /// Whether there are values that a derived attribute must not have.
+  fileprivate func asksMuch(of attributes: [DerivedAttributes.Attribute]) -> Bool {
+    attributes.contains { attribute in
+      !traits[attribute.ordinal].isOptional || ruledAttributes.contains { $0.ordinal == attribute.ordinal }
+    }
+  }
+}

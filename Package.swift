@@ -17,6 +17,7 @@ let package = Package(
   products: [
     .library(name: "Heartwood", targets: ["Heartwood"]),
     .library(name: "HeartwoodWrappers", targets: ["HeartwoodWrappers"]),
+    .library(name: "HeartwoodSQLite", targets: ["HeartwoodSQLite"]),
     .library(name: "HeartwoodTesting", targets: ["HeartwoodTesting"]),
     .executable(name: "heartwood", targets: ["HeartwoodTool"]),
   ],
@@ -24,6 +25,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    // Its system library is SQLite: libsqlite3-dev on Debian and Ubuntu, part of macOS.
+    .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
   ],
   targets: [
     .systemLibrary(
@@ -63,6 +66,15 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    .target(
+      name: "HeartwoodSQLite",
+      dependencies: [
+        "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel", "CZlib",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
+      swiftSettings: settings
+    ),
     .target(name: "HeartwoodGeneration", dependencies: ["HeartwoodModel"], swiftSettings: settings),
     .target(name: "HeartwoodTesting", dependencies: ["Heartwood"], swiftSettings: settings),
     .executableTarget(
@@ -82,6 +94,14 @@ let package = Package(
       name: "HeartwoodWrappersTests",
       dependencies: [
         "Heartwood", "HeartwoodStore", "HeartwoodWrappers", .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "HeartwoodSQLiteTests",
+      dependencies: [
+        "HeartwoodSQLite", "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting", "CZlib",
+        .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: settings
     ),

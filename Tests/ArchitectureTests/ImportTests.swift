@@ -17,6 +17,7 @@ import Testing
       "HeartwoodFormats",
     ],
     "HeartwoodWrappers": ["HeartwoodModel", "HeartwoodStore", "CZlib"],
+    "HeartwoodSQLite": ["HeartwoodModel", "HeartwoodStore", "HeartwoodFormats", "CZlib"],
     "CLibXML2": [],
     "CZlib": [],
   ]

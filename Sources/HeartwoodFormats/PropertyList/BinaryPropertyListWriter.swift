@@ -44,7 +44,7 @@ struct BinaryPropertyListWriter {
     let names = schema.entities.reduce(schema.model.entities.count) { $0 + $1.properties.count + 1 }
     let limit = recordObjects + PropertyListObjects.count(metadata) + names + Self.frameObjectCount
     let width = BinaryObjectBuffer.referenceWidth(limit)
-    try output.write("bplist00")
+    try output.write(PropertyListFormat.binaryHeader)
     var written: [Written] = []
 
     var head = BinaryObjectBuffer(firstNumber: 0, referenceWidth: width, capacity: 1 << 16)
@@ -153,20 +153,27 @@ struct BinaryPropertyListWriter {
     let offsetWidth = BinaryObjectBuffer.referenceWidth(tableOffset)
     var count = 0
     for part in written {
-      try output.write(Self.table(part, width: offsetWidth))
+      try output.write(Self.table(part.offsets, movedBy: part.offset, width: offsetWidth))
       count += part.offsets.count / 4
     }
-    var trailer = TextBuffer(capacity: 32)
-    trailer.append([0, 0, 0, 0, 0, 0, UInt8(offsetWidth), UInt8(width)])
-    for number in [count, root, tableOffset] { trailer.append(bigEndian: UInt64(number)) }
-    try output.write(trailer.bytes)
+    try output.write(Self.trailer(count: count, root: root, tableOffset: tableOffset, referenceWidth: width))
   }
 
-  private static func table(_ part: Written, width: Int) -> ByteSlice {
-    let count = part.offsets.count / 4
+  /// The end of a file, which tells where all is and how wide the numbers are.
+  static func trailer(count: Int, root: Int, tableOffset: Int, referenceWidth: Int) -> ByteSlice {
+    var trailer = TextBuffer(capacity: 32)
+    let offsetWidth = BinaryObjectBuffer.referenceWidth(tableOffset)
+    trailer.append([0, 0, 0, 0, 0, 0, UInt8(offsetWidth), UInt8(referenceWidth)])
+    for number in [count, root, tableOffset] { trailer.append(bigEndian: UInt64(number)) }
+    return trailer.sealed()
+  }
+
+  /// Where objects begin, those of a block that is at `start`.
+  static func table(_ offsets: ByteSlice, movedBy start: Int, width: Int) -> ByteSlice {
+    let count = offsets.count / 4
     var table = TextBuffer(capacity: count * width)
     for index in 0..<count {
-      let offset = part.offset + Int(part.offsets.unsafeBytes.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self))
+      let offset = start + Int(offsets.unsafeBytes.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self))
       switch width {
       case 1: table.append(UInt8(truncatingIfNeeded: offset))
       case 2: table.append(bigEndian: UInt16(truncatingIfNeeded: offset))
@@ -191,7 +198,9 @@ enum PropertyListObjects {
   }
 
   /// The number of the value's object.
-  static func append(_ value: MetadataValue, to buffer: inout BinaryObjectBuffer) -> Int {
+  ///
+  /// - Parameter wraps: whether a dictionary that could be taken for a wrapping is wrapped itself, as in files of Heartwood's own form.
+  static func append(_ value: MetadataValue, wraps: Bool = true, to buffer: inout BinaryObjectBuffer) -> Int {
     switch value {
     case .string(let text): return buffer.append(string: text)
     case .integer(let number): return buffer.append(integer: number)
@@ -201,19 +210,23 @@ enum PropertyListObjects {
     case .binary(let data): return data.withUnsafeBytes { buffer.append(data: $0) }
     case .array(let values):
       var numbers: [Int] = []
-      for value in values { numbers.append(append(value, to: &buffer)) }
+      for value in values { numbers.append(append(value, wraps: wraps, to: &buffer)) }
       return buffer.append(array: numbers)
     case .dictionary(let members):
-      let dictionary = append(members, to: &buffer)
-      guard PropertyListWrapping.needsWrapping(members) else { return dictionary }
+      let dictionary = append(members, wraps: wraps, to: &buffer)
+      guard wraps, PropertyListWrapping.needsWrapping(members) else { return dictionary }
       return buffer.append(dictionary: [(buffer.append(string: PropertyListWrapping.dictionary), dictionary)])
     }
   }
 
-  private static func append(_ members: [String: MetadataValue], to buffer: inout BinaryObjectBuffer) -> Int {
+  private static func append(
+    _ members: [String: MetadataValue],
+    wraps: Bool,
+    to buffer: inout BinaryObjectBuffer
+  ) -> Int {
     var numbers: [(key: Int, value: Int)] = []
     for (key, value) in members.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
-      numbers.append((buffer.append(string: key), append(value, to: &buffer)))
+      numbers.append((buffer.append(string: key), append(value, wraps: wraps, to: &buffer)))
     }
     return buffer.append(dictionary: numbers)
   }

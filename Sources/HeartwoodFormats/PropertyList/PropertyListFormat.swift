@@ -17,6 +17,8 @@ enum PropertyListFormat {
   static let entityKey = "$entity"
 
   static let binaryMagic = Array("bplist0".utf8)
+  /// What a file begins with that is written here.
+  static let binaryHeader = "bplist00"
 }
 
 /// The two ways in which a property list is written.

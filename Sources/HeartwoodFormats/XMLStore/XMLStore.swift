@@ -48,7 +48,7 @@ public final class XMLStore: AtomicStore {
     guard let header = reader.header else { return }
     loader.metadata = XMLMetadata.metadata(header)
     loader.nextReferenceNumber = header.nextObjectID
-    loader.attachment = XMLMetadata.memory(header)
+    loader.attachment = CoreDataMetadata.Form(header.metadata)
     for table in try reader.tables() { loader.setTable(table) }
   }
 
@@ -62,9 +62,9 @@ public final class XMLStore: AtomicStore {
 
   /// Writes the file, record by record. O(bytes).
   public func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
-    let memory = contents.attachment as? XMLMemory ?? XMLMemory()
-    try XMLWriter(schema: schema, contents: contents, memory: memory).write(to: output)
-    contents.attachment = memory
+    let form = contents.attachment as? CoreDataMetadata.Form ?? CoreDataMetadata.Form()
+    try XMLWriter(schema: schema, contents: contents, form: form).write(to: output)
+    contents.attachment = form
   }
 }
 
@@ -85,7 +85,7 @@ extension XMLStore {
   /// Reads the model that is kept in the metadata; nil where there is none, as in files that Core Data made, or where another program
   /// has since written the file with another model.
   public static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
-    try XMLMetadata.model(try XMLDatabaseHandler.header(of: file, options: options))
+    try CoreDataMetadata.model(try XMLDatabaseHandler.header(of: file, options: options).metadata)
   }
 
   /// Makes a model of the elements of a file that holds none. The names of properties are in small letters, everything is optional, and

@@ -14,7 +14,7 @@ struct XMLWriter {
 
   let schema: XMLSchema
   let contents: StoreContents
-  let memory: XMLMemory
+  let form: CoreDataMetadata.Form
 
   func write(to output: StoreOutput) throws {
     try writeHeader(to: output)
@@ -30,7 +30,8 @@ struct XMLWriter {
     buffer.append("        <UUID>\(contents.metadata.identifier.uuidString)</UUID>\n")
     buffer.append("        <nextObjectID>\(nextObjectID)</nextObjectID>\n")
     buffer.append("        <metadata>\n            <plist version=\"1.0\">\n")
-    let list = MetadataValue.dictionary(try XMLMetadata.members(of: contents, memory: memory))
+    let members = try CoreDataMetadata.members(of: contents.metadata, model: contents.model, form: form)
+    let list = MetadataValue.dictionary(members)
     var writer = PropertyListTextWriter(indent: "    ", dataIndent: "\t\t", depth: 4)
     writer.append(list, to: &buffer)
     buffer.append("            </plist>\n        </metadata>\n    </databaseInfo>\n")

@@ -3,7 +3,7 @@ extension PersistenceError {
   public struct Code: Sendable, Hashable {
     private enum Kind: String {
       case storeTypeUnknown, storeTypeAlreadyRegistered, storeTypeUndetermined
-      case storeNotOpen, storeAlreadyOpen, storeReadOnly
+      case storeNotOpen, storeAlreadyOpen, storeReadOnly, storeBusy
       case fileNotFound, fileExists, fileReadFailed, fileWriteFailed, fileChangedOnDisk
       case fileCorrupt, fileMalformed, fileFormatUnsupported
       case modelIncompatible, modelMissing
@@ -30,6 +30,8 @@ extension PersistenceError {
     public static let storeAlreadyOpen = Code(kind: .storeAlreadyOpen)
     /// The store was opened for reading only.
     public static let storeReadOnly = Code(kind: .storeReadOnly)
+    /// Another process held the file for longer than the store waits. Nothing was changed; try again.
+    public static let storeBusy = Code(kind: .storeBusy)
     /// There is no such file.
     public static let fileNotFound = Code(kind: .fileNotFound)
     /// There is a file where none was expected.

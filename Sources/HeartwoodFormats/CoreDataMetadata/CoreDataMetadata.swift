@@ -1,0 +1,116 @@
+package import HeartwoodModel
+package import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+/// The metadata of a store as Core Data keeps them: one dictionary, in which the application's keys stand beside Core Data's.
+package enum CoreDataMetadata {
+  /// What a file tells about its form that a save keeps.
+  package struct Form: Sendable {
+    /// Whether the metadata has the digest that newer versions of Core Data write.
+    package var hasDigest: Bool
+    /// Whether it has the checksum of still newer ones.
+    package var hasChecksum: Bool
+
+    package init(hasDigest: Bool = false, hasChecksum: Bool = false) {
+      self.hasDigest = hasDigest
+      self.hasChecksum = hasChecksum
+    }
+
+    package init(_ members: [String: MetadataValue]) {
+      self.init(hasDigest: members[Key.digest] != nil, hasChecksum: members[Key.checksum] != nil)
+    }
+  }
+
+  private enum Key {
+    static let hashes = "NSStoreModelVersionHashes"
+    static let hashesVersion = "NSStoreModelVersionHashesVersion"
+    static let identifiers = "NSStoreModelVersionIdentifiers"
+    static let digest = "NSStoreModelVersionHashesDigest"
+    static let checksum = "NSStoreModelVersionChecksumKey"
+    static let type = "NSStoreType"
+    static let identifier = "NSStoreUUID"
+    /// The model as JSON. Core Data takes it for a key of the application's own, and keeps it.
+    static let model = "HeartwoodModel"
+
+    static let reserved: Set<String> = [hashes, hashesVersion, identifiers, digest, checksum, type, identifier, model]
+  }
+
+  private static let hashesVersion: Int64 = 3
+
+  // MARK: Reading
+
+  /// What the dictionary says; all keys but those that have a meaning here are taken for the application's.
+  package static func metadata(
+    _ members: [String: MetadataValue],
+    identifier: UUID,
+    storeType: StoreType
+  ) -> StoreMetadata {
+    StoreMetadata(
+      identifier: identifier,
+      storeType: storeType,
+      modelVersionHashes: hashes(members),
+      modelVersionIdentifiers: identifiers(members),
+      userInfo: members.filter { !Key.reserved.contains($0.key) }
+    )
+  }
+
+  private static func hashes(_ members: [String: MetadataValue]) -> [String: Data] {
+    guard case .dictionary(let hashes) = members[Key.hashes] else { return [:] }
+    return hashes.compactMapValues { if case .binary(let hash) = $0 { hash } else { nil } }
+  }
+
+  private static func identifiers(_ members: [String: MetadataValue]) -> [String] {
+    guard case .array(let values) = members[Key.identifiers] else { return [] }
+    return values.compactMap { if case .string(let text) = $0 { text } else { nil } }
+  }
+
+  /// The model that the metadata hold, or nil where there is none, or where it is not the one that the records were last written with:
+  /// another program keeps the key and does not know what it means.
+  package static func model(_ members: [String: MetadataValue]) throws -> ManagedObjectModel? {
+    guard case .string(let text) = members[Key.model] else { return nil }
+    let model = try ManagedObjectModel(encoded: Data(text.utf8))
+    let isSame = hashes(members).allSatisfy { model.entity(named: $0.key)?.versionHash == $0.value }
+    return isSame ? model : nil
+  }
+
+  // MARK: Writing
+
+  /// The dictionary of a store that is written with `model`, without the type and the identifier of the store.
+  package static func members(
+    of metadata: StoreMetadata,
+    model: ManagedObjectModel,
+    form: Form
+  ) throws -> [String: MetadataValue] {
+    var members = metadata.userInfo
+    members[Key.hashes] = .dictionary(metadata.modelVersionHashes.mapValues(MetadataValue.binary))
+    members[Key.hashesVersion] = .integer(hashesVersion)
+    members[Key.identifiers] = .array(metadata.modelVersionIdentifiers.map(MetadataValue.string))
+    members[Key.model] = .string(String(decoding: try model.encoded(), as: UTF8.self))
+    // They are of all entities, so they would be wrong for a part of them.
+    if metadata.modelVersionHashes.count == model.entities.count {
+      if form.hasDigest { members[Key.digest] = .string(model.versionHashesDigest) }
+      if form.hasChecksum { members[Key.checksum] = .string(model.versionChecksum) }
+    }
+    return members
+  }
+
+  /// The dictionary with the type of the store in it, where the file tells it nowhere else.
+  package static func noting(_ storeType: StoreType, in members: [String: MetadataValue]) -> [String: MetadataValue] {
+    members.merging([Key.type: .string(storeType.rawValue)]) { $1 }
+  }
+
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` where the application uses a key that has a meaning of its own.
+  package static func validate(_ userInfo: [String: MetadataValue], storeType: StoreType) throws(PersistenceError) {
+    guard let key = userInfo.keys.filter(Key.reserved.contains).min() else { return }
+    throw PersistenceError(
+      .valueUnsupported,
+      "The key \(key) of the metadata has a meaning of its own in a store of type \(storeType). Choose another.",
+      context: .init(storeType: storeType)
+    )
+  }
+}

@@ -1,0 +1,54 @@
+import GRDB
+import HeartwoodStore
+
+/// SQLite's errors as Heartwood's.
+enum SQLiteFailure {
+  /// What `error` means for the file at `path`. Errors that are Heartwood's already stay as they are.
+  static func error(_ error: any Error, path: String) -> PersistenceError {
+    if let error = error as? PersistenceError { return error }
+    let context = PersistenceError.Context(path: path, storeType: .sqlite)
+    guard let failure = error as? DatabaseError else {
+      return PersistenceError(.fileReadFailed, "\(error)", context: context)
+    }
+    let (code, message) = meaning(failure)
+    return PersistenceError(code, message, context: context, underlyingError: failure)
+  }
+
+  private static func meaning(_ error: DatabaseError) -> (PersistenceError.Code, String) {
+    let detail = error.message.map { " (\($0))" } ?? ""
+    switch error.resultCode {
+    case .SQLITE_NOTADB: return (.fileMalformed, "The file is no SQLite database, or it is encrypted.")
+    case .SQLITE_CORRUPT: return (.fileCorrupt, "The database is damaged\(detail). Go back to a backup.")
+    case .SQLITE_BUSY, .SQLITE_LOCKED:
+      return (.storeBusy, "Another process or connection holds the file. Nothing was changed. Try again later.")
+    case .SQLITE_FULL: return (.fileWriteFailed, "The disk is full. Nothing was changed. Make room and try again.")
+    case .SQLITE_READONLY:
+      return (
+        .storeReadOnly,
+        "The file or its folder cannot be written\(detail). Change its permissions, or open the store for reading."
+      )
+    case .SQLITE_CANTOPEN:
+      return (
+        .fileReadFailed,
+        "The file, or one beside it that SQLite needs, cannot be opened\(detail). Look at the permissions."
+      )
+    case .SQLITE_PERM, .SQLITE_AUTH: return (.fileReadFailed, "The file must not be used\(detail).")
+    case .SQLITE_IOERR: return (ioCode(error), "The system could not read or write the file\(detail).")
+    case .SQLITE_NOMEM: return (.fileReadFailed, "There is no memory left for SQLite.")
+    case .SQLITE_TOOBIG: return (.valueUnsupported, "A value is too large for SQLite: a billion bytes are the most.")
+    case .SQLITE_CONSTRAINT: return (.constraintConflict, "The database does not allow the change\(detail).")
+    case .SQLITE_ERROR, .SQLITE_SCHEMA, .SQLITE_FORMAT:
+      return (.fileMalformed, "The database has not the form that was expected\(detail).")
+    default: return (.fileReadFailed, "SQLite failed with the code \(error.extendedResultCode.rawValue)\(detail).")
+    }
+  }
+
+  private static func ioCode(_ error: DatabaseError) -> PersistenceError.Code {
+    switch error.extendedResultCode {
+    case .SQLITE_IOERR_WRITE, .SQLITE_IOERR_FSYNC, .SQLITE_IOERR_DIR_FSYNC, .SQLITE_IOERR_TRUNCATE,
+      .SQLITE_IOERR_DELETE:
+      .fileWriteFailed
+    default: .fileReadFailed
+    }
+  }
+}

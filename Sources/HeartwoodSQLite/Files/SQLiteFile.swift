@@ -1,0 +1,188 @@
+package import GRDB
+package import HeartwoodStore
+
+/// An open database: a connection that writes, and one that reads, which in write-ahead mode does not wait for it.
+///
+/// Foreign keys are not enforced (Core Data's files declare none), functions in the schema of the file are not trusted, and errors are
+/// ``PersistenceError``s that name the file.
+package final class SQLiteFile: Sendable {
+  /// The path without symbolic links.
+  package let path: String
+  private let reader: DatabaseQueue
+  private let writer: DatabaseQueue?
+
+  private init(path: String, reader: DatabaseQueue, writer: DatabaseQueue?) {
+    self.path = path
+    self.reader = reader
+    self.writer = writer
+  }
+
+  package var isReadOnly: Bool { writer == nil }
+
+  /// Opens the database at `path`, which is never made by that.
+  ///
+  /// For writing, the journal mode of the options is set, which stays with the file. For reading only, nothing is changed in the file;
+  /// where its changes go to a log, SQLite makes a file `-shm` beside it, unless there is no log and the folder cannot be written.
+  package static func open(
+    atPath path: String,
+    options: StoreOptions = StoreOptions(),
+    isReadOnly: Bool = false,
+    fileSystem: any FileSystem = POSIXFileSystem()
+  ) throws(PersistenceError) -> SQLiteFile {
+    let location = try SQLiteLocation(path, fileSystem: fileSystem)
+    try location.checkMagic()
+    let connections = SQLiteConnections(location: location, options: options)
+    if isReadOnly { return SQLiteFile(path: location.path, reader: try connections.readerOfAnyFolder(), writer: nil) }
+    let writer = try connections.writer()
+    return SQLiteFile(path: location.path, reader: try connections.reader(), writer: writer)
+  }
+
+  /// Reads in one transaction, so that everything is of one time.
+  package func read<Value>(_ body: (Database) throws -> Value) throws(PersistenceError) -> Value {
+    do {
+      return try reader.read(body)
+    } catch {
+      throw SQLiteFailure.error(error, path: path)
+    }
+  }
+
+  /// Writes in one transaction, which is undone where `body` throws. It begins by waiting until nobody else writes.
+  ///
+  /// - Throws: ``PersistenceError/Code/storeReadOnly`` where the file was opened for reading.
+  package func write<Value>(_ body: (Database) throws -> Value) throws(PersistenceError) -> Value {
+    guard let writer else {
+      throw PersistenceError(
+        .storeReadOnly,
+        "The store was opened for reading only.",
+        context: .init(path: path, storeType: .sqlite)
+      )
+    }
+    do {
+      return try writer.writeWithoutTransaction { db in try Self.transaction(db, body) }
+    } catch {
+      throw SQLiteFailure.error(error, path: path)
+    }
+  }
+
+  fileprivate static func transaction<Value>(_ db: Database, _ body: (Database) throws -> Value) throws -> Value {
+    var result: Value?
+    try db.inTransaction(.immediate) {
+      result = try body(db)
+      return .commit
+    }
+    guard let result else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
+    return result
+  }
+
+  /// Uses the connection that writes outside of a transaction: for a checkpoint, a backup, or to take up free pages.
+  package func withoutTransaction<Value>(_ body: (Database) throws -> Value) throws(PersistenceError) -> Value {
+    do {
+      return try (writer ?? reader).writeWithoutTransaction(body)
+    } catch {
+      throw SQLiteFailure.error(error, path: path)
+    }
+  }
+
+  /// Closes the connections. The last one to close a file carries its log over. No other call may follow.
+  package func close() throws(PersistenceError) {
+    do {
+      try reader.close()
+      try writer?.close()
+    } catch {
+      throw SQLiteFailure.error(error, path: path)
+    }
+  }
+}
+
+// MARK: Looking
+
+extension SQLiteFile {
+  /// Reads from the file at `path` without opening it as a store, and without a file beside it where that can be: where the file is at
+  /// rest. A file with a log has one beside it already; reading then makes a `-shm` too, as any reader does.
+  ///
+  /// `body` may be called twice, where somebody begins to write meanwhile.
+  package static func inspect<Value>(
+    atPath path: String,
+    options: StoreOptions = StoreOptions(),
+    fileSystem: any FileSystem = POSIXFileSystem(),
+    _ body: (Database) throws -> Value
+  ) throws(PersistenceError) -> Value {
+    let location = try SQLiteLocation(path, fileSystem: fileSystem)
+    try location.checkMagic()
+    let connections = SQLiteConnections(location: location, options: options)
+    if SQLiteLocation.readsURIs, try location.isAtRest() {
+      let before = try location.identity()
+      let result = Result { try read(from: try connections.unchangingReader(), path: location.path, body) }
+      if try location.isAtRest(), try location.identity() == before { return try unwrapped(result, location.path) }
+    }
+    return try unwrapped(
+      Result { try read(from: try connections.reader(), path: location.path, body) },
+      location.path
+    )
+  }
+
+  private static func read<Value>(
+    from reader: DatabaseQueue,
+    path: String,
+    _ body: (Database) throws -> Value
+  ) throws -> Value {
+    let result = Result { try reader.read(body) }
+    try reader.close()
+    return try result.get()
+  }
+
+  private static func unwrapped<Value>(
+    _ result: Result<Value, any Error>,
+    _ path: String
+  ) throws(PersistenceError) -> Value {
+    do {
+      return try result.get()
+    } catch {
+      throw SQLiteFailure.error(error, path: path)
+    }
+  }
+}
+
+// MARK: Making
+
+extension SQLiteFile {
+  /// Makes a database at `path`, where nothing may be, and lets `body` fill it: the file has its name only when it is whole and on the disk.
+  ///
+  /// - Throws: ``PersistenceError/Code/fileExists``.
+  package static func create(
+    atPath path: String,
+    options: StoreOptions = StoreOptions(),
+    fileSystem: any FileSystem = POSIXFileSystem(),
+    _ body: (Database) throws -> Void
+  ) throws(PersistenceError) {
+    guard try fileSystem.status(atPath: path) == nil else {
+      let context = PersistenceError.Context(path: path, storeType: .sqlite)
+      throw PersistenceError(.fileExists, "There is a file already. Nothing was changed.", context: context)
+    }
+    try fileSystem.removeAbandonedTemporaryFiles(besidePath: path)
+    let temporary = try fileSystem.createTemporaryFile(besidePath: path, permissions: nil)
+    do {
+      try fill(temporary.path, options, fileSystem, body)
+      try fileSystem.moveFile(atPath: temporary.path, toPath: path, exclusively: true)
+    } catch {
+      try? temporary.close()
+      try? fileSystem.removeFile(atPath: temporary.path)
+      throw SQLiteFailure.error(error, path: path)
+    }
+    try temporary.close()
+    try fileSystem.synchronizeDirectory(ofPath: path)
+  }
+
+  private static func fill(
+    _ path: String,
+    _ options: StoreOptions,
+    _ fileSystem: any FileSystem,
+    _ body: (Database) throws -> Void
+  ) throws {
+    let location = try SQLiteLocation(path, fileSystem: fileSystem)
+    let writer = try SQLiteConnections(location: location, options: options).creator()
+    let result = Result { try writer.writeWithoutTransaction { db in try transaction(db, body) } }
+    try writer.close()
+    try result.get()
+  }
+}

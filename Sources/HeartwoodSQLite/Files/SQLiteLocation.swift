@@ -1,0 +1,96 @@
+import GRDBSQLite
+import HeartwoodStore
+
+/// A file that SQLite shall open, and what can be told of it without SQLite.
+struct SQLiteLocation {
+  /// What a connection may do.
+  enum Access: String {
+    case read = "ro"
+    case write = "rw"
+    /// Reads a file that nobody writes, without locks and without files beside it.
+    case unchanging = "ro&immutable=1"
+  }
+
+  private static let magic = Array("SQLite format 3\0".utf8)
+  private static let headerLength = 100
+  /// Where the header says how a reader has to go about the file; 2 is a write-ahead log.
+  private static let readVersionOffset = 19
+  private static let logVersion: UInt8 = 2
+  private static let logSuffix = "-wal"
+  private static let journalSuffix = "-journal"
+
+  /// Absolute, without symbolic links: the files beside it are beside the file itself.
+  let path: String
+  private let fileSystem: any FileSystem
+
+  /// - Throws: ``PersistenceError/Code/fileNotFound``: a file is never made by opening it.
+  init(_ path: String, fileSystem: any FileSystem) throws(PersistenceError) {
+    self.path = try fileSystem.resolvingSymbolicLinks(inPath: path)
+    self.fileSystem = fileSystem
+    guard let status = try fileSystem.status(atPath: path) else {
+      throw PersistenceError(.fileNotFound, "There is no such file.", context: .init(path: path, storeType: .sqlite))
+    }
+    guard status.isRegularFile else {
+      throw PersistenceError(
+        .fileReadFailed,
+        "It is not a regular file.",
+        context: .init(path: path, storeType: .sqlite)
+      )
+    }
+  }
+
+  /// What SQLite is to open: a URI, where it reads such, since only that can say that no file is to be made.
+  func name(for access: Access) -> String {
+    guard Self.readsURIs else { return path }
+    let escaped = path.utf8.map { byte -> String in
+      switch byte {
+      case UInt8(ascii: "%"), UInt8(ascii: "?"), UInt8(ascii: "#"), 0x80...: Self.escape(byte)
+      default: String(UnicodeScalar(byte))
+      }
+    }
+    return "file:" + escaped.joined() + "?mode=" + access.rawValue
+  }
+
+  private static func escape(_ byte: UInt8) -> String {
+    let digits = Array("0123456789ABCDEF")
+    return "%" + String([digits[Int(byte >> 4)], digits[Int(byte & 15)]])
+  }
+
+  /// Whether SQLite was built to take names for URIs.
+  static let readsURIs = sqlite3_compileoption_used("USE_URI") != 0 || sqlite3_compileoption_used("USE_URI=1") != 0
+
+  /// Whether a file lies beside this one, with something in it.
+  private func hasFile(_ suffix: String) throws(PersistenceError) -> Bool {
+    (try fileSystem.status(atPath: path + suffix)?.size ?? 0) > 0
+  }
+
+  /// Whether the file says that changes go to a log, and no log is there: then nobody has it open, and all of it is in the file.
+  func isAtRest() throws(PersistenceError) -> Bool {
+    let header = try header()
+    guard header.count == Self.headerLength, header[Self.readVersionOffset] == Self.logVersion else { return false }
+    let (hasLog, hasJournal) = (try hasFile(Self.logSuffix), try hasFile(Self.journalSuffix))
+    return !hasLog && !hasJournal
+  }
+
+  /// - Throws: ``PersistenceError/Code/fileMalformed`` where the file does not begin as a database.
+  func checkMagic() throws(PersistenceError) {
+    let header = try header()
+    guard header.starts(with: Self.magic) || header.isEmpty else {
+      throw PersistenceError(
+        .fileMalformed,
+        "The file is no SQLite database, or it is encrypted.",
+        context: .init(path: path, byteOffset: 0, storeType: .sqlite)
+      )
+    }
+  }
+
+  private func header() throws(PersistenceError) -> [UInt8] {
+    let file = try fileSystem.openFile(atPath: path)
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.headerLength, alignment: 1)
+    defer { bytes.deallocate() }
+    return Array(bytes.prefix(try file.read(into: bytes, at: 0)))
+  }
+
+  /// Which file it is and in which state.
+  func identity() throws(PersistenceError) -> FileIdentity? { try fileSystem.status(atPath: path)?.identity }
+}

@@ -1,0 +1,125 @@
+package import GRDB
+import HeartwoodFormats
+package import HeartwoodModel
+package import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The row of `Z_METADATA`: what a store tells about itself, and what the framework that wrote the file notes there.
+package struct SQLiteMetadata: Sendable {
+  /// What the store tells; the application's keys are its ``StoreMetadata/userInfo``.
+  package var metadata: StoreMetadata
+  /// Core Data's other keys, such as `NSPersistenceFrameworkVersion`. They stay as they are.
+  package var frameworkMembers: [String: MetadataValue]
+  /// The model that Heartwood has put there, where the records were last written with it.
+  package var embeddedModel: ManagedObjectModel?
+  private var form: CoreDataMetadata.Form
+
+  /// The version of the framework whose files new ones are like.
+  private static let frameworkVersion: Int64 = 1344
+  /// Free pages are kept in a list, and given back when somebody asks for it.
+  private static let incrementalVacuum = "2"
+  private static let frameworkPrefixes = ["NS", "_NS"]
+
+  /// The metadata of a new file.
+  package init(_ metadata: StoreMetadata) {
+    self.metadata = metadata
+    frameworkMembers = [
+      "NSPersistenceFrameworkVersion": .integer(Self.frameworkVersion),
+      "_NSAutoVacuumLevel": .string(Self.incrementalVacuum),
+    ]
+    form = CoreDataMetadata.Form(hasDigest: true, hasChecksum: true)
+  }
+
+  private init(_ members: [String: MetadataValue], identifier: UUID) throws {
+    var metadata = CoreDataMetadata.metadata(members, identifier: identifier, storeType: .sqlite)
+    frameworkMembers = metadata.userInfo.filter { Self.isFrameworkKey($0.key) }
+    metadata.userInfo = metadata.userInfo.filter { !Self.isFrameworkKey($0.key) }
+    self.metadata = metadata
+    embeddedModel = try CoreDataMetadata.model(members)
+    form = CoreDataMetadata.Form(members)
+  }
+
+  private static func isFrameworkKey(_ key: String) -> Bool { frameworkPrefixes.contains { key.hasPrefix($0) } }
+
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` where the application uses a key that could be one of Core Data's.
+  package static func validate(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
+    try CoreDataMetadata.validate(userInfo, storeType: .sqlite)
+    guard let key = userInfo.keys.filter(isFrameworkKey).min() else { return }
+    throw PersistenceError(
+      .valueUnsupported,
+      "Keys of the metadata that begin like \(key) are Core Data's own. Choose another.",
+      context: .init(storeType: .sqlite)
+    )
+  }
+}
+
+// MARK: Reading
+
+extension SQLiteMetadata {
+  /// How long the property list may be.
+  private static let greatestLength = 64 << 20
+
+  /// Reads the metadata of a file.
+  ///
+  /// - Throws: ``PersistenceError/Code/fileMalformed`` where the database has none, so that it is no store of Core Data.
+  package static func read(from db: Database, path: String) throws -> SQLiteMetadata {
+    guard try db.tableExists(SQLiteName.metadataTable),
+      let row = try Row.fetchOne(
+        db,
+        sql: "SELECT Z_UUID, length(Z_PLIST), Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1"
+      )
+    else {
+      throw malformed(
+        "The database has no metadata of a store (in the table Z_METADATA), so Core Data has not made it.",
+        path
+      )
+    }
+    guard let identifier = String.fromDatabaseValue(row[0]).flatMap(UUID.init(uuidString:)) else {
+      throw malformed("The identifier of the store (Z_UUID in Z_METADATA) is no UUID.", path)
+    }
+    guard (Int.fromDatabaseValue(row[1]) ?? 0) <= greatestLength, let list = Data.fromDatabaseValue(row[2]) else {
+      throw malformed("The metadata (Z_PLIST in Z_METADATA) are missing, or longer than \(greatestLength) bytes.", path)
+    }
+    return try SQLiteMetadata(try members(Array(list), path), identifier: identifier)
+  }
+
+  private static func members(_ list: [UInt8], _ path: String) throws(PersistenceError) -> [String: MetadataValue] {
+    do {
+      if case .dictionary(let members) = try PropertyListData.value(of: list, path: path) { return members }
+    } catch {
+      throw malformed("The metadata (Z_PLIST in Z_METADATA) are no property list: \(error.message)", path)
+    }
+    throw malformed("The metadata (Z_PLIST in Z_METADATA) are no dictionary.", path)
+  }
+
+  private static func malformed(_ message: String, _ path: String) -> PersistenceError {
+    PersistenceError(.fileMalformed, message, context: .init(path: path, storeType: .sqlite))
+  }
+}
+
+// MARK: Writing
+
+extension SQLiteMetadata {
+  /// Writes the metadata of a store whose records are of `model`: the digest and the checksum of the hashes are computed anew where the
+  /// file has them. The caller has begun a transaction.
+  package func write(to db: Database, model: ManagedObjectModel) throws {
+    let members = try CoreDataMetadata.members(of: metadata, model: model, form: form)
+      .merging(frameworkMembers) { own, _ in own }
+    let list = PropertyListData.binary(.dictionary(CoreDataMetadata.noting(.sqlite, in: members)))
+    let identifier = metadata.identifier.uuidString
+    try db.execute(
+      sql: "UPDATE Z_METADATA SET Z_UUID = ?, Z_PLIST = ? WHERE Z_VERSION = (SELECT min(Z_VERSION) FROM Z_METADATA)",
+      arguments: [identifier, Data(list)]
+    )
+    guard db.changesCount == 0 else { return }
+    try db.execute(
+      sql: "INSERT INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, ?, ?)",
+      arguments: [identifier, Data(list)]
+    )
+  }
+}

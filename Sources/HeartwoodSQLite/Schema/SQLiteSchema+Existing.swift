@@ -1,0 +1,96 @@
+package import GRDB
+package import HeartwoodModel
+import HeartwoodStore
+
+extension SQLiteSchema {
+  /// The schema of a file as it is: the numbers of its entities, and the names of its tables and columns, which differ from those of a new
+  /// file where it was migrated. O(tables and columns).
+  ///
+  /// - Throws: ``PersistenceError/Code/fileMalformed`` where the file lacks an entity, a table or a column that the model asks for, or where
+  ///   it does not tell which column is whose.
+  package static func existing(
+    in db: Database,
+    model: ManagedObjectModel,
+    entities: [EntityDescription],
+    path: String
+  ) throws -> SQLiteSchema {
+    let catalog = try FileCatalog(db)
+    let numbers = try EntityNumbers.read(from: db, catalog: catalog, entities: entities, path: path)
+    let plan = try SchemaPlan(model: model, forest: EntityForest(entities), numbers: numbers)
+    var resolution = SchemaResolution(plan: plan, catalog: catalog, path: path)
+    let resolved = try resolution.resolve()
+    return SQLiteSchema(resolved, writeRefusals: resolution.refusals + (try WriteRefusals.all(of: catalog, in: db)))
+  }
+}
+
+/// The numbers of entities, as a file has them.
+enum EntityNumbers {
+  static func read(
+    from db: Database,
+    catalog: FileCatalog,
+    entities: [EntityDescription],
+    path: String
+  ) throws -> [String: Int] {
+    guard catalog[SQLiteName.primaryKeyTable] != nil else {
+      throw malformed("The file has no table \(SQLiteName.primaryKeyTable), so it is no store of Core Data.", path)
+    }
+    var numbers: [String: Int] = [:]
+    for row in try Row.fetchAll(db, sql: "SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY") {
+      guard let number = Int.fromDatabaseValue(row[0]), let name = String.fromDatabaseValue(row[1]) else { continue }
+      guard numbers.updateValue(number, forKey: name) == nil else {
+        throw malformed("The table \(SQLiteName.primaryKeyTable) has the entity \(name) twice.", path)
+      }
+    }
+    for entity in entities where numbers[entity.name] == nil {
+      throw malformed(
+        "The table \(SQLiteName.primaryKeyTable) has no entity \(entity.name).",
+        path,
+        entity: entity.name
+      )
+    }
+    return numbers
+  }
+
+  private static func malformed(_ message: String, _ path: String, entity: String? = nil) -> PersistenceError {
+    PersistenceError(.fileMalformed, message, context: .init(path: path, storeType: .sqlite, entity: entity))
+  }
+}
+
+/// Why a file can be read only.
+enum WriteRefusals {
+  private static let triggerFunction = "NSCoreDataDATrigger"
+  private static let mirroringPrefix = "ANSCK"
+  private static let historyTables = ["ACHANGE", "ATRANSACTION"]
+
+  static func all(of catalog: FileCatalog, in db: Database) throws -> [String] {
+    [triggers(catalog), mirroring(catalog), try history(catalog, db)].compactMap(\.self)
+  }
+
+  private static func triggers(_ catalog: FileCatalog) -> String? {
+    let names = catalog.triggers.filter { $0.text.contains(triggerFunction) }.map(\.name)
+    guard let first = names.first else { return nil }
+    return
+      "Triggers keep derived attributes by functions that only Core Data has (\(names.count) of them, the first is \(first)): "
+      + "without them every change fails."
+  }
+
+  private static func mirroring(_ catalog: FileCatalog) -> String? {
+    guard let name = catalog.tableNames.first(where: { SQLiteName.key($0).hasPrefix(mirroringPrefix) }) else {
+      return nil
+    }
+    return
+      "The store is mirrored to CloudKit (it has the table \(name)): a change that is not noted there would be lost or undone."
+  }
+
+  private static func history(_ catalog: FileCatalog, _ db: Database) throws -> String? {
+    for name in historyTables {
+      guard let table = catalog[name] else { continue }
+      let query = "SELECT EXISTS (SELECT 1 FROM \(SQLiteName.quoted(table.name)))"
+      if try Bool.fetchOne(db, sql: query) == true {
+        return
+          "The store keeps Core Data's history (the table \(table.name) has rows): a change that is not in it would leave a gap."
+      }
+    }
+    return nil
+  }
+}

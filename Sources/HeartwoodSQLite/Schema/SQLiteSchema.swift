@@ -1,0 +1,93 @@
+package import GRDB
+package import HeartwoodModel
+import HeartwoodStore
+
+/// Where the entities of a store are kept in a file: the tables and columns that Core Data makes of a model.
+package struct SQLiteSchema: Sendable {
+  /// An entity's row in `Z_PRIMARYKEY`.
+  package struct EntityRow: Sendable, Hashable {
+    package let number: Int
+    package let name: String
+    /// The number of the entity that this one inherits from; 0 for none.
+    package let superNumber: Int
+  }
+
+  package let model: ManagedObjectModel
+  /// Indexed by the ordinal of the entity in the model; nil for those that the store does not keep.
+  package let entities: [EntityMapping?]
+  /// The tables of records, each with the tables of relationships that are called after its entities behind it.
+  package let tables: [SQLiteTable]
+  /// The indexes that Core Data would make.
+  package let indexes: [SQLiteIndex]
+  /// The entities by number.
+  package let entityRows: [EntityRow]
+  /// Why the file must not be written, each a sentence; empty where it may.
+  package let writeRefusals: [String]
+
+  /// The schema of a new file for `entities` of `model`.
+  ///
+  /// - Throws: ``PersistenceError/Code/capabilityMissing`` where a relationship leads to an entity that the store does not keep.
+  package init(model: ManagedObjectModel, entities: [EntityDescription]) throws(PersistenceError) {
+    let forest = EntityForest(entities)
+    self.init(try SchemaPlan(model: model, forest: forest, numbers: forest.numbers), writeRefusals: [])
+  }
+
+  init(_ plan: SchemaPlan, writeRefusals: [String]) {
+    model = plan.model
+    entities = plan.mappings
+    tables = plan.tables.flatMap { table in
+      [table.table] + plan.joins.filter { plan.forest[$0.relationship.entity]?.root === table.root }.map(\.table)
+    }
+    indexes = plan.indexes
+    entityRows = plan.forest.members.map { member in
+      EntityRow(
+        number: plan.number(member.entity),
+        name: member.entity.name,
+        superNumber: member.parent.map(plan.number) ?? 0
+      )
+    }
+    self.writeRefusals = writeRefusals
+  }
+
+  /// Where an entity is kept, or nil where the store does not keep it. O(1).
+  package func mapping(of entity: EntityDescription) -> EntityMapping? {
+    entities.indices.contains(entity.ordinal) ? entities[entity.ordinal] : nil
+  }
+
+  /// The entity of a number in the column `Z_ENT`. O(n).
+  package func mapping(ofNumber number: Int) -> EntityMapping? {
+    entities.lazy.compactMap(\.self).first { $0.number == number }
+  }
+}
+
+extension SchemaPlan.Table {
+  var table: SQLiteTable {
+    SQLiteTable(name: name, columns: columns.map { .init(name: $0.name, type: $0.type) }, compoundKey: [])
+  }
+}
+
+// MARK: Making a file
+
+extension SQLiteSchema {
+  private static let ownTables = [
+    "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)",
+    "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)",
+    "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)",
+  ]
+
+  /// The statements that make all tables and indexes, in the order and in the words of Core Data.
+  package var createStatements: [String] {
+    tables.map(\.createStatement) + indexes.map(\.createStatement) + Self.ownTables
+  }
+
+  /// Makes all tables and indexes in an empty database, and a row for each entity. The caller has begun a transaction.
+  package func create(in db: Database) throws {
+    for statement in createStatements { try db.execute(sql: statement) }
+    for row in entityRows {
+      try db.execute(
+        sql: "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, 0)",
+        arguments: [row.number, row.name, row.superNumber]
+      )
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/// The types that Core Data gives to columns. SQLite keeps any value in any column; dates are seconds since 2001, decimal numbers are
+/// reals.
+package enum SQLiteColumnType: String, Sendable, Hashable {
+  case integer = "INTEGER"
+  case float = "FLOAT"
+  case timestamp = "TIMESTAMP"
+  case decimal = "DECIMAL"
+  case text = "VARCHAR"
+  case blob = "BLOB"
+}
+
+/// A table: of the records of an entity and all that inherit from it, or of a relationship between many and many.
+package struct SQLiteTable: Sendable, Hashable {
+  package struct Column: Sendable, Hashable {
+    package let name: String
+    package let type: SQLiteColumnType
+  }
+
+  package let name: String
+  package let columns: [Column]
+  /// The columns that are the key together; none where the first column is the key alone.
+  package let compoundKey: [String]
+
+  /// The statement that makes the table, as Core Data writes it.
+  package var createStatement: String {
+    var parts = columns.map { SQLiteName.quoted($0.name) + " " + $0.type.rawValue }
+    if compoundKey.isEmpty {
+      parts[0] += " PRIMARY KEY"
+    } else {
+      parts.append("PRIMARY KEY (" + compoundKey.map(SQLiteName.quoted).joined(separator: ", ") + ")")
+    }
+    return "CREATE TABLE \(SQLiteName.quoted(name)) ( " + parts.joined(separator: ", ") + " )"
+  }
+}
+
+/// An index of a table.
+package struct SQLiteIndex: Sendable, Hashable {
+  package struct Term: Sendable, Hashable {
+    package let column: String
+    /// Nil for an index that Core Data makes by itself, in whose statement nothing is said of the order.
+    package let isAscending: Bool?
+
+    fileprivate var text: String {
+      let name = SQLiteName.quoted(column)
+      return isAscending.map { "\(name) COLLATE BINARY \($0 ? "ASC" : "DESC")" } ?? name
+    }
+  }
+
+  package let name: String
+  package let tableName: String
+  package let terms: [Term]
+  package let isUnique: Bool
+
+  /// The statement that makes the index, as Core Data writes it.
+  package var createStatement: String {
+    "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(SQLiteName.quoted(name)) ON \(SQLiteName.quoted(tableName)) ("
+      + terms.map(\.text).joined(separator: ", ") + ")"
+  }
+}

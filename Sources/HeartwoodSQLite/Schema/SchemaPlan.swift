@@ -1,0 +1,191 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// A property, by the entity that has it first.
+struct PropertySlot: Hashable {
+  let entity: Int
+  let property: Int
+}
+
+/// What stands in a column of a table of records.
+enum ColumnRole: Hashable {
+  /// The key, the number of the entity, or the count of versions.
+  case row(String)
+  /// The value of an attribute, or the key of the object that a to-one relationship leads to.
+  case value(PropertySlot)
+  /// The number of the entity of that object.
+  case entity(PropertySlot)
+  /// The place of the row in the ordered inverse of a to-one relationship.
+  case order(PropertySlot)
+  /// The key of the owner in a to-many relationship without an inverse.
+  case owner(PropertySlot)
+  /// The place of the row in that relationship.
+  case ownerOrder(PropertySlot)
+}
+
+/// Tables and columns as Core Data would make them, each with what it is for.
+struct SchemaPlan {
+  struct Column {
+    var name: String
+    let type: SQLiteColumnType
+    let role: ColumnRole
+  }
+
+  /// The table of a topmost entity.
+  struct Table {
+    var name: String
+    let root: EntityDescription
+    var columns: [Column]
+  }
+
+  /// A table of a relationship and its inverse.
+  struct Join {
+    var name: String
+    /// The relationship after which the table is called.
+    let relationship: PropertySlot
+    let inverse: PropertySlot
+    /// The column with the keys of the owners of the relationship.
+    var ownColumn: String
+    /// The column with the keys of the objects that the relationship leads to.
+    var otherColumn: String
+    /// Where the objects of the relationship have an order.
+    var orderColumn: String?
+    /// Where those of the inverse have one.
+    var inverseOrderColumn: String?
+
+    var isReflexive: Bool { relationship == inverse }
+  }
+
+  let model: ManagedObjectModel
+  let forest: EntityForest
+  let numbers: [String: Int]
+  /// In the order of the forest.
+  var tables: [Table] = []
+  var joins: [Join] = []
+
+  /// - Throws: ``PersistenceError/Code/capabilityMissing`` where a relationship leads to an entity that the store does not keep.
+  init(
+    model: ManagedObjectModel,
+    forest: EntityForest,
+    numbers: [String: Int]
+  ) throws(PersistenceError) {
+    self.model = model
+    self.forest = forest
+    self.numbers = numbers
+    try checkDestinations()
+    var names = UniqueNames(reserved: [
+      SQLiteName.primaryKeyTable, SQLiteName.metadataTable, SQLiteName.modelCacheTable,
+    ])
+    for member in forest.members where member.parent == nil {
+      tables.append(table(of: member, name: names.unique(SQLiteName.plain(member.entity.name))))
+    }
+    joins = makeJoins(&names)
+  }
+
+  private func checkDestinations() throws(PersistenceError) {
+    for slot in slots {
+      guard let destination = destination(of: slot), forest[destination.ordinal] == nil else { continue }
+      let entity = model.entities[slot.entity]
+      throw PersistenceError(
+        .capabilityMissing,
+        "A relationship leads to \(destination.name), which the store does not keep. Put both entities into the configuration.",
+        context: .init(storeType: .sqlite, entity: entity.name, property: entity.properties[slot.property].name)
+      )
+    }
+  }
+}
+
+// MARK: Properties
+
+extension SchemaPlan {
+  /// All properties that the store keeps, entity by entity.
+  var slots: [PropertySlot] { forest.members.flatMap(ownSlots) }
+
+  /// The stored properties that an entity adds to those of its ancestors.
+  func ownSlots(_ member: EntityForest.Member) -> [PropertySlot] {
+    member.ownProperties.filter { !member.entity.properties[$0].isTransient }
+      .map { PropertySlot(entity: member.entity.ordinal, property: $0) }
+  }
+
+  /// The slot of a property of an entity, own or inherited.
+  func slot(_ property: Int, of entity: EntityDescription) -> PropertySlot? {
+    forest.declaring(property, of: entity.ordinal).map { PropertySlot(entity: $0.entity.ordinal, property: property) }
+  }
+
+  func property(_ slot: PropertySlot) -> PropertyDescription { model.entities[slot.entity].properties[slot.property] }
+
+  func relationship(_ slot: PropertySlot) -> RelationshipDescription? { property(slot).relationship }
+
+  func name(_ slot: PropertySlot) -> String { property(slot).name }
+
+  func number(_ entity: EntityDescription) -> Int { numbers[entity.name] ?? 0 }
+
+  func destination(of slot: PropertySlot) -> EntityDescription? {
+    model.entities[slot.entity].relationshipTargets[slot.property].map { model.entities[$0.entityOrdinal] }
+  }
+
+  /// The relationship that leads back. One that has another inverse itself counts where it leads to one object: the column is there.
+  func inverse(of slot: PropertySlot) -> PropertySlot? {
+    guard let destination = destination(of: slot) else { return nil }
+    if let ordinal = model.entities[slot.entity].relationshipTargets[slot.property]?.inverseOrdinal {
+      return self.slot(ordinal, of: destination)
+    }
+    guard let relationship = relationship(slot), relationship.hasOneSidedInverse,
+      let ordinal = relationship.inverseRelationshipName.flatMap(destination.ordinal(ofProperty:)),
+      destination.properties[ordinal].relationship?.isToMany == false
+    else { return nil }
+    return self.slot(ordinal, of: destination)
+  }
+
+  func isToMany(_ slot: PropertySlot) -> Bool { relationship(slot)?.isToMany ?? false }
+
+  func isOrdered(_ slot: PropertySlot) -> Bool { relationship(slot)?.isOrdered ?? false }
+}
+
+// MARK: Tables of relationships
+
+extension SchemaPlan {
+  private func makeJoins(_ names: inout UniqueNames) -> [Join] {
+    var columns = UniqueNames()
+    var seen: Set<PropertySlot> = []
+    var joins: [Join] = []
+    for slot in slots where isToMany(slot) && !seen.contains(slot) {
+      guard let inverse = inverse(of: slot), isToMany(inverse) else { continue }
+      seen.formUnion([slot, inverse])
+      let (first, second) = comesFirst(slot, before: inverse) ? (slot, inverse) : (inverse, slot)
+      joins.append(join(first, second, &names, &columns))
+    }
+    return joins
+  }
+
+  /// Whether a table is called after `slot` rather than after its inverse. For a relation of an entity to itself one sample only shows it:
+  /// there it is the ordered one.
+  private func comesFirst(_ slot: PropertySlot, before inverse: PropertySlot) -> Bool {
+    let (left, right) = (number(model.entities[slot.entity]), number(model.entities[inverse.entity]))
+    if left != right { return left < right }
+    if isOrdered(slot) != isOrdered(inverse) { return isOrdered(slot) }
+    return !name(inverse).utf8.lexicographicallyPrecedes(name(slot).utf8)
+  }
+
+  private func join(
+    _ relationship: PropertySlot,
+    _ inverse: PropertySlot,
+    _ names: inout UniqueNames,
+    _ columns: inout UniqueNames
+  ) -> Join {
+    let owner = number(destination(of: inverse) ?? model.entities[relationship.entity])
+    let other = number(destination(of: relationship) ?? model.entities[inverse.entity])
+    let isReflexive = relationship == inverse
+    let ownColumn = columns.unique(SQLiteName.join(owner, name(inverse)))
+    let otherColumn = isReflexive ? SQLiteName.reflexive : columns.unique(SQLiteName.join(other, name(relationship)))
+    return Join(
+      name: names.unique(SQLiteName.join(number(model.entities[relationship.entity]), name(relationship))),
+      relationship: relationship,
+      inverse: inverse,
+      ownColumn: ownColumn,
+      otherColumn: otherColumn,
+      orderColumn: isOrdered(relationship) ? SQLiteName.joinOrder(isReflexive ? ownColumn : otherColumn) : nil,
+      inverseOrderColumn: isOrdered(inverse) && !isReflexive ? SQLiteName.joinOrder(ownColumn) : nil
+    )
+  }
+}

@@ -219,6 +219,7 @@ extension ManagedObjectContext {
   /// Makes ready for a fetch or a save: takes what others have changed.
   func prepare() throws(PersistenceError) {
     try persistentStoreCoordinator.checkNotClosed()
+    for store in persistentStoreCoordinator.persistentStores { try store.engine.followOthers() }
     followStores()
     catchUp()
   }
@@ -238,6 +239,7 @@ extension ManagedObjectContext {
     changeNumber &+= 1
     bindingsByScope = [:]
     generation = generation?.followingConversions()
+    var renamings: [RenamedRecords] = []
     for (key, binding) in bindings {
       guard let successor = binding.store?.newestSuccessor else { continue }
       let newKey = BindingKey(store: ObjectIdentifier(successor), entityOrdinal: key.entityOrdinal)
@@ -245,8 +247,14 @@ extension ManagedObjectContext {
       guard bindings[newKey] == nil else { continue }
       bindings[key] = nil
       bindings[newKey] = binding
+      let former = binding.store
       binding.bind(to: source(for: successor))
+      guard successor.engine.hasRenamedRecords, let former else { continue }
+      let records = RenamedRecords(former, successor)
+      takeNames(of: records, binding)
+      if !renamings.contains(where: { $0.isSame(as: records) }) { renamings.append(records) }
     }
+    for records in renamings { takeNamesOfInserted(records) }
   }
 
   /// What the objects that stores have are found by.

@@ -91,6 +91,7 @@ extension PersistentStoreCoordinator {
     let request = try request(type: type, at: url, options: options)
     try checkNotOpen(request.path)
     if try fileSystem.status(atPath: url.path)?.size != 0 { _ = try opener.metadata(request) }
+    try opener.gatherSideFiles(request)
     try fileSystem.removeFile(atPath: url.path)
     try fileSystem.synchronizeDirectory(ofPath: url.path)
   }
@@ -108,6 +109,8 @@ extension PersistentStoreCoordinator {
     try checkNotOpen(request.path)
     try checkNotOpen(url.path)
     _ = try opener.metadata(request)
+    try opener.gatherSideFiles(request)
+    try opener.gatherSideFiles(try self.request(type: request.type, at: url, options: options))
     let input = try StoreInput(try fileSystem.openFile(atPath: source.path))
     _ = try AtomicFile(path: url.path, fileSystem: fileSystem).replace(expecting: .anything) { output in
       try output.write(contentsOf: input)

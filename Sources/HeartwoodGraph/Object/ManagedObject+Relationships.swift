@@ -61,6 +61,8 @@ extension ManagedObject {
 
   /// The objects of a relationship that are still there.
   final func relatedObjects(_ ordinal: Int) -> [ManagedObject] {
+    // A conversion may have given the records other names than the object has read.
+    managedObjectContext?.followConversions()
     let ids = value(at: ordinal).objectIDs
     if ids.isEmpty { return [] }
     let context = usableContext

@@ -6,7 +6,11 @@ extension ColumnChanges {
     insertions.flatMap { insertion in
       insertion.groups.flatMap { group in
         (0..<group.rowCount).map { row in
-          ObjectSnapshot(objectID: id(group.references, row), version: 0, values: values(row, group, insertion.entity))
+          ObjectSnapshot(
+            objectID: id(group.references, row),
+            version: group.versions[row],
+            values: values(row, group, insertion.entity)
+          )
         }
       }
     }

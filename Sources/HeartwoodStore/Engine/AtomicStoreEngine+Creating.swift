@@ -50,7 +50,7 @@ extension AtomicStoreEngine {
     references: ReferenceAssigner? = nil
   ) throws -> AtomicStoreEngine {
     try CapabilityCheck(storeClass.typeDescription).check(setup)
-    try checkKept(contents, setup)
+    try setup.checkKeeps(contents)
     var metadata = contents.metadata
     metadata.storeType = storeClass.typeDescription.type
     metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
@@ -69,20 +69,5 @@ extension AtomicStoreEngine {
       file: nil,
       references: references ?? ReferenceAssigner()
     )
-  }
-}
-
-extension AtomicStoreEngine {
-  /// Makes sure that no records would be left out.
-  private static func checkKept(_ contents: StoreContents, _ setup: StoreSetup) throws(PersistenceError) {
-    let kept = Set(setup.entities.map(\.ordinal))
-    for table in contents.tables where table.count > 0 && !kept.contains(table.entity.ordinal) {
-      throw PersistenceError(
-        .entityUnknown,
-        "There are \(table.count) records of an entity that the new store would not keep. Give it a configuration that has the "
-          + "entity.",
-        context: .init(path: setup.path, entity: table.entity.name)
-      )
-    }
   }
 }

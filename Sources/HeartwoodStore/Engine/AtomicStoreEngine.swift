@@ -96,12 +96,8 @@ extension AtomicStoreEngine {
     setup: StoreSetup,
     fileSystem: any FileSystem
   ) throws -> AtomicStoreEngine {
-    if setup.path != nil, setup.options[.isReadOnly] ?? false {
-      throw PersistenceError(
-        .fileNotFound,
-        "There is no file, and the store is to be opened for reading only.",
-        context: .init(path: setup.path)
-      )
+    if setup.path != nil, setup.isReadOnly {
+      throw setup.absent()
     }
     var metadata = StoreMetadata(storeType: type(of: store).typeDescription.type)
     metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
@@ -164,7 +160,7 @@ extension AtomicStoreEngine {
   }
 
   package func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
-    try checkWritable()
+    try checkWritable(setup, typeDescription.type)
     if !userInfo.isEmpty { try CapabilityCheck(typeDescription).checkUserMetadata(path: path) }
     // A save that is under way would put back the metadata that it began with.
     saving.withLock { _ in
@@ -177,7 +173,6 @@ extension AtomicStoreEngine {
 
   package var hasUnsavedMetadata: Bool { state.withLock { $0.hasUnsavedMetadata } }
 
-  /// Writes the store's file with other metadata.
   package func replaceMetadata(_ metadata: StoreMetadata) throws {
     try setUserInfo(metadata.userInfo)
     state.withLock { $0.contents.metadata = metadata }
@@ -185,44 +180,29 @@ extension AtomicStoreEngine {
   }
 
   package func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoreCommit {
-    try checkWritable()
+    try checkWritable(setup, typeDescription.type)
     return try saving.withLock { isClosed in
-      guard !isClosed else { throw closed() }
+      try checkNotClosed(isClosed, typeDescription.type)
       let before = state.withLock { $0 }
       for table in before.contents.tables { try table.verify() }
       try before.contents.history?.verify()
-      let resolution = try resolve(changes, in: before.contents)
-      let columns = changes.byColumn.appending(resolution.columns)
-      let application = try ChangeApplication(
-        columns,
-        contents: before.contents,
-        conflicts: resolution.conflicts,
-        contestedEntities: references.withLock { $0.contestedEntities }
-      )
-      let additions = try uniqueness.withLock { check throws(PersistenceError) in
-        try check.check(columns, before: before.contents, application)
-      }
-      var after = application.contents
+      let prepared = try prepare(changes, in: before.contents)
+      var after = prepared.contents
       after.metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
       if !changes.isEmpty {
-        try record(changes, application.insertedRows, origin, before: before.contents, in: &after)
+        try record(changes, prepared.insertedRows, origin, before: before.contents, in: &after)
       }
       try write(&after, over: before)
-      uniqueness.withLock { $0.add(additions, to: after) }
-      return StoreCommit(
-        permanentIDs: resolution.permanentIDs,
-        insertedRows: application.insertedRows,
-        tables: after.tables,
-        number: saves.advance()
-      )
+      uniqueness.withLock { $0.add(prepared.additions, to: after) }
+      return prepared.commit(number: saves.advance())
     }
   }
 
   /// Writes the store's file with what `change` makes of its contents, or leaves it where that is false.
   func rewrite(_ change: (inout StoreContents) throws -> Bool) throws {
-    try checkWritable()
+    try checkWritable(setup, typeDescription.type)
     try saving.withLock { isClosed in
-      guard !isClosed else { throw closed() }
+      try checkNotClosed(isClosed, typeDescription.type)
       let before = state.withLock { $0 }
       for table in before.contents.tables { try table.verify() }
       var after = before.contents
@@ -232,14 +212,12 @@ extension AtomicStoreEngine {
     }
   }
 
-  private func resolve(
-    _ changes: ChangeSet,
-    in contents: StoreContents
-  ) throws(PersistenceError) -> RecordResolution {
-    try RecordResolution(
-      changes.byRecord,
-      expected: changes.expected,
+  private func prepare(_ changes: ChangeSet, in contents: StoreContents) throws(PersistenceError) -> PreparedSave {
+    try PreparedSave(
+      changes,
       contents: contents,
+      uniqueness: uniqueness,
+      contestedEntities: { references.withLock { $0.contestedEntities } },
       note: { ids in
         references.withLock { assigner in
           for id in ids { assigner.note(id.reference, entityOrdinal: id.entity.ordinal) }
@@ -258,23 +236,6 @@ extension AtomicStoreEngine {
 
   package func reopen() {
     saving.withLock { $0 = false }
-  }
-
-  private func closed() -> PersistenceError {
-    PersistenceError(
-      .storeNotOpen,
-      "The store was removed from its coordinator. Add it again, and read and change the objects anew.",
-      context: .init(path: path, storeType: typeDescription.type)
-    )
-  }
-
-  private func checkWritable() throws(PersistenceError) {
-    guard setup.options[.isReadOnly] ?? false else { return }
-    throw PersistenceError(
-      .storeReadOnly,
-      "The store was opened for reading only. Open it without the option isReadOnly to change it.",
-      context: .init(path: path, storeType: typeDescription.type)
-    )
   }
 
   /// Writes `contents` over what the state before has, and makes it the current state.

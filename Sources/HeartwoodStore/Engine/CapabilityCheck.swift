@@ -53,16 +53,10 @@ struct CapabilityCheck {
     if !contents.metadata.userInfo.isEmpty { try checkUserMetadata(path: path) }
     for table in contents.tables {
       for group in table.groups {
-        guard let kind = unsupportedKind(in: group.references) else { continue }
+        guard let kind = group.references.kindOutside(capabilities.referenceKinds) else { continue }
         throw lacks("cannot call a record by a reference of kind \(kind)", path: path, entity: table.entity.name)
       }
     }
-  }
-
-  private func unsupportedKind(in references: ReferenceColumn) -> StoreCapabilities.ReferenceKind? {
-    // Only mixed names differ from each other.
-    let count = references.layout == .mixed ? references.count : min(1, references.count)
-    return (0..<count).lazy.map { references.kind($0) }.first { !capabilities.referenceKinds.contains($0) }
   }
 
   /// Whether the store has a place for metadata of the user.

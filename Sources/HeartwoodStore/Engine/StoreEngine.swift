@@ -8,11 +8,18 @@ package protocol StoreEngine: Sendable {
   /// What object ids are made with, indexed by entity ordinal.
   var scopes: [ObjectIDScope] { get }
 
+  /// Whether the records have other references than they had in the store that this one was converted from.
+  var hasRenamedRecords: Bool { get }
+
   /// Counts the saves: tells whether tables that were read are still the newest.
   var saves: ChangeCounter { get }
 
   /// The records of `entity` itself as they are now, safe to read, and so are those that their relationships lead to.
   func table(of entity: EntityDescription) throws -> NodeTable
+
+  /// Looks whether somebody else has saved, where that can be told without reading the records, and takes what they have saved: a
+  /// save that is counted in ``saves``.
+  func followOthers() throws(PersistenceError)
 
   /// How many records of `entity` itself there are, without reading them.
   func count(of entity: EntityDescription) throws -> Int
@@ -45,6 +52,9 @@ package protocol StoreEngine: Sendable {
   /// Sets the user's part of the metadata, to be written with the next save.
   func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError)
 
+  /// Saves other metadata.
+  func replaceMetadata(_ metadata: StoreMetadata) throws
+
   /// Whether the user's part of the metadata was set since it was last written.
   var hasUnsavedMetadata: Bool { get }
 
@@ -56,6 +66,12 @@ package protocol StoreEngine: Sendable {
 }
 
 extension StoreEngine {
+  /// False: records keep their references.
+  package var hasRenamedRecords: Bool { false }
+
+  /// Does nothing: others are noticed when the store is saved.
+  package func followOthers() throws(PersistenceError) {}
+
   package func save(_ changes: ChangeSet) throws -> StoreCommit { try save(changes, origin: SaveOrigin()) }
 }
 

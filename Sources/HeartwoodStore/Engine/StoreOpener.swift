@@ -30,26 +30,46 @@ package struct StoreOpener: Sendable {
   package func open(_ request: Request) throws -> PersistentStore {
     let setup = try setup(request)
     let storeClass = try registry.storeClass(for: request.type)
-    let engine = try AtomicStoreEngine.open(try atomic(storeClass), setup: setup, fileSystem: fileSystem)
+    let engine = try engine(storeClass, setup)
     return PersistentStore(engine: engine, setup: setup, typeDescription: storeClass.typeDescription)
+  }
+
+  private func engine(_ storeClass: any StoreClass.Type, _ setup: StoreSetup) throws -> any StoreEngine {
+    switch try Kind(storeClass) {
+    case .atomic(let storeClass): try AtomicStoreEngine.open(storeClass, setup: setup, fileSystem: fileSystem)
+    case .incremental(let storeClass): try IncrementalStoreEngine.open(storeClass, setup: setup, fileSystem: fileSystem)
+    }
   }
 
   /// Writes all that `store` keeps as a store of another type or at another place, and opens that.
   ///
   /// The identifier, the metadata and the references stay the same, and so does the history where the other type keeps one and the
-  /// options do not say that it is to go; where they say nothing, it goes on as it did. Both are atomic, so tables are handed over and no object is
-  /// made. What the other type cannot hold is refused before anything is written.
+  /// options do not say that it is to go; where they say nothing, it goes on as it did. Tables are handed over and no object is made.
+  /// What the other type cannot hold is refused before anything is written; but an incremental store that cannot call records as they
+  /// are called gives them references of its own.
   ///
   /// - Parameter replacing: whether a file that stands there is replaced.
   package func convert(_ store: PersistentStore, to request: Request, replacing: Bool) throws -> PersistentStore {
     try successor(of: store, request) { storeClass, setup in
-      try AtomicStoreEngine.create(
-        storeClass,
-        contents: try store.engine.contents(),
-        setup: setup,
-        fileSystem: fileSystem,
-        replacing: replacing
-      )
+      let contents = try store.engine.contents()
+      return switch storeClass {
+      case .atomic(let storeClass):
+        try AtomicStoreEngine.create(
+          storeClass,
+          contents: contents,
+          setup: setup,
+          fileSystem: fileSystem,
+          replacing: replacing
+        )
+      case .incremental(let storeClass):
+        try IncrementalStoreEngine.create(
+          storeClass,
+          contents: contents,
+          setup: setup,
+          fileSystem: fileSystem,
+          replacing: replacing
+        )
+      }
     }
   }
 
@@ -59,7 +79,7 @@ package struct StoreOpener: Sendable {
   package func prepare(_ store: PersistentStore, as request: Request, replacing: Bool) throws -> PersistentStore {
     try successor(of: store, request) { storeClass, setup in
       try AtomicStoreEngine.prepare(
-        storeClass,
+        try storeClass.atomic(),
         from: store.engine,
         setup: setup,
         fileSystem: fileSystem,
@@ -71,7 +91,7 @@ package struct StoreOpener: Sendable {
   private func successor(
     of store: PersistentStore,
     _ request: Request,
-    _ makeEngine: (any AtomicStore.Type, StoreSetup) throws -> AtomicStoreEngine
+    _ makeEngine: (Kind, StoreSetup) throws -> any StoreEngine
   ) throws -> PersistentStore {
     let storeClass = try registry.storeClass(for: request.type)
     var request = request
@@ -79,7 +99,7 @@ package struct StoreOpener: Sendable {
       request.options[.tracksPersistentHistory] = store.options[.tracksPersistentHistory]
     }
     let setup = try setup(request)
-    let engine = try makeEngine(try atomic(storeClass), setup)
+    let engine = try makeEngine(try Kind(storeClass), setup)
     return PersistentStore(engine: engine, setup: setup, typeDescription: storeClass.typeDescription)
   }
 
@@ -101,16 +121,44 @@ package struct StoreOpener: Sendable {
       options: request.options
     )
   }
+}
 
-  private func atomic(_ storeClass: any StoreClass.Type) throws(PersistenceError) -> any AtomicStore.Type {
-    if let atomic = storeClass as? any AtomicStore.Type { return atomic }
-    let type = storeClass.typeDescription.type
-    throw PersistenceError(
-      .capabilityMissing,
-      "A store of type \(type) is incremental; this version of Heartwood opens atomic stores only. Convert its data to a type "
-        + "that is atomic.",
-      context: .init(storeType: type)
-    )
+// MARK: Kinds of stores
+
+extension StoreOpener {
+  /// A store class by what drives its stores.
+  private enum Kind {
+    case atomic(any AtomicStore.Type)
+    case incremental(any IncrementalStore.Type)
+
+    init(_ storeClass: any StoreClass.Type) throws(PersistenceError) {
+      if let atomic = storeClass as? any AtomicStore.Type {
+        self = .atomic(atomic)
+      } else if let incremental = storeClass as? any IncrementalStore.Type {
+        self = .incremental(incremental)
+      } else {
+        let type = storeClass.typeDescription.type
+        throw PersistenceError(
+          .capabilityMissing,
+          "The class of the type \(type) conforms to neither AtomicStore nor IncrementalStore. Let it conform to one of them.",
+          context: .init(storeType: type)
+        )
+      }
+    }
+
+    func atomic() throws(PersistenceError) -> any AtomicStore.Type {
+      switch self {
+      case .atomic(let storeClass): return storeClass
+      case .incremental(let storeClass):
+        let type = storeClass.typeDescription.type
+        throw PersistenceError(
+          .capabilityMissing,
+          "A store of type \(type) is incremental: it is written when it is made, and not by its first save. Choose a type that is "
+            + "atomic, or use migratePersistentStore(_:to:).",
+          context: .init(storeType: type)
+        )
+      }
+    }
   }
 }
 
@@ -126,12 +174,21 @@ extension StoreOpener {
 
   /// Writes the metadata of a store that is not open. An atomic store is written as a whole.
   package func setMetadata(_ metadata: StoreMetadata, _ request: Request) throws {
-    let storeClass = try atomic(try registry.storeClass(for: request.type))
+    let storeClass = try registry.storeClass(for: request.type)
     let file = try file(request)
     let embedded = try file.reading { try storeClass.readModel(from: file, options: request.options) }
     let opener = StoreOpener(model: embedded ?? model, registry: registry, fileSystem: fileSystem)
-    let engine = try AtomicStoreEngine.open(storeClass, setup: try opener.setup(request), fileSystem: fileSystem)
+    let engine = try opener.engine(storeClass, try opener.setup(request))
     try engine.replaceMetadata(metadata)
+    _ = engine.close(unlessSavedSince: nil)
+  }
+
+  /// Brings what lies beside the file of a store that is not open into it, so that the file alone is the store.
+  package func gatherSideFiles(_ request: Request) throws {
+    guard let path = request.path, let size = try fileSystem.status(atPath: path)?.size, size > 0,
+      case .incremental(let storeClass) = try Kind(try registry.storeClass(for: request.type))
+    else { return }
+    try storeClass.gatherSideFiles(ofStoreAt: path)
   }
 
   private func file(_ request: Request) throws(PersistenceError) -> StoreInput {

@@ -1,61 +1,76 @@
 public import HeartwoodModel
 
-/// A store whose records are fetched and saved piecemeal: what the author of a store over a database or a service writes.
+/// A store whose records are saved piecemeal: what the author of a store over a database, a folder of files or a service writes.
 ///
-/// The author answers requests with snapshots. The framework keeps a cache of the records above the store and gives its users
-/// the same behaviour as an atomic store's.
+/// The author reads records, and writes those that change. Faulting, fetching, relationships, conflict detection, uniqueness and the
+/// noticing of what other processes have saved come from the framework, which keeps the records that it has read in tables, as it
+/// does with those of an ``AtomicStore``.
+///
+///     final class FolderStore: IncrementalStore {
+///       static let typeDescription = StoreTypeDescription(type: "Folder", …)
+///       init(_ setup: StoreSetup) { … }
+///       func connect() throws -> StoreMetadata? { … }
+///       func load(_ entities: [EntityDescription], into loader: StoreLoader) throws {
+///         for … { try loader.addNode(reference, to: entity, version: …) { node in try node.setValue(…, forKey: …) } }
+///       }
+///       func save(_ changes: ChangeSet, over contents: StoreContents) throws {
+///         for record in changes.inserted { … }
+///         …
+///       }
+///     }
+///
+/// The framework calls one method at a time, on whatever thread; calls of ``reading(_:)`` and ``saving(_:)`` enclose others. It makes
+/// the store when it is opened, where there is none yet.
 public protocol IncrementalStore: StoreClass {
-  /// Who the store is, read when it is opened. A new store gives itself an identifier that stays.
-  func loadMetadata() throws -> StoreMetadata
+  /// Connects to what is at the store's place, and tells who it is; nil where there is no store yet. Called once, first.
+  func connect() throws -> StoreMetadata?
 
-  /// Keeps metadata at once.
-  func saveMetadata(_ metadata: StoreMetadata) throws
+  /// Makes a store without records, where ``connect()`` found none.
+  func create(_ metadata: StoreMetadata) throws
 
-  /// The records that `request` asks for, in the store's order.
-  func execute(_ request: StoreFetchRequest) throws -> [ObjectSnapshot]
+  /// Lets go of the files or connections. Nothing else is called afterwards.
+  func disconnect()
 
-  /// How many records `request` asks for.
-  func count(_ request: StoreFetchRequest) throws -> Int
+  /// A number that is another one after somebody else has saved: another process, or another open store. It should be quick: every
+  /// fetch asks for it.
+  func changeMark() throws -> UInt64
 
-  /// The values of one record now, or nil where there is none any more.
-  func snapshot(of objectID: ManagedObjectID) throws -> ObjectSnapshot?
+  /// Calls `body`, which reads, and lets all that it reads be as it was at one moment.
+  func reading<Result>(_ body: () throws -> Result) throws -> Result
 
-  /// The references that records of `entity` will be saved under: as many as asked for, none given before.
+  /// Who the store is now, and what the application keeps with it.
+  func metadata() throws -> StoreMetadata
+
+  /// Reads all records of `entities`, each with its version.
+  func load(_ entities: [EntityDescription], into loader: StoreLoader) throws
+
+  /// How many records of `entity` itself there are, without reading them.
+  func count(of entity: EntityDescription) throws -> Int
+
+  /// Names for records of `entity` that a later save will insert: no others get them, in no process.
   func newReferences(count: Int, for entity: EntityDescription) throws -> [ReferenceID]
 
-  /// Saves all changes or none. All ids are permanent.
+  /// Calls `body`, which saves, while nobody else can, and keeps all that it saves, durably, or where it throws nothing.
+  func saving<Result>(_ body: () throws -> Result) throws -> Result
+
+  /// Saves changes. All ids are permanent, and the versions have been compared.
   ///
-  /// - Throws: ``PersistenceError/Code/saveConflict`` where the store has another version of a record than a change was made on.
-  func save(_ changes: ChangeSet) throws
+  /// - Parameters:
+  ///   - changes: what to save. A new record comes with its version; an update raises the version that it was based on by 1.
+  ///   - contents: the records before the changes.
+  func save(_ changes: ChangeSet, over contents: StoreContents) throws
 
-  /// Objects of these ids have come into use.
-  func didRegisterObjects(with objectIDs: [ManagedObjectID])
+  /// Keeps metadata.
+  func saveMetadata(_ metadata: StoreMetadata) throws
 
-  /// Objects of these ids are in use no longer.
-  func didUnregisterObjects(with objectIDs: [ManagedObjectID])
+  /// Brings what lies beside the store's file at `path` into it, so that the file alone is the store and can be copied, moved or
+  /// replaced. The store is not open in this process.
+  ///
+  /// - Throws: an error where somebody else has it open.
+  static func gatherSideFiles(ofStoreAt path: String) throws
 }
 
 extension IncrementalStore {
-  /// Does nothing.
-  public func didRegisterObjects(with objectIDs: [ManagedObjectID]) {}
-  /// Does nothing.
-  public func didUnregisterObjects(with objectIDs: [ManagedObjectID]) {}
-}
-
-/// What an incremental store is asked to fetch.
-public struct StoreFetchRequest: Sendable {
-  /// The entity whose records are asked for: its own only, without those of subentities.
-  public let entity: EntityDescription
-  /// What object ids are made with.
-  package let scopes: [ObjectIDScope]
-
-  package init(entity: EntityDescription, scopes: [ObjectIDScope]) {
-    self.entity = entity
-    self.scopes = scopes
-  }
-
-  /// The id of the record of `entity` that the store calls `reference`.
-  public func objectID(_ reference: ReferenceID, of entity: EntityDescription) -> ManagedObjectID {
-    ManagedObjectID(scope: scopes[entity.ordinal], reference: reference)
-  }
+  /// Does nothing: the file alone is the store.
+  public static func gatherSideFiles(ofStoreAt path: String) throws {}
 }

@@ -20,12 +20,15 @@ public final class StoreLoader {
   private var builders: [Int: TableBuilder] = [:]
   private var tables: [Int: NodeTable] = [:]
 
-  package init(setup: StoreSetup, storeType: StoreType) {
+  package convenience init(setup: StoreSetup, storeType: StoreType) {
+    self.init(setup: setup, metadata: StoreMetadata(storeType: storeType))
+  }
+
+  package init(setup: StoreSetup, metadata: StoreMetadata) {
     model = setup.model
     entities = setup.entities
-    metadata = StoreMetadata(storeType: storeType)
+    self.metadata = metadata
     kept = Set(setup.entities.map(\.ordinal))
-    let metadata = metadata
     scopes = setup.model.entities.map { ObjectIDScope(storeIdentifier: metadata.identifier, entity: $0) }
   }
 
@@ -45,11 +48,14 @@ public final class StoreLoader {
 
   /// Adds a record of `entity`. Records keep the order in which they are added.
   ///
-  /// - Parameter fill: sets the values.
+  /// - Parameters:
+  ///   - version: how often the record has been saved, its insertion included.
+  ///   - fill: sets the values.
   /// - Throws: ``PersistenceError/Code/entityUnknown`` where the store keeps no records of the entity, and what `fill` throws.
   public func addNode(
     _ reference: ReferenceID,
     to entity: EntityDescription,
+    version: UInt64 = 1,
     _ fill: (inout NodeDraft) throws -> Void
   ) throws {
     guard kept.contains(entity.ordinal), model.entities[entity.ordinal] === entity, !entity.isAbstract else {
@@ -61,7 +67,7 @@ public final class StoreLoader {
     }
     var draft = NodeDraft(entity: entity, reference: reference)
     try fill(&draft)
-    try builder(for: entity).append(draft)
+    try builder(for: entity).append(draft, version: version)
   }
 
   /// What a relationship takes to lead to the record of `entity` that the file calls `reference`. The record may come later.

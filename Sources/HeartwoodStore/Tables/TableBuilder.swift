@@ -9,9 +9,9 @@ package final class TableBuilder {
     builder = RowGroupBuilder(entity: entity)
   }
 
-  package func append(_ draft: NodeDraft) throws(PersistenceError) {
+  package func append(_ draft: NodeDraft, version: UInt64 = 1) throws(PersistenceError) {
     if builder.isFull { try seal() }
-    builder.append(draft.reference, version: 1, values: draft.values)
+    builder.append(draft.reference, version: version, values: draft.values)
   }
 
   /// Appends the records of `group` that have not been deleted, one behind the other.

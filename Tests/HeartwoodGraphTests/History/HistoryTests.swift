@@ -27,7 +27,7 @@ import Testing
 
   // MARK: Transactions
 
-  @Test(arguments: TestStoreKind.allCases)
+  @Test(arguments: TestStoreKind.withHistory)
   func eachSaveIsATransaction(_ kind: TestStoreKind) throws {
     let stack = try stack(kind)
     #expect(stack.store.tracksPersistentHistory)
@@ -73,7 +73,7 @@ import Testing
 
   // MARK: Filters
 
-  @Test(arguments: TestStoreKind.allCases)
+  @Test(arguments: TestStoreKind.withHistory)
   func requestsChooseAuthorsAndEntities(_ kind: TestStoreKind) throws {
     let stack = try stack(kind)
     for author in ["app", "sync", nil] as [String?] {
@@ -112,7 +112,7 @@ import Testing
     #expect(code { _ = try stack.coordinator.count(for: request) } == .entityUnknown)
   }
 
-  @Test(arguments: TestStoreKind.allCases)
+  @Test(arguments: TestStoreKind.withHistory)
   func requestsBeginAtADate(_ kind: TestStoreKind) throws {
     let stack = try stack(kind)
     let context = context(stack)
@@ -131,7 +131,7 @@ import Testing
 
   // MARK: Purging
 
-  @Test(arguments: TestStoreKind.allCases)
+  @Test(arguments: TestStoreKind.withHistory)
   func purgedHistoryIsGone(_ kind: TestStoreKind) throws {
     let stack = try stack(kind)
     let (context, coordinator) = (context(stack), stack.coordinator)

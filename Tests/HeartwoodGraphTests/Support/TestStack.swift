@@ -9,6 +9,10 @@ import Testing
 enum TestStoreKind: CaseIterable, Sendable {
   case inMemory
   case binary
+  case incremental
+
+  /// The kinds that keep a history.
+  static let withHistory: [TestStoreKind] = [.inMemory, .binary]
 }
 
 /// A coordinator of the library's model with one store, on files in memory that can be made to fail.
@@ -28,15 +32,35 @@ struct TestStack {
     switch kind {
     case .inMemory: store = try coordinator.addPersistentStore(type: .inMemory, at: nil, options: options)
     case .binary: store = try coordinator.addPersistentStore(type: .binary, at: Self.url, options: options)
+    case .incremental:
+      var options = options
+      options[.recordDatabase] = RecordDatabase()
+      store = try coordinator.addPersistentStore(type: RecordStore.typeDescription.type, at: nil, options: options)
     }
   }
+
+  /// The stores that ship and those of the tests.
+  static let registry: StoreRegistry = {
+    let registry = StoreRegistry()
+    let classes: [any StoreClass.Type] = [
+      BinaryStore.self, CSVStore.self, XMLStore.self, PropertyListStore.self, InMemoryStore.self, RecordStore.self,
+    ]
+    do {
+      for storeClass in classes {
+        try registry.register(storeClass)
+      }
+    } catch {
+      preconditionFailure("\(error)")
+    }
+    return registry
+  }()
 
   static func coordinator(
     _ files: FaultInjectingFileSystem = FaultInjectingFileSystem(wrapping: InMemoryFileSystem())
   ) throws -> PersistentStoreCoordinator {
     try PersistentStoreCoordinator(
       managedObjectModel: Library.model,
-      registry: .default,
+      registry: registry,
       objectClasses: Library.objectClasses,
       fileSystem: files
     )

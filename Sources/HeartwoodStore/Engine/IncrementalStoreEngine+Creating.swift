@@ -1,0 +1,139 @@
+import HeartwoodModel
+
+// MARK: New stores of old contents
+
+extension IncrementalStoreEngine {
+  /// Writes `contents` as a new store and opens it. Where the store has a file, it is written beside the place and moved there in one
+  /// step.
+  package static func create(
+    _ storeClass: any IncrementalStore.Type,
+    contents: StoreContents,
+    setup: StoreSetup,
+    fileSystem: any FileSystem,
+    replacing: Bool
+  ) throws -> IncrementalStoreEngine {
+    try CapabilityCheck(storeClass.typeDescription).check(setup)
+    try setup.checkKeeps(contents)
+    guard let path = setup.path else {
+      let store = try storeClass.init(setup)
+      let written = try write(contents, to: store, setup)
+      return try IncrementalStoreEngine(
+        store: store,
+        setup: setup,
+        fileSystem: fileSystem,
+        contents: written.contents,
+        isRead: true,
+        hasRenamedRecords: written.isRenamed
+      )
+    }
+    try checkFree(path, fileSystem, replacing: replacing)
+    let (directory, name) = PathParts.split(path)
+    let temporary = PathParts.join(directory, TemporaryName.make(for: name))
+    let written: Written
+    do {
+      let store = try storeClass.init(setup.moved(to: temporary))
+      defer { store.disconnect() }
+      written = try write(contents, to: store, setup)
+    } catch {
+      // What is left of it is nobody's.
+      try? fileSystem.removeFile(atPath: temporary)
+      throw error
+    }
+    if replacing, try fileSystem.status(atPath: path).map({ $0.size > 0 }) ?? false {
+      try storeClass.gatherSideFiles(ofStoreAt: path)
+    }
+    try fileSystem.moveFile(atPath: temporary, toPath: path, exclusively: !replacing)
+    try fileSystem.synchronizeDirectory(ofPath: path)
+    let store = try storeClass.init(setup)
+    _ = try store.connect()
+    return try IncrementalStoreEngine(
+      store: store,
+      setup: setup,
+      fileSystem: fileSystem,
+      contents: written.contents,
+      isRead: true,
+      hasRenamedRecords: written.isRenamed
+    )
+  }
+
+  /// What a new store has.
+  private struct Written {
+    let contents: StoreContents
+    /// Whether the records got other references.
+    let isRenamed: Bool
+  }
+
+  private static func checkFree(_ path: String, _ fileSystem: any FileSystem, replacing: Bool) throws {
+    guard !replacing, try fileSystem.status(atPath: path) != nil else { return }
+    throw PersistenceError(
+      .fileExists,
+      "There is a file already. Choose another place, or say that it is to be replaced.",
+      context: .init(path: path)
+    )
+  }
+
+  /// Makes `store` and saves all records in it, under references that it can give.
+  private static func write(
+    _ contents: StoreContents,
+    to store: any IncrementalStore,
+    _ setup: StoreSetup
+  ) throws -> Written {
+    let description = type(of: store).typeDescription
+    guard try store.connect() == nil else {
+      throw PersistenceError(.fileExists, "There is a store already.", context: .init(path: setup.path))
+    }
+    var metadata = contents.metadata
+    metadata.storeType = description.type
+    metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
+    if !metadata.userInfo.isEmpty { try CapabilityCheck(description).checkUserMetadata(path: setup.path) }
+    try store.create(metadata)
+    let empty = StoreContents(model: setup.model, entities: setup.entities, metadata: metadata)
+    var written = empty
+    written.tables = contents.tables
+    let isRenamed = try !written.areNamed(as: description.capabilities.referenceKinds)
+    if isRenamed {
+      written = try written.renamed { try store.newReferences(count: $0, for: $1) }
+    }
+    let insertions = written.tables.filter { $0.count > 0 }.map { table in
+      InsertedRows(entity: table.entity, groups: table.liveGroups, hasGivenReferences: true)
+    }
+    let changes = ChangeSet(byColumn: ColumnChanges(insertions: insertions, scopes: written.scopes))
+    try store.saving { try store.save(changes, over: empty) }
+    return Written(contents: written, isRenamed: isRenamed)
+  }
+}
+
+extension StoreSetup {
+  /// The same for a file at another place.
+  fileprivate func moved(to path: String) -> StoreSetup {
+    StoreSetup(
+      model: model,
+      configurationName: configurationName,
+      entities: entities,
+      path: path,
+      options: options
+    )
+  }
+}
+
+extension NodeTable {
+  /// The records that have not been deleted, in groups without holes.
+  fileprivate var liveGroups: [RowGroup] {
+    if groups.allSatisfy({ $0.liveness == nil }) { return groups }
+    let builder = RowGroupBuilder(entity: entity)
+    var result: [RowGroup] = []
+    for group in groups {
+      for run in group.liveRuns {
+        var rest = run
+        while !rest.isEmpty {
+          if builder.isFull { result.append(builder.sealed()) }
+          let part = rest.prefix(RowID.rowsPerGroup - builder.rowCount)
+          builder.append(part, of: group)
+          rest = rest.dropFirst(part.count)
+        }
+      }
+    }
+    if builder.rowCount > 0 { result.append(builder.sealed()) }
+    return result
+  }
+}

@@ -1,0 +1,311 @@
+package import HeartwoodModel
+import Synchronization
+
+/// Drives an incremental store: keeps the records that were read in tables, and saves those that change.
+package final class IncrementalStoreEngine: StoreEngine {
+  struct State {
+    /// The records, as far as they have been read: none, or all.
+    var contents: StoreContents
+    var isRead = false
+    /// The store's mark when the records were read.
+    var mark: UInt64
+    /// Whether the user's metadata were set since they were last saved.
+    var hasUnsavedMetadata = false
+  }
+
+  private let store: any IncrementalStore
+  let typeDescription: StoreTypeDescription
+  let setup: StoreSetup
+  private let fileSystem: any FileSystem
+  /// The file that the store was opened from, in whatever state.
+  private let file: FileIdentity?
+  private let state: Mutex<State>
+  private let uniqueness: Mutex<UniquenessCheck>
+  /// Whether the engine was closed. Held while the store is used, which happens one call at a time.
+  private let usage = Mutex(false)
+  package let saves = ChangeCounter()
+  package let hasRenamedRecords: Bool
+
+  init(
+    store: any IncrementalStore,
+    setup: StoreSetup,
+    fileSystem: any FileSystem,
+    contents: StoreContents,
+    isRead: Bool,
+    hasRenamedRecords: Bool = false
+  ) throws {
+    self.store = store
+    self.hasRenamedRecords = hasRenamedRecords
+    self.typeDescription = type(of: store).typeDescription
+    self.setup = setup
+    self.fileSystem = fileSystem
+    self.file = try setup.path.flatMap { try fileSystem.status(atPath: $0)?.identity }
+    self.uniqueness = Mutex(UniquenessCheck(setup.model))
+    self.state = Mutex(State(contents: contents, isRead: isRead, mark: try store.changeMark()))
+  }
+
+  package var path: String? { setup.path }
+  package var metadata: StoreMetadata { state.withLock { $0.contents.metadata } }
+  package var scopes: [ObjectIDScope] { state.withLock { $0.contents.scopes } }
+}
+
+// MARK: Opening
+
+extension IncrementalStoreEngine {
+  /// Connects to a store, which is made where there is none yet.
+  package static func open(
+    _ storeClass: any IncrementalStore.Type,
+    setup: StoreSetup,
+    fileSystem: any FileSystem
+  ) throws -> IncrementalStoreEngine {
+    try CapabilityCheck(storeClass.typeDescription).check(setup)
+    let store = try storeClass.init(setup)
+    var metadata = StoreMetadata(storeType: storeClass.typeDescription.type)
+    if let found = try store.connect() {
+      metadata = found
+      try ModelCompatibility.check(metadata, setup: setup)
+    } else {
+      if setup.isReadOnly { throw setup.absent() }
+      metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
+      try store.create(metadata)
+    }
+    let contents = StoreContents(model: setup.model, entities: setup.entities, metadata: metadata)
+    return try IncrementalStoreEngine(
+      store: store,
+      setup: setup,
+      fileSystem: fileSystem,
+      contents: contents,
+      isRead: false
+    )
+  }
+}
+
+// MARK: Reading
+
+extension IncrementalStoreEngine {
+  package func table(of entity: EntityDescription) throws -> NodeTable {
+    try contents().tables[entity.ordinal]
+  }
+
+  package func contents() throws -> StoreContents {
+    if let contents = state.withLock({ $0.isRead ? $0.contents : nil }) { return contents }
+    return try using {
+      try store.reading { try readIfNeeded() }
+      return state.withLock { $0.contents }
+    }
+  }
+
+  package func count(of entity: EntityDescription) throws -> Int {
+    if let count = state.withLock({ $0.isRead ? $0.contents.tables[entity.ordinal].count : nil }) { return count }
+    return try using { try store.count(of: entity) }
+  }
+
+  package func followOthers() throws(PersistenceError) {
+    guard state.withLock({ $0.isRead }) else { return }
+    try withStoreErrors(.fileReadFailed, "The store could not be asked whether others have saved.") {
+      try using {
+        guard try isOutdated() else { return }
+        try store.reading { try renewIfNeeded() }
+      }
+    }
+  }
+
+  /// Calls `body`, which uses the store, while nobody else does.
+  private func using<Result>(_ body: () throws -> Result) throws -> Result {
+    try usage.withLock { isClosed in
+      try checkNotClosed(isClosed, typeDescription.type)
+      return try body()
+    }
+  }
+
+  private func isOutdated() throws -> Bool {
+    let mark = try store.changeMark()
+    return state.withLock { $0.mark != mark }
+  }
+
+  /// Reads all records where they have not been read, in what the store lets be one moment.
+  private func readIfNeeded() throws {
+    if state.withLock({ $0.isRead }) { return }
+    let mark = try store.changeMark()
+    let newest = try load()
+    state.withLock { state in
+      let unsaved = state.hasUnsavedMetadata ? state.contents.metadata.userInfo : nil
+      state.contents = newest
+      if let unsaved { state.contents.metadata.userInfo = unsaved }
+      state.isRead = true
+      state.mark = mark
+    }
+  }
+
+  /// Takes what others have saved since the records were read, in what the store lets be one moment. Records stay in their rows.
+  private func renewIfNeeded() throws {
+    let mark = try store.changeMark()
+    let before = state.withLock { $0 }
+    guard before.isRead, before.mark != mark else { return }
+    var newest = try load()
+    for (ordinal, table) in before.contents.tables.enumerated() {
+      newest.tables[ordinal] = try table.renewed(by: newest.tables[ordinal], scopes: newest.scopes)
+    }
+    let contents = newest
+    state.withLock { state in
+      state.contents.tables = contents.tables
+      state.mark = mark
+      if !state.hasUnsavedMetadata { state.contents.metadata = contents.metadata }
+    }
+    uniqueness.withLock { $0 = UniquenessCheck(setup.model) }
+    saves.advance()
+  }
+
+  private func load() throws -> StoreContents {
+    let loader = StoreLoader(setup: setup, metadata: try store.metadata())
+    try store.load(setup.entities.filter { !$0.isAbstract }, into: loader)
+    return try loader.finish()
+  }
+}
+
+// MARK: Saving
+
+extension IncrementalStoreEngine {
+  package func newReferences(count: Int, for entity: EntityDescription) throws(PersistenceError) -> ReferenceColumn {
+    try withStoreErrors(.fileWriteFailed, Self.notNamed) { try using { try storeReferences(count, for: entity) } }
+  }
+
+  private static let notNamed = "The store could not give references to new records."
+
+  private func storeReferences(_ count: Int, for entity: EntityDescription) throws -> ReferenceColumn {
+    let references = ReferenceColumnBuilder()
+    for reference in try store.newReferences(count: count, for: entity) {
+      references.append(reference, entityOrdinal: entity.ordinal)
+    }
+    let column = references.sealed()
+    guard column.count == count else {
+      throw PersistenceError(
+        .capabilityMissing,
+        "The store gave \(column.count) references where \(count) were asked for.",
+        context: .init(path: path, storeType: typeDescription.type, entity: entity.name)
+      )
+    }
+    return column
+  }
+
+  /// Calls `body`, and lets an error of the store's own be the cause of one of ours.
+  private func withStoreErrors<Result>(
+    _ code: PersistenceError.Code,
+    _ text: String,
+    _ body: () throws -> Result
+  ) throws(PersistenceError) -> Result {
+    do {
+      return try body()
+    } catch {
+      throw error as? PersistenceError
+        ?? PersistenceError(
+          code,
+          text,
+          context: .init(path: path, storeType: typeDescription.type),
+          underlyingError: error
+        )
+    }
+  }
+
+  package func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoreCommit {
+    try checkWritable(setup, typeDescription.type)
+    return try using {
+      let (prepared, mark) = try store.saving {
+        try readIfNeeded()
+        try renewIfNeeded()
+        let before = state.withLock { $0 }
+        let prepared = try save(changes, over: before)
+        return (prepared, try store.changeMark())
+      }
+      state.withLock { state in
+        state.contents = prepared.contents
+        state.mark = mark
+        state.hasUnsavedMetadata = false
+      }
+      uniqueness.withLock { $0.add(prepared.additions, to: prepared.contents) }
+      return prepared.commit(number: saves.advance())
+    }
+  }
+
+  private func save(_ changes: ChangeSet, over before: State) throws -> PreparedSave {
+    var prepared = try PreparedSave(
+      changes,
+      contents: before.contents,
+      uniqueness: uniqueness,
+      contestedEntities: { [] },
+      note: { _ in },
+      newReferences: { count, entity throws(PersistenceError) in
+        try withStoreErrors(.fileWriteFailed, Self.notNamed) { try storeReferences(count, for: entity) }
+      }
+    )
+    prepared.contents.metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
+    try CapabilityCheck(typeDescription).check(prepared.contents, path: path)
+    if before.hasUnsavedMetadata || prepared.contents.metadata != before.contents.metadata {
+      try store.saveMetadata(prepared.contents.metadata)
+    }
+    if !changes.isEmpty { try store.save(ChangeSet(byColumn: prepared.columns), over: before.contents) }
+    return prepared
+  }
+
+  package func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
+    try checkWritable(setup, typeDescription.type)
+    if !userInfo.isEmpty { try CapabilityCheck(typeDescription).checkUserMetadata(path: path) }
+    state.withLock { state in
+      if state.contents.metadata.userInfo != userInfo { state.hasUnsavedMetadata = true }
+      state.contents.metadata.userInfo = userInfo
+    }
+  }
+
+  package func replaceMetadata(_ metadata: StoreMetadata) throws {
+    try checkWritable(setup, typeDescription.type)
+    if !metadata.userInfo.isEmpty { try CapabilityCheck(typeDescription).checkUserMetadata(path: path) }
+    try using {
+      try store.saving { try store.saveMetadata(metadata) }
+      state.withLock { state in
+        state.contents.metadata = metadata
+        state.hasUnsavedMetadata = false
+      }
+    }
+  }
+
+  package var hasUnsavedMetadata: Bool { state.withLock { $0.hasUnsavedMetadata } }
+}
+
+// MARK: Closing
+
+extension IncrementalStoreEngine {
+  package func close(unlessSavedSince number: UInt64?) -> Bool {
+    usage.withLock { isClosed in
+      if isClosed { return true }
+      isClosed = number.map { $0 == saves.current } ?? true
+      // Who names a save may open the store again.
+      if number == nil { store.disconnect() }
+      return isClosed
+    }
+  }
+
+  package func reopen() {
+    usage.withLock { $0 = false }
+  }
+
+  package func fileState() throws(PersistenceError) -> StoreFileState {
+    guard let path, let file else { return .absent }
+    guard let found = try fileSystem.status(atPath: path)?.identity else { return .removed }
+    // The store itself writes the file in place.
+    return found.device == file.device && found.number == file.number ? .unchanged : .changed
+  }
+
+  package func setPath(_ path: String) throws(PersistenceError) {
+    throw PersistenceError(
+      .capabilityMissing,
+      "An open store of this type stays where it is. Use migratePersistentStore(_:to:) to move it.",
+      context: .init(path: path, storeType: typeDescription.type)
+    )
+  }
+
+  /// No saves are kept.
+  package func history() throws -> StoreHistory? { nil }
+
+  /// Does nothing: there are no saves to forget.
+  package func deleteHistory(through number: (StoreHistory) throws -> Int64) throws {}
+}

@@ -1,0 +1,101 @@
+import HeartwoodModel
+
+extension StoreContents {
+  /// Whether all records have references of `kinds`, and no two records of one tree of entities the same.
+  func areNamed(as kinds: [StoreCapabilities.ReferenceKind]) throws(PersistenceError) -> Bool {
+    let isNamed = tables.allSatisfy { table in
+      table.groups.allSatisfy { $0.references.kindOutside(kinds) == nil }
+    }
+    guard isNamed else { return false }
+    let trees = Dictionary(grouping: tables.filter { $0.count > 0 }) { $0.entity.rootEntity.name }
+    for tables in trees.values where try !Self.haveDistinctReferences(tables) { return false }
+    return true
+  }
+
+  private static func haveDistinctReferences(_ tables: [NodeTable]) throws(PersistenceError) -> Bool {
+    for (index, table) in tables.enumerated() {
+      for other in tables[..<index] {
+        for row in table.liveRows where try other.row(of: table.reference(row)) != nil { return false }
+      }
+    }
+    return true
+  }
+
+  /// The same records in the same rows, under other references.
+  ///
+  /// - Parameter newReferences: gives references to as many records of an entity as it is asked for.
+  /// - Throws: ``PersistenceError/Code/danglingReference`` where a relationship leads to a record that is not there.
+  func renamed(_ newReferences: (Int, EntityDescription) throws -> [ReferenceID]) throws -> StoreContents {
+    let names = try tables.map { table in
+      try newReferences(table.groups.reduce(0) { $0 + $1.rowCount }, table.entity)
+    }
+    // Where the names of each group's rows begin.
+    let starts = tables.map { table in
+      table.groups.reduce(into: [0]) { starts, group in starts.append((starts.last ?? 0) + group.rowCount) }
+    }
+    func name(_ reference: ReferenceID, _ ordinal: Int) throws(PersistenceError) -> ReferenceID? {
+      guard let row = try tables[ordinal].row(of: reference) else { return nil }
+      return names[ordinal][starts[ordinal][row.group] + row.row]
+    }
+    var renamed = self
+    for (ordinal, table) in tables.enumerated() {
+      let groups = try table.groups.enumerated().map { place, group in
+        let start = starts[ordinal][place]
+        return try group.renamed(names[ordinal][start..<(start + group.rowCount)], of: table.entity, name)
+      }
+      renamed.tables[ordinal] = NodeTable(entity: table.entity, groups: groups)
+    }
+    return renamed
+  }
+}
+
+extension RowGroup {
+  /// The same records under other references, leading to records by what `name` says for the reference and the entity's ordinal.
+  fileprivate func renamed(
+    _ references: ArraySlice<ReferenceID>,
+    of entity: EntityDescription,
+    _ name: (ReferenceID, Int) throws(PersistenceError) -> ReferenceID?
+  ) throws(PersistenceError) -> RowGroup {
+    let builder = ReferenceColumnBuilder()
+    for reference in references { builder.append(reference, entityOrdinal: entity.ordinal) }
+    var columns = columns
+    for (ordinal, column) in columns.enumerated() {
+      guard let old = column.references else { continue }
+      let renamed = ReferenceColumnBuilder()
+      for index in 0..<old.count {
+        // What stands where a to-one relationship leads nowhere is no reference.
+        if column.kind == .toOne, !(column.validity?[index] ?? true) {
+          renamed.appendPlaceholder()
+          continue
+        }
+        let destination = old.entityOrdinal(index)
+        guard let new = try name(old[index], destination) else {
+          throw PersistenceError(
+            .danglingReference,
+            "A relationship leads to a record that is not there. Remove it before the records get other references.",
+            context: .init(entity: entity.name, property: entity.properties[ordinal].name)
+          )
+        }
+        renamed.append(new, entityOrdinal: destination)
+      }
+      columns[ordinal] = Column(
+        kind: column.kind,
+        rowCount: column.rowCount,
+        validity: column.validity,
+        offsets: column.offsets,
+        values: column.values,
+        references: renamed.sealed()
+      )
+    }
+    return RowGroup(references: builder.sealed(), versions: versions, columns: columns, liveness: liveness)
+  }
+}
+
+extension ReferenceColumn {
+  /// A kind of the references that is none of `kinds`, or nil.
+  func kindOutside(_ kinds: [StoreCapabilities.ReferenceKind]) -> StoreCapabilities.ReferenceKind? {
+    // Only mixed names differ from each other.
+    let count = layout == .mixed ? count : min(1, count)
+    return (0..<count).lazy.map { kind($0) }.first { !kinds.contains($0) }
+  }
+}

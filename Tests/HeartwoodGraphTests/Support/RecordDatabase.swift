@@ -1,0 +1,67 @@
+import Foundation
+import HeartwoodModel
+import HeartwoodStore
+import Synchronization
+
+/// A database as several processes may share it: what ``RecordStore`` keeps its records in.
+final class RecordDatabase: Sendable {
+  struct Record: Sendable {
+    var version: UInt64
+    /// By property name. Relationships name records by entity and number.
+    var values: [String: Value]
+  }
+
+  enum Value: Sendable, Equatable {
+    case attribute(PropertyValue)
+    case links([Link])
+  }
+
+  struct Link: Sendable, Equatable {
+    let entity: String
+    let number: Int64
+  }
+
+  struct Content: Sendable {
+    var metadata: StoreMetadata?
+    var records: [String: [Int64: Record]] = [:]
+    var nextNumber: Int64 = 1
+    /// How often it has been saved, and by whom last.
+    var saveCount: UInt64 = 0
+  }
+
+  private let content = Mutex(Content())
+  /// Held by who saves.
+  private let writing = Mutex(())
+  /// What the next save of whomever fails with.
+  let failure = Mutex<PersistenceError?>(nil)
+  /// How often all records of some entities were read.
+  let loadCount = Mutex(0)
+
+  var current: Content { content.withLock { $0 } }
+
+  /// Lets `body` change a copy while nobody else does, and keeps it unless `body` throws.
+  func change<Result>(_ body: (borrowing Mutex<Content>) throws -> Result) throws -> Result {
+    try writing.withLock { _ in
+      let draft = Mutex(current)
+      let result = try body(draft)
+      if let failure = failure.withLock({ $0.take() }) { throw failure }
+      draft.withLock { $0.saveCount += 1 }
+      let changed = draft.withLock { $0 }
+      content.withLock { $0 = changed }
+      return result
+    }
+  }
+
+  func takeNumbers(_ count: Int) -> Range<Int64> {
+    content.withLock { content in
+      let first = content.nextNumber
+      content.nextNumber += Int64(count)
+      return first..<content.nextNumber
+    }
+  }
+}
+
+extension StoreOptionKey<RecordDatabase> {
+  /// Where the records are. It must be given.
+  static let recordDatabase = StoreOptionKey("recordDatabase")
+}

@@ -1,0 +1,178 @@
+import Foundation
+import HeartwoodModel
+import HeartwoodStore
+import Synchronization
+
+/// A store as an author may write one over a database.
+final class RecordStore: IncrementalStore {
+  static let typeDescription = StoreTypeDescription(
+    type: "Records",
+    displayName: "Records",
+    fileExtensions: [],
+    capabilities: StoreCapabilities(
+      kind: .incremental,
+      isPersistent: false,
+      maximumEntityCount: nil,
+      attributeTypes: Set(AttributeType.allCases),
+      supportsRelationships: true,
+      referenceKinds: [.integer],
+      supportsUserMetadata: true,
+      embedsModel: false,
+      supportsHistory: false
+    )
+  )
+
+  private let database: RecordDatabase
+  private let entities: [EntityDescription]
+  /// What is being saved; nil where nothing is.
+  private let draft = Mutex<RecordDatabase.Content?>(nil)
+  private let isConnected = Mutex(false)
+
+  init(_ setup: StoreSetup) throws {
+    guard let database = setup.options[.recordDatabase] else {
+      throw PersistenceError(.fileNotFound, "The option recordDatabase is missing.")
+    }
+    self.database = database
+    entities = setup.entities
+  }
+
+  static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
+    throw PersistenceError(.fileNotFound, "There is no file.")
+  }
+
+  func connect() throws -> StoreMetadata? {
+    isConnected.withLock { $0 = true }
+    return database.current.metadata
+  }
+
+  func create(_ metadata: StoreMetadata) throws {
+    try database.change { content in content.withLock { $0.metadata = metadata } }
+  }
+
+  func disconnect() { isConnected.withLock { $0 = false } }
+
+  func changeMark() throws -> UInt64 { (draft.withLock { $0 } ?? database.current).saveCount }
+
+  func reading<Result>(_ body: () throws -> Result) throws -> Result { try body() }
+
+  func metadata() throws -> StoreMetadata {
+    guard let metadata = content.metadata else { throw PersistenceError(.fileNotFound, "There is no store.") }
+    return metadata
+  }
+
+  private var content: RecordDatabase.Content { draft.withLock { $0 } ?? database.current }
+
+  // MARK: Reading
+
+  func load(_ entities: [EntityDescription], into loader: StoreLoader) throws {
+    database.loadCount.withLock { $0 += 1 }
+    for entity in entities {
+      for (number, record) in (content.records[entity.name] ?? [:]).sorted(by: { $0.key < $1.key }) {
+        try loader.addNode(.integer(number), to: entity, version: record.version) { node in
+          for (name, value) in record.values {
+            try node.setValue(self.value(value, of: name, entity, loader), forKey: name)
+          }
+        }
+      }
+    }
+  }
+
+  private func value(
+    _ value: RecordDatabase.Value,
+    of name: String,
+    _ entity: EntityDescription,
+    _ loader: StoreLoader
+  ) throws -> PropertyValue {
+    switch value {
+    case .attribute(let value): return value
+    case .links(let links):
+      let ids = try links.map { loader.objectID(.integer($0.number), of: try loader.entity(named: $0.entity)) }
+      let isToMany = entity.property(named: name)?.relationship?.isToMany ?? false
+      return isToMany ? .toMany(ids) : ids.first.map(PropertyValue.toOne) ?? .null
+    }
+  }
+
+  func count(of entity: EntityDescription) throws -> Int { content.records[entity.name]?.count ?? 0 }
+
+  func newReferences(count: Int, for entity: EntityDescription) throws -> [ReferenceID] {
+    database.takeNumbers(count).map { .integer($0) }
+  }
+
+  // MARK: Saving
+
+  func saving<Result>(_ body: () throws -> Result) throws -> Result {
+    try database.change { content in
+      draft.withLock { $0 = content.withLock { $0 } }
+      defer { draft.withLock { $0 = nil } }
+      let result = try body()
+      if var changed = draft.withLock({ $0 }) {
+        // Numbers may have been given to new records meanwhile.
+        changed.nextNumber = max(changed.nextNumber, database.current.nextNumber)
+        content.withLock { $0 = changed }
+      }
+      return result
+    }
+  }
+
+  func save(_ changes: ChangeSet, over contents: StoreContents) throws {
+    for snapshot in changes.inserted {
+      let id = snapshot.objectID
+      let record = RecordDatabase.Record(
+        version: snapshot.version,
+        values: Self.values(Array(snapshot.values.enumerated()).map { ($0.offset, $0.element) }, id.entity)
+      )
+      set(record, id)
+    }
+    for update in changes.updated {
+      let id = update.objectID
+      guard var record = content.records[id.entity.name]?[try Self.number(id)] else {
+        throw PersistenceError(.saveConflict, "The record is gone.")
+      }
+      record.version = update.baseVersion + 1
+      record.values.merge(Self.values(update.values.map { ($0.ordinal, $0.value) }, id.entity)) { $1 }
+      set(record, id)
+    }
+    for deletion in changes.deleted { set(nil, deletion.objectID) }
+  }
+
+  func saveMetadata(_ metadata: StoreMetadata) throws {
+    draft.withLock { $0?.metadata = metadata }
+  }
+
+  private func set(_ record: RecordDatabase.Record?, _ id: ManagedObjectID) {
+    guard case .integer(let number) = id.reference else { return }
+    draft.withLock { $0?.records[id.entity.name, default: [:]][number] = record }
+  }
+
+  private static func number(_ id: ManagedObjectID) throws -> Int64 {
+    guard case .integer(let number) = id.reference else {
+      throw PersistenceError(.capabilityMissing, "Records are called by numbers.")
+    }
+    return number
+  }
+
+  private static func values(
+    _ values: [(Int, PropertyValue)],
+    _ entity: EntityDescription
+  ) -> [String: RecordDatabase.Value] {
+    var result: [String: RecordDatabase.Value] = [:]
+    for (ordinal, value) in values where !entity.traits[ordinal].isTransient {
+      let isRelationship = entity.relationshipTargets[ordinal] != nil
+      result[entity.properties[ordinal].name] = isRelationship ? .links(links(value)) : .attribute(value)
+    }
+    return result
+  }
+
+  private static func links(_ value: PropertyValue) -> [RecordDatabase.Link] {
+    let ids: [ManagedObjectID]
+    switch value {
+    case .toOne(let id): ids = [id]
+    case .toMany(let several): ids = several
+    default: ids = []
+    }
+    return ids.compactMap { id in
+      guard case .integer(let number) = id.reference else { return nil }
+      return RecordDatabase.Link(entity: id.entity.name, number: number)
+    }
+  }
+}

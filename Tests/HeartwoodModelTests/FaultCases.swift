@@ -15,7 +15,6 @@ extension FaultCase {
     _ name: String,
     _ message: String,
     toMany: Bool = true,
-    ordered: Bool = false,
     least: Int = 0,
     most: Int? = nil
   ) -> FaultCase {
@@ -23,7 +22,6 @@ extension FaultCase {
       name: "r",
       destinationEntityName: "A",
       isToMany: toMany,
-      isOrdered: ordered,
       minCount: least,
       maxCount: most
     )
@@ -159,7 +157,6 @@ extension FaultCase {
     relationship("to-one of many", "greatest count of 2", toMany: false, most: 2),
     relationship("to-one of any number", "greatest count of 0", toMany: false, most: 0),
     relationship("to-one of two at least", "The least count 2 is above", toMany: false, least: 2),
-    relationship("ordered to-one", "A to-one relationship is ordered", toMany: false, ordered: true),
   ]
 
   private static let destinations = [

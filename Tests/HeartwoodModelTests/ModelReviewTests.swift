@@ -28,6 +28,20 @@ struct ModelReviewTests {
       (.entity("A"), [.noProperties]),
       (.entity("A", abstract: true, .attribute("a", .string, optional: true)), [.abstractWithoutSubentities]),
       (.entity("A", .toOne("a", "A", inverse: "a", deleteRule: .noAction)), [.noAction]),
+      (
+        .entity(
+          "A",
+          .relationship(
+            RelationshipDescription(
+              name: "a",
+              destinationEntityName: "A",
+              inverseRelationshipName: "a",
+              isOrdered: true
+            )
+          )
+        ),
+        [.orderOfOne]
+      ),
       (.entity("A", .attribute("a", .transformable, optional: true)), [.missingTransformer]),
       (.entity("A", .toMany("a", "A", inverse: "a", optional: false)), [.impossibleCount]),
       (

@@ -58,7 +58,7 @@ public struct DataModelFile: Sendable {
 extension ManagedObjectModel {
   /// Reads the model at `url`, which is an `.xcdatamodeld` bundle, an `.xcdatamodel` folder, a file in one, a `.momd` or a `.mom`.
   ///
-  /// What cannot be represented yet, such as fetch requests and indexes, is left out; ``DataModelFile/notes`` says what that is.
+  /// What a model has no place for is left out; ``DataModelFile/notes`` says what that is.
   ///
   /// - Parameter version: The name of a version in a bundle, with or without `.xcdatamodel`; nil means the current one.
   /// - Throws: ``ModelFileError`` with file, line and reason.

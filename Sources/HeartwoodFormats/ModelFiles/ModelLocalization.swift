@@ -5,7 +5,7 @@
 #endif
 
 /// The texts by which a model is shown to people of one language, from a `.strings` file as Xcode has them.
-public struct ModelLocalization: Sendable {
+public struct ModelLocalization: Sendable, Hashable {
   /// The texts by key, for `ManagedObjectModel.localized(by:)`.
   public let dictionary: [String: String]
 

@@ -69,10 +69,6 @@ extension ModelValidator {
       let advice = "Make the least count smaller, or the greatest one larger."
       add("The least count \(least) is above the greatest, \(most). \(advice)", at: subject.location, &faults)
     }
-    if relationship.isOrdered && !relationship.isToMany {
-      let advice = "Make it to-many, or not ordered."
-      add("A to-one relationship is ordered. \(advice)", at: subject.location, &faults)
-    }
   }
 
   private func checkDestination(

@@ -18,7 +18,7 @@ package struct PropertyTrait: Sendable {
     isOptional = property.isOptional
     isTransient = property.isTransient
     isToMany = relationship?.isToMany ?? false
-    isOrdered = relationship?.isOrdered ?? false
+    isOrdered = isToMany && relationship?.isOrdered ?? false
     minCount = relationship?.minCount ?? 0
     maxCount = relationship?.maxCount ?? 0
     inverseOrdinal = target?.inverseOrdinal

@@ -13,7 +13,8 @@ public struct RelationshipDescription: Sendable, Hashable {
   public var hasOneSidedInverse: Bool
   /// Whether the relationship leads to any number of objects, and not to one at most.
   public var isToMany: Bool
-  /// Whether the objects of a to-many relationship have an order that is kept.
+  /// Whether the objects of a to-many relationship have an order that is kept. Some models of Xcode's say so of a to-one relationship,
+  /// too, where it enters the version hash and means nothing else.
   public var isOrdered: Bool
   /// Whether an object may be saved while the relationship leads nowhere.
   public var isOptional: Bool

@@ -6,7 +6,7 @@ public struct ModelReview: Sendable {
     public enum Kind: String, Sendable, Hashable, CaseIterable {
       case missingInverse, oneSidedInverse, missingDefault, reservedName, nameCase, noProperties,
         abstractWithoutSubentities
-      case noAction, missingTransformer, impossibleCount, uncertainHash
+      case noAction, missingTransformer, impossibleCount, orderOfOne, uncertainHash
     }
 
     /// What kind of warning it is.
@@ -111,6 +111,9 @@ private struct ModelReviewer {
       warn(.missingInverse, path, "The relationship has no inverse. \(advice)")
     } else if relationship.hasOneSidedInverse {
       warn(.oneSidedInverse, path, "The inverse has another inverse. Let the two name each other.")
+    }
+    if relationship.isOrdered, !relationship.isToMany {
+      warn(.orderOfOne, path, "A relationship to one object is ordered. Make it to-many, or not ordered.")
     }
     if relationship.deleteRule == .noAction {
       let advice = "Choose nullify, cascade or deny, unless the application mends it."

@@ -248,11 +248,6 @@ extension FaultyModelFile {
       "A.r: The counts -2 and 0",
       "name=\"r\" destinationEntity=\"A\" toMany=\"YES\" minCount=\"-2\""
     ),
-    relationship(
-      "an ordered to-one relationship",
-      "A.r: A to-one relationship is ordered",
-      "name=\"r\" destinationEntity=\"A\" ordered=\"YES\""
-    ),
     faulty(
       "an entity twice",
       line: 3,

@@ -111,8 +111,9 @@ extension PredicateCompiler {
     while index < keys.endIndex {
       switch keys[index] {
       case .property(let name):
-        current = try property(name, of: current, at: index)
-        index += 1
+        let part = try part(keys[index...], of: current)
+        current = try property(part?.attributeName ?? name, of: current, at: index)
+        index += part?.count ?? 1
       case .collection(let symbol):
         // The operator takes what the keys behind it lead to, up to the next operator.
         let next = keys[(index + 1)...].firstIndex(where: \.isCollectionOperator) ?? keys.endIndex

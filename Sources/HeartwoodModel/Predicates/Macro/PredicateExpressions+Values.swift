@@ -24,7 +24,8 @@ extension PredicateExpressions.KeyPath: MacroConvertible {
     let base = try conversion.expression(root)
     if let owner = Root.Output.self as? any KeyPathNaming.Type {
       if let name = owner.propertyName(of: keyPath) { return .expression(base.appending(.property(name))) }
-      throw MacroConversion.unsupported("The key path \(keyPath), for which \(owner) names no property,")
+      let hint = "inherited ones are known to the class that declares them"
+      throw MacroConversion.unsupported("The key path \(keyPath), for which \(owner) names no property (\(hint)),")
     }
     let isString = Root.Output.self is any StringProtocol.Type
     switch kind {

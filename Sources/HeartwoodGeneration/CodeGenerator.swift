@@ -32,15 +32,24 @@ public struct CodeGenerator: Sendable {
       files.append(
         GeneratedFile(
           name: entity.machineClassName + ".swift",
-          contents: Self.marked(try machine.render(entity.values)),
+          contents: LineBreaking.applied(to: Self.marked(try machine.render(entity.values))),
           kind: .machine
         )
       )
       guard options.hasHumanFiles else { continue }
       let name = entity.className + ".swift"
-      files.append(GeneratedFile(name: name, contents: try human.render(entity.values), kind: .human))
+      let contents = LineBreaking.applied(to: try human.render(entity.values))
+      files.append(GeneratedFile(name: name, contents: contents, kind: .human))
     }
     return files.sorted { $0.name < $1.name }
+  }
+
+  /// One file with everything, for programs that build and must know the names of files.
+  ///
+  /// - Throws: as ``files()``.
+  public func file(named name: String) throws -> GeneratedFile {
+    let contents = try files().filter { $0.kind == .machine }.map(\.contents).joined(separator: "\n")
+    return GeneratedFile(name: name, contents: contents, kind: .machine)
   }
 
   /// The names among those of a folder that an earlier run has generated and this model no longer has: files that begin with
@@ -86,11 +95,14 @@ public struct CodeGenerator: Sendable {
     let json = String(decoding: try model.encoded(), as: UTF8.self)
     return try Template(Template.modelText).render([
       "header": .text(GeneratedFile.header),
-      "imports": .list(EntityClass.imports(options, usesFoundation: true, isPublic: false)),
+      "imports": .list(EntityClass.imports(options, usesFoundation: true)),
       "modelName": .text(modelName),
       "typeName": .text(typeName),
       "access": .text(options.accessLevel.modifier),
-      "classes": .list(classes.map { ["className": .text($0.className)] }),
+      // An array of one element has no comma behind it, as the formatter wants it.
+      "classes": .list(
+        classes.map { ["className": .text($0.className), "comma": .text(classes.count > 1 ? "," : "")] }
+      ),
       "json": .text(SwiftText.literal(json)),
     ])
   }

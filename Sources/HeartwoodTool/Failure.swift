@@ -1,5 +1,11 @@
 import ArgumentParser
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -22,7 +28,7 @@ struct Failure {
     if error is ExitCode || HeartwoodCommand.exitCode(for: error) != .failure {
       HeartwoodCommand.exit(withError: error)
     }
-    StandardError.write("heartwood: error: \(error)\n")
+    StandardError.write("heartwood: error: \((error as? CocoaError)?.explanation ?? "\(error)")\n")
     quit(EXIT_FAILURE)
   }
 

@@ -13,7 +13,7 @@ import Testing
     let source = try String(contentsOf: snippet, encoding: .utf8)
     let expected = Self.expectations(in: source)
     #expect(expected.isEmpty == (name == "Allowed"))
-    let found = try Compiler().errors(in: snippet)
+    let found = try Compiler().errors(in: [snippet])
     for (line, text) in expected {
       #expect(
         found.contains { $0.line == line && $0.text.contains(text) },

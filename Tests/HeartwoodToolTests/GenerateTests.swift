@@ -48,10 +48,35 @@ import Testing
     try folder.write("// {{className}} {{what}}\n", to: "t")
     let outcome = try heartwood("generate", "ToDo.xcdatamodeld", "--output", "out", "--machine-template", "t")
     #expect(outcome.status == 1)
-    #expect(outcome.errors.contains("line 1 of the template: “what” is not known here"))
+    #expect(outcome.errors.contains("t:1: “what” is not known here"))
     let templates = try heartwood("generate", "--print-templates")
     #expect(templates.status == 0)
     #expect(templates.text.contains("{{#attributes}}"))
+  }
+
+  @Test func theModelIsCalledAsItsBundle() throws {
+    #expect(
+      try heartwood("generate", "ToDo.xcdatamodeld/ToDo.xcdatamodel/contents", "--output", "out").lines
+        == ["made ToDo.swift", "made ToDoModel.swift", "made _ToDo.swift"]
+    )
+  }
+
+  @Test(arguments: [
+    ("--output out --human-template none", "error: none: No such file or directory."),
+    ("--output /dev/null/x", "error: /dev/null/x: Not a directory."), ("--output-file /dev/null/x", "/dev/null"),
+  ])
+  func filesThatCannotBeReadOrWrittenAreTold(_ arguments: String, _ text: String) throws {
+    let outcome = try heartwood.shell("heartwood generate ToDo.xcdatamodeld \(arguments)")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains(text))
+    #expect(!outcome.errors.contains("CocoaError"))
+  }
+
+  @Test(arguments: ["--base-class '1 x'", "--base-class ''", "--import 'a b'", "--import a..b"])
+  func namesAreNames(_ arguments: String) throws {
+    let outcome = try heartwood.shell("heartwood generate ToDo.xcdatamodeld --output out \(arguments)")
+    #expect(outcome.status == 64)
+    #expect(outcome.errors.contains("is no name of a class or a module"))
   }
 
   @Test(arguments: ["ToDo.xcdatamodeld", "--output out", "ToDo.xcdatamodeld --output out --output-file f"])

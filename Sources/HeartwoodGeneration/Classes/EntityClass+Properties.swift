@@ -4,21 +4,33 @@ extension EntityClass {
   /// Whether a type of Foundation's is in the declarations.
   var usesFoundation: Bool {
     entity.definition.properties.compactMap(\.attribute).contains { attribute in
-      Self.ownType(of: attribute) == nil && attribute.type.isFoundationType
+      Self.ownType(of: attribute) == nil && Self.transformedType(of: attribute) == nil
+        && attribute.type.isFoundationType
     }
   }
 
   func attribute(_ attribute: AttributeDescription) -> [String: TemplateValue] {
-    let type = Self.ownType(of: attribute) ?? attribute.type.swiftName
     let isScalar = options.scalarAttributes.contains("\(entity.name).\(attribute.name)")
-    let isOptional = attribute.isOptional && !isScalar
+    let transformed = Self.transformedType(of: attribute)
+    let isOptional = transformed != nil || (attribute.isOptional && !isScalar)
+    let name = transformed ?? Self.ownType(of: attribute) ?? attribute.type.swiftName
+    let type = isOptional ? name + "?" : name
     let values: [String: TemplateValue] = [
-      "type": .text(isOptional ? type + "?" : type),
+      "type": .text(type),
+      "keyType": .text(transformed.map { "TransformedKey<\($0)>" } ?? "AttributeKey<\(type)>"),
       "attributeType": .text(attribute.type.rawValue),
       "isOptional": .flag(isOptional),
       "isDerived": .flag(attribute.derivationExpression != nil),
     ]
-    return values.merging(names(attribute.name)) { first, _ in first }
+    return values.merging(propertyNames(attribute.name)) { first, _ in first }
+  }
+
+  /// The type that the attribute's transformer makes of bytes, where the user info names it.
+  static func transformedType(of attribute: AttributeDescription) -> String? {
+    guard attribute.type == .transformable, attribute.valueTransformerName != nil,
+      let type = attribute.userInfo[transformedTypeKey], !type.isEmpty
+    else { return nil }
+    return type
   }
 
   /// The type that the user info gives an attribute, or the class that its model names for a transformable one.
@@ -32,7 +44,7 @@ extension EntityClass {
       "isOptional": .flag(relationship.isOptional),
       "isOrdered": .flag(relationship.isOrdered),
     ]
-    return values.merging(names(relationship.name)) { first, _ in first }
+    return values.merging(propertyNames(relationship.name)) { first, _ in first }
   }
 
   func toMany(_ relationship: RelationshipDescription) -> [String: TemplateValue] {
@@ -47,7 +59,8 @@ extension EntityClass {
     return values
   }
 
-  private func names(_ name: String) -> [String: TemplateValue] {
+  /// What a property is called, in Swift and in the model.
+  func propertyNames(_ name: String) -> [String: TemplateValue] {
     ["name": .text(Self.accessor(name)), "baseName": .text(name), "propertyName": .text(name)]
   }
 

@@ -5,6 +5,9 @@ struct EntityClass {
   /// The key of the user info by which an attribute gets a Swift type of the application's: an enumeration or a Codable type.
   static let typeKeys = ["swiftType", "attributeValueScalarType"]
 
+  /// The key of the user info by which an attribute says what its registered transformer makes of bytes.
+  static let transformedTypeKey = "transformedType"
+
   let entity: EntityDescription
   let className: String
   let options: GenerationOptions
@@ -72,7 +75,8 @@ struct EntityClass {
       "toManys": .list(toManys),
       "relationships": .list(toOnes + toManys),
       "properties": .list(attributes + toOnes + toManys),
-      "hasProperties": .flag(!own.isEmpty),
+      "hasProperties": .flag(!entity.properties.isEmpty),
+      "namedProperties": .list(entity.properties.map { propertyNames($0.name) }),
       "fetches": .list(fetches(model.fetchRequestTemplates)),
       "hasUserInfo": .flag(!userInfo.isEmpty),
       "userInfo": .list(userInfo.map(userInfoEntry)),
@@ -85,20 +89,29 @@ struct EntityClass {
       options,
       others: entity.superentity == nil ? options.imports : [],
       usesFoundation: usesFoundation,
-      isPublic: options.accessLevel == .public
+      declaresFoundation: true,
+      declaresHeartwood: declaresHeartwood
     )
   }
 
-  /// The names of modules to import, sorted as the formatter sorts them.
+  /// Whether a type of Heartwood's is in the declarations.
+  private var declaresHeartwood: Bool {
+    let isRoot = entity.superentity == nil && options.baseClass == "ManagedObject"
+    return isRoot || !entity.definition.properties.isEmpty || !fetches(model.fetchRequestTemplates).isEmpty
+  }
+
+  /// The names of modules to import, sorted as the formatter sorts them. Those whose types are in the declarations are imported at the
+  /// declarations' level of access.
   static func imports(
     _ options: GenerationOptions,
     others: [String] = [],
     usesFoundation: Bool,
-    isPublic: Bool
+    declaresFoundation: Bool = false,
+    declaresHeartwood: Bool = true
   ) -> [[String: TemplateValue]] {
-    let level = options.accessLevel == .internal ? "" : options.accessLevel.modifier
-    var lines = ["Heartwood": level + "import Heartwood"]
-    if usesFoundation { lines["Foundation"] = (isPublic ? level : "") + "import Foundation" }
+    let level = options.accessLevel.modifier
+    var lines = ["Heartwood": (declaresHeartwood ? level : "") + "import Heartwood"]
+    if usesFoundation { lines["Foundation"] = (declaresFoundation ? level : "") + "import Foundation" }
     for name in others { lines[name] = level + "import \(name)" }
     return lines.sorted { $0.key < $1.key }.map { ["line": .text($0.value)] }
   }

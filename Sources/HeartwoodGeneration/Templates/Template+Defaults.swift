@@ -12,7 +12,7 @@ extension Template {
     {{#attributes}}
 
       /// The name and type of the attribute `{{propertyName}}`.
-      {{access}}static let {{baseName}}Key = AttributeKey<{{type}}>("{{propertyName}}")
+      {{access}}static let {{baseName}}Key = {{keyType}}("{{propertyName}}")
 
       /// The attribute `{{propertyName}}`.
       {{access}}var {{name}}: {{type}} {
@@ -72,9 +72,9 @@ extension Template {
 
       {{access}}override class func propertyName(forKeyPath keyPath: AnyKeyPath) -> String? {
         switch keyPath {
-    {{#properties}}
+    {{#namedProperties}}
         case \\{{className}}.{{name}}: "{{propertyName}}"
-    {{/properties}}
+    {{/namedProperties}}
         default: super.propertyName(forKeyPath: keyPath)
         }
       }
@@ -134,7 +134,7 @@ extension Template {
       {{access}}static var objectClasses: [ManagedObject.Type] {
         [
     {{#classes}}
-          {{className}}.self,
+          {{className}}.self{{comma}}
     {{/classes}}
         ]
       }

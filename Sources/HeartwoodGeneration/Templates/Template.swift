@@ -11,13 +11,20 @@ public struct Template: Sendable {
   }
 
   let nodes: [Node]
+  private let name: String?
 
   /// Reads a template.
   ///
+  /// - Parameter name: what errors call it, such as its path.
   /// - Throws: ``TemplateError`` with the line of a tag that is not closed, or that closes another.
-  public init(_ text: String) throws(TemplateError) {
+  public init(_ text: String, named name: String? = nil) throws(TemplateError) {
+    self.name = name
     var parser = TemplateParser(text)
-    nodes = try parser.parse()
+    do {
+      nodes = try parser.parse()
+    } catch {
+      throw error.of(name)
+    }
   }
 
   /// The text with everything filled in.
@@ -25,7 +32,11 @@ public struct Template: Sendable {
   /// - Throws: ``TemplateError`` where a name is not known.
   public func render(_ values: [String: TemplateValue]) throws(TemplateError) -> String {
     var text = ""
-    try Self.render(nodes, [values], into: &text)
+    do {
+      try Self.render(nodes, [values], into: &text)
+    } catch {
+      throw error.of(name)
+    }
     return text
   }
 
@@ -87,11 +98,22 @@ public enum TemplateValue: Sendable, Hashable {
 
 /// What is wrong with a template.
 public struct TemplateError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What the template was called when it was read, such as its path.
+  public var template: String?
   /// The line, from 1.
   public let line: Int
   /// What is wrong, and what to do.
   public let message: String
 
-  /// The line and the message.
-  public var description: String { "line \(line) of the template: \(message)" }
+  /// Where it is, and the message.
+  public var description: String {
+    template.map { "\($0):\(line): \(message)" } ?? "line \(line) of the template: \(message)"
+  }
+
+  /// The same in the template called `name`.
+  func of(_ name: String?) -> TemplateError {
+    var error = self
+    error.template = name
+    return error
+  }
 }

@@ -18,7 +18,7 @@ struct GenerateCommand: ParsableCommand {
       entity and no human file.
 
       An attribute whose user info has swiftType gets that type: an enumeration with raw values that is an AttributeValue, or a \
-      CodableAttributeValue.
+      CodableAttributeValue. One with a value transformer gets the transformedType of its user info.
 
       A template is a text in a small part of the Mustache language; --print-templates shows those that are used without one.
 
@@ -88,24 +88,43 @@ struct GenerateCommand: ParsableCommand {
     guard !printTemplates else { return }
     if model == nil { throw ValidationError("Missing expected argument '<model>'.") }
     if (output == nil) == (outputFile == nil) { throw ValidationError("Give either --output or --output-file.") }
+    for name in [baseClass] + imports where !Self.isName(name) {
+      throw ValidationError("“\(name)” is no name of a class or a module.")
+    }
+  }
+
+  /// Whether it is a name in Swift, with modules before it or without.
+  private static func isName(_ text: String) -> Bool {
+    text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { part in
+      !(part.first?.isNumber ?? true) && part.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+    }
   }
 
   func run() throws {
     if printTemplates { return try StandardOutput.write(Template.machineText + "\n" + Template.humanText) }
     guard let model else { return }
     let located = try ModelArguments.load(model, version: version)
-    let name = URL(filePath: model).deletingPathExtension().lastPathComponent
-    let generator = CodeGenerator(located.model, named: name, options: try options(located))
+    let generator = CodeGenerator(
+      located.model,
+      named: Self.name(ofModelAt: URL(filePath: model)),
+      options: try options(located)
+    )
     let lines = try write(generator)
     if !quiet { for line in lines { try StandardOutput.write(line + "\n") } }
+  }
+
+  /// What a model is called: as its bundle, where the path leads to a file in that.
+  private static func name(ofModelAt url: URL) -> String {
+    let folder = url.absoluteURL.deletingLastPathComponent()
+    let isInBundle = url.pathExtension.isEmpty && folder.pathExtension == "xcdatamodel"
+    return (isInBundle ? folder : url).deletingPathExtension().lastPathComponent
   }
 
   private func write(_ generator: CodeGenerator) throws -> [String] {
     if let outputFile {
       let url = URL(filePath: outputFile)
       let folder = OutputFolder(path: url.deletingLastPathComponent().path)
-      let contents = try generator.files().map(\.contents).joined(separator: "\n")
-      return try folder.write([GeneratedFile(name: url.lastPathComponent, contents: contents, kind: .machine)])
+      return try folder.write([try generator.file(named: url.lastPathComponent)])
     }
     let folder = OutputFolder(path: output ?? ".")
     return try folder.write(try generator.files()) + folder.orphans(of: generator)
@@ -124,10 +143,6 @@ struct GenerateCommand: ParsableCommand {
   }
 
   private static func template(_ path: String) throws -> Template {
-    do {
-      return try Template(String(contentsOfFile: path, encoding: .utf8))
-    } catch let error as TemplateError {
-      throw ToolError("\(path): \(error)")
-    }
+    try Template(String(contentsOfFile: path, encoding: .utf8), named: path)
   }
 }

@@ -1,5 +1,6 @@
 // swift-tools-version: 6.2
 
+import CompilerPluginSupport
 import PackageDescription
 
 /// One set of rules for every target: Swift 6 mode, no warning left standing, imports that say what they use.
@@ -16,10 +17,19 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "Heartwood", targets: ["Heartwood"]),
+    .library(name: "HeartwoodMacros", targets: ["HeartwoodMacros"]),
     .library(name: "HeartwoodWrappers", targets: ["HeartwoodWrappers"]),
     .library(name: "HeartwoodSQLite", targets: ["HeartwoodSQLite"]),
     .library(name: "HeartwoodTesting", targets: ["HeartwoodTesting"]),
     .executable(name: "heartwood", targets: ["HeartwoodTool"]),
+    .plugin(name: "HeartwoodClasses", targets: ["HeartwoodClasses"]),
+  ],
+  traits: [
+    .trait(
+      name: "GeneratedClasses",
+      description:
+        "Lets the plugin HeartwoodClasses make the classes of a target's models. What it runs is built for the host."
+    )
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -27,6 +37,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     // Its system library is SQLite: libsqlite3-dev on Debian and Ubuntu, part of macOS.
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+    .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
   ],
   targets: [
     .systemLibrary(
@@ -75,7 +86,38 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    // A target of its own, since tests of a macro target itself are built for the host, with all other tests and what they need.
+    .target(
+      name: "HeartwoodMacroExpansion",
+      dependencies: [
+        .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+        .product(name: "SwiftSyntax", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+      ],
+      swiftSettings: settings
+    ),
+    .macro(
+      name: "HeartwoodMacroPlugin",
+      dependencies: [
+        "HeartwoodMacroExpansion",
+        .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+      ],
+      swiftSettings: settings
+    ),
+    .target(name: "HeartwoodMacros", dependencies: ["Heartwood", "HeartwoodMacroPlugin"], swiftSettings: settings),
     .target(name: "HeartwoodGeneration", dependencies: ["HeartwoodModel"], swiftSettings: settings),
+    .executableTarget(
+      name: "HeartwoodGenerate",
+      dependencies: ["HeartwoodFormats", "HeartwoodGeneration"],
+      swiftSettings: settings
+    ),
+    .plugin(
+      name: "HeartwoodClasses",
+      capability: .buildTool(),
+      dependencies: [.target(name: "HeartwoodGenerate", condition: .when(traits: ["GeneratedClasses"]))]
+    ),
     .target(name: "HeartwoodTesting", dependencies: ["Heartwood"], swiftSettings: settings),
     .executableTarget(
       name: "HeartwoodTool",
@@ -122,6 +164,18 @@ let package = Package(
       swiftSettings: settings
     ),
     .testTarget(
+      name: "HeartwoodMacroExpansionTests",
+      dependencies: [
+        "HeartwoodMacroExpansion",
+        .product(name: "SwiftSyntax", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
+      ],
+      swiftSettings: settings
+    ),
+    .testTarget(name: "HeartwoodMacrosTests", dependencies: ["HeartwoodMacros"], swiftSettings: settings),
+    .testTarget(
       name: "HeartwoodGenerationTests",
       dependencies: ["HeartwoodGeneration", "HeartwoodModel"],
       swiftSettings: settings
@@ -129,8 +183,8 @@ let package = Package(
     .testTarget(name: "ArchitectureTests", swiftSettings: settings),
     .testTarget(
       name: "CompilerTests",
-      dependencies: ["HeartwoodGraph", "HeartwoodModel"],
-      exclude: ["Snippets"],
+      dependencies: ["Heartwood", "HeartwoodFormats", "HeartwoodGeneration", "HeartwoodGraph", "HeartwoodModel"],
+      exclude: ["Models", "Snippets"],
       swiftSettings: settings
     ),
     .testTarget(name: "HeartwoodModelTests", dependencies: ["HeartwoodModel"], swiftSettings: settings),

@@ -33,6 +33,19 @@ import Testing
     for block in blocks { #expect(tested.contains(block), "The tests have no such code:\n\(block)") }
   }
 
+  @Test func codeOfTheArticleOnMacrosIsTested() throws {
+    let tested = Self.unindented(try text("Tests/HeartwoodMacrosTests/MacrosGuideTests.swift"))
+    let shown = try codeBlocks(of: "README.md").filter { $0.contains("@Entity") }
+    let blocks = try codeBlocks(of: "Sources/Heartwood/Heartwood.docc/Macros.md") + shown
+    #expect(blocks.count == 4)
+    for block in blocks { #expect(tested.contains(Self.unindented(block)), "The tests have no such code:\n\(block)") }
+  }
+
+  /// The lines without the spaces that they begin with.
+  private static func unindented(_ text: String) -> String {
+    text.split(separator: "\n").map { String($0.drop { $0 == " " }) }.joined(separator: "\n")
+  }
+
   private func codeBlocks(of path: String) throws -> [String] {
     try text(path).components(separatedBy: "```swift\n").dropFirst().compactMap {
       $0.components(separatedBy: "```").first

@@ -12,12 +12,17 @@ import Testing
     "HeartwoodTesting": ["Heartwood", "HeartwoodModel", "HeartwoodStore", "HeartwoodGraph", "HeartwoodFormats"],
     // `Heartwood` is imported by the text of the classes that it makes.
     "HeartwoodGeneration": ["HeartwoodModel", "Heartwood"],
+    "HeartwoodGenerate": ["HeartwoodFormats", "HeartwoodGeneration", "HeartwoodModel"],
     "HeartwoodTool": [
       "Heartwood", "HeartwoodGeneration", "HeartwoodTesting", "HeartwoodModel", "HeartwoodStore", "HeartwoodGraph",
       "HeartwoodFormats",
     ],
     "HeartwoodWrappers": ["HeartwoodModel", "HeartwoodStore", "CZlib"],
     "HeartwoodSQLite": ["HeartwoodModel", "HeartwoodStore", "HeartwoodFormats", "CZlib"],
+    "HeartwoodMacros": ["Heartwood"],
+    // It is run by the compiler, and built for that alone.
+    "HeartwoodMacroExpansion": [],
+    "HeartwoodMacroPlugin": ["HeartwoodMacroExpansion"],
     "CLibXML2": [],
     "CZlib": [],
   ]

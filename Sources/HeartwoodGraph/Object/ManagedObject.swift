@@ -46,6 +46,25 @@ open class ManagedObject {
   /// The name of the entity whose objects are of this class: the class's own name, unless a subclass says otherwise.
   open class var entityName: String { String(describing: self) }
 
+  /// The entity of the class's objects, with the properties that the class adds to those of its superclass; nil where a model made
+  /// elsewhere has it. ``HeartwoodModel/ManagedObjectModel/init(of:configurations:versionIdentifiers:fetchRequestTemplates:)`` makes a
+  /// model of such classes:
+  ///
+  ///     override class var entityDefinition: EntityDefinition? {
+  ///       get throws {
+  ///         EntityDefinition(
+  ///           name: entityName,
+  ///           superentityName: try super.entityDefinition?.name,
+  ///           properties: [.attribute(memoKey, default: ""), .toOne(listKey, inverse: List.itemsKey.name)]
+  ///         )
+  ///       }
+  ///     }
+  ///
+  /// The macros of `HeartwoodMacros` write it.
+  open class var entityDefinition: EntityDefinition? {
+    get throws { nil }
+  }
+
   /// The name of the property that the accessor at `keyPath` reads, so that `#Predicate` can be used for fetches; nil where it is
   /// none.
   ///

@@ -1,0 +1,80 @@
+import SwiftSyntax
+
+/// The arguments of a macro as they are written.
+struct MacroArguments {
+  /// Those without a label, in their order.
+  let unlabeled: [ExprSyntax]
+  private let labeled: [String: ExprSyntax]
+
+  init(_ attribute: AttributeSyntax) {
+    guard case .argumentList(let list) = attribute.arguments else {
+      unlabeled = []
+      labeled = [:]
+      return
+    }
+    // A parameter without a label goes on with arguments without any.
+    unlabeled = list.filter { $0.label == nil }.map(\.expression)
+    labeled = Dictionary(
+      list.compactMap { argument in argument.label.map { ($0.text, argument.expression) } },
+      uniquingKeysWith: { first, _ in first }
+    )
+  }
+
+  /// The argument with a label.
+  subscript(label: String) -> ExprSyntax? { labeled[label] }
+
+  /// Whether `.name` is one of the arguments without a label.
+  func has(_ name: String) -> Bool { option(name) != nil }
+
+  /// The argument `.name`.
+  func option(_ name: String) -> ExprSyntax? {
+    unlabeled.first { $0.as(MemberAccessExprSyntax.self)?.declName.baseName.text == name }
+  }
+
+  /// The text of an argument, to be passed on.
+  func text(_ label: String) -> String? { labeled[label]?.trimmedDescription }
+}
+
+extension ExprSyntax {
+  /// Whether it is a string literal in which nothing is put in.
+  var isPlainText: Bool {
+    self.as(StringLiteralExprSyntax.self)?.segments.allSatisfy { $0.is(StringSegmentSyntax.self) } ?? false
+  }
+
+  /// The expression as one of `type`.
+  func typed(_ type: String) -> String {
+    let text = trimmedDescription
+    let isSimple =
+      [.memberAccessExpr, .functionCallExpr, .nilLiteralExpr, .arrayExpr, .dictionaryExpr, .declReferenceExpr].contains(
+        kind
+      )
+      || (self.is(PrefixOperatorExprSyntax.self)) || isLiteral
+    return isSimple ? "\(text) as \(type)" : "(\(text)) as \(type)"
+  }
+
+  private var isLiteral: Bool {
+    [.stringLiteralExpr, .integerLiteralExpr, .floatLiteralExpr, .booleanLiteralExpr].contains(kind)
+  }
+}
+
+/// The arguments of a call that is being written.
+struct CallText {
+  private var arguments: [String] = []
+
+  init(_ first: String? = nil) {
+    if let first { arguments.append(first) }
+  }
+
+  /// Adds an argument, where there is one.
+  mutating func add(_ label: String, _ text: String?) {
+    if let text { arguments.append("\(label): \(text)") }
+  }
+
+  /// Adds an argument that is `true`, where it is.
+  mutating func add(_ label: String, if flag: Bool) {
+    if flag { arguments.append("\(label): true") }
+  }
+
+  /// `name(…)`.
+  func call(_ name: String) -> String { "\(name)(\(arguments.joined(separator: ", ")))" }
+}

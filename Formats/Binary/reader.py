@@ -150,8 +150,10 @@ def read_header(data):
     version, least, identifier = struct.unpack_from("<II16s", data, 8)
     expect(struct.unpack_from("<Q", data, 56)[0] == xxh64(data[:56]), "the header's checksum does not hold", 0)
     expect(1 <= least <= version, "the version numbers contradict each other", 12)
-    expect(least <= 2, "a reader of format version %d is needed" % least, 12)
-    return uuid.UUID(bytes=identifier), least
+    expect(least <= 3, "a reader of format version %d is needed" % least, 12)
+    flags = struct.unpack_from("<I", data, 32)[0] if least >= 3 else int(least == 2)
+    expect(flags <= 1, "there are flags that no version has", 32)
+    return uuid.UUID(bytes=identifier), least, flags == 1
 
 
 def read_trailer(data):
@@ -177,6 +179,23 @@ def check(data, offset, length, checksum):
     return raw, offset
 
 
+def metadata_text(area, start):
+    """The copy of the metadata that counts, of a file of version 3."""
+    size = (len(area) - 64) // 2
+    fits = size >= 64 and size % 64 == 0 and len(area) == 64 + 2 * size and not any(area[1:64])
+    expect(fits and area[0] in (0, 0xFF), "the place of the metadata is not as it was written", start)
+    copies = [metadata_copy(area[64 + place * size:64 + place * size + size]) for place in (0, 1)]
+    holding = [copy for copy in copies if copy is not None]
+    expect(holding and (area[0] or copies[0] == copies[1]), "the checksum of the metadata does not hold", start)
+    return holding[0]
+
+
+def metadata_copy(raw):
+    checksum, length = struct.unpack_from("<QQ", raw)
+    holds = checksum == xxh64(raw[8:]) and length <= len(raw) - 16
+    return raw[16:16 + length] if holds else None
+
+
 class Column:
     def __init__(self, kind, name):
         self.kind, self.name = kind, name
@@ -192,16 +211,20 @@ class History:
         self.purged, self.counts = purged, counts
 
 
-def read_directory(data, raw, start, has_history):
+def read_directory(data, raw, start, has_area, has_history):
     """The sections as bytes and offsets, the tables, and the history or None."""
     cursor = Cursor(raw, start)
     section_count, table_count = cursor.take("<II")
     expect(section_count >= 2, "there is no metadata or no model", start)
     sections, end = [], 64
-    for _ in range(section_count):
+    for number in range(section_count):
         offset, length, checksum = cursor.take("<QQQ")
         expect(offset == end and offset + padded(length) <= start, "a section is misplaced", cursor.offset - 24)
-        sections.append(check(data, offset, length, checksum))
+        if has_area and number == 0:
+            expect(checksum == 0, "the directory has a checksum of the metadata", cursor.offset - 8)
+            sections.append((metadata_text(data[offset:offset + length], offset), offset))
+        else:
+            sections.append(check(data, offset, length, checksum))
         end = offset + padded(length)
     expect(end == start, "bytes belong to no section", end)
     tables = [read_table(cursor, table_count) for _ in range(table_count)]
@@ -596,9 +619,9 @@ class File:
     """A file whose directory has been read, and every checksum checked."""
 
     def __init__(self, data):
-        identifier, least = read_header(data)
+        identifier, least, has_history = read_header(data)
         raw, self.start = read_trailer(data)
-        self.sections, self.tables, self.history = read_directory(data, raw, self.start, least >= 2)
+        self.sections, self.tables, self.history = read_directory(data, raw, self.start, least >= 3, has_history)
         metadata = json.loads(self.sections[0][0].decode("utf-8"))
         same = uuid.UUID(metadata["identifier"]) == identifier
         expect(same, "header and metadata name different stores", self.sections[0][1])

@@ -59,7 +59,7 @@ import Testing
   @Test func infoTellsOfTheHistory() throws {
     let info = try #require(try heartwood("info", "library.heartwood", "--json").json() as? [String: Any])
     #expect(info["history"] as? [String: Int] == ["transactions": 3, "purged": 0, "last": 3])
-    #expect(info["formatVersion"] as? String == "2")
+    #expect(info["formatVersion"] as? String == "3")
     #expect(try heartwood("info", "library.heartwood").lines.contains { $0.hasSuffix(" 3 transactions") })
     #expect(try heartwood("info", "todo.csv", "--json").text.contains("\"history\":null"))
     #expect(try heartwood("info", "todo.csv").lines.contains { $0.hasPrefix("history ") && $0.hasSuffix(" none") })

@@ -31,7 +31,7 @@ import Testing
 
   @Test func formatVersionIsNullWhereThereIsNone() throws {
     #expect(try heartwood("info", "todo.csv", "--json").text.contains("\"formatVersion\":null"))
-    #expect(try heartwood("info", "todo.heartwood", "--json").text.contains("\"formatVersion\":\"1\""))
+    #expect(try heartwood("info", "todo.heartwood", "--json").text.contains("\"formatVersion\":\"3\""))
   }
 
   @Test func textTellsTheSame() throws {

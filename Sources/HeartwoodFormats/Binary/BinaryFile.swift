@@ -7,6 +7,8 @@ struct BinaryFile: Sendable {
   let region: ByteRegion
   let header: BinaryHeader
   let directory: BinaryDirectory
+  /// Where the metadata can be written over; nil in files of older versions.
+  let metadataArea: BinaryMetadataArea?
   let fault: BinaryFault
 
   init(_ input: StoreInput) throws(PersistenceError) {
@@ -18,8 +20,23 @@ struct BinaryFile: Sendable {
     try Self.check(section, "the directory", in: bytes, fault)
     var decoder = BinaryDirectoryDecoder(bytes, section: section, hasHistory: header.hasHistory, fault: fault)
     directory = try decoder.decode()
-    try check(section: BinaryFormat.metadataSection, "the metadata")
+    let metadata = directory.sections[BinaryFormat.metadataSection]
+    metadataArea = header.hasMetadataArea ? try Self.metadataArea(metadata, in: bytes, fault) : nil
+    if metadataArea == nil { try Self.check(metadata, "the metadata", in: bytes, fault) }
     try check(section: BinaryFormat.modelSection, "the model")
+  }
+
+  /// The area has checksums of its own, which the directory does not know.
+  private static func metadataArea(
+    _ section: BinarySection,
+    in file: UnsafeRawBufferPointer,
+    _ fault: BinaryFault
+  ) throws(PersistenceError) -> BinaryMetadataArea {
+    guard section.checksum == 0 else {
+      throw fault.corrupt("the directory has a checksum of the metadata", at: section.offset)
+    }
+    let bytes = UnsafeRawBufferPointer(rebasing: file[section.offset..<(section.offset + section.length)])
+    return try BinaryMetadataArea(bytes, offset: section.offset, fault: fault)
   }
 }
 
@@ -66,7 +83,8 @@ extension BinaryFile {
   /// What the store tells about itself.
   func metadata() throws(PersistenceError) -> StoreMetadata {
     let section = directory.sections[BinaryFormat.metadataSection]
-    guard let metadata = StoreMetadata(json: bytes(ofSection: BinaryFormat.metadataSection).data) else {
+    let json = metadataArea?.json ?? bytes(ofSection: BinaryFormat.metadataSection).data
+    guard let metadata = StoreMetadata(json: json) else {
       throw fault.corrupt("the metadata cannot be understood", at: section.offset)
     }
     guard metadata.identifier == header.storeIdentifier else {

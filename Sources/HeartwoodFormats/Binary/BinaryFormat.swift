@@ -7,12 +7,12 @@ enum BinaryFormat {
   /// How a binary store of Apple's Core Data begins.
   static let coreDataMagic = Array("CoreData".utf8)
 
-  /// The version that is written where there is no history, so that every reader reads it.
-  static let versionWithoutHistory: UInt32 = 1
-  /// The version that is written where there is a history, and from which on there is one in the directory.
+  /// The version from which on the directory may end with a history; in this one it does.
   static let versionWithHistory: UInt32 = 2
+  /// The version from which on the metadata have an area of their own, and flags tell whether there is a history. It is written.
+  static let versionWithMetadataArea: UInt32 = 3
   /// The newest version that is read.
-  static let readerVersion: UInt32 = 2
+  static let readerVersion: UInt32 = 3
 
   static let headerLength = 64
   static let trailerLength = 64

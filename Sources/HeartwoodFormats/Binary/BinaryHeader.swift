@@ -11,17 +11,21 @@ struct BinaryHeader: Sendable {
   let formatVersion: UInt32
   let minimumReaderVersion: UInt32
   let storeIdentifier: UUID
+  /// Zero before version 3.
+  private let flags: UInt32
 
+  private static let historyFlag: UInt32 = 1
+  private static let flagsOffset = 32
   /// Where the checksum of the bytes before it lies.
   private static let checksumOffset = 56
   private static let minimumReaderVersionOffset = 12
 
   /// The header of a file that is written now.
   init(storeIdentifier: UUID, hasHistory: Bool) {
-    let version = hasHistory ? BinaryFormat.versionWithHistory : BinaryFormat.versionWithoutHistory
-    self.formatVersion = version
-    self.minimumReaderVersion = version
+    self.formatVersion = BinaryFormat.versionWithMetadataArea
+    self.minimumReaderVersion = BinaryFormat.versionWithMetadataArea
     self.storeIdentifier = storeIdentifier
+    self.flags = hasHistory ? Self.historyFlag : 0
   }
 
   /// Reads the header from the beginning of a file.
@@ -39,15 +43,25 @@ struct BinaryHeader: Sendable {
     formatVersion = try cursor.number(UInt32.self)
     minimumReaderVersion = try cursor.number(UInt32.self)
     storeIdentifier = UUID(uuid: bytes.loadUnaligned(fromByteOffset: 16, as: uuid_t.self))
+    let hasFlags = minimumReaderVersion >= BinaryFormat.versionWithMetadataArea
+    flags = hasFlags ? .init(littleEndian: bytes.loadUnaligned(fromByteOffset: Self.flagsOffset, as: UInt32.self)) : 0
     let checksum = bytes.loadUnaligned(fromByteOffset: Self.checksumOffset, as: UInt64.self)
     guard UInt64(littleEndian: checksum) == XXH64.hash(checked) else {
       throw fault.corrupt("the checksum of the header does not hold", at: 0)
     }
     try checkVersions(fault)
+    guard flags & ~Self.historyFlag == 0 else {
+      throw fault.corrupt("its flags are none that there are", at: Self.flagsOffset)
+    }
   }
 
+  /// Whether the metadata lie in a ``BinaryMetadataArea``.
+  var hasMetadataArea: Bool { minimumReaderVersion >= BinaryFormat.versionWithMetadataArea }
+
   /// Whether the directory ends with a history.
-  var hasHistory: Bool { minimumReaderVersion >= BinaryFormat.versionWithHistory }
+  var hasHistory: Bool {
+    hasMetadataArea ? flags & Self.historyFlag != 0 : minimumReaderVersion == BinaryFormat.versionWithHistory
+  }
 
   private static func checkMagic(_ bytes: UnsafeRawBufferPointer, _ fault: BinaryFault) throws(PersistenceError) {
     if bytes.starts(with: BinaryFormat.magic) { return }
@@ -87,6 +101,7 @@ struct BinaryHeader: Sendable {
     bytes.append(formatVersion.littleEndian)
     bytes.append(minimumReaderVersion.littleEndian)
     bytes.append(storeIdentifier.uuid)
+    bytes.append(flags.littleEndian)
     bytes.append(repeating: 0, count: Self.checksumOffset - bytes.count)
     bytes.append(XXH64.hash(UnsafeRawBufferPointer(bytes.unsafeMutableBytes)).littleEndian)
     return bytes.sealed()

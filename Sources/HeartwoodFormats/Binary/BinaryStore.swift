@@ -4,8 +4,8 @@ public import HeartwoodStore
 /// The store whose file is columns of values, used as they lie: `Formats/Binary` specifies it.
 ///
 /// Opening maps the file and reads its directory, so it costs the same for any number of records; the records of an entity are
-/// checked as a whole before the first one is read. A save writes the whole file. The file must not be written in place by
-/// others while it is open; replacing it is safe.
+/// checked as a whole before the first one is read. A save writes the whole file; metadata that are set without opening it are
+/// written where they stand. The file must not be written in place by others while it is open; replacing it is safe.
 public final class BinaryStore: AtomicStore {
   /// What the store can do: everything that an atomic store can.
   public static let typeDescription = StoreTypeDescription(
@@ -57,8 +57,7 @@ public final class BinaryStore: AtomicStore {
     loader.attachment = memory
   }
 
-  /// Writes the whole file, with columns straight from memory. A file without a history is of format version 1, one with
-  /// a history of version 2.
+  /// Writes the whole file, with columns straight from memory. It is of format version 3; files of versions 1 and 2 are read.
   ///
   /// - Throws: ``PersistenceError/Code/valueUnsupported`` where a value could not be read back.
   public func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
@@ -78,6 +77,18 @@ extension BinaryStore {
   /// Reads the metadata. It costs the same for any number of records.
   public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
     try BinaryFile(file).metadata()
+  }
+
+  /// What to write over the metadata: they are there twice, and one of them is whole at every time. Nil where the identifier changes, where
+  /// the new metadata are of another order of length, and for files of versions 1 and 2: these are written anew.
+  public static func metadataPatches(
+    _ metadata: StoreMetadata,
+    in file: StoreInput,
+    options: StoreOptions
+  ) throws -> [FilePatch]? {
+    let binary = try BinaryFile(file)
+    guard let area = binary.metadataArea, metadata.identifier == binary.header.storeIdentifier else { return nil }
+    return area.patches(try metadata.binaryJSON(path: file.path))
   }
 
   /// Reads the model that the records were written with.

@@ -1,6 +1,12 @@
 import HeartwoodModel
 import HeartwoodStore
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Writes a store's file from its beginning to its end, columns straight from memory.
 struct BinaryWriter {
   private let contents: StoreContents
@@ -23,11 +29,12 @@ struct BinaryWriter {
   /// Writes the file and returns what to remember of it until the next save.
   func write(to output: StoreOutput) throws -> BinarySaveMemory {
     let images = try images()
-    let metadata = try metadataBytes()
+    let metadata = BinaryMetadataArea.encoded(try contents.metadata.binaryJSON(path: path))
     let model = ByteSlice(copying: try contents.model.encoded())
     let pages = historyPages()
     let parts =
-      [metadata, model].map { BinaryGroupImage.Part(bytes: $0, checksum: XXH64.hash($0)) }
+      // The metadata have checksums of their own, so that they can be written over.
+      [.init(bytes: metadata, checksum: 0), BinaryGroupImage.Part(bytes: model, checksum: XXH64.hash(model))]
       + images.flatMap { $0.flatMap(\.parts) } + pages.map(\.part)
     try output.write(header.encoded)
     let sections = try parts.map { try section($0, to: output) }
@@ -68,19 +75,6 @@ struct BinaryWriter {
 
   private func pad(_ output: StoreOutput) throws(PersistenceError) {
     try output.write(Array(BinaryFormat.zeros.prefix(BinaryFormat.paddingLength(output.byteCount))))
-  }
-
-  private func metadataBytes() throws -> ByteSlice {
-    do {
-      return ByteSlice(copying: try contents.metadata.json())
-    } catch {
-      throw PersistenceError(
-        .valueUnsupported,
-        "The metadata cannot be written as JSON. Look at the values under the keys of your own.",
-        context: .init(path: path, storeType: .binary),
-        underlyingError: error
-      )
-    }
   }
 
   private func tables(_ images: [[BinaryGroupImage]]) -> [BinaryDirectory.Table] {
@@ -140,4 +134,20 @@ extension BinaryWriter {
 extension EntityDescription {
   /// The ordinals of the properties that a store keeps.
   fileprivate var storedOrdinals: [Int] { properties.indices.filter { !properties[$0].isTransient } }
+}
+
+extension StoreMetadata {
+  /// The text that the file has of the metadata.
+  func binaryJSON(path: String?) throws(PersistenceError) -> Data {
+    do {
+      return try json()
+    } catch {
+      throw PersistenceError(
+        .valueUnsupported,
+        "The metadata cannot be written as JSON. Look at the values under the keys of your own.",
+        context: .init(path: path, storeType: .binary),
+        underlyingError: error
+      )
+    }
+  }
 }

@@ -21,7 +21,9 @@ extension PersistentStoreCoordinator {
     try opener.metadata(try request(type: type, at: url, options: options))
   }
 
-  /// Writes the metadata of a store that is not open. An atomic store's file is written as a whole, and at once.
+  /// Writes the metadata of a store that is not open, at once: over the old ones where the format has room for that, as that of binary
+  /// stores has, and else with the whole file. Either way the file has the old metadata or the new ones whenever the process ends. The
+  /// type and the version hashes are those that the file has.
   ///
   /// - Throws: ``PersistenceError/Code/storeAlreadyOpen``, ``PersistenceError/Code/capabilityMissing`` where the format has no
   ///   place for the user's keys, or what reading and writing the file can throw.

@@ -172,13 +172,18 @@ extension StoreOpener {
     return try file.reading { try storeClass.readMetadata(from: file, options: request.options) }
   }
 
-  /// Writes the metadata of a store that is not open. An atomic store is written as a whole.
+  /// Writes the metadata of a store that is not open: over the old ones where the format has room for that, or else the whole file.
   package func setMetadata(_ metadata: StoreMetadata, _ request: Request) throws {
     let storeClass = try registry.storeClass(for: request.type)
     let file = try file(request)
     let embedded = try file.reading { try storeClass.readModel(from: file, options: request.options) }
     let opener = StoreOpener(model: embedded ?? model, registry: registry, fileSystem: fileSystem)
-    let engine = try opener.engine(storeClass, try opener.setup(request))
+    let setup = try opener.setup(request)
+    var metadata = metadata
+    metadata.storeType = request.type
+    metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
+    if case .atomic(let atomic) = try Kind(storeClass), try patchMetadata(metadata, of: file, atomic, setup) { return }
+    let engine = try opener.engine(storeClass, setup)
     try engine.replaceMetadata(metadata)
     _ = engine.close(unlessSavedSince: nil)
   }
@@ -191,6 +196,23 @@ extension StoreOpener {
     try storeClass.gatherSideFiles(ofStoreAt: path)
   }
 
+  /// Writes metadata over those of a file, and tells whether that was possible. What is refused is left to the other way.
+  private func patchMetadata(
+    _ metadata: StoreMetadata,
+    of file: StoreInput,
+    _ storeClass: any AtomicStore.Type,
+    _ setup: StoreSetup
+  ) throws -> Bool {
+    let capabilities = storeClass.typeDescription.capabilities
+    guard !(setup.options[.isReadOnly] ?? false), capabilities.supportsUserMetadata || metadata.userInfo.isEmpty,
+      let patches = try file.reading({ try storeClass.metadataPatches(metadata, in: file, options: setup.options) })
+    else { return false }
+    try CapabilityCheck(storeClass.typeDescription).check(setup)
+    let old = try file.reading { try storeClass.readMetadata(from: file, options: setup.options) }
+    try ModelCompatibility.check(old, setup: setup)
+    return try AtomicFile(path: file.path, fileSystem: fileSystem).patch(patches, expecting: file.status.identity)
+  }
+
   private func file(_ request: Request) throws(PersistenceError) -> StoreInput {
     guard let path = request.path else {
       throw PersistenceError(
@@ -199,6 +221,14 @@ extension StoreOpener {
         context: .init(storeType: request.type)
       )
     }
-    return try StoreInput(try fileSystem.openFile(atPath: path))
+    let file = try StoreInput(try fileSystem.openFile(atPath: path))
+    guard file.size > 0 else {
+      throw PersistenceError(
+        .fileMalformed,
+        "The file is empty: it asks for a new store, which has no metadata before it is opened and saved.",
+        context: .init(path: path, storeType: request.type)
+      )
+    }
+    return file
   }
 }

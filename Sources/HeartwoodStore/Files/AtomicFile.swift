@@ -77,7 +77,7 @@ package struct AtomicFile {
     }
   }
 
-  private func check(_ expectation: Expectation, at target: String) throws(PersistenceError) -> FileStatus? {
+  func check(_ expectation: Expectation, at target: String) throws(PersistenceError) -> FileStatus? {
     let found = try fileSystem.status(atPath: target)
     if let found, !found.isRegularFile {
       throw PersistenceError(.fileWriteFailed, "It is not a regular file.", context: .init(path: path))

@@ -11,6 +11,9 @@ public protocol FileSystem: Sendable {
   /// Opens a file for reading.
   func openFile(atPath path: String) throws(PersistenceError) -> any ReadableFile
 
+  /// Opens a file for writing over parts of it where they stand; nil where that cannot be done, which is the default.
+  func openFileForPatching(atPath path: String) throws(PersistenceError) -> (any PatchableFile)?
+
   /// Makes a new, empty file in the same directory as `path`, which is nobody else's.
   ///
   /// - Parameter permissions: the permission bits of the file, or nil for those that a new file gets.
@@ -32,6 +35,11 @@ public protocol FileSystem: Sendable {
 
   /// Waits until nobody else holds the file's lock, and takes it until the lock is released. Nil where there is no file.
   func lockFile(atPath path: String) throws(PersistenceError) -> (any FileLock)?
+}
+
+extension FileSystem {
+  /// Nil: files are replaced, and never written over.
+  public func openFileForPatching(atPath path: String) throws(PersistenceError) -> (any PatchableFile)? { nil }
 }
 
 /// A file that is open for reading. It stays the same file when another takes its name.
@@ -66,6 +74,16 @@ public protocol WritableFile: Sendable {
   func synchronize() throws(PersistenceError)
   /// Closes the file; no more calls may follow.
   func close() throws(PersistenceError)
+}
+
+/// A file whose bytes are written over where they stand. It is closed when nobody holds it any more.
+public protocol PatchableFile: Sendable {
+  var path: String { get }
+  /// Writes `bytes` over those from `offset` on, which lie inside of the file. Whoever asks for the file's ``FileIdentity`` before and
+  /// after is told different ones. After a failure nobody knows how many bytes have been written.
+  func write(_ bytes: [UInt8], at offset: Int) throws(PersistenceError)
+  /// Waits until everything written is on the disk.
+  func synchronize() throws(PersistenceError)
 }
 
 /// A lock on a file between processes.

@@ -60,6 +60,16 @@ final class InMemoryFile: Sendable {
     }
   }
 
+  /// Writes over the bytes from `offset` on, as far as there are any.
+  func patch(_ bytes: [UInt8], at offset: Int) {
+    state.withLock { state in
+      guard offset >= 0, offset <= state.bytes.count else { return }
+      let part = bytes.prefix(state.bytes.count - offset)
+      state.bytes.replaceSubrange(offset..<(offset + part.count), with: part)
+      state.modification = clock.next()
+    }
+  }
+
   /// Copies the bytes from `offset` on into `buffer` and returns how many there were.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
     state.withLock { state in

@@ -37,6 +37,18 @@ struct InMemoryWritableFile: WritableFile {
   }
 }
 
+/// A file of an in-memory file system that is written over.
+struct InMemoryPatchableFile: PatchableFile {
+  let file: InMemoryFile
+  let path: String
+
+  func write(_ bytes: [UInt8], at offset: Int) throws(PersistenceError) {
+    file.patch(bytes, at: offset)
+  }
+
+  func synchronize() throws(PersistenceError) {}
+}
+
 /// A lock on a file of an in-memory file system.
 struct InMemoryFileLock: FileLock {
   private let file: InMemoryFile

@@ -98,6 +98,11 @@ extension InMemoryFileSystem {
     InMemoryReadableFile(file: try existingFile(at: path), path: path, owner: self)
   }
 
+  /// Opens a file for writing over parts of it.
+  public func openFileForPatching(atPath path: String) throws(PersistenceError) -> (any PatchableFile)? {
+    InMemoryPatchableFile(file: try existingFile(at: path), path: path)
+  }
+
   /// The name of a file, or nil where it has none any more.
   func path(of file: InMemoryFile) -> String? { state.withLock { $0.names.path(of: file) } }
 

@@ -71,6 +71,15 @@ public struct POSIXFileSystem: FileSystem {
     return file
   }
 
+  /// Opens a file for writing over parts of it; nil where its permissions or the disk do not allow that.
+  public func openFileForPatching(atPath path: String) throws(PersistenceError) -> (any PatchableFile)? {
+    let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
+    if descriptor >= 0 { return POSIXPatchableFile(descriptor: descriptor, path: path) }
+    // A new file may take the name all the same.
+    if [EACCES, EPERM, EROFS, ETXTBSY].contains(errno) { return nil }
+    throw .system(.fileWriteFailed, "The file cannot be opened for writing", path: path)
+  }
+
   /// Makes an empty file with a name that nobody else has.
   public func createTemporaryFile(
     besidePath path: String,
@@ -176,6 +185,17 @@ public struct POSIXFileSystem: FileSystem {
     guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
       throw .system(.fileWriteFailed, "The folder cannot be flushed", path: path)
     }
+  }
+
+  /// Waits until the bytes of an open file are on the disk.
+  static func flush(_ descriptor: Int32, path: String) throws(PersistenceError) {
+    #if canImport(Darwin)
+      // Only this call makes the disk write what it holds in its own memory.
+      let result = fcntl(descriptor, F_FULLFSYNC) == -1 ? fsync(descriptor) : 0
+    #else
+      let result = fsync(descriptor)
+    #endif
+    guard result == 0 else { throw .system(.fileWriteFailed, "The file cannot be flushed", path: path) }
   }
 
   /// Removes a file; it is no error if there is none.

@@ -65,13 +65,7 @@ final class POSIXWritableFile: WritableFile {
   func synchronize() throws(PersistenceError) {
     // Of a file that is on the disk the advice would take the bytes out of the memory.
     writeBack.wait()
-    #if canImport(Darwin)
-      // Only this call makes the disk write what it holds in its own memory.
-      let result = fcntl(descriptor, F_FULLFSYNC) == -1 ? fsync(descriptor) : 0
-    #else
-      let result = fsync(descriptor)
-    #endif
-    guard result == 0 else { throw .system(.fileWriteFailed, "The file cannot be flushed", path: path) }
+    try POSIXFileSystem.flush(descriptor, path: path)
   }
 
   func close() throws(PersistenceError) {

@@ -46,6 +46,13 @@ extension StoreInput {
   package func reading<Result>(line: Int? = nil, _ body: () throws -> Result) throws -> Result {
     do {
       return try body()
+    } catch let error where wasWritten {
+      throw PersistenceError(
+        .fileChangedOnDisk,
+        "The file was written while it was read. Open it again.",
+        context: .init(path: path),
+        underlyingError: error
+      )
     } catch var error as PersistenceError {
       error.context.path = error.context.path ?? path
       error.context.line = error.context.line ?? line
@@ -58,5 +65,10 @@ extension StoreInput {
         underlyingError: error
       )
     }
+  }
+
+  /// Whether somebody has written the file in place since it was opened.
+  private var wasWritten: Bool {
+    (try? file.status().identity).map { $0 != status.identity } ?? false
   }
 }

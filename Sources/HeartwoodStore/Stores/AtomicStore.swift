@@ -21,6 +21,18 @@ public protocol AtomicStore: StoreClass {
   /// Whether the store can hold `contents`; called before anything is written. What ``StoreCapabilities`` declare has been checked.
   func validate(_ contents: StoreContents) throws
 
+  /// What to write over parts of a file so that it tells `metadata` and all else stays as it is; nil where only a new file can.
+  ///
+  /// The framework writes one patch after the other, each on the disk before the next, while it holds the file's lock. The process may end
+  /// after any of them, or when a part of one has been written: whoever reads the file then must find the old metadata or the new ones,
+  /// and may be a store that has the file open, and mapped, for long. What cannot promise that returns nil, as the default does, and
+  /// the file is loaded and saved as a whole.
+  static func metadataPatches(
+    _ metadata: StoreMetadata,
+    in file: StoreInput,
+    options: StoreOptions
+  ) throws -> [FilePatch]?
+
   /// Writes the whole file.
   ///
   /// - Parameters:
@@ -32,6 +44,13 @@ public protocol AtomicStore: StoreClass {
 extension AtomicStore {
   /// Accepts everything.
   public func validate(_ contents: StoreContents) throws {}
+
+  /// Nil: the file is written as a whole.
+  public static func metadataPatches(
+    _ metadata: StoreMetadata,
+    in file: StoreInput,
+    options: StoreOptions
+  ) throws -> [FilePatch]? { nil }
 }
 
 /// The file that a save replaces.

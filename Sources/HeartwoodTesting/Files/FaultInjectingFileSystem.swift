@@ -97,6 +97,14 @@ extension FaultInjectingFileSystem {
     return FaultInjectingWritableFile(base: file, owner: self, life: life, handle: handle)
   }
 
+  /// Opens a file for writing over parts of it, unless the plan says that it fails.
+  public func openFileForPatching(atPath path: String) throws(PersistenceError) -> (any PatchableFile)? {
+    let life = try admit(.openForPatching(path: path))
+    return try base.openFileForPatching(atPath: path).map {
+      FaultInjectingPatchableFile(base: $0, owner: self, life: life)
+    }
+  }
+
   /// Removes what dead writers left beside a path, unless the plan says that it fails.
   public func removeAbandonedTemporaryFiles(besidePath path: String) throws(PersistenceError) {
     try admit(.removeAbandonedTemporaryFiles(besidePath: path))

@@ -57,6 +57,27 @@ struct FaultInjectingWritableFile: WritableFile {
   }
 }
 
+/// A file that is written over through a ``FaultInjectingFileSystem``.
+struct FaultInjectingPatchableFile: PatchableFile {
+  let base: any PatchableFile
+  let owner: FaultInjectingFileSystem
+  let life: Int
+
+  var path: String { base.path }
+
+  func write(_ bytes: [UInt8], at offset: Int) throws(PersistenceError) {
+    let operation = FileOperation.patch(path: path, offset: offset, count: bytes.count)
+    guard let refusal = owner.refusal(of: operation, life: life) else { return try base.write(bytes, at: offset) }
+    if refusal.appliedByteCount > 0 { try base.write(Array(bytes.prefix(refusal.appliedByteCount)), at: offset) }
+    throw refusal.error
+  }
+
+  func synchronize() throws(PersistenceError) {
+    try owner.admit(.synchronize(path: path), life: life)
+    try base.synchronize()
+  }
+}
+
 /// A lock that is held through a ``FaultInjectingFileSystem``.
 struct FaultInjectingLock: FileLock {
   let owner: FaultInjectingFileSystem

@@ -8,6 +8,8 @@ public enum FileOperation: Sendable, Hashable {
   case map(path: String)
   case createTemporaryFile(besidePath: String)
   case write(path: String, count: Int)
+  case openForPatching(path: String)
+  case patch(path: String, offset: Int, count: Int)
   case synchronize(path: String)
   case close(path: String)
   case move(source: String, destination: String, exclusively: Bool)
@@ -22,7 +24,8 @@ extension FileOperation {
   public var path: String {
     switch self {
     case .status(let path), .resolveSymbolicLinks(let path), .open(let path), .read(let path, _, _), .map(let path),
-      .createTemporaryFile(let path), .write(let path, _), .synchronize(let path), .close(let path),
+      .createTemporaryFile(let path), .write(let path, _), .openForPatching(let path), .patch(let path, _, _),
+      .synchronize(let path), .close(let path),
       .move(_, let path, _), .synchronizeDirectory(let path), .remove(let path),
       .removeAbandonedTemporaryFiles(let path), .lock(let path):
       path
@@ -32,13 +35,16 @@ extension FileOperation {
   /// Whether the operation leaves files and names as they are.
   public var isReading: Bool {
     switch self {
-    case .status, .resolveSymbolicLinks, .open, .read, .map, .lock: true
+    case .status, .resolveSymbolicLinks, .open, .openForPatching, .read, .map, .lock: true
     default: false
     }
   }
 
   /// How many bytes the operation would write.
   var writtenByteCount: Int {
-    if case .write(_, let count) = self { count } else { 0 }
+    switch self {
+    case .write(_, let count), .patch(_, _, let count): count
+    default: 0
+    }
   }
 }

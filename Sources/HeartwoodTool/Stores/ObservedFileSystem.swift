@@ -17,6 +17,10 @@ struct ObservedFileSystem: FileSystem {
     try base.openFile(atPath: path)
   }
 
+  func openFileForPatching(atPath path: String) throws(PersistenceError) -> (any PatchableFile)? {
+    try base.openFileForPatching(atPath: path)
+  }
+
   func createTemporaryFile(
     besidePath path: String,
     permissions: UInt32?

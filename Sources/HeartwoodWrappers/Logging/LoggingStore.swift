@@ -58,4 +58,17 @@ extension LoggingStore {
     metadata.storeType = typeDescription.type
     return metadata
   }
+
+  /// Logs that the metadata are written over.
+  public static func metadataPatches(
+    _ metadata: StoreMetadata,
+    in file: StoreInput,
+    options: StoreOptions
+  ) throws -> [FilePatch]? {
+    var inner = metadata
+    inner.storeType = Base.typeDescription.type
+    return try StoreLogging.log("set metadata", Base.typeDescription.type, file.path) {
+      try Base.metadataPatches(inner, in: file, options: options)
+    }
+  }
 }

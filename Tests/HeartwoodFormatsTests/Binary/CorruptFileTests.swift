@@ -101,6 +101,18 @@ import Testing
       editor.editPage(1) { $0[20] = 0xFF }
       return editor.assembled()
     },
+    Sample(name: "metadata-copies-differ", code: .fileCorrupt, reason: "checksum of the metadata") { _, editor in
+      editor.editMetadata { copy, bytes in bytes[100] ^= UInt8(copy) }
+      return editor.assembled()
+    },
+    Sample(name: "metadata-flipped-bit", code: .fileCorrupt, reason: "checksum of the metadata") { bytes, editor in
+      changed(bytes, editor.offset(ofSection: Section.metadata) + 100)
+    },
+    Sample(name: "metadata-no-copy-holds", code: .fileCorrupt, reason: "checksum of the metadata") { bytes, editor in
+      let place = editor.offset(ofSection: Section.metadata)
+      editor.sections[0][0] = 0xFF
+      return changed(changed(editor.assembled(), place + 100), place + 1200)
+    },
     Sample(name: "core-data", code: .fileFormatUnsupported, reason: "Apple's Core Data") { _, _ in
       [UInt8]("CoreData".utf8) + [0, 0, 0, 1, 8, 4, 8, 0] + [UInt8](repeating: 0, count: 48)
     },

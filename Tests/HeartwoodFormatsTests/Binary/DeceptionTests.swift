@@ -48,7 +48,18 @@ import Testing
   ]
 
   static let structure: [Deception] = [
-    Deception("metadata cannot be understood") { $0.sections[Section.metadata] = Array("{}".utf8) },
+    Deception("metadata cannot be understood") { $0.editMetadata { _, copy in copy.set(UInt64(2), at: 0) } },
+    Deception("checksum of the metadata") { $0.editMetadata { _, copy in copy.set(UInt64.max, at: 0) } },
+    Deception("checksum of the metadata") { $0.editMetadata { number, copy in copy[100] ^= UInt8(number) } },
+    Deception("place of the metadata") { $0.sections[Section.metadata] = Array("{}".utf8) },
+    Deception("place of the metadata") { $0.sections[Section.metadata] = [] },
+    Deception("place of the metadata") { $0.sections[Section.metadata].removeLast(64) },
+    Deception("place of the metadata") { $0.sections[Section.metadata][0] = 1 },
+    Deception("place of the metadata") { $0.sections[Section.metadata][63] = 1 },
+    Deception("directory has a checksum of the metadata") { editor in
+      editor.editSections = { $0[0] = BinarySection(offset: $0[0].offset, length: $0[0].length, checksum: 1) }
+    },
+    Deception("flags") { $0.header.set(UInt32(2), at: 32) },
     Deception("different stores") { $0.header[16] ^= 1 },
     Deception("version numbers contradict") { $0.header.set(UInt32(0), at: 12) },
     Deception("cannot be 4294967295 sections") { $0.editDirectory = { $0.set(UInt32.max, at: 0) } },

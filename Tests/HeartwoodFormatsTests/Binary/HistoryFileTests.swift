@@ -7,18 +7,21 @@ import Testing
 
 /// The history in the file: the samples, what is wrong with files, and what a reader does without looking at it.
 @Suite struct HistoryFileTests {
-  private static let fileName = "version-2.heartwood"
+  /// The files that hold ``HistorySample``, by the version of the format.
+  static let files = ["2": "version-2.heartwood", "3": "version-3-history.heartwood"]
+  private static let newest = "version-3-history.heartwood"
 
-  private static func golden() throws -> [UInt8] {
-    try SampleFiles.bytes(fileName) { try HistorySample.store().writeGroups(of: HistorySample.contents()) }
+  private static func golden(_ name: String = newest) throws -> [UInt8] {
+    try SampleFiles.bytes(name) { try HistorySample.store().writeGroups(of: HistorySample.contents()) }
   }
 
   private static func lines() throws -> [UInt8] {
     try SampleFiles.bytes("version-2.history.jsonl") { try HistorySample.contents().historyLines() }
   }
 
-  @Test func theFileHoldsWhatItShould() throws {
-    let read = try HistorySample.store().read(Self.golden())
+  @Test(arguments: files.values.sorted())
+  func theFileHoldsWhatItShould(name: String) throws {
+    let read = try HistorySample.store().read(Self.golden(name))
     let expected = try HistorySample.contents()
     #expect(read.records == expected.records)
     #expect(read.history?.purgedNumber == 2 && read.history?.lastNumber == 5)
@@ -28,31 +31,35 @@ import Testing
     #expect(try HistorySample.store().writeGroups(of: read) == Self.golden())
   }
 
-  @Test func theFileExplainsItself() throws {
-    let file = try SampleStore.input(Self.golden())
-    #expect(try BinaryStore.readFormatVersion(from: file, options: StoreOptions()) == "2")
+  @Test(arguments: files.sorted { $0.key < $1.key })
+  func theFileExplainsItself(version: String, name: String) throws {
+    let file = try SampleStore.input(Self.golden(name))
+    #expect(try BinaryStore.readFormatVersion(from: file, options: StoreOptions()) == version)
     #expect(try BinaryStore.readMetadata(from: file, options: StoreOptions()).identifier == HistorySample.identifier)
     #expect(try BinaryStore.readModel(from: file, options: StoreOptions()) == HistorySample.model())
   }
 
-  @Test(.enabled(if: PythonReader.exists, "there is no python3 to run the independent reader"))
-  func theIndependentReaderReadsIt() throws {
-    let (_, lines) = try (Self.golden(), Self.lines())
-    let path = SampleFiles.folder.appending(path: Self.fileName).path
+  @Test(
+    .enabled(if: PythonReader.exists, "there is no python3 to run the independent reader"),
+    arguments: files.values.sorted()
+  )
+  func theIndependentReaderReadsIt(name: String) throws {
+    let (_, lines) = try (Self.golden(name), Self.lines())
+    let path = SampleFiles.folder.appending(path: name).path
     let result = try PythonReader.run(["--history", path])
     #expect(result.status == 0, "\(result.errors)")
     #expect(result.output == Data(lines), "\(String(decoding: result.output, as: UTF8.self))")
     #expect(try PythonReader.run(["--check", path]).status == 0)
   }
 
-  @Test func withoutAHistoryTheVersionIsOne() throws {
+  @Test func theHeaderTellsWhetherThereIsAHistory() throws {
     var contents = try HistorySample.contents()
     contents.history = nil
     let bytes = try HistorySample.store().write(contents)
-    #expect(bytes[8..<16] == [1, 0, 0, 0, 1, 0, 0, 0])
+    #expect(bytes[8..<16] == [3, 0, 0, 0, 3, 0, 0, 0] && bytes[32..<36] == [0, 0, 0, 0])
     contents.history = StoreHistory()
     let empty = try HistorySample.store().write(contents)
-    #expect(empty[8..<16] == [2, 0, 0, 0, 2, 0, 0, 0])
+    #expect(empty[8..<16] == [3, 0, 0, 0, 3, 0, 0, 0] && empty[32..<36] == [1, 0, 0, 0])
     #expect(try HistorySample.store().read(empty).history?.lastNumber == 0)
   }
 

@@ -111,7 +111,7 @@ import Testing
     ]) { _ in }
     let file = try SampleStore.input(try store.write(contents))
     #expect(try BinaryStore.readMetadata(from: file, options: StoreOptions()) == contents.metadata)
-    #expect(try BinaryStore.readFormatVersion(from: file, options: StoreOptions()) == "1")
+    #expect(try BinaryStore.readFormatVersion(from: file, options: StoreOptions()) == "3")
   }
 }
 

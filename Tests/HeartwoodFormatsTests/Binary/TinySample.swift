@@ -10,7 +10,7 @@ import Testing
 
 @testable import HeartwoodFormats
 
-/// A file of two kilobytes, small enough to be damaged in every way.
+/// A file of four kilobytes, small enough to be damaged in every way.
 enum TinySample {
   static func model() throws -> ManagedObjectModel {
     try ManagedObjectModel(entities: [
@@ -75,11 +75,25 @@ struct BinaryFileEditor {
     history = file.directory.history
   }
 
+  /// Gives the copies of the metadata other bytes, and checksums that hold.
+  mutating func editMetadata(_ edit: (_ copy: Int, inout [UInt8]) -> Void) {
+    let capacity = (sections[0].count - 64) / 2
+    for copy in 0..<2 {
+      let range = (64 + copy * capacity)..<(64 + (copy + 1) * capacity)
+      var bytes = Array(sections[0][range].dropFirst(8))
+      edit(copy, &bytes)
+      sections[0].replaceSubrange(range, with: Self.littleEndian(Self.hash(bytes)) + bytes)
+    }
+  }
+
   func assembled() -> [UInt8] {
     var bytes = header
     bytes.replaceSubrange(56..<64, with: Self.littleEndian(Self.hash(Array(header[..<56]))))
     var entries: [BinarySection] = []
     for section in sections { entries.append(Self.append(section, to: &bytes)) }
+    if header[12] >= 3 {
+      entries[0] = BinarySection(offset: entries[0].offset, length: entries[0].length, checksum: 0)
+    }
     editSections(&entries)
     var directory = Array(BinaryDirectory(sections: entries, tables: tables, history: history).encoded.data)
     editDirectory(&directory)

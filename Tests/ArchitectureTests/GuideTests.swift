@@ -11,12 +11,17 @@ import Testing
   }
 
   @Test func codeOfTheGuideIsCodeOfTheExample() throws {
+    let store = try text("Examples/JSONLines/Sources/JSONLines/JSONLinesStore.swift")
     let example =
-      try text("Examples/JSONLines/Sources/JSONLines/JSONLinesStore.swift")
+      try store + text("Examples/JSONLines/Package.swift")
       + text("Examples/JSONLines/Tests/JSONLinesTests/JSONLinesStoreTests.swift")
+      + text("Examples/JSONLines/Tests/JSONLinesTests/JSONLinesConversionTests.swift")
     let blocks = try codeBlocks(of: "Sources/HeartwoodStore/HeartwoodStore.docc/WriteAStore.md")
-    #expect(blocks.count == 6)
+    #expect(blocks.count == 9)
     for block in blocks { #expect(example.contains(block), "The example has no such code:\n\(block)") }
+    // Whoever copies the code from the guide has the whole store.
+    let copied = blocks.filter(store.contains).joined(separator: "\n")
+    #expect(copied == store)
   }
 
   @Test func codeOfTheArticleOnObjectsIsTested() throws {

@@ -4,11 +4,7 @@ import Testing
 
 @Suite struct ConformanceReportTests {
   @Test func everyBehaviourIsReported() throws {
-    let conformance = StoreConformance(
-      FlawedStore<ForgetsUserInfo>.self,
-      detectsEveryChange: false,
-      writesSameBytes: true
-    )
+    let conformance = StoreConformance.flawed(ForgetsUserInfo.self)
     let report = conformance.report()
     #expect(report.storeType == ForgetsUserInfo.name)
     #expect(report.entries.map(\.name) == conformance.cases.map(\.name))

@@ -5,9 +5,18 @@ public import Heartwood
 /// The kit derives the rest from the ``StoreCapabilities`` that the store declares. Every behaviour is a case, a value that runs
 /// with any test library. With Swift Testing:
 ///
-///     @Test(arguments: StoreConformance(JSONLinesStore.self, detectsEveryChange: false, writesSameBytes: true).cases)
+///     static let conformance = StoreConformance(
+///       JSONLinesStore.self,
+///       detectsEveryChange: false,
+///       writesSameBytes: true,
+///       options: { _ in StoreOptions() },
+///       refuses: { _, _ in false }
+///     )
+///
+///     @Test(arguments: conformance.cases)
 ///     func conforms(_ testCase: ConformanceCase) throws { try testCase.run() }
 ///
+/// No question has a default: what a store cannot do is said, and never overlooked.
 /// What the store has declared that it lacks is tried as well, and has to be refused with the right error.
 public struct StoreConformance: Sendable {
   /// The class that is tested. It need not be registered anywhere.
@@ -34,8 +43,8 @@ public struct StoreConformance: Sendable {
     _ storeClass: any StoreClass.Type,
     detectsEveryChange: Bool,
     writesSameBytes: Bool,
-    options: @escaping @Sendable (_ model: ManagedObjectModel) -> StoreOptions = { _ in StoreOptions() },
-    refuses: @escaping @Sendable (_ value: PropertyValue, _ type: AttributeType) -> Bool = { _, _ in false }
+    options: @escaping @Sendable (_ model: ManagedObjectModel) -> StoreOptions,
+    refuses: @escaping @Sendable (_ value: PropertyValue, _ type: AttributeType) -> Bool
   ) {
     self.storeClass = storeClass
     self.detectsEveryChange = detectsEveryChange

@@ -1,12 +1,16 @@
 import Foundation
 import Heartwood
 
-/// What is wrong with a store: it changes what is written or what has been read.
+/// What is wrong with a store: it changes what is written or what has been read, or does what it should leave to the framework.
 protocol StoreFlaw: Sendable {
   static var name: StoreType { get }
   static var displayName: String { get }
   static var fileExtensions: [String] { get }
-  static func begin() throws
+  static var embedsModel: Bool { get }
+  static func begin(path: String) throws
+  static func validate(path: String) throws
+  static func change(_ contents: inout StoreContents)
+  static func document(from bytes: [UInt8]) throws -> StoreDocument
   static func write(_ document: inout StoreDocument, path: String) throws
   static func read(_ document: inout StoreDocument)
 }
@@ -15,7 +19,13 @@ extension StoreFlaw {
   static var name: StoreType { StoreType("\(Self.self)") }
   static var displayName: String { "Flawed" }
   static var fileExtensions: [String] { ["flawed"] }
-  static func begin() throws {}
+  static var embedsModel: Bool { false }
+  static func begin(path: String) throws {}
+  static func validate(path: String) throws {}
+  static func change(_ contents: inout StoreContents) {}
+  static func document(from bytes: [UInt8]) throws -> StoreDocument {
+    try JSONDecoder().decode(StoreDocument.self, from: Data(bytes))
+  }
   static func write(_ document: inout StoreDocument, path: String) throws {}
   static func read(_ document: inout StoreDocument) {}
 }
@@ -26,9 +36,13 @@ struct StoreDocument: Codable {
     var entity: String
     var reference: String
 
+    init(entity: String, reference: String) {
+      self.entity = entity
+      self.reference = reference
+    }
+
     init(_ id: ManagedObjectID) {
-      entity = id.entity.name
-      reference = id.reference.text
+      self.init(entity: id.entity.name, reference: id.reference.text)
     }
   }
 
@@ -70,7 +84,7 @@ final class FlawedStore<Flaw: StoreFlaw>: AtomicStore {
         supportsRelationships: true,
         referenceKinds: [.uuid, .integer, .string],
         supportsUserMetadata: true,
-        embedsModel: false,
+        embedsModel: Flaw.embedsModel,
         supportsHistory: true
       )
     )
@@ -79,8 +93,8 @@ final class FlawedStore<Flaw: StoreFlaw>: AtomicStore {
   private let path: String
 
   init(_ setup: StoreSetup) throws {
-    try Flaw.begin()
     path = setup.path ?? ""
+    try Flaw.begin(path: path)
   }
 
   static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
@@ -88,7 +102,7 @@ final class FlawedStore<Flaw: StoreFlaw>: AtomicStore {
   }
 
   private static func document(in file: StoreInput) throws -> StoreDocument {
-    var document = try JSONDecoder().decode(StoreDocument.self, from: Data(file.bytes()))
+    var document = try Flaw.document(from: file.bytes())
     Flaw.read(&document)
     return document
   }
@@ -108,6 +122,8 @@ final class FlawedStore<Flaw: StoreFlaw>: AtomicStore {
     }
   }
 
+  func validate(_ contents: StoreContents) throws { try Flaw.validate(path: path) }
+
   func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
     let records = contents.nodes.map { node in
       StoreDocument.Record(
@@ -123,6 +139,7 @@ final class FlawedStore<Flaw: StoreFlaw>: AtomicStore {
     )
     try Flaw.write(&document, path: path)
     try output.write(try document.encoded())
+    Flaw.change(&contents)
   }
 }
 

@@ -102,9 +102,14 @@ enum LacksWithoutSaying: StoreFlaw {
   }
 }
 
-/// It is another type each time that it is asked.
+/// It is another type each time that it is asked, and cannot be opened for that.
 enum ChangesItsName: StoreFlaw {
   static var name: StoreType { StoreType(UUID().uuidString) }
+}
+
+/// Its extension is none, since it has a dot.
+enum HasLongExtension: StoreFlaw {
+  static var fileExtensions: [String] { ["flawed.gz"] }
 }
 
 enum HasNoName: StoreFlaw {
@@ -113,10 +118,6 @@ enum HasNoName: StoreFlaw {
 
 enum ClaimsNoExtension: StoreFlaw {
   static var fileExtensions: [String] { ["Flawed"] }
-}
-
-enum NeverOpens: StoreFlaw {
-  static func begin() throws { throw CocoaError(.fileReadUnknown) }
 }
 
 enum TellsAnotherType: StoreFlaw {
@@ -169,6 +170,92 @@ enum SpoilsUUIDs: StoreFlaw {
     for index in document.records.indices where UUID(uuidString: document.records[index].name.reference) != nil {
       document.records[index].name.reference = "'" + document.records[index].name.reference
     }
+  }
+}
+
+/// Its attributes come back without a value.
+enum LosesValues: StoreFlaw {
+  static func read(_ document: inout StoreDocument) { document.changeValues { _ in nil } }
+}
+
+enum SwapsBooleans: StoreFlaw {
+  static func read(_ document: inout StoreDocument) { document.changeValues { ["true": "false"][$0] ?? $0 } }
+}
+
+/// It keeps numbers with a few digits.
+enum CutsNumbers: StoreFlaw {
+  static func read(_ document: inout StoreDocument) {
+    document.changeValues { Double($0) != nil && $0.contains(".") ? String($0.prefix(4)) : $0 }
+  }
+}
+
+/// It keeps UUIDs as a list of their bytes, the last of which it forgets.
+enum CutsUUIDs: StoreFlaw {
+  static func read(_ document: inout StoreDocument) {
+    document.changeValues { UUID(uuidString: $0) == nil ? $0 : String($0.dropLast(2)) + "00" }
+  }
+}
+
+enum AddsSlashes: StoreFlaw {
+  static func read(_ document: inout StoreDocument) { document.changeValues { $0.contains(":") ? $0 + "/" : $0 } }
+}
+
+/// It writes a record for people to begin with, and reads it as one of theirs.
+enum AddsRecordWhereNoneIs: StoreFlaw {
+  static func write(_ document: inout StoreDocument, path: String) {
+    guard document.records.isEmpty, let entity = document.metadata.modelVersionHashes.keys.sorted().first else {
+      return
+    }
+    document.records = [.init(name: .init(entity: entity, reference: "'example"), values: [:], links: [:])]
+  }
+}
+
+/// It takes any file for one of its own.
+enum ReadsAnything: StoreFlaw {
+  static func document(from bytes: [UInt8]) -> StoreDocument {
+    (try? JSONDecoder().decode(StoreDocument.self, from: Data(bytes)))
+      ?? StoreDocument(metadata: StoreMetadata(storeType: name), history: nil, records: [])
+  }
+}
+
+enum NamesAnotherFile: StoreFlaw {
+  static func document(from bytes: [UInt8]) throws -> StoreDocument {
+    do {
+      return try JSONDecoder().decode(StoreDocument.self, from: Data(bytes))
+    } catch {
+      throw PersistenceError(.fileMalformed, "It is no JSON.", context: .init(path: "somewhere"))
+    }
+  }
+}
+
+/// It declares that its files have their model, and they have none.
+enum ForgetsItsModel: StoreFlaw {
+  static var embedsModel: Bool { true }
+}
+
+/// It changes what it is given to be saved.
+enum ChangesItsContents: StoreFlaw {
+  static func change(_ contents: inout StoreContents) { contents.metadata.identifier = UUID() }
+}
+
+enum MakesItsFileWhenItIsOpened: StoreFlaw {
+  static func begin(path: String) throws { try makeFile(path) }
+
+  static func makeFile(_ path: String) throws {
+    let folder = URL(filePath: path).deletingLastPathComponent().path
+    guard FileManager.default.fileExists(atPath: folder), !FileManager.default.fileExists(atPath: path) else { return }
+    try Data("{}".utf8).write(to: URL(filePath: path))
+  }
+}
+
+enum MakesItsFileWhenItValidates: StoreFlaw {
+  static func validate(path: String) throws { try MakesItsFileWhenItIsOpened.makeFile(path) }
+}
+
+enum OverwritesItsFileWhenItValidates: StoreFlaw {
+  static func validate(path: String) throws {
+    guard FileManager.default.fileExists(atPath: path) else { return }
+    try Data("{}".utf8).write(to: URL(filePath: path))
   }
 }
 

@@ -74,7 +74,7 @@ extension StoreConformance {
   }
 
   /// How many steps a save may have; more are taken for a save that never ends.
-  private static let mostSteps = 10_000
+  static let mostSteps = 10_000
 
   private func survivesCrashes(on makeDisk: () throws -> ConformanceDisk) throws {
     for step in 1...Self.mostSteps {

@@ -6,8 +6,12 @@ extension StoreConformance {
   var conflictCases: [ConformanceCase] {
     [
       makeCase("does not overwrite what somebody else has saved", needs: .file) { try $0.noticesOtherSave() },
-      makeCase("does not overwrite a file that has come meanwhile", needs: .file) { try $0.noticesNewFile() },
-      makeCase("notices that its file is gone", needs: .file) { try $0.noticesRemoval() },
+      makeCase("does not overwrite a file that has come meanwhile", needs: .file) { conformance in
+        try ConformanceDisk.each { try conformance.noticesNewFile($0) }
+      },
+      makeCase("notices that its file is gone", needs: .file) { conformance in
+        try ConformanceDisk.each { try conformance.noticesRemoval($0) }
+      },
       makeCase("notices that another context has saved the same record") { try $0.noticesOtherContext() },
     ]
   }
@@ -22,8 +26,8 @@ extension StoreConformance {
     try expectSame(try bench.open().contents(), as: expected, "the file that somebody else has saved")
   }
 
-  private func noticesNewFile() throws {
-    let bench = try smallBench()
+  private func noticesNewFile(_ disk: ConformanceDisk) throws {
+    let bench = try smallBench(disk)
     let (mine, theirs) = (try bench.open(), try bench.open())
     try theirs.insertRandom(2, seed: 2)
     let before = try bench.bytes()
@@ -33,8 +37,8 @@ extension StoreConformance {
     try expect(try bench.bytes() == before, "expected the file that somebody else has made to stand")
   }
 
-  private func noticesRemoval() throws {
-    let bench = try smallBench()
+  private func noticesRemoval(_ disk: ConformanceDisk) throws {
+    let bench = try smallBench(disk)
     try bench.open().insertRandom(5, seed: 1)
     let open = try bench.open()
     try bench.disk.fileSystem.removeFile(atPath: bench.path())

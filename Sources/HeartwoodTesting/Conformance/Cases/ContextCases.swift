@@ -50,7 +50,8 @@ extension StoreConformance {
   }
 
   private func staysAtVersion() throws {
-    let open = try Workbench(self, model: try ModelMaker(capabilities).richest()).open()
+    let bench = Workbench(self, model: try ModelMaker(capabilities).richest())
+    let open = try bench.open()
     try open.insertRandom(12, seed: 1)
     let context = open.makeContext()
     try context.setQueryGeneration(from: .current)
@@ -64,6 +65,7 @@ extension StoreConformance {
       is: try open.allValues(in: open.makeContext()),
       found: try open.allValues(in: context)
     )
+    try bench.expectReopensSame(open)
   }
 }
 

@@ -14,7 +14,9 @@ extension StoreConformance {
       makeCase("is converted to \(other.type) and back") { try $0.converts(to: other) }
     } + [
       makeCase("is copied by being converted to its own type", needs: .file) { try $0.copies() },
-      makeCase("does not replace a file unless it is told to", needs: .file) { try $0.doesNotReplace() },
+      makeCase("does not replace a file unless it is told to", needs: .file) { conformance in
+        try ConformanceDisk.each { try conformance.doesNotReplace($0) }
+      },
     ]
   }
 
@@ -62,8 +64,8 @@ extension StoreConformance {
     try expect(try bench.bytes() == before, "expected the file that was copied to stay as it was")
   }
 
-  private func doesNotReplace() throws {
-    let bench = try smallBench()
+  private func doesNotReplace(_ disk: ConformanceDisk) throws {
+    let bench = try smallBench(disk)
     try bench.open("other").insertRandom(3, seed: 1)
     let before = try bench.bytes("other")
     let open = try bench.open()

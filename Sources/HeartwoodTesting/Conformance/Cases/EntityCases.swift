@@ -80,5 +80,17 @@ extension StoreConformance {
     _ = try context.insert(entityName: "\(ModelMaker.entity)1")
     try expectError(.storeNotOpen, when: "an object is saved whose entity no store keeps") { try context.save() }
     try expect("the records", is: 3, found: try open.contents().count)
+    let other = try bench.makeCoordinator()
+    let reopened = try other.addPersistentStore(
+      type: type,
+      configuration: "first",
+      at: bench.url(),
+      options: bench.options
+    )
+    try expectSame(
+      try bench.openStore(reopened, in: other).contents(),
+      as: try open.contents(),
+      "the reopened store of a configuration"
+    )
   }
 }

@@ -37,7 +37,7 @@ extension StoreConformance {
     var open = try bench.open()
     var examination = FetchExamination(open, seed: seed)
     try examination.fill(Self.objectCount)
-    open = try bench.reopened(open)
+    open = try bench.expectReopensSame(open)
     examination.move(to: open)
     let context = open.makeContext()
     try examination.examine(context, count: Self.fetchesPerState)

@@ -17,7 +17,8 @@ extension StoreConformance {
   }
 
   private func tellsChanges() throws {
-    let open = try smallBench().open(tracksHistory: true)
+    let bench = try smallBench()
+    let open = try bench.open(tracksHistory: true)
     try expect("the history of a new store", is: [], found: try open.history())
     let before = try open.token()
     let updated = try open.saveHistory(seed: 1)
@@ -39,6 +40,8 @@ extension StoreConformance {
       found: Set(history[1].changes[0].updatedProperties)
     )
     try expect("the history after a token", is: history, found: try open.history(after: before))
+    let reopened = try bench.reopened(open)
+    try expect("what the reopened store tells after it", is: history, found: try reopened.history(after: before))
   }
 
   private func keepsHistory() throws {

@@ -18,6 +18,12 @@ extension StoreConformance {
       makeCase("takes the user's metadata without being opened", needs: .file, .userMetadata) {
         try $0.takesUserMetadataUnopened()
       },
+      makeCase("survives the end of the process at each step of setting its metadata", needs: .file) {
+        try $0.survivesCrashesOfSettingMetadata()
+      },
+      makeCase("does not overwrite metadata that somebody else has set", needs: .file) {
+        try $0.noticesOtherMetadata()
+      },
       makeCase("keeps its model", needs: .file, .embeddedModel) { try $0.keepsItsModel() },
       makeCase("notices another version of the model, or tells of none", needs: .file) { try $0.noticesOtherModel() },
     ]
@@ -40,7 +46,7 @@ extension StoreConformance {
     try expect(other.store.identifier != open.store.identifier, "expected a new store to get an identifier of its own")
   }
 
-  private func metadata(_ bench: Workbench) throws -> StoreMetadata {
+  func metadata(_ bench: Workbench) throws -> StoreMetadata {
     try bench.makeCoordinator().metadataForPersistentStore(
       type: type,
       at: URL(filePath: bench.path()),
@@ -115,6 +121,62 @@ extension StoreConformance {
     var expected = try open.contents()
     expected.metadata = changed
     try expectSame(try bench.open().contents(), as: expected, "the store with the user's metadata")
+  }
+
+  /// Other metadata than a store has, of the kind that is least in the way.
+  private func changed(_ metadata: StoreMetadata) -> StoreMetadata {
+    var changed = metadata
+    if capabilities.supportsUserMetadata {
+      changed.userInfo["author"] = .string("Zoë, \"\n😀")
+    } else {
+      changed.identifier = UUID()
+    }
+    return changed
+  }
+
+  private func survivesCrashesOfSettingMetadata() throws {
+    for step in 1...Self.mostSteps {
+      let bench = try smallBench()
+      let open = try bench.open()
+      try open.insertRandom(5, seed: 1)
+      var expected = try open.contents()
+      let old = try metadata(bench)
+      let new = changed(old)
+      let faults = FaultInjectingFileSystem(wrapping: bench.disk.fileSystem)
+      faults.crash(atOperation: step)
+      let hasSet = (try? set(new, bench.seen(through: faults))) != nil
+      let isOver = !faults.hasCrashed
+      faults.restart()
+      let when = "when the process ends at step \(step) of setting its metadata"
+      let found = try metadata(bench)
+      try expect(
+        found == new || !hasSet && found == old,
+        "expected the old metadata or the new \(when), found \(found)"
+      )
+      expected.metadata = found
+      try expectSame(try bench.open().contents(), as: expected, "the store \(when)")
+      try set(new, bench)
+      try expect("the metadata that are set again \(when)", is: new, found: try metadata(bench))
+      try expect("the files \(when)", is: [bench.fileName()], found: try bench.disk.fileNames())
+      if isOver { return try expect(hasSet, "expected metadata to be set when nothing happens") }
+    }
+    throw ConformanceFailure("expected setting metadata to take fewer than \(Self.mostSteps) steps")
+  }
+
+  private func noticesOtherMetadata() throws {
+    let disk = try ConformanceDisk.folder()
+    defer { disk.remove() }
+    for bench in [try smallBench(), try smallBench(disk)] {
+      let open = try bench.open()
+      try open.insertRandom(5, seed: 1)
+      let mine = try bench.open()
+      let new = changed(try metadata(bench))
+      try set(new, bench)
+      try expectError(.fileChangedOnDisk, when: "somebody else has set the metadata meanwhile") {
+        try mine.insertRandom(1, seed: 2)
+      }
+      try expect("the metadata that somebody else has set", is: new, found: try metadata(bench))
+    }
   }
 
   private func keepsItsModel() throws {

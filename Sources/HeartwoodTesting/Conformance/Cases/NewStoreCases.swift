@@ -10,15 +10,22 @@ extension StoreConformance {
   /// Where there is no file, or one without a byte, there is a new store.
   var newStoreCases: [ConformanceCase] {
     [
-      makeCase("begins without records") { conformance in
-        let open = try conformance.smallBench().open()
-        try expect("the number of records", is: 0, found: try open.contents().count)
-      },
+      makeCase("begins without records") { try $0.beginsEmpty() },
       makeCase("makes its file with the first save", needs: .file) { try $0.makesItsFile() },
       makeCase("takes a file without a byte for a new store", needs: .file) { try $0.takesEmptyFile() },
       makeCase("keeps a store without records", needs: .file) { try $0.keepsNothing() },
-      makeCase("is destroyed, and nothing else is", needs: .file) { try $0.isDestroyed() },
+      makeCase("is destroyed, and nothing else is", needs: .file) { conformance in
+        try ConformanceDisk.each { try conformance.isDestroyed($0) }
+      },
     ]
+  }
+
+  private func beginsEmpty() throws {
+    let bench = try smallBench()
+    let open = try bench.open()
+    try expect("the number of records", is: 0, found: try open.contents().count)
+    _ = try open.store.engine.save(ChangeSet())
+    try expect("the number of records after a save", is: 0, found: try bench.expectReopensSame(open).contents().count)
   }
 
   private func makesItsFile() throws {
@@ -33,6 +40,7 @@ extension StoreConformance {
   private func takesEmptyFile() throws {
     let bench = try smallBench()
     try bench.disk.write([], to: bench.fileName())
+    try expectError(.fileMalformed, when: "the metadata of a file without a byte are read") { _ = try metadata(bench) }
     let open = try bench.open()
     try expect("the number of records", is: 0, found: try open.contents().count)
     try open.insertRandom(3, seed: 1)
@@ -50,8 +58,8 @@ extension StoreConformance {
     try expect("the number of records", is: 0, found: try bench.expectReopensSame(reopened).contents().count)
   }
 
-  private func isDestroyed() throws {
-    let bench = try smallBench()
+  private func isDestroyed(_ disk: ConformanceDisk) throws {
+    let bench = try smallBench(disk)
     try bench.open().insertRandom(2, seed: 1)
     try bench.disk.write(Array("of another program".utf8), to: "other")
     try bench.makeCoordinator().destroyPersistentStore(

@@ -11,18 +11,17 @@ extension StoreConformance {
   /// A file that is moved, replaced or removed while its store is open.
   var placeCases: [ConformanceCase] {
     [
-      makeCase("tells what has become of its file", needs: .file) { try $0.tellsFileState() },
+      makeCase("tells what has become of its file", needs: .file) { conformance in
+        try ConformanceDisk.each { try conformance.tellsFileState($0) }
+      },
       makeCase("goes on where its file was moved to", needs: .file) { conformance in
-        try conformance.followsMove(.memory())
-        let disk = try ConformanceDisk.folder()
-        defer { disk.remove() }
-        try conformance.followsMove(disk)
+        try ConformanceDisk.each { try conformance.followsMove($0) }
       },
     ]
   }
 
-  private func tellsFileState() throws {
-    let bench = try smallBench()
+  private func tellsFileState(_ disk: ConformanceDisk) throws {
+    let bench = try smallBench(disk)
     let open = try bench.open()
     try expect("the state of a file that is not there yet", is: .absent, found: try open.store.fileState())
     try open.insertRandom(3, seed: 1)

@@ -6,7 +6,9 @@ extension StoreConformance {
   var readOnlyCases: [ConformanceCase] {
     [
       makeCase("is read and not written when it is read-only", needs: .file) { try $0.isNotWritten() },
-      makeCase("is not begun when it is read-only", needs: .file) { try $0.isNotBegun() },
+      makeCase("is not begun when it is read-only", needs: .file) { conformance in
+        try ConformanceDisk.each { try conformance.isNotBegun($0) }
+      },
     ]
   }
 
@@ -27,8 +29,8 @@ extension StoreConformance {
     try expect("the files", is: [bench.fileName()], found: try bench.disk.fileNames())
   }
 
-  private func isNotBegun() throws {
-    let bench = try smallBench()
+  private func isNotBegun(_ disk: ConformanceDisk) throws {
+    let bench = try smallBench(disk)
     try expectError(.fileNotFound, when: "a store that is read-only has no file") { _ = try bench.open(readOnly: true) }
     try expect("the files", is: [], found: try bench.disk.fileNames())
   }

@@ -24,6 +24,14 @@ struct ConformanceDisk {
     return ConformanceDisk(place: .folder(url.path))
   }
 
+  /// Runs `body` with files in memory, and then with files on the disk, where a store may do what the framework does not see.
+  static func each(_ body: (ConformanceDisk) throws -> Void) throws {
+    try body(.memory())
+    let disk = try folder()
+    defer { disk.remove() }
+    try body(disk)
+  }
+
   func remove() {
     if case .folder(let path) = place { try? FileManager.default.removeItem(atPath: path) }
   }

@@ -67,6 +67,12 @@ extension ChangedObjects {
       count = rowCount + staged.count
       return
     }
+    // It may have had no row when it came.
+    if !staged.isEmpty, staged.contains(object) {
+      staged.remove(object)
+      count = rowCount + staged.count
+      return
+    }
     guard let part = part(object.binding) else { return }
     let (chunk, place) = Self.place(of: object)
     guard chunk < parts[part].chunks.count, !parts[part].chunks[chunk].isEmpty,

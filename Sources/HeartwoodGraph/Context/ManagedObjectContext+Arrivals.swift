@@ -48,7 +48,8 @@ extension ManagedObjectContext {
     guard let object = objectIfPresent(id), !object.isDeleted else { return noteConflict(id) }
     let isUnpublished = unpublishedObjects.contains(ObjectIdentifier(object))
     for (ordinal, value) in values where !object.binding.traits[ordinal].isTransient {
-      if isUnpublished, isChanged(ordinal, of: object), object.value(at: ordinal) != value {
+      let isOther = isUnpublished && isChanged(ordinal, of: object)
+      if isOther, !object.binding.traits[ordinal].areSame(object.value(at: ordinal), value) {
         noteConflict(id)
       } else {
         take(value, at: ordinal, of: object)

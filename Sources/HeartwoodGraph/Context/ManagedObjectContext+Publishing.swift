@@ -41,7 +41,7 @@ extension ManagedObjectContext {
         records.inserted.append(.init(reference: object.objectID.reference, values: valuesForChildren(object)))
       }
     }
-    for object in updated.objects where object.group != nil {
+    for object in updated.objects {
       guard let update = pendingUpdate(object) else { continue }
       change(object, object.binding.store) { $0.updated.append(update) }
     }

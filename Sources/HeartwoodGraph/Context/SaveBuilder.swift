@@ -189,10 +189,16 @@ extension SaveBuilder {
     )
     failure = failure ?? columns.failure
     let rest = RecordChanges(
-      updated: strangers.compactMap { recordUpdate($0) },
+      updated: strangers.filter(\.hasPersistentChangedValues).map(Self.hopelessUpdate),
       deleted: deletedStrangers.map { RecordDeletion(objectID: $0.objectID, baseVersion: $0.baseVersion) }
     )
     return ChangeSet(byColumn: changes, byRecord: rest)
+  }
+
+  /// The update of a record that the context no longer reads. It is a conflict, which the store tells, so its values do not matter: they
+  /// may name new objects.
+  private static func hopelessUpdate(_ object: ManagedObject) -> RecordUpdate {
+    RecordUpdate(objectID: object.objectID, baseVersion: object.baseVersion, values: [])
   }
 
   /// The objects whose rows are in the tables that the context reads, and the others.

@@ -24,7 +24,10 @@ struct ConflictResolver {
     if fails || conflicts.isEmpty && collisions.isEmpty { throw error }
     // A context that stays at a version would find the same conflicts again.
     context.advanceQueryGeneration()
-    for (conflict, resolution) in conflicts { resolve(conflict, resolution) }
+    var restored: [ManagedObject] = []
+    for (conflict, resolution) in conflicts { resolve(conflict, resolution, &restored) }
+    // Objects that lead to each other must all be there again first.
+    for object in restored { context.linkBack(object) }
     for (conflict, resolution) in collisions { try resolve(conflict, resolution) }
   }
 
@@ -92,9 +95,14 @@ extension PendingSave {
 // MARK: Changed by another save
 
 extension ConflictResolver {
-  private func resolve(_ conflict: MergeConflict, _ resolution: MergePolicy.Resolution) {
+  /// - Parameter restored: gets the object where its deletion is taken back.
+  private func resolve(
+    _ conflict: MergeConflict,
+    _ resolution: MergePolicy.Resolution,
+    _ restored: inout [ManagedObject]
+  ) {
     guard let object = context.registeredObject(for: conflict.objectID) else { return dropLost(conflict.objectID) }
-    if object.state.contains(.deleted) { return resolveDeletion(of: object, conflict, resolution) }
+    if object.state.contains(.deleted) { return resolveDeletion(of: object, conflict, resolution, &restored) }
     if conflict.isDeletedInStore { return context.refresh(object, mergeChanges: false) }
     switch resolution {
     case .fail: break
@@ -102,13 +110,12 @@ extension ConflictResolver {
     case .takeObject: object.rebaseValues()
     case .mergePreferringObject: context.refresh(object, mergeChanges: true)
     case .mergePreferringStored:
-      object.forgetChanges(at: changedOrdinals(conflict))
+      object.forgetChanges(at: object.ordinalsChangedByOthers)
       context.refresh(object, mergeChanges: true)
     }
   }
 
-  /// Drops the changes of an object that the version of the records which the context read did not have: nobody knows what they
-  /// were made on.
+  /// Drops the changes of an object that no row leads to: another save has deleted its record.
   private func dropLost(_ id: ManagedObjectID) {
     for object in save.updated + save.deleted where object.objectID == id {
       if object.state.contains(.deleted) {
@@ -119,32 +126,33 @@ extension ConflictResolver {
     }
   }
 
-  /// The properties that the other save has changed.
-  private func changedOrdinals(_ conflict: MergeConflict) -> [Int] {
-    guard let cached = conflict.cached, let persisted = conflict.persisted else { return [] }
-    return cached.entity.properties.indices.filter { cached[$0] != persisted[$0] }
-  }
-
   private func resolveDeletion(
     of object: ManagedObject,
     _ conflict: MergeConflict,
-    _ resolution: MergePolicy.Resolution
+    _ resolution: MergePolicy.Resolution,
+    _ restored: inout [ManagedObject]
   ) {
     if conflict.isDeletedInStore { return context.finishDeletion(of: object) }
     switch resolution {
     case .fail: break
     case .takeObject, .mergePreferringObject: object.pin()
-    case .takeStored, .mergePreferringStored: context.undelete(object)
+    case .takeStored, .mergePreferringStored:
+      context.undelete(object)
+      restored.append(object)
     }
   }
 }
 
 extension ManagedObjectContext {
-  /// Takes back the deletion of an object, and lets its newest record be led to as its relationships say.
+  /// Takes back the deletion of an object.
   fileprivate func undelete(_ object: ManagedObject) {
     deleted.remove(object)
     object.state.remove(.deleted)
     refresh(object, mergeChanges: false)
+  }
+
+  /// Lets the objects that the newest record of an object leads to lead back.
+  fileprivate func linkBack(_ object: ManagedObject) {
     for (ordinal, trait) in object.binding.traits.enumerated() {
       guard let inverse = trait.inverseOrdinal else { continue }
       for id in object.value(at: ordinal).objectIDs {
@@ -167,6 +175,15 @@ extension ManagedObject {
       } else {
         change(ordinal, to: values[ordinal])
       }
+    }
+  }
+
+  /// The properties that have other values now than those that the object was read with.
+  fileprivate final var ordinalsChangedByOthers: [Int] {
+    try? binding.synchronize()
+    guard let group, let newest = binding.liveGroup(of: rowID) else { return [] }
+    return binding.traits.indices.filter { ordinal in
+      !binding.hasSameValue(at: ordinal, rowID.row, of: group, rowID.row, of: newest)
     }
   }
 

@@ -43,6 +43,8 @@ final class EntityBinding {
   /// The save that the table is of.
   @exclusivity(unchecked) private var seenSave: UInt64?
   private let slots = ObjectSlots()
+  /// The objects whose records are gone.
+  @exclusivity(unchecked) var lost = LostObjects()
   /// How many objects there are, registered or not. The binding is retained while there are any.
   @exclusivity(unchecked) private var objectCount = 0
   /// The rows of registered objects whose records are gone from the table; nil where nobody has looked for them yet.
@@ -135,12 +137,15 @@ extension EntityBinding {
   private func take(_ newest: NodeTable) {
     let previous = table
     table = newest
-    if let first = previous.firstUnsavedRow { follow(rowsFrom: first, of: previous) }
-    // A version that is older may have fewer rows.
-    if let end = newest.firstRowMissing(of: previous) { follow(rowsFrom: end, of: previous) }
+    // Rows that no store has may move, and a version that is older may have fewer rows of the store's.
+    let unstable = [previous.firstUnsavedRow, newest.firstUnsavedRow, newest.firstRowMissing(of: previous)]
+    if let first = unstable.compactMap({ $0?.rawValue }).min() {
+      follow(rowsFrom: RowID(rawValue: first), of: previous)
+    }
+    if !lost.isEmpty { recoverLostObjects() }
   }
 
-  /// Lets objects whose records were in rows that no store had be found where these are now.
+  /// Lets objects whose records were in rows that may be others' now be found where the records are.
   private func follow(rowsFrom first: RowID, of previous: NodeTable) {
     let objects = slots.objects(from: first)
     for object in objects { slots.remove(object, at: object.rowID) }
@@ -155,11 +160,11 @@ extension EntityBinding {
     }
   }
 
-  /// The version that a change of a record counts as based on, which was read from a row of `group`: the newest one where that has
-  /// the same values.
+  /// The version that a change of a record counts as based on, which was read from a row of `group`: in a child context the newest one
+  /// where that has the same values, since a parent puts records together anew.
   func baseVersion(_ row: RowID, readFrom group: RowGroup) -> UInt64 {
     let version = group.versions[row.row]
-    guard isStaged, let newest = liveGroup(of: row), newest !== group,
+    guard rowsMayMove, let newest = liveGroup(of: row), newest !== group,
       hasSameValues(row.row, of: group, row.row, of: newest)
     else { return version }
     return newest.versions[row.row]
@@ -167,11 +172,16 @@ extension EntityBinding {
 
   /// Whether a record has the same values in two versions of its row.
   func hasSameValues(_ row: Int, of group: RowGroup, _ otherRow: Int, of other: RowGroup) -> Bool {
-    traits.indices.allSatisfy { ordinal in
-      let type = traits[ordinal].attributeType
-      return group.value(row: row, ordinal: ordinal, type: type, scopes: scopes)
-        == other.value(row: otherRow, ordinal: ordinal, type: type, scopes: scopes)
-    }
+    traits.indices.allSatisfy { hasSameValue(at: $0, row, of: group, otherRow, of: other) }
+  }
+
+  /// Whether a record has the same value of a property in two versions of its row.
+  func hasSameValue(at ordinal: Int, _ row: Int, of group: RowGroup, _ otherRow: Int, of other: RowGroup) -> Bool {
+    let type = traits[ordinal].attributeType
+    return traits[ordinal].areSame(
+      group.value(row: row, ordinal: ordinal, type: type, scopes: scopes),
+      other.value(row: otherRow, ordinal: ordinal, type: type, scopes: scopes)
+    )
   }
 
   /// Whether the table has `row`, live or not.
@@ -223,7 +233,7 @@ extension EntityBinding {
   }
 
   /// All registered objects.
-  var registeredObjects: [ManagedObject] { slots.objects }
+  var registeredObjects: [ManagedObject] { lost.isEmpty ? slots.objects : slots.objects + lost.objectsWithoutRow }
 
   /// The object of `reference`, or nil where none is registered.
   func registeredObject(_ reference: ReferenceID) throws -> ManagedObject? {
@@ -267,6 +277,7 @@ extension EntityBinding {
   @inline(__always)
   func unregister(_ object: ManagedObject) {
     slots.remove(object, at: object.rowID)
+    if !lost.isEmpty { lost.remove(object) }
   }
 
   /// The object of `row`, made as a fault where there is none yet.

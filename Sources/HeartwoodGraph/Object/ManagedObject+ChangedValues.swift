@@ -20,7 +20,7 @@ extension ManagedObject {
     guard let recorder = managedObjectContext?.recorder else {
       return group == nil ? [:] : valuesByName(changedOrdinals) { committedValue(at: $0) }
     }
-    let changed = recorder.properties(of: self).filter { $1.value != value(at: $0) }
+    let changed = recorder.properties(of: self).filter { !binding.traits[$0].areSame($1.value, value(at: $0)) }
     return valuesByName(changed.keys) { changed[$0]?.value ?? .null }
   }
 

@@ -32,6 +32,7 @@ extension ManagedObject {
   private final func becomeInaccessible() {
     state.insert(.inaccessible)
     content = .changed(makeChanges(group: nil))
+    binding.noteLoss(of: self, nil)
   }
 
   final func awake() {
@@ -52,9 +53,13 @@ extension ManagedObject {
   final func rebaseChanges() {
     guard case .changed(let changes) = content else { return }
     try? binding.synchronize()
-    changes.group = binding.liveGroup(of: rowID)
+    let group = binding.liveGroup(of: rowID)
+    if group == nil, !state.contains(.inaccessible) {
+      binding.noteLoss(of: self, changes.group)
+      state.insert(.inaccessible)
+    }
+    changes.group = group
     changes.isOutdated = false
-    if changes.group == nil { state.insert(.inaccessible) }
     for ordinal in changes.unsettledOrdinals { reconsider(ordinal, changes) }
     endChange(changes)
     if !state.contains(.inaccessible) { awake(after: .refresh) }

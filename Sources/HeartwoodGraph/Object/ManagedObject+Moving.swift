@@ -21,9 +21,10 @@ extension ManagedObject {
     }
   }
 
-  /// Lets the object be one whose record is gone. Its changes stay, and saving them is a conflict.
+  /// Lets the object be one whose record is gone, and no row leads to it. Its changes stay, and saving them is a conflict. It is there
+  /// again when the record is.
   final func lose(_ id: ManagedObjectID) {
-    state.remove(.registered)
+    if !state.contains(.inaccessible) { binding.noteLoss(of: self, group) }
     state.insert(.inaccessible)
     rowID = .none
     if case .changed(let changes) = content {

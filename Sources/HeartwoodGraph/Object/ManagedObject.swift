@@ -179,8 +179,8 @@ extension ManagedObject {
   public final var objectID: ManagedObjectID {
     if case .changed(let changes) = content, let newID = changes.newID { return newID }
     return withBinding { binding in
-      // An object that its context has let go of is not told that the context has gone back to a version without its row.
-      if !binding.hasRow(rowID), let group { return binding.objectID(rowID, in: group) }
+      // An object that its context has let go of is not told what has become of its row.
+      if state.contains(.detached), let group { return binding.objectID(rowID, in: group) }
       return binding.objectID(rowID)
     }
   }
@@ -200,7 +200,8 @@ extension ManagedObject {
   /// Whether changes of the object will be written by the next save.
   public final var isUpdated: Bool { state.contains(.updated) }
 
-  /// Whether the object will be deleted by the next save, has been by one, or turned out to be gone from its store.
+  /// Whether the object will be deleted by the next save, has been by one, or turned out to be gone from its store. A record that comes
+  /// back, since the parent that had deleted it was rolled back, brings its object back.
   public final var isDeleted: Bool { !state.isDisjoint(with: [.deleted, .inaccessible]) }
 
   /// Whether the object's values have not been read yet. They are when one is asked for.

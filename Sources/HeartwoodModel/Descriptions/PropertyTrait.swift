@@ -30,6 +30,13 @@ extension PropertyTrait {
 
   /// What a property has that was never set.
   package var emptyValue: PropertyValue { isToMany ? .toMany([]) : .null }
+
+  /// Whether two values of the property are the same. Where a relationship has no order, that of its ids means nothing.
+  package func areSame(_ left: PropertyValue, _ right: PropertyValue) -> Bool {
+    if left == right { return true }
+    guard isToMany, !isOrdered, case .toMany(let ids) = left, case .toMany(let others) = right else { return false }
+    return ids.count == others.count && Set(ids) == Set(others)
+  }
 }
 
 extension PropertyValue {

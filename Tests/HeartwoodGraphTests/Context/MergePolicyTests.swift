@@ -71,6 +71,25 @@ import Testing
     #expect(try storedTitle() == "theirs")
   }
 
+  @Test func anotherOrderOfASetIsNoChange() throws {
+    let theirs = stack.context()
+    let book = try #require(try theirs.fetch(Book.self).first)
+    let tags = try (0..<2).map { _ in try theirs.insert(Tag.self) }
+    book.tags = tags
+    try theirs.save()
+    let mine = stack.context()
+    let myBook = try #require(try mine.fetch(Book.self).first)
+    #expect(myBook.tags.count == 2)
+    for order in [[tags[1]], [tags[1], tags[0]]] {
+      book.tags = order
+      try theirs.save()
+    }
+    myBook.tags = []
+    mine.mergePolicy = .mergeByPropertyStoreTrump
+    try mine.save()
+    #expect(try #require(try stack.context().fetch(Book.self).first).tags.isEmpty)
+  }
+
   @Test func objectTrumpSavesOnlyWhatTheObjectChanged() throws {
     let (mine, book) = try conflict { $0.readers = [] }
     mine.mergePolicy = .mergeByPropertyObjectTrump
@@ -121,6 +140,32 @@ import Testing
       #expect(!person.isDeleted && person.name == "theirs")
       #expect(try context.fetch(Book.self).first?.readers.map(\.name) == ["theirs"])
     }
+  }
+
+  @Test(arguments: [false, true])
+  func objectsWhoseDeletionIsTakenBackLeadToEachOther(_ isReversed: Bool) throws {
+    let theirs = stack.context()
+    let people = try ["Ann", "Bob"].map { try theirs.person($0) }
+    let (ann, bob) = isReversed ? (people[1], people[0]) : (people[0], people[1])
+    try theirs.save()
+    let mine = stack.context()
+    for person in people { mine.delete(try mine.existingObject(with: person.objectID)) }
+    // A policy lets only one end of a relationship lead to the other.
+    let other = stack.context()
+    let otherAnn = try #require(try other.existingObject(with: ann.objectID) as? Person)
+    let otherBob = try #require(try other.existingObject(with: bob.objectID) as? Person)
+    otherBob.mentor = otherAnn
+    try theirs.person("Cid").mentor = ann
+    try theirs.save()
+    other.mergePolicy = .mergeByPropertyStoreTrump
+    try other.save()
+    #expect(otherBob.mentor === otherAnn && otherAnn.students.map(\.name) == ["Cid"])
+    mine.mergePolicy = .rollback
+    try mine.save()
+    let check = stack.context()
+    let checked = try #require(try check.existingObject(with: ann.objectID) as? Person)
+    #expect(checked.students.map(\.name) == ["Cid", isReversed ? "Ann" : "Bob"])
+    #expect(!mine.hasChanges && mine.deletedObjects.isEmpty)
   }
 
   @Test(arguments: [MergePolicy.mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback])

@@ -154,6 +154,21 @@ import Testing
     #expect(try stack.context().fetch(Person.self).map(\.name) == ["Again"])
   }
 
+  @Test func anotherOrderOfASetIsNoConflict() throws {
+    let parent = try TestStack().context()
+    let book = try parent.book("Emma")
+    let tags = try (0..<2).map { _ in try parent.insert(Tag.self) }
+    try parent.save()
+    book.tags = tags
+    let child = ManagedObjectContext(parent: parent)
+    let inChild = try #require(try child.fetch(Book.self).first)
+    inChild.title = "Emma, volume 1"
+    book.tags = [tags[1]]
+    book.tags = [tags[1], tags[0]]
+    try child.save()
+    #expect(book.title == "Emma, volume 1")
+  }
+
   @Test func aChildOfASavedParentMayGoOn() throws {
     let stack = try TestStack(.binary)
     let parent = stack.context()

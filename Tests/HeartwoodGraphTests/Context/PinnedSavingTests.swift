@@ -69,7 +69,38 @@ import Testing
     context.mergePolicy = .overwrite
     try context.save()
     #expect(!context.hasChanges)
-    #expect(try context.fetch(Person.self).map(\.name).sorted() == ["a", "b", "c", "new 1", "new 2", "new 3"])
+    #expect(try context.fetch(Person.self).map(\.name).sorted() == ["a", "b", "c", "changed", "new 3"])
+  }
+
+  @Test func whatAnOlderVersionLacksIsAConflictAlsoWhereItLeadsToNewObjects() throws {
+    let context = stack.context()
+    try context.setQueryGeneration(from: .current)
+    let old = try #require(context.queryGenerationToken)
+    let new = try context.person("new")
+    try context.save()
+    new.mentor = try context.person("newer")
+    try context.setQueryGeneration(from: old)
+    let error = persistenceError { try context.save() }
+    #expect(error?.code == .saveConflict && error?.context.objectIDs == [new.objectID])
+    try context.setQueryGeneration(from: nil)
+    try context.save()
+    #expect(new.mentor?.students == [new])
+  }
+
+  @Test func goingBackMakesNoConflict() throws {
+    let context = stack.context()
+    let person = try #require(try context.fetch(Person.self).first)
+    try context.setQueryGeneration(from: .current)
+    let old = try #require(context.queryGenerationToken)
+    for name in ["x", "a"] {
+      person.name = name
+      try context.save()
+    }
+    // The older version has the same values, and another version of the record.
+    try context.setQueryGeneration(from: old)
+    person.name = "y"
+    try context.save()
+    #expect(try stack.context().fetch(Person.self).map(\.name).sorted() == ["b", "c", "y"])
   }
 
   @Test func whatAPolicyTakesBackIsToldAsAChange() throws {

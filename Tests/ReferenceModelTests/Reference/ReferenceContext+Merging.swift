@@ -28,7 +28,8 @@ extension ReferenceContext {
   func resolve(_ conflicts: Set<Key>) {
     advancePin()
     for key in conflicts.sorted() where objects[key]?.isDeleted == false { resolveUpdate(key) }
-    for key in conflicts.sorted() where objects[key]?.isDeleted == true { resolveDeletion(key) }
+    let restored = conflicts.sorted().filter { key in objects[key]?.isDeleted == true && resolveDeletion(key) }
+    restored.forEach(linkBack)
   }
 
   private func resolveUpdate(_ key: Key) {
@@ -39,6 +40,8 @@ extension ReferenceContext {
     case .rollback: forget(key)
     case .overwrite:
       object.base = record
+      object.isOutdated = false
+      object.keptChanges = []
       keep(object, key)
     case .objectTrump:
       object.rebase(on: record)
@@ -53,23 +56,23 @@ extension ReferenceContext {
     }
   }
 
-  private func resolveDeletion(_ key: Key) {
-    guard let record = source.record(key) else { return forget(key) }
-    if policy.prefersStore {
-      takeBackDeletion(of: key, record)
-    } else {
-      var object = ReferenceObject(reading: record)
-      object.isDeleted = true
-      keep(object, key)
+  /// - Returns: whether the object is there again.
+  private func resolveDeletion(_ key: Key) -> Bool {
+    guard let record = source.record(key), !policy.prefersStore else {
+      forget(key)
+      return source.record(key) != nil
     }
+    var object = ReferenceObject(reading: record)
+    object.isDeleted = true
+    keep(object, key)
+    return false
   }
 
-  /// The objects that the record leads to lead back again.
-  private func takeBackDeletion(of key: Key, _ record: ReferenceRecord) {
-    forget(key)
-    for relationship in record.entity.relationships {
+  /// The objects that an object leads to lead back again.
+  private func linkBack(_ key: Key) {
+    for relationship in object(key)?.entity.relationships ?? [] {
       guard let inverse = relationship.inverseName else { continue }
-      for other in record.values[relationship.name]?.keys ?? [] where object(other)?.isDeleted == false {
+      for other in object(key)?.keys(relationship.name) ?? [] where object(other)?.isDeleted == false {
         link(other, inverse, to: key, other: relationship.name)
       }
     }
@@ -108,22 +111,37 @@ extension ReferenceContext {
     return value
   }
 
-  /// Whether the collisions are such that it is plain what has to come of them: new objects, each with another that is saved and
-  /// is not changed.
+  /// Whether the collisions are such that it is plain what has to come of them: objects, each with another that is saved and is not
+  /// changed.
   func areResolvable(_ collisions: [Collision]) -> Bool {
     policy == .error
       || collisions.allSatisfy { collision in
-        objects[collision.key]?.isInserted == true && collision.others.count == 1
+        collision.others.count == 1
           && collision.others.allSatisfy { objects[$0]?.hasChanges != true && store?.records[$0] != nil }
       }
   }
 
-  func resolve(_ collisions: [Collision]) {
+  /// - Returns: whether the policy lets the save go on.
+  func resolve(_ collisions: [Collision]) -> Bool {
+    if !policy.prefersStore, collisions.contains(where: { objects[$0.key]?.isInserted == false }) { return false }
     advancePin()
     for collision in collisions {
-      if !policy.prefersStore, let other = collision.others.first { update(other, with: collision.key) }
-      drop(collision.key)
+      if objects[collision.key]?.isInserted == false {
+        forgetUniqueValue(of: collision.key)
+      } else {
+        if !policy.prefersStore, let other = collision.others.first { update(other, with: collision.key) }
+        drop(collision.key)
+      }
     }
+    return true
+  }
+
+  /// Lets a changed object have the value again that it was read with.
+  private func forgetUniqueValue(of key: Key) {
+    guard var object = objects[key], let name = object.entity.uniqueName else { return }
+    object.values[name] = object.base?.values[name]
+    object.keptChanges.remove(name)
+    keep(object, key)
   }
 
   /// Lets an object take the values of a new one, but for those that are nil.

@@ -20,6 +20,8 @@ final class ReferenceContext {
   private var buried: Set<Key> = []
   /// The entities of all objects that were deleted here: some may come back.
   private var entities: [Key: EntityDescription] = [:]
+  /// Whether it was plain so far what collisions come to.
+  private var isSettlementPlain = true
   /// Nil where nothing can be undone.
   var undoManager: ReferenceUndoManager?
 
@@ -224,9 +226,24 @@ extension ReferenceContext {
       let collisions = conflicts.isEmpty ? collisions() : []
       if conflicts.isEmpty, collisions.isEmpty { return nil }
       if policy == .error { return conflicts.isEmpty ? .refused(.constraintConflict) : .conflict(conflicts) }
-      if conflicts.isEmpty { resolve(collisions) } else { resolve(conflicts) }
+      if conflicts.isEmpty {
+        if !areResolvable(collisions) { isSettlementPlain = false }
+        if !isSettlementPlain || !resolve(collisions) { return .refused(.constraintConflict) }
+      } else {
+        resolve(conflicts)
+      }
     }
     return nil
+  }
+
+  /// Whether it is plain at each step of a save what has to come of values that are not unique. Nothing changes.
+  func settlesPlainly() -> Bool {
+    let before = (source, objects, vanished, entities, pendingMerges)
+    defer { (source, objects, vanished, entities, pendingMerges) = before }
+    isSettlementPlain = true
+    takeMerges()
+    _ = settle()
+    return isSettlementPlain
   }
 
   private func commit() {
@@ -297,9 +314,14 @@ extension ReferenceContext {
 // MARK: What is left to the graph
 
 extension ReferenceContext {
-  /// The record of an object was only in the parent, and is gone from it. The graph may take its values away then.
+  /// The record of an object is gone. The graph may take its values away then.
   func lose(_ key: Key) {
     if objects[key]?.hasChanges == true { objects[key]?.isLost = true } else { objects[key] = nil }
+  }
+
+  /// Lets a changed object be what it was before its record went, where that is back.
+  func find(_ key: Key) {
+    if objects[key]?.isLost == true, source.record(key) != nil { objects[key]?.isLost = false }
   }
 
   /// The record of an object was only in the parent when it was read. The graph may let the object read it anew when a store has

@@ -5,6 +5,8 @@ final class ReferenceGraph {
   let schema: Schema
   let store = ReferenceStore()
   private(set) var contexts: [ReferenceContext] = []
+  /// The versions that contexts have been pinned to.
+  private var pins: [ReferencePin] = []
   /// The index of each context's parent.
   private let parents: [Int?]
   private let policies: [ReferencePolicy]
@@ -28,6 +30,7 @@ final class ReferenceGraph {
 
   private func makeContexts() {
     contexts = []
+    pins = []
     for (index, parent) in parents.enumerated() {
       let source: any ReferenceSource = parent.map { contexts[$0] } ?? store
       let context = ReferenceContext(
@@ -70,9 +73,10 @@ extension ReferenceGraph {
       return query.condition?.keys.allSatisfy { isUsable($0, context) } ?? true
     case .merge(let context, let other): return context != other && isRoot(context) && isRoot(other)
     case .pin(let context), .unpin(let context): return isRoot(context) && !hasUndo
-    case .save(let context), .saveWithFault(_, let context): return isResolvable(context)
+    case .pinBack(let context, let pin): return isRoot(context) && !hasUndo && pin < pins.count
+    case .save(let context), .saveWithFault(_, let context): return contexts[context].settlesPlainly()
     case .saveToStore(let context):
-      return isResolvable(context) && policies[root(of: context)] == .error
+      return contexts[context].settlesPlainly() && policies[root(of: context)] == .error
     case .fetch, .count, .rollback, .reset, .readAll, .processPendingChanges,
       .undo, .redo:
       return true
@@ -82,12 +86,6 @@ extension ReferenceGraph {
   private func isRoot(_ context: Int) -> Bool { parents[context] == nil }
 
   private func root(of context: Int) -> Int { parents[context].map(root) ?? context }
-
-  /// Whether it is plain what would become of values that are not unique.
-  private func isResolvable(_ index: Int) -> Bool {
-    let context = contexts[index]
-    return context.areResolvable(context.collisions())
-  }
 
   private func isUsable(_ key: Key, _ context: Int) -> Bool {
     contexts[context].object(key)?.isDeleted == false
@@ -104,6 +102,8 @@ extension ReferenceGraph {
     return isOfEntity == (misuse != .wrongEntity) && target.isDeleted == (misuse == .deletedObject)
       && (misuse != .foreignObject || contexts.count > 1)
   }
+
+  var pinCount: Int { pins.count }
 
   /// The context whose objects are foreign to that of `index`.
   func foreignIndex(_ index: Int) -> Int { (index + 1) % contexts.count }
@@ -129,6 +129,10 @@ extension ReferenceGraph {
     case .pin(let context):
       contexts[context].takeMerges()
       contexts[context].pin()
+      if let pin = contexts[context].source as? ReferencePin { pins.append(pin) }
+    case .pinBack(let context, let pin):
+      contexts[context].takeMerges()
+      contexts[context].read(pins[pin])
     case .unpin(let context):
       contexts[context].takeMerges()
       contexts[context].unpin()

@@ -4,11 +4,17 @@ import HeartwoodModel
 final class ReferencePin: ReferenceSource {
   let store: ReferenceStore
   private let records: [Key: ReferenceRecord]
+  /// All records that there have been up to then.
+  private let knownKeys: Set<Key>
 
   init(_ store: ReferenceStore) {
     self.store = store
     records = store.records
+    knownKeys = store.knownKeys
   }
+
+  /// Whether a record of the store was not there yet.
+  func isLater(_ key: Key) -> Bool { store.knownKeys.contains(key) && !knownKeys.contains(key) }
 
   func record(_ key: Key) -> ReferenceRecord? { records[key] }
   var allKeys: Set<Key> { Set(records.keys) }
@@ -28,12 +34,26 @@ extension ReferenceContext {
 
   /// Stays at the version that the store has now.
   func pin() {
-    if let store { source = ReferencePin(store) }
+    if let store { read(ReferencePin(store)) }
   }
 
   /// Reads the newest again.
   func unpin() {
-    if let store { source = store }
+    if let store { read(store) }
+  }
+
+  /// Reads another version. Records that it has not yet are gone, and others are there again.
+  func read(_ version: any ReferenceSource) {
+    source = version
+    for (key, object) in objects where !object.isInserted {
+      if let pin = version as? ReferencePin, pin.isLater(key) { lose(key) } else { find(key) }
+    }
+  }
+
+  /// Whether the context has gone back to a version that has not the record yet.
+  func isLater(_ key: Key) -> Bool {
+    if let parent = source as? ReferenceContext { return parent.isLater(key) }
+    return (source as? ReferencePin)?.isLater(key) ?? false
   }
 
   /// Lets a pinned context move on to the newest version.

@@ -4,6 +4,8 @@ import HeartwoodModel
 final class ReferenceStore: ReferenceSource {
   private(set) var records: [Key: ReferenceRecord] = [:]
   private(set) var saveCount = 0
+  /// All records that there have ever been.
+  private(set) var knownKeys: Set<Key> = []
   /// Nil where the store keeps none.
   var history: ReferenceHistory?
   /// How often the object of a key has come back as a new record.
@@ -31,6 +33,7 @@ final class ReferenceStore: ReferenceSource {
         record.version = 1
         record.isUnsaved = false
         records[key] = record
+        knownKeys.insert(key)
       case .update(let values):
         records[key]?.values.merge(values) { $1 }
         records[key]?.version += 1

@@ -13,6 +13,7 @@ extension Operation: CustomStringConvertible {
     case .fetchWhere(let query, let context): "fetch \(query) in \(context)"
     case .merge(let context, let other): "merge into \(context) what \(other) has saved"
     case .pin(let context): "pin \(context)"
+    case .pinBack(let context, let number): "pin \(context) to version \(number)"
     case .unpin(let context): "unpin \(context)"
     case .save(let context): "save \(context)"
     case .saveToStore(let context): "save \(context) and its parents"

@@ -17,6 +17,8 @@ enum Operation {
   case merge(Int, from: Int)
   /// Stays at the version that the store has now.
   case pin(Int)
+  /// Stays at a version that some context was pinned to, the one of this number.
+  case pinBack(Int, to: Int)
   case unpin(Int)
   case save(Int)
   /// Saves a context and all its parents.
@@ -56,6 +58,13 @@ extension Operation {
       .release(let key, let context):
       (key, context)
     default: nil
+    }
+  }
+
+  var isSave: Bool {
+    switch self {
+    case .save, .saveToStore, .saveWithFault: true
+    default: false
     }
   }
 }

@@ -43,7 +43,7 @@ struct OperationGenerator {
     case ..<860: return .saveWithFault(Int.random(in: 1...15, using: &random), context)
     case ..<880: return .rollback(context)
     case ..<883: return .reset(context)
-    case ..<889: return random.chance(oneIn: 2) ? .pin(context) : .unpin(context)
+    case ..<891: return pin(context, graph)
     case ..<897: return .merge(context, from: Int.random(in: 0..<graph.contexts.count, using: &random))
     case ..<925: return refresh(context, graph)
     case ..<965: return onAny(context, graph) { .release($0, context) }
@@ -59,6 +59,14 @@ struct OperationGenerator {
     case 0...1: .undo(context)
     case 2...3: .redo(context)
     default: .processPendingChanges(context)
+    }
+  }
+
+  private mutating func pin(_ context: Int, _ graph: ReferenceGraph) -> Operation {
+    switch Int.random(in: 0..<4, using: &random) {
+    case 0: .pin(context)
+    case 1: .unpin(context)
+    default: .pinBack(context, to: Int.random(in: 0...max(0, graph.pinCount - 1), using: &random))
     }
   }
 

@@ -29,13 +29,10 @@ struct Run {
       try generate(plan) { operations.append($0) }
       return nil
     } catch {
-      let shrinking = Shrinking(plan)
-      let (shortest, mismatch) = shrinking.shorten(operations) ?? (operations, "\(error)")
+      let shortest = Shrinking(plan).shorten(operations)
       return """
-        seed \(seed), model \(schema.name), \(plan.storeKind) store, contexts with parents \(plan.parents.map { $0.map(String.init) ?? "none" }): after \(operations.count) \
-        operations, \(error)
-        The shortest way there found: \(shortest.count) operations, then \(mismatch)
-        \(shortest.map { "  \($0)" }.joined(separator: "\n"))
+        seed \(seed), model \(schema.name), \(plan): after \(operations.count) operations, \(error)
+        \(shortest.map { "\($0)" } ?? "It is found only when all is compared as seldom as in the run.")
         """
     }
   }

@@ -1,7 +1,7 @@
 import HeartwoodTesting
 
 /// What a run is made on; all of it follows from the seed.
-struct RunPlan {
+struct RunPlan: CustomStringConvertible {
   let schema: Schema
   let storeKind: StoreKind
   /// The index of the parent of each context; nil for one that saves to the store.
@@ -10,7 +10,7 @@ struct RunPlan {
   /// Whether changes can be undone. Then there is one context only, in which all changes are made.
   let hasUndo: Bool
 
-  /// What each context does with conflicts. Children leave them to the caller.
+  /// What each context does with conflicts.
   let policies: [ReferencePolicy]
   /// Whether each context merges what others save by itself.
   let mergesByItself: [Bool]
@@ -22,8 +22,8 @@ struct RunPlan {
     hasUndo = generator.chance(oneIn: 3)
     parents = hasUndo ? [nil] : Self.parents(&generator)
     let isPlain = hasUndo
-    policies = parents.map { parent in
-      let isAny = parent == nil && !isPlain && generator.chance(oneIn: 2)
+    policies = parents.map { _ in
+      let isAny = !isPlain && generator.chance(oneIn: 2)
       return isAny ? ReferencePolicy.allCases.randomElement(using: &generator) ?? .error : .error
     }
     mergesByItself = parents.map { $0 == nil && !isPlain && generator.chance(oneIn: 3) }
@@ -35,5 +35,13 @@ struct RunPlan {
     return (0..<Int.random(in: 1...4, using: &generator)).map { index in
       hasChildren && index > 0 && !generator.chance(oneIn: 4) ? Int.random(in: 0..<index, using: &generator) : nil
     }
+  }
+
+  var description: String {
+    let contexts = parents.indices.map { index in
+      let parent = parents[index].map { "child of \($0)" } ?? "root"
+      return "\(parent), \(policies[index])\(mergesByItself[index] ? ", merging" : "")"
+    }
+    return "\(storeKind) store\(hasUndo ? ", undo" : ""), contexts: \(contexts.joined(separator: "; "))"
   }
 }

@@ -24,6 +24,7 @@ final class Session {
   func perform(_ operation: Operation) throws -> Outcome? {
     guard reference.allows(operation) else { return nil }
     stepCount += 1
+    let heldKeys = subject.held.map { Set($0.keys) }
     let outcome = try subject.perform(operation)
     if case .fileFault(let isReplaced) = outcome {
       if case .saveWithFault(_, let context) = operation {
@@ -36,7 +37,7 @@ final class Session {
       }
     }
     try subject.holdRegisteredObjects()
-    if case .saveToStore = operation { releaseWhatNobodyHolds() }
+    releaseWhatNobodyHolds(heldBefore: heldKeys, operation)
     try learnWhatWasRead()
     try compare(after: operation)
     return outcome
@@ -66,9 +67,7 @@ final class Session {
     for (index, context) in reference.contexts.enumerated() {
       try learnWhatBecameOfUnsavedRecords(index)
       for (key, object) in subject.held[index] where !object.isFault && context.objects[key] == nil {
-        // What was gone from a parent stays gone for the objects that knew it, also where it comes back.
-        let isLost = object.isDeleted && context.store == nil
-        if context.source.record(key) != nil, !isLost {
+        if context.source.record(key) != nil {
           context.read(key)
         } else {
           try require(object.isDeleted, equals: true, "isDeleted of #\(key), whose record is gone, in \(index)")
@@ -78,23 +77,34 @@ final class Session {
     }
   }
 
-  /// What parents took of their children and have saved at once was never held by anybody.
-  private func releaseWhatNobodyHolds() {
+  /// What a save was the first to change, as parents take what children save and merge policies let objects lead back, is held by
+  /// nobody once it is saved.
+  private func releaseWhatNobodyHolds(heldBefore: [Set<Key>], _ operation: Operation) {
+    guard operation.isSave else { return }
     for (index, context) in reference.contexts.enumerated() {
-      for key in context.objects.keys where subject.held[index][key] == nil { context.release(key) }
+      for key in context.objects.keys where subject.held[index][key] == nil && !heldBefore[index].contains(key) {
+        context.release(key)
+      }
     }
   }
 
-  /// Objects of a child keep what they have read of the parent's unsaved records only as long as these are where they were.
+  /// Objects whose records are in no row of the store, since only a parent has them or the context has gone back to a version before
+  /// them, keep what they have read only as long as the records are where they were.
   private func learnWhatBecameOfUnsavedRecords(_ index: Int) throws {
     let context = reference.contexts[index]
-    for (key, object) in context.objects where object.base?.isUnsaved == true && !object.isLost {
+    for (key, object) in context.objects where !object.isInserted {
+      let isLater = context.isLater(key)
+      guard object.base?.isUnsaved == true || isLater || object.isLost else { continue }
       guard let actual = subject.held[index][key] else { continue }
       subject.lookUp(key, index)
       if context.source.record(key) == nil {
-        if actual.isDeleted != object.isDeleted { context.lose(key) }
-      } else if try subject.committedValues(actual) != object.base?.values {
-        context.readAnew(key)
+        if isLater { try require(actual.isDeleted, equals: true, "isDeleted of #\(key), which is later, in \(index)") }
+        if isLater || actual.isDeleted != object.isDeleted { context.lose(key) }
+      } else {
+        context.find(key)
+        if object.base?.isUnsaved == true, try subject.committedValues(actual) != object.base?.values {
+          context.readAnew(key)
+        }
       }
     }
   }

@@ -3,6 +3,14 @@ struct Shrinking {
   /// After so many tries the shortest sequence that was found is short enough.
   private static let mostTries = 4000
 
+  /// A sequence that fails.
+  struct Failure {
+    let operations: [Operation]
+    /// What came of the operations but the last.
+    let outcomes: [Outcome]
+    let mismatch: String
+  }
+
   private let plan: RunPlan
 
   init(_ plan: RunPlan) {
@@ -11,8 +19,8 @@ struct Shrinking {
 
   /// Leaves out as many operations as can be left out while the rest fails in the same way.
   ///
-  /// - Returns: the rest, and how it fails; nil where it does not when everything is compared after every step.
-  func shorten(_ operations: [Operation]) -> ([Operation], String)? {
+  /// - Returns: the rest; nil where the sequence does not fail when everything is compared after every step.
+  func shorten(_ operations: [Operation]) -> Failure? {
     guard var shortest = failure(of: operations) else { return nil }
     var tries = 0
     var length = shortest.operations.count / 2
@@ -40,18 +48,32 @@ struct Shrinking {
     mismatch.filter(\.isLetter) == other.filter(\.isLetter)
   }
 
-  /// The operations up to the one that fails, without those that were not possible, and how it fails.
-  private func failure(of operations: [Operation]) -> (operations: [Operation], mismatch: String)? {
+  /// The operations up to the one that fails, without those that were not possible.
+  private func failure(of operations: [Operation]) -> Failure? {
     var done: [Operation] = []
+    var outcomes: [Outcome] = []
     do {
       let session = try Session(plan, stepsBetweenComparisons: 1)
       for operation in operations where session.reference.allows(operation) {
         done.append(operation)
-        try session.perform(operation)
+        if let outcome = try session.perform(operation) { outcomes.append(outcome) }
       }
       return nil
     } catch {
-      return (done, "\(error)")
+      return Failure(operations: done, outcomes: outcomes, mismatch: "\(error)")
     }
+  }
+}
+
+extension Shrinking.Failure: CustomStringConvertible {
+  var description: String {
+    let lines = operations.enumerated().map { index, operation in
+      let outcome = index < outcomes.count && outcomes[index] != .done ? " -> \(outcomes[index])" : ""
+      return "  \(operation)\(outcome)"
+    }
+    return """
+      The shortest way there found: \(operations.count) operations, then \(mismatch)
+      \(lines.joined(separator: "\n"))
+      """
   }
 }

@@ -21,6 +21,8 @@ final class GraphUnderTest {
   private var observations: [ContextObservation] = []
   /// All objects of a graph with undo, by what they are: one whose deletion was saved may come back with another id.
   private var keysOfObjects: [ObjectIdentifier: (key: Key, object: ManagedObject)] = [:]
+  /// The versions that contexts have been pinned to.
+  private var tokens: [QueryGenerationToken] = []
   private var fileNumber = 0
   private(set) var contexts: [ManagedObjectContext]
   /// The objects that somebody holds, so that their contexts do not let them go: of each context, by key.
@@ -61,6 +63,7 @@ final class GraphUnderTest {
   private func makeContexts() {
     contexts = []
     lastSaves = [:]
+    tokens = []
     observations = []
     for (index, parent) in parents.enumerated() {
       let context = parent.map { ManagedObjectContext(parent: contexts[$0]) } ?? ManagedObjectContext(coordinator)
@@ -165,7 +168,10 @@ extension GraphUnderTest {
       return try fetch(query, contexts[context]) { try object($0, context).objectID }
     case .merge(let context, let other):
       if let changes = lastSaves[other] { contexts[context].mergeChanges(from: changes) }
-    case .pin(let context): try contexts[context].setQueryGeneration(from: .current)
+    case .pin(let context):
+      try contexts[context].setQueryGeneration(from: .current)
+      if let token = contexts[context].queryGenerationToken { tokens.append(token) }
+    case .pinBack(let context, let number): try contexts[context].setQueryGeneration(from: tokens[number])
     case .unpin(let context): try contexts[context].setQueryGeneration(from: nil)
     case .save(let context): return try save(context)
     case .saveToStore(let context): return try save(context, toStore: true)

@@ -1,0 +1,83 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// The registered objects of one entity whose records are gone, and what they had read of them: a record comes back where a parent that
+/// has deleted it is rolled back, and where a context that has gone back to an older version moves on.
+///
+/// Unsafe inside, as ``ObjectSlots``: an object that is here takes itself out in its `deinit`.
+struct LostObjects {
+  /// What an object had when its record went.
+  struct Former {
+    let rowID: RowID
+    /// What it had read; nil where that was nothing.
+    let group: RowGroup?
+  }
+
+  private var entries: [ObjectIdentifier: (object: Unmanaged<ManagedObject>, former: Former)] = [:]
+}
+
+extension LostObjects {
+  var isEmpty: Bool { entries.isEmpty }
+
+  var all: [(object: ManagedObject, former: Former)] {
+    entries.values.map { ($0.object.takeUnretainedValue(), $0.former) }
+  }
+
+  /// Those that no row leads to.
+  var objectsWithoutRow: [ManagedObject] { all.map(\.object).filter { $0.rowID == .none } }
+
+  mutating func insert(_ object: ManagedObject, _ former: Former) {
+    entries[ObjectIdentifier(object)] = (.passUnretained(object), former)
+  }
+
+  mutating func remove(_ object: ManagedObject) {
+    entries[ObjectIdentifier(object)] = nil
+  }
+}
+
+// MARK: Coming back
+
+extension EntityBinding {
+  /// Notes that the record of an object is gone, which had read `group` of it.
+  func noteLoss(of object: ManagedObject, _ group: RowGroup?) {
+    guard object.state.contains(.registered) else { return }
+    lost.insert(object, .init(rowID: object.rowID, group: group))
+  }
+
+  /// Lets the objects be there again whose records the table has again.
+  func recoverLostObjects() {
+    for (object, former) in lost.all {
+      guard object.state.contains(.inaccessible) else {
+        lost.remove(object)
+        continue
+      }
+      guard let row = presentRow(of: object) else { continue }
+      lost.remove(object)
+      object.recover(at: row, former)
+      register(object)
+    }
+  }
+
+  private func presentRow(of object: ManagedObject) -> RowID? {
+    if object.rowID == .none { return try? table.row(of: object.objectID.reference) }
+    return liveGroup(of: object.rowID) == nil ? nil : object.rowID
+  }
+}
+
+extension ManagedObject {
+  /// Lets the object be there again, whose record is back in `row`. Its changes stay on top of what they were made on; one without any is
+  /// a fault.
+  fileprivate final func recover(at row: RowID, _ former: LostObjects.Former) {
+    state.remove(.inaccessible)
+    guard case .changed(let changes) = content, !state.isDisjoint(with: [.updated, .deleted]) else {
+      content = .fault
+      rowID = row
+      return
+    }
+    changes.newID = nil
+    changes.group = former.group ?? binding.liveGroup(of: row)
+    changes.isOutdated = changes.isOutdated || former.group == nil
+    rowID = former.group == nil ? row : former.rowID
+    move(to: row)
+  }
+}

@@ -1,4 +1,5 @@
 public import HeartwoodModel
+public import HeartwoodStore
 import Synchronization
 
 /// What was changed in a context or by a save, as ids: they are Sendable, the objects are not.
@@ -27,6 +28,22 @@ public struct ContextChanges: Sendable {
 }
 
 extension ContextChanges {
+  /// What a transaction of a store's history has done, so that contexts can merge what was saved before they listened:
+  ///
+  ///     for transaction in try context.execute(.fetchHistory(after: lastToken)) {
+  ///       context.mergeChanges(from: ContextChanges(transaction))
+  ///     }
+  public init(_ transaction: PersistentHistoryTransaction) {
+    self.init(context: nil, name: transaction.contextName, author: transaction.author)
+    for change in transaction.changes {
+      switch change.changeType {
+      case .insert: insertedObjectIDs.insert(change.changedObjectID)
+      case .update: updatedObjectIDs.insert(change.changedObjectID)
+      case .delete: deletedObjectIDs.insert(change.changedObjectID)
+      }
+    }
+  }
+
   /// Whether nothing was changed.
   public var isEmpty: Bool {
     insertedObjectIDs.isEmpty && updatedObjectIDs.isEmpty && deletedObjectIDs.isEmpty && refreshedObjectIDs.isEmpty

@@ -15,7 +15,7 @@ extension ManagedObjectContext {
     // A fault is as new as its record, and may be shown for all that.
     let held = liveResults.isEmpty ? [] : changes.deletedObjectIDs.compactMap(heldObject)
     for id in changes.updatedObjectIDs.union(changes.deletedObjectIDs).union(changes.refreshedObjectIDs) {
-      guard let object = registeredObject(for: id), merge(object) else { continue }
+      guard let object = heldObject(id), merge(object) else { continue }
       if object.isDeleted { merged.deletedObjectIDs.insert(id) } else { merged.refreshedObjectIDs.insert(id) }
     }
     merged.insertedObjectIDs = changes.insertedObjectIDs.filter { registeredObject(for: $0) != nil }
@@ -31,11 +31,13 @@ extension ManagedObjectContext {
 
   /// Whether there was something to merge.
   private func merge(_ object: ManagedObject) -> Bool {
-    guard !object.isInserted, !object.isDeleted, !object.isFault else { return false }
-    renew(object, mergeChanges: true)
+    guard !object.isInserted, !object.isDeleted else { return false }
+    let wasFault = object.isFault
+    if !wasFault { renew(object, mergeChanges: true) }
     // Whether the record is gone is to be known now: whoever shows the object must let it go.
     if object.isFault, object.binding.liveGroup(of: object.rowID) == nil { object.pin() }
-    return true
+    // A fault is as new as its record.
+    return !wasFault || object.isDeleted
   }
 
   /// Whether what others save to the parent, or to the stores, is merged by itself.

@@ -27,6 +27,28 @@ import Testing
 
   // MARK: Transactions
 
+  @Test func transactionsAreMerged() throws {
+    let stack = try stack(.inMemory)
+    let reader = stack.context()
+    let people = try ["Ann", "Bob"].map { try reader.person($0) }
+    try reader.save()
+    let token = try #require(try stack.coordinator.currentPersistentHistoryToken())
+    let writer = context(stack, "writer", name: "import")
+    try #require(try writer.existingObject(with: people[0].objectID) as? Person).name = "Anna"
+    writer.delete(try writer.existingObject(with: people[1].objectID))
+    let cid = try writer.person("Cid")
+    try writer.save()
+    let transaction = try #require(try reader.execute(.fetchHistory(after: token)).first)
+    let changes = ContextChanges(transaction)
+    #expect(changes.insertedObjectIDs == [cid.objectID])
+    #expect(changes.updatedObjectIDs == [people[0].objectID])
+    #expect(changes.deletedObjectIDs == [people[1].objectID])
+    #expect(changes.transactionAuthor == "writer" && changes.contextName == "import")
+    reader.mergeChanges(from: changes)
+    #expect(people[0].name == "Anna")
+    #expect(people[1].isDeleted)
+  }
+
   @Test(arguments: TestStoreKind.withHistory)
   func eachSaveIsATransaction(_ kind: TestStoreKind) throws {
     let stack = try stack(kind)

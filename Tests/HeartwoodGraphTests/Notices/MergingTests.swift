@@ -38,6 +38,29 @@ import Testing
     #expect(try stack.context().count(entityName: "Person") == 2)
   }
 
+  @Test func aFaultWhoseRecordIsGoneCountsAsDeleted() throws {
+    let stack = try TestStack()
+    let writer = stack.context()
+    let people = try ["Ann", "Bob"].map { try writer.person($0) }
+    try writer.save()
+    let context = stack.context()
+    let faults = try context.fetch(Person.self)
+    var saved: ContextChanges?
+    let saves = writer.observe(.didSave) { saved = $0 }
+    var told: ContextChanges?
+    let changes = context.observe(.objectsDidChange) { told = $0 }
+    people[0].name = "Anna"
+    writer.delete(people[1])
+    try writer.save()
+    #expect(faults.map(\.isDeleted) == [false, false])
+    try withExtendedLifetime((saves, changes)) { context.mergeChanges(from: try #require(saved)) }
+    #expect(faults.map(\.isDeleted) == [false, true])
+    #expect(faults[0].isFault)
+    #expect(told?.deletedObjectIDs == [people[1].objectID])
+    #expect(told?.refreshedObjectIDs == [])
+    #expect(!context.hasChanges)
+  }
+
   @Test func contextsMergeByThemselvesBeforeTheyLook() throws {
     let stack = try TestStack()
     let context = stack.context()

@@ -76,10 +76,11 @@ extension ManagedObjectContext {
   }
 
   private func clearChanges() {
+    // Children may lead to new objects still.
+    lostIDs.formUnion(inserted.objects.lazy.map(\.objectID).filter { !$0.isTemporaryID })
     inserted = NewObjects()
     updated = ChangedObjects()
     deleted = ChangedObjects()
-    lostIDs = []
     conflictingArrivals = []
     assignedStores = [:]
     watched = ObjectList()

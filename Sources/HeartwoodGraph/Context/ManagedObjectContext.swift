@@ -21,7 +21,7 @@ public final class ManagedObjectContext {
   var inserted = NewObjects()
   var updated = ChangedObjects()
   var deleted = ChangedObjects()
-  /// Ids that are not temporary, and whose objects were deleted before a store had them.
+  /// Ids that are not temporary, and whose objects went before a store had them. Nothing that is saved leads to them.
   var lostIDs: Set<ManagedObjectID> = []
   /// The stores that inserted objects were given to.
   var assignedStores: [ObjectIdentifier: PersistentStore] = [:]

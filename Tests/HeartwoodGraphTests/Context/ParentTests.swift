@@ -230,6 +230,26 @@ import Testing
     try child.save()
   }
 
+  @Test(arguments: [false, true])
+  func nothingThatIsSavedLeadsToWhatAParentHasForgotten(_ isReset: Bool) throws {
+    let stack = try TestStack()
+    let parent = stack.context()
+    let note = try parent.insert(Note.self)
+    try parent.save()
+    let id = note.objectID
+    let other = try parent.insert(Note.self)
+    let child = ManagedObjectContext(parent: parent)
+    let inChild = try #require(try child.existingObject(with: id) as? Note)
+    inChild.about = try child.existingObject(with: other.objectID) as? Note
+    #expect(inChild.about != nil)
+    if isReset { parent.reset() } else { parent.rollback() }
+    #expect(inChild.about == nil)
+    try child.save()
+    try parent.save()
+    let check = stack.context()
+    #expect(try check.existingObject(with: id).propertyValue(forKey: "about") == .null)
+  }
+
   @Test func permanentIDsCanBeHadBeforeTheSave() throws {
     let stack = try TestStack(.binary)
     let context = stack.context()

@@ -14,7 +14,7 @@ final class ReferenceContext {
   var pendingMerges: [Set<Key>]?
   /// The objects that the last save has changed or deleted; nil before the first save.
   private(set) var lastSaved: Set<Key>?
-  /// New objects that were deleted before they were ever saved. Nothing that is saved leads to them.
+  /// New objects that were deleted, or forgotten, before they were ever saved. Nothing that is saved leads to them.
   private var vanished: Set<Key> = []
   /// The objects whose deletion was saved and was not undone: those that come back are other records.
   private var buried: Set<Key> = []
@@ -73,6 +73,7 @@ extension ReferenceContext {
 extension ReferenceContext {
   func insert(_ key: Key, _ entity: EntityDescription) {
     objects[key] = ReferenceObject(inserting: entity)
+    vanished.remove(key)
   }
 
   func setValue(_ value: ReferenceValue, _ name: String, of key: Key) {
@@ -143,6 +144,7 @@ extension ReferenceContext {
 extension ReferenceContext {
   /// New objects vanish; changed and deleted ones are what they were when they were read.
   func rollback() {
+    vanished.formUnion(insertedKeys)
     for (key, object) in objects where object.hasChanges {
       objects[key] = object.isLost ? nil : object.base.map(ReferenceObject.init(reading:))
     }
@@ -150,6 +152,7 @@ extension ReferenceContext {
   }
 
   func reset() {
+    vanished.formUnion(insertedKeys)
     objects = [:]
     advancePin()
     forgetUndo()

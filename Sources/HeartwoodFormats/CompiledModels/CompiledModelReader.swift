@@ -62,7 +62,7 @@ extension CompiledModelReader {
         "versionHashModifier": entity["NSVersionHashModifier"]?.string,
       ],
       children: properties.sorted { $0.key < $1.key }.map { property($0.value, name: $0.key) }
-        + uniqueness(entity) + indexes(entity) + userInfo(entity)
+        + uniqueness(entity) + indexes(entity, properties) + userInfo(entity)
     )
   }
 
@@ -90,8 +90,29 @@ extension CompiledModelReader {
     list.items.compactMap { $0.string ?? $0["NSPropertyName"]?.string }
   }
 
-  private mutating func indexes(_ entity: ArchiveNode) -> [XMLElement] {
-    (entity["NSFetchIndexDescriptions"]?.items ?? []).map { index in
+  private mutating func indexes(
+    _ entity: ArchiveNode,
+    _ properties: [(key: String, value: ArchiveNode)]
+  ) -> [XMLElement] {
+    let descriptions = entity["NSFetchIndexDescriptions"]?.items ?? []
+    return descriptions.isEmpty ? oldIndexes(entity, properties) : fetchIndexes(descriptions)
+  }
+
+  /// The indexes of models from before fetch indexes: marks of attributes, and lists of names.
+  private func oldIndexes(
+    _ entity: ArchiveNode,
+    _ properties: [(key: String, value: ArchiveNode)]
+  ) -> [XMLElement] {
+    let single = properties.filter { $0.value["NSIsIndexed"]?.isTrue == true }.map { [$0.key] }.sorted { $0[0] < $1[0] }
+    let lists = single + (entity["NSCompoundIndexes"]?.items ?? []).map(names).filter { !$0.isEmpty }
+    let indexes = lists.map { names in
+      XMLElement("compoundIndex", children: [XMLElement("index", ["value": names.joined(separator: ",")])])
+    }
+    return indexes.isEmpty ? [] : [XMLElement("compoundIndexes", children: indexes)]
+  }
+
+  private mutating func fetchIndexes(_ descriptions: [ArchiveNode]) -> [XMLElement] {
+    descriptions.map { index in
       let name = index["NSIndexName"]?.string ?? ""
       let condition = index["NSPartialIndexPredicate"].flatMap { predicateText($0, of: "the index “\(name)”") }
       return XMLElement(

@@ -84,6 +84,28 @@ struct CompiledModelTests {
     }
   }
 
+  @Test("The indexes of models from before fetch indexes are read")
+  func oldIndexes() throws {
+    let folder = try TemporaryFolder()
+    let builder = ArchiveBuilder()
+    func attribute(_ isIndexed: Bool) -> Int {
+      builder.object("NSAttributeDescription", ["NSAttributeType": .integer(700), "NSIsIndexed": .flag(isIndexed)])
+    }
+    let properties = builder.dictionary(["name": attribute(true), "city": attribute(false)])
+    let compound = builder.array([builder.array([builder.text("city"), builder.text("name")])])
+    let entity = builder.object(
+      "NSEntityDescription",
+      ["NSProperties": .reference(properties), "NSCompoundIndexes": .reference(compound)]
+    )
+    let root = builder.object(
+      "NSManagedObjectModel",
+      ["NSEntities": .reference(builder.dictionary(["A": entity]))]
+    )
+    let model = try DataModelFile(contentsOf: folder.write(builder.xml(root: root), to: "M.mom")).model
+    let indexes = try #require(model.entity(named: "A")).fetchIndexes
+    #expect(indexes.map { $0.elements.map(\.propertyName) } == [["name"], ["city", "name"]])
+  }
+
   @Test("Objects that lead to themselves, and to each other many times, come to an end")
   func circles() throws {
     let folder = try TemporaryFolder()

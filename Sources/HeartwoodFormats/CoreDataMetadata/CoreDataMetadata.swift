@@ -92,9 +92,10 @@ package enum CoreDataMetadata {
     members[Key.identifiers] = .array(metadata.modelVersionIdentifiers.map(MetadataValue.string))
     members[Key.model] = .string(String(decoding: try model.encoded(), as: UTF8.self))
     // They are of all entities, so they would be wrong for a part of them.
-    if metadata.modelVersionHashes.count == model.entities.count {
-      if form.hasDigest { members[Key.digest] = .string(model.versionHashesDigest) }
-      if form.hasChecksum { members[Key.checksum] = .string(model.versionChecksum) }
+    let hashes = metadata.modelVersionHashes
+    if hashes.count == model.entities.count {
+      if form.hasDigest { members[Key.digest] = .string(ManagedObjectModel.versionHashesDigest(of: hashes)) }
+      if form.hasChecksum { members[Key.checksum] = .string(ManagedObjectModel.versionChecksum(of: hashes)) }
     }
     return members
   }

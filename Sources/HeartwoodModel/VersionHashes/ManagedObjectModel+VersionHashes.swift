@@ -14,24 +14,30 @@ extension ManagedObjectModel {
 
   /// One text that stands for the version hashes of all entities: what newer stores keep under
   /// `NSStoreModelVersionChecksumKey`. O(n log n) in the number of entities.
-  public var versionChecksum: String {
-    var hasher = SHA256()
-    for entity in entitiesInHashOrder { hasher.update(data: entity.versionHash) }
-    return Data(hasher.finalize()).base64EncodedString()
-  }
+  public var versionChecksum: String { Self.versionChecksum(of: entityVersionHashesByName) }
 
   /// One text that stands for the names and the version hashes of all entities: what stores keep under
   /// `NSStoreModelVersionHashesDigest`. O(n log n) in the number of entities.
-  public var versionHashesDigest: String {
+  public var versionHashesDigest: String { Self.versionHashesDigest(of: entityVersionHashesByName) }
+
+  /// The checksum of a model whose entities have these hashes.
+  package static func versionChecksum(of hashes: [String: Data]) -> String {
+    var hasher = SHA256()
+    for entity in inHashOrder(hashes) { hasher.update(data: entity.value) }
+    return Data(hasher.finalize()).base64EncodedString()
+  }
+
+  /// The digest of a model whose entities have these hashes.
+  package static func versionHashesDigest(of hashes: [String: Data]) -> String {
     var hasher = SHA512()
-    for entity in entitiesInHashOrder {
-      hasher.update(data: Array(entity.name.utf8))
-      hasher.update(data: entity.versionHash)
+    for entity in inHashOrder(hashes) {
+      hasher.update(data: Array(entity.key.utf8))
+      hasher.update(data: entity.value)
     }
     return Data(hasher.finalize()).base64EncodedString()
   }
 
-  private var entitiesInHashOrder: [EntityDescription] {
-    entities.sorted { VersionHash.precedes($0.name, $1.name) }
+  private static func inHashOrder(_ hashes: [String: Data]) -> [(key: String, value: Data)] {
+    hashes.sorted { VersionHash.precedes($0.key, $1.key) }
   }
 }

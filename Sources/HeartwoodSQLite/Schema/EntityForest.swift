@@ -53,9 +53,12 @@ struct EntityForest {
     Dictionary(members.enumerated().map { ($0.element.entity.name, $0.offset + 1) }) { first, _ in first }
   }
 
-  /// In reverse order, for a stack.
+  /// In the reverse of alphabetical order, whatever the case, for a stack.
   private static func sorted(_ entities: [EntityDescription]) -> [EntityDescription] {
-    entities.sorted { $1.name.utf8.lexicographicallyPrecedes($0.name.utf8) }
+    entities.map { (Array($0.name.lowercased().utf8), $0) }.sorted { left, right in
+      if left.0 != right.0 { return right.0.lexicographicallyPrecedes(left.0) }
+      return right.1.name.utf8.lexicographicallyPrecedes(left.1.name.utf8)
+    }.map(\.1)
   }
 
   private static func parent(of entity: EntityDescription, in kept: Set<Int>) -> EntityDescription? {

@@ -41,14 +41,27 @@ enum EntityNumbers {
         throw malformed("The table \(SQLiteName.primaryKeyTable) has the entity \(name) twice.", path)
       }
     }
-    for entity in entities where numbers[entity.name] == nil {
-      throw malformed(
-        "The table \(SQLiteName.primaryKeyTable) has no entity \(entity.name).",
-        path,
-        entity: entity.name
-      )
+    return try assigned(numbers, to: entities, path)
+  }
+
+  /// The numbers of the entities by the names that they have in the model: a migration by inference may leave the row of an entity under
+  /// the name that it had before.
+  private static func assigned(
+    _ numbers: [String: Int],
+    to entities: [EntityDescription],
+    _ path: String
+  ) throws(PersistenceError) -> [String: Int] {
+    let names = Set(entities.map(\.name))
+    var assigned: [String: Int] = [:]
+    for entity in entities {
+      let formerName = entity.renamingIdentifier.flatMap { names.contains($0) ? nil : $0 }
+      guard let number = numbers[entity.name] ?? formerName.flatMap({ numbers[$0] }) else {
+        let message = "The table \(SQLiteName.primaryKeyTable) has no entity \(entity.name)."
+        throw malformed(message, path, entity: entity.name)
+      }
+      assigned[entity.name] = number
     }
-    return numbers
+    return assigned
   }
 
   private static func malformed(_ message: String, _ path: String, entity: String? = nil) -> PersistenceError {

@@ -139,7 +139,7 @@ extension SchemaPlan {
 
   func isToMany(_ slot: PropertySlot) -> Bool { relationship(slot)?.isToMany ?? false }
 
-  func isOrdered(_ slot: PropertySlot) -> Bool { relationship(slot)?.isOrdered ?? false }
+  func isOrdered(_ slot: PropertySlot) -> Bool { isToMany(slot) && relationship(slot)?.isOrdered == true }
 }
 
 // MARK: Tables of relationships

@@ -59,6 +59,18 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
 
   private struct Missing: Error {}
 
+  @Test("An entity that was renamed may stand under its former name, unless that is another's")
+  func formerName() throws {
+    let renamed = try ManagedObjectModel(entities: [
+      .entity("Memo", renamedFrom: "Note", .attribute("text", .string, optional: true)), .entity("Tag"),
+    ])
+    let table = "CREATE TABLE ZMEMO (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZTEXT VARCHAR)"
+    #expect(try existing(table, model: renamed).mapping(ofNumber: 5)?.entity.name == "Memo")
+    let both = try ManagedObjectModel(entities: [.entity("Memo", renamedFrom: "Note"), .entity("Note")])
+    let error = try #require(throws: PersistenceError.self) { try existing(model: both) }
+    #expect(error.context.entity == "Memo")
+  }
+
   @Test("A relation of an entity to itself is found by either name")
   func otherName() throws {
     let schema = try existing("ALTER TABLE Z_6FOLLOWERS RENAME TO Z_6FOLLOWS")

@@ -27,6 +27,17 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     #expect(rows.map(\.superNumber) == [0, 1, 1, 3, 0, 0, 0])
   }
 
+  @Test("The case of names does not count for numbers, and does for columns")
+  func letterCase() throws {
+    let model = try ManagedObjectModel(entities: [
+      .entity("NWActivity", .attribute("city", .string), .attribute("URL", .string), .attribute("area", .string)),
+      .entity("NetworkAttachment"), .entity("App"),
+    ])
+    let schema = try SQLiteSchema(model: model, entities: model.entities)
+    #expect(schema.entityRows.map(\.name) == ["App", "NetworkAttachment", "NWActivity"])
+    #expect(schema.tables.last?.columns.dropFirst(3).map(\.name) == ["ZURL", "ZAREA", "ZCITY"])
+  }
+
   @Test("The statements are those that Core Data writes")
   func statements() throws {
     #expect(
@@ -156,6 +167,67 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     let tables = try SQLiteSchema(model: model, entities: model.entities).tables.filter { !$0.compoundKey.isEmpty }
     #expect(tables.map(\.name) == ["Z_1WORKS", "Z_2WORKS"])
     #expect(tables.map(\.compoundKey) == [["Z_1ALBUMS", "Z_3WORKS"], ["Z_2SHOWS", "Z_3WORKS1"]])
+  }
+
+  @Test("Indexes with a condition, an expression or an R-tree are left out, the others are made")
+  func indexes() throws {
+    let indexes = [
+      FetchIndexDescription(name: "plain", properties: ["size", "owner"]),
+      FetchIndexDescription(
+        name: "partial",
+        elements: [FetchIndexElementDescription(.property("size"))],
+        partialIndexPredicate: .literal(true)
+      ),
+      FetchIndexDescription(
+        name: "area",
+        elements: [FetchIndexElementDescription(.property("size"), collationType: .rTree)]
+      ),
+      FetchIndexDescription(name: "computed", elements: [FetchIndexElementDescription(.expression(.key("size")))]),
+    ]
+    let model = try ManagedObjectModel(entities: [
+      EntityDefinition(
+        name: "Room",
+        properties: [.attribute("size", .double), .toOne("owner", "Room", inverse: nil)],
+        fetchIndexes: indexes
+      )
+    ])
+    let schema = try SQLiteSchema(model: model, entities: model.entities)
+    #expect(schema.indexes.map(\.name) == ["ZROOM_ZOWNER_INDEX", "Z_Room_plain"])
+    #expect(
+      schema.indexes.last?.createStatement
+        == "CREATE INDEX Z_Room_plain ON ZROOM (ZSIZE COLLATE BINARY ASC, ZOWNER COLLATE BINARY ASC)"
+    )
+  }
+
+  @Test("An ordered relationship without an inverse has a column for the order beside that of the owner")
+  func orderedWithoutInverse() throws {
+    let model = try ManagedObjectModel(entities: [
+      .entity("List", .toMany("lines", "Line", inverse: nil, ordered: true)), .entity("Line"),
+    ])
+    let schema = try SQLiteSchema(model: model, entities: model.entities)
+    let lines = ToManyMapping(
+      table: "ZLINE",
+      column: "Z2LINES",
+      entityColumn: nil,
+      orderColumn: "Z_FOK_2LINES",
+      ownsColumn: true
+    )
+    #expect(try property("lines", of: "List", in: schema) == .toMany(lines))
+  }
+
+  @Test("A to-one relationship that the model calls ordered is a column as any other, and so is what it leads from")
+  func orderedToOne() throws {
+    let ordered = RelationshipDescription(
+      name: "other",
+      destinationEntityName: "A",
+      inverseRelationshipName: "one",
+      isOrdered: true
+    )
+    let model = try ManagedObjectModel(entities: [
+      .entity("A", .relationship(ordered), .toOne("one", "A", inverse: "other"))
+    ])
+    let table = try #require(try SQLiteSchema(model: model, entities: model.entities).tables.first)
+    #expect(table.columns.map(\.name) == ["Z_PK", "Z_ENT", "Z_OPT", "ZONE", "ZOTHER"])
   }
 
   @Test("A relationship to an entity of another store is refused")

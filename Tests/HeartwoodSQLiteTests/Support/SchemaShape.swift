@@ -6,8 +6,13 @@ import GRDB
 struct SchemaShape {
   /// The columns of each table, in order, each with its type.
   var tables: [String: [String]] = [:]
-  /// The table and the columns of each index, and whether it is unique.
+  /// The table and the columns of each index that was made by a statement of its own, and whether it is unique.
   var indexes: [String: String] = [:]
+  /// The same of those that a constraint in a table has made.
+  var constraints: Set<String> = []
+
+  /// All indexes, whatever they are called.
+  var indexContents: Set<String> { Set(indexes.values).union(constraints) }
 
   /// What a database has, but for what Core Data keeps for history and CloudKit.
   init(_ db: Database) throws {
@@ -28,7 +33,11 @@ struct SchemaShape {
       ) {
         let (index, isUnique, origin): (String, Bool, String) = (row[0], row[1], row[2])
         let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_index_info(?)", arguments: [index])
-        if origin == "c" { indexes[index] = Self.index(name, columns, isUnique) }
+        switch origin {
+        case "c": indexes[index] = Self.index(name, columns, isUnique)
+        case "u": constraints.insert(Self.index(name, columns, isUnique))
+        default: break
+        }
       }
     }
   }

@@ -147,7 +147,11 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
-    .testTarget(name: "HeartwoodToolTests", dependencies: ["HeartwoodTool", "Heartwood"], swiftSettings: settings),
+    .testTarget(
+      name: "HeartwoodToolTests",
+      dependencies: ["HeartwoodGenerate", "HeartwoodTool", "Heartwood"],
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "ConformanceTests",
       dependencies: ["Heartwood", "HeartwoodTesting", "HeartwoodWrappers"],

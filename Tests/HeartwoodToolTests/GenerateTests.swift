@@ -44,6 +44,21 @@ import Testing
     #expect(text.contains("enum ToDoModel {"))
   }
 
+  @Test func whatThePluginRunsWritesTheSameFile() throws {
+    #expect(try heartwood("generate", "ToDo.xcdatamodeld", "--output-file", "all.swift").status == 0)
+    let outcome = try heartwood.generator("ToDo.xcdatamodeld", "built.swift")
+    #expect(outcome.status == 0 && outcome.text.isEmpty && outcome.errors.isEmpty)
+    #expect(try folder.data("built.swift") == folder.data("all.swift"))
+  }
+
+  @Test func whatThePluginRunsTellsWhereAFaultIs() throws {
+    try folder.write("<model>\n<entity name=\"A\" parentEntity=\"B\"/>\n</model>", to: "contents")
+    let outcome = try heartwood.generator("contents", "built.swift")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("contents:2: A: The parent “B” does not exist."))
+    #expect(try heartwood.generator("contents").status == 1)
+  }
+
   @Test func templatesOfOnesOwnAreUsed() throws {
     try folder.write("// {{className}} {{what}}\n", to: "t")
     let outcome = try heartwood("generate", "ToDo.xcdatamodeld", "--output", "out", "--machine-template", "t")

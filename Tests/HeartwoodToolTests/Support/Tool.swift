@@ -31,6 +31,11 @@ struct Tool {
     try run(try Self.executable(), arguments)
   }
 
+  /// Runs what the plugin runs.
+  func generator(_ arguments: String...) throws -> Outcome {
+    try run(try Self.executable(named: "HeartwoodGenerate"), arguments)
+  }
+
   /// Runs a line of a shell, for which `heartwood` is the tool.
   func shell(_ line: String) throws -> Outcome {
     try run(URL(filePath: "/bin/sh"), ["-c", "heartwood() { '\(try Self.executable().path)' \"$@\"; }\n\(line)"])
@@ -65,17 +70,17 @@ struct Tool {
   }
 
   /// The tool lies where the tests were built.
-  private static func executable() throws -> URL {
+  private static func executable(named name: String = "heartwood") throws -> URL {
     #if os(macOS)
       let bundle = try #require(Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") })
       let products = bundle.bundleURL.deletingLastPathComponent()
     #else
       let products = try #require(Bundle.main.executableURL).deletingLastPathComponent()
     #endif
-    let executable = products.appending(path: "heartwood")
+    let executable = products.appending(path: name)
     try #require(
       FileManager.default.isExecutableFile(atPath: executable.path),
-      "There is no heartwood at \(executable.path)."
+      "There is no \(name) at \(executable.path)."
     )
     return executable
   }

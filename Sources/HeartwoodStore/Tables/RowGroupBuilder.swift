@@ -41,12 +41,18 @@ package final class RowGroupBuilder {
   /// Appends a record: its values are indexed by property ordinal and fit their types.
   package func append(_ reference: ReferenceID, version: UInt64, values: [PropertyValue]) {
     precondition(values.count == columns.count, "A record has a value for each property of its entity.")
-    if version != 1 {
+    beginRow(reference, version: version)
+    for (column, value) in zip(columns, values) { column.append(value) }
+  }
+
+  /// Begins a record, to whose columns values are appended directly: one to each.
+  @inline(__always)
+  package func beginRow(_ reference: ReferenceID, version: UInt64) {
+    if version != 1 || versions.count > 0 {
       fillVersions()
       versions.append(version)
     }
     references.append(reference, entityOrdinal: entity.ordinal)
-    for (column, value) in zip(columns, values) { column.append(value) }
   }
 
   /// Appends the rows in `rows` of another group of the same entity, deleted ones included.

@@ -1,0 +1,108 @@
+import GRDB
+import GRDBSQLite
+import HeartwoodModel
+import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Reads the values of one attribute from a column of a statement, row by row.
+///
+/// The statement is stepped by who calls; what SQLite gives to a pointer is copied before the next step.
+struct ColumnReader {
+  let attribute: AttributeDescription
+  let storage: AttributeStorage
+  /// The place of the column in the statement.
+  let index: CInt
+  let externalFiles: ExternalFiles
+
+  /// Appends the value in the row that the statement is at.
+  @inline(__always)
+  func append(_ statement: SQLiteStatement, to column: ColumnBuilder) throws {
+    if sqlite3_column_type(statement, index) == SQLITE_NULL { return column.appendNull() }
+    switch storage {
+    case .integer: try appendInteger(statement, column)
+    case .float: appendReal(statement, column)
+    case .timestamp: column.append(double: sqlite3_column_double(statement, index))
+    case .text, .uri: try appendText(statement, column)
+    case .decimal: column.append(decimal: try decimal(statement))
+    case .uuid: column.append(uuid: try uuid(statement))
+    case .blob, .transformable: column.append(bytes: blob(statement))
+    case .externalBlob: try appendExternal(statement, column)
+    }
+  }
+
+  /// The bytes of the column, valid until the next step.
+  private func blob(_ statement: SQLiteStatement) -> UnsafeRawBufferPointer {
+    let start = sqlite3_column_blob(statement, index)
+    return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index)))
+  }
+
+  @inline(__always)
+  private func appendInteger(_ statement: SQLiteStatement, _ column: ColumnBuilder) throws {
+    let number = sqlite3_column_int64(statement, index)
+    switch attribute.type {
+    case .boolean: column.append(boolean: number != 0)
+    case .integer16 where Int16(exactly: number) == nil, .integer32 where Int32(exactly: number) == nil:
+      throw Fault("holds \(number), which is out of the range of the type \(attribute.type.rawValue)")
+    default: column.append(integer: number)
+    }
+  }
+
+  private func appendReal(_ statement: SQLiteStatement, _ column: ColumnBuilder) {
+    let number = sqlite3_column_double(statement, index)
+    if attribute.type == .float { column.append(float: Float(number)) } else { column.append(double: number) }
+  }
+
+  @inline(__always)
+  private func appendText(_ statement: SQLiteStatement, _ column: ColumnBuilder) throws {
+    let start = sqlite3_column_text(statement, index)
+    let bytes = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index)))
+    guard UTF8Validation.firstInvalidOffset(in: bytes) == nil else { throw Fault("holds text that is not UTF-8") }
+    column.append(bytes: bytes)
+  }
+
+  private func decimal(_ statement: SQLiteStatement) throws -> Decimal {
+    switch sqlite3_column_type(statement, index) {
+    case SQLITE_INTEGER: return Decimal(sqlite3_column_int64(statement, index))
+    case SQLITE_FLOAT:
+      // The shortest text that stands for the real is what was written.
+      let text = "\(sqlite3_column_double(statement, index))"
+      if let number = Decimal(string: text) { return number }
+    default:
+      let text = sqlite3_column_text(statement, index).map { String(cString: $0) }
+      if let number = text.flatMap({ Decimal(string: $0) }) { return number }
+    }
+    throw Fault("holds no decimal number")
+  }
+
+  private func uuid(_ statement: SQLiteStatement) throws -> uuid_t {
+    let bytes = blob(statement)
+    if bytes.count == MemoryLayout<uuid_t>.size { return bytes.loadUnaligned(as: uuid_t.self) }
+    if let uuid = UUID(uuidString: String(decoding: bytes, as: UTF8.self)) { return uuid.uuid }
+    throw Fault("holds \(bytes.count) bytes that are no UUID")
+  }
+
+  private func appendExternal(_ statement: SQLiteStatement, _ column: ColumnBuilder) throws {
+    let bytes = blob(statement)
+    switch bytes.first {
+    case ExternalFiles.inlineMark: column.append(bytes: UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
+    case ExternalFiles.fileMark:
+      let name = String(decoding: bytes.dropFirst().prefix { $0 != 0 }, as: UTF8.self)
+      try externalFiles.contents(name).withUnsafeBytes { column.append(bytes: $0) }
+    default: throw Fault("does not tell whether its data are in the row or in a file")
+    }
+  }
+
+  /// What is wrong with a value, in words that follow the name of its column.
+  struct Fault: Error {
+    let text: String
+
+    init(_ text: String) {
+      self.text = text
+    }
+  }
+}

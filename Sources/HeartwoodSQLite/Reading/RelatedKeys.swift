@@ -1,0 +1,84 @@
+import GRDB
+import GRDBSQLite
+import HeartwoodModel
+import HeartwoodStore
+
+/// A cursor over the records that a to-many relationship leads to, owner by owner in the order of their keys.
+final class RelatedKeys {
+  /// What is asked for.
+  struct Query {
+    let text: String
+    let destination: EntityResolver
+
+    /// Nil for what is no to-many relationship.
+    init?(_ property: PropertyMapping?, _ owner: EntityMapping, _ destination: EntityResolver) {
+      self.destination = destination
+      switch property {
+      case .toMany(let place): text = Self.text(place)
+      case .join(let place): text = Self.text(place, destination)
+      default: return nil
+      }
+    }
+
+    private static func text(_ place: ToManyMapping) -> String {
+      let column = SQLiteName.quoted(place.column)
+      let order = place.orderColumn.map { SQLiteName.quoted($0) + ", " } ?? ""
+      return "SELECT \(column), Z_PK, Z_ENT FROM \(SQLiteName.quoted(place.table)) WHERE \(column) IS NOT NULL"
+        + " ORDER BY \(column), \(order)Z_PK"
+    }
+
+    private static func text(_ place: JoinMapping, _ destination: EntityResolver) -> String {
+      let (table, own, other) = (
+        SQLiteName.quoted(place.table), SQLiteName.quoted(place.ownColumn), SQLiteName.quoted(place.otherColumn)
+      )
+      let order = place.orderColumn.map(SQLiteName.quoted) ?? "NULL"
+      var pairs = "SELECT \(own) AS owner, \(other) AS member, \(order) AS place FROM \(table)"
+      if place.isReflexive {
+        pairs += " UNION SELECT \(other), \(own), NULL FROM \(table)"
+      }
+      let records = SQLiteName.quoted(destination.mapping.tableName)
+      return "SELECT owner, member, (SELECT Z_ENT FROM \(records) WHERE Z_PK = member) FROM (\(pairs))"
+        + " WHERE owner IS NOT NULL AND member IS NOT NULL ORDER BY owner, place, member"
+    }
+  }
+
+  private let destination: EntityResolver
+  private let statement: Statement
+  private let db: Database
+  /// The row that the statement is at and that is no owner's yet.
+  private var pending: (owner: Int64, member: Int64, number: Int?)?
+
+  init(_ query: Query, _ db: Database) throws {
+    destination = query.destination
+    statement = try db.makeStatement(sql: query.text)
+    self.db = db
+    try advance()
+  }
+
+  /// The records of the relationship of the owner with `key`; the keys that are asked for ascend.
+  func next(ofOwner key: Int64) throws -> [(reference: ReferenceID, entityOrdinal: Int)] {
+    while let row = pending, row.owner < key { try advance() }
+    var members: [(reference: ReferenceID, entityOrdinal: Int)] = []
+    while let row = pending, row.owner == key {
+      // A record that is no longer there is left out.
+      if let number = row.number { members.append((.integer(row.member), try destination.ordinal(number))) }
+      try advance()
+    }
+    return members
+  }
+
+  private func advance() throws {
+    let row = statement.sqliteStatement
+    let code = sqlite3_step(row)
+    switch code {
+    case SQLITE_ROW:
+      let isOfNone = sqlite3_column_type(row, 2) == SQLITE_NULL
+      pending = (
+        sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
+        isOfNone ? nil : Int(clamping: sqlite3_column_int64(row, 2))
+      )
+    case SQLITE_DONE: pending = nil
+    default: throw DatabaseError(resultCode: ResultCode(rawValue: code), message: db.lastErrorMessage)
+    }
+  }
+}

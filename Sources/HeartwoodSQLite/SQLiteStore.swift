@@ -1,0 +1,287 @@
+import GRDB
+public import HeartwoodModel
+public import HeartwoodStore
+import Synchronization
+
+/// Core Data's own SQLite files: an application's files are opened, read, edited and saved as they are.
+///
+/// Changes are written row by row, in a transaction that is on the disk when the save returns. Other processes may have the file open at
+/// the same time; what they save shows with the next fetch. A file that Core Data keeps a history in, mirrors to CloudKit, or keeps
+/// derived attributes in by triggers, can be read, and is refused for writing with the reason.
+///
+/// `Formats/SQLite/README.md` in the repository says what is read and written.
+public final class SQLiteStore: IncrementalStore {
+  /// What is kept how: all attribute types, decimal numbers as long as a real holds them.
+  public static let typeDescription = StoreTypeDescription(
+    type: .sqlite,
+    displayName: "SQLite",
+    fileExtensions: ["sqlite", "sqlite3", "db"],
+    mimeTypes: ["application/vnd.sqlite3"],
+    capabilities: StoreCapabilities(
+      kind: .incremental,
+      isPersistent: true,
+      maximumEntityCount: nil,
+      attributeTypes: Set(AttributeType.allCases),
+      supportsRelationships: true,
+      referenceKinds: [.integer],
+      supportsUserMetadata: true,
+      embedsModel: true,
+      supportsHistory: false
+    )
+  )
+
+  let setup: StoreSetup
+  let path: String
+  private let connection = Mutex<Connection?>(nil)
+  /// Keys that were taken from the file for records to come, by the number of the topmost entity.
+  let reservedKeys = Mutex<[Int: Range<Int64>]>([:])
+
+  /// Makes a store that has a file.
+  public init(_ setup: StoreSetup) throws {
+    guard let path = setup.path else {
+      throw PersistenceError(
+        .fileNotFound,
+        "An SQLite store has a file. Add it with a location.",
+        context: .init(storeType: .sqlite)
+      )
+    }
+    self.setup = setup
+    self.path = path
+  }
+}
+
+// MARK: Without opening
+
+extension SQLiteStore {
+  /// Whether it is an SQLite database; whether it is Core Data's shows when it is read.
+  public static func recognizes(prefix: [UInt8]) -> Bool { prefix.starts(with: Array("SQLite format 3\0".utf8)) }
+
+  /// Reads the metadata without the records.
+  public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
+    try SQLiteFile.inspect(atPath: file.path, options: options) { db in
+      try SQLiteMetadata.read(from: db, path: file.path).metadata
+    }
+  }
+
+  /// The model that Heartwood, or else Core Data, has put into the file.
+  public static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
+    try SQLiteFile.inspect(atPath: file.path, options: options) { db in
+      try SQLiteMetadata.read(from: db, path: file.path).embeddedModel ?? SQLiteModelCache.model(in: db, path: file.path)
+    }
+  }
+
+  /// The version of the framework that wrote the file, as it calls itself.
+  public static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String? {
+    try SQLiteFile.inspect(atPath: file.path, options: options) { db in
+      let members = try SQLiteMetadata.read(from: db, path: file.path).frameworkMembers
+      guard case .integer(let version) = members["NSPersistenceFrameworkVersion"] else { return nil }
+      return "Core Data \(version)"
+    }
+  }
+
+  /// Brings the write-ahead log into the file.
+  public static func gatherSideFiles(ofStoreAt path: String) throws {
+    let file = try SQLiteFile.open(atPath: path)
+    let isBusy = try file.withoutTransaction { db in
+      try Bool.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)") ?? false
+    }
+    try file.close()
+    guard isBusy else { return }
+    throw PersistenceError(
+      .storeBusy,
+      "Another process has the store open. Close it there first.",
+      context: .init(path: path, storeType: .sqlite)
+    )
+  }
+}
+
+// MARK: Connecting
+
+extension SQLiteStore {
+  /// An open file, and what of it is known.
+  struct Connection: Sendable {
+    let file: SQLiteFile
+    /// Where everything is; nil until something is looked for.
+    var schema: SQLiteSchema?
+    /// The database within a transaction; nil outside of one.
+    var transaction: Transaction?
+  }
+
+  /// The database that a transaction is of.
+  ///
+  /// `@unchecked Sendable`: it is set only while the closure of ``SQLiteFile/read(_:)`` or ``SQLiteFile/write(_:)`` runs, which is given
+  /// the database; and what uses it is called by that closure, one call at a time.
+  struct Transaction: @unchecked Sendable {
+    let database: Database
+  }
+
+  /// Opens the file; nil where there is none, or one without a byte.
+  public func connect() throws -> StoreMetadata? {
+    guard let status = try POSIXFileSystem().status(atPath: path), status.size > 0 || !status.isRegularFile else {
+      return nil
+    }
+    let file = try SQLiteFile.open(
+      atPath: path,
+      options: setup.options,
+      isReadOnly: setup.options[.isReadOnly] ?? false
+    )
+    connection.withLock { $0 = Connection(file: file) }
+    return try metadata()
+  }
+
+  /// Makes the file, with all tables and no record, and opens it.
+  public func create(_ metadata: StoreMetadata) throws {
+    let fileSystem = POSIXFileSystem()
+    if let status = try fileSystem.status(atPath: path), status.isRegularFile, status.size == 0 {
+      try fileSystem.removeFile(atPath: path)
+    }
+    let schema = try SQLiteSchema(model: setup.model, entities: setup.entities)
+    try SQLiteFile.create(atPath: path, options: setup.options) { db in
+      try schema.create(in: db)
+      try SQLiteMetadata(metadata).write(to: db, model: setup.model)
+    }
+    _ = try connect()
+  }
+
+  /// Closes the file.
+  public func disconnect() {
+    let open = connection.withLock { $0.take() }
+    // Where it cannot be closed in order, the system closes it, and SQLite puts the rest right when it is opened again.
+    try? open?.file.close()
+  }
+
+  private func file() throws(PersistenceError) -> SQLiteFile {
+    if let file = connection.withLock({ $0?.file }) { return file }
+    throw PersistenceError(.storeNotOpen, "The file is not open.", context: .init(path: path, storeType: .sqlite))
+  }
+}
+
+// MARK: Transactions
+
+extension SQLiteStore {
+  /// The number that SQLite gives to the state of the file as other connections have left it.
+  public func changeMark() throws -> UInt64 {
+    let query = "PRAGMA data_version"
+    if let transaction = connection.withLock({ $0?.transaction }), !transaction.database.configuration.readonly {
+      return try Self.number(query, transaction.database)
+    }
+    return try file().withoutTransaction { db in try Self.number(query, db) }
+  }
+
+  private static func number(_ query: String, _ db: Database) throws -> UInt64 {
+    UInt64(clamping: try Int64.fetchOne(try db.cachedStatement(sql: query)) ?? 0)
+  }
+
+  /// Reads in one transaction.
+  public func reading<Result>(_ body: () throws -> Result) throws -> Result {
+    try file().read { db in try within(db, body) }
+  }
+
+  /// Saves in one transaction, for which no other writer is let in.
+  public func saving<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try file().write { db in
+        let refusals = try schema(db).writeRefusals
+        guard refusals.isEmpty else { throw refused(refusals) }
+        return try within(db, body)
+      }
+    } catch {
+      // Keys that the transaction took are the file's again.
+      reservedKeys.withLock { $0 = [:] }
+      throw error
+    }
+  }
+
+  private func refused(_ reasons: [String]) -> PersistenceError {
+    PersistenceError(
+      .storeReadOnly,
+      "The file can be read, but not written by others than Core Data. \(reasons.joined(separator: " ")) Convert it to change its "
+        + "records.",
+      context: .init(path: path, storeType: .sqlite)
+    )
+  }
+
+  private func within<Result>(_ db: Database, _ body: () throws -> Result) throws -> Result {
+    let transaction = Transaction(database: db)
+    connection.withLock { $0?.transaction = transaction }
+    defer { connection.withLock { $0?.transaction = nil } }
+    return try body()
+  }
+
+  /// Calls `body` with the database of the transaction, or of one for it alone.
+  func withDatabase<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    if let transaction = connection.withLock({ $0?.transaction }) {
+      do {
+        return try body(transaction.database)
+      } catch {
+        throw SQLiteFailure.error(error, path: path)
+      }
+    }
+    return try file().read(body)
+  }
+
+  var isInTransaction: Bool { connection.withLock { $0?.transaction != nil } }
+
+  /// Where everything is in the file.
+  func schema(_ db: Database) throws -> SQLiteSchema {
+    if let schema = connection.withLock({ $0?.schema }) { return schema }
+    let schema = try SQLiteSchema.existing(in: db, model: setup.model, entities: setup.entities, path: path)
+    connection.withLock { $0?.schema = schema }
+    return schema
+  }
+
+  func mapping(of entity: EntityDescription, _ db: Database) throws -> EntityMapping {
+    if let mapping = try schema(db).mapping(of: entity) { return mapping }
+    throw PersistenceError(
+      .entityUnknown,
+      "The store does not keep the entity.",
+      context: .init(path: path, storeType: .sqlite, entity: entity.name)
+    )
+  }
+}
+
+// MARK: Records
+
+extension SQLiteStore {
+  /// The metadata as they are in the file.
+  public func metadata() throws -> StoreMetadata {
+    try withDatabase { db in try SQLiteMetadata.read(from: db, path: path).metadata }
+  }
+
+  /// Reads all records of `entities`.
+  public func load(_ entities: [EntityDescription], into loader: StoreLoader) throws {
+    try withDatabase { db in
+      let schema = try schema(db)
+      for entity in entities {
+        let mapping = try mapping(of: entity, db)
+        loader.setTable(try RecordReader(mapping, schema: schema, path: path).table(db))
+      }
+    }
+  }
+
+  /// Counts the rows.
+  public func count(of entity: EntityDescription) throws -> Int {
+    try withDatabase { db in
+      let mapping = try mapping(of: entity, db)
+      let query = "SELECT count(*) FROM \(SQLiteName.quoted(mapping.tableName)) WHERE Z_ENT = ?"
+      return try Int.fetchOne(db, sql: query, arguments: [mapping.number]) ?? 0
+    }
+  }
+
+  /// Writes changes.
+  public func save(_ changes: ChangeSet, over contents: StoreContents) throws {
+    try withDatabase { db in
+      try RecordWriter(schema: try schema(db), contents: contents, path: path, db: db).write(changes)
+    }
+  }
+
+  /// Writes metadata; what Core Data has noted beside them stays.
+  public func saveMetadata(_ metadata: StoreMetadata) throws {
+    try SQLiteMetadata.validate(metadata.userInfo)
+    try withDatabase { db in
+      var row = try SQLiteMetadata.read(from: db, path: path)
+      row.metadata = metadata
+      try row.write(to: db, model: setup.model)
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import GRDB
+import GRDBSQLite
+import HeartwoodModel
+import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The statement that inserts records of one entity, bound from columns without a value in between.
+struct InsertStatement {
+  private enum Source {
+    case attribute(ordinal: Int, AttributeStorage, StoredValue)
+    case toOne(ordinal: Int)
+    /// The number of the entity that a to-one relationship leads to.
+    case destination(ordinal: Int)
+  }
+
+  private static let leadingColumns: CInt = 3
+
+  private let mapping: EntityMapping
+  private let schema: SQLiteSchema
+  private let path: String
+  private var sources: [Source] = []
+  private var columns: [String] = []
+
+  init(_ mapping: EntityMapping, schema: SQLiteSchema, path: String) {
+    self.mapping = mapping
+    self.schema = schema
+    self.path = path
+    for (ordinal, property) in mapping.properties.enumerated() {
+      switch property {
+      case .attribute(let place):
+        let value = StoredValue(mapping.entity.name, mapping.entity.properties[ordinal].name, path)
+        add(.attribute(ordinal: ordinal, place.storage, value), place.column)
+      case .toOne(let place):
+        add(.toOne(ordinal: ordinal), place.column)
+        if let entityColumn = place.entityColumn { add(.destination(ordinal: ordinal), entityColumn) }
+      default: break
+      }
+    }
+  }
+
+  private mutating func add(_ source: Source, _ column: String) {
+    sources.append(source)
+    columns.append(column)
+  }
+
+  private var text: String {
+    let names = ["Z_PK", "Z_ENT", "Z_OPT"] + columns.map(SQLiteName.quoted)
+    let marks = Array(repeating: "?", count: names.count).joined(separator: ", ")
+    return "INSERT INTO \(SQLiteName.quoted(mapping.tableName)) (\(names.joined(separator: ", "))) VALUES (\(marks))"
+  }
+
+  /// Inserts all records of `groups`.
+  func run(_ groups: [RowGroup], _ db: Database) throws {
+    let statement = try db.cachedStatement(sql: text)
+    let raw = statement.sqliteStatement
+    defer {
+      sqlite3_reset(raw)
+      sqlite3_clear_bindings(raw)
+    }
+    for group in groups {
+      // What is bound points into the group, which is held until the row is inserted.
+      try withExtendedLifetime(group) {
+        for row in 0..<group.rowCount {
+          try bind(row, of: group, raw)
+          let code = sqlite3_step(raw)
+          guard code == SQLITE_DONE else { throw failure(code, db, group.references[row]) }
+          sqlite3_reset(raw)
+        }
+      }
+    }
+  }
+
+  private func failure(_ code: CInt, _ db: Database, _ reference: ReferenceID) -> any Error {
+    if code & 0xFF == SQLITE_CONSTRAINT {
+      return PersistenceError(
+        .duplicateReference,
+        "A row with the key \(reference.text) is in the table \(mapping.tableName) already, or a constraint of the file forbids it "
+          + "(\(db.lastErrorMessage ?? "")). Give the record a key of its own, or none.",
+        context: .init(path: path, storeType: .sqlite, entity: mapping.entity.name)
+      )
+    }
+    return DatabaseError(resultCode: ResultCode(rawValue: code), message: db.lastErrorMessage)
+  }
+}
+
+// MARK: Binding
+
+extension InsertStatement {
+  private func bind(_ row: Int, of group: RowGroup, _ statement: SQLiteStatement) throws {
+    guard case .integer(let key) = group.references[row] else {
+      throw PersistenceError(
+        .capabilityMissing,
+        "SQLite calls records by numbers.",
+        context: .init(path: path, storeType: .sqlite, entity: mapping.entity.name)
+      )
+    }
+    sqlite3_bind_int64(statement, 1, key)
+    sqlite3_bind_int64(statement, 2, Int64(mapping.number))
+    sqlite3_bind_int64(statement, 3, Int64(clamping: group.versions[row]))
+    for (place, source) in sources.enumerated() {
+      let index = Self.leadingColumns + 1 + CInt(place)
+      switch source {
+      case .attribute(let ordinal, let storage, let value):
+        try bind(group.unsafeViews[ordinal], row, index, storage, value, statement)
+      case .toOne(let ordinal):
+        try bindToOne(group.columns[ordinal], row, index, statement) { references, row in
+          if case .integer(let key) = references[row] { key } else { nil }
+        }
+      case .destination(let ordinal):
+        try bindToOne(group.columns[ordinal], row, index, statement) { references, row in
+          schema.entities[references.entityOrdinal(row)].map { Int64($0.number) }
+        }
+      }
+    }
+  }
+
+  private func bindToOne(
+    _ column: HeartwoodStore.Column,
+    _ row: Int,
+    _ index: CInt,
+    _ statement: SQLiteStatement,
+    _ number: (ReferenceColumn, Int) -> Int64?
+  ) throws {
+    if column.validity?[row] ?? true, let references = column.references, let number = number(references, row) {
+      sqlite3_bind_int64(statement, index, number)
+    } else {
+      sqlite3_bind_null(statement, index)
+    }
+  }
+
+  /// The row is one of the group's, and the view is the group's, which is held.
+  @inline(__always)
+  private func bind(
+    _ view: ColumnView,
+    _ row: Int,
+    _ index: CInt,
+    _ storage: AttributeStorage,
+    _ value: StoredValue,
+    _ statement: SQLiteStatement
+  ) throws {
+    if view.unsafeIsNull(row) {
+      sqlite3_bind_null(statement, index)
+      return
+    }
+    switch view.kind {
+    case .bits: sqlite3_bind_int64(statement, index, view.unsafeBoolean(row) ? 1 : 0)
+    case .int16, .int32, .int64: sqlite3_bind_int64(statement, index, view.unsafeInteger(row))
+    case .double: sqlite3_bind_double(statement, index, view.unsafeDouble(row))
+    case .float: sqlite3_bind_double(statement, index, Double(view.unsafeFloat(row)))
+    case .decimal: sqlite3_bind_double(statement, index, try value.real(view.unsafeDecimal(row)))
+    case .uuid: withUnsafeBytes(of: view.unsafeUUID(row).uuid) { Self.bindCopy($0, index, statement) }
+    case .bytes: bindBytes(view.unsafeBytes(row), index, storage, statement)
+    case .absent, .toOne, .toMany: sqlite3_bind_null(statement, index)
+    }
+  }
+
+  private func bindBytes(
+    _ bytes: UnsafeRawBufferPointer,
+    _ index: CInt,
+    _ storage: AttributeStorage,
+    _ statement: SQLiteStatement
+  ) {
+    switch storage {
+    // What has no byte may have no address, which would mean that it has no value.
+    case .text where bytes.isEmpty, .uri where bytes.isEmpty: sqlite3_bind_text(statement, index, "", 0, Self.transient)
+    case .text, .uri:
+      let text = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+      sqlite3_bind_text64(statement, index, text, UInt64(bytes.count), nil, UInt8(SQLITE_UTF8))
+    case .externalBlob:
+      let marked = [ExternalFiles.inlineMark] + Array(bytes)
+      marked.withUnsafeBytes { Self.bindCopy($0, index, statement) }
+    default:
+      if bytes.isEmpty {
+        sqlite3_bind_zeroblob(statement, index, 0)
+      } else {
+        sqlite3_bind_blob64(statement, index, bytes.baseAddress, UInt64(bytes.count), nil)
+      }
+    }
+  }
+
+  /// Lets SQLite copy the bytes before the call returns.
+  private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+  private static func bindCopy(_ bytes: UnsafeRawBufferPointer, _ index: CInt, _ statement: SQLiteStatement) {
+    sqlite3_bind_blob64(statement, index, bytes.baseAddress, UInt64(bytes.count), Self.transient)
+  }
+}

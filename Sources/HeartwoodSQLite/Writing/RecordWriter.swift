@@ -1,0 +1,175 @@
+import GRDB
+import GRDBSQLite
+import HeartwoodModel
+import HeartwoodStore
+
+/// Writes the changes of one save into the tables of a file, within a transaction.
+///
+/// The column of a to-one relationship says who belongs to whom, so its inverse to-many relationship writes the order only. What a
+/// relationship between many and many gains and loses is told by the records before the save.
+struct RecordWriter {
+  let schema: SQLiteSchema
+  /// The records before the changes.
+  let contents: StoreContents
+  let path: String
+  let db: Database
+
+  func write(_ changes: ChangeSet) throws {
+    for deletion in changes.deleted { try delete(deletion.objectID) }
+    for insertion in changes.byColumn.insertions { try insert(insertion, changes.byColumn.scopes) }
+    let updates = changes.updated
+    for update in updates { try self.update(update) }
+    // Relationships come last: their other ends are there then.
+    for insertion in changes.byColumn.insertions { try link(insertion, changes.byColumn.scopes) }
+    for update in updates { try link(update) }
+  }
+
+  func mapping(_ entity: EntityDescription) throws(PersistenceError) -> EntityMapping {
+    if let mapping = schema.mapping(of: entity) { return mapping }
+    throw PersistenceError(
+      .entityUnknown,
+      "The store does not keep the entity.",
+      context: .init(path: path, storeType: .sqlite, entity: entity.name)
+    )
+  }
+
+  func key(_ reference: ReferenceID) throws(PersistenceError) -> Int64 {
+    if case .integer(let key) = reference { return key }
+    throw PersistenceError(
+      .capabilityMissing,
+      "SQLite calls records by numbers.",
+      context: .init(path: path, storeType: .sqlite)
+    )
+  }
+
+  /// Runs a statement that is made once for all calls with the same text.
+  func execute(_ text: String, _ arguments: StatementArguments) throws {
+    try db.cachedStatement(sql: text).execute(arguments: arguments)
+  }
+}
+
+// MARK: Insertions
+
+extension RecordWriter {
+  private func insert(_ insertion: InsertedRows, _ scopes: [ObjectIDScope]) throws {
+    let mapping = try mapping(insertion.entity)
+    let statement = InsertStatement(mapping, schema: schema, path: path)
+    try statement.run(insertion.groups, db)
+    guard let greatest = try greatestKey(insertion.groups) else { return }
+    try execute("UPDATE Z_PRIMARYKEY SET Z_MAX = max(Z_MAX, ?) WHERE Z_ENT = ?", [greatest, mapping.rootNumber])
+  }
+
+  private func greatestKey(_ groups: [RowGroup]) throws(PersistenceError) -> Int64? {
+    var greatest: Int64?
+    for group in groups {
+      for row in 0..<group.rowCount {
+        let key = try key(group.references[row])
+        greatest = max(greatest ?? key, key)
+      }
+    }
+    return greatest
+  }
+
+  private func link(_ insertion: InsertedRows, _ scopes: [ObjectIDScope]) throws {
+    let mapping = try mapping(insertion.entity)
+    let writers = relationshipWriters(mapping)
+    if writers.isEmpty { return }
+    for group in insertion.groups {
+      for row in 0..<group.rowCount {
+        let key = try key(group.references[row])
+        for (ordinal, writer) in writers {
+          let keys = try self.keys(group.value(row: row, ordinal: ordinal, type: nil, scopes: scopes))
+          if !keys.isEmpty { try writer.replace([], by: keys, ofOwner: key) }
+        }
+      }
+    }
+  }
+
+  private func relationshipWriters(_ mapping: EntityMapping) -> [(ordinal: Int, writer: RelationshipWriter)] {
+    mapping.properties.enumerated().compactMap { ordinal, property in
+      RelationshipWriter(property, owner: mapping, writer: self).map { (ordinal, $0) }
+    }
+  }
+
+  /// The keys of the records that a relationship leads to.
+  func keys(_ value: PropertyValue) throws(PersistenceError) -> [Int64] {
+    guard case .toMany(let ids) = value else { return [] }
+    var keys: [Int64] = []
+    for id in ids { keys.append(try key(id.reference)) }
+    return keys
+  }
+}
+
+// MARK: Updates and deletions
+
+extension RecordWriter {
+  private func update(_ update: RecordUpdate) throws {
+    let mapping = try mapping(update.objectID.entity)
+    let key = try key(update.objectID.reference)
+    var columns = ["Z_OPT = ?"]
+    var values: [(any DatabaseValueConvertible)?] = [Int64(clamping: update.baseVersion) + 1]
+    for (ordinal, value) in update.values {
+      for (column, value) in try columnValues(value, ordinal, mapping) {
+        columns.append("\(SQLiteName.quoted(column)) = ?")
+        values.append(value)
+      }
+    }
+    let text = "UPDATE \(SQLiteName.quoted(mapping.tableName)) SET \(columns.joined(separator: ", ")) WHERE Z_PK = ?"
+    try execute(text, StatementArguments(values + [key]))
+    guard db.changesCount == 1 else {
+      throw PersistenceError(
+        .saveConflict,
+        "The row of a record is gone.",
+        context: .init(path: path, storeType: .sqlite, entity: mapping.entity.name, objectIDs: [update.objectID])
+      )
+    }
+  }
+
+  /// The columns that hold a value of a property, with what they get; none for a to-many relationship.
+  private func columnValues(
+    _ value: PropertyValue,
+    _ ordinal: Int,
+    _ mapping: EntityMapping
+  ) throws -> [(String, (any DatabaseValueConvertible)?)] {
+    switch mapping.properties[ordinal] {
+    case .attribute(let place):
+      let property = mapping.entity.properties[ordinal].name
+      return [(place.column, try StoredValue(mapping.entity.name, property, path).value(value, place.storage))]
+    case .toOne(let place):
+      guard case .toOne(let id) = value else { return [(place.column, nil)] + (place.entityColumn.map { [($0, nil)] } ?? []) }
+      let number = try self.mapping(id.entity).number
+      return [(place.column, try key(id.reference))] + (place.entityColumn.map { [($0, number)] } ?? [])
+    default: return []
+    }
+  }
+
+  private func link(_ update: RecordUpdate) throws {
+    let entity = update.objectID.entity
+    let mapping = try mapping(entity)
+    let key = try key(update.objectID.reference)
+    for (ordinal, value) in update.values {
+      guard let writer = RelationshipWriter(mapping.properties[ordinal], owner: mapping, writer: self) else { continue }
+      let table = contents.tables[entity.ordinal]
+      var old: [Int64] = []
+      if let row = try table.row(of: update.objectID.reference) {
+        let former = table.groups[row.group].value(row: row.row, ordinal: ordinal, type: nil, scopes: contents.scopes)
+        old = try keys(former)
+      }
+      try writer.replace(old, by: try keys(value), ofOwner: key)
+    }
+  }
+
+  private func delete(_ id: ManagedObjectID) throws {
+    let mapping = try mapping(id.entity)
+    let key = try key(id.reference)
+    try execute("DELETE FROM \(SQLiteName.quoted(mapping.tableName)) WHERE Z_PK = ?", [key])
+    for property in mapping.properties {
+      guard case .join(let place) = property else { continue }
+      let table = SQLiteName.quoted(place.table)
+      try execute("DELETE FROM \(table) WHERE \(SQLiteName.quoted(place.ownColumn)) = ?", [key])
+      if place.isReflexive {
+        try execute("DELETE FROM \(table) WHERE \(SQLiteName.quoted(place.otherColumn)) = ?", [key])
+      }
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import GRDB
+import HeartwoodModel
+
+/// Writes what a to-many relationship of one record leads to.
+struct RelationshipWriter {
+  private enum Place {
+    /// Rows of the destination say whom they belong to; the order alone is written.
+    case order(ToManyMapping, orderColumn: String)
+    /// The same, in a column that belongs to the relationship.
+    case column(ToManyMapping)
+    case join(JoinMapping)
+  }
+
+  /// How far apart the places of ordered records are, so that others find room between them.
+  private static let gap: Int64 = 1024
+
+  private let place: Place
+  private let writer: RecordWriter
+
+  /// Nil where there is nothing to write.
+  init?(_ property: PropertyMapping?, owner: EntityMapping, writer: RecordWriter) {
+    switch property {
+    case .toMany(let mapping) where mapping.ownsColumn: place = .column(mapping)
+    case .toMany(let mapping):
+      guard let orderColumn = mapping.orderColumn else { return nil }
+      place = .order(mapping, orderColumn: orderColumn)
+    case .join(let mapping): place = .join(mapping)
+    default: return nil
+    }
+    self.writer = writer
+  }
+
+  /// Lets the owner lead to the records with the keys `new`, in this order, where it led to `old`.
+  func replace(_ old: [Int64], by new: [Int64], ofOwner owner: Int64) throws {
+    let removed = Set(old).subtracting(new)
+    let kept = Set(old).intersection(new)
+    let added = new.filter { !kept.contains($0) }
+    switch place {
+    case .order(let mapping, let orderColumn): try order(new, in: mapping.table, orderColumn)
+    case .column(let mapping):
+      try own(nil, removed.sorted(), mapping)
+      try own(owner, added, mapping)
+      if let orderColumn = mapping.orderColumn { try order(new, in: mapping.table, orderColumn) }
+    case .join(let mapping): try join(owner, removed.sorted(), added, new, mapping)
+    }
+  }
+
+  private func order(_ keys: [Int64], in table: String, _ column: String) throws {
+    let text = "UPDATE \(SQLiteName.quoted(table)) SET \(SQLiteName.quoted(column)) = ? WHERE Z_PK = ?"
+    for (index, key) in keys.enumerated() { try writer.execute(text, [Int64(index + 1) * Self.gap, key]) }
+  }
+
+  private func own(_ owner: Int64?, _ keys: [Int64], _ mapping: ToManyMapping) throws {
+    let text = "UPDATE \(SQLiteName.quoted(mapping.table)) SET \(SQLiteName.quoted(mapping.column)) = ? WHERE Z_PK = ?"
+    for key in keys { try writer.execute(text, [owner, key]) }
+  }
+
+  // MARK: Pairs
+
+  private func join(
+    _ owner: Int64,
+    _ removed: [Int64],
+    _ added: [Int64],
+    _ all: [Int64],
+    _ mapping: JoinMapping
+  ) throws {
+    let table = SQLiteName.quoted(mapping.table)
+    let (own, other) = (SQLiteName.quoted(mapping.ownColumn), SQLiteName.quoted(mapping.otherColumn))
+    for key in removed {
+      try writer.execute("DELETE FROM \(table) WHERE \(own) = ? AND \(other) = ?", [owner, key])
+      if mapping.isReflexive { try writer.execute("DELETE FROM \(table) WHERE \(own) = ? AND \(other) = ?", [key, owner]) }
+    }
+    // The inverse writes the same pairs, and a relationship that is its own inverse has a pair once.
+    let isThere = mapping.isReflexive ? " OR (\(own) = ?2 AND \(other) = ?1)" : ""
+    let insertion = "INSERT INTO \(table) (\(own), \(other)) SELECT ?1, ?2 WHERE NOT EXISTS"
+      + " (SELECT 1 FROM \(table) WHERE (\(own) = ?1 AND \(other) = ?2)\(isThere))"
+    for key in added { try writer.execute(insertion, [owner, key]) }
+    guard let orderColumn = mapping.orderColumn else { return }
+    let update = "UPDATE \(table) SET \(SQLiteName.quoted(orderColumn)) = ? WHERE \(own) = ? AND \(other) = ?"
+    for (index, key) in all.enumerated() { try writer.execute(update, [Int64(index + 1) * Self.gap, owner, key]) }
+  }
+}

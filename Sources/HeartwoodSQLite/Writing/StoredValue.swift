@@ -1,0 +1,56 @@
+import GRDB
+import HeartwoodModel
+import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Values of one attribute as SQLite keeps them.
+struct StoredValue {
+  private let entity: String
+  private let property: String
+  private let path: String
+
+  init(_ entity: String, _ property: String, _ path: String) {
+    self.entity = entity
+    self.property = property
+    self.path = path
+  }
+
+  /// What the column gets.
+  ///
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` for a decimal number that a real does not hold.
+  func value(_ value: PropertyValue, _ storage: AttributeStorage) throws -> (any DatabaseValueConvertible)? {
+    switch value {
+    case .null, .toOne, .toMany: nil
+    case .integer(let number): number
+    case .boolean(let flag): flag ? 1 : 0
+    case .double(let number): number
+    case .float(let number): Double(number)
+    case .date(let date): date.timeIntervalSinceReferenceDate
+    case .decimal(let number): try real(number)
+    case .string(let text): text
+    case .uri(let uri): uri.absoluteString
+    case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { Data($0) }
+    case .binary(let data): Self.isExternal(storage) ? Data([ExternalFiles.inlineMark]) + data : data
+    }
+  }
+
+  static func isExternal(_ storage: AttributeStorage) -> Bool {
+    if case .externalBlob = storage { true } else { false }
+  }
+
+  /// The real that stands for `number`, as Core Data keeps decimal numbers.
+  func real(_ number: Decimal) throws(PersistenceError) -> Double {
+    if let real = Double(number.description), Decimal(string: "\(real)") == number { return real }
+    throw PersistenceError(
+      .valueUnsupported,
+      "SQLite keeps decimal numbers as reals, which hold 15 digits: this number would be another one. Round it, or choose another type "
+        + "of attribute or store.",
+      context: .init(path: path, storeType: .sqlite, entity: entity, property: property)
+    )
+  }
+}

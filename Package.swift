@@ -122,7 +122,7 @@ let package = Package(
     .executableTarget(
       name: "HeartwoodTool",
       dependencies: [
-        "Heartwood", "HeartwoodFormats", "HeartwoodGeneration", "HeartwoodModel", "HeartwoodStore",
+        "Heartwood", "HeartwoodFormats", "HeartwoodGeneration", "HeartwoodModel", "HeartwoodSQLite", "HeartwoodStore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings
@@ -142,7 +142,7 @@ let package = Package(
     .testTarget(
       name: "HeartwoodSQLiteTests",
       dependencies: [
-        "HeartwoodSQLite", "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting", "CZlib",
+        "Heartwood", "HeartwoodSQLite", "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting", "CZlib",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: settings
@@ -159,7 +159,9 @@ let package = Package(
     ),
     .testTarget(
       name: "HeartwoodGraphTests",
-      dependencies: ["Heartwood", "HeartwoodGraph", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting"],
+      dependencies: [
+        "Heartwood", "HeartwoodGraph", "HeartwoodSQLite", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting",
+      ],
       swiftSettings: settings
     ),
     .testTarget(

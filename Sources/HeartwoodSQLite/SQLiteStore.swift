@@ -162,10 +162,12 @@ extension SQLiteStore {
   /// The number that SQLite gives to the state of the file as other connections have left it.
   public func changeMark() throws -> UInt64 {
     let query = "PRAGMA data_version"
-    if let transaction = connection.withLock({ $0?.transaction }), !transaction.database.configuration.readonly {
-      return try Self.number(query, transaction.database)
+    let file = try file()
+    // Numbers of different connections cannot be compared: it is always that of the one that writes, where there is one.
+    if let db = connection.withLock({ $0?.transaction })?.database, file.isReadOnly || !db.configuration.readonly {
+      return try Self.number(query, db)
     }
-    return try file().withoutTransaction { db in try Self.number(query, db) }
+    return try file.withoutTransaction { db in try Self.number(query, db) }
   }
 
   private static func number(_ query: String, _ db: Database) throws -> UInt64 {

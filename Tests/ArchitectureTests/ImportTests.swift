@@ -15,7 +15,7 @@ import Testing
     "HeartwoodGenerate": ["HeartwoodFormats", "HeartwoodGeneration", "HeartwoodModel"],
     "HeartwoodTool": [
       "Heartwood", "HeartwoodGeneration", "HeartwoodTesting", "HeartwoodModel", "HeartwoodStore", "HeartwoodGraph",
-      "HeartwoodFormats",
+      "HeartwoodFormats", "HeartwoodSQLite",
     ],
     "HeartwoodWrappers": ["HeartwoodModel", "HeartwoodStore", "CZlib"],
     "HeartwoodSQLite": ["HeartwoodModel", "HeartwoodStore", "HeartwoodFormats", "CZlib"],

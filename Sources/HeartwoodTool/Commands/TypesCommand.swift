@@ -15,7 +15,7 @@ struct TypesCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    let report = TypesReport(StoreRegistry.default.typeDescriptions)
+    let report = TypesReport(StoreRegistry.tool.typeDescriptions)
     try StandardOutput.write(json ? report.json.line : report.text)
   }
 }

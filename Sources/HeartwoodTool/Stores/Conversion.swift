@@ -15,7 +15,7 @@ struct Conversion {
   let destination: Destination
   let verifies: Bool
   let progress: ProgressBar
-  private let registry = StoreRegistry.default
+  private let registry = StoreRegistry.tool
 
   init(source: StoreSource, destination: Destination, verifies: Bool, progress: ProgressBar) {
     self.source = source
@@ -35,8 +35,8 @@ struct Conversion {
     let opened = try source.open()
     progress.begin(.checking)
     let contents = try opened.store.engine.contents()
-    try write(opened, type)
-    if verifies { try verify(contents, opened, type) }
+    let written = try write(opened, type)
+    if verifies { try verify(written, opened, type) }
     let size = try POSIXFileSystem().status(atPath: destination.path)?.size
     return Result(
       recordCount: contents.count,
@@ -50,23 +50,25 @@ struct Conversion {
     return isKept ? 0 : try opened.store.engine.history()?.transactionCount ?? 0
   }
 
-  private func write(_ opened: OpenStore, _ type: StoreType) throws {
+  private func write(_ opened: OpenStore, _ type: StoreType) throws -> PersistentStore {
     progress.expect(byteCount: opened.size)
     let fileSystem = ObservedFileSystem(base: POSIXFileSystem(), progress: progress)
     let opener = StoreOpener(model: opened.model.model, registry: registry, fileSystem: fileSystem)
     let request = StoreOpener.Request(type: type, path: destination.path, options: StoreOptions())
     let written = try opener.convert(opened.store, to: request, replacing: destination.isReplaced)
     Self.openStores.withLock { $0 += [opened.store, written] }
+    return written
   }
 
   /// They are open until the process ends, when the system takes all their memory at once.
   private static let openStores = Mutex<[PersistentStore]>([])
 
-  private func verify(_ contents: StoreContents, _ opened: OpenStore, _ type: StoreType) throws {
+  /// Reads what was written and compares it with what was to be: the records of the source, under the names that they have now.
+  private func verify(_ store: PersistentStore, _ opened: OpenStore, _ type: StoreType) throws {
     progress.begin(.verifying)
     let opener = StoreOpener(model: opened.model.model, registry: registry, fileSystem: POSIXFileSystem())
     let written = try opener.open(.reading(destination.path, type)).engine.contents()
-    guard let difference = ContentsComparison.firstDifference(contents, written) else { return }
+    guard let difference = ContentsComparison.firstDifference(try store.engine.contents(), written) else { return }
     throw ToolError("\(destination.path): What was written is not what was read: \(difference).")
   }
 }

@@ -14,7 +14,7 @@ struct StoreSource {
   let typeName: String?
   /// The model that the user gives; nil means that it is looked for.
   let modelPath: String?
-  private let registry = StoreRegistry.default
+  private let registry = StoreRegistry.tool
   private let fileSystem = POSIXFileSystem()
 
   init(path: String, typeName: String?, modelPath: String?) {

@@ -1,6 +1,7 @@
 import Foundation
 import Heartwood
 import HeartwoodGraph
+import HeartwoodSQLite
 import HeartwoodStore
 import HeartwoodTesting
 import Testing
@@ -10,6 +11,7 @@ enum TestStoreKind: CaseIterable, Sendable {
   case inMemory
   case binary
   case incremental
+  case sqlite
 
   /// The kinds that keep a history.
   static let withHistory: [TestStoreKind] = [.inMemory, .binary]
@@ -20,6 +22,8 @@ struct TestStack {
   let files: FaultInjectingFileSystem
   let coordinator: PersistentStoreCoordinator
   let store: PersistentStore
+  /// Where the file is of a store that is not on ``files``.
+  private let folder: TestFolder?
   static let url = URL(filePath: "/folder/library.heartwood")
 
   init(
@@ -29,6 +33,7 @@ struct TestStack {
   ) throws {
     self.files = files
     coordinator = try Self.coordinator(files)
+    folder = kind == .sqlite ? try TestFolder() : nil
     switch kind {
     case .inMemory: store = try coordinator.addPersistentStore(type: .inMemory, at: nil, options: options)
     case .binary: store = try coordinator.addPersistentStore(type: .binary, at: Self.url, options: options)
@@ -36,6 +41,9 @@ struct TestStack {
       var options = options
       options[.recordDatabase] = RecordDatabase()
       store = try coordinator.addPersistentStore(type: RecordStore.typeDescription.type, at: nil, options: options)
+    case .sqlite:
+      let url = folder?.url.appending(path: "library.sqlite")
+      store = try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
     }
   }
 
@@ -44,6 +52,7 @@ struct TestStack {
     let registry = StoreRegistry()
     let classes: [any StoreClass.Type] = [
       BinaryStore.self, CSVStore.self, XMLStore.self, PropertyListStore.self, InMemoryStore.self, RecordStore.self,
+      SQLiteStore.self,
     ]
     do {
       for storeClass in classes {
@@ -67,6 +76,20 @@ struct TestStack {
   }
 
   func context() -> ManagedObjectContext { ManagedObjectContext(coordinator) }
+}
+
+/// A folder on the disk that goes with the test.
+final class TestFolder: Sendable {
+  let url: URL
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory.appending(path: "Heartwood-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(at: url)
+  }
 }
 
 extension ManagedObjectContext {

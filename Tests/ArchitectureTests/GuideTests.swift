@@ -24,18 +24,43 @@ import Testing
     #expect(copied == store)
   }
 
-  @Test func codeOfTheArticleOnObjectsIsTested() throws {
-    let tested = try text("Tests/HeartwoodGraphTests/Object/ObjectsGuideTests.swift")
-    let blocks = try codeBlocks(of: "Sources/Heartwood/Heartwood.docc/Objects.md")
-    #expect(blocks.count == 8)
-    for block in blocks { #expect(tested.contains(block), "The tests have no such code:\n\(block)") }
+  /// The articles, and the tests that run what they show.
+  private static let articles = [
+    "ContextsAndConcurrency": "Concurrency/ContextsGuideTests",
+    "DerivedAttributes": "Fetching/FetchingGuideTests",
+    "Documents": "Documents/DocumentsGuideTests",
+    "FetchingAndPredicates": "Fetching/FetchingGuideTests",
+    "FileFormats": "Coordinator/FormatsGuideTests",
+    "Indexes": "Fetching/FetchingGuideTests",
+    "LiveResults": "Fetching/FetchingGuideTests",
+    "Objects": "Object/ObjectsGuideTests",
+    "PersistentHistory": "History/HistoryGuideTests",
+    "SavingAndConflicts": "Context/SavingGuideTests",
+  ]
+
+  @Test(arguments: articles.sorted { $0.key < $1.key })
+  func codeOfAnArticleIsTested(_ article: String, _ tests: String) throws {
+    let tested = Self.withoutIndents(try text("Tests/HeartwoodGraphTests/\(tests).swift"))
+    let blocks = try codeBlocks(of: "Sources/Heartwood/Heartwood.docc/\(article).md")
+    #expect(!blocks.isEmpty)
+    for block in blocks {
+      #expect(tested.contains(Self.withoutIndents(block)), "The tests have no such code:\n\(block)")
+    }
   }
 
-  @Test func codeOfTheArticleOnDocumentsIsTested() throws {
-    let tested = try text("Tests/HeartwoodGraphTests/Documents/DocumentsGuideTests.swift")
-    let blocks = try codeBlocks(of: "Sources/Heartwood/Heartwood.docc/Documents.md")
-    #expect(blocks.count == 6)
-    for block in blocks { #expect(tested.contains(block), "The tests have no such code:\n\(block)") }
+  @Test func noArticleWithCodeIsLeftOut() throws {
+    let folder = "Sources/Heartwood/Heartwood.docc"
+    let names = try FileManager.default.contentsOfDirectory(atPath: Self.root.appending(path: folder).path)
+    for name in names where name.hasSuffix(".md") {
+      let isTested = Self.articles[String(name.dropLast(".md".count))] != nil
+      #expect(try isTested || codeBlocks(of: "\(folder)/\(name)").isEmpty, "\(name)")
+      // A fence with a tick too few shows its code as text.
+      #expect(try text("\(folder)/\(name)").matches(of: /(?m)^``\w*$/).isEmpty, "\(name)")
+    }
+  }
+
+  private static func withoutIndents(_ code: String) -> String {
+    code.split(separator: "\n", omittingEmptySubsequences: false).map { $0.drop { $0 == " " } }.joined(separator: "\n")
   }
 
   @Test func codeOfTheArticleOnMacrosIsTested() throws {

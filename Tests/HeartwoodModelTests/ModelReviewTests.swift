@@ -53,6 +53,17 @@ struct ModelReviewTests {
         ),
         [.uncertainHash]
       ),
+      (
+        EntityDefinition(
+          name: "A",
+          properties: [.attribute("a", .uri, optional: true), .attribute("b", .date, optional: true)],
+          fetchIndexes: [
+            FetchIndexDescription(name: "byB", properties: ["b", "a"]),
+            FetchIndexDescription(name: "byA", properties: ["a", "b"]),
+          ]
+        ),
+        [.unusedIndex]
+      ),
     ] as [(EntityDefinition, [ModelReview.Warning.Kind])]
   )
   func warnings(_ entity: EntityDefinition, _ kinds: [ModelReview.Warning.Kind]) throws {

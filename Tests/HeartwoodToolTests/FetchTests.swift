@@ -1,4 +1,5 @@
 import Foundation
+import Heartwood
 import Testing
 
 @Suite struct FetchTests {
@@ -130,6 +131,29 @@ import Testing
     #expect(plan.text.contains("sort by memo") && plan.text.contains("thread"))
     let groups = try heartwood("fetch", "todo.csv", "ToDo", "--group-by", "done", "--sort", "done", "--explain")
     #expect(groups.text.contains("grouped by done") && groups.text.contains("6 records found"))
+  }
+
+  @Test func explanationsNameTheIndex() throws {
+    var item = EntityDefinition.entity("Item", .attribute("done", .boolean), .attribute("due", .integer64))
+    item.fetchIndexes = [FetchIndexDescription(name: "byDoneAndDue", properties: ["done", "due"])]
+    let coordinator = try PersistentStoreCoordinator(managedObjectModel: try ManagedObjectModel(entities: [item]))
+    try coordinator.addPersistentStore(at: folder.path("indexed.heartwood"))
+    let rows = (0..<200).map { ["done": PropertyValue.boolean($0 % 2 == 1), "due": .integer(Int64($0))] }
+    try coordinator.execute(BatchInsertRequest(entityName: "Item", rows: rows))
+    let plan = try heartwood(
+      "fetch",
+      "indexed.heartwood",
+      "Item",
+      "--where",
+      "done == NO AND due < 10",
+      "--sort",
+      "due",
+      "--limit",
+      "3",
+      "--explain"
+    )
+    #expect(plan.text.contains("Item: 5 of 200 records by the index byDoneAndDue"))
+    #expect(plan.text.contains("sort by due, selecting the first 3 by the index byDoneAndDue"))
   }
 
   @Test func mistakesAreShownWithTheirPlaces() throws {

@@ -15,20 +15,38 @@ extension BatchPass {
     guard coordinator.isOpen(store) else { throw PersistentStoreCoordinator.notOpen(store.path) }
     let rows = try insertedRows(of: entity, in: store, request.fill)
     if rows.count == 0 { return BatchResult() }
+    var upsert = BatchUpsert(rows, mergePolicy, scopes: store.engine.scopes)
     let needsIDs = needsIDs(request.resultType)
     var result = BatchResult()
-    try save(to: store, &result) {
-      let links = try InverseLinks(rows, try tables(of: store))
-      let columns = ColumnChanges(insertions: [rows], scopes: store.engine.scopes)
-      var added = BatchResult()
-      added.count = rows.count
-      if needsIDs {
-        added.changes.insertedObjectIDs = Set(rows.ids(in: store.engine.scopes[entity.ordinal]))
-        added.changes.updatedObjectIDs = Set(links.updates.map(\.objectID))
-      }
-      return (ChangeSet(byColumn: columns, byRecord: RecordChanges(updated: links.updates)), added)
+    try save(to: store, &result) { conflict in
+      try upsert.resolve(conflict)
+    } changes: {
+      try insertion(upsert, in: store, needsIDs)
     }
     return finish(result, request.resultType)
+  }
+
+  private func insertion(
+    _ upsert: BatchUpsert,
+    in store: PersistentStore,
+    _ needsIDs: Bool
+  ) throws -> (ChangeSet, BatchResult) {
+    let tables = try tables(of: store)
+    let updates = try upsert.recordUpdates(in: tables)
+    let links = try InverseLinks(upsert.rows, updates, tables)
+    let insertions = upsert.rows.count == 0 ? [] : [upsert.rows]
+    var result = BatchResult()
+    result.count = upsert.rows.count + updates.count
+    if needsIDs {
+      result.changes.insertedObjectIDs = Set(upsert.rows.ids(in: tables.scopes[upsert.rows.entity.ordinal]))
+      result.updatedObjectIDs = Set(updates.map(\.objectID))
+      result.changes.updatedObjectIDs = result.updatedObjectIDs.union(links.updates.map(\.objectID))
+    }
+    let changes = ChangeSet(
+      byColumn: ColumnChanges(insertions: insertions, scopes: tables.scopes),
+      byRecord: RecordChanges(updated: updates + links.updates)
+    )
+    return (changes, result)
   }
 
   private func insertedRows(
@@ -94,68 +112,5 @@ extension InsertedRows {
     groups.flatMap { group in
       (0..<group.rowCount).map { ManagedObjectID(scope: scope, reference: group.reference($0)) }
     }
-  }
-}
-
-/// What the objects have to be told that new records lead to.
-private struct InverseLinks {
-  /// Their to-many relationships with the new records at the end.
-  private(set) var updates: [RecordUpdate] = []
-  private let tables: QueryTables
-  private let entity: EntityDescription
-  /// The new records that lead to a record, by the ordinal of its relationship.
-  private var links: [QueryTables.Subject: [Int: [ManagedObjectID]]] = [:]
-
-  init(_ rows: InsertedRows, _ tables: QueryTables) throws {
-    self.tables = tables
-    entity = rows.entity
-    for (ordinal, trait) in entity.traits.enumerated() where trait.isToOne && !trait.isTransient {
-      for group in rows.groups { try gather(ordinal, group) }
-    }
-    var faults = BatchFaults()
-    updates = links.compactMap { subject, additions in update(subject, additions, &faults) }
-    try faults.check()
-  }
-
-  private mutating func gather(_ ordinal: Int, _ group: RowGroup) throws {
-    let scope = tables.scopes[entity.ordinal]
-    for row in 0..<group.rowCount {
-      let value = group.value(row: row, ordinal: ordinal, type: nil, scopes: tables.scopes)
-      guard case .toOne(let target) = value else { continue }
-      let context = PersistenceError.Context(
-        entity: entity.name,
-        property: entity.properties[ordinal].name,
-        objectIDs: [target]
-      )
-      guard let subject = tables.subject(target) else {
-        throw PersistenceError.danglingReference(target, context: context)
-      }
-      guard let relationship = entity.relationshipTargets[ordinal], let inverse = relationship.inverseOrdinal else {
-        continue
-      }
-      guard target.entity.traits[inverse].isToMany else {
-        throw PersistenceError(
-          .valueUnsupported,
-          "A batch sets relationships whose inverse is a to-many one, or that have none. Insert objects for others.",
-          context: context
-        )
-      }
-      links[subject, default: [:]][inverse, default: []].append(
-        ManagedObjectID(scope: scope, reference: group.reference(row))
-      )
-    }
-  }
-
-  private func update(
-    _ subject: QueryTables.Subject,
-    _ additions: [Int: [ManagedObjectID]],
-    _ faults: inout BatchFaults
-  ) -> RecordUpdate? {
-    guard let id = tables.objectID(of: subject), let table = tables.table(subject.entityOrdinal) else { return nil }
-    let values = additions.sorted { $0.key < $1.key }.map { ordinal, ids in
-      (ordinal: ordinal, value: PropertyValue.toMany(tables.value(ordinal, of: subject).objectIDs + ids))
-    }
-    for (ordinal, value) in values { faults.append(RecordValidation.faults(in: value, at: ordinal, of: id)) }
-    return RecordUpdate(objectID: id, baseVersion: table.version(subject.row), values: values)
   }
 }

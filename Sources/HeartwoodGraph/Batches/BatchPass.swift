@@ -5,11 +5,14 @@ import HeartwoodStore
 struct BatchPass {
   let coordinator: PersistentStoreCoordinator
   let origin: SaveOrigin
+  /// What becomes of new records whose values must be unique and are not.
+  let mergePolicy: MergePolicy
   var model: ManagedObjectModel { coordinator.managedObjectModel }
 
-  init(_ coordinator: PersistentStoreCoordinator, _ origin: SaveOrigin) {
+  init(_ coordinator: PersistentStoreCoordinator, _ origin: SaveOrigin, _ mergePolicy: MergePolicy = .error) {
     self.coordinator = coordinator
     self.origin = origin
+    self.mergePolicy = mergePolicy
   }
 
   /// How often a batch is tried where others save in between.
@@ -17,10 +20,13 @@ struct BatchPass {
 
   /// Saves what `changes` makes of the store's records as they are now, with what is derived of it, again and again while others are
   /// faster.
+  ///
+  /// - Parameter resolve: sees to it that the next changes have no values that must be unique and are not, or throws.
   func save(
     to store: PersistentStore,
     _ result: inout BatchResult,
-    _ changes: () throws -> (ChangeSet, BatchResult)
+    resolve: (PersistenceError) throws -> Void = { throw $0 },
+    changes: () throws -> (ChangeSet, BatchResult)
   ) throws {
     for attempt in 1...Self.mostAttempts {
       var (set, added) = try changes()
@@ -29,6 +35,9 @@ struct BatchPass {
         try derive(from: &set, in: store, &added)
         _ = try store.engine.save(set, origin: origin)
       } catch let error as PersistenceError where error.code == .saveConflict && attempt < Self.mostAttempts {
+        continue
+      } catch let error as PersistenceError where error.code == .constraintConflict && attempt < Self.mostAttempts {
+        try resolve(error)
         continue
       }
       result.count += added.count

@@ -11,7 +11,7 @@ public enum BatchResultType: Sendable, Hashable {
 
 /// What a batch request has done.
 public struct BatchResult: Sendable {
-  /// How many records were inserted, updated or deleted; of a deletion, with those that delete rules took along.
+  /// How many records were inserted, updated or deleted, those included that insertions have updated; of a deletion, with those that delete rules took along.
   public internal(set) var count = 0
   /// The ids of the records; empty unless the request asked for them.
   public var objectIDs: Set<ManagedObjectID> {
@@ -28,6 +28,9 @@ public struct BatchResult: Sendable {
 ///
 /// Values are checked against the model: types, what is required, rules, uniqueness. Hooks of classes are not called. A to-one
 /// relationship may lead to a saved object, whose inverse follows where it is a to-many one.
+///
+/// A record with values that must be unique, and that another has, is what the merge policy says: the request fails, the record is left
+/// out, or it updates the other one, which takes its values, nil ones left out, and keeps its id.
 public struct BatchInsertRequest {
   /// The name of the entity, which is not abstract.
   public var entityName: String

@@ -6,12 +6,18 @@ import HeartwoodStore
 extension PersistentStoreCoordinator {
   /// Inserts records. All are saved, or none.
   ///
-  /// - Parameter author: who does it, for the history.
+  /// - Parameters:
+  ///   - author: who does it, for the history.
+  ///   - mergePolicy: what becomes of records whose values must be unique and are not.
   /// - Throws: ``PersistenceError/Code/validationFailed``, ``PersistenceError/Code/constraintConflict``, mistakes in the values, what the
   ///   request's closure throws, and what saving throws.
   @discardableResult
-  public func execute(_ request: BatchInsertRequest, author: String? = nil) throws -> BatchResult {
-    try BatchPass(self, SaveOrigin(author: author)).insert(request)
+  public func execute(
+    _ request: BatchInsertRequest,
+    author: String? = nil,
+    mergePolicy: MergePolicy = .error
+  ) throws -> BatchResult {
+    try BatchPass(self, SaveOrigin(author: author), mergePolicy).insert(request)
   }
 
   /// Changes records. Each store saves all its changes or none.
@@ -36,10 +42,12 @@ extension PersistentStoreCoordinator {
 }
 
 extension ManagedObjectContext {
-  /// Inserts records in the stores, past this context and all above it; see ``PersistentStoreCoordinator/execute(_:author:)``.
+  /// Inserts records in the stores, past this context and all above it; see
+  /// ``PersistentStoreCoordinator/execute(_:author:mergePolicy:)``. The context's ``mergePolicy`` decides on records whose values must be
+  /// unique and are not.
   @discardableResult
   public func execute(_ request: BatchInsertRequest) throws -> BatchResult {
-    try BatchPass(persistentStoreCoordinator, saveOrigin).insert(request)
+    try BatchPass(persistentStoreCoordinator, saveOrigin, mergePolicy).insert(request)
   }
 
   /// Changes records in the stores, past this context and all above it. Objects that have been read keep their values until the result's

@@ -31,8 +31,9 @@ public final class EntityDescription: Sendable {
   package let traits: [PropertyTrait]
   /// The entity's own uniqueness constraints and the inherited ones, each a list of attribute ordinals.
   public let uniquenessConstraints: [[Int]]
-  /// The names of the indexes by which atomic stores find objects, by the ordinal of the attribute that they begin with.
-  package let fetchIndexNames: [Int: String]
+  /// The indexes by which atomic stores find objects, the inherited ones first.
+  package var fetchIndexPlans: [FetchIndexPlan] { indexPlans.withLock { $0 } }
+  private let indexPlans = Mutex<[FetchIndexPlan]>([])
   /// The SHA-256 hash by which Core Data tells whether a store was written with the same entity.
   public let versionHash: Data
   /// A number that no other description in this process has, by which caches of ordinals know that they hold.
@@ -65,14 +66,17 @@ public final class EntityDescription: Sendable {
       uniquingKeysWith: { first, _ in first }
     )
     self.ordinalsByName = ordinals
-    let indexNames = definition.fetchIndexes.compactMap { index -> (Int, String)? in
-      guard let name = index.leadingAttributeName, let ordinal = ordinals[name] else { return nil }
-      return properties[ordinal].attribute?.isIndexable == true ? (ordinal, index.name) : nil
-    }
-    self.fetchIndexNames = (superentity?.fetchIndexNames ?? [:]).merging(indexNames) { first, _ in first }
     self.uniquenessConstraints =
       (superentity?.uniquenessConstraints ?? [])
       + definition.uniquenessConstraints.map { names in names.compactMap { ordinals[$0] } }
+  }
+}
+
+extension EntityDescription {
+  /// Makes the indexes ready, once the model is complete.
+  func prepareIndexes(in model: ManagedObjectModel) {
+    let plans = fetchIndexes.compactMap { FetchIndexPlan($0, of: self, in: model) }
+    indexPlans.withLock { $0 = plans }
   }
 }
 

@@ -45,6 +45,7 @@ public final class ManagedObjectModel: Sendable {
       definitions.enumerated().map { ($0.element.name, $0.offset) },
       uniquingKeysWith: { first, _ in first }
     )
+    for entity in entities { entity.prepareIndexes(in: self) }
   }
 
   /// The same model with other names for people to read.

@@ -6,7 +6,7 @@ public struct ModelReview: Sendable {
     public enum Kind: String, Sendable, Hashable, CaseIterable {
       case missingInverse, oneSidedInverse, missingDefault, reservedName, nameCase, noProperties,
         abstractWithoutSubentities
-      case noAction, missingTransformer, impossibleCount, orderOfOne, uncertainHash
+      case noAction, missingTransformer, impossibleCount, orderOfOne, uncertainHash, unusedIndex
     }
 
     /// What kind of warning it is.
@@ -63,6 +63,11 @@ private struct ModelReviewer {
       warnOfHash(entity.name, "several uniqueness constraints")
     }
     for property in definition.properties { review(property, of: entity) }
+    for index in definition.fetchIndexes where !entity.fetchIndexPlans.contains(where: { $0.name == index.name }) {
+      let reason =
+        "It begins with an expression, an R-tree or a property without an order, or its condition needs more than a record"
+      warn(.unusedIndex, "\(entity.name).\(index.name)", "Atomic stores have no use for the index. \(reason) itself.")
+    }
     for composite in definition.compositeAttributes {
       warnOfHash("\(entity.name).\(composite.name)", "a composite attribute")
     }

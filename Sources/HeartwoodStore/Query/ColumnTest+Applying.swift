@@ -39,6 +39,7 @@ struct GroupTester {
     case .integers(let ordinal, let range): apply(range, ordinal, to: &rows)
     case .integerSet(let ordinal, let numbers): apply(numbers, ordinal, to: &rows)
     case .doubles(let ordinal, let range): apply(range, ordinal, to: &rows)
+    case .decimals(let ordinal, let range): apply(range, ordinal, to: &rows)
     case .boolean(let ordinal, let whenTrue, let whenFalse): applyBoolean(ordinal, whenTrue, whenFalse, to: &rows)
     case .text(let ordinal, let test): test.apply(to: &rows, group.unsafeViews[ordinal], &scratch)
     case .reference(let ordinal, let test): test.apply(to: &rows, group.columns[ordinal])
@@ -49,7 +50,7 @@ struct GroupTester {
       let group = self.ordinal
       rows.filter { ids.contains(RowID(group: group, row: $0)) }
     case .general(let plan): apply(plan, to: &rows)
-    case .indexed(let ordinal, let test): applyIndexed(ordinal, test, to: &rows)
+    case .indexed(let access, let test): applyIndexed(access, test, to: &rows)
     }
   }
 
@@ -144,6 +145,13 @@ extension GroupTester {
       }
     default: rows.removeAll()
     }
+  }
+
+  private func apply(_ range: DecimalRange, _ ordinal: Int, to rows: inout RowBitmap) {
+    keepNulls(ordinal, false, in: &rows)
+    guard group.columns[ordinal].kind == .decimal else { return rows.removeAll() }
+    let view = group.unsafeViews[ordinal]
+    rows.filter { range.contains(view.unsafePackedDecimal($0)) }
   }
 
   private func applyBoolean(_ ordinal: Int, _ whenTrue: Bool, _ whenFalse: Bool, to rows: inout RowBitmap) {

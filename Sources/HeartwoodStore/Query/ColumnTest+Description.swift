@@ -12,7 +12,7 @@ extension ColumnTest {
     case .isNull(let ordinal): return "whether \(name(ordinal)) has a value"
     case .integers(let ordinal, _), .integerSet(let ordinal, _), .doubles(let ordinal, _), .boolean(let ordinal, _, _):
       return "the column \(name(ordinal))"
-    case .uuids(let ordinal, _): return "the column \(name(ordinal))"
+    case .uuids(let ordinal, _), .decimals(let ordinal, _): return "the column \(name(ordinal))"
     case .text(let ordinal, _): return "the text of \(name(ordinal))"
     case .reference(let ordinal, _): return "where \(name(ordinal)) leads"
     case .related(let ordinal, _): return "the objects that \(name(ordinal)) leads to"

@@ -12,6 +12,7 @@ indirect enum ColumnTest: Sendable {
   case integers(Int, NumberRange.Integers)
   case integerSet(Int, Set<Int64>)
   case doubles(Int, NumberRange.Doubles)
+  case decimals(Int, DecimalRange)
   /// What a boolean has to be; one that is nothing does not pass.
   case boolean(Int, whenTrue: Bool, whenFalse: Bool)
   case text(Int, TextTest)
@@ -25,8 +26,8 @@ indirect enum ColumnTest: Sendable {
   case rows(Set<RowID>)
   /// What has no faster way.
   case general(PlanPredicate)
-  /// A test of a property that has an index.
-  case indexed(Int, ColumnTest)
+  /// A test that an index answers.
+  case indexed(IndexAccess, ColumnTest)
 }
 
 extension ColumnTest {
@@ -40,7 +41,7 @@ extension ColumnTest {
     case .and(let terms), .or(let terms): terms.reduce(0) { $0 + $1.cost }
     case .isNull, .boolean: 0.1
     case .integers, .doubles, .count: 1
-    case .integerSet, .reference, .uuids, .rows: 10
+    case .integerSet, .reference, .uuids, .rows, .decimals: 10
     case .text(_, let test): test.cost
     case .related: 60
     case .general: 500

@@ -22,7 +22,7 @@ struct ColumnTestBuilder {
   }
 
   private func test(_ comparison: PlanComparison) -> ColumnTest? {
-    if let test = relatedTest(comparison) { return test }
+    if let test = relatedTest(comparison) ?? membershipTest(comparison) { return test }
     guard comparison.modifier == .direct else { return nil }
     if comparison.comparator == .notEqualTo {
       return test(comparison.with(.equalTo)).map(ColumnTest.negated)
@@ -49,7 +49,9 @@ struct ColumnTestBuilder {
     case .boolean: return boolean(property.ordinal, comparison, constant)
     case .string: return text(property.ordinal, comparison, constant)
     case .uuid: return uuids(property.ordinal, comparison.comparator, constant)
-    case .decimal, .binary, .transformable, .uri: return nil
+    case .decimal: return decimals(property.ordinal, comparison.comparator, constant)
+    case .binary, .transformable: return data(property.ordinal, comparison.comparator, constant)
+    case .uri: return nil
     }
   }
 }
@@ -147,7 +149,30 @@ extension ColumnTestBuilder {
   }
 
   /// Up to this many values are looked for one after the other.
-  private static let fewElements = 8
+  private static let fewElements = 64
+
+  private func decimals(_ comparator: FetchComparison.Comparator, _ constant: PlanValue) -> DecimalRange? {
+    if comparator == .between, case .many(let bounds) = constant, bounds.count == 2 {
+      guard let lower = decimals(.greaterThanOrEqualTo, bounds[0]), let upper = decimals(.lessThanOrEqualTo, bounds[1])
+      else { return nil }
+      return lower.intersection(upper)
+    }
+    // Nothing compares with a NaN or with nil but for equality, of which there is a plain way.
+    guard let number = NumericValue(constant.scalar), !number.isNaN else { return nil }
+    return DecimalRange(comparator, number)
+  }
+
+  private func decimals(_ ordinal: Int, _ comparator: FetchComparison.Comparator, _ constant: PlanValue) -> ColumnTest?
+  {
+    guard comparator == .in else { return decimals(comparator, constant).map { .decimals(ordinal, $0) } }
+    guard case .many(let elements) = constant, elements.count <= Self.fewElements else { return nil }
+    var ranges: [ColumnTest] = []
+    for element in elements where element != .null {
+      guard let range = decimals(.equalTo, element) else { return nil }
+      ranges.append(.decimals(ordinal, range))
+    }
+    return withNull(ordinal, elements, .any(ranges))
+  }
 
   /// What the comparison says of each value that a boolean can have.
   private func boolean(_ ordinal: Int, _ comparison: PlanComparison, _ constant: PlanValue) -> ColumnTest? {
@@ -202,6 +227,35 @@ extension ColumnTestBuilder {
       strings.insert(folding.folded(string))
     }
     return withNull(ordinal, elements, .text(ordinal, TextTest(.isIn(strings), [], folding: folding)))
+  }
+
+  private func data(_ ordinal: Int, _ comparator: FetchComparison.Comparator, _ constant: PlanValue) -> ColumnTest? {
+    guard let elements = Self.candidates(comparator, constant) else { return nil }
+    var values: Set<[UInt8]> = []
+    for element in elements where element != .null {
+      guard case .binary(let data) = element.scalar else { return nil }
+      values.insert(Array(data))
+    }
+    return withNull(ordinal, elements, .text(ordinal, TextTest(.isIn(values), [], folding: TextFolding([]))))
+  }
+
+  /// A relationship to many leads to one of the objects given, or to some, all or none of them.
+  private func membershipTest(_ comparison: PlanComparison) -> ColumnTest? {
+    guard comparison.modifier != .direct, let property = comparison.left.ownProperty, property.isToMany,
+      let constant = comparison.right.constant
+    else { return nil }
+    let isNegated = comparison.comparator == .notEqualTo
+    guard let elements = Self.candidates(isNegated ? .equalTo : comparison.comparator, constant),
+      let ids = Self.objectIDs(elements)
+    else { return nil }
+    return .related(
+      property.ordinal,
+      RelatedTest(
+        quantifier: comparison.modifier.quantifier,
+        references: ReferenceTest(ids, in: tables).references,
+        passesIfContained: !isNegated
+      )
+    )
   }
 
   private func uuids(_ ordinal: Int, _ comparator: FetchComparison.Comparator, _ constant: PlanValue) -> ColumnTest? {

@@ -9,7 +9,7 @@ import HeartwoodModel
 /// Which objects a to-one relationship has to lead to.
 struct ReferenceTest: Sendable {
   /// The references by the ordinal of their entities.
-  private let references: [Int: Set<ReferenceID>]
+  let references: [Int: Set<ReferenceID>]
 
   /// - Parameter ids: those of other stores are left out, as nothing leads to them.
   init(_ ids: [ManagedObjectID], in tables: QueryTables) {
@@ -21,6 +21,25 @@ struct ReferenceTest: Sendable {
       if let place { references[place, default: []].insert(id.reference) }
     }
     self.references = references
+  }
+
+  /// How many objects there are.
+  var count: Int { references.values.reduce(0) { $0 + $1.count } }
+
+  /// The places of the rows that lead to one of the objects in the order of a column.
+  func places(in order: OrderedRows, _ column: Column) -> [Range<Int>] {
+    guard let targets = column.references else { return [] }
+    return references.flatMap { ordinal, names in
+      names.compactMap { name in
+        targets.nameBytes(of: name).map { bytes in
+          func compare(_ row: Int) -> Int {
+            let difference = ByteOrder.compare(targets.unsafeName(row), bytes)
+            return difference != 0 ? difference : targets.entityOrdinal(row) - ordinal
+          }
+          return order.places({ compare($0) < 0 }, { compare($0) > 0 })
+        }
+      }
+    }
   }
 
   /// Keeps the rows that lead to one of the objects.

@@ -16,20 +16,12 @@ struct RowSort: Sendable {
 
   let terms: [SortTerm]
   let table: NodeTable
-  let indexUse: IndexUse
 
   /// Nil where there is nothing to sort by.
-  init?(_ sorts: [SortPlan], _ tables: QueryTables, _ table: NodeTable, _ indexUse: IndexUse = .automatic) {
+  init?(_ sorts: [SortPlan], _ tables: QueryTables, _ table: NodeTable) {
     if sorts.isEmpty { return nil }
-    self.indexUse = indexUse
     self.terms = sorts.map { SortTerm($0, tables, table) }
     self.table = table
-  }
-
-  /// The property of the first sort key, where it has an index that is in its order.
-  var indexedOrdinal: Int? {
-    guard indexUse != .never, let ordinal = terms[0].columnOrdinal else { return nil }
-    return table.entity.fetchIndexNames[ordinal] == nil ? nil : ordinal
   }
 
   /// Whether rows with the same number are alike.
@@ -89,7 +81,6 @@ extension RowSort {
   /// The first `count` of the rows of a group, in no order.
   func first(_ count: Int, of rows: RowBitmap, inGroup ordinal: Int) -> [Entry] {
     guard count > 0 else { return [] }
-    if let entries = firstByIndex(count, of: rows, inGroup: ordinal) { return entries }
     let leads = terms[0].leads(ofGroup: ordinal, in: table)
     var kept: [Entry] = []
     // The last of those kept is on top, once there are enough.

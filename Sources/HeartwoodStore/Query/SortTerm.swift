@@ -63,8 +63,9 @@ extension AttributeType {
   fileprivate func hasColumnOrder(_ ordering: SortOrdering) -> Bool {
     switch self {
     case .integer16, .integer32, .integer64, .boolean, .double, .float, .date: true
+    case .decimal, .uuid: true
     case .string: ordering.folding.isNone && !ordering.isLocalized
-    case .decimal, .uuid, .uri, .binary, .transformable: false
+    case .uri, .binary, .transformable: false
     }
   }
 }
@@ -88,14 +89,17 @@ extension SortTerm {
       return value(view, row) ^ flip
     }
 
+    /// The number of a row that has a value, whatever the direction.
     @inline(__always)
-    private func value(_ view: ColumnView, _ row: Int) -> UInt64 {
+    func value(_ view: ColumnView, _ row: Int) -> UInt64 {
       switch kind {
       case .bits: view.unsafeBoolean(row) ? 2 : 1
       case .int16, .int32: UInt64(bitPattern: view.unsafeInteger(row)) &+ 1 &+ 1 &<< 62
       case .int64: UInt64(bitPattern: view.unsafeInteger(row)) ^ 1 &<< 63
       case .float: Self.ordered(Double(view.unsafeFloat(row)))
       case .double: Self.ordered(view.unsafeDouble(row))
+      case .decimal: view.unsafePackedDecimal(row).lead
+      case .uuid: Self.prefix(view.unsafeUUIDBytes(row))
       default: Self.prefix(view.unsafeBytes(row))
       }
     }
@@ -110,7 +114,7 @@ extension SortTerm {
 
     /// The first eight bytes of a string.
     @inline(__always)
-    private static func prefix(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    static func prefix(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
       if bytes.count >= 8 { return bytes.loadUnaligned(as: UInt64.self).bigEndian }
       var number: UInt64 = 0
       for index in 0..<bytes.count { number |= UInt64(bytes[index]) &<< UInt64(56 &- index &* 8) }
@@ -150,7 +154,12 @@ extension SortTerm {
     let (a, b) = (table.groups[left.group].unsafeViews[ordinal], table.groups[right.group].unsafeViews[ordinal])
     let (isLeftNull, isRightNull) = (a.unsafeIsNull(left.row), b.unsafeIsNull(right.row))
     if isLeftNull || isRightNull { return isLeftNull == isRightNull ? 0 : isLeftNull ? -1 : 1 }
-    if a.kind == .bytes { return ByteOrder.compare(a.unsafeBytes(left.row), b.unsafeBytes(right.row)) }
+    switch a.kind {
+    case .bytes: return ByteOrder.compare(a.unsafeBytes(left.row), b.unsafeBytes(right.row))
+    case .uuid: return ByteOrder.compare(a.unsafeUUIDBytes(left.row), b.unsafeUUIDBytes(right.row))
+    case .decimal: return PackedDecimal.compare(a.unsafePackedDecimal(left.row), b.unsafePackedDecimal(right.row))
+    default: break
+    }
     let (first, second) = (
       Leads(view: a, kind: a.kind, flip: 0).lead(left.row), Leads(view: b, kind: b.kind, flip: 0).lead(right.row)
     )

@@ -8,6 +8,7 @@ package struct TableQuery: Sendable {
   /// Rows that do not pass whatever they hold, by group.
   private let hiddenRows: [Int: [Int]]
   let indexUse: IndexUse
+  let planner: IndexPlanner
   /// Who is told how far it has come.
   var progress: FetchProgress?
 
@@ -25,9 +26,10 @@ package struct TableQuery: Sendable {
     self.tables = tables
     self.table = table
     self.hiddenRows = hiddenRows.reduce(into: [:]) { $0[$1.group, default: []].append($1.row) }
-    let test = predicate.map { ColumnTestBuilder(tables: tables, table: table).test($0) } ?? .literal(true)
-    let indexes = table.entity.fetchIndexNames
-    self.test = indexes.isEmpty ? test : test.indexed(Set(indexes.keys))
+    let builder = ColumnTestBuilder(tables: tables, table: table)
+    let terms = (predicate?.conjuncts ?? []).map { IndexPlanner.Term(plan: $0, test: builder.test($0)) }
+    planner = IndexPlanner(indexUse == .never ? [] : table.entity.fetchIndexPlans, terms, builder)
+    test = planner.test
   }
 }
 
@@ -55,12 +57,17 @@ extension TableQuery {
   ///   - limit: how many there are at most; nil means all. A small number makes the sort much cheaper.
   package func rows(sortedBy sorts: [SortPlan], offset: Int = 0, limit: Int? = nil) -> [RowID] {
     let wanted = limit.map { offset.addingReportingOverflow($0) }.map { $0.overflow ? Int.max : $0.partialValue }
-    guard let sort = RowSort(sorts, tables, table, indexUse) else {
+    guard let sort = RowSort(sorts, tables, table) else {
       return Array(rows().dropFirst(offset).prefix(limit ?? .max))
     }
     let sorted: [RowID]
     if let wanted, wanted <= RowSort.largestSelection {
-      sorted = sort.first(wanted, of: perGroup { ordinal, rows in sort.first(wanted, of: rows, inGroup: ordinal) })
+      sorted = sort.first(
+        wanted,
+        of: perGroup { ordinal, rows in
+          firstByIndex(wanted, sort, of: rows, inGroup: ordinal) ?? sort.first(wanted, of: rows, inGroup: ordinal)
+        }
+      )
     } else {
       sorted = sort.sorted(perGroup { ordinal, rows in sort.keys(of: rows, inGroup: ordinal) })
     }
@@ -81,14 +88,18 @@ extension TableQuery {
     let group = table.groups[ordinal]
     var rows = RowBitmap(liveRowsOf: group)
     for row in hiddenRows[ordinal] ?? [] where row < group.rowCount { rows.remove(row) }
-    var tester = GroupTester(
-      group,
+    var tester = tester(ofGroup: ordinal)
+    tester.apply(test, to: &rows)
+    return rows
+  }
+
+  func tester(ofGroup ordinal: Int) -> GroupTester {
+    GroupTester(
+      table.groups[ordinal],
       ordinal: ordinal,
       entityOrdinal: table.entity.ordinal,
       tables: tables,
       indexUse: indexUse
     )
-    tester.apply(test, to: &rows)
-    return rows
   }
 }

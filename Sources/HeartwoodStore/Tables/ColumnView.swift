@@ -78,9 +78,12 @@ package struct ColumnView: BitwiseCopyable {
     values.loadUnaligned(fromByteOffset: row &* 4, as: Float.self)
   }
 
-  package func unsafeDecimal(_ row: Int) -> Decimal {
-    values.loadUnaligned(fromByteOffset: row &* PackedDecimal.width, as: PackedDecimal.self).decimal ?? .nan
+  @inline(__always)
+  func unsafePackedDecimal(_ row: Int) -> PackedDecimal {
+    values.loadUnaligned(fromByteOffset: row &* PackedDecimal.width, as: PackedDecimal.self)
   }
+
+  package func unsafeDecimal(_ row: Int) -> Decimal { unsafePackedDecimal(row).decimal ?? .nan }
 
   @inlinable @inline(__always)
   package func unsafeUUID(_ row: Int) -> UUID {

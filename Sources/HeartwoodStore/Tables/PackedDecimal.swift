@@ -36,14 +36,21 @@ package struct PackedDecimal: BitwiseCopyable, Sendable {
     return !isZero || isNegative == 0
   }
 
+  /// The number without its sign, to be multiplied by 10 to the power of ``decimalExponent``.
+  var magnitude: UInt128 {
+    UInt128(significand.0) | UInt128(significand.1) << 32 | UInt128(significand.2) << 64
+      | UInt128(significand.3) << 96
+  }
+
+  var decimalExponent: Int16 { exponent }
+  var isBelowZero: Bool { isNegative != 0 }
+  var isNotANumber: Bool { isNaN != 0 }
+
   /// The number, or nil where the bytes stand for none.
   package var decimal: Decimal? {
     guard isNaN == 0 else { return isNaN == 1 ? .nan : nil }
     guard Self.exponents.contains(exponent), isNegative <= 1 else { return nil }
-    let words =
-      UInt128(significand.0) | UInt128(significand.1) << 32 | UInt128(significand.2) << 64
-      | UInt128(significand.3) << 96
-    return Decimal(string: String(words)).map {
+    return Decimal(string: String(magnitude)).map {
       Decimal(sign: isNegative == 1 ? .minus : .plus, exponent: Int(exponent), significand: $0)
     }
   }

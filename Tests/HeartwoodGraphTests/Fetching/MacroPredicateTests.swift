@@ -20,6 +20,11 @@ import Testing
       (#Predicate { $0.name.isEmpty }, "name == \"\""),
       (#Predicate { $0.friends.count > 2 }, "friends.@count > 2"),
       (#Predicate { $0.friends.isEmpty }, "friends.@count == 0"),
+      (#Predicate { $0.friends[0].name == "x" }, "friends[0].name == \"x\""),
+      (
+        #Predicate { $0.friends.filter { $0.name > "b" }.count > 1 },
+        "SUBQUERY(friends, $element1, $element1.name > \"b\").@count > 1"
+      ),
       (#Predicate { $0.mentor == nil }, "mentor == nil"),
       (#Predicate { $0.mentor?.name == "x" }, "mentor.name == \"x\""),
       (

@@ -48,6 +48,7 @@ struct QueryFixture {
     definitions[0].fetchIndexes = definitions[0].properties.compactMap { property in
       property.attribute.map { FetchIndexDescription(name: "by \($0.name)", properties: [$0.name]) }
     }
+    definitions[0].fetchIndexes += try Self.compoundIndexes()
     model = try ManagedObjectModel(entities: definitions)
     item = try #require(model.entity(named: "Item"))
     let store = UUID()
@@ -246,6 +247,9 @@ extension QueryFixture {
       let count = FetchExpression.keyPath(of: .key("tags"), [.collection(.count)])
       let number = FetchExpression.constant(.integer(Int64.random(in: 0...3, using: &generator)))
       return FetchComparison(count, generator.chance(oneIn: 2) ? .greaterThan : comparator, number)
+    }
+    if generator.chance(oneIn: 3) {
+      return FetchComparison(.key("tags"), .in, .aggregate((0..<3).map { _ in .value(id("tags")) }), modifier: modifier)
     }
     if generator.chance(oneIn: 2) {
       return FetchComparison(.key("tags"), comparator, .value(id("tags")), modifier: modifier)

@@ -44,6 +44,34 @@ import Testing
     }
   }
 
+  /// Indexes of several properties, of some records, and of relationships.
+  @Test(arguments: 0..<5)
+  func findsAndSortsByCompoundAndPartialIndexes(_ run: Int) throws {
+    var fixture = try QueryFixture(seed: .random(in: 0...UInt64.max), rowsPerGroup: [60, 64, 300, 7, 150][run])
+    let table = try #require(fixture.table)
+    var used: Set<String> = []
+    for _ in 0..<250 {
+      let (predicate, descriptors) = try fixture.indexedQuery()
+      let plan = try PredicateCompiler.compile(predicate, for: fixture.item, in: fixture.model)
+      let sorts = try descriptors.map { try SortPlan($0, for: fixture.item, in: fixture.model) }
+      let found = plainRows(fixture, table, plan)
+      let expected = plainSorted(fixture, found, sorts)
+      let (offset, limit) = (fixture.number(0...3), fixture.number(0...12))
+      for use in [IndexUse.never, .always, .automatic] {
+        let query = TableQuery(fixture.tables, table, where: plan, indexUse: use)
+        #expect(query.rows() == found, "\(predicate), indexes \(use)")
+        let page = query.rows(sortedBy: sorts, offset: offset, limit: limit)
+        #expect(
+          page == Array(expected.dropFirst(offset).prefix(limit)),
+          "\(predicate), \(descriptors), \(offset), \(limit), indexes \(use)"
+        )
+        let step = query.plan(sortedBy: sorts, offset: offset, limit: limit)
+        if let name = step.indexName { used.insert(name) }
+      }
+    }
+    #expect(try used.isSuperset(of: QueryFixture.compoundIndexes().map(\.name)))
+  }
+
   @Test func countsAndPagesWithoutACondition() throws {
     let fixture = try QueryFixture(seed: 1)
     let table = try #require(fixture.table)

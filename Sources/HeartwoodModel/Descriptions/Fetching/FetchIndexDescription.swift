@@ -63,21 +63,3 @@ public struct FetchIndexElementDescription: Sendable, Hashable {
     if case .property(let name) = subject { name } else { nil }
   }
 }
-
-extension FetchIndexDescription {
-  /// The property that the index begins with, where it has all objects in the order of that.
-  var leadingAttributeName: String? {
-    guard partialIndexPredicate == nil, let first = elements.first, first.collationType == .binary else { return nil }
-    return first.propertyName
-  }
-}
-
-extension AttributeDescription {
-  /// Whether a column of such values can be put in the order in which fetches compare them.
-  var isIndexable: Bool {
-    switch type {
-    case .integer16, .integer32, .integer64, .double, .float, .date, .string, .uuid: !isTransient
-    case .decimal, .boolean, .binary, .transformable, .uri: false
-    }
-  }
-}

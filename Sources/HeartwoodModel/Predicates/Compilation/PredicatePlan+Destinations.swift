@@ -35,34 +35,29 @@ extension PlanExpression {
 
 // MARK: What is read of a record
 
-/// Which properties of the tested object an expression reads.
-private enum OwnReading {
-  case nothing
-  case one(PlanProperty)
-  /// Several, or the object itself.
-  case more
+/// What a plan reads of the tested object.
+private struct OwnReading {
+  var properties: Set<PlanProperty> = []
+  /// Whether it reads the object itself.
+  var readsSelf = false
 
   func and(_ other: OwnReading) -> OwnReading {
-    switch (self, other) {
-    case (.nothing, _): other
-    case (_, .nothing): self
-    case (.one(let a), .one(let b)) where a == b: self
-    default: .more
-    }
+    OwnReading(properties: properties.union(other.properties), readsSelf: readsSelf || other.readsSelf)
   }
 }
 
 extension PlanExpression {
   /// The only property of the tested object that the expression reads; nil where it reads none, several, or the object itself.
   package var onlyProperty: PlanProperty? {
-    if case .one(let property) = ownReading { property } else { nil }
+    let reading = ownReading
+    return reading.properties.count == 1 && !reading.readsSelf ? reading.properties.first : nil
   }
 
   fileprivate var ownReading: OwnReading {
     switch self {
-    case .constant, .variable: return .nothing
-    case .subject: return .more
-    case .property(of: .subject, let property): return .one(property)
+    case .constant, .variable: return OwnReading()
+    case .subject: return OwnReading(readsSelf: true)
+    case .property(of: .subject, let property): return OwnReading(properties: [property])
     case .property(let base, _): return base.ownReading
     case .aggregate(let operands), .function(_, let operands): return Self.ownReading(operands)
     case .collection(_, let operand), .cast(let operand, _): return operand.ownReading
@@ -76,16 +71,22 @@ extension PlanExpression {
   }
 
   private static func ownReading(_ operands: [PlanExpression]) -> OwnReading {
-    operands.reduce(.nothing) { $0.and($1.ownReading) }
+    operands.reduce(OwnReading()) { $0.and($1.ownReading) }
   }
 }
 
 extension PlanPredicate {
+  /// The properties of the tested object that the predicate reads; nil where it reads the object itself.
+  package var ownProperties: Set<PlanProperty>? {
+    let reading = ownReading
+    return reading.readsSelf ? nil : reading.properties
+  }
+
   fileprivate var ownReading: OwnReading {
     switch self {
-    case .literal: .nothing
+    case .literal: OwnReading()
     case .not(let term): term.ownReading
-    case .and(let terms), .or(let terms): terms.reduce(.nothing) { $0.and($1.ownReading) }
+    case .and(let terms), .or(let terms): terms.reduce(OwnReading()) { $0.and($1.ownReading) }
     case .comparison(let comparison): comparison.left.ownReading.and(comparison.right.ownReading)
     }
   }

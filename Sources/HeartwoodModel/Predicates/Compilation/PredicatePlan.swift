@@ -1,5 +1,5 @@
 /// A predicate that has been checked against an entity: keys are ordinals, constants are computed, variables have places.
-package indirect enum PlanPredicate: Sendable {
+package indirect enum PlanPredicate: Sendable, Hashable {
   case literal(Bool)
   case not(PlanPredicate)
   case and([PlanPredicate])
@@ -8,7 +8,7 @@ package indirect enum PlanPredicate: Sendable {
 }
 
 /// A comparison whose sides fit its operator.
-package struct PlanComparison: Sendable {
+package struct PlanComparison: Sendable, Hashable {
   package let left: PlanExpression
   package let comparator: FetchComparison.Comparator
   package let right: PlanExpression
@@ -34,8 +34,24 @@ package struct PlanComparison: Sendable {
   }
 }
 
+extension PlanComparison {
+  // The pattern is made of the right side.
+  package static func == (left: PlanComparison, right: PlanComparison) -> Bool {
+    left.left == right.left && left.comparator == right.comparator && left.right == right.right
+      && left.modifier == right.modifier && left.options == right.options
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(left)
+    hasher.combine(comparator)
+    hasher.combine(right)
+    hasher.combine(modifier)
+    hasher.combine(options)
+  }
+}
+
 /// An expression that has been checked against an entity.
-package indirect enum PlanExpression: Sendable {
+package indirect enum PlanExpression: Sendable, Hashable {
   case constant(PlanValue)
   /// The object that is tested.
   case subject
@@ -53,7 +69,7 @@ package indirect enum PlanExpression: Sendable {
   case cast(PlanExpression, FetchExpression.CastType)
   case conditional(PlanPredicate, PlanExpression, PlanExpression)
 
-  package enum ElementIndex: Sendable {
+  package enum ElementIndex: Sendable, Hashable {
     case first, last
     case at(PlanExpression)
   }
@@ -68,6 +84,17 @@ package struct PlanProperty: Sendable, Hashable {
   package let isToMany: Bool
   /// The ordinal of the entity that a relationship leads to.
   package let destination: Int?
+}
+
+extension PlanPredicate {
+  /// The conditions that all have to hold; none where it holds always.
+  package var conjuncts: [PlanPredicate] {
+    switch self {
+    case .literal(true): []
+    case .and(let terms): terms.flatMap(\.conjuncts)
+    case .literal, .not, .or, .comparison: [self]
+    }
+  }
 }
 
 extension PlanExpression {

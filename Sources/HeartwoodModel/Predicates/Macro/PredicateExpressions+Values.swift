@@ -42,6 +42,12 @@ extension PredicateExpressions.KeyPath: MacroConvertible {
   }
 }
 
+extension PredicateExpressions.CollectionIndexSubscript: MacroConvertible {
+  func convert(_ conversion: inout MacroConversion) throws(FetchPredicateError) -> MacroConversion.Node {
+    .expression(.element(of: try conversion.expression(wrapped), .at(try conversion.expression(index))))
+  }
+}
+
 extension PredicateExpressions.Filter: MacroConvertible {
   func convert(_ conversion: inout MacroConversion) throws(FetchPredicateError) -> MacroConversion.Node {
     .expression(try conversion.subquery(sequence, variable.key, filter))

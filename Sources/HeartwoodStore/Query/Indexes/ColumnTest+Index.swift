@@ -12,33 +12,60 @@ extension ColumnTest {
 
   /// The same test, which looks into indexes where there are some.
   ///
-  /// - Parameter ordinals: the properties that have an index.
-  func indexed(_ ordinals: Set<Int>) -> ColumnTest {
+  /// - Parameter plans: indexes of all records, by the property that they begin with.
+  func indexed(_ plans: [Int: FetchIndexPlan]) -> ColumnTest {
     switch self {
-    case .not(let term): return .negated(term.indexed(ordinals))
-    case .and(let terms): return .all(terms.map { $0.indexed(ordinals) })
-    case .or(let terms): return .any(terms.map { $0.indexed(ordinals) })
+    case .not(let term): return .negated(term.indexed(plans))
+    case .and(let terms): return .all(terms.map { $0.indexed(plans) })
+    case .or(let terms): return .any(terms.map { $0.indexed(plans) })
     default:
-      guard let ordinal = indexableOrdinal, ordinals.contains(ordinal) else { return self }
-      return .indexed(ordinal, self)
+      guard let plan = indexableOrdinal.flatMap({ plans[$0] }) else { return self }
+      return .indexed(IndexAccess(plan: plan, tests: [[self]], membership: .literal(true), elementCount: 1), self)
     }
   }
 
   /// The property by whose order the rows that pass can be found; nil where that is not possible.
-  private var indexableOrdinal: Int? {
+  var indexableOrdinal: Int? {
     switch self {
-    case .isNull(let ordinal), .integers(let ordinal, _), .doubles(let ordinal, _): ordinal
+    case .isNull(let ordinal), .integers(let ordinal, _), .doubles(let ordinal, _), .decimals(let ordinal, _),
+      .boolean(let ordinal, _, _):
+      ordinal
     case .integerSet(let ordinal, let numbers): numbers.count <= Self.mostLookups ? ordinal : nil
     case .uuids(let ordinal, let uuids): uuids.count <= Self.mostLookups ? ordinal : nil
+    case .reference(let ordinal, let test): test.count <= Self.mostLookups ? ordinal : nil
     case .text(let ordinal, let test): test.isIndexable(mostLookups: Self.mostLookups) ? ordinal : nil
     default: nil
     }
   }
 
+  /// How many values let a row pass; nil where they are not single ones.
+  var pointCount: Int? {
+    switch self {
+    case .isNull: 1
+    case .integers(_, let range): range.lower == range.upper ? 1 : nil
+    case .doubles(_, let range): range.lower == range.upper ? 1 : nil
+    case .decimals(_, let range): range.isPoint ? 1 : nil
+    case .boolean(_, let whenTrue, let whenFalse): (whenTrue ? 1 : 0) + (whenFalse ? 1 : 0)
+    case .integerSet(_, let numbers): numbers.count
+    case .uuids(_, let uuids): uuids.count
+    case .reference(_, let test): test.count
+    case .text(_, let test): test.pointCount
+    default: nil
+    }
+  }
+
   /// The places of the rows that pass in the order of a column.
-  func places(in order: OrderedRows, _ view: ColumnView) -> [Range<Int>]? {
+  func places(in order: OrderedRows, _ column: Column, _ view: ColumnView) -> [Range<Int>]? {
     switch self {
     case .isNull: return [0..<order.nullCount]
+    case .boolean(_, let whenTrue, let whenFalse):
+      let middle = order.first(from: order.nullCount) { view.unsafeBoolean($0) }
+      return (whenFalse ? [order.nullCount..<middle] : []) + (whenTrue ? [middle..<order.rows.count] : [])
+    case .decimals(_, let range):
+      return [
+        order.places({ range.isBelow(view.unsafePackedDecimal($0)) }, { range.isAbove(view.unsafePackedDecimal($0)) })
+      ]
+    case .reference(_, let test): return test.places(in: order, column)
     case .integers(_, let range):
       return [order.places({ view.unsafeInteger($0) < range.lower }, { view.unsafeInteger($0) > range.upper })]
     case .integerSet(_, let numbers):
@@ -82,6 +109,15 @@ extension TextTest {
     }
   }
 
+  /// How many strings pass; nil where they are not told one by one.
+  fileprivate var pointCount: Int? {
+    switch condition {
+    case .equals: 1
+    case .isIn(let strings): strings.count
+    case .beginsWith, .order, .contains, .endsWith, .wildcards: nil
+    }
+  }
+
   fileprivate func places(in order: OrderedRows, _ view: ColumnView) -> [Range<Int>]? {
     switch condition {
     case .equals: return [Self.places(of: operand, in: order, view)]
@@ -121,17 +157,14 @@ extension GroupTester {
   /// From one row in so many on, testing all rows is faster than picking those of an index one by one.
   private static let scanFactor = 16
 
-  /// Keeps the rows that pass, found by the order of a column where that is worth it.
-  mutating func applyIndexed(_ ordinal: Int, _ test: ColumnTest, to rows: inout RowBitmap) {
-    guard indexUse != .never else { return apply(test, to: &rows) }
-    let column = group.columns[ordinal]
-    guard let order = column.order.rows(of: column, isNeeded: indexUse == .always),
-      let places = test.places(in: order, group.unsafeViews[ordinal])
-    else { return apply(test, to: &rows) }
-    let count = places.reduce(0) { $0 + $1.count }
-    if indexUse == .automatic, count * Self.scanFactor > group.rowCount { return apply(test, to: &rows) }
+  /// Keeps the rows that pass, found by an index where that is worth it.
+  mutating func applyIndexed(_ access: IndexAccess, _ test: ColumnTest, to rows: inout RowBitmap) {
+    guard indexUse != .never, let finding = find(access, isNeeded: indexUse == .always) else {
+      return apply(test, to: &rows)
+    }
+    if indexUse == .automatic, finding.count * Self.scanFactor > group.rowCount { return apply(test, to: &rows) }
     var found = rows.cleared
-    for place in places.joined() { found.insert(Int(order.rows[place])) }
+    for place in finding.places.joined() { found.insert(Int(finding.rows[place])) }
     rows.formIntersection { found.words[$0 / 64] }
   }
 }

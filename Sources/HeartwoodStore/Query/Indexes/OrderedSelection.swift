@@ -1,39 +1,67 @@
 import HeartwoodModel
 
-// The first rows of a sort by an index: they are walked in the order of the column until there are enough.
+// The first rows of a sort by an index: they are walked in its order until there are enough.
 
-extension RowSort {
-  /// The first `count` of the rows of a group and those that the first sort key leaves level with the last of them, in no order; nil
-  /// where there is no index or it does not help.
-  func firstByIndex(_ count: Int, of rows: RowBitmap, inGroup ordinal: Int) -> [Entry]? {
-    guard let property = indexedOrdinal, count > 0 else { return nil }
-    // The walk passes so many rows for each that is wanted as there are for each that passes.
-    let passing = rows.count
-    guard indexUse == .always || passing > count && passing * passing > count * rows.rowCount else { return nil }
-    let column = table.groups[ordinal].columns[property]
-    guard let order = column.order.rows(of: column, isNeeded: indexUse == .always) else { return nil }
-    let leads = terms[0].leads(ofGroup: ordinal, in: table)
-    let places = order.rows.indices
-    return terms[0].isAscending
-      ? walk(places, order, rows, leads, count, ordinal) : walk(places.reversed(), order, rows, leads, count, ordinal)
+extension TableQuery {
+  /// The index that has rows in the order of a sort.
+  func sortAccess(_ sort: RowSort) -> SortAccess? {
+    planner.sortAccess(sort.terms.map(\.columnOrdinal), sort.terms.map(\.isAscending))
   }
 
-  private func walk(
+  /// The first `count` of the rows of a group and those that the index leaves level with the last of them, in no order; nil where there
+  /// is no index or it does not help.
+  func firstByIndex(_ count: Int, _ sort: RowSort, of rows: RowBitmap, inGroup ordinal: Int) -> [RowSort.Entry]? {
+    guard count > 0, let access = sortAccess(sort) else { return nil }
+    let passing = rows.count
+    // The walk passes so many rows for each that is wanted as there are for each that passes.
+    func isWorth(_ walked: Int) -> Bool {
+      indexUse == .always || passing > count && passing * passing > count * walked
+    }
+    if access.access.tests.isEmpty, access.access.plan.conditions.isEmpty, !isWorth(rows.rowCount) { return nil }
+    var tester = tester(ofGroup: ordinal)
+    guard let finding = tester.find(access.access, isNeeded: indexUse == .always), finding.places.count <= 1,
+      isWorth(finding.count)
+    else { return nil }
+    let leads = sort.terms[0].leads(ofGroup: ordinal, in: table)
+    let walk = IndexWalk(finding, access, wanted: count)
+    let isForward = finding.indexed == nil ? sort.terms[0].isAscending : access.isForward
+    let places = finding.places.first ?? 0..<0
+    let entry = { (row: Int) in RowSort.Entry(lead: leads.lead(row), row: RowID(group: ordinal, row: row)) }
+    return isForward ? walk.entries(places, of: rows, entry) : walk.entries(places.reversed(), of: rows, entry)
+  }
+}
+
+/// A walk through rows in the order of an index.
+private struct IndexWalk {
+  private let finding: IndexFinding
+  private let elementCount: Int
+  private let wanted: Int
+
+  init(_ finding: IndexFinding, _ access: SortAccess, wanted: Int) {
+    self.finding = finding
+    self.elementCount = access.access.elementCount
+    self.wanted = wanted
+  }
+
+  func entries(
     _ places: some Sequence<Int>,
-    _ order: OrderedRows,
-    _ rows: RowBitmap,
-    _ leads: SortTerm.Leads,
-    _ count: Int,
-    _ ordinal: Int
-  ) -> [Entry] {
-    var entries: [Entry] = []
+    of rows: RowBitmap,
+    _ entry: (Int) -> RowSort.Entry
+  ) -> [RowSort.Entry] {
+    var entries: [RowSort.Entry] = []
+    var last = 0
     for place in places {
-      let row = Int(order.rows[place])
+      let row = Int(finding.rows[place])
       guard rows.contains(row) else { continue }
-      let entry = Entry(lead: leads.lead(row), row: RowID(group: ordinal, row: row))
-      if entries.count >= count, entry.lead != entries[entries.count - 1].lead { break }
-      entries.append(entry)
+      let next = entry(row)
+      if entries.count >= wanted, !areAlike(place, next, last, entries[entries.count - 1]) { break }
+      entries.append(next)
+      last = place
     }
     return entries
+  }
+
+  private func areAlike(_ place: Int, _ entry: RowSort.Entry, _ last: Int, _ lastEntry: RowSort.Entry) -> Bool {
+    finding.indexed?.areAlike(place, last, inFirst: elementCount) ?? (entry.lead == lastEntry.lead)
   }
 }

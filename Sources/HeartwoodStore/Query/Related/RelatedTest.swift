@@ -164,7 +164,7 @@ extension PlanExpression {
 }
 
 extension FetchComparison.Modifier {
-  fileprivate var quantifier: RelatedTest.Quantifier {
+  var quantifier: RelatedTest.Quantifier {
     switch self {
     case .direct: .one
     case .any: .any

@@ -76,11 +76,7 @@ struct FetchCommand: ParsableCommand {
     if having != nil, groupBy == nil, select == nil {
       throw ValidationError("--having chooses among groups: give --group-by or --select with it.")
     }
-    do {
-      _ = try request()
-    } catch let error as FetchPredicateError {
-      throw ValidationError(error.description)
-    }
+    _ = try request()
   }
 
   func run() throws {
@@ -96,17 +92,27 @@ struct FetchCommand: ParsableCommand {
 
   private func request() throws -> FetchRequest<ManagedObject> {
     var request = FetchRequest<ManagedObject>(entityName: entity, offset: offset, limit: limit)
-    request.predicate = try predicate.map { try FetchPredicate(format: $0) }
-    request.sortDescriptors = sort.map { ExpressionList.parts(of: $0).map(FetchSortDescriptor.init(argument:)) } ?? []
-    request.propertiesToFetch = try columns(select)
-    request.propertiesToGroupBy = try columns(groupBy)
-    request.havingPredicate = try having.map { try FetchPredicate(format: $0) }
+    request.predicate = try read(predicate, "--where") { try FetchPredicate(format: $0) }
+    request.sortDescriptors =
+      try sort.map { try ExpressionList.parts(of: $0).map(FetchSortDescriptor.init(argument:)) } ?? []
+    request.propertiesToFetch = try read(select, "--select", columns) ?? []
+    request.propertiesToGroupBy = try read(groupBy, "--group-by", columns) ?? []
+    request.havingPredicate = try read(having, "--having") { try FetchPredicate(format: $0) }
     request.returnsDistinctResults = distinct
     return request
   }
 
-  private func columns(_ list: String?) throws -> [ExpressionDescription] {
-    try list.map { try ExpressionList.parts(of: $0).map { try ExpressionDescription(format: $0) } } ?? []
+  /// What `text` says, or a mistake that names the option.
+  private func read<Value>(_ text: String?, _ option: String, _ parse: (String) throws -> Value) throws -> Value? {
+    do {
+      return try text.map(parse)
+    } catch let error as FetchPredicateError {
+      throw ValidationError("\(option): \(error.description)")
+    }
+  }
+
+  private func columns(_ list: String) throws -> [ExpressionDescription] {
+    try ExpressionList.parts(of: list).map { try ExpressionDescription(format: $0) }
   }
 
   private func writeRecords(_ tables: [NodeTable]) throws {
@@ -136,16 +142,22 @@ struct FetchCommand: ParsableCommand {
 
 extension FetchSortDescriptor {
   /// `key`, `key:desc`, `key:desc:cd`: what is known stands behind colons.
-  fileprivate init(argument: String) {
+  fileprivate init(argument: String) throws {
     self.init(argument)
     while let colon = keyPath.lastIndex(of: ":") {
-      switch keyPath[keyPath.index(after: colon)...] {
+      let ending = keyPath[keyPath.index(after: colon)...]
+      switch ending {
       case "asc": isAscending = true
       case "desc": isAscending = false
       case "c": comparison = .caseInsensitive
       case "cd": comparison = .caseAndDiacriticInsensitive
       case "l": comparison = .localizedStandard
-      default: return
+      // A colon may be that of a function.
+      case _ where ending.contains(where: { !$0.isLetter }): return
+      default:
+        throw ValidationError(
+          "--sort: “\(ending)” stands behind a key, and is none of asc and desc nor, for text, of c, cd and l."
+        )
       }
       keyPath = String(keyPath[..<colon])
     }

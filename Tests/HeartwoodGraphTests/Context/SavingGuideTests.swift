@@ -42,7 +42,6 @@ import Testing
     try #require(try faster.existingObject(with: doctor.objectID) as? Doctor).isOnCall = false
     try faster.save()
     doctor.isOnCall = false
-    var told = 0
     do {
       try context.save()
     } catch let error as PersistenceError where error.code == .saveConflict {
@@ -51,9 +50,8 @@ import Testing
         let snapshots = [conflict.cachedSnapshot, conflict.objectSnapshot, conflict.persistedSnapshot]
         print(conflict.objectID, snapshots.map { $0?.values ?? [] })
       }
-      told = error.context.mergeConflicts.count
     }
-    #expect(told == 1)
+    #expect(context.hasChanges)
     context.mergePolicy = MergePolicy { conflict in
       conflict.objectID.entity.name == "Draft" ? .takeObject : .mergePreferringStored
     }

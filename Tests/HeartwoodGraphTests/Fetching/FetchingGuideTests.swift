@@ -78,9 +78,6 @@ import Testing
         propertiesToUpdate: ["priority": try FetchExpression(format: "priority + 1"), "memo": "done"]
       )
     )
-    #expect(
-      try context.fetchRows(ToDo.self, ["memo"], where: ToDo.doneKey == true).map(\.values) == [[.string("done")]]
-    )
     try context.execute(BatchDeleteRequest(entityName: "ToDo", where: ToDo.doneKey == true))
     try context.execute(
       BatchInsertRequest(entityName: "ToDo") { row in

@@ -21,7 +21,7 @@ import Testing
       FetchIndexDescription(
         name: "partial",
         elements: [FetchIndexElementDescription(.property("note"))],
-        partialIndexPredicate: .literal(true)
+        partialIndexPredicate: .comparison(FetchComparison(.key("number"), .greaterThan, .constant(.integer(5))))
       ),
     ]
     model = try ManagedObjectModel(entities: [item])

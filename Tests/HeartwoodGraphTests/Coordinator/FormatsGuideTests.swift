@@ -25,4 +25,23 @@ import Testing
     #expect(coordinator.persistentStores[0].identifier == identifier)
     #expect(try context.count(entityName: "Tag") == 1)
   }
+
+  @Test func metadataOfAFileAreSet() throws {
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: ToDoStack.model(),
+      registry: .default,
+      fileSystem: InMemoryFileSystem()
+    )
+    let (url, options) = (URL(filePath: "/path/to/store.xml"), StoreOptions())
+    let store = try coordinator.addPersistentStore(type: .xml, at: url)
+    let context = ManagedObjectContext(coordinator)
+    _ = try context.insert(entityName: "Tag")
+    try context.save()
+    try coordinator.remove(store)
+    var metadata = try coordinator.metadataForPersistentStore(at: url, options: options)
+    metadata.userInfo["lastExport"] = .date(Date())
+    try coordinator.setMetadata(metadata, at: url, options: options)
+    let stored = try coordinator.metadataForPersistentStore(at: url)
+    #expect(stored.userInfo["lastExport"] != nil)
+  }
 }

@@ -84,7 +84,10 @@ enum Priority: Int16, AttributeValue {
   @Test(arguments: samples, TestStoreKind.allCases)
   func everyTypeIsReadAsWritten(_ sample: Sample, _ kind: TestStoreKind) throws {
     let context = try TestStack(kind).context()
-    try sample.check(try context.insert(Values.self), context)
+    let check = { try sample.check(try context.insert(Values.self), context) }
+    // Its decimal numbers are reals, which hold fewer digits.
+    guard kind == .sqlite, sample.type == .decimal else { return try check() }
+    #expect(persistenceError { try check() }?.code == .valueUnsupported)
   }
 
   @Test func aRawValueWithoutCaseIsNone() throws {

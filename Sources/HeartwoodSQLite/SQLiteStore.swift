@@ -66,7 +66,8 @@ extension SQLiteStore {
   /// The model that Heartwood, or else Core Data, has put into the file.
   public static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
     try SQLiteFile.inspect(atPath: file.path, options: options) { db in
-      try SQLiteMetadata.read(from: db, path: file.path).embeddedModel ?? SQLiteModelCache.model(in: db, path: file.path)
+      try SQLiteMetadata.read(from: db, path: file.path).embeddedModel
+        ?? SQLiteModelCache.model(in: db, path: file.path)
     }
   }
 

@@ -7,7 +7,9 @@ import ArgumentParser
     do {
       var command = try HeartwoodCommand.parseAsRoot()
       try command.run()
+      OpenedStores.close()
     } catch {
+      OpenedStores.close()
       Failure(error).exit()
     }
   }

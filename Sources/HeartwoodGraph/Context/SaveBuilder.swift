@@ -17,7 +17,10 @@ struct SaveBuilder {
     var builder = SaveBuilder(context)
     try builder.gather()
     for index in builder.saves.indices { try builder.build(index) }
-    for object in builder.saves.lazy.flatMap(\.deleted) { builder.validation.checkDeletion(of: object, in: context) }
+    // One whose record an older version of the store lacks is a conflict, and has no values that could deny anything.
+    for object in builder.saves.lazy.flatMap(\.deleted) where object.isFault || object.group != nil {
+      builder.validation.checkDeletion(of: object, in: context)
+    }
     try builder.validation.finish()
     if let failure = builder.failure { throw failure }
     return builder.saves

@@ -74,6 +74,7 @@ struct ColumnReader {
       if let number = Decimal(string: text) { return number }
     default:
       let text = sqlite3_column_text(statement, index).map { String(cString: $0) }
+      if text == StoredValue.noNumber { return .nan }
       if let number = text.flatMap({ Decimal(string: $0) }) { return number }
     }
     throw Fault("holds no decimal number")

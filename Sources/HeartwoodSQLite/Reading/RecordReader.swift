@@ -56,7 +56,8 @@ struct RecordReader {
 extension RecordReader {
   private var query: String {
     let names = ["Z_PK", "Z_OPT"] + columns.map(SQLiteName.quoted)
-    return "SELECT \(names.joined(separator: ", ")) FROM \(SQLiteName.quoted(mapping.tableName)) WHERE Z_ENT = \(mapping.number)"
+    return
+      "SELECT \(names.joined(separator: ", ")) FROM \(SQLiteName.quoted(mapping.tableName)) WHERE Z_ENT = \(mapping.number)"
       + " ORDER BY Z_PK"
   }
 
@@ -70,7 +71,9 @@ extension RecordReader {
     while true {
       let code = sqlite3_step(row)
       if code == SQLITE_DONE { break }
-      guard code == SQLITE_ROW else { throw DatabaseError(resultCode: ResultCode(rawValue: code), message: db.lastErrorMessage) }
+      guard code == SQLITE_ROW else {
+        throw DatabaseError(resultCode: ResultCode(rawValue: code), message: db.lastErrorMessage)
+      }
       if builder.isFull { groups.append(builder.sealed()) }
       let key = sqlite3_column_int64(row, 0)
       builder.beginRow(.integer(key), version: UInt64(clamping: max(1, sqlite3_column_int64(row, 1))))
@@ -147,7 +150,9 @@ struct EntityResolver {
       )
     }
     self.mapping = mapping
-    let members = schema.entities.compactMap(\.self).filter { $0.entity.isKind(of: destination) && !$0.entity.isAbstract }
+    let members = schema.entities.compactMap(\.self).filter {
+      $0.entity.isKind(of: destination) && !$0.entity.isAbstract
+    }
     ordinals = Dictionary(members.map { ($0.number, $0.entity.ordinal) }) { first, _ in first }
     isSingle = members.count == 1
   }

@@ -152,10 +152,23 @@ extension InsertStatement {
     case .int16, .int32, .int64: sqlite3_bind_int64(statement, index, view.unsafeInteger(row))
     case .double: sqlite3_bind_double(statement, index, view.unsafeDouble(row))
     case .float: sqlite3_bind_double(statement, index, Double(view.unsafeFloat(row)))
-    case .decimal: sqlite3_bind_double(statement, index, try value.real(view.unsafeDecimal(row)))
+    case .decimal: try bindDecimal(view.unsafeDecimal(row), index, value, statement)
     case .uuid: withUnsafeBytes(of: view.unsafeUUID(row).uuid) { Self.bindCopy($0, index, statement) }
     case .bytes: bindBytes(view.unsafeBytes(row), index, storage, statement)
     case .absent, .toOne, .toMany: sqlite3_bind_null(statement, index)
+    }
+  }
+
+  private func bindDecimal(
+    _ number: Decimal,
+    _ index: CInt,
+    _ value: StoredValue,
+    _ statement: SQLiteStatement
+  ) throws {
+    if number.isNaN {
+      sqlite3_bind_text(statement, index, StoredValue.noNumber, -1, Self.transient)
+    } else {
+      sqlite3_bind_double(statement, index, try value.real(number))
     }
   }
 

@@ -136,7 +136,9 @@ extension RecordWriter {
       let property = mapping.entity.properties[ordinal].name
       return [(place.column, try StoredValue(mapping.entity.name, property, path).value(value, place.storage))]
     case .toOne(let place):
-      guard case .toOne(let id) = value else { return [(place.column, nil)] + (place.entityColumn.map { [($0, nil)] } ?? []) }
+      guard case .toOne(let id) = value else {
+        return [(place.column, nil)] + (place.entityColumn.map { [($0, nil)] } ?? [])
+      }
       let number = try self.mapping(id.entity).number
       return [(place.column, try key(id.reference))] + (place.entityColumn.map { [($0, number)] } ?? [])
     default: return []

@@ -68,11 +68,14 @@ struct RelationshipWriter {
     let (own, other) = (SQLiteName.quoted(mapping.ownColumn), SQLiteName.quoted(mapping.otherColumn))
     for key in removed {
       try writer.execute("DELETE FROM \(table) WHERE \(own) = ? AND \(other) = ?", [owner, key])
-      if mapping.isReflexive { try writer.execute("DELETE FROM \(table) WHERE \(own) = ? AND \(other) = ?", [key, owner]) }
+      if mapping.isReflexive {
+        try writer.execute("DELETE FROM \(table) WHERE \(own) = ? AND \(other) = ?", [key, owner])
+      }
     }
     // The inverse writes the same pairs, and a relationship that is its own inverse has a pair once.
     let isThere = mapping.isReflexive ? " OR (\(own) = ?2 AND \(other) = ?1)" : ""
-    let insertion = "INSERT INTO \(table) (\(own), \(other)) SELECT ?1, ?2 WHERE NOT EXISTS"
+    let insertion =
+      "INSERT INTO \(table) (\(own), \(other)) SELECT ?1, ?2 WHERE NOT EXISTS"
       + " (SELECT 1 FROM \(table) WHERE (\(own) = ?1 AND \(other) = ?2)\(isThere))"
     for key in added { try writer.execute(insertion, [owner, key]) }
     guard let orderColumn = mapping.orderColumn else { return }

@@ -10,6 +10,9 @@ import HeartwoodStore
 
 /// Values of one attribute as SQLite keeps them.
 struct StoredValue {
+  /// How Core Data writes the decimal number that is none.
+  static let noNumber = "NaN"
+
   private let entity: String
   private let property: String
   private let path: String
@@ -31,7 +34,7 @@ struct StoredValue {
     case .double(let number): number
     case .float(let number): Double(number)
     case .date(let date): date.timeIntervalSinceReferenceDate
-    case .decimal(let number): try real(number)
+    case .decimal(let number): number.isNaN ? Self.noNumber : try real(number)
     case .string(let text): text
     case .uri(let uri): uri.absoluteString
     case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { Data($0) }

@@ -238,11 +238,14 @@ extension IncrementalStoreEngine {
         try withStoreErrors(.fileWriteFailed, Self.notNamed) { try storeReferences(count, for: entity) }
       }
     )
-    prepared.contents.metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
-    try CapabilityCheck(typeDescription).check(prepared.contents, path: path)
-    if before.hasUnsavedMetadata || prepared.contents.metadata != before.contents.metadata {
-      try store.saveMetadata(prepared.contents.metadata)
+    let isOfAnotherModel = setup.entities.contains {
+      before.contents.metadata.modelVersionHashes[$0.name] != $0.versionHash
     }
+    if isOfAnotherModel {
+      prepared.contents.metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
+    }
+    try CapabilityCheck(typeDescription).check(prepared.contents, path: path)
+    if before.hasUnsavedMetadata || isOfAnotherModel { try store.saveMetadata(prepared.contents.metadata) }
     if !changes.isEmpty { try store.save(ChangeSet(byColumn: prepared.columns), over: before.contents) }
     return prepared
   }

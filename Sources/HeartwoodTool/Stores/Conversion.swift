@@ -1,6 +1,5 @@
 import Heartwood
 import HeartwoodStore
-import Synchronization
 
 /// Writes all that one store keeps as another.
 struct Conversion {
@@ -56,18 +55,17 @@ struct Conversion {
     let opener = StoreOpener(model: opened.model.model, registry: registry, fileSystem: fileSystem)
     let request = StoreOpener.Request(type: type, path: destination.path, options: StoreOptions())
     let written = try opener.convert(opened.store, to: request, replacing: destination.isReplaced)
-    Self.openStores.withLock { $0 += [opened.store, written] }
+    OpenedStores.add(written)
     return written
   }
-
-  /// They are open until the process ends, when the system takes all their memory at once.
-  private static let openStores = Mutex<[PersistentStore]>([])
 
   /// Reads what was written and compares it with what was to be: the records of the source, under the names that they have now.
   private func verify(_ store: PersistentStore, _ opened: OpenStore, _ type: StoreType) throws {
     progress.begin(.verifying)
     let opener = StoreOpener(model: opened.model.model, registry: registry, fileSystem: POSIXFileSystem())
-    let written = try opener.open(.reading(destination.path, type)).engine.contents()
+    let reopened = try opener.open(.reading(destination.path, type))
+    OpenedStores.add(reopened)
+    let written = try reopened.engine.contents()
     guard let difference = ContentsComparison.firstDifference(try store.engine.contents(), written) else { return }
     throw ToolError("\(destination.path): What was written is not what was read: \(difference).")
   }

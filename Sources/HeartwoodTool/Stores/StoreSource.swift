@@ -39,6 +39,7 @@ struct StoreSource {
     let store = try StoreOpener(model: model.model, registry: registry, fileSystem: fileSystem).open(
       StoreOpener.Request(type: type, path: path, options: options)
     )
+    OpenedStores.add(store)
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
     return OpenStore(
       path: path,
@@ -61,7 +62,7 @@ struct StoreSource {
       registry: registry,
       fileSystem: fileSystem
     )
-    try coordinator.addPersistentStore(type: type, at: URL(filePath: path), options: options)
+    OpenedStores.add(try coordinator.addPersistentStore(type: type, at: URL(filePath: path), options: options))
     return ManagedObjectContext(coordinator)
   }
 

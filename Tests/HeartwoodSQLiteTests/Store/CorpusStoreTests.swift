@@ -68,7 +68,10 @@ struct CorpusStoreTests {
     }
     for mapping in schema.entities.compactMap(\.self) where !mapping.entity.isAbstract {
       let rows = try opened.query { db in
-        try Row.fetchAll(db, sql: "SELECT * FROM \"\(mapping.tableName)\" WHERE Z_ENT = \(mapping.number) ORDER BY Z_PK")
+        try Row.fetchAll(
+          db,
+          sql: "SELECT * FROM \"\(mapping.tableName)\" WHERE Z_ENT = \(mapping.number) ORDER BY Z_PK"
+        )
       }
       let nodes = Array(contents.nodes(of: mapping.entity))
       #expect(nodes.map(\.reference) == rows.map { .integer($0["Z_PK"]) })
@@ -85,7 +88,11 @@ struct CorpusStoreTests {
         #expect(Self.isSame(value, row[place.column], place.storage), "\(mapping.entity.name).\(property.name)")
       case .toOne(let place):
         let key: Int64? = row[place.column]
-        if case .toOne(let id) = value { #expect(id.reference == key.map { .integer($0) }) } else { #expect(key == nil) }
+        if case .toOne(let id) = value {
+          #expect(id.reference == key.map { .integer($0) })
+        } else {
+          #expect(key == nil)
+        }
       default: break
       }
     }
@@ -99,7 +106,9 @@ struct CorpusStoreTests {
     case .double(let number): Double.fromDatabaseValue(stored) == number
     case .float(let number): Double.fromDatabaseValue(stored).map(Float.init) == number
     case .date(let date): Double.fromDatabaseValue(stored) == date.timeIntervalSinceReferenceDate
-    case .decimal(let number): Double.fromDatabaseValue(stored).map { "\($0)" }.flatMap { Decimal(string: $0) } == number
+    case .decimal(let number) where number.isNaN: String.fromDatabaseValue(stored) == "NaN"
+    case .decimal(let number):
+      Double.fromDatabaseValue(stored).map { "\($0)" }.flatMap { Decimal(string: $0) } == number
     case .string(let text): String.fromDatabaseValue(stored) == text
     case .uri(let uri): String.fromDatabaseValue(stored) == uri.absoluteString
     case .uuid(let uuid): Data.fromDatabaseValue(stored) == withUnsafeBytes(of: uuid.uuid) { Data($0) }
@@ -194,16 +203,19 @@ struct CorpusStoreTests {
     let metadata: Data?
 
     init(_ db: Database, _ entity: EntityDescription, _ id: ManagedObjectID) throws {
-      guard case .integer(let key) = id.reference else { throw PersistenceError(.fileMalformed, "The key is no number.") }
+      guard case .integer(let key) = id.reference else {
+        throw PersistenceError(.fileMalformed, "The key is no number.")
+      }
       let table = "Z" + entity.rootEntity.name.uppercased()
       version = try Int64.fetchOne(db, sql: "SELECT Z_OPT FROM \(table) WHERE Z_PK = ?", arguments: [key]) ?? 0
       rowCount = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table)") ?? 0
       greatestRow = try Int64.fetchOne(db, sql: "SELECT max(Z_PK) FROM \(table)") ?? 0
-      greatestKey = try Int64.fetchOne(
-        db,
-        sql: "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = ?",
-        arguments: [entity.rootEntity.name]
-      ) ?? 0
+      greatestKey =
+        try Int64.fetchOne(
+          db,
+          sql: "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = ?",
+          arguments: [entity.rootEntity.name]
+        ) ?? 0
       integrity = try String.fetchOne(db, sql: "PRAGMA integrity_check")
       metadata = try Data.fetchOne(db, sql: "SELECT Z_PLIST FROM Z_METADATA")
     }

@@ -162,7 +162,9 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     try tag.setValue("blue", forKey: "name")
     try context.save()
     #expect(book.objectID.reference != album.objectID.reference, "both are in the table of the topmost entity")
-    let rows = try query { try Row.fetchAll($0, sql: "SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY ORDER BY Z_ENT") }
+    let rows = try query {
+      try Row.fetchAll($0, sql: "SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY ORDER BY Z_ENT")
+    }
     let greatest = Dictionary(uniqueKeysWithValues: rows.map { ($0["Z_NAME"] as String, $0["Z_MAX"] as Int) })
     #expect((greatest["Media"] ?? 0) >= 2 && (greatest["Tag"] ?? 0) >= 1)
     #expect(greatest["Book"] == 0, "the count is with the topmost entity")
@@ -175,6 +177,9 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     try context.save()
     try book.setValue(Decimal(string: "0.12345678901234567890123"), forKey: "price")
     #expect(code { try context.save() } == .valueUnsupported)
+    try book.setValue(Decimal.nan, forKey: "price")
+    try context.save()
+    #expect(try query { try String.fetchOne($0, sql: "SELECT ZPRICE FROM ZMEDIA") } == "NaN")
     try book.setValue(Decimal(string: "0.1"), forKey: "price")
     try context.save()
     #expect(try query { try Double.fetchOne($0, sql: "SELECT ZPRICE FROM ZMEDIA") } == 0.1)
@@ -185,7 +190,9 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     let text = "'; DROP TABLE ZTAG; --"
     _ = try insert("Tag", ["name": text], in: context)
     try context.save()
-    #expect(try objects("Tag", try self.context(), by: "name").map { try $0.value(forKey: "name") as? String } == [text])
+    #expect(
+      try objects("Tag", try self.context(), by: "name").map { try $0.value(forKey: "name") as? String } == [text]
+    )
   }
 
   // MARK: Several who use a file
@@ -198,7 +205,10 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     #expect(theirs.objectID == tag.objectID)
     try theirs.setValue("blue", forKey: "name")
     try other.save()
-    #expect(try one.fetch(FetchRequest<ManagedObject>(entityName: "Tag", where: try FetchPredicate(format: "name == 'blue'"))).count == 1)
+    #expect(
+      try one.fetch(FetchRequest<ManagedObject>(entityName: "Tag", where: try FetchPredicate(format: "name == 'blue'")))
+        .count == 1
+    )
     try tag.setValue("green", forKey: "name")
     #expect(code { try one.save() } == .saveConflict)
   }
@@ -299,6 +309,8 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     let tag = try #require(try objects("Tag", context, by: "name").first)
     try tag.setValue("blue", forKey: "name")
     try context.save()
-    #expect(try DatabaseQueue(path: copy.path).read { try String.fetchOne($0, sql: "SELECT ZNAME FROM ZTAG") } == "blue")
+    #expect(
+      try DatabaseQueue(path: copy.path).read { try String.fetchOne($0, sql: "SELECT ZNAME FROM ZTAG") } == "blue"
+    )
   }
 }

@@ -14,7 +14,7 @@ extension ReferenceContext: ReferenceSource {
     return record
   }
 
-  var allKeys: Set<Key> { Set(state.keys) }
+  var allKeys: Set<Key> { Set(state.present.keys) }
 
   func recordKeys(_ entity: EntityDescription) -> Set<Key> { fetch(entity) }
 

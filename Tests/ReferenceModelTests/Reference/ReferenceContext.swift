@@ -115,9 +115,12 @@ extension ReferenceContext {
   }
 
   /// Deletes an object, and leaves its relationships alone.
-  func markDeleted(_ key: Key) {
+  ///
+  /// - Parameter values: the values that it has then; nil for those that it has.
+  func markDeleted(_ key: Key, _ values: [String: ReferenceValue]? = nil) {
     guard var object = object(key), !object.isDeleted else { return }
     object.isDeleted = true
+    object.values = values ?? object.values
     entities[key] = object.entity
     objects[key] = object.isInserted ? nil : object
     if object.isInserted { vanished.insert(key) }

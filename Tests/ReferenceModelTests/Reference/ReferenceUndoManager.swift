@@ -1,7 +1,11 @@
 import HeartwoodModel
 
 /// All objects that there are to a context, and all their values.
-typealias ReferenceState = [Key: [String: ReferenceValue]]
+struct ReferenceState {
+  var present: [Key: [String: ReferenceValue]] = [:]
+  /// Those of the objects that are deleted: relationships that deny it do so again where a deletion is made again.
+  var deleted: [Key: [String: ReferenceValue]] = [:]
+}
 
 /// Takes back what happened by keeping everything as it was between any two events.
 struct ReferenceUndoManager {
@@ -16,7 +20,7 @@ struct ReferenceUndoManager {
 
   /// Ends an event.
   mutating func processPendingChanges(_ state: ReferenceState) {
-    guard state != current else { return }
+    guard state.present != current.present else { return }
     undoStates.append(current)
     redoStates = []
     current = state
@@ -30,10 +34,13 @@ struct ReferenceUndoManager {
   }
 
   private static func state(_ state: ReferenceState, without vanished: Set<Key>) -> ReferenceState {
-    let missing = vanished.subtracting(state.keys)
-    return state.mapValues { values in
-      values.mapValues { value in value.replacingKeys(by: value.keys.filter { !missing.contains($0) }) }
+    let missing = vanished.subtracting(state.present.keys)
+    func filtered(_ objects: [Key: [String: ReferenceValue]]) -> [Key: [String: ReferenceValue]] {
+      objects.mapValues { values in
+        values.mapValues { value in value.replacingKeys(by: value.keys.filter { !missing.contains($0) }) }
+      }
     }
+    return ReferenceState(present: filtered(state.present), deleted: filtered(state.deleted))
   }
 
   /// What is to be there after undoing; nil where there is nothing to undo.
@@ -56,9 +63,10 @@ struct ReferenceUndoManager {
 extension ReferenceContext {
   /// All there is, faults as the store has them.
   var state: ReferenceState {
-    var state: ReferenceState = [:]
+    var state = ReferenceState()
     for key in source.allKeys.union(objects.keys) {
-      if let object = object(key), !object.isDeleted { state[key] = object.values }
+      guard let object = object(key) else { continue }
+      if object.isDeleted { state.deleted[key] = object.values } else { state.present[key] = object.values }
     }
     return state
   }
@@ -79,13 +87,13 @@ extension ReferenceContext {
 
   /// Makes all objects what they are in `state`, those that are not there deleted ones.
   private func become(_ state: ReferenceState) {
-    state.keys.forEach(unearth)
-    for key in Set(state.keys).union(self.state.keys).union(deletedKeys) {
+    state.present.keys.forEach(unearth)
+    for key in Set(state.present.keys).union(self.state.present.keys).union(deletedKeys) {
       let base = objects[key]?.base ?? source.record(key)
-      if let values = state[key] {
+      if let values = state.present[key] {
         bringBack(key, base, values)
       } else if objects[key]?.isDeleted != true {
-        markDeleted(key)
+        markDeleted(key, state.deleted[key])
       }
     }
   }

@@ -1,0 +1,18 @@
+import HeartwoodStore
+import Synchronization
+
+/// The stores that the command has opened. They stay open until it ends, when the system takes all their memory at once.
+enum OpenedStores {
+  private static let all = Mutex<[PersistentStore]>([])
+
+  static func add(_ store: PersistentStore) {
+    all.withLock { $0.append(store) }
+  }
+
+  /// Closes incremental stores, so that no file is left beside theirs. Others have nothing to close.
+  static func close() {
+    for store in all.withLock({ $0 }) where store.capabilities.kind == .incremental {
+      _ = store.engine.close(unlessSavedSince: nil)
+    }
+  }
+}

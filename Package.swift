@@ -142,7 +142,8 @@ let package = Package(
     .testTarget(
       name: "HeartwoodSQLiteTests",
       dependencies: [
-        "Heartwood", "HeartwoodSQLite", "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting", "CZlib",
+        "Heartwood", "HeartwoodSQLite", "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting",
+        "CZlib",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: settings

@@ -80,8 +80,11 @@ extension SQLiteStore {
     }
   }
 
-  /// Brings the write-ahead log into the file.
+  /// Brings the write-ahead log into the file, where there is one.
   public static func gatherSideFiles(ofStoreAt path: String) throws {
+    let fileSystem = POSIXFileSystem()
+    let resolved = try fileSystem.resolvingSymbolicLinks(inPath: path)
+    guard try fileSystem.status(atPath: resolved + "-wal") != nil else { return }
     let file = try SQLiteFile.open(atPath: path)
     let isBusy = try file.withoutTransaction { db in
       try Bool.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)") ?? false

@@ -107,7 +107,7 @@ extension RecordWriter {
     let mapping = try mapping(update.objectID.entity)
     let key = try key(update.objectID.reference)
     var columns = ["Z_OPT = ?"]
-    var values: [(any DatabaseValueConvertible)?] = [Int64(clamping: update.baseVersion) + 1]
+    var values: [(any DatabaseValueConvertible)?] = [Int64(clamping: update.baseVersion &+ 1)]
     for (ordinal, value) in update.values {
       for (column, value) in try columnValues(value, ordinal, mapping) {
         columns.append("\(SQLiteName.quoted(column)) = ?")

@@ -185,6 +185,18 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     #expect(try query { try Double.fetchOne($0, sql: "SELECT ZPRICE FROM ZMEDIA") } == 0.1)
   }
 
+  @Test func theGreatestVersionIsNoTrap() throws {
+    let context = try insertedTag()
+    let coordinator = context.persistentStoreCoordinator
+    for store in coordinator.persistentStores { try coordinator.remove(store) }
+    try DatabaseQueue(path: url.path).write { try $0.execute(sql: "UPDATE ZTAG SET Z_OPT = ?", arguments: [Int64.max]) }
+    let again = try self.context()
+    let tag = try #require(try objects("Tag", again, by: "name").first)
+    try tag.setValue("blue", forKey: "name")
+    try again.save()
+    #expect(try query { try Int64.fetchOne($0, sql: "SELECT Z_OPT FROM ZTAG") } == .max)
+  }
+
   @Test func aHostileTextIsAValue() throws {
     let context = try context()
     let text = "'; DROP TABLE ZTAG; --"

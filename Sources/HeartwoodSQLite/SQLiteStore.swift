@@ -237,12 +237,7 @@ extension SQLiteStore {
   }
 
   func mapping(of entity: EntityDescription, _ db: Database) throws -> EntityMapping {
-    if let mapping = try schema(db).mapping(of: entity) { return mapping }
-    throw PersistenceError(
-      .entityUnknown,
-      "The store does not keep the entity.",
-      context: .init(path: path, storeType: .sqlite, entity: entity.name)
-    )
+    try schema(db).keptMapping(of: entity, path: path)
   }
 }
 

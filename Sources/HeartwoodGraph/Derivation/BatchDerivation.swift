@@ -19,7 +19,7 @@ struct BatchDerivation {
   private let before: StoreContents
   /// The records with the batch, and with what has been derived so far.
   private var after: StoreContents
-  private let applied: StoreContents.AppliedChanges
+  private let applied: AppliedChanges
   /// The rows whose time of writing is that of the batch, by entity ordinal.
   private var timedRows: [Int: Set<RowID>] = [:]
   /// What has been derived of records that there were before, by entity ordinal and group.

@@ -62,7 +62,7 @@ extension ManagedObject {
   /// The objects of a relationship that are still there.
   final func relatedObjects(_ ordinal: Int) -> [ManagedObject] {
     // A conversion may have given the records other names than the object has read.
-    managedObjectContext?.followConversions()
+    withBinding { binding in _ = binding.withContext { $0.followConversions() } }
     let ids = value(at: ordinal).objectIDs
     if ids.isEmpty { return [] }
     let context = usableContext

@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 import HeartwoodStore
 
 /// SQLite's errors as Heartwood's.
@@ -12,6 +13,12 @@ enum SQLiteFailure {
     }
     let (code, message) = meaning(failure)
     return PersistenceError(code, message, context: context, underlyingError: failure)
+  }
+
+  /// The error of a step that ended with `code`.
+  static func step(_ code: CInt, of statement: SQLiteStatement) -> DatabaseError {
+    let message = sqlite3_errmsg(sqlite3_db_handle(statement)).map { String(cString: $0) }
+    return DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
   }
 
   private static func meaning(_ error: DatabaseError) -> (PersistenceError.Code, String) {

@@ -68,12 +68,7 @@ extension RecordReader {
     let related = try toManies.map { (ordinal: $0.ordinal, keys: try RelatedKeys($0.query, db)) }
     let statement = try db.makeStatement(sql: query)
     let row = statement.sqliteStatement
-    while true {
-      let code = sqlite3_step(row)
-      if code == SQLITE_DONE { break }
-      guard code == SQLITE_ROW else {
-        throw DatabaseError(resultCode: ResultCode(rawValue: code), message: db.lastErrorMessage)
-      }
+    while try statement.nextRow() {
       if builder.isFull { groups.append(builder.sealed()) }
       let key = sqlite3_column_int64(row, 0)
       builder.beginRow(.integer(key), version: UInt64(clamping: max(1, sqlite3_column_int64(row, 1))))

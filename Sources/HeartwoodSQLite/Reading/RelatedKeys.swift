@@ -44,14 +44,12 @@ final class RelatedKeys {
 
   private let destination: EntityResolver
   private let statement: Statement
-  private let db: Database
   /// The row that the statement is at and that is no owner's yet.
   private var pending: (owner: Int64, member: Int64, number: Int?)?
 
   init(_ query: Query, _ db: Database) throws {
     destination = query.destination
     statement = try db.makeStatement(sql: query.text)
-    self.db = db
     try advance()
   }
 
@@ -68,17 +66,15 @@ final class RelatedKeys {
   }
 
   private func advance() throws {
-    let row = statement.sqliteStatement
-    let code = sqlite3_step(row)
-    switch code {
-    case SQLITE_ROW:
-      let isOfNone = sqlite3_column_type(row, 2) == SQLITE_NULL
-      pending = (
-        sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
-        isOfNone ? nil : Int(clamping: sqlite3_column_int64(row, 2))
-      )
-    case SQLITE_DONE: pending = nil
-    default: throw DatabaseError(resultCode: ResultCode(rawValue: code), message: db.lastErrorMessage)
+    guard try statement.nextRow() else {
+      pending = nil
+      return
     }
+    let row = statement.sqliteStatement
+    let isOfNone = sqlite3_column_type(row, 2) == SQLITE_NULL
+    pending = (
+      sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
+      isOfNone ? nil : Int(clamping: sqlite3_column_int64(row, 2))
+    )
   }
 }

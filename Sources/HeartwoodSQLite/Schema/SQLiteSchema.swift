@@ -54,6 +54,18 @@ package struct SQLiteSchema: Sendable {
     entities.indices.contains(entity.ordinal) ? entities[entity.ordinal] : nil
   }
 
+  /// Where an entity is kept. O(1).
+  ///
+  /// - Throws: ``PersistenceError/Code/entityUnknown`` where the store does not keep it.
+  func keptMapping(of entity: EntityDescription, path: String) throws(PersistenceError) -> EntityMapping {
+    if let mapping = mapping(of: entity) { return mapping }
+    throw PersistenceError(
+      .entityUnknown,
+      "The store does not keep the entity.",
+      context: .init(path: path, storeType: .sqlite, entity: entity.name)
+    )
+  }
+
   /// The entity of a number in the column `Z_ENT`. O(n).
   package func mapping(ofNumber number: Int) -> EntityMapping? {
     entities.lazy.compactMap(\.self).first { $0.number == number }

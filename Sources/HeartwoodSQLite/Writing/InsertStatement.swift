@@ -68,23 +68,24 @@ struct InsertStatement {
         for row in 0..<group.rowCount {
           try bind(row, of: group, raw)
           let code = sqlite3_step(raw)
-          guard code == SQLITE_DONE else { throw failure(code, db, group.references[row]) }
+          guard code == SQLITE_DONE else { throw failure(code, raw, group.references[row]) }
           sqlite3_reset(raw)
         }
       }
     }
   }
 
-  private func failure(_ code: CInt, _ db: Database, _ reference: ReferenceID) -> any Error {
+  private func failure(_ code: CInt, _ statement: SQLiteStatement, _ reference: ReferenceID) -> any Error {
+    let failure = SQLiteFailure.step(code, of: statement)
     if code & 0xFF == SQLITE_CONSTRAINT {
       return PersistenceError(
         .duplicateReference,
         "A row with the key \(reference.text) is in the table \(mapping.tableName) already, or a constraint of the file forbids it "
-          + "(\(db.lastErrorMessage ?? "")). Give the record a key of its own, or none.",
+          + "(\(failure.message ?? "")). Give the record a key of its own, or none.",
         context: .init(path: path, storeType: .sqlite, entity: mapping.entity.name)
       )
     }
-    return DatabaseError(resultCode: ResultCode(rawValue: code), message: db.lastErrorMessage)
+    return failure
   }
 }
 
@@ -92,14 +93,7 @@ struct InsertStatement {
 
 extension InsertStatement {
   private func bind(_ row: Int, of group: RowGroup, _ statement: SQLiteStatement) throws {
-    guard case .integer(let key) = group.references[row] else {
-      throw PersistenceError(
-        .capabilityMissing,
-        "SQLite calls records by numbers.",
-        context: .init(path: path, storeType: .sqlite, entity: mapping.entity.name)
-      )
-    }
-    sqlite3_bind_int64(statement, 1, key)
+    sqlite3_bind_int64(statement, 1, try SQLiteKey.key(group.references[row], path: path, entity: mapping.entity.name))
     sqlite3_bind_int64(statement, 2, Int64(mapping.number))
     sqlite3_bind_int64(statement, 3, Int64(clamping: group.versions[row]))
     for (place, source) in sources.enumerated() {

@@ -24,22 +24,12 @@ struct RecordWriter {
     for update in updates { try link(update) }
   }
 
-  func mapping(_ entity: EntityDescription) throws(PersistenceError) -> EntityMapping {
-    if let mapping = schema.mapping(of: entity) { return mapping }
-    throw PersistenceError(
-      .entityUnknown,
-      "The store does not keep the entity.",
-      context: .init(path: path, storeType: .sqlite, entity: entity.name)
-    )
+  private func mapping(_ entity: EntityDescription) throws(PersistenceError) -> EntityMapping {
+    try schema.keptMapping(of: entity, path: path)
   }
 
-  func key(_ reference: ReferenceID) throws(PersistenceError) -> Int64 {
-    if case .integer(let key) = reference { return key }
-    throw PersistenceError(
-      .capabilityMissing,
-      "SQLite calls records by numbers.",
-      context: .init(path: path, storeType: .sqlite)
-    )
+  private func key(_ reference: ReferenceID) throws(PersistenceError) -> Int64 {
+    try SQLiteKey.key(reference, path: path)
   }
 
   /// Runs a statement that is made once for all calls with the same text.

@@ -186,15 +186,18 @@ extension AtomicStoreEngine {
       let before = state.withLock { $0 }
       for table in before.contents.tables { try table.verify() }
       try before.contents.history?.verify()
-      let prepared = try prepare(changes, in: before.contents)
-      var after = prepared.contents
+      let applied = try apply(changes, to: before.contents)
+      let additions = try uniqueness.withLock { check throws(PersistenceError) in
+        try check.check(applied, before: before.contents)
+      }
+      var after = applied.contents
       after.metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
       if !changes.isEmpty {
-        try record(changes, prepared.insertedRows, origin, before: before.contents, in: &after)
+        try record(changes, applied.insertedRows, origin, before: before.contents, in: &after)
       }
       try write(&after, over: before)
-      uniqueness.withLock { $0.add(prepared.additions, to: after) }
-      return prepared.commit(number: saves.advance())
+      uniqueness.withLock { $0.add(additions, to: after) }
+      return applied.commit(number: saves.advance())
     }
   }
 
@@ -212,11 +215,10 @@ extension AtomicStoreEngine {
     }
   }
 
-  private func prepare(_ changes: ChangeSet, in contents: StoreContents) throws(PersistenceError) -> PreparedSave {
-    try PreparedSave(
+  private func apply(_ changes: ChangeSet, to contents: StoreContents) throws(PersistenceError) -> AppliedChanges {
+    try AppliedChanges(
       changes,
-      contents: contents,
-      uniqueness: uniqueness,
+      to: contents,
       contestedEntities: { references.withLock { $0.contestedEntities } },
       note: { ids in
         references.withLock { assigner in

@@ -14,18 +14,33 @@ extension IncrementalStoreEngine {
   ) throws -> IncrementalStoreEngine {
     try CapabilityCheck(storeClass.typeDescription).check(setup)
     try setup.checkKeeps(contents)
-    guard let path = setup.path else {
-      let store = try storeClass.init(setup)
-      let written = try write(contents, to: store, setup)
-      return try IncrementalStoreEngine(
-        store: store,
-        setup: setup,
-        fileSystem: fileSystem,
-        contents: written.contents,
-        isRead: true,
-        hasRenamedRecords: written.isRenamed
-      )
+    let store = try storeClass.init(setup)
+    let written: Written
+    if let path = setup.path {
+      written = try writeFile(at: path, of: storeClass, contents, setup, fileSystem, replacing: replacing)
+      _ = try store.connect()
+    } else {
+      written = try write(contents, to: store, setup)
     }
+    return try IncrementalStoreEngine(
+      store: store,
+      setup: setup,
+      fileSystem: fileSystem,
+      contents: written.contents,
+      isRead: true,
+      hasRenamedRecords: written.isRenamed
+    )
+  }
+
+  /// Writes a store's file beside its place, and moves it there.
+  private static func writeFile(
+    at path: String,
+    of storeClass: any IncrementalStore.Type,
+    _ contents: StoreContents,
+    _ setup: StoreSetup,
+    _ fileSystem: any FileSystem,
+    replacing: Bool
+  ) throws -> Written {
     try checkFree(path, fileSystem, replacing: replacing)
     let (directory, name) = PathParts.split(path)
     let temporary = PathParts.join(directory, TemporaryName.make(for: name))
@@ -44,16 +59,7 @@ extension IncrementalStoreEngine {
     }
     try fileSystem.moveFile(atPath: temporary, toPath: path, exclusively: !replacing)
     try fileSystem.synchronizeDirectory(ofPath: path)
-    let store = try storeClass.init(setup)
-    _ = try store.connect()
-    return try IncrementalStoreEngine(
-      store: store,
-      setup: setup,
-      fileSystem: fileSystem,
-      contents: written.contents,
-      isRead: true,
-      hasRenamedRecords: written.isRenamed
-    )
+    return written
   }
 
   /// What a new store has.
@@ -94,8 +100,8 @@ extension IncrementalStoreEngine {
     if isRenamed {
       written = try written.renamed { try store.newReferences(count: $0, for: $1) }
     }
-    let insertions = written.tables.filter { $0.count > 0 }.map { table in
-      InsertedRows(entity: table.entity, groups: table.liveGroups, hasGivenReferences: true)
+    let insertions = try written.tables.filter { $0.count > 0 }.map { table in
+      InsertedRows(entity: table.entity, groups: try table.liveGroups(), hasGivenReferences: true)
     }
     let changes = ChangeSet(byColumn: ColumnChanges(insertions: insertions, scopes: written.scopes))
     try store.saving { try store.save(changes, over: empty) }
@@ -118,22 +124,10 @@ extension StoreSetup {
 
 extension NodeTable {
   /// The records that have not been deleted, in groups without holes.
-  fileprivate var liveGroups: [RowGroup] {
+  fileprivate func liveGroups() throws(PersistenceError) -> [RowGroup] {
     if groups.allSatisfy({ $0.liveness == nil }) { return groups }
-    let builder = RowGroupBuilder(entity: entity)
-    var result: [RowGroup] = []
-    for group in groups {
-      for run in group.liveRuns {
-        var rest = run
-        while !rest.isEmpty {
-          if builder.isFull { result.append(builder.sealed()) }
-          let part = rest.prefix(RowID.rowsPerGroup - builder.rowCount)
-          builder.append(part, of: group)
-          rest = rest.dropFirst(part.count)
-        }
-      }
-    }
-    if builder.rowCount > 0 { result.append(builder.sealed()) }
-    return result
+    let builder = TableBuilder(entity: entity)
+    for group in groups { try builder.append(liveRowsOf: group) }
+    return builder.finish().groups
   }
 }

@@ -210,52 +210,59 @@ extension IncrementalStoreEngine {
   package func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoreCommit {
     try checkWritable(setup, typeDescription.type)
     return try using {
-      let (prepared, mark) = try store.saving {
+      let (applied, additions, mark) = try store.saving {
         try readIfNeeded()
         try renewIfNeeded()
         let before = state.withLock { $0 }
-        let prepared = try save(changes, over: before)
-        return (prepared, try store.changeMark())
+        let applied = try apply(changes, to: before.contents)
+        let additions = try uniqueness.withLock { check throws(PersistenceError) in
+          try check.check(applied, before: before.contents)
+        }
+        try write(applied, isEmpty: changes.isEmpty, over: before)
+        return (applied, additions, try store.changeMark())
       }
       state.withLock { state in
-        state.contents = prepared.contents
+        state.contents = applied.contents
         state.mark = mark
         state.hasUnsavedMetadata = false
       }
-      uniqueness.withLock { $0.add(prepared.additions, to: prepared.contents) }
-      return prepared.commit(number: saves.advance())
+      uniqueness.withLock { $0.add(additions, to: applied.contents) }
+      return applied.commit(number: saves.advance())
     }
   }
 
-  private func save(_ changes: ChangeSet, over before: State) throws -> PreparedSave {
-    var prepared = try PreparedSave(
+  /// Makes the changes in `contents`, with the model that the records are saved with.
+  private func apply(_ changes: ChangeSet, to contents: StoreContents) throws(PersistenceError) -> AppliedChanges {
+    var applied = try AppliedChanges(
       changes,
-      contents: before.contents,
-      uniqueness: uniqueness,
-      contestedEntities: { [] },
-      note: { _ in },
+      to: contents,
       newReferences: { count, entity throws(PersistenceError) in
         try withStoreErrors(.fileWriteFailed, Self.notNamed) { try storeReferences(count, for: entity) }
       }
     )
-    let isOfAnotherModel = setup.entities.contains {
-      before.contents.metadata.modelVersionHashes[$0.name] != $0.versionHash
+    let hashes = contents.metadata.modelVersionHashes
+    if setup.entities.contains(where: { hashes[$0.name] != $0.versionHash }) {
+      applied.contents.metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
     }
-    if isOfAnotherModel {
-      prepared.contents.metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
-    }
-    try CapabilityCheck(typeDescription).check(prepared.contents, path: path)
-    if before.hasUnsavedMetadata || isOfAnotherModel { try store.saveMetadata(prepared.contents.metadata) }
-    if !changes.isEmpty { try store.save(ChangeSet(byColumn: prepared.columns), over: before.contents) }
-    return prepared
+    return applied
+  }
+
+  private func write(_ applied: AppliedChanges, isEmpty: Bool, over before: State) throws {
+    let metadata = applied.contents.metadata
+    try CapabilityCheck(typeDescription).check(applied.contents, path: path)
+    if before.hasUnsavedMetadata || metadata != before.contents.metadata { try store.saveMetadata(metadata) }
+    if !isEmpty { try store.save(ChangeSet(byColumn: applied.columns), over: before.contents) }
   }
 
   package func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
     try checkWritable(setup, typeDescription.type)
     if !userInfo.isEmpty { try CapabilityCheck(typeDescription).checkUserMetadata(path: path) }
-    state.withLock { state in
-      if state.contents.metadata.userInfo != userInfo { state.hasUnsavedMetadata = true }
-      state.contents.metadata.userInfo = userInfo
+    // A save that is under way would put back the metadata that it began with.
+    usage.withLock { _ in
+      state.withLock { state in
+        if state.contents.metadata.userInfo != userInfo { state.hasUnsavedMetadata = true }
+        state.contents.metadata.userInfo = userInfo
+      }
     }
   }
 

@@ -16,23 +16,22 @@ struct UniquenessCheck: Sendable {
   }
 
   /// - Parameters:
+  ///   - applied: the changes and the records with them.
   ///   - before: the records without the changes.
-  ///   - application: the changes and the records with them.
   /// - Returns: what to ``add(_:to:)`` once the records are saved.
   /// - Throws: ``PersistenceError/Code/constraintConflict``.
   mutating func check(
-    _ changes: ColumnChanges,
-    before: StoreContents,
-    _ application: ChangeApplication
+    _ applied: AppliedChanges,
+    before: StoreContents
   ) throws(PersistenceError) -> Additions {
     var additions: Additions = [:]
     var conflicts: [ConstraintConflict] = []
     for (place, constraint) in constraints.enumerated() {
-      let rows = Self.changedRows(constraint, changes, application.insertedRows)
+      let rows = Self.changedRows(constraint, applied.columns, applied.insertedRows)
       if rows.isEmpty { continue }
       let index = indexes[place] ?? Self.index(constraint, of: before)
       indexes[place] = index
-      additions[place] = Self.check(rows, constraint, index, application.contents, &conflicts)
+      additions[place] = Self.check(rows, constraint, index, applied.contents, &conflicts)
     }
     if !conflicts.isEmpty { throw .constraintConflict(conflicts) }
     return additions

@@ -23,7 +23,7 @@ struct TestStack {
   let coordinator: PersistentStoreCoordinator
   let store: PersistentStore
   /// Where the file is of a store that is not on ``files``.
-  private let folder: TestFolder?
+  private let folder: ScratchFolder?
   static let url = URL(filePath: "/folder/library.heartwood")
 
   init(
@@ -33,7 +33,7 @@ struct TestStack {
   ) throws {
     self.files = files
     coordinator = try Self.coordinator(files)
-    folder = kind == .sqlite ? try TestFolder() : nil
+    folder = kind == .sqlite ? try ScratchFolder() : nil
     switch kind {
     case .inMemory: store = try coordinator.addPersistentStore(type: .inMemory, at: nil, options: options)
     case .binary: store = try coordinator.addPersistentStore(type: .binary, at: Self.url, options: options)
@@ -76,20 +76,6 @@ struct TestStack {
   }
 
   func context() -> ManagedObjectContext { ManagedObjectContext(coordinator) }
-}
-
-/// A folder on the disk that goes with the test.
-final class TestFolder: Sendable {
-  let url: URL
-
-  init() throws {
-    url = FileManager.default.temporaryDirectory.appending(path: "Heartwood-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-  }
-
-  deinit {
-    try? FileManager.default.removeItem(at: url)
-  }
 }
 
 extension ManagedObjectContext {

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import HeartwoodModel
 import HeartwoodStore
+import HeartwoodTesting
 import Testing
 
 @testable import HeartwoodSQLite

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import HeartwoodModel
+import HeartwoodTesting
 import Testing
 
 @testable import HeartwoodSQLite

@@ -3,6 +3,7 @@ import GRDB
 import Heartwood
 import HeartwoodModel
 import HeartwoodStore
+import HeartwoodTesting
 import Testing
 
 @testable import HeartwoodSQLite

@@ -1,6 +1,7 @@
 import Foundation
 import HeartwoodFormats
 import HeartwoodModel
+import HeartwoodTesting
 import Testing
 
 @testable import HeartwoodSQLite

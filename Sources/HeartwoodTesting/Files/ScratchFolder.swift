@@ -1,10 +1,14 @@
-import Foundation
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
 
 /// A folder for the files of one test, which goes with it.
-final class ScratchFolder: Sendable {
-  let url: URL
+package final class ScratchFolder: Sendable {
+  package let url: URL
 
-  init() throws {
+  package init() throws {
     url = FileManager.default.temporaryDirectory.appending(path: "Heartwood-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
   }
@@ -13,10 +17,10 @@ final class ScratchFolder: Sendable {
     try? FileManager.default.removeItem(at: url)
   }
 
-  func path(_ name: String) -> String { url.appending(path: name).path }
+  package func path(_ name: String) -> String { url.appending(path: name).path }
 
   /// The names of all files in it.
-  func names() throws -> [String] {
+  package func names() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
   }
 }

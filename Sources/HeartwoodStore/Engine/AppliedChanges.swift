@@ -1,34 +1,31 @@
-import HeartwoodModel
-import Synchronization
+package import HeartwoodModel
 
-/// What a save makes of a store's records: they have their names, fit those that others have saved, and are unique. Nothing is
-/// written yet.
-struct PreparedSave {
+/// What a change set makes of a store's records: new ones have their names, and all fit what others have saved. Nothing is written yet.
+package struct AppliedChanges: Sendable {
   /// All changes, with permanent references.
-  let columns: ColumnChanges
+  package let columns: ColumnChanges
   /// The permanent ids of the new records, by the ids that they came with.
-  let permanentIDs: [ManagedObjectID: ManagedObjectID]
+  package let permanentIDs: [ManagedObjectID: ManagedObjectID]
   /// The rows of the new records of each entity, by ordinal, in the order of the changes.
-  let insertedRows: [Int: RowRuns]
+  package let insertedRows: [Int: RowRuns]
   /// The records with the changes.
   var contents: StoreContents
-  /// What the check for uniqueness is to learn once the changes are saved.
-  let additions: UniquenessCheck.Additions
 }
 
-extension PreparedSave {
+extension AppliedChanges {
   /// - Parameters:
   ///   - contents: the records before the changes.
-  ///   - contestedEntities: the entities, by ordinal, of which records may have references that were given to others.
+  ///   - contestedEntities: the entities, by ordinal, of which records may have references that were given to others; asked for once the
+  ///     new records have their names.
   ///   - note: takes the references that records bring with them.
   ///   - newReferences: gives references to as many records of an entity as it is asked for.
-  /// - Throws: ``PersistenceError/Code/saveConflict``, ``PersistenceError/Code/constraintConflict``, or what is wrong with a change.
+  /// - Throws: ``PersistenceError/Code/saveConflict`` where a record has another version than its change was made on, or than is
+  ///   expected; or what is wrong with a change.
   init(
     _ changes: ChangeSet,
-    contents: StoreContents,
-    uniqueness: borrowing Mutex<UniquenessCheck>,
-    contestedEntities: () -> Set<Int>,
-    note: ([ManagedObjectID]) -> Void,
+    to contents: StoreContents,
+    contestedEntities: () -> Set<Int> = { [] },
+    note: ([ManagedObjectID]) -> Void = { _ in },
     newReferences: (Int, EntityDescription) throws(PersistenceError) -> ReferenceColumn
   ) throws(PersistenceError) {
     let resolution = try RecordResolution(
@@ -38,23 +35,19 @@ extension PreparedSave {
       note: note,
       newReferences: newReferences
     )
-    let columns = changes.byColumn.appending(resolution.columns)
+    columns = changes.byColumn.appending(resolution.columns)
     let application = try ChangeApplication(
       columns,
       contents: contents,
       conflicts: resolution.conflicts,
       contestedEntities: contestedEntities()
     )
-    additions = try uniqueness.withLock { check throws(PersistenceError) in
-      try check.check(columns, before: contents, application)
-    }
-    self.columns = columns
     permanentIDs = resolution.permanentIDs
     insertedRows = application.insertedRows
     self.contents = application.contents
   }
 
-  /// What the save tells once it is done.
+  /// What a save tells once it is done.
   func commit(number: UInt64) -> StoreCommit {
     StoreCommit(permanentIDs: permanentIDs, insertedRows: insertedRows, tables: contents.tables, number: number)
   }

@@ -83,15 +83,17 @@ struct BinaryPropertyList: Sendable {
   /// Where an object begins.
   @inline(__always)
   func offset(_ object: Int) throws(PropertyListFault) -> Int {
-    guard object >= 0, object < objectCount else {
-      throw PropertyListFault(offset: tableOffset, reason: "A reference leads to an object that is not there.")
-    }
+    guard object >= 0, object < objectCount else { throw missingObject }
     let place = tableOffset &+ object &* offsetWidth
     let offset = Self.number(base, at: place, width: offsetWidth)
     guard offset >= Self.headerLength, offset < tableOffset else {
       throw PropertyListFault(offset: place, reason: "The place of an object lies outside of the objects.")
     }
     return offset
+  }
+
+  var missingObject: PropertyListFault {
+    PropertyListFault(offset: tableOffset, reason: "A reference leads to an object that is not there.")
   }
 
   @inline(__always)

@@ -78,17 +78,19 @@ struct BinaryPropertyListReader: Sendable {
 
   func tables() throws -> [NodeTable] {
     let lists = try recordLists()
+    defer { list.slice.region.releaseResidentPages() }
     let allowance = RecordAllowance(
       max(Self.leastAllowance, list.slice.count.multipliedReportingOverflow(by: Self.expansion).partialValue)
     )
-    return try lists.map { place, records in
-      let ranges = stride(from: 0, to: records.count, by: RowID.rowsPerGroup).map {
-        $0..<min($0 + RowID.rowsPerGroup, records.count)
+    return try lists.map { place, array in
+      let count = try references(array).count
+      let ranges = stride(from: 0, to: count, by: RowID.rowsPerGroup).map {
+        $0..<min($0 + RowID.rowsPerGroup, count)
       }
       let entity = schema.entities[place]
       let groups = try Parallel.tryMap(ranges.count) { index in
         let reader = BinaryRecordReader(list, schema: schema, entity: entity, path: path, allowance: allowance)
-        return try reader.groups(records[ranges[index]])
+        return try reader.groups(try references(array), in: ranges[index])
       }
       guard groups.reduce(0, { $0 + $1.count }) <= RowID.maximumGroupCount else { throw tooMany(entity) }
       return NodeTable(entity: entity.description, groups: groups.flatMap(\.self))
@@ -103,8 +105,23 @@ struct BinaryPropertyListReader: Sendable {
     )
   }
 
-  /// The numbers of the records of each entity, by its place in the schema.
-  private func recordLists() throws(PersistenceError) -> [(place: Int, records: [Int])] {
+  /// The numbers of the objects in an array, which lie in the file.
+  private func references(_ array: Int) throws(PersistenceError) -> BinaryPropertyList.References {
+    do throws(PropertyListFault) {
+      guard case .array(let references) = try list.object(array) else {
+        throw PropertyListFault(
+          offset: try list.offset(array),
+          reason: "The records of an entity must be an array."
+        )
+      }
+      return references
+    } catch {
+      throw Self.error(error, path: path)
+    }
+  }
+
+  /// The array of the records of each entity, by the entity's place in the schema.
+  private func recordLists() throws(PersistenceError) -> [(place: Int, array: Int)] {
     do throws(PropertyListFault) {
       guard case .dictionary(let keys, let values) = try list.object(list.root) else { return [] }
       guard let records = try list.member(PropertyListFormat.recordsKey, of: keys, values) else { return [] }
@@ -124,9 +141,9 @@ struct BinaryPropertyListReader: Sendable {
   private func recordLists(
     _ names: BinaryPropertyList.References,
     _ arrays: BinaryPropertyList.References
-  ) throws(PropertyListFault) -> [(place: Int, records: [Int])] {
-    var lists: [(Int, [Int])] = []
-    var seen = SeenOffsets(count: list.slice.count)
+  ) throws(PropertyListFault) -> [(place: Int, array: Int)] {
+    var lists: [(Int, Int)] = []
+    var seen = SeenObjects(count: list.objectCount)
     for index in 0..<names.count {
       let offset = try list.offset(arrays[index])
       guard let name = try list.key(names[index]), let place = schema.place(ofEntity: name),
@@ -137,34 +154,35 @@ struct BinaryPropertyListReader: Sendable {
       guard case .array(let references) = try list.object(at: offset) else {
         throw PropertyListFault(offset: offset, reason: "The records of an entity must be an array.")
       }
-      var records: [Int] = []
-      records.reserveCapacity(references.count)
       for index in 0..<references.count {
-        let record = try list.offset(references[index])
+        let record = references[index]
+        guard record >= 0, record < list.objectCount else { throw list.missingObject }
         guard seen.insert(record) else {
-          throw PropertyListFault(offset: record, reason: "The same record stands in the file twice.")
+          throw PropertyListFault(
+            offset: try list.offset(record),
+            reason: "The same record stands in the file twice."
+          )
         }
-        records.append(record)
       }
-      lists.append((place, records))
+      lists.append((place, arrays[index]))
     }
     return lists
   }
 }
 
-/// Places that have been met: a bit for each byte of the file.
-private struct SeenOffsets {
+/// Objects that have been met: a bit for each object of the file.
+private struct SeenObjects {
   private var words: [UInt64]
 
   init(count: Int) {
     words = Array(repeating: 0, count: count / 64 + 1)
   }
 
-  /// False where the place has been met before.
-  mutating func insert(_ offset: Int) -> Bool {
-    let bit: UInt64 = 1 &<< UInt64(offset & 63)
-    defer { words[offset >> 6] |= bit }
-    return words[offset >> 6] & bit == 0
+  /// False where the object has been met before.
+  mutating func insert(_ number: Int) -> Bool {
+    let bit: UInt64 = 1 &<< UInt64(number & 63)
+    defer { words[number >> 6] |= bit }
+    return words[number >> 6] & bit == 0
   }
 }
 

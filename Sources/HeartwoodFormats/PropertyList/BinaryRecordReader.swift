@@ -21,6 +21,8 @@ final class BinaryRecordReader {
   private typealias Content = PropertyListSchema.Property.Content
   /// How many bytes are taken from the allowance at once.
   private static let portion = 1 << 20
+  /// After how many records the memory of the file that has been read is given back: one to three megabytes of small records.
+  private static let recordsInMemory = 1 << 14
 
   private let list: BinaryPropertyList
   private let schema: PropertyListSchema
@@ -50,14 +52,18 @@ final class BinaryRecordReader {
     ordinals = entity.properties.map(\.ordinal)
   }
 
-  /// - Parameter offsets: where the records begin in the file.
-  func groups(_ offsets: ArraySlice<Int>) throws(PersistenceError) -> [RowGroup] {
-    for offset in offsets {
+  /// Reads some of the records that an array lists.
+  func groups(
+    _ references: BinaryPropertyList.References,
+    in range: Range<Int>
+  ) throws(PersistenceError) -> [RowGroup] {
+    for index in range {
       do throws(PropertyListFault) {
-        try read(offset)
+        try read(try list.offset(references[index]))
       } catch {
         throw explained(error)
       }
+      if index & (Self.recordsInMemory - 1) == 0 { list.slice.region.releaseResidentPages() }
     }
     return records.finish()
   }

@@ -74,33 +74,52 @@ enum ExactDecimalText {
   /// The double next to a number of digits and perhaps a point, or nil where there are other bytes or too many digits: then another
   /// reader has to try.
   static func number(_ text: UnsafeRawBufferPointer) -> Double? {
-    let text = withoutTrailingZeros(text)
-    let isNegative = text.first == UInt8(ascii: "-")
+    var length = text.count
+    while length > 1, text[length &- 1] == UInt8(ascii: "0") { length &-= 1 }
+    guard let number = scanned(text, length) else { return nil }
+    // Without a point, the zeros at the end count.
+    guard number.hasPoint || length == text.count else { return scanned(text, text.count).flatMap(value) }
+    return value(number)
+  }
+
+  /// Digits, of which the last ``decimals`` stand behind the point.
+  private struct Scan {
     var digits = UInt128(0)
-    var (count, decimals, hasPoint) = (0, 0, false)
-    for byte in text.dropFirst(isNegative ? 1 : 0) {
-      if byte == UInt8(ascii: "."), !hasPoint {
-        hasPoint = true
+    var count = 0
+    var decimals = 0
+    var hasPoint = false
+    var isNegative = false
+  }
+
+  /// The digits in the first `length` bytes; nil where there are other bytes or too many digits.
+  @inline(__always)
+  private static func scanned(_ text: UnsafeRawBufferPointer, _ length: Int) -> Scan? {
+    var scan = Scan()
+    scan.isNegative = text.first == UInt8(ascii: "-")
+    var offset = scan.isNegative ? 1 : 0
+    while offset < length {
+      let byte = text[offset]
+      offset &+= 1
+      if byte == UInt8(ascii: "."), !scan.hasPoint {
+        scan.hasPoint = true
         continue
       }
       let digit = byte &- UInt8(ascii: "0")
       // 10^37 is below 2^123, which leaves room to shift.
-      guard digit <= 9, count < 37 else { return nil }
-      digits = digits &* 10 &+ UInt128(digit)
-      count += 1
-      decimals += hasPoint ? 1 : 0
+      guard digit <= 9, scan.count < 37 else { return nil }
+      scan.digits = scan.digits &* 10 &+ UInt128(digit)
+      scan.count &+= 1
+      scan.decimals &+= scan.hasPoint ? 1 : 0
     }
-    guard count > 0, decimals < powersOfFive.count else { return nil }
-    let magnitude =
-      decimals == 0 && digits >> 64 == 0 ? Double(UInt64(truncatingIfNeeded: digits)) : quotient(digits, decimals)
-    return isNegative ? -magnitude : magnitude
+    return scan
   }
 
-  private static func withoutTrailingZeros(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-    guard text.contains(UInt8(ascii: ".")) else { return text }
-    var count = text.count
-    while count > 1, text[count &- 1] == UInt8(ascii: "0") { count &-= 1 }
-    return UnsafeRawBufferPointer(rebasing: text[..<count])
+  private static func value(_ scan: Scan) -> Double? {
+    guard scan.count > 0, scan.decimals < powersOfFive.count else { return nil }
+    let isInteger = scan.decimals == 0 && scan.digits >> 64 == 0
+    let magnitude =
+      isInteger ? Double(UInt64(truncatingIfNeeded: scan.digits)) : quotient(scan.digits, scan.decimals)
+    return scan.isNegative ? -magnitude : magnitude
   }
 
   /// The double next to digits / 10^power.

@@ -1,14 +1,22 @@
 import HeartwoodModel
 import HeartwoodStore
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Puts the records of one entity together whose values come one by one, in any order, and not all of them.
 ///
 /// An unsafe place: the columns are reached without counting references to them. They live as long as the builder, which has them for good.
 final class RecordBuilder {
   let entity: EntityDescription
+  private let entityOrdinal: Int
   private let builder: RowGroupBuilder
   /// Those of ``builder``.
   private let columns: ContiguousArray<Unmanaged<ColumnBuilder>>
+  private let references: Unmanaged<ReferenceColumnBuilder>
   private var groups: [RowGroup] = []
   // Exclusivity is checked by eye: no method calls another's code while it changes one of these.
   /// How many records of the group are whole.
@@ -20,8 +28,10 @@ final class RecordBuilder {
 
   init(_ entity: EntityDescription) {
     self.entity = entity
+    entityOrdinal = entity.ordinal
     builder = RowGroupBuilder(entity: entity)
     columns = ContiguousArray(builder.columns.map { Unmanaged.passUnretained($0) })
+    references = Unmanaged.passUnretained(builder.references)
   }
 
   /// The column of a property, for as long as this lives.
@@ -55,7 +65,13 @@ final class RecordBuilder {
 
   @inline(__always)
   func setReference(_ reference: ReferenceID) {
-    builder.references.append(reference, entityOrdinal: entity.ordinal)
+    references._withUnsafeGuaranteedRef { $0.append(reference, entityOrdinal: entityOrdinal) }
+  }
+
+  /// The fast form of ``setReference(_:)`` for a UUID.
+  @inline(__always)
+  func setReference(uuid: uuid_t) {
+    references._withUnsafeGuaranteedRef { $0.append(uuid: uuid, entityOrdinal: entityOrdinal) }
   }
 
   /// Whether the record that is being read has a value of the property already.

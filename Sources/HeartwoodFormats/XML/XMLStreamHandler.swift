@@ -97,7 +97,7 @@ extension XMLStreamHandler {
         return fail("The text of an element has more than \(limits.textLength) bytes.")
       }
       text.append(bytes)
-    } else if !bytes.allSatisfy({ $0 <= UInt8(ascii: " ") }) {
+    } else if !bytes.isBlank {
       fail("There is text where only elements belong.")
     }
   }

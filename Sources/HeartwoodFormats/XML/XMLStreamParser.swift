@@ -3,6 +3,8 @@ import HeartwoodStore
 
 /// Reads an XML file in pieces and tells a handler what is in it, so that memory does not grow with the file.
 ///
+/// An unsafe place: the pieces are read into memory that is held while they are parsed, and all of it that is parsed has been read.
+///
 /// Nothing but the bytes of the file is read: no network, no document type, and a file that declares or uses entities of its own is
 /// refused. So a small file cannot grow into a large one.
 struct XMLStreamParser {
@@ -39,26 +41,28 @@ struct XMLStreamParser {
   }
 
   private func feed(_ context: xmlParserCtxtPtr, _ handler: XMLStreamHandler) throws(PersistenceError) {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunkSize, alignment: 1)
+    defer { buffer.deallocate() }
     var position = 0
     var pendingAttributes = 0
     while position < file.size {
-      let bytes = try file.bytes(from: position, count: Self.chunkSize)
-      guard !bytes.isEmpty else { throw cutShort }
-      position += bytes.count
+      let room = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(buffer.count, file.size - position)])
+      let count = try file.file.read(into: room, at: position)
+      guard count > 0 else { throw cutShort }
+      position += count
+      let bytes = UnsafeRawBufferPointer(rebasing: room[..<count])
       parse(bytes, isLast: false, context)
       if try isFinished(context, handler) { return }
       try checkPending(bytes, &pendingAttributes, context, handler)
     }
-    parse([], isLast: true, context)
+    parse(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true, context)
     if try isFinished(context, handler) { return }
   }
 
-  private func parse(_ bytes: [UInt8], isLast: Bool, _ context: xmlParserCtxtPtr) {
-    // The bytes are borrowed for the length of the call, which copies what it does not parse at once.
-    bytes.withUnsafeBytes { buffer in
-      let start = buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
-      _ = xmlParseChunk(context, start, Int32(truncatingIfNeeded: buffer.count), isLast ? 1 : 0)
-    }
+  /// The bytes are borrowed for the length of the call, which copies what it does not parse at once.
+  private func parse(_ bytes: UnsafeRawBufferPointer, isLast: Bool, _ context: xmlParserCtxtPtr) {
+    let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+    _ = xmlParseChunk(context, start, Int32(truncatingIfNeeded: bytes.count), isLast ? 1 : 0)
   }
 
   /// Whether the handler wants no more.
@@ -90,7 +94,7 @@ struct XMLStreamParser {
   ///
   /// - Parameter count: how many signs of attributes there have been since the tag became long.
   private func checkPending(
-    _ bytes: [UInt8],
+    _ bytes: UnsafeRawBufferPointer,
     _ count: inout Int,
     _ context: xmlParserCtxtPtr,
     _ handler: XMLStreamHandler

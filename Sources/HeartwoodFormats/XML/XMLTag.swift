@@ -42,29 +42,35 @@ struct XMLTag {
 }
 
 /// Names that a reader looks for, as the document's own pointers.
-struct XMLNames {
-  /// How many names there can be.
-  static let capacity = 16
-
-  /// The addresses of the names, and zeros behind them: a value that counts no references.
-  private var addresses = SIMD16<UInt>(repeating: 0)
+///
+/// An unsafe place: ``addresses`` is written in `init` only, has ``count`` elements, and is freed in `deinit`.
+final class XMLNames {
+  private let addresses: UnsafeMutablePointer<XMLTag.Name?>
   private let count: Int
 
-  /// The places of the names in the order of `names`, of which there are ``capacity`` at most.
+  /// The places of the names in the order of `names`.
   init(_ names: [String], _ context: xmlParserCtxtPtr) {
-    precondition(names.count <= Self.capacity, "A reader looks for \(Self.capacity) names at most.")
     count = names.count
+    addresses = .allocate(capacity: max(1, names.count))
     for (index, name) in names.enumerated() {
       // The dictionary keeps names of such lengths for as long as the document is read.
-      addresses[index] = UInt(bitPattern: xmlDictLookup(context.pointee.dict, name, Int32(name.utf8.count)))
+      (addresses + index).initialize(to: xmlDictLookup(context.pointee.dict, name, Int32(name.utf8.count)))
     }
+  }
+
+  deinit {
+    addresses.deinitialize(count: count)
+    addresses.deallocate()
   }
 
   /// The place of `name` among the names, or nil where it is none of them.
   @inline(__always)
   func index(of name: XMLTag.Name) -> Int? {
-    let address = UInt(bitPattern: name)
-    for index in 0..<count where addresses[index] == address { return index }
+    var index = 0
+    while index < count {
+      if addresses[index] == name { return index }
+      index &+= 1
+    }
     return nil
   }
 }

@@ -28,7 +28,7 @@ class XMLDatabaseHandler: XMLStreamHandler {
   }
 
   /// The names of a file's elements and attributes, the most frequent first.
-  enum Word: Int, CaseIterable {
+  enum Word: UInt8, CaseIterable {
     case attribute, name, type, relationship, destination, idrefs, object, id
     case database, databaseInfo, version, identifier, nextObjectID, metadata, plist
 
@@ -44,6 +44,8 @@ class XMLDatabaseHandler: XMLStreamHandler {
   // Exclusivity is checked by eye: no method calls another's code while it changes one of these.
   @exclusivity(unchecked) private var place = Place.document
   @exclusivity(unchecked) private var names: XMLNames?
+  /// ``names``, without counting references.
+  @exclusivity(unchecked) private var unsafeNames: Unmanaged<XMLNames>?
   private var list = PropertyListElements()
   private var identifier: UUID?
   private var nextObjectID: Int64?
@@ -51,13 +53,16 @@ class XMLDatabaseHandler: XMLStreamHandler {
 
   override func prepare(_ context: xmlParserCtxtPtr) {
     super.prepare(context)
-    names = XMLNames(Word.allCases.map(\.text), context)
+    let names = XMLNames(Word.allCases.map(\.text), context)
+    self.names = names
+    unsafeNames = Unmanaged.passUnretained(names)
     list.prepare(context)
   }
 
   @inline(__always)
   final func word(_ name: XMLTag.Name) -> Word? {
-    names?.index(of: name).flatMap { Word(rawValue: $0) }
+    guard let unsafeNames else { return nil }
+    return unsafeNames._withUnsafeGuaranteedRef { $0.index(of: name) }.flatMap { Word(rawValue: UInt8($0)) }
   }
 
   // MARK: For subclasses

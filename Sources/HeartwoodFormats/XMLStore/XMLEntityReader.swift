@@ -1,14 +1,6 @@
 import HeartwoodModel
 import HeartwoodStore
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
-
 /// Takes the records of one entity from a file, and finds their properties by name.
 ///
 /// An unsafe place: names are compared through pointers into memory that is written in `init` only and freed in `deinit`, and so are the
@@ -119,12 +111,11 @@ final class XMLEntityReader {
 
   // MARK: Records
 
-  /// Begins a record. False where there are more than a table holds.
-  func begin(_ reference: ReferenceID) -> Bool {
-    guard records.begin() else { return false }
-    records.setReference(reference)
+  /// Begins a record, whose reference comes next. False where there are more than a table holds.
+  @inline(__always)
+  func begin() -> Bool {
     next = 0
-    return true
+    return records.begin()
   }
 
   /// The property called `name` in the file's spelling, or nil where there is none. Fields come in the same order in most records, so the
@@ -150,15 +141,5 @@ final class XMLEntityReader {
 
   func finish() -> NodeTable {
     NodeTable(entity: entity, groups: records.finish())
-  }
-}
-
-extension UnsafeRawBufferPointer {
-  /// Whether both have the same bytes.
-  @inline(__always)
-  func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
-    guard count == other.count else { return false }
-    guard let base = baseAddress, let otherBase = other.baseAddress else { return true }
-    return memcmp(base, otherBase, count) == 0
   }
 }

@@ -102,11 +102,15 @@ final class XMLReader: XMLDatabaseHandler {
     let (type, id) = values(of: .type, .id, in: tag)
     guard let type, let id else { return fail("An object must have a type and an id.") }
     guard let reader = reader(type) else { return }
-    guard let reference = XMLReferenceText.reference(id) else {
-      return fail("The id of an object must be z and a number, u and a UUID, or s and a string.")
-    }
-    guard reader._withUnsafeGuaranteedRef({ $0.begin(reference) }) else {
+    guard reader._withUnsafeGuaranteedRef({ $0.begin() }) else {
       return fail("There are more records than an atomic store keeps.")
+    }
+    if let uuid = XMLReferenceText.uuid(id) {
+      reader._withUnsafeGuaranteedRef { $0.records.setReference(uuid: uuid) }
+    } else if let reference = XMLReferenceText.reference(id) {
+      reader._withUnsafeGuaranteedRef { $0.records.setReference(reference) }
+    } else {
+      return fail("The id of an object must be z and a number, u and a UUID, or s and a string.")
     }
     current = reader
   }

@@ -1,5 +1,13 @@
 import HeartwoodStore
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
 /// Strings as Core Data writes them into XML: `\u` and the four digits of a UTF-16 unit, its low byte first, for what cannot stand
 /// there; a backslash is doubled.
 ///
@@ -56,7 +64,8 @@ enum XMLTextEscapes {
   ///
   /// No escape is shorter than what it stands for: six bytes for a unit of at most three, twelve for a pair of four.
   static func remove(_ text: UnsafeMutableRawBufferPointer) -> Int? {
-    guard var read = text.firstIndex(of: backslash) else { return text.count }
+    guard let base = text.baseAddress, let first = memchr(base, Int32(backslash), text.count) else { return text.count }
+    var read = UnsafeRawPointer(first) - UnsafeRawPointer(base)
     var written = read
     while read < text.count {
       guard text[read] == backslash else {

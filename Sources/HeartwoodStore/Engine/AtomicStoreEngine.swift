@@ -51,6 +51,7 @@ package final class AtomicStoreEngine: StoreEngine {
 
   package var path: String? { state.withLock { $0.path } }
   package var metadata: StoreMetadata { state.withLock { $0.contents.metadata } }
+  package var tableByteCount: Int { state.withLock { $0.contents }.tables.reduce(0) { $0 + $1.byteCount } }
   package var scopes: [ObjectIDScope] { state.withLock { $0.contents.scopes } }
   /// The history, which may not have been verified.
   var currentHistory: StoreHistory? { state.withLock { $0.contents.history } }

@@ -47,6 +47,7 @@ package final class IncrementalStoreEngine: StoreEngine {
   package var path: String? { setup.path }
   package var metadata: StoreMetadata { state.withLock { $0.contents.metadata } }
   package var scopes: [ObjectIDScope] { state.withLock { $0.contents.scopes } }
+  package var tableByteCount: Int { state.withLock { $0.contents }.tables.reduce(0) { $0 + $1.byteCount } }
 }
 
 // MARK: Opening

@@ -58,6 +58,9 @@ package protocol StoreEngine: Sendable {
   /// Whether the user's part of the metadata was set since it was last written.
   var hasUnsavedMetadata: Bool { get }
 
+  /// How many bytes the records that are in memory take, as tables.
+  var tableByteCount: Int { get }
+
   /// What has become of the store's file since it was opened or saved.
   func fileState() throws(PersistenceError) -> StoreFileState
 

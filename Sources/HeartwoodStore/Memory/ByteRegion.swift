@@ -34,6 +34,14 @@ package final class ByteRegion: @unchecked Sendable {
 
   /// The bytes, valid as long as the region is.
   package var unsafeBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+
+  /// Gives back the memory of what has been read of a mapped file: whoever reads it again has the system bring it again. Bytes on the heap
+  /// stay where they are.
+  package func releaseResidentPages() {
+    // Nobody writes to a mapping, so what the system brings again is what the file has.
+    guard origin == .mapping, count > 0 else { return }
+    madvise(UnsafeMutableRawPointer(mutating: base), count, MADV_DONTNEED)
+  }
 }
 
 extension ByteRegion {

@@ -15,7 +15,14 @@ package final class GrowableBytes {
   @exclusivity(unchecked) private var capacity: Int
   /// How much the next bytes will probably need: as much as those that were sealed last.
   private var expectedCount = 0
-  @exclusivity(unchecked) package private(set) var count = 0
+  @exclusivity(unchecked) private var filled = 0
+
+  /// How many bytes there are. Computed, since other modules check exclusivity at each look at a stored property.
+  @inline(__always)
+  package private(set) var count: Int {
+    get { filled }
+    set { filled = newValue }
+  }
 
   package init(capacity: Int = 0) {
     self.capacity = max(capacity, 16)

@@ -100,10 +100,13 @@ extension TextTest {
 extension TextTest {
   /// Where fewer rows than one of this many are asked for, each is searched by itself.
   private static let sparseness = 6
+  /// A longer operand is looked for in each row by itself: most rows are too short to have it, and one that reaches into the next rows
+  /// would be compared again from row to row.
+  private static let longestSweptOperand = 64
 
   /// Searches for the operand in the bytes of all rows, one behind the other, and keeps the rows in which it is.
   private func sweep(_ rows: inout RowBitmap, _ view: ColumnView, _ scratch: inout [UInt8]) {
-    guard rows.count * Self.sparseness >= rows.rowCount else {
+    guard rows.count * Self.sparseness >= rows.rowCount, operand.count <= Self.longestSweptOperand else {
       var bytes = scratch
       rows.filter { row in !view.unsafeIsNull(row) && passes(view.unsafeBytes(row), &bytes) }
       scratch = bytes
@@ -117,7 +120,6 @@ extension TextTest {
         searcher.unsafeFirst(in: base, from: place, to: end)
       } body: { row, place, rowEnd in
         if place + operand.count <= rowEnd { found.insert(row) }
-        return place + operand.count <= rowEnd
       }
     }
     if !folding.isNone { sweepBeyondASCII(rows, view, base, all.range, &found, &scratch) }
@@ -139,7 +141,6 @@ extension TextTest {
       ASCIIScan.unsafeFirstBeyond(in: base, from: place, to: end)
     } body: { row, _, _ in
       if rows.contains(row), !matches.contains(row), passes(view.unsafeBytes(row), &bytes) { matches.insert(row) }
-      return true
     }
     (found, scratch) = (matches, bytes)
   }
@@ -154,18 +155,18 @@ extension ColumnView {
     return (start, 0..<(end - start + unsafeBytes(rowCount - 1).count))
   }
 
-  /// Calls `body` with the rows in which `find` finds something, in order.
+  /// Calls `body` with the rows in which `find` finds something, in order, each once: with the first place.
   ///
   /// - Parameters:
   ///   - range: the bytes of all rows, counted from the first one's beginning.
   ///   - find: the next place from one on; nil where there is none.
-  ///   - body: gets the row, the place, and where the row ends; tells whether to go on with the next row, or behind the place.
+  ///   - body: gets the row, the place, and where the row ends.
   @inline(__always)
   func unsafeForEachRow(
     _ rowCount: Int,
     from range: Range<Int>,
     find: (_ place: Int, _ end: Int) -> Int?,
-    body: (_ row: Int, _ place: Int, _ rowEnd: Int) -> Bool
+    body: (_ row: Int, _ place: Int, _ rowEnd: Int) -> Void
   ) {
     guard rowCount > 0, let base = unsafeBytes(0).baseAddress else { return }
     var row = 0
@@ -177,7 +178,8 @@ extension ColumnView {
     while let next = find(place, range.upperBound) {
       while row < rowCount - 1, end(row) <= next { row &+= 1 }
       let rowEnd = end(row)
-      place = body(row, next, rowEnd) ? rowEnd : next &+ 1
+      body(row, next, rowEnd)
+      place = rowEnd
     }
   }
 }

@@ -63,6 +63,12 @@ extension PersistentStore {
   /// Whether ``setUserInfo(_:)`` has set something that no save has written yet.
   public var hasUnsavedMetadata: Bool { engine.hasUnsavedMetadata }
 
+  /// How many bytes the records take in memory that the store has read, as the tables that they are kept in.
+  ///
+  /// Bytes of a mapped file count, whether they have been looked at or not. Indexes and registered objects come on top.
+  /// O(records / 65,536).
+  public var recordByteCount: Int { engine.tableByteCount }
+
   /// What has become of the store's file since the store was opened or last saved. It asks the file system, and reads no file.
   public func fileState() throws(PersistenceError) -> StoreFileState { try engine.fileState() }
 }

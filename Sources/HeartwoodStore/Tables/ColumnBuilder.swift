@@ -12,7 +12,7 @@ package import HeartwoodModel
 package final class ColumnBuilder {
   package let kind: ColumnKind
   // Exclusivity is checked by eye: no method calls another's code while it changes one of these.
-  @exclusivity(unchecked) package internal(set) var rowCount = 0
+  @exclusivity(unchecked) private var rows = 0
   @exclusivity(unchecked) private var validity: GrowableBits?
   @exclusivity(unchecked) var bits = GrowableBits()
   let offsets = GrowableBytes()
@@ -21,6 +21,13 @@ package final class ColumnBuilder {
 
   package init(kind: ColumnKind) {
     self.kind = kind
+  }
+
+  /// How many rows there are. Computed, since other modules check exclusivity at each look at a stored property.
+  @inline(__always)
+  package internal(set) var rowCount: Int {
+    get { rows }
+    set { rows = newValue }
   }
 
   /// How many bytes the values take, to end a group before its offsets overflow.

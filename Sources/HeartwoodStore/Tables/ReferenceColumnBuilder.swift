@@ -15,9 +15,16 @@ package final class ReferenceColumnBuilder {
   private let offsets = GrowableBytes()
   @exclusivity(unchecked) private var entities: ReferenceColumn.Entities?
   private let entityOrdinals = GrowableBytes()
-  @exclusivity(unchecked) package private(set) var count = 0
+  @exclusivity(unchecked) private var references = 0
 
   package init() {}
+
+  /// How many references there are. Computed, since other modules check exclusivity at each look at a stored property.
+  @inline(__always)
+  package private(set) var count: Int {
+    get { references }
+    set { references = newValue }
+  }
 
   /// How many bytes the names take, to end a group before its offsets overflow.
   package var byteCount: Int { values.count }

@@ -12,19 +12,27 @@ package struct CaseReport: Codable, Sendable {
   package var details: [String: Double]?
   /// By how many bytes the process's own memory, not that of mapped files, has grown for each row.
   package var bytesPerRow: Double?
+  /// How many bytes the records take as tables.
+  package var tableBytes: Int?
+  /// By how many bytes at most the process's memory has grown, mapped files included.
+  package var growth: Int?
 
   package init(
     seconds: Double,
     rows: Int,
     checksum: UInt64? = nil,
     details: [String: Double]? = nil,
-    bytesPerRow: Double? = nil
+    bytesPerRow: Double? = nil,
+    tableBytes: Int? = nil,
+    growth: Int? = nil
   ) {
     self.seconds = seconds
     self.rows = rows
     self.checksum = checksum
     self.details = details
     self.bytesPerRow = bytesPerRow
+    self.tableBytes = tableBytes
+    self.growth = growth
   }
 }
 

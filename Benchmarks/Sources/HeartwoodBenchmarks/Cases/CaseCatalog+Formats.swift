@@ -87,6 +87,32 @@ extension CaseCatalog {
     )
   }
 
+  // MARK: Memory
+
+  /// Opening a file, or saving our binary file as another type.
+  func memoryCase(_ fileExtension: String, _ direction: MemoryPoint.Direction) throws -> BenchmarkCase {
+    let name = "memory-\(fileExtension)-\(direction.rawValue)"
+    switch direction {
+    case .read:
+      let command = [workspace.programs.cases, "load", try data.store(fileExtension)]
+      return BenchmarkCase(
+        name: name,
+        title: "open a file",
+        ours: Contestant("Heartwood", .reported, command),
+        expected: .init(rows: data.rows, checksum: data.checksum)
+      )
+    case .save:
+      let destination = workspace.scratch("memory.\(fileExtension)")
+      let command = [workspace.programs.cases, "save-as", try data.binary(), destination]
+      return BenchmarkCase(
+        name: name,
+        title: "save as a type",
+        ours: Contestant("Heartwood", .reported, command) { Workspace.remove(destination) },
+        expected: .init(rows: data.rows)
+      )
+    }
+  }
+
   // MARK: Every type to every other
 
   /// The file name extensions of the types that have files.

@@ -34,13 +34,17 @@ struct CaseCatalog {
   static let growth = "growth"
   /// The name of the table of conversions between all types.
   static let pairs = "pairs"
+  /// The name of the table of what reading and saving take of memory.
+  static let memory = "memory"
+
+  private static let tables = [growth, pairs, memory]
 
   /// The cases called `names`, or all where there are none.
   func entries(named names: [String]) throws -> [Entry] {
     if names.isEmpty { return entries }
-    return try names.filter { $0 != Self.growth && $0 != Self.pairs }.map { name in
+    return try names.filter { !Self.tables.contains($0) }.map { name in
       if let entry = entries.first(where: { $0.name == name }) { return entry }
-      let known = (entries.map(\.name) + [Self.growth, Self.pairs]).joined(separator: ", ")
+      let known = (entries.map(\.name) + Self.tables).joined(separator: ", ")
       throw BenchmarkError("There is no case \(name). There are \(known).")
     }
   }

@@ -38,17 +38,23 @@ struct RunCommand: ParsableCommand {
     if names.isEmpty || names.contains(CaseCatalog.pairs) {
       pairs = try ConversionPair.measureAll(rows: rows, runs: runs, in: workspace)
     }
+    var memory: [MemoryPoint] = []
+    if names.isEmpty || names.contains(CaseCatalog.memory) {
+      memory = try MemoryPoint.measureAll(rows: rows, runs: runs, in: workspace)
+    }
     let report = Report(
       machine: machine,
       rows: rows,
       runs: runs,
       comparisons: comparisons,
       growth: growth,
-      pairs: pairs
+      pairs: pairs,
+      memory: memory
     )
     print(report.text)
     if let markdown { try report.markdown.write(toFile: markdown, atomically: true, encoding: .utf8) }
-    if strict, comparisons.contains(where: { $0.meetsGoal == false }) { throw ExitCode.failure }
+    let isMissed = comparisons.contains { $0.meetsGoal == false } || memory.contains { !$0.meetsGoal }
+    if strict, isMissed { throw ExitCode.failure }
   }
 }
 

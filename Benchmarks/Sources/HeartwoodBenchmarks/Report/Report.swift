@@ -6,6 +6,7 @@ struct Report {
   let comparisons: [Comparison]
   let growth: [GrowthPoint]
   let pairs: [ConversionPair]
+  let memory: [MemoryPoint]
 
   var text: String {
     sections(heading: { $0 + "\n" + String(repeating: "-", count: $0.count) }, table: \.text)
@@ -23,6 +24,7 @@ struct Report {
     }
     if !growth.isEmpty { parts += [heading("Growth"), table(growthTable)] }
     if !pairs.isEmpty { parts += [heading("From every type to every other, \(rows) rows"), table(pairTable)] }
+    if !memory.isEmpty { parts += [heading("Memory beside the program itself, \(rows) rows"), table(memoryTable)] }
     return parts.joined(separator: "\n\n") + "\n"
   }
 
@@ -73,6 +75,18 @@ extension Report {
     for pair in pairs {
       table.rows.append([
         pair.from, pair.to, Figures.spread(pair.series.seconds), Figures.megabytes(pair.series.peakBytes),
+      ])
+    }
+    return table
+  }
+
+  private var memoryTable: Table {
+    var table = Table(["type", "direction", "tables", "buffers", "growth", "ratio", "goal", "met"])
+    for point in memory {
+      table.rows.append([
+        point.fileExtension, point.direction.rawValue, Figures.megabytes(point.tableBytes),
+        Figures.megabytes(point.bufferBytes), Figures.megabytes(point.growth), Figures.ratio(point.ratio),
+        "≤ \(MemoryPoint.goal)", point.meetsGoal ? "yes" : "no",
       ])
     }
     return table

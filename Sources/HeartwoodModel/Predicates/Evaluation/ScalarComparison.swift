@@ -97,15 +97,7 @@ extension ScalarComparison {
       return (pattern ?? PlanPattern(part, comparator, folding: folding))?.matches(text) ?? false
     case .beginsWith: return folding.folded(text).starts(with: folding.folded(part))
     case .endsWith: return folding.folded(text).reversed().starts(with: folding.folded(part).reversed())
-    default: return folding.folded(text).contains(sequence: folding.folded(part))
+    default: return ByteSearcher(folding.folded(part)).isFound(in: folding.folded(text))
     }
-  }
-}
-
-extension [UInt8] {
-  /// Whether `part` is somewhere in the bytes. Every string has the empty one in it.
-  fileprivate func contains(sequence part: [UInt8]) -> Bool {
-    guard part.count <= count else { return false }
-    return (0...(count - part.count)).contains { self[$0..<($0 + part.count)].elementsEqual(part) }
   }
 }

@@ -1,7 +1,8 @@
 /// Looks for a sequence of bytes in many others, 32 places at a time, in four words of eight bytes.
 ///
-/// Two bytes of the sequence are compared at each place first, those that are rare in text; the others only where both are there.
-/// What is searched is given as a pointer and an end, and nothing outside is read.
+/// Two bytes of the sequence are compared at each place first, those that are rare in text; the others only where both are there. Where
+/// that costs too much, because the sequence repeats itself and so does what is searched, each byte is looked at in turn and never again:
+/// no search takes more than O(bytes + sequence). What is searched is given as a pointer and an end, and nothing outside is read.
 package struct ByteSearcher: Sendable {
   private let needle: [UInt8]
   /// Which bits are set in both sides before they are compared: 0x20 for letters where ASCII case does not count.
@@ -13,15 +14,30 @@ package struct ByteSearcher: Sendable {
   package init(_ needle: [UInt8], ignoresASCIICase: Bool = false) {
     self.needle = needle
     self.masks = needle.map { ignoresASCIICase && $0 &- UInt8(ascii: "a") < 26 ? 0x20 : 0 }
-    let byRarity = needle.indices.sorted { Self.frequency(needle[$0]) < Self.frequency(needle[$1]) }
-    let rarest = byRarity.prefix(2).sorted()
-    self.anchors = (rarest.first ?? 0, rarest.last ?? 0)
+    let frequencies = Self.frequencies
+    self.anchors = Self.anchors(of: needle) { frequencies[Int($0)] }
   }
 
   package var count: Int { needle.count }
 
-  /// A rough order of how often bytes are met in text.
-  private static func frequency(_ byte: UInt8) -> Int {
+  /// The places of the two bytes of `needle` that are met least often, in ascending order. It asks for each byte's frequency once.
+  package static func anchors(of needle: [UInt8], frequency: (UInt8) -> Int) -> (first: Int, second: Int) {
+    var rarest: (place: Int, frequency: Int)?
+    var next: (place: Int, frequency: Int)?
+    for (place, byte) in needle.enumerated() {
+      let candidate = (place, frequency(byte))
+      if candidate.1 < rarest?.frequency ?? .max {
+        (rarest, next) = (candidate, rarest)
+      } else if candidate.1 < next?.frequency ?? .max {
+        next = candidate
+      }
+    }
+    let places = [rarest, next].compactMap { $0?.place }.sorted()
+    return (places.first ?? 0, places.last ?? 0)
+  }
+
+  /// A rough order of how often bytes are met in text, by byte.
+  private static let frequencies: [Int] = (0...255).map { (byte: UInt8) -> Int in
     let common = Array(" etaoinsrhldcumfpgwybvk".utf8)
     if let place = common.firstIndex(of: byte | 0x20) { return 100 - place }
     return byte < 0x80 ? 10 : 60
@@ -34,22 +50,45 @@ extension ByteSearcher {
   /// - Parameter base: at least `end` bytes.
   @inline(__always)
   package func unsafeFirst(in base: UnsafeRawPointer, from start: Int, to end: Int) -> Int? {
+    var steps = 0
+    return unsafeFirst(in: base, from: start, to: end, comparing: &steps)
+  }
+
+  /// The same, which adds how many bytes have been compared one by one.
+  package func unsafeFirst(
+    in base: UnsafeRawPointer,
+    from start: Int,
+    to end: Int,
+    comparing steps: inout Int
+  ) -> Int? {
     guard end &- start >= needle.count else { return nil }
     if needle.isEmpty { return start }
     return needle.withUnsafeBufferPointer { needle in
       masks.withUnsafeBufferPointer { masks in
-        search(base, start, end, needle, masks)
+        search(base, start, end, needle, masks, &steps)
       }
     }
   }
+
+  /// Whether the needle is somewhere in `bytes`. Everything has the empty one in it.
+  package func isFound(in bytes: [UInt8]) -> Bool {
+    bytes.withUnsafeBytes { bytes in
+      bytes.baseAddress.map { unsafeFirst(in: $0, from: 0, to: bytes.count) != nil } ?? needle.isEmpty
+    }
+  }
+
+  /// How many bytes may be compared one by one for each byte that has been passed, and for each of the needle, before that is too much.
+  private static let patience = 4
 
   private func search(
     _ base: UnsafeRawPointer,
     _ start: Int,
     _ end: Int,
     _ needle: UnsafeBufferPointer<UInt8>,
-    _ masks: UnsafeBufferPointer<UInt8>
+    _ masks: UnsafeBufferPointer<UInt8>,
+    _ steps: inout Int
   ) -> Int? {
+    let limit = steps &+ needle.count &* Self.patience
     let first = Anchor(anchors.first, needle[anchors.first], mask: masks[anchors.first])
     let second = Anchor(anchors.second, needle[anchors.second], mask: masks[anchors.second])
     var place = start
@@ -64,7 +103,10 @@ extension ByteSearcher {
           var rest = word
           while rest != 0 {
             let found = place &+ offset &+ rest.trailingZeroBitCount / 8
-            if matches(base, found, end, needle, masks) { return found }
+            if matches(base, found, end, needle, masks, &steps) { return found }
+            if steps > limit &+ (found &- start) &* Self.patience {
+              return searchSteadily(base, found &+ 1, end, needle, masks, &steps)
+            }
             rest &= rest &- 1
           }
         }
@@ -72,10 +114,57 @@ extension ByteSearcher {
       place &+= 32
     }
     while place &+ needle.count <= end {
-      if matches(base, place, end, needle, masks) { return place }
+      if matches(base, place, end, needle, masks, &steps) { return place }
       place &+= 1
+      if steps > limit &+ (place &- start) &* Self.patience {
+        return searchSteadily(base, place, end, needle, masks, &steps)
+      }
     }
     return nil
+  }
+
+  /// Goes from byte to byte and never back: where a byte does not fit, it goes on with the longest beginning of the needle that ends there.
+  private func searchSteadily(
+    _ base: UnsafeRawPointer,
+    _ start: Int,
+    _ end: Int,
+    _ needle: UnsafeBufferPointer<UInt8>,
+    _ masks: UnsafeBufferPointer<UInt8>,
+    _ steps: inout Int
+  ) -> Int? {
+    let borders = Self.borders(of: needle, &steps)
+    var matched = 0
+    var place = start
+    while place < end {
+      let byte = base.load(fromByteOffset: place, as: UInt8.self)
+      steps &+= 1
+      while matched > 0, byte | masks[matched] != needle[matched] | masks[matched] {
+        matched = borders[matched - 1]
+        steps &+= 1
+      }
+      if byte | masks[matched] == needle[matched] | masks[matched] { matched &+= 1 }
+      place &+= 1
+      if matched == needle.count { return place &- matched }
+    }
+    return nil
+  }
+
+  /// How long the longest beginning of the needle is that each beginning ends with, other than all of it.
+  private static func borders(of needle: UnsafeBufferPointer<UInt8>, _ steps: inout Int) -> [Int] {
+    var borders = [Int](repeating: 0, count: needle.count)
+    var length = 0
+    var place = 1
+    while place < needle.count {
+      steps &+= 1
+      while length > 0, needle[place] != needle[length] {
+        length = borders[length - 1]
+        steps &+= 1
+      }
+      if needle[place] == needle[length] { length &+= 1 }
+      borders[place] = length
+      place &+= 1
+    }
+    return borders
   }
 
   /// A byte of the needle in all eight bytes of a word.
@@ -107,13 +196,20 @@ extension ByteSearcher {
     _ place: Int,
     _ end: Int,
     _ needle: UnsafeBufferPointer<UInt8>,
-    _ masks: UnsafeBufferPointer<UInt8>
+    _ masks: UnsafeBufferPointer<UInt8>,
+    _ steps: inout Int
   ) -> Bool {
     guard place &+ needle.count <= end else { return false }
-    for index in 0..<needle.count {
+    var index = 0
+    while index < needle.count {
       let byte = base.load(fromByteOffset: place &+ index, as: UInt8.self) | masks[index]
-      if byte != needle[index] | masks[index] { return false }
+      index &+= 1
+      if byte != needle[index &- 1] | masks[index &- 1] {
+        steps &+= index
+        return false
+      }
     }
+    steps &+= index
     return true
   }
 

@@ -260,6 +260,17 @@ extension SQLiteStore {
     }
   }
 
+  /// Reads records by their keys: those that lie near each other together.
+  public func load(_ references: [ReferenceID], of entity: EntityDescription, into loader: StoreLoader) throws {
+    try withDatabase { db in
+      let keys = references.compactMap { reference -> Int64? in
+        if case .integer(let key) = reference { key } else { nil }
+      }
+      let mapping = try mapping(of: entity, db)
+      loader.setTable(try RecordReader(mapping, schema: try schema(db), path: path).table(keys, db))
+    }
+  }
+
   /// Counts the rows.
   public func count(of entity: EntityDescription) throws -> Int {
     try withDatabase { db in

@@ -83,6 +83,7 @@ extension ManagedObjectContext {
       for store in stores(keeping: concrete) {
         let binding = binding(for: concrete, in: store)
         try binding.synchronize()
+        try binding.readWhole()
         bindings.append(binding)
       }
     }

@@ -1,27 +1,44 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// What a fetch asks of one table.
+/// What a fetch asks of one table, or of a store that can find records itself.
 final class FetchPart {
+  /// How records are found.
+  enum Search: Sendable {
+    case table(TableSearch)
+    /// The store has found them.
+    case found([RowID])
+  }
+
   let binding: EntityBinding
-  private let tables: QueryTables
-  private let table: NodeTable
+  /// What is asked for, all of it.
+  private let fetch: RecordFetch
+  private let model: ManagedObjectModel
+  /// The entities, by ordinal, to which expressions lead that are evaluated for what is found.
+  private let evaluated: Set<Int>
+  /// What expressions are evaluated on.
+  private var tables: QueryTables
+  private var table: NodeTable
+  /// Whether the tables have all records that the predicate looks at.
+  private var isSearchable = false
   /// The rows of objects that the context has changed or deleted: what the table says of them does not count.
   private var hiddenRows: Set<RowID> = []
 
-  /// - Parameter destinations: the entities to which relationships are followed, by ordinal.
-  init(_ binding: EntityBinding, following destinations: Set<Int>, in model: ManagedObjectModel) throws {
+  /// - Parameter destinations: the entities, by ordinal, to which expressions lead that are evaluated for what is found.
+  init(
+    _ binding: EntityBinding,
+    _ fetch: RecordFetch,
+    evaluatingOn destinations: Set<Int>,
+    in model: ManagedObjectModel
+  ) throws {
     self.binding = binding
-    self.table = binding.table
-    let needed = destinations.reduce(into: Set<Int>()) { needed, ordinal in
-      needed.formUnion([ordinal] + model.entities[ordinal].subentityOrdinals)
-    }
-    let table = binding.table
-    let tables = try model.entities.map { entity -> NodeTable? in
-      if entity.ordinal == binding.entity.ordinal { return table }
-      return needed.contains(entity.ordinal) ? try binding.source?.table(of: entity) : nil
-    }
-    self.tables = QueryTables(tables: tables, scopes: binding.scopes)
+    self.fetch = fetch
+    self.model = model
+    evaluated = destinations
+    table = binding.table
+    tables = QueryTables(tables: [], scopes: binding.scopes)
+    // A table of which all has been read is quicker than the store.
+    if binding.isPartial { try takeTables(following: destinations) } else { try makeSearchable() }
   }
 
   func hide(_ objects: [ManagedObject]) {
@@ -29,37 +46,105 @@ final class FetchPart {
   }
 }
 
+// MARK: Tables
+
+extension FetchPart {
+  private func makeSearchable() throws {
+    if isSearchable { return }
+    try binding.readWhole()
+    try takeTables(following: evaluated.union(fetch.plan?.destinationOrdinals ?? []))
+    isSearchable = true
+  }
+
+  /// Takes the table, and those of the entities that `destinations` names and of what inherits from them, which are read for it.
+  private func takeTables(following destinations: Set<Int>) throws {
+    let needed = destinations.reduce(into: Set<Int>()) { needed, ordinal in
+      needed.formUnion([ordinal] + model.entities[ordinal].subentityOrdinals)
+    }
+    if needed.contains(binding.entity.ordinal) { try binding.readWhole() }
+    let others = try model.entities.map { needed.contains($0.ordinal) ? try binding.source?.table(of: $0) : nil }
+    take(binding.table, others)
+  }
+
+  private func take(_ own: NodeTable, _ others: [NodeTable?]) {
+    table = own
+    var all = others
+    all[binding.entity.ordinal] = own
+    tables = QueryTables(tables: all, scopes: binding.scopes)
+  }
+}
+
+// MARK: Finding
+
 extension FetchPart {
   /// The objects of all records, made as faults where there are none yet.
-  var objects: [ManagedObject] { table.liveRows.map(binding.object) }
+  func objects() throws -> [ManagedObject] {
+    try makeSearchable()
+    return table.liveRows.map(binding.object)
+  }
 
   func match(_ row: RowID) -> FetchPass.Match { .row(binding, row) }
 
   /// The search for the rows that pass and are not hidden, sorted.
-  func search(_ plan: PlanPredicate?, _ sorts: [SortPlan], offset: Int, limit: Int?) -> TableSearch {
-    TableSearch(query(plan), sortedBy: sorts, offset: offset, limit: limit)
+  func search(offset: Int, limit: Int?) throws -> Search {
+    if let rows = try foundRows(offset, limit) { return .found(rows) }
+    try makeSearchable()
+    return .table(TableSearch(query, sortedBy: fetch.sorts, offset: offset, limit: limit))
+  }
+
+  /// What the store finds itself; nil where it does not.
+  private func foundRows(_ offset: Int, _ limit: Int?) throws -> [RowID]? {
+    guard !isSearchable, let source = binding.source else { return nil }
+    // Each hidden row may stand before one that is wanted.
+    let wanted = limit.map { Self.sum(Self.sum(offset, $0), hiddenRows.count) }
+    let request = hiddenRows.isEmpty ? fetch.limited(offset: offset, limit: limit) : fetch.limited(offset: 0, limit: wanted)
+    guard let found = try source.find(request) else { return nil }
+    binding.take(found)
+    take(found.table, tables.tables)
+    if hiddenRows.isEmpty { return found.rows }
+    return Array(found.rows.filter { !hiddenRows.contains($0) }.dropFirst(offset).prefix(limit ?? .max))
+  }
+
+  private static func sum(_ left: Int, _ right: Int) -> Int {
+    let (sum, overflow) = left.addingReportingOverflow(right)
+    return overflow ? .max : sum
   }
 
   /// How the rows are found.
-  func queryPlan(_ plan: PlanPredicate?, _ sorts: [SortPlan], offset: Int, limit: Int?) -> QueryPlan.Step {
-    TableQuery(tables, table, where: plan).plan(sortedBy: sorts, offset: offset, limit: limit)
+  func queryPlan(offset: Int, limit: Int?) throws -> QueryPlan.Step {
+    let request = fetch.limited(offset: offset, limit: limit)
+    if !isSearchable, let step = try binding.source?.queryPlan(request) { return step }
+    try makeSearchable()
+    return TableQuery(tables, table, where: fetch.plan).plan(sortedBy: fetch.sorts, offset: offset, limit: limit)
   }
 
   /// How many rows pass and are not hidden.
-  func count(_ plan: PlanPredicate?) -> Int { query(plan).count() }
-
-  /// The rows that pass and are not hidden, in groups.
-  func groups(_ plan: PlanPredicate?, by grouping: SelectionPlan.Grouping) -> [RecordGroup] {
-    query(plan).groups(by: grouping)
+  func count() throws -> Int {
+    if !isSearchable {
+      if hiddenRows.isEmpty, let count = try binding.source?.count(fetch) { return count }
+      if let rows = try foundRows(0, nil) { return rows.count }
+    }
+    try makeSearchable()
+    return query.count()
   }
 
+  /// The rows that pass and are not hidden, in groups.
+  func groups(by grouping: SelectionPlan.Grouping) throws -> [RecordGroup] {
+    try makeSearchable()
+    return query.groups(by: grouping)
+  }
+
+  private var query: TableQuery {
+    TableQuery(tables, table, where: fetch.plan, without: hiddenRows)
+  }
+}
+
+// MARK: Evaluating
+
+extension FetchPart {
   /// The values of expressions for each of the rows, one row after the other.
   func values(_ expressions: [PlanExpression], of rows: [RowID]) -> [PropertyValue] {
     tables.values(expressions, of: rows, entityOrdinal: binding.entity.ordinal)
-  }
-
-  private func query(_ plan: PlanPredicate?) -> TableQuery {
-    TableQuery(tables, table, where: plan, without: hiddenRows)
   }
 
   /// The values by which a row is sorted.
@@ -69,10 +154,7 @@ extension FetchPart {
 
   /// What a row has for an expression.
   func value(_ expression: PlanExpression, _ row: RowID) -> PropertyValue {
-    PredicateEvaluator(tables).value(expression, subject(row)).scalar
-  }
-
-  private func subject(_ row: RowID) -> QueryTables.Subject {
-    .init(entityOrdinal: binding.entity.ordinal, row: row)
+    let subject = QueryTables.Subject(entityOrdinal: binding.entity.ordinal, row: row)
+    return PredicateEvaluator(tables).value(expression, subject).scalar
   }
 }

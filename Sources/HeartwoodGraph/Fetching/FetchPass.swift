@@ -30,6 +30,7 @@ struct FetchPass {
   let offset: Int
   let limit: Int?
   let parts: [FetchPart]
+  private let prefetching: Prefetching
   /// The context's new and changed objects that may match, and those that depend on changed ones, new ones last.
   private let changed: [ManagedObject]
 
@@ -63,29 +64,31 @@ struct FetchPass {
     try context.prepare()
     entities = request.includesSubentities ? model.concreteEntities(under: entity) : [entity]
     let expressions = sorts.map(\.expression) + expressions
-    let prefetched = try request.relationshipKeyPathsForPrefetching.map { path in
-      let keys = path.split(separator: ".", omittingEmptySubsequences: false).map { FetchKey.property(String($0)) }
-      return try PredicateCompiler.compile(.keyPath(of: .selfObject, keys), for: entity, in: model)
-    }
-    let destinations = (expressions + prefetched).reduce(plan?.destinationOrdinals ?? []) {
-      $0.union($1.destinationOrdinals)
-    }
+    let evaluated = expressions.reduce(into: Set<Int>()) { $0.formUnion($1.destinationOrdinals) }
     var parts: [FetchPart] = []
     for concrete in entities where !concrete.isAbstract {
+      let fetch = RecordFetch(
+        entity: concrete,
+        predicate: request.predicate,
+        sortDescriptors: request.sortDescriptors,
+        plan: plan,
+        sorts: sorts
+      )
       for store in context.stores(keeping: concrete)
       where request.affectedStores?.contains(where: { $0 === store }) ?? true {
         let binding = context.binding(for: concrete, in: store)
         try binding.synchronize()
-        parts.append(try FetchPart(binding, following: destinations, in: model))
+        parts.append(try FetchPart(binding, fetch, evaluatingOn: evaluated, in: model))
       }
     }
+    prefetching = try Prefetching(request.relationshipKeyPathsForPrefetching, of: entity, in: context)
     self.parts = parts
     guard request.includesPendingChanges else {
       changed = []
       return
     }
     let dependencies = FetchDependencies(plan, expressions, of: entity, in: model)
-    let saved = Self.unlikeStored(parts, dependencies.dependentsOfChanges(in: context), context)
+    let saved = try Self.unlikeStored(parts, dependencies.dependentsOfChanges(in: context), context)
     for part in parts { part.hide(saved + context.deleted.objects) }
     let bindings = Set(parts.map { ObjectIdentifier($0.binding) })
     let ordinals = Set(entities.map(\.ordinal))
@@ -100,13 +103,13 @@ struct FetchPass {
     _ parts: [FetchPart],
     _ dependents: FetchDependencies.Dependents,
     _ context: ManagedObjectContext
-  ) -> [ManagedObject] {
+  ) throws -> [ManagedObject] {
     let updated = context.updated.objects
     switch dependents {
     case .objects(let objects):
       return updated + objects.filter { !$0.isInserted && !$0.isUpdated && !$0.isDeleted }
     case .unknown:
-      return updated + parts.flatMap(\.objects).filter { !$0.isUpdated && !$0.isDeleted }
+      return try updated + parts.flatMap { try $0.objects() }.filter { !$0.isUpdated && !$0.isDeleted }
     }
   }
 }
@@ -123,7 +126,13 @@ extension FetchPass {
   /// What the request asks for, in its order.
   func matches() throws -> [Match] {
     let candidates = candidates()
-    return matches(searches(candidates).map { $0.rows() }, candidates)
+    let rows = try searches(candidates).map { search in
+      switch search {
+      case .table(let search): search.rows()
+      case .found(let rows): rows
+      }
+    }
+    return try matches(rows, candidates)
   }
 
   /// The changed objects that match.
@@ -134,36 +143,42 @@ extension FetchPass {
     }
   }
 
-  /// What the tables are searched for, where `candidates` are put among what is found.
-  func searches(_ candidates: [Candidate]) -> [TableSearch] {
+  /// What the tables are searched for, where `candidates` are put among what is found. Stores that search themselves have done so.
+  func searches(_ candidates: [Candidate]) throws -> [FetchPart.Search] {
     if parts.count == 1, candidates.isEmpty {
-      return [parts[0].search(plan, sorts, offset: offset, limit: limit)]
+      return [try parts[0].search(offset: offset, limit: limit)]
     }
     // Each part may give all that is wanted.
     let wanted = limit.map { offset.addingReportingOverflow($0) }.map { $0.overflow ? Int.max : $0.partialValue }
-    return parts.map { $0.search(plan, sorts, offset: 0, limit: wanted) }
+    return try parts.map { try $0.search(offset: 0, limit: wanted) }
   }
 
   /// What the request asks for, made of what the searches have found.
-  func matches(_ rows: [[RowID]], _ candidates: [Candidate]) -> [Match] {
+  func matches(_ rows: [[RowID]], _ candidates: [Candidate]) throws -> [Match] {
+    let matches = wanted(rows, candidates)
+    try prefetching.readAhead(matches)
+    return matches
+  }
+
+  private func wanted(_ rows: [[RowID]], _ candidates: [Candidate]) -> [Match] {
     if parts.count == 1, candidates.isEmpty { return rows[0].map(parts[0].match) }
     let found = sorts.isEmpty ? unsorted(rows, candidates) : sorted(rows, candidates)
     return Array(found.dropFirst(offset).prefix(limit ?? .max))
   }
 
-  func queryPlan() -> QueryPlan {
-    QueryPlan(steps: parts.map { $0.queryPlan(plan, sorts, offset: offset, limit: limit) })
+  func queryPlan() throws -> QueryPlan {
+    QueryPlan(steps: try parts.map { try $0.queryPlan(offset: offset, limit: limit) })
   }
 
   func count() throws -> Int {
-    let all = parts.reduce(matchingChanges().count) { $0 + $1.count(plan) }
+    let all = try parts.reduce(matchingChanges().count) { try $0 + $1.count() }
     return min(max(0, all - offset), limit ?? .max)
   }
 
   /// The records that match, in groups.
-  func groups(by grouping: SelectionPlan.Grouping) -> [RecordGroup] {
+  func groups(by grouping: SelectionPlan.Grouping) throws -> [RecordGroup] {
     var groups = RecordGroups(by: grouping)
-    for part in parts { groups.merge(part.groups(plan, by: grouping)) }
+    for part in parts { groups.merge(try part.groups(by: grouping)) }
     let evaluator = PredicateEvaluator(ContextSource(context: context))
     for object in matchingChanges() { groups.add(object, evaluator) }
     if !groups.groups.isEmpty || !grouping.keys.isEmpty { return groups.groups }

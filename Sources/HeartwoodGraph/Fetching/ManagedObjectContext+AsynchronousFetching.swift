@@ -34,24 +34,37 @@ extension ManagedObjectContext {
   ) async throws -> [FetchPass.Match] {
     let pass = try FetchPass(request, in: self)
     let candidates = pass.candidates()
-    let searches = pass.searches(candidates)
+    let searches = try pass.searches(candidates)
     let rows = try await Self.rows(searches, progress)
-    return pass.matches(rows, candidates)
+    return try pass.matches(rows, candidates)
   }
 
   /// Searches off the isolation of the context.
   @concurrent
-  private static func rows(_ searches: [TableSearch], _ progress: FetchProgress) async throws -> [[RowID]] {
+  private static func rows(_ searches: [FetchPart.Search], _ progress: FetchProgress) async throws -> [[RowID]] {
     progress.begin(searches.reduce(0) { $0 + $1.unitCount })
     return try await withTaskCancellationHandler {
       var rows: [[RowID]] = []
       for search in searches {
-        rows.append(search.rows(progress))
+        switch search {
+        case .table(let search): rows.append(search.rows(progress))
+        case .found(let found): rows.append(found)
+        }
         if progress.isCancelled { throw CancellationError() }
       }
       return rows
     } onCancel: {
       progress.cancel()
+    }
+  }
+}
+
+extension FetchPart.Search {
+  /// How many units of progress there are.
+  fileprivate var unitCount: Int {
+    switch self {
+    case .table(let search): search.unitCount
+    case .found: 0
     }
   }
 }

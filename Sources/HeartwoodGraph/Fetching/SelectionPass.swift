@@ -78,7 +78,7 @@ extension SelectionPass {
   }
 
   private func groupRows(_ grouping: SelectionPlan.Grouping) throws -> [PropertyValue] {
-    var groups = pass.groups(by: grouping)
+    var groups = try pass.groups(by: grouping)
     if let having = grouping.having { groups = groups.filter { $0.values.matches(having) } }
     if selection.sorts.isEmpty, !selection.isDistinct {
       // The rows that are not wanted need not be made.

@@ -31,6 +31,8 @@ final class EntityBinding {
   @exclusivity(unchecked) private var isStaged = false
   /// Whether a record that no store has may get another row in a later version of the table.
   private(set) var rowsMayMove = false
+  /// Whether the table has the records that have been read so far, and the store may have others.
+  private(set) var isPartial = false
   /// The newest version of the table that has been asked for.
   private(set) var table: NodeTable {
     didSet {
@@ -123,8 +125,34 @@ extension EntityBinding {
     if isStaged { context?.parent?.publishChanges() }
     let number = source.changeNumber
     guard number != seenSave else { return }
-    take(try source.table(of: entity))
+    let known = try source.knownTable(of: entity)
+    isPartial = !known.isWhole
+    take(known.table)
     seenSave = number
+  }
+
+  /// Reads all records, where they have not been read.
+  func readWhole() throws {
+    guard isPartial, let source else { return }
+    take(try source.table(of: entity))
+    isPartial = false
+  }
+
+  /// Reads the records that `references` name, where they have not been read, together.
+  func read(_ references: [ReferenceID]) throws {
+    guard isPartial, let source, try references.contains(where: { try table.row(of: $0) == nil }) else { return }
+    take(try source.table(of: entity, reading: references))
+  }
+
+  /// Takes what a fetch of the store has read.
+  func take(_ found: FoundRecords) { take(found.table) }
+
+  /// The row of a record, which is read where it has not been.
+  private func row(of reference: ReferenceID) throws -> RowID? {
+    if let row = try table.row(of: reference) { return row }
+    guard isPartial else { return nil }
+    try read([reference])
+    return try table.row(of: reference)
   }
 
   /// Takes the table that a save of the context has made.
@@ -244,7 +272,7 @@ extension EntityBinding {
   /// The object of `reference`, made as a fault where there is none yet; nil where there is no such record, and no object that
   /// has read it while there was.
   func object(_ reference: ReferenceID) throws -> ManagedObject? {
-    try table.row(of: reference).map(object) ?? lostObject(reference)
+    try row(of: reference).map(object) ?? lostObject(reference)
   }
 
   /// The registered object of a record, though that may be gone by now, and the object may never have read it.

@@ -66,6 +66,7 @@ extension ManagedObject {
     let ids = value(at: ordinal).objectIDs
     if ids.isEmpty { return [] }
     let context = usableContext
+    context.readAhead(ids)
     return ids.compactMap { context.objectIfPresent($0) }
   }
 

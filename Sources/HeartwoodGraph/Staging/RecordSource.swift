@@ -13,6 +13,21 @@ protocol RecordSource: AnyObject, Sendable {
   /// The records of `entity` itself as they are now, safe to read.
   func table(of entity: EntityDescription) throws -> NodeTable
 
+  /// The records of `entity` itself that have been read so far, and whether those are all.
+  func knownTable(of entity: EntityDescription) throws -> (table: NodeTable, isWhole: Bool)
+
+  /// The records that have been read so far, with those that `references` name.
+  func table(of entity: EntityDescription, reading references: [ReferenceID]) throws -> NodeTable
+
+  /// What a fetch finds, where the store itself can tell and has not been read wholly; nil otherwise.
+  func find(_ fetch: RecordFetch) throws -> FoundRecords?
+
+  /// How many records a fetch finds; nil as with ``find(_:)``.
+  func count(_ fetch: RecordFetch) throws -> Int?
+
+  /// How the store would find them; nil as with ``find(_:)``.
+  func queryPlan(_ fetch: RecordFetch) throws -> QueryPlan.Step?
+
   /// How many records of `entity` itself there are.
   func count(of entity: EntityDescription) throws -> Int
 
@@ -25,6 +40,21 @@ protocol RecordSource: AnyObject, Sendable {
   func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoreCommit
 }
 
+extension RecordSource {
+  /// All records: where they are put together from several sources, they are read before.
+  func knownTable(of entity: EntityDescription) throws -> (table: NodeTable, isWhole: Bool) {
+    (try table(of: entity), true)
+  }
+
+  func table(of entity: EntityDescription, reading references: [ReferenceID]) throws -> NodeTable {
+    try table(of: entity)
+  }
+
+  func find(_ fetch: RecordFetch) throws -> FoundRecords? { nil }
+  func count(_ fetch: RecordFetch) throws -> Int? { nil }
+  func queryPlan(_ fetch: RecordFetch) throws -> QueryPlan.Step? { nil }
+}
+
 extension PersistentStore: RecordSource {
   var store: PersistentStore { self }
   var scopes: [ObjectIDScope] { engine.scopes }
@@ -32,6 +62,18 @@ extension PersistentStore: RecordSource {
 
   func table(of entity: EntityDescription) throws -> NodeTable { try engine.table(of: entity) }
   func count(of entity: EntityDescription) throws -> Int { try engine.count(of: entity) }
+
+  func knownTable(of entity: EntityDescription) throws -> (table: NodeTable, isWhole: Bool) {
+    try engine.knownTable(of: entity)
+  }
+
+  func table(of entity: EntityDescription, reading references: [ReferenceID]) throws -> NodeTable {
+    try engine.table(of: entity, reading: references)
+  }
+
+  func find(_ fetch: RecordFetch) throws -> FoundRecords? { try engine.find(fetch) }
+  func count(_ fetch: RecordFetch) throws -> Int? { try engine.count(fetch) }
+  func queryPlan(_ fetch: RecordFetch) throws -> QueryPlan.Step? { try engine.queryPlan(fetch) }
 
   func newReferences(count: Int, for entity: EntityDescription) throws(PersistenceError) -> ReferenceColumn {
     try engine.newReferences(count: count, for: entity)

@@ -65,7 +65,7 @@ extension Referrers {
     for store in context.stores(keeping: entity) {
       let binding = context.binding(for: entity, in: store)
       // Where the records cannot be read, whoever reads them learns it.
-      guard (try? binding.synchronize()) != nil else { continue }
+      guard (try? binding.synchronize()) != nil, (try? binding.readWhole()) != nil else { continue }
       candidates += binding.registeredObjects.filter { !$0.isFault }
       candidates += binding.rows(leadingTo: renamed, by: ordinals).map { binding.object($0) }
     }

@@ -48,6 +48,7 @@ struct SQLiteConnections {
     let settings = settings
     configuration.prepareDatabase { db in
       try db.execute(sql: settings)
+      SQLiteFunctions.add(to: db)
       try prepare(db)
     }
     do {

@@ -3,7 +3,7 @@ import GRDBSQLite
 import HeartwoodModel
 import HeartwoodStore
 
-/// Reads the records of one entity into a table: one pass over its rows, with a cursor beside it for each to-many relationship.
+/// Reads records of one entity: one pass over its rows, or over ranges of them, with a cursor beside it for each to-many relationship.
 struct RecordReader {
   private let mapping: EntityMapping
   private let schema: SQLiteSchema
@@ -57,34 +57,60 @@ extension RecordReader {
   private var query: String {
     let names = ["Z_PK", "Z_OPT"] + columns.map(SQLiteName.quoted)
     return
-      "SELECT \(names.joined(separator: ", ")) FROM \(SQLiteName.quoted(mapping.tableName)) WHERE Z_ENT = \(mapping.number)"
-      + " ORDER BY Z_PK"
+      "SELECT \(names.joined(separator: ", ")) FROM \(SQLiteName.quoted(mapping.tableName))"
+      + " WHERE Z_PK BETWEEN ? AND ? AND Z_ENT = \(mapping.number) ORDER BY Z_PK"
   }
 
   /// All records of the entity itself, in the order of their keys.
   func table(_ db: Database) throws -> NodeTable {
-    let builder = RowGroupBuilder(entity: mapping.entity)
-    var groups: [RowGroup] = []
+    try table(db, [KeyRun(range: .min ... .max, keys: nil)])
+  }
+
+  /// The records that have `keys`, in their order.
+  func table(_ keys: [Int64], _ db: Database) throws -> NodeTable {
+    try table(db, KeyRun.runs(of: keys))
+  }
+
+  private func table(_ db: Database, _ runs: [KeyRun]) throws -> NodeTable {
+    let rows = GroupedRows(mapping.entity)
+    let statement = try db.cachedStatement(sql: query)
     let related = try toManies.map { (ordinal: $0.ordinal, keys: try RelatedKeys($0.query, db)) }
-    let statement = try db.makeStatement(sql: query)
-    let row = statement.sqliteStatement
-    while try statement.nextRow() {
-      if builder.isFull { groups.append(builder.sealed()) }
-      let key = sqlite3_column_int64(row, 0)
-      builder.beginRow(.integer(key), version: UInt64(clamping: max(1, sqlite3_column_int64(row, 1))))
-      do {
-        for (ordinal, reader) in attributes { try reader.append(row, to: builder.columns[ordinal]) }
-        for (ordinal, reader) in toOnes { try reader.append(row, to: builder.columns[ordinal]) }
-        for (ordinal, keys) in related { builder.columns[ordinal].append(toMany: try keys.next(ofOwner: key)) }
-      } catch let fault as ColumnReader.Fault {
-        throw error(fault, key, builder)
-      }
-      for ordinal in mapping.properties.indices where mapping.properties[ordinal] == nil {
-        builder.columns[ordinal].appendNull()
+    // A statement that is at a row keeps the file from being written.
+    defer {
+      statement.end()
+      for (_, keys) in related { keys.end() }
+    }
+    for run in runs {
+      try statement.begin(run.range)
+      for (_, keys) in related { try keys.begin(run.range) }
+      var wanted = run.keys?.makeIterator()
+      var next = wanted?.next()
+      while try statement.nextRow() {
+        let key = sqlite3_column_int64(statement.sqliteStatement, 0)
+        while let other = next, other < key { next = wanted?.next() }
+        if run.keys == nil || next == key { try append(statement.sqliteStatement, key, related, rows.builder()) }
       }
     }
-    if builder.rowCount > 0 { groups.append(builder.sealed()) }
-    return NodeTable(entity: mapping.entity, groups: groups)
+    return NodeTable(entity: mapping.entity, groups: rows.finish())
+  }
+
+  private func append(
+    _ row: SQLiteStatement,
+    _ key: Int64,
+    _ related: [(ordinal: Int, keys: RelatedKeys)],
+    _ builder: RowGroupBuilder
+  ) throws {
+    builder.beginRow(.integer(key), version: UInt64(clamping: max(1, sqlite3_column_int64(row, 1))))
+    do {
+      for (ordinal, reader) in attributes { try reader.append(row, to: builder.columns[ordinal]) }
+      for (ordinal, reader) in toOnes { try reader.append(row, to: builder.columns[ordinal]) }
+      for (ordinal, keys) in related { builder.columns[ordinal].append(toMany: try keys.next(ofOwner: key)) }
+    } catch let fault as ColumnReader.Fault {
+      throw error(fault, key, builder)
+    }
+    for ordinal in mapping.properties.indices where mapping.properties[ordinal] == nil {
+      builder.columns[ordinal].appendNull()
+    }
   }
 
   private func error(_ fault: ColumnReader.Fault, _ key: Int64, _ builder: RowGroupBuilder) -> PersistenceError {
@@ -101,6 +127,26 @@ extension RecordReader {
         property: mapping.entity.properties[ordinal].name
       )
     )
+  }
+}
+
+/// Builds groups one after the other.
+private final class GroupedRows {
+  private let current: RowGroupBuilder
+  private var groups: [RowGroup] = []
+
+  init(_ entity: EntityDescription) {
+    current = RowGroupBuilder(entity: entity)
+  }
+
+  /// What takes the next row.
+  func builder() -> RowGroupBuilder {
+    if current.isFull { groups.append(current.sealed()) }
+    return current
+  }
+
+  func finish() -> [RowGroup] {
+    current.rowCount > 0 ? groups + [current.sealed()] : groups
   }
 }
 

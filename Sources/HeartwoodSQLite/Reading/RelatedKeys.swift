@@ -23,7 +23,7 @@ final class RelatedKeys {
     private static func text(_ place: ToManyMapping) -> String {
       let column = SQLiteName.quoted(place.column)
       let order = place.orderColumn.map { SQLiteName.quoted($0) + ", " } ?? ""
-      return "SELECT \(column), Z_PK, Z_ENT FROM \(SQLiteName.quoted(place.table)) WHERE \(column) IS NOT NULL"
+      return "SELECT \(column), Z_PK, Z_ENT FROM \(SQLiteName.quoted(place.table)) WHERE \(column) BETWEEN ? AND ?"
         + " ORDER BY \(column), \(order)Z_PK"
     }
 
@@ -38,7 +38,7 @@ final class RelatedKeys {
       }
       let records = SQLiteName.quoted(destination.mapping.tableName)
       return "SELECT owner, member, (SELECT Z_ENT FROM \(records) WHERE Z_PK = member) FROM (\(pairs))"
-        + " WHERE owner IS NOT NULL AND member IS NOT NULL ORDER BY owner, place, member"
+        + " WHERE owner BETWEEN ? AND ? AND member IS NOT NULL ORDER BY owner, place, member"
     }
   }
 
@@ -49,8 +49,19 @@ final class RelatedKeys {
 
   init(_ query: Query, _ db: Database) throws {
     destination = query.destination
-    statement = try db.makeStatement(sql: query.text)
+    statement = try db.cachedStatement(sql: query.text)
+  }
+
+  /// Goes to the first of the owners with keys within `range`.
+  func begin(_ range: ClosedRange<Int64>) throws {
+    try statement.begin(range)
     try advance()
+  }
+
+  /// Lets go of the rows.
+  func end() {
+    statement.end()
+    pending = nil
   }
 
   /// The records of the relationship of the owner with `key`; the keys that are asked for ascend.

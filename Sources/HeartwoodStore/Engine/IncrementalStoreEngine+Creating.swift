@@ -27,7 +27,7 @@ extension IncrementalStoreEngine {
       setup: setup,
       fileSystem: fileSystem,
       contents: written.contents,
-      isRead: true,
+      isWhole: true,
       hasRenamedRecords: written.isRenamed
     )
   }

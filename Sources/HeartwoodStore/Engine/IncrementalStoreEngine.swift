@@ -4,25 +4,26 @@ import Synchronization
 /// Drives an incremental store: keeps the records that were read in tables, and saves those that change.
 package final class IncrementalStoreEngine: StoreEngine {
   struct State {
-    /// The records, as far as they have been read: none, or all.
+    /// The records that have been read so far. All are of one moment.
     var contents: StoreContents
-    var isRead = false
+    /// The entities, by ordinal, of which all records have been read.
+    var whole: Set<Int> = []
     /// The store's mark when the records were read.
     var mark: UInt64
     /// Whether the user's metadata were set since they were last saved.
     var hasUnsavedMetadata = false
   }
 
-  private let store: any IncrementalStore
+  let store: any IncrementalStore
   let typeDescription: StoreTypeDescription
   let setup: StoreSetup
   private let fileSystem: any FileSystem
   /// The file that the store was opened from, in whatever state.
   private let file: FileIdentity?
-  private let state: Mutex<State>
-  private let uniqueness: Mutex<UniquenessCheck>
+  let state: Mutex<State>
+  let uniqueness: Mutex<UniquenessCheck>
   /// Whether the engine was closed. Held while the store is used, which happens one call at a time.
-  private let usage = Mutex(false)
+  let usage = Mutex(false)
   package let saves = ChangeCounter()
   package let hasRenamedRecords: Bool
 
@@ -31,7 +32,7 @@ package final class IncrementalStoreEngine: StoreEngine {
     setup: StoreSetup,
     fileSystem: any FileSystem,
     contents: StoreContents,
-    isRead: Bool,
+    isWhole: Bool,
     hasRenamedRecords: Bool = false
   ) throws {
     self.store = store
@@ -41,7 +42,8 @@ package final class IncrementalStoreEngine: StoreEngine {
     self.fileSystem = fileSystem
     self.file = try setup.path.flatMap { try fileSystem.status(atPath: $0)?.identity }
     self.uniqueness = Mutex(UniquenessCheck(setup.model))
-    self.state = Mutex(State(contents: contents, isRead: isRead, mark: try store.changeMark()))
+    let whole = isWhole ? Set(setup.entities.map(\.ordinal)) : []
+    self.state = Mutex(State(contents: contents, whole: whole, mark: try store.changeMark()))
   }
 
   package var path: String? { setup.path }
@@ -76,91 +78,8 @@ extension IncrementalStoreEngine {
       setup: setup,
       fileSystem: fileSystem,
       contents: contents,
-      isRead: false
+      isWhole: false
     )
-  }
-}
-
-// MARK: Reading
-
-extension IncrementalStoreEngine {
-  package func table(of entity: EntityDescription) throws -> NodeTable {
-    try contents().tables[entity.ordinal]
-  }
-
-  package func contents() throws -> StoreContents {
-    if let contents = state.withLock({ $0.isRead ? $0.contents : nil }) { return contents }
-    return try using {
-      try store.reading { try readIfNeeded() }
-      return state.withLock { $0.contents }
-    }
-  }
-
-  package func count(of entity: EntityDescription) throws -> Int {
-    if let count = state.withLock({ $0.isRead ? $0.contents.tables[entity.ordinal].count : nil }) { return count }
-    return try using { try store.count(of: entity) }
-  }
-
-  package func followOthers() throws(PersistenceError) {
-    guard state.withLock({ $0.isRead }) else { return }
-    try withStoreErrors(.fileReadFailed, "The store could not be asked whether others have saved.") {
-      try using {
-        guard try isOutdated() else { return }
-        try store.reading { try renewIfNeeded() }
-      }
-    }
-  }
-
-  /// Calls `body`, which uses the store, while nobody else does.
-  private func using<Result>(_ body: () throws -> Result) throws -> Result {
-    try usage.withLock { isClosed in
-      try checkNotClosed(isClosed, typeDescription.type)
-      return try body()
-    }
-  }
-
-  private func isOutdated() throws -> Bool {
-    let mark = try store.changeMark()
-    return state.withLock { $0.mark != mark }
-  }
-
-  /// Reads all records where they have not been read, in what the store lets be one moment.
-  private func readIfNeeded() throws {
-    if state.withLock({ $0.isRead }) { return }
-    let mark = try store.changeMark()
-    let newest = try load()
-    state.withLock { state in
-      let unsaved = state.hasUnsavedMetadata ? state.contents.metadata.userInfo : nil
-      state.contents = newest
-      if let unsaved { state.contents.metadata.userInfo = unsaved }
-      state.isRead = true
-      state.mark = mark
-    }
-  }
-
-  /// Takes what others have saved since the records were read, in what the store lets be one moment. Records stay in their rows.
-  private func renewIfNeeded() throws {
-    let mark = try store.changeMark()
-    let before = state.withLock { $0 }
-    guard before.isRead, before.mark != mark else { return }
-    var newest = try load()
-    for (ordinal, table) in before.contents.tables.enumerated() {
-      newest.tables[ordinal] = try table.renewed(by: newest.tables[ordinal], scopes: newest.scopes)
-    }
-    let contents = newest
-    state.withLock { state in
-      state.contents.tables = contents.tables
-      state.mark = mark
-      if !state.hasUnsavedMetadata { state.contents.metadata = contents.metadata }
-    }
-    uniqueness.withLock { $0 = UniquenessCheck(setup.model) }
-    saves.advance()
-  }
-
-  private func load() throws -> StoreContents {
-    let loader = StoreLoader(setup: setup, metadata: try store.metadata())
-    try store.load(setup.entities.filter { !$0.isAbstract }, into: loader)
-    return try loader.finish()
   }
 }
 
@@ -190,7 +109,7 @@ extension IncrementalStoreEngine {
   }
 
   /// Calls `body`, and lets an error of the store's own be the cause of one of ours.
-  private func withStoreErrors<Result>(
+  func withStoreErrors<Result>(
     _ code: PersistenceError.Code,
     _ text: String,
     _ body: () throws -> Result
@@ -212,8 +131,8 @@ extension IncrementalStoreEngine {
     try checkWritable(setup, typeDescription.type)
     return try using {
       let (applied, additions, mark) = try store.saving {
-        try readIfNeeded()
         try renewIfNeeded()
+        try read(whatMattersTo: changes)
         let before = state.withLock { $0 }
         let applied = try apply(changes, to: before.contents)
         let additions = try uniqueness.withLock { check throws(PersistenceError) in

@@ -17,6 +17,22 @@ package protocol StoreEngine: Sendable {
   /// The records of `entity` itself as they are now, safe to read, and so are those that their relationships lead to.
   func table(of entity: EntityDescription) throws -> NodeTable
 
+  /// The records of `entity` itself that have been read so far, and whether those are all: where they are not, ``find(_:)`` and
+  /// ``table(of:reading:)`` read further ones, which come behind these.
+  func knownTable(of entity: EntityDescription) throws -> (table: NodeTable, isWhole: Bool)
+
+  /// The records that have been read so far, with those that `references` name.
+  func table(of entity: EntityDescription, reading references: [ReferenceID]) throws -> NodeTable
+
+  /// What a fetch finds, where the store itself can tell and has not been read wholly; nil otherwise.
+  func find(_ fetch: RecordFetch) throws -> FoundRecords?
+
+  /// How many records a fetch finds; nil as with ``find(_:)``.
+  func count(_ fetch: RecordFetch) throws -> Int?
+
+  /// How the store would find them; nil as with ``find(_:)``.
+  func queryPlan(_ fetch: RecordFetch) throws -> QueryPlan.Step?
+
   /// Looks whether somebody else has saved, where that can be told without reading the records, and takes what they have saved: a
   /// save that is counted in ``saves``.
   func followOthers() throws(PersistenceError)
@@ -71,6 +87,25 @@ package protocol StoreEngine: Sendable {
 extension StoreEngine {
   /// False: records keep their references.
   package var hasRenamedRecords: Bool { false }
+
+  /// All records: they are read together.
+  package func knownTable(of entity: EntityDescription) throws -> (table: NodeTable, isWhole: Bool) {
+    (try table(of: entity), true)
+  }
+
+  /// All records: they are read together.
+  package func table(of entity: EntityDescription, reading references: [ReferenceID]) throws -> NodeTable {
+    try table(of: entity)
+  }
+
+  /// Nil: the tables are searched.
+  package func find(_ fetch: RecordFetch) throws -> FoundRecords? { nil }
+
+  /// Nil: the tables are searched.
+  package func count(_ fetch: RecordFetch) throws -> Int? { nil }
+
+  /// Nil: the tables are searched.
+  package func queryPlan(_ fetch: RecordFetch) throws -> QueryPlan.Step? { nil }
 
   /// Does nothing: others are noticed when the store is saved.
   package func followOthers() throws(PersistenceError) {}

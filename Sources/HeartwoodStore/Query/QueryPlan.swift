@@ -16,12 +16,15 @@ public struct QueryPlan: Sendable, Hashable {
     public var tests: [String]
     /// How the results are put in order; nil where they are not.
     public var order: String?
+    /// How a store that finds the records itself does it, in its own language, a line each; none where the framework finds them.
+    public var storeLines: [String]
 
     package init(entityName: String, recordCount: Int) {
       self.entityName = entityName
       self.recordCount = recordCount
       self.candidateCount = recordCount
       self.tests = []
+      self.storeLines = []
     }
   }
 
@@ -41,6 +44,9 @@ extension QueryPlan: CustomStringConvertible {
 extension QueryPlan.Step: CustomStringConvertible {
   /// A line on what is looked at, one on each test, one on the order.
   public var description: String {
+    if !storeLines.isEmpty {
+      return (["\(entityName): found by the store"] + storeLines.map { "  " + $0 }).joined(separator: "\n")
+    }
     let access = indexName.map { "\(candidateCount) of \(recordCount) records by the index \($0)" }
     let lines = tests.map { "test \($0)" } + (order.map { ["sort by \($0)"] } ?? [])
     return (["\(entityName): \(access ?? "all \(recordCount) records")"] + lines.map { "  " + $0 })

@@ -2,9 +2,10 @@ public import HeartwoodModel
 
 /// A store whose records are saved piecemeal: what the author of a store over a database, a folder of files or a service writes.
 ///
-/// The author reads records, and writes those that change. Faulting, fetching, relationships, conflict detection, uniqueness and the
-/// noticing of what other processes have saved come from the framework, which keeps the records that it has read in tables, as it
-/// does with those of an ``AtomicStore``.
+/// The author reads records, all or by their references, and writes those that change. Faulting, relationships, conflict detection,
+/// uniqueness and the noticing of what other processes have saved come from the framework, which keeps the records that it has read in
+/// tables, as it does with those of an ``AtomicStore``. A store that can search answers fetches itself; what it cannot answer, or where
+/// it answers none, the framework finds among the records.
 ///
 ///     final class FolderStore: IncrementalStore {
 ///       static let typeDescription = StoreTypeDescription(type: "Folder", …)
@@ -13,6 +14,7 @@ public import HeartwoodModel
 ///       func load(_ entities: [EntityDescription], into loader: StoreLoader) throws {
 ///         for … { try loader.addNode(reference, to: entity, version: …) { node in try node.setValue(…, forKey: …) } }
 ///       }
+///       func load(_ references: [ReferenceID], of entity: EntityDescription, into loader: StoreLoader) throws { … }
 ///       func save(_ changes: ChangeSet, over contents: StoreContents) throws {
 ///         for record in changes.inserted { … }
 ///         …
@@ -44,8 +46,21 @@ public protocol IncrementalStore: StoreClass {
   /// Reads all records of `entities`, each with its version.
   func load(_ entities: [EntityDescription], into loader: StoreLoader) throws
 
+  /// Reads the records of `entity` itself that `references` name, each of them once. Those that are not there are left out.
+  func load(_ references: [ReferenceID], of entity: EntityDescription, into loader: StoreLoader) throws
+
   /// How many records of `entity` itself there are, without reading them.
   func count(of entity: EntityDescription) throws -> Int
+
+  /// The references of the records that a fetch finds, in its order, without reading them; nil where the store cannot tell just as the
+  /// predicate has it. The framework then reads all records of the entity, and finds them itself.
+  func fetch(_ fetch: RecordFetch) throws -> [ReferenceID]?
+
+  /// How many records a fetch finds; nil as with ``fetch(_:)``.
+  func count(_ fetch: RecordFetch) throws -> Int?
+
+  /// How a fetch is answered, a line each, for people to read; nil as with ``fetch(_:)``.
+  func queryPlan(_ fetch: RecordFetch) throws -> [String]?
 
   /// Names for records of `entity` that a later save will insert: no others get them, in no process.
   func newReferences(count: Int, for entity: EntityDescription) throws -> [ReferenceID]
@@ -71,6 +86,15 @@ public protocol IncrementalStore: StoreClass {
 }
 
 extension IncrementalStore {
+  /// Nil: the framework finds the records.
+  public func fetch(_ fetch: RecordFetch) throws -> [ReferenceID]? { nil }
+
+  /// As many as ``fetch(_:)`` gives.
+  public func count(_ fetch: RecordFetch) throws -> Int? { try self.fetch(fetch)?.count }
+
+  /// Nil: nothing is known of it.
+  public func queryPlan(_ fetch: RecordFetch) throws -> [String]? { nil }
+
   /// Does nothing: the file alone is the store.
   public static func gatherSideFiles(ofStoreAt path: String) throws {}
 }

@@ -1,16 +1,18 @@
 package import HeartwoodModel
 
 extension NodeTable {
-  /// Adds records at the end, whose references no other record of the table has, and returns their rows. All groups but the last
-  /// are full.
+  /// Adds records at the end, whose references no other record of the table has, and returns their rows.
   ///
   /// Full groups are taken as they are. O(rows of the last groups of both).
+  ///
+  /// - Parameter limit: the last group is filled up where it has fewer rows than these. A small number keeps it cheap to add records one
+  ///   by one, and makes more groups.
   @discardableResult
-  package mutating func insert(_ inserted: [RowGroup]) -> RowRuns {
+  package mutating func insert(_ inserted: [RowGroup], fillingGroupsBelow limit: Int = RowID.rowsPerGroup) -> RowRuns {
     var rows = RowRuns()
     var start: (group: Int, row: Int) = (groups.count, 0)
     for group in inserted where group.rowCount > 0 {
-      if let last = groups.last, last.rowCount < RowID.rowsPerGroup, group.rowCount < RowID.rowsPerGroup {
+      if let last = groups.last, last.rowCount < limit, group.rowCount < RowID.rowsPerGroup {
         if rows.count == 0 { start = (groups.count - 1, last.rowCount) }
         appendPartly(group, behind: last, &rows)
       } else {

@@ -36,6 +36,8 @@ final class RecordDatabase: Sendable {
   let failure = Mutex<PersistenceError?>(nil)
   /// How often all records of some entities were read.
   let loadCount = Mutex(0)
+  /// How many records were asked for by their references.
+  let readCount = Mutex(0)
 
   var current: Content { content.withLock { $0 } }
 

@@ -68,11 +68,27 @@ final class RecordStore: IncrementalStore {
     database.loadCount.withLock { $0 += 1 }
     for entity in entities {
       for (number, record) in (content.records[entity.name] ?? [:]).sorted(by: { $0.key < $1.key }) {
-        try loader.addNode(.integer(number), to: entity, version: record.version) { node in
-          for (name, value) in record.values {
-            try node.setValue(self.value(value, of: name, entity, loader), forKey: name)
-          }
-        }
+        try add(record, number, entity, to: loader)
+      }
+    }
+  }
+
+  func load(_ references: [ReferenceID], of entity: EntityDescription, into loader: StoreLoader) throws {
+    database.readCount.withLock { $0 += references.count }
+    for case .integer(let number) in references {
+      if let record = content.records[entity.name]?[number] { try add(record, number, entity, to: loader) }
+    }
+  }
+
+  private func add(
+    _ record: RecordDatabase.Record,
+    _ number: Int64,
+    _ entity: EntityDescription,
+    to loader: StoreLoader
+  ) throws {
+    try loader.addNode(.integer(number), to: entity, version: record.version) { node in
+      for (name, value) in record.values {
+        try node.setValue(self.value(value, of: name, entity, loader), forKey: name)
       }
     }
   }

@@ -1,0 +1,213 @@
+import HeartwoodModel
+
+extension FetchTranslator {
+  private static let greatestElementCount = 10_000
+
+  /// A condition in SQL.
+  ///
+  /// - Parameter isExact: whether it has to be false where it is not true; otherwise it may be unknown.
+  mutating func condition(
+    _ plan: PlanPredicate,
+    _ scope: QueryScope,
+    isExact: Bool = false
+  ) throws(Untranslatable) -> String {
+    switch plan {
+    case .literal(let flag): return flag ? "1" : "0"
+    case .not(let term): return "NOT \(try condition(term, scope, isExact: true))"
+    case .and(let terms): return try joined(terms, " AND ", scope, isExact)
+    case .or(let terms): return try joined(terms, " OR ", scope, isExact)
+    case .comparison(let comparison): return try condition(comparison, scope, isExact)
+    }
+  }
+
+  private mutating func joined(
+    _ terms: [PlanPredicate],
+    _ separator: String,
+    _ scope: QueryScope,
+    _ isExact: Bool
+  ) throws(Untranslatable) -> String {
+    var texts: [String] = []
+    for term in terms { texts.append(try condition(term, scope, isExact: isExact)) }
+    if texts.isEmpty { return separator == " AND " ? "1" : "0" }
+    return "(\(texts.joined(separator: separator)))"
+  }
+}
+
+// MARK: Comparisons
+
+extension FetchTranslator {
+  private mutating func condition(
+    _ plan: PlanComparison,
+    _ scope: QueryScope,
+    _ isExact: Bool
+  ) throws(Untranslatable) -> String {
+    guard plan.modifier == .direct else { return try quantified(plan, scope) }
+    if plan.comparator == .contains, case .property(_, let property) = plan.left, property.isToMany {
+      // A collection contains what one of its members is.
+      let any = PlanComparison(
+        left: plan.left,
+        comparator: .equalTo,
+        right: plan.right,
+        modifier: .any,
+        options: plan.options,
+        pattern: nil
+      )
+      return try quantified(any, scope)
+    }
+    return try direct(plan, scope, isExact)
+  }
+
+  /// A comparison of one value.
+  private mutating func direct(
+    _ plan: PlanComparison,
+    _ scope: QueryScope,
+    _ isExact: Bool
+  ) throws(Untranslatable) -> String {
+    guard let right = plan.right.constant else { return try columns(plan, scope, isExact) }
+    let left = try value(plan.left, scope)
+    let text = try compared(left, plan, right)
+    let isNeverUnknown = plan.comparator == .equalTo || plan.comparator == .notEqualTo
+    return isExact && !isNeverUnknown ? "ifnull(\(text), 0)" : text
+  }
+
+  private mutating func compared(
+    _ left: TranslatedValue,
+    _ plan: PlanComparison,
+    _ right: PlanValue
+  ) throws(Untranslatable) -> String {
+    let folding = try folding(plan, left)
+    let value = folding.isNone ? left.text : SQLiteFunctions.folded(left.text, folding)
+    switch (plan.comparator, right) {
+    case (.equalTo, .one(.null)): return "\(value) IS NULL"
+    case (.notEqualTo, .one(.null)): return "\(value) IS NOT NULL"
+    case (.equalTo, .one(let constant)): return "\(value) IS \(try self.constant(constant, left.kind, folding))"
+    case (.notEqualTo, .one(let constant)): return "\(value) IS NOT \(try self.constant(constant, left.kind, folding))"
+    case (.lessThan, .one(let constant)), (.lessThanOrEqualTo, .one(let constant)),
+      (.greaterThan, .one(let constant)), (.greaterThanOrEqualTo, .one(let constant)):
+      try checkOrdered(left.kind)
+      return "\(value) \(plan.comparator.rawValue) \(try self.constant(constant, left.kind, folding))"
+    case (.between, .many(let bounds)) where bounds.count == 2:
+      try checkOrdered(left.kind)
+      let lower = try self.constant(bounds[0].scalar, left.kind, folding)
+      let upper = try self.constant(bounds[1].scalar, left.kind, folding)
+      return "\(value) BETWEEN \(lower) AND \(upper)"
+    case (.in, .many(let elements)): return try isOne(of: elements, value, left.kind, folding)
+    case (_, .one(.string(let part))): return try matched(left, value, plan, part, folding)
+    default: throw Untranslatable()
+    }
+  }
+
+  /// What strings are folded by before they are compared.
+  private func folding(_ plan: PlanComparison, _ left: TranslatedValue) throws(Untranslatable) -> TextFolding {
+    guard case .text = left.kind else { return .none }
+    let isOrder = [.lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .between].contains(plan.comparator)
+    if isOrder, plan.options.contains(.localeSensitive) { throw Untranslatable() }
+    return TextFolding(plan.options)
+  }
+
+  private func checkOrdered(_ kind: TranslatedValue.Kind) throws(Untranslatable) {
+    if case .record = kind { throw Untranslatable() }
+  }
+
+  private mutating func isOne(
+    of elements: [PlanValue],
+    _ value: String,
+    _ kind: TranslatedValue.Kind,
+    _ folding: TextFolding
+  ) throws(Untranslatable) -> String {
+    guard elements.count <= Self.greatestElementCount else { throw Untranslatable() }
+    var places: [String] = []
+    for element in elements where !element.scalar.isNull { places.append(try constant(element.scalar, kind, folding)) }
+    let isIn = "\(value) IN (\(places.joined(separator: ", ")))"
+    return places.count < elements.count ? "(\(isIn) OR \(value) IS NULL)" : isIn
+  }
+
+  /// Two expressions of the same row.
+  private mutating func columns(
+    _ plan: PlanComparison,
+    _ scope: QueryScope,
+    _ isExact: Bool
+  ) throws(Untranslatable) -> String {
+    let left = try value(plan.left, scope)
+    let right = try value(plan.right, scope)
+    switch (left.kind, right.kind) {
+    case (.number, .number), (.date, .date), (.uuid, .uuid): break
+    case (.text, .text) where TextFolding(plan.options).isNone && !plan.options.contains(.localeSensitive): break
+    case (.record(let a), .record(let b)) where a == b: break
+    default: throw Untranslatable()
+    }
+    switch plan.comparator {
+    case .equalTo: return "\(left.text) IS \(right.text)"
+    case .notEqualTo: return "\(left.text) IS NOT \(right.text)"
+    case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo:
+      try checkOrdered(left.kind)
+      let text = "\(left.text) \(plan.comparator.rawValue) \(right.text)"
+      return isExact ? "ifnull(\(text), 0)" : text
+    default: throw Untranslatable()
+    }
+  }
+}
+
+// MARK: Text
+
+extension FetchTranslator {
+  /// - Parameter value: the left side, folded.
+  private mutating func matched(
+    _ left: TranslatedValue,
+    _ value: String,
+    _ plan: PlanComparison,
+    _ part: String,
+    _ folding: TextFolding
+  ) throws(Untranslatable) -> String {
+    guard case .text = left.kind else { throw Untranslatable() }
+    let length = folding.folded(part).count
+    switch plan.comparator {
+    case .contains: return "instr(\(value), \(try constant(.string(part), left.kind, folding))) > 0"
+    case .beginsWith:
+      return "substr(CAST(\(value) AS BLOB), 1, \(length)) = CAST(\(try constant(.string(part), left.kind, folding)) AS BLOB)"
+    case .endsWith where length > 0:
+      return "substr(CAST(\(value) AS BLOB), -\(length)) = CAST(\(try constant(.string(part), left.kind, folding)) AS BLOB)"
+    case .endsWith: return "\(value) IS NOT NULL"
+    case .like, .matches:
+      let pattern = try constant(.string(part), .text)
+      return SQLiteFunctions.matches(left.text, pattern, plan.comparator, folding)
+    default: throw Untranslatable()
+    }
+  }
+}
+
+// MARK: Collections
+
+extension FetchTranslator {
+  /// A comparison of the members of a collection.
+  private mutating func quantified(_ plan: PlanComparison, _ scope: QueryScope) throws(Untranslatable) -> String {
+    guard let collection = plan.left.collection else { throw Untranslatable() }
+    var found = try members(collection, scope)
+    let outer = members.updateValue(found.row, forKey: collection)
+    let single = PlanComparison(
+      left: plan.left,
+      comparator: plan.comparator,
+      right: plan.right,
+      modifier: .direct,
+      options: plan.options,
+      pattern: plan.pattern
+    )
+    let isAll = plan.modifier == .all
+    let text = try condition(.comparison(single), scope, isExact: isAll)
+    members[collection] = outer
+    found.conditions.append(isAll ? "NOT \(text)" : text)
+    return "\(plan.modifier == .any ? "" : "NOT ")EXISTS (SELECT 1 \(found.text))"
+  }
+}
+
+extension PlanExpression {
+  /// The to-many relationship, or the subquery, whose members the expression is about.
+  fileprivate var collection: PlanExpression? {
+    switch self {
+    case .property(_, let property) where property.isToMany: self
+    case .property(let base, _): base.collection
+    case .subquery: self
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import GRDB
+import HeartwoodModel
+import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// MARK: Expressions
+
+extension FetchTranslator {
+  /// What an expression is for a row.
+  mutating func value(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> TranslatedValue {
+    if let member = members[plan] { return TranslatedValue(text: member.key, kind: .record(root: member.mapping.rootNumber)) }
+    switch plan {
+    case .subject: return TranslatedValue(text: scope.key, kind: .record(root: scope.mapping.rootNumber))
+    case .variable(let place):
+      guard let row = variables[place] else { throw Untranslatable() }
+      return TranslatedValue(text: row.key, kind: .record(root: row.mapping.rootNumber))
+    case .property(let base, let property): return try column(property, of: row(base, scope))
+    case .collection(.count, let collection): return try count(collection, scope)
+    case .constant, .aggregate, .collection, .arithmetic, .function, .subquery, .element, .cast, .conditional:
+      throw Untranslatable()
+    }
+  }
+
+  private mutating func column(_ property: PlanProperty, of row: QueryScope) throws(Untranslatable) -> TranslatedValue {
+    switch row.mapping.properties[property.ordinal] {
+    case .attribute(let place):
+      guard let type = property.attributeType, let kind = TranslatedValue.Kind(type) else { throw Untranslatable() }
+      return TranslatedValue(text: row.column(place.column), kind: kind)
+    case .toOne(let place):
+      guard let destination = mapping(property.destination) else { throw Untranslatable() }
+      return TranslatedValue(text: row.column(place.column), kind: .record(root: destination.rootNumber))
+    case .toMany, .join, nil: throw Untranslatable()
+    }
+  }
+
+  /// The row of the object that an expression gives.
+  private mutating func row(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> QueryScope {
+    if let member = members[plan] { return member }
+    switch plan {
+    case .subject: return scope
+    case .variable(let place):
+      if let row = variables[place] { return row }
+    case .property(let base, let property):
+      let owner = try row(base, scope)
+      if case .toOne(let place) = owner.mapping.properties[property.ordinal], let mapping = mapping(property.destination) {
+        return owner.destination(property.ordinal, mapping, column: place.column) { alias() }
+      }
+    default: break
+    }
+    throw Untranslatable()
+  }
+
+  private func mapping(_ ordinal: Int?) -> EntityMapping? {
+    ordinal.flatMap { schema.mapping(of: schema.model.entities[$0]) }
+  }
+}
+
+// MARK: Collections
+
+extension FetchTranslator {
+  /// The rows of a collection: what they are selected from, and what leads to them.
+  struct Members {
+    let row: QueryScope
+    /// The table of pairs, where there is one, and how the rows are joined to it.
+    let pairs: String?
+    var conditions: [String]
+
+    /// The text from `FROM` on.
+    var text: String {
+      let source = pairs.map { "\($0) \(row.allJoins.joined(separator: " "))" } ?? row.source
+      return "FROM \(source) WHERE \(conditions.joined(separator: " AND "))"
+    }
+  }
+
+  /// The rows that a to-many relationship leads to, or those of them that a subquery lets pass.
+  mutating func members(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> Members {
+    switch plan {
+    case .property(let base, let property) where property.isToMany:
+      return try related(property, of: row(base, scope))
+    case .subquery(let collection, let variable, let predicate):
+      var members = try members(collection, scope)
+      let outer = variables.updateValue(members.row, forKey: variable)
+      members.conditions.append(try condition(predicate, scope))
+      variables[variable] = outer
+      return members
+    default: throw Untranslatable()
+    }
+  }
+
+  private mutating func related(_ property: PlanProperty, of owner: QueryScope) throws(Untranslatable) -> Members {
+    guard let destination = mapping(property.destination) else { throw Untranslatable() }
+    let row = QueryScope(destination, alias: alias())
+    switch owner.mapping.properties[property.ordinal] {
+    case .toMany(let place):
+      return Members(row: row, pairs: nil, conditions: ["\(row.column(place.column)) = \(owner.key)"])
+    case .join(let place) where !place.isReflexive:
+      let pair = alias()
+      let (own, other) = (SQLiteName.quoted(place.ownColumn), SQLiteName.quoted(place.otherColumn))
+      let pairs =
+        "\(SQLiteName.quoted(place.table)) AS \(pair) JOIN \(SQLiteName.quoted(destination.tableName)) AS \(row.alias)"
+        + " ON \(row.key) = \(pair).\(other)"
+      return Members(row: row, pairs: pairs, conditions: ["\(pair).\(own) = \(owner.key)"])
+    default: throw Untranslatable()
+    }
+  }
+
+  private mutating func count(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> TranslatedValue {
+    TranslatedValue(text: "(SELECT count(*) \(try members(plan, scope).text))", kind: .number)
+  }
+}
+
+// MARK: Constants
+
+extension FetchTranslator {
+  /// The place for a constant that is compared with values of `kind`.
+  mutating func constant(
+    _ value: PropertyValue,
+    _ kind: TranslatedValue.Kind,
+    _ folding: TextFolding = .none
+  ) throws(Untranslatable) -> String {
+    switch (kind, value) {
+    case (.number, .integer(let number)): return argument(number)
+    case (.number, .boolean(let flag)): return argument(flag ? 1 : 0)
+    case (.number, .double(let number)) where !number.isNaN: return argument(number)
+    case (.number, .float(let number)) where !number.isNaN: return argument(Double(number))
+    case (.date, .date(let date)) where !date.timeIntervalSinceReferenceDate.isNaN:
+      return argument(date.timeIntervalSinceReferenceDate)
+    case (.uuid, .uuid(let uuid)): return argument(withUnsafeBytes(of: uuid.uuid) { Data($0) })
+    case (.text, .string(let text)): return self.text(text, folding)
+    case (.record(let root), .toOne(let id)): return argument(try key(id, root))
+    default: throw Untranslatable()
+    }
+  }
+
+  private mutating func text(_ text: String, _ folding: TextFolding) -> String {
+    if !folding.isNone { return argument(Data(folding.folded(text))) }
+    // A text that is handed over as such ends at its first zero.
+    return text.utf8.contains(0) ? "CAST(\(argument(Data(text.utf8))) AS TEXT)" : argument(text)
+  }
+
+  /// The key of a record of the store's.
+  private func key(_ id: ManagedObjectID, _ root: Int) throws(Untranslatable) -> Int64 {
+    guard !id.isTemporaryID, case .integer(let key) = id.reference, let mapping = schema.mapping(of: id.entity),
+      mapping.rootNumber == root, mapping.entity === id.entity
+    else { throw Untranslatable() }
+    return key
+  }
+}

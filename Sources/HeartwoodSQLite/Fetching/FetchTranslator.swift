@@ -1,0 +1,97 @@
+import GRDB
+import HeartwoodModel
+import HeartwoodStore
+
+/// Makes SQL of a fetch. Every value is an argument, so that no text of a predicate is ever read as SQL.
+///
+/// A predicate has two answers, as SQL has three: where an answer may be unknown and counts, it is made false.
+struct FetchTranslator {
+  let schema: SQLiteSchema
+  private(set) var arguments: [DatabaseValue] = []
+  private var aliasCount = 0
+  /// The rows that collections stand for, one at a time.
+  var members: [PlanExpression: QueryScope] = [:]
+  /// The rows that the variables of subqueries stand for.
+  var variables: [Int: QueryScope] = [:]
+
+  init(schema: SQLiteSchema) {
+    self.schema = schema
+  }
+
+  mutating func alias() -> String {
+    aliasCount += 1
+    return "t\(aliasCount - 1)"
+  }
+
+  /// The place for a value.
+  mutating func argument(_ value: any DatabaseValueConvertible) -> String {
+    arguments.append(value.databaseValue)
+    return "?"
+  }
+}
+
+/// A statement and its arguments.
+struct FetchStatement {
+  let text: String
+  let arguments: StatementArguments
+}
+
+extension FetchTranslator {
+  /// What finds the keys of the records, in their order; nil where SQL would not find just the same.
+  static func keys(_ fetch: RecordFetch, in schema: SQLiteSchema) -> FetchStatement? {
+    translated(fetch, in: schema) { translator, scope, condition throws(Untranslatable) in
+      let order = try translator.order(fetch.sorts, scope)
+      // What the order adds may be joined, so that it is made before the text.
+      var text = "SELECT \(scope.key) FROM \(scope.source) WHERE \(condition) ORDER BY \(order)"
+      if fetch.limit != nil || fetch.offset > 0 {
+        text += " LIMIT \(translator.argument(fetch.limit ?? -1)) OFFSET \(translator.argument(fetch.offset))"
+      }
+      return text
+    }
+  }
+
+  /// What counts the records; nil where SQL would not find just the same.
+  static func count(_ fetch: RecordFetch, in schema: SQLiteSchema) -> FetchStatement? {
+    translated(fetch, in: schema) { _, scope, condition throws(Untranslatable) in
+      "SELECT count(*) FROM \(scope.source) WHERE \(condition)"
+    }
+  }
+
+  private static func translated(
+    _ fetch: RecordFetch,
+    in schema: SQLiteSchema,
+    _ text: (inout FetchTranslator, QueryScope, _ condition: String) throws(Untranslatable) -> String
+  ) -> FetchStatement? {
+    guard let mapping = schema.mapping(of: fetch.entity) else { return nil }
+    var translator = FetchTranslator(schema: schema)
+    let scope = QueryScope(mapping, alias: translator.alias())
+    do throws(Untranslatable) {
+      var condition = "\(scope.alias).Z_ENT = \(mapping.number)"
+      if let plan = fetch.plan { condition += " AND \(try translator.condition(plan, scope))" }
+      let text = try text(&translator, scope, condition)
+      return FetchStatement(text: text, arguments: StatementArguments(translator.arguments))
+    } catch {
+      return nil
+    }
+  }
+
+  /// The terms of the order; the keys decide between records that it leaves alike.
+  private mutating func order(_ sorts: [SortPlan], _ scope: QueryScope) throws(Untranslatable) -> String {
+    var terms: [String] = []
+    for sort in sorts {
+      let value = try value(sort.expression, scope)
+      var term = value.text
+      if case .text = value.kind {
+        if sort.ordering.isLocalized {
+          term += " COLLATE \(SQLiteFunctions.localizedOrder)"
+        } else if !sort.ordering.folding.isNone {
+          term = SQLiteFunctions.folded(term, sort.ordering.folding)
+        }
+      } else if case .record = value.kind {
+        throw Untranslatable()
+      }
+      terms.append(term + (sort.isAscending ? "" : " DESC"))
+    }
+    return (terms + [scope.key]).joined(separator: ", ")
+  }
+}

@@ -1,0 +1,89 @@
+import GRDB
+import HeartwoodModel
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What SQLite is taught, so that text compares in it as it does in predicates.
+enum SQLiteFunctions {
+  /// The collation of the order in which people expect texts.
+  static let localizedOrder = "heartwood_localized"
+  private static let foldName = "heartwood_fold"
+  private static let likeName = "heartwood_like"
+  private static let expressionName = "heartwood_matches"
+
+  /// The folded bytes of a text in SQL.
+  static func folded(_ text: String, _ folding: TextFolding) -> String {
+    "\(foldName)(CAST(\(text) AS BLOB), \(folding.number))"
+  }
+
+  /// Whether a text in SQL fits a pattern.
+  static func matches(
+    _ text: String,
+    _ pattern: String,
+    _ comparator: FetchComparison.Comparator,
+    _ folding: TextFolding
+  ) -> String {
+    let name = comparator == .like ? likeName : expressionName
+    return "\(name)(CAST(\(text) AS BLOB), CAST(\(pattern) AS BLOB), \(folding.number))"
+  }
+
+  /// Teaches a connection.
+  static func add(to db: Database) {
+    db.add(collation: DatabaseCollation(localizedOrder) { left, right in
+      let order = TextOrder.compare(left, right)
+      return order < 0 ? .orderedAscending : order > 0 ? .orderedDescending : .orderedSame
+    })
+    db.add(function: DatabaseFunction(foldName, argumentCount: 2, pure: true) { values in
+      guard let data = Data.fromDatabaseValue(values[0]) else { return nil }
+      let folding = TextFolding(number: Int.fromDatabaseValue(values[1]) ?? 0)
+      var folded: [UInt8] = []
+      data.withUnsafeBytes { folding.append($0, to: &folded) }
+      return Data(folded)
+    })
+    db.add(function: pattern(likeName, .like))
+    db.add(function: pattern(expressionName, .matches))
+  }
+
+  private static func pattern(_ name: String, _ comparator: FetchComparison.Comparator) -> DatabaseFunction {
+    let last = LastPattern()
+    return DatabaseFunction(name, argumentCount: 3, pure: true) { values in
+      guard let text = Data.fromDatabaseValue(values[0]), let source = Data.fromDatabaseValue(values[1]) else { return nil }
+      let folding = TextFolding(number: Int.fromDatabaseValue(values[2]) ?? 0)
+      let pattern = last.pattern(String(decoding: source, as: UTF8.self), comparator, folding)
+      return pattern?.matches(String(decoding: text, as: UTF8.self)) ?? false
+    }
+  }
+}
+
+/// The pattern that a function has met last: row after row it is the same.
+private final class LastPattern: Sendable {
+  private struct Made: Sendable {
+    let source: String
+    let folding: TextFolding
+    let pattern: PlanPattern?
+  }
+
+  private let last = Mutex<Made?>(nil)
+
+  func pattern(_ source: String, _ comparator: FetchComparison.Comparator, _ folding: TextFolding) -> PlanPattern? {
+    last.withLock { last in
+      if let last, last.source == source, last.folding == folding { return last.pattern }
+      let made = Made(source: source, folding: folding, pattern: PlanPattern(source, comparator, folding: folding))
+      last = made
+      return made.pattern
+    }
+  }
+}
+
+extension TextFolding {
+  fileprivate var number: Int { (ignoresCase ? 1 : 0) + (ignoresMarks ? 2 : 0) }
+
+  fileprivate init(number: Int) {
+    self.init(ignoresCase: number & 1 != 0, ignoresMarks: number & 2 != 0)
+  }
+}

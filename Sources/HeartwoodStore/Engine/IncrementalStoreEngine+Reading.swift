@@ -1,0 +1,236 @@
+package import HeartwoodModel
+import Synchronization
+
+// Records are read as they are needed: those that have certain references, those that a fetch finds, or all of an entity. They come
+// behind the ones that are in the tables, which are all of one moment: what others have saved is taken before anything more is read.
+
+extension IncrementalStoreEngine {
+  package func table(of entity: EntityDescription) throws -> NodeTable {
+    if let table = wholeTable(of: entity) { return table }
+    return try readingMore {
+      try readAll([entity])
+      return state.withLock { $0.contents.tables[entity.ordinal] }
+    }
+  }
+
+  package func contents() throws -> StoreContents {
+    if let contents = state.withLock({ unreadEntities($0).isEmpty ? $0.contents : nil }) { return contents }
+    return try readingMore {
+      try readAll(state.withLock { unreadEntities($0) })
+      return state.withLock { $0.contents }
+    }
+  }
+
+  package func knownTable(of entity: EntityDescription) throws -> (table: NodeTable, isWhole: Bool) {
+    state.withLock { ($0.contents.tables[entity.ordinal], isWhole(entity, $0)) }
+  }
+
+  package func table(of entity: EntityDescription, reading references: [ReferenceID]) throws -> NodeTable {
+    let (known, isWhole) = try knownTable(of: entity)
+    if try isWhole || references.allSatisfy({ try known.row(of: $0) != nil }) { return known }
+    return try readingMore { try readMissing(references, of: entity) }
+  }
+
+  package func count(of entity: EntityDescription) throws -> Int {
+    if let table = wholeTable(of: entity) { return table.count }
+    return try using { try store.count(of: entity) }
+  }
+
+  private func wholeTable(of entity: EntityDescription) -> NodeTable? {
+    state.withLock { isWhole(entity, $0) ? $0.contents.tables[entity.ordinal] : nil }
+  }
+
+  /// Whether all records of the entity are known. Of an entity that the store does not keep there are none.
+  private func isWhole(_ entity: EntityDescription, _ state: State) -> Bool {
+    state.whole.contains(entity.ordinal) || entity.isAbstract || !setup.entities.contains { $0 === entity }
+  }
+
+  private func unreadEntities(_ state: State) -> [EntityDescription] {
+    setup.entities.filter { !isWhole($0, state) }
+  }
+}
+
+// MARK: Fetching
+
+extension IncrementalStoreEngine {
+  package func find(_ fetch: RecordFetch) throws -> FoundRecords? {
+    if wholeTable(of: fetch.entity) != nil { return nil }
+    return try readingMore {
+      guard let references = try store.fetch(fetch) else { return nil }
+      let table = try readMissing(references, of: fetch.entity)
+      return FoundRecords(rows: try references.compactMap { try table.row(of: $0) }, table: table)
+    }
+  }
+
+  package func count(_ fetch: RecordFetch) throws -> Int? {
+    if wholeTable(of: fetch.entity) != nil { return nil }
+    return try using { try store.count(fetch) }
+  }
+
+  package func queryPlan(_ fetch: RecordFetch) throws -> QueryPlan.Step? {
+    if wholeTable(of: fetch.entity) != nil { return nil }
+    return try using {
+      guard let lines = try store.queryPlan(fetch) else { return nil }
+      var step = QueryPlan.Step(entityName: fetch.entity.name, recordCount: try store.count(of: fetch.entity))
+      step.storeLines = lines
+      return step
+    }
+  }
+}
+
+// MARK: Reading more
+
+extension IncrementalStoreEngine {
+  /// Calls `body`, which uses the store, while nobody else does.
+  func using<Result>(_ body: () throws -> Result) throws -> Result {
+    try usage.withLock { isClosed in
+      try checkNotClosed(isClosed, typeDescription.type)
+      return try body()
+    }
+  }
+
+  /// Calls `body`, which reads records, once those that are known are as the store has them at the same moment.
+  private func readingMore<Result>(_ body: () throws -> Result) throws -> Result {
+    try using {
+      try store.reading {
+        try renewIfNeeded()
+        return try body()
+      }
+    }
+  }
+
+  /// Reads those of the records that are not known yet. Where these are most of them, all are read, which is quicker.
+  @discardableResult
+  private func readMissing(_ references: [ReferenceID], of entity: EntityDescription) throws -> NodeTable {
+    var (table, isWhole) = try knownTable(of: entity)
+    if isWhole { return table }
+    var seen: Set<ReferenceID> = []
+    let missing = try references.filter { try table.row(of: $0) == nil && seen.insert($0).inserted }
+    if missing.isEmpty { return table }
+    if missing.count > Self.fewRecords, try missing.count > store.count(of: entity) / 2 {
+      try readAll([entity])
+      return state.withLock { $0.contents.tables[entity.ordinal] }
+    }
+    let read = try load { try store.load(missing, of: entity, into: $0) }
+    table.insert(read.tables[entity.ordinal].groups, fillingGroupsBelow: Self.fewRecords)
+    let result = table
+    state.withLock { $0.contents.tables[entity.ordinal] = result }
+    return result
+  }
+
+  /// So many are read one by one, whatever their part of all.
+  private static let fewRecords = 256
+
+  /// Reads all records of entities.
+  private func readAll(_ entities: [EntityDescription]) throws {
+    let read = try load { try store.load(entities.filter { !$0.isAbstract }, into: $0) }
+    let known = state.withLock { $0.contents }
+    for entity in entities {
+      let (all, some) = (read.tables[entity.ordinal], known.tables[entity.ordinal])
+      let table = some.groups.isEmpty ? all : try some.renewed(by: all, scopes: known.scopes)
+      state.withLock { state in
+        state.contents.tables[entity.ordinal] = table
+        state.whole.insert(entity.ordinal)
+      }
+    }
+  }
+
+  private func load(_ body: (StoreLoader) throws -> Void) throws -> StoreContents {
+    let loader = StoreLoader(setup: setup, metadata: state.withLock { $0.contents.metadata })
+    try body(loader)
+    return try loader.finish()
+  }
+}
+
+// MARK: What others save
+
+extension IncrementalStoreEngine {
+  package func followOthers() throws(PersistenceError) {
+    try withStoreErrors(.fileReadFailed, "The store could not be asked whether others have saved.") {
+      try using {
+        let mark = try store.changeMark()
+        if state.withLock({ $0.mark == mark }) { return }
+        try store.reading { try renewIfNeeded() }
+      }
+    }
+  }
+
+  /// Takes what others have saved since the records were read, in what the store lets be one moment. Records stay in their rows.
+  func renewIfNeeded() throws {
+    let mark = try store.changeMark()
+    let before = state.withLock { $0 }
+    guard before.mark != mark else { return }
+    let metadata = try store.metadata()
+    let tables = try renewedTables(before)
+    state.withLock { state in
+      state.contents.tables = tables
+      state.mark = mark
+      if !state.hasUnsavedMetadata { state.contents.metadata = metadata }
+    }
+    uniqueness.withLock { $0 = UniquenessCheck(setup.model) }
+    saves.advance()
+  }
+
+  /// The known records as the store has them now.
+  private func renewedTables(_ before: State) throws -> [NodeTable] {
+    let whole = setup.entities.filter { before.whole.contains($0.ordinal) && !$0.isAbstract }
+    let partial = setup.entities.filter { !before.whole.contains($0.ordinal) && before.contents.table(of: $0).count > 0 }
+    let newest = try load { loader in
+      if !whole.isEmpty { try store.load(whole, into: loader) }
+      for entity in partial {
+        let table = before.contents.table(of: entity)
+        try store.load(table.liveRows.map(table.reference), of: entity, into: loader)
+      }
+    }
+    var tables = before.contents.tables
+    for entity in whole + partial {
+      let ordinal = entity.ordinal
+      tables[ordinal] = try tables[ordinal].renewed(by: newest.tables[ordinal], scopes: before.contents.scopes)
+    }
+    return tables
+  }
+}
+
+// MARK: What a save looks at
+
+extension IncrementalStoreEngine {
+  /// Reads the records that changes are held against: those that they are of, where these were not read from here, and those that
+  /// might collide with them.
+  func read(whatMattersTo changes: ChangeSet) throws {
+    for (name, references) in changes.recordReferences {
+      // What is of no entity of the store is found out when the changes are made.
+      guard let entity = setup.entities.first(where: { $0.name == name }) else { continue }
+      try readMissing(references, of: entity)
+    }
+    for constraint in UniqueConstraint.all(of: setup.model) where changes.touches(constraint) {
+      let unread = state.withLock { state in
+        constraint.entityOrdinals.map { setup.model.entities[$0] }.filter { !isWhole($0, state) }
+      }
+      if !unread.isEmpty { try readAll(unread) }
+    }
+  }
+}
+
+extension ChangeSet {
+  /// The references of records that are given one by one, by the name of their entity.
+  fileprivate var recordReferences: [String: [ReferenceID]] {
+    let ids =
+      byRecord.updated.map(\.objectID) + byRecord.deleted.map(\.objectID) + expected.map(\.objectID)
+      + byRecord.inserted.map(\.objectID)
+    return Dictionary(grouping: ids.filter { !$0.isTemporaryID }, by: \.entity.name).mapValues { $0.map(\.reference) }
+  }
+
+  /// Whether records get values that the constraint is about.
+  fileprivate func touches(_ constraint: UniqueConstraint) -> Bool {
+    let (ordinals, entities) = (constraint.ordinals, constraint.entityOrdinals)
+    return byColumn.insertions.contains { entities.contains($0.entity.ordinal) }
+      || byRecord.inserted.contains { entities.contains($0.objectID.entity.ordinal) }
+      || byColumn.updates.contains { update in
+        entities.contains(update.entity.ordinal)
+          && update.groups.contains { group in ordinals.contains { group.columns[$0] != nil } }
+      }
+      || byRecord.updated.contains { update in
+        entities.contains(update.objectID.entity.ordinal) && update.values.contains { ordinals.contains($0.ordinal) }
+      }
+  }
+}

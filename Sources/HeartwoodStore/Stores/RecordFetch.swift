@@ -1,0 +1,65 @@
+public import HeartwoodModel
+
+/// What is to be found among the records of one entity: what an incremental store may answer itself.
+public struct RecordFetch: Sendable {
+  /// The entity whose own records are to be found; those of subentities have fetches of their own.
+  public let entity: EntityDescription
+  /// Which records to find; nil means all. What it says of other records counts as they are stored.
+  public let predicate: FetchPredicate?
+  /// By what the records are sorted. Those that it leaves alike are in the store's order, and so are all without any.
+  public let sortDescriptors: [FetchSortDescriptor]
+  /// How many of the first are left out.
+  public let offset: Int
+  /// How many there are at most; nil means any number.
+  public let limit: Int?
+  /// The predicate, checked against the entity.
+  package let plan: PlanPredicate?
+  /// The sort descriptors, checked against the entity.
+  package let sorts: [SortPlan]
+
+  package init(
+    entity: EntityDescription,
+    predicate: FetchPredicate?,
+    sortDescriptors: [FetchSortDescriptor],
+    plan: PlanPredicate?,
+    sorts: [SortPlan],
+    offset: Int = 0,
+    limit: Int? = nil
+  ) {
+    self.entity = entity
+    self.predicate = predicate
+    self.sortDescriptors = sortDescriptors
+    self.plan = plan
+    self.sorts = sorts
+    self.offset = offset
+    self.limit = limit
+  }
+}
+
+extension RecordFetch {
+  /// The same for other places of what is found.
+  package func limited(offset: Int, limit: Int?) -> RecordFetch {
+    RecordFetch(
+      entity: entity,
+      predicate: predicate,
+      sortDescriptors: sortDescriptors,
+      plan: plan,
+      sorts: sorts,
+      offset: offset,
+      limit: limit
+    )
+  }
+}
+
+/// What a store has found.
+package struct FoundRecords: Sendable {
+  /// The rows, in the order of the fetch.
+  package let rows: [RowID]
+  /// The records that have been read so far, with those that were found.
+  package let table: NodeTable
+
+  package init(rows: [RowID], table: NodeTable) {
+    self.rows = rows
+    self.table = table
+  }
+}

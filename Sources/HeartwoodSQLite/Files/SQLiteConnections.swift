@@ -45,9 +45,15 @@ struct SQLiteConnections {
     configuration.readonly = access != .write
     configuration.foreignKeysEnabled = false
     configuration.busyMode = .timeout((options[.sqliteBusyTimeout] ?? Self.defaultTimeout).seconds)
-    let settings = settings
+    let settings = try settings
+    let observer = options[.sqliteStatementObserver]
     configuration.prepareDatabase { db in
       try db.execute(sql: settings)
+      if let observer {
+        db.trace(options: .statement) { event in
+          if case .statement(let statement) = event { observer.observe(statement.sql) }
+        }
+      }
       SQLiteFunctions.add(to: db)
       try prepare(db)
     }
@@ -60,13 +66,45 @@ struct SQLiteConnections {
 
   /// What every connection is told. The schema of a file from elsewhere must not call functions that do more than compute.
   private var settings: String {
+    get throws(PersistenceError) {
+      try (ownSettings + pragmas).map { "PRAGMA " + $0 }.joined(separator: "; ")
+    }
+  }
+
+  private var ownSettings: [String] {
     let synchronization = options[.sqliteSynchronization] ?? .full
     var settings = ["trusted_schema = OFF", "synchronous = \(synchronization.rawValue)"]
     #if canImport(Darwin)
       if synchronization == .full { settings += ["fullfsync = ON", "checkpoint_fullfsync = ON"] }
     #endif
     if let size = options[.sqliteCacheSize] { settings.append("cache_size = -\(max(1, size >> 10))") }
-    return settings.map { "PRAGMA " + $0 }.joined(separator: "; ")
+    return settings
+  }
+
+  /// What the application sets itself.
+  private var pragmas: [String] {
+    get throws(PersistenceError) {
+      let settings = (options[.sqlitePragmas] ?? [:]).sorted { $0.key < $1.key }
+      for (name, value) in settings where !Self.isName(name) || !Self.isValue(value) {
+        throw PersistenceError(
+          .valueUnsupported,
+          "The option sqlitePragmas has what is no pragma: \(name) = \(value).",
+          context: .init(path: location.path, storeType: .sqlite)
+        )
+      }
+      return settings.map { "\($0.key) = \($0.value)" }
+    }
+  }
+
+  private static func isName(_ text: String) -> Bool {
+    !text.isEmpty && text.unicodeScalars.allSatisfy { $0.isASCII && ($0.properties.isAlphabetic || $0 == "_") }
+  }
+
+  private static func isValue(_ text: String) -> Bool {
+    !text.isEmpty
+      && text.unicodeScalars.allSatisfy {
+        $0.isASCII && ($0.properties.isAlphabetic || ("0"..."9").contains($0) || "_.-+".unicodeScalars.contains($0))
+      }
   }
 }
 

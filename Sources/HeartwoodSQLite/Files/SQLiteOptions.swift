@@ -36,3 +36,26 @@ extension StoreOptionKey<Int> {
   /// How much of the file SQLite keeps in memory, in bytes. SQLite's own choice by default.
   public static let sqliteCacheSize = StoreOptionKey("sqliteCacheSize")
 }
+
+extension StoreOptionKey<[String: String]> {
+  /// Further settings of each connection, by the names of SQLite's pragmas, as Core Data's `NSSQLitePragmasOption` has them. Names are of
+  /// letters and underscores, values of letters, digits, underscores, points and signs.
+  ///
+  /// What has an option of its own is better set with that; a pragma that is set here counts.
+  public static let sqlitePragmas = StoreOptionKey("sqlitePragmas")
+}
+
+extension StoreOptionKey<SQLiteStatementObserver> {
+  /// Who is told of each statement, as with Core Data's `-com.apple.CoreData.SQLDebug`. Nobody by default.
+  public static let sqliteStatementObserver = StoreOptionKey("sqliteStatementObserver")
+}
+
+/// Is told of each statement that SQLite runs, on the thread that runs it.
+public struct SQLiteStatementObserver: Sendable {
+  let observe: @Sendable (_ statement: String) -> Void
+
+  /// - Parameter observe: gets the statement with `?` in the place of values.
+  public init(_ observe: @escaping @Sendable (_ statement: String) -> Void) {
+    self.observe = observe
+  }
+}

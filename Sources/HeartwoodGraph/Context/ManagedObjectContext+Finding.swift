@@ -35,7 +35,7 @@ extension ManagedObjectContext {
   /// Reads the records of `ids` together that are not known yet. One that cannot be read is found out when it is looked for.
   func readAhead(_ ids: [ManagedObjectID]) {
     // What is read together is asked for the first alone: mostly there is nothing to be read.
-    guard ids.count > 1, !ids[0].isTemporaryID, let first = try? binding(keeping: ids[0]), first.isPartial else { return }
+    guard ids.count > 1, !ids[0].isTemporaryID, (try? binding(keeping: ids[0]))?.isPartial == true else { return }
     for (_, ids) in Dictionary(grouping: ids, by: { ObjectIdentifier($0.scope) }) where !ids[0].isTemporaryID {
       try? binding(keeping: ids[0]).read(ids.map(\.reference))
     }

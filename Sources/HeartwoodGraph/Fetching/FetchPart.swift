@@ -96,9 +96,9 @@ extension FetchPart {
   private func foundRows(_ offset: Int, _ limit: Int?) throws -> [RowID]? {
     guard !isSearchable, let source = binding.source else { return nil }
     // Each hidden row may stand before one that is wanted.
-    let wanted = limit.map { Self.sum(Self.sum(offset, $0), hiddenRows.count) }
-    let request = hiddenRows.isEmpty ? fetch.limited(offset: offset, limit: limit) : fetch.limited(offset: 0, limit: wanted)
-    guard let found = try source.find(request) else { return nil }
+    let candidates = limit.map { Self.sum(Self.sum(offset, $0), hiddenRows.count) }
+    let request = hiddenRows.isEmpty ? (offset, limit) : (0, candidates)
+    guard let found = try source.find(fetch.limited(offset: request.0, limit: request.1)) else { return nil }
     binding.take(found)
     take(found.table, tables.tables)
     if hiddenRows.isEmpty { return found.rows }

@@ -164,9 +164,11 @@ extension FetchTranslator {
     switch plan.comparator {
     case .contains: return "instr(\(value), \(try constant(.string(part), left.kind, folding))) > 0"
     case .beginsWith:
-      return "substr(CAST(\(value) AS BLOB), 1, \(length)) = CAST(\(try constant(.string(part), left.kind, folding)) AS BLOB)"
+      let bytes = "CAST(\(try constant(.string(part), left.kind, folding)) AS BLOB)"
+      return "substr(CAST(\(value) AS BLOB), 1, \(length)) = \(bytes)"
     case .endsWith where length > 0:
-      return "substr(CAST(\(value) AS BLOB), -\(length)) = CAST(\(try constant(.string(part), left.kind, folding)) AS BLOB)"
+      let bytes = "CAST(\(try constant(.string(part), left.kind, folding)) AS BLOB)"
+      return "substr(CAST(\(value) AS BLOB), -\(length)) = \(bytes)"
     case .endsWith: return "\(value) IS NOT NULL"
     case .like, .matches:
       let pattern = try constant(.string(part), .text)

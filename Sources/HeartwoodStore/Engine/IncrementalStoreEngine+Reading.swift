@@ -173,8 +173,9 @@ extension IncrementalStoreEngine {
 
   /// The known records as the store has them now.
   private func renewedTables(_ before: State) throws -> [NodeTable] {
-    let whole = setup.entities.filter { before.whole.contains($0.ordinal) && !$0.isAbstract }
-    let partial = setup.entities.filter { !before.whole.contains($0.ordinal) && before.contents.table(of: $0).count > 0 }
+    let entities = setup.entities.filter { !$0.isAbstract }
+    let whole = entities.filter { before.whole.contains($0.ordinal) }
+    let partial = entities.filter { !before.whole.contains($0.ordinal) && before.contents.table(of: $0).count > 0 }
     let newest = try load { loader in
       if !whole.isEmpty { try store.load(whole, into: loader) }
       for entity in partial {

@@ -100,7 +100,9 @@ extension FetchTranslator {
   /// What strings are folded by before they are compared.
   private func folding(_ plan: PlanComparison, _ left: TranslatedValue) throws(Untranslatable) -> TextFolding {
     guard case .text = left.kind else { return .none }
-    let isOrder = [.lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .between].contains(plan.comparator)
+    let isOrder = [.lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .between].contains(
+      plan.comparator
+    )
     if isOrder, plan.options.contains(.localeSensitive) { throw Untranslatable() }
     return TextFolding(plan.options)
   }

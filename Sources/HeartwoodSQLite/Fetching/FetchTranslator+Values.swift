@@ -13,7 +13,9 @@ import HeartwoodStore
 extension FetchTranslator {
   /// What an expression is for a row.
   mutating func value(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> TranslatedValue {
-    if let member = members[plan] { return TranslatedValue(text: member.key, kind: .record(root: member.mapping.rootNumber)) }
+    if let member = members[plan] {
+      return TranslatedValue(text: member.key, kind: .record(root: member.mapping.rootNumber))
+    }
     switch plan {
     case .subject: return TranslatedValue(text: scope.key, kind: .record(root: scope.mapping.rootNumber))
     case .variable(let place):
@@ -47,7 +49,9 @@ extension FetchTranslator {
       if let row = variables[place] { return row }
     case .property(let base, let property):
       let owner = try row(base, scope)
-      if case .toOne(let place) = owner.mapping.properties[property.ordinal], let mapping = mapping(property.destination) {
+      if case .toOne(let place) = owner.mapping.properties[property.ordinal],
+        let mapping = mapping(property.destination)
+      {
         return owner.destination(property.ordinal, mapping, column: place.column) { alias() }
       }
     default: break

@@ -34,17 +34,21 @@ enum SQLiteFunctions {
 
   /// Teaches a connection.
   static func add(to db: Database) {
-    db.add(collation: DatabaseCollation(localizedOrder) { left, right in
-      let order = TextOrder.compare(left, right)
-      return order < 0 ? .orderedAscending : order > 0 ? .orderedDescending : .orderedSame
-    })
-    db.add(function: DatabaseFunction(foldName, argumentCount: 2, pure: true) { values in
-      guard let data = Data.fromDatabaseValue(values[0]) else { return nil }
-      let folding = TextFolding(number: Int.fromDatabaseValue(values[1]) ?? 0)
-      var folded: [UInt8] = []
-      data.withUnsafeBytes { folding.append($0, to: &folded) }
-      return Data(folded)
-    })
+    db.add(
+      collation: DatabaseCollation(localizedOrder) { left, right in
+        let order = TextOrder.compare(left, right)
+        return order < 0 ? .orderedAscending : order > 0 ? .orderedDescending : .orderedSame
+      }
+    )
+    db.add(
+      function: DatabaseFunction(foldName, argumentCount: 2, pure: true) { values in
+        guard let data = Data.fromDatabaseValue(values[0]) else { return nil }
+        let folding = TextFolding(number: Int.fromDatabaseValue(values[1]) ?? 0)
+        var folded: [UInt8] = []
+        data.withUnsafeBytes { folding.append($0, to: &folded) }
+        return Data(folded)
+      }
+    )
     db.add(function: pattern(likeName, .like))
     db.add(function: pattern(expressionName, .matches))
   }
@@ -52,7 +56,9 @@ enum SQLiteFunctions {
   private static func pattern(_ name: String, _ comparator: FetchComparison.Comparator) -> DatabaseFunction {
     let last = LastPattern()
     return DatabaseFunction(name, argumentCount: 3, pure: true) { values in
-      guard let text = Data.fromDatabaseValue(values[0]), let source = Data.fromDatabaseValue(values[1]) else { return nil }
+      guard let text = Data.fromDatabaseValue(values[0]), let source = Data.fromDatabaseValue(values[1]) else {
+        return nil
+      }
       let folding = TextFolding(number: Int.fromDatabaseValue(values[2]) ?? 0)
       let pattern = last.pattern(String(decoding: source, as: UTF8.self), comparator, folding)
       return pattern?.matches(String(decoding: text, as: UTF8.self)) ?? false

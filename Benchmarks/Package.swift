@@ -36,6 +36,16 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    .executableTarget(
+      name: "SQLiteCases",
+      dependencies: [
+        "BenchmarkSupport",
+        .product(name: "Heartwood", package: "Heartwood"),
+        .product(name: "HeartwoodSQLite", package: "Heartwood"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings
+    ),
     .systemLibrary(
       name: "CLibXML2Peer",
       pkgConfig: "libxml-2.0",

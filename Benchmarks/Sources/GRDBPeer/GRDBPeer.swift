@@ -8,6 +8,7 @@ struct GRDBPeer: ParsableCommand {
     abstract: "GRDB's side of the comparison.",
     subcommands: [
       CreateCommand.self, CountCommand.self, ObjectsCommand.self, LinkCommand.self, QueryCommand.self,
+      SaveOneCommand.self, CreateListsCommand.self, JoinCommand.self,
       VersionCommand.self,
     ]
   )

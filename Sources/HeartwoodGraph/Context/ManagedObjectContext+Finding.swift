@@ -32,11 +32,16 @@ extension ManagedObjectContext {
     try? find(objectID)
   }
 
-  /// Reads the records of `ids` together that are not known yet. One that cannot be read is found out when it is looked for.
-  func readAhead(_ ids: [ManagedObjectID]) {
+  /// Reads the records of `ids` together, where they are not known yet. One that cannot be read is found out when it is looked for.
+  ///
+  /// - Parameter neighbours: what will be asked for next, most likely, and is read with them.
+  func readAhead(_ ids: [ManagedObjectID], with neighbours: () -> [ManagedObjectID]) {
     // What is read together is asked for the first alone: mostly there is nothing to be read.
-    guard ids.count > 1, !ids[0].isTemporaryID, (try? binding(keeping: ids[0]))?.isPartial == true else { return }
-    for (_, ids) in Dictionary(grouping: ids, by: { ObjectIdentifier($0.scope) }) where !ids[0].isTemporaryID {
+    guard !ids[0].isTemporaryID, let first = try? binding(keeping: ids[0]), first.isPartial,
+      !first.knows(ids[0].reference)
+    else { return }
+    let all = (ids + neighbours()).filter { !$0.isTemporaryID }
+    for (_, ids) in Dictionary(grouping: all, by: { ObjectIdentifier($0.scope) }) {
       try? binding(keeping: ids[0]).read(ids.map(\.reference))
     }
   }

@@ -144,6 +144,9 @@ extension EntityBinding {
     take(try source.table(of: entity, reading: references))
   }
 
+  /// Whether the record is in the table.
+  func knows(_ reference: ReferenceID) -> Bool { (try? table.row(of: reference)) != nil }
+
   /// Takes what a fetch of the store has read.
   func take(_ found: FoundRecords) { take(found.table) }
 

@@ -66,7 +66,7 @@ extension ManagedObject {
     let ids = value(at: ordinal).objectIDs
     if ids.isEmpty { return [] }
     let context = usableContext
-    context.readAhead(ids)
+    context.readAhead(ids) { binding.ids(relatedFromNear: rowID, at: ordinal) }
     return ids.compactMap { context.objectIfPresent($0) }
   }
 

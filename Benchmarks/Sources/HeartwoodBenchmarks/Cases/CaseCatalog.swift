@@ -27,6 +27,8 @@ struct CaseCatalog {
       ("fetch-filter-polars", fetchFilterPolars), ("fetch-count", fetchCount), ("fetch-group", fetchGroup),
       ("fetch-group-many", fetchManyGroups), ("fetch-sort", fetchSort), ("predicate", compilePredicate),
       ("batch-update", batchUpdate), ("batch-insert", batchInsert),
+      ("sqlite-objects", sqliteObjects), ("sqlite-insert", sqliteInsert), ("sqlite-save-one", sqliteSaveOne),
+      ("sqlite-filter", sqliteFilter), ("sqlite-prefetch", sqlitePrefetch),
     ]
   }
 

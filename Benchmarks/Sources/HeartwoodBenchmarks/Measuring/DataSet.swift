@@ -47,6 +47,21 @@ final class DataSet {
     try make(".sqlite") { try perform([programs.grdb, "create", $0, "--rows", String(rows)]) }
   }
 
+  /// Our SQLite file, with the same to-dos.
+  func coreDataSQLite() throws -> String {
+    try make(".items.sqlite") { try perform([programs.sqlite, "insert", $0, "--rows", String(rows)]) }
+  }
+
+  /// GRDB's database of lists.
+  func sqliteLists() throws -> String {
+    try make(".lists.sqlite") { try perform([programs.grdb, "create-lists", $0]) }
+  }
+
+  /// Our SQLite file of the same lists.
+  func coreDataSQLiteLists() throws -> String {
+    try make(".item-lists.sqlite") { try perform([programs.sqlite, "insert-lists", $0]) }
+  }
+
   /// DuckDB's database.
   func duckDB(_ python: String) throws -> String {
     let source = try csv()

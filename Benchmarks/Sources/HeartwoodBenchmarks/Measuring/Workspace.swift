@@ -37,6 +37,12 @@ final class Workspace {
     try FileManager.default.copyItem(atPath: source, toPath: destination)
   }
 
+  /// Puts a copy of a database that nobody uses in place of whatever there is, without what lay beside that.
+  static func copyDatabase(_ source: String, to destination: String) throws {
+    for suffix in ["-wal", "-shm", "-journal"] { remove(destination + suffix) }
+    try copy(source, to: destination)
+  }
+
   /// Removes a file, if it is there: giving back the memory of an old file takes its time too.
   static func remove(_ path: String) {
     unlink(path)

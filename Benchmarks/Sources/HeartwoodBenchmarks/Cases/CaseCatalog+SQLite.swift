@@ -1,0 +1,71 @@
+/// The SQLite store, against GRDB and SQLite's own functions on tables that were made by hand.
+extension CaseCatalog {
+  private func ours(_ arguments: [String], prepare: @escaping () throws -> Void = {}) -> Contestant {
+    Contestant("Heartwood", .reported, [workspace.programs.sqlite] + arguments, prepare: prepare)
+  }
+
+  private func grdb(
+    _ name: String = "GRDB",
+    _ arguments: [String],
+    prepare: @escaping () throws -> Void = {}
+  ) -> Contestant {
+    Contestant(name, .reported, [workspace.programs.grdb] + arguments, prepare: prepare)
+  }
+
+  func sqliteObjects() throws -> BenchmarkCase {
+    BenchmarkCase(
+      name: "sqlite-objects",
+      title: "SQLite → registered objects, every value read (GRDB: structs by index)",
+      ours: ours(["objects", try data.coreDataSQLite()]),
+      peer: grdb(["objects", try data.sqlite()]),
+      goal: .ratio(1),
+      expected: .init(rows: data.rows, checksum: data.checksum)
+    )
+  }
+
+  func sqliteInsert() throws -> BenchmarkCase {
+    let rows = ["--rows", String(data.rows)]
+    return BenchmarkCase(
+      name: "sqlite-insert",
+      title: "insert of all rows as objects, and one save (GRDB: a cached statement)",
+      ours: ours(["insert", workspace.scratch("inserted-items.sqlite")] + rows),
+      peer: grdb(["create", workspace.scratch("created.sqlite")] + rows),
+      goal: .ratio(0.6),
+      expected: .init(rows: data.rows)
+    )
+  }
+
+  func sqliteSaveOne() throws -> BenchmarkCase {
+    let (ownOriginal, original) = (try data.coreDataSQLite(), try data.sqlite())
+    let (ownCopy, copy) = (workspace.scratch("changed-items.sqlite"), workspace.scratch("changed.sqlite"))
+    return BenchmarkCase(
+      name: "sqlite-save-one",
+      title: "durable save of one changed row, again and again",
+      ours: ours(["save-one", ownCopy]) { try Workspace.copyDatabase(ownOriginal, to: ownCopy) },
+      peer: grdb("SQLite in C", ["save-one", copy]) { try Workspace.copyDatabase(original, to: copy) },
+      goal: .ratio(1.5)
+    )
+  }
+
+  func sqliteFilter() throws -> BenchmarkCase {
+    BenchmarkCase(
+      name: "sqlite-filter",
+      title: "done AND memo CONTAINS \"tea\", sorted, the first 100, in SQL",
+      ours: ours(["filter", try data.coreDataSQLite()]),
+      peer: grdb("SQL by hand", ["query", "filter", try data.sqlite()]),
+      goal: .ratio(1.1),
+      expected: .init(rows: 100)
+    )
+  }
+
+  func sqlitePrefetch() throws -> BenchmarkCase {
+    BenchmarkCase(
+      name: "sqlite-prefetch",
+      title: "10,000 lists with their 10 to-dos each, prefetched (GRDB: one join)",
+      ours: ours(["prefetch", try data.coreDataSQLiteLists()]),
+      peer: grdb(["join", try data.sqliteLists()]),
+      goal: .ratio(1.2),
+      expected: .init(rows: 100_000)
+    )
+  }
+}

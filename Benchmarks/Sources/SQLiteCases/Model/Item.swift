@@ -1,0 +1,74 @@
+import BenchmarkSupport
+import Foundation
+import Heartwood
+import HeartwoodSQLite
+
+/// A to-do in a list.
+final class Item: ManagedObject {
+  override class var entityName: String { "Item" }
+
+  static let doneKey = AttributeKey<Bool>("done")
+  static let memoKey = AttributeKey<String>("memo")
+  static let sortOrderKey = AttributeKey<Int64>("sortOrder")
+  static let creationDateKey = AttributeKey<Date>("creationDate")
+  static let recordIDKey = AttributeKey<UUID>("recordID")
+  static let listKey = ToOneKey<List>("list")
+
+  var sortOrder: Int64 {
+    get { self[Self.sortOrderKey] }
+    set { self[Self.sortOrderKey] = newValue }
+  }
+
+  func take(_ toDo: ToDo) {
+    self[Self.doneKey] = toDo.isDone
+    self[Self.memoKey] = toDo.memo
+    self[Self.sortOrderKey] = toDo.sortOrder
+    self[Self.creationDateKey] = toDo.creationDate
+    self[Self.recordIDKey] = toDo.recordID
+  }
+}
+
+/// A list of to-dos.
+final class List: ManagedObject {
+  override class var entityName: String { "List" }
+
+  static let nameKey = AttributeKey<String>("name")
+  static let itemsKey = ToManyKey<Item>("items")
+
+  var items: [Item] { self[Self.itemsKey] }
+}
+
+extension Item {
+  /// A context over the SQLite store at `path`.
+  static func openContext(_ path: String) throws -> ManagedObjectContext {
+    let model = try ManagedObjectModel(entities: [
+      .entity(
+        "Item",
+        .attribute("done", .boolean, default: .boolean(false)),
+        .attribute("memo", .string, optional: true),
+        .attribute("sortOrder", .integer32, default: .integer(0)),
+        .attribute("creationDate", .date, optional: true),
+        .attribute("recordID", .uuid, optional: true),
+        .toOne("list", "List", inverse: "items")
+      ),
+      .entity("List", .attribute("name", .string, optional: true), .toMany("items", "Item", inverse: "list")),
+    ])
+    let registry = StoreRegistry()
+    try registry.register(SQLiteStore.self)
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: model,
+      registry: registry,
+      objectClasses: [Item.self, List.self]
+    )
+    var options = StoreOptions()
+    // As much as the peer's: all pages stay in memory.
+    options[.sqliteCacheSize] = 1_000_000_000
+    try coordinator.addPersistentStore(type: .sqlite, at: URL(filePath: path), options: options)
+    return ManagedObjectContext(coordinator)
+  }
+
+  /// Removes a database and what lies beside it.
+  static func remove(_ path: String) {
+    for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+  }
+}

@@ -144,8 +144,8 @@ extension InsertStatement {
     switch view.kind {
     case .bits: sqlite3_bind_int64(statement, index, view.unsafeBoolean(row) ? 1 : 0)
     case .int16, .int32, .int64: sqlite3_bind_int64(statement, index, view.unsafeInteger(row))
-    case .double: sqlite3_bind_double(statement, index, view.unsafeDouble(row))
-    case .float: sqlite3_bind_double(statement, index, Double(view.unsafeFloat(row)))
+    case .double: sqlite3_bind_double(statement, index, try value.number(view.unsafeDouble(row)))
+    case .float: sqlite3_bind_double(statement, index, try value.number(Double(view.unsafeFloat(row))))
     case .decimal: try bindDecimal(view.unsafeDecimal(row), index, value, statement)
     case .uuid: withUnsafeBytes(of: view.unsafeUUID(row).uuid) { Self.bindCopy($0, index, statement) }
     case .bytes: bindBytes(view.unsafeBytes(row), index, storage, statement)

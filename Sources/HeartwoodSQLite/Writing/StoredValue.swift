@@ -25,15 +25,15 @@ struct StoredValue {
 
   /// What the column gets.
   ///
-  /// - Throws: ``PersistenceError/Code/valueUnsupported`` for a decimal number that a real does not hold.
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` for a decimal number that a real does not hold, and for what is no number.
   func value(_ value: PropertyValue, _ storage: AttributeStorage) throws -> (any DatabaseValueConvertible)? {
     switch value {
     case .null, .toOne, .toMany: nil
     case .integer(let number): number
     case .boolean(let flag): flag ? 1 : 0
-    case .double(let number): number
-    case .float(let number): Double(number)
-    case .date(let date): date.timeIntervalSinceReferenceDate
+    case .double(let number): try self.number(number)
+    case .float(let number): try self.number(Double(number))
+    case .date(let date): try self.number(date.timeIntervalSinceReferenceDate)
     case .decimal(let number): number.isNaN ? Self.noNumber : try real(number)
     case .string(let text): text
     case .uri(let uri): uri.absoluteString
@@ -44,6 +44,21 @@ struct StoredValue {
 
   static func isExternal(_ storage: AttributeStorage) -> Bool {
     if case .externalBlob = storage { true } else { false }
+  }
+
+  /// A real, which must be a number: SQLite takes any other for nothing.
+  @inline(__always)
+  func number(_ number: Double) throws(PersistenceError) -> Double {
+    if number.isNaN { throw notANumber }
+    return number
+  }
+
+  private var notANumber: PersistenceError {
+    PersistenceError(
+      .valueUnsupported,
+      "SQLite has no place for what is no number (NaN): it would come back as nothing. Set it to nil, or choose another type of store.",
+      context: .init(path: path, storeType: .sqlite, entity: entity, property: property)
+    )
   }
 
   /// The real that stands for `number`, as Core Data keeps decimal numbers.

@@ -11,6 +11,9 @@ struct CapabilityCheck {
 
   /// Whether the store can keep the entities of `setup`.
   func check(_ setup: StoreSetup) throws(PersistenceError) {
+    if !capabilities.isPersistent, setup.path != nil {
+      throw lacks("has no file. Add it without a location, or choose another type of store", path: setup.path)
+    }
     let concrete = setup.entities.filter { !$0.isAbstract }
     if let maximum = capabilities.maximumEntityCount, concrete.count > maximum {
       throw lacks(

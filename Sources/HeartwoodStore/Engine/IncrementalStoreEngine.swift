@@ -129,6 +129,7 @@ extension IncrementalStoreEngine {
 
   package func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoreCommit {
     try checkWritable(setup, typeDescription.type)
+    try checkPlace()
     return try using {
       let (applied, additions, mark) = try store.saving {
         try renewIfNeeded()
@@ -148,6 +149,19 @@ extension IncrementalStoreEngine {
       }
       uniqueness.withLock { $0.add(additions, to: applied.contents) }
       return applied.commit(number: saves.advance())
+    }
+  }
+
+  /// Refuses to save into a file that is no longer at its place: whoever opens the store next would not find it there.
+  private func checkPlace() throws(PersistenceError) {
+    switch try fileState() {
+    case .unchanged, .absent: return
+    case .removed, .moved, .changed:
+      throw PersistenceError(
+        .fileChangedOnDisk,
+        "The store's file was moved, removed or replaced while the store was open. Nothing was saved. Open the store again where it is now.",
+        context: .init(path: path, storeType: typeDescription.type)
+      )
     }
   }
 
@@ -188,6 +202,7 @@ extension IncrementalStoreEngine {
 
   package func replaceMetadata(_ metadata: StoreMetadata) throws {
     try checkWritable(setup, typeDescription.type)
+    try checkPlace()
     if !metadata.userInfo.isEmpty { try CapabilityCheck(typeDescription).checkUserMetadata(path: path) }
     try using {
       try store.saving { try store.saveMetadata(metadata) }

@@ -1,4 +1,4 @@
-import HeartwoodModel
+package import HeartwoodModel
 
 extension StoreContents {
   /// Whether all records have references of `kinds`, and no two records of one tree of entities the same.
@@ -25,7 +25,7 @@ extension StoreContents {
   ///
   /// - Parameter newReferences: gives references to as many records of an entity as it is asked for.
   /// - Throws: ``PersistenceError/Code/danglingReference`` where a relationship leads to a record that is not there.
-  func renamed(_ newReferences: (Int, EntityDescription) throws -> [ReferenceID]) throws -> StoreContents {
+  package func renamed(_ newReferences: (Int, EntityDescription) throws -> [ReferenceID]) throws -> StoreContents {
     let names = try tables.map { table in
       try newReferences(table.groups.reduce(0) { $0 + $1.rowCount }, table.entity)
     }

@@ -155,7 +155,7 @@ let package = Package(
     ),
     .testTarget(
       name: "ConformanceTests",
-      dependencies: ["Heartwood", "HeartwoodTesting", "HeartwoodWrappers"],
+      dependencies: ["Heartwood", "HeartwoodSQLite", "HeartwoodTesting", "HeartwoodWrappers"],
       swiftSettings: settings
     ),
     .testTarget(

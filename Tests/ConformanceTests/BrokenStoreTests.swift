@@ -126,7 +126,6 @@ import Testing
       Example(SpoilsUUIDs.self, by: "keeps the ids that new objects had before they were saved"),
       Example(ChangesItsContents.self, by: "lets a context stay at a version of the records"),
       Example(DropsLastRecord.self, by: "shows each save as a whole while others read"),
-      Example(DropsLastRecord.self, by: "loses no save of several that open its file on the disk"),
       Example(DropsLastRecord.self, by: "is converted to InMemory and back"),
       Example(SortsLinks.self, by: "is converted to XML and back"),
       Example(LosesLinks.self, by: "is converted to PropertyList and back"),

@@ -1,12 +1,7 @@
+import Foundation
 import Heartwood
 import HeartwoodTesting
 import Testing
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The kit, run over every store that ships.
 @Suite struct StoreConformanceTests {
@@ -55,6 +50,40 @@ import Testing
     let registered = Set(StoreRegistry.default.typeDescriptions.map(\.type))
     let missing = registered.subtracting(Self.conformances.map(\.type))
     #expect(missing.isEmpty, "Add a StoreConformance for \(missing) above.")
+  }
+
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  /// Why a class that is a store does not run the kit by itself.
+  private static let exceptions = [
+    "ReadOnlyStore": "It saves nothing: ReadOnlyStoreTests hold it.",
+    "InterruptedStore": "The kit itself has it, to stop other stores.",
+  ]
+
+  /// Stores in products of their own are in no registry by default, so they are looked for in the sources.
+  @Test func everyStoreThatShipsRunsTheKit() throws {
+    let tested = Set(
+      (Self.conformances + WrapperConformanceTests.conformances + [SQLiteConformanceTests.conformance]).map {
+        String(describing: $0.storeClass).prefix { $0 != "<" }
+      }
+    )
+    let declaration = /final class (\w+)(?:<[^>]*>)?: (?:AtomicStore|IncrementalStore|ForwardingStore) \{/
+    var stores: Set<Substring> = []
+    let sources = Self.root.appending(path: "Sources")
+    let files = try #require(FileManager.default.enumerator(atPath: sources.path))
+    for case let name as String in files where name.hasSuffix(".swift") {
+      let text = try String(contentsOf: sources.appending(path: name), encoding: .utf8)
+      stores.formUnion(text.matches(of: declaration).filter { !isComment($0.range, in: text) }.map(\.1))
+    }
+    #expect(stores.isSuperset(of: ["SQLiteStore", "BinaryStore", "LoggingStore", "TransformedStore"]))
+    let missing = stores.filter { !tested.contains($0) && Self.exceptions[String($0)] == nil }
+    #expect(missing.isEmpty, "Add a StoreConformance for \(missing.sorted()).")
+  }
+
+  private func isComment(_ range: Range<String.Index>, in text: String) -> Bool {
+    let start = text[..<range.lowerBound].lastIndex(of: "\n") ?? text.startIndex
+    return text[start..<range.lowerBound].contains("///")
   }
 
   @Test(arguments: conformances)

@@ -26,7 +26,7 @@ extension ConformanceRequirement {
   }
 
   private func expectFileRefusal(by conformance: StoreConformance) throws {
-    let bench = Workbench(conformance, model: try ModelMaker(conformance.capabilities).smallest())
+    let bench = try Workbench(conformance, model: try ModelMaker(conformance.capabilities).smallest())
     let url = URL(filePath: bench.disk.path("store"))
     try expectError(.capabilityMissing, when: "a store without files is opened at one") {
       try bench.makeCoordinator().addPersistentStore(type: conformance.type, at: url, options: bench.options)
@@ -38,7 +38,7 @@ extension ConformanceRequirement {
     _ model: ManagedObjectModel,
     by conformance: StoreConformance
   ) throws -> PersistenceError {
-    let bench = Workbench(conformance, model: model)
+    let bench = try Workbench(conformance, model: model)
     let error = try expectError(.capabilityMissing, when: "a store is opened that needs \(self)") {
       _ = try bench.open()
     }
@@ -51,9 +51,15 @@ extension ConformanceRequirement {
     _ kind: StoreCapabilities.ReferenceKind,
     by conformance: StoreConformance
   ) throws {
-    let bench = Workbench(conformance, model: try ModelMaker(conformance.capabilities).smallest())
+    let bench = try Workbench(conformance, model: try ModelMaker(conformance.capabilities).smallest())
     let source = try bench.openInMemory()
     try source.insert([ReferenceNames.samples(of: kind)[0]], seed: 1)
+    if conformance.reachesFilesItself {
+      // Whatever is converted to such a store gets references that it can have.
+      let expected = try source.contents()
+      let found = try bench.reopened(try bench.convert(source)).contents()
+      return try conformance.expectConverted(found, as: expected, "a store whose records had \(self)")
+    }
     try expectError(.capabilityMissing, when: "records with \(self) are converted to it") {
       try bench.convert(source)
     }
@@ -61,7 +67,7 @@ extension ConformanceRequirement {
   }
 
   private func expectUserMetadataRefusal(by conformance: StoreConformance) throws {
-    let bench = Workbench(conformance, model: try ModelMaker(conformance.capabilities).smallest())
+    let bench = try Workbench(conformance, model: try ModelMaker(conformance.capabilities).smallest())
     let open = try bench.open()
     try expectError(.capabilityMissing, when: "the user's metadata is set") {
       try open.store.setUserInfo(["key": "value"])
@@ -84,7 +90,7 @@ extension ConformanceRequirement {
   }
 
   private func expectHistoryRefusal(by conformance: StoreConformance) throws {
-    let bench = Workbench(conformance, model: try ModelMaker(conformance.capabilities).smallest())
+    let bench = try Workbench(conformance, model: try ModelMaker(conformance.capabilities).smallest())
     let error = try expectError(.capabilityMissing, when: "a store is opened that is to keep its history") {
       _ = try bench.open(tracksHistory: true)
     }
@@ -101,7 +107,7 @@ extension ConformanceRequirement {
     guard conformance.capabilities.isPersistent else {
       return try ConformanceRequirement.file.expectRefusal(by: conformance)
     }
-    let bench = Workbench(conformance, model: try ModelMaker(conformance.capabilities).smallest())
+    let bench = try Workbench(conformance, model: try ModelMaker(conformance.capabilities).smallest())
     try bench.open().insertRandom(3, seed: 1)
     let model = try conformance.storeClass.readModel(from: try bench.input(), options: bench.options)
     try expect(model == nil, "expected no model in the file, as declared; found one")

@@ -16,16 +16,20 @@ public import Heartwood
 ///     @Test(arguments: conformance.cases)
 ///     func conforms(_ testCase: ConformanceCase) throws { try testCase.run() }
 ///
+/// Stores that save piecemeal, each an `IncrementalStore`, are tried on files on the disk, and stopped at each step of a save.
+///
 /// No question has a default: what a store cannot do is said, and never overlooked.
 /// What the store has declared that it lacks is tried as well, and has to be refused with the right error.
 public struct StoreConformance: Sendable {
   /// The class that is tested. It need not be registered anywhere.
-  public let storeClass: any StoreClass.Type
+  public internal(set) var storeClass: any StoreClass.Type
   /// Whether a file of which any byte has changed or is missing is always refused, as one with checksums is.
   public let detectsEveryChange: Bool
   /// Whether the same content is always the same bytes, so that files can be compared and kept in version control.
   public let writesSameBytes: Bool
-  let options: @Sendable (ManagedObjectModel) -> StoreOptions
+  var options: @Sendable (ManagedObjectModel) -> StoreOptions
+  /// Where the folders of the case that runs are.
+  private var folders = ConformanceFolders()
   let refuses: @Sendable (PropertyValue, AttributeType) -> Bool
 
   /// Describes a store.
@@ -34,8 +38,8 @@ public struct StoreConformance: Sendable {
   ///   - storeClass: the class of the store.
   ///   - detectsEveryChange: whether a file of which any byte has changed or is missing is always refused. A store that says no
   ///     may load a damaged file as something else, but must not trap.
-  ///   - writesSameBytes: whether the same content is always the same bytes. Encryption, for one, must not be so: a store that says
-  ///     no has to write others each time.
+  ///   - writesSameBytes: whether the same content is always the same bytes. Encryption, for one, must not be so: an atomic store that
+  ///     says no has to write others each time.
   ///   - options: makes the options that a store of a model is opened with.
   ///   - refuses: which values of the attribute types that the store declares it cannot hold all the same. They have to be refused
   ///     with ``PersistenceError/Code/valueUnsupported``; every other value has to come back as it was.
@@ -69,6 +73,22 @@ extension StoreConformance {
   var typeDescription: StoreTypeDescription { storeClass.typeDescription }
   var capabilities: StoreCapabilities { typeDescription.capabilities }
 
+  /// Whether the store opens its files itself, and not through the framework's ``FileSystem``: they have to be on the disk.
+  var reachesFilesItself: Bool { capabilities.kind == .incremental }
+
+  /// A place for files: in memory where that can be.
+  func makeDisk() throws -> ConformanceDisk { reachesFilesItself ? try makeFolder() : .memory() }
+
+  /// A place for files on the disk.
+  func makeFolder() throws -> ConformanceDisk { .folder(try folders.make()) }
+
+  /// Runs `body` with files in memory, where that can be, and then with files on the disk, where a store may do what the framework does
+  /// not see.
+  func withEachDisk(_ body: (ConformanceDisk) throws -> Void) throws {
+    if !reachesFilesItself { try body(.memory()) }
+    try body(try makeFolder())
+  }
+
   /// A case of this store.
   ///
   /// - Parameter requirements: what the store must have declared for `body` to run. Otherwise the first that it lacks has to be
@@ -80,7 +100,10 @@ extension StoreConformance {
   ) -> ConformanceCase {
     let missing = requirements.first { !$0.isMet(by: self) }
     return ConformanceCase(name: name, storeType: type, requirements: requirements, missing: missing) {
-      if let missing { try missing.expectRefusal(by: self) } else { try body(self) }
+      var conformance = self
+      conformance.folders = ConformanceFolders()
+      defer { conformance.folders.remove() }
+      if let missing { try missing.expectRefusal(by: conformance) } else { try body(conformance) }
     }
   }
 }

@@ -9,13 +9,15 @@ import HeartwoodStore
 
 extension StoreConformance {
   /// Whatever happens during a save, the old file stands or the new one does.
-  var atomicityCases: [ConformanceCase] {
+  var atomicityCases: [ConformanceCase] { reachesFilesItself ? interruptionCases : fileSavingCases }
+
+  private var fileSavingCases: [ConformanceCase] {
     [
       makeCase("survives the end of the process at each step of a save", needs: .file) {
-        try $0.survivesCrashes(on: { .memory() })
+        try $0.survivesCrashes { .memory() }
       },
-      makeCase("survives the end of the process at each step of a save to the disk", needs: .file) {
-        try $0.survivesCrashes(on: ConformanceDisk.folder)
+      makeCase("survives the end of the process at each step of a save to the disk", needs: .file) { conformance in
+        try conformance.survivesCrashes { try conformance.makeFolder() }
       },
       makeCase("survives the end of the process at each step of its first save", needs: .file) {
         try $0.survivesCrashesOfFirstSave()
@@ -36,7 +38,7 @@ extension StoreConformance {
     let start: Int
 
     init(_ conformance: StoreConformance, on disk: ConformanceDisk) throws {
-      bench = Workbench(conformance, model: try ModelMaker(conformance.capabilities).richest(), disk: disk)
+      bench = try Workbench(conformance, model: try ModelMaker(conformance.capabilities).richest(), disk: disk)
       let first = try bench.open()
       try first.insertRandom(8, seed: 1)
       old = try first.contents()
@@ -69,7 +71,7 @@ extension StoreConformance {
     }
 
     func expectOneFile(_ when: String) throws {
-      try expect("the files \(when)", is: [bench.fileName()], found: try bench.disk.fileNames())
+      try bench.expectFiles(when)
     }
   }
 
@@ -78,9 +80,7 @@ extension StoreConformance {
 
   private func survivesCrashes(on makeDisk: () throws -> ConformanceDisk) throws {
     for step in 1...Self.mostSteps {
-      let disk = try makeDisk()
-      defer { disk.remove() }
-      let edit = try PendingEdit(self, on: disk)
+      let edit = try PendingEdit(self, on: try makeDisk())
       edit.faults.crash(atOperation: edit.start + step)
       let hasSaved = (try? edit.context.save()) != nil
       let isOver = !edit.faults.hasCrashed

@@ -21,7 +21,7 @@ extension StoreConformance {
   }
 
   private func keepsValues(of type: AttributeType) throws {
-    let bench = Workbench(self, model: try ModelMaker.model(attribute: type))
+    let bench = try Workbench(self, model: try ModelMaker.model(attribute: type))
     let values = EdgeValues.values(of: type).filter { !refuses($0, type) }
     let open = try bench.open()
     let context = open.makeContext()
@@ -43,7 +43,7 @@ extension StoreConformance {
 
   private func refusesValues(of type: AttributeType) throws {
     for value in EdgeValues.values(of: type) where refuses(value, type) {
-      let bench = Workbench(self, model: try ModelMaker.model(attribute: type))
+      let bench = try Workbench(self, model: try ModelMaker.model(attribute: type))
       let open = try bench.open()
       _ = try open.makeContext().insertValue(.null)
       let before = try beforeRefusal(bench)

@@ -7,11 +7,8 @@ extension StoreConformance {
     [
       makeCase("takes saves of many contexts at once") { try $0.takesConcurrentSaves() },
       makeCase("shows each save as a whole while others read") { try $0.showsWholeSaves() },
-      makeCase("loses no save of several that open its file", needs: .file) { try $0.losesNoSave(on: .memory()) },
-      makeCase("loses no save of several that open its file on the disk", needs: .file) { conformance in
-        let disk = try ConformanceDisk.folder()
-        defer { disk.remove() }
-        try conformance.losesNoSave(on: disk)
+      makeCase("loses no save of several that open its file", needs: .file) { conformance in
+        try conformance.withEachDisk { try conformance.losesNoSave(on: $0) }
       },
     ]
   }
@@ -19,7 +16,7 @@ extension StoreConformance {
   private static let workerCount = 4
 
   private func takesConcurrentSaves() throws {
-    let bench = Workbench(self, model: try ModelMaker(capabilities).richest())
+    let bench = try Workbench(self, model: try ModelMaker(capabilities).richest())
     let open = try bench.open()
     let rounds = 6
     _ = try Parallel.tryMap(Self.workerCount) { worker in
@@ -61,7 +58,7 @@ extension StoreConformance {
       is: Self.workerCount * rounds,
       found: try bench.open().contents().count
     )
-    try expect("the files", is: [bench.fileName()], found: try disk.fileNames())
+    try bench.expectFiles()
   }
 }
 

@@ -12,7 +12,7 @@ extension StoreConformance {
   }
 
   private func takesWhatChildrenSave() throws {
-    let bench = Workbench(self, model: try ModelMaker(capabilities).richest())
+    let bench = try Workbench(self, model: try ModelMaker(capabilities).richest())
     let open = try bench.open()
     try open.insertRandom(12, seed: 1)
     let before = try open.contents()
@@ -50,7 +50,7 @@ extension StoreConformance {
   }
 
   private func staysAtVersion() throws {
-    let bench = Workbench(self, model: try ModelMaker(capabilities).richest())
+    let bench = try Workbench(self, model: try ModelMaker(capabilities).richest())
     let open = try bench.open()
     try open.insertRandom(12, seed: 1)
     let context = open.makeContext()
@@ -71,7 +71,7 @@ extension StoreConformance {
 
 extension OpenStore {
   /// The values of all attributes that `context` sees, by the names of the records.
-  fileprivate func allValues(in context: ManagedObjectContext) throws -> [String: [PropertyValue]] {
+  func allValues(in context: ManagedObjectContext) throws -> [String: [PropertyValue]] {
     var values: [String: [PropertyValue]] = [:]
     for entity in concreteEntities {
       for object in try context.fetch(entityName: entity.name) where object.entity.name == entity.name {

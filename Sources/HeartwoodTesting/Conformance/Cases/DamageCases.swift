@@ -11,19 +11,30 @@ extension StoreConformance {
     ]
   }
 
-  /// How many damages of a kind are tried at most.
-  private static let mostTrials = 2_000
+  /// How many damages of a kind are tried at most; a store that reaches its files itself takes longer to open.
+  private var mostTrials: Int { reachesFilesItself ? 400 : 2_000 }
 
   private func damagedBench() throws -> (Workbench, [UInt8]) {
-    let bench = Workbench(self, model: try ModelMaker(capabilities).richest())
-    let open = try bench.open()
-    try open.insertRandom(4, seed: 1)
-    return (bench, try bench.bytes())
+    let bench = try Workbench(self, model: try ModelMaker(capabilities).richest())
+    try bench.open().insertRandom(4, seed: 1)
+    try gatherSideFiles(bench)
+    let bytes = try bench.bytes()
+    try removeFiles(bench)
+    return (bench, bytes)
+  }
+
+  /// Brings all that is in the store into its file, so that its bytes are all of it.
+  private func gatherSideFiles(_ bench: Workbench) throws {
+    try (storeClass as? any IncrementalStore.Type)?.gatherSideFiles(ofStoreAt: bench.path())
+  }
+
+  private func removeFiles(_ bench: Workbench) throws {
+    for name in try bench.disk.fileNames() { try bench.disk.fileSystem.removeFile(atPath: bench.disk.path(name)) }
   }
 
   private func takesTruncations() throws {
     let (bench, bytes) = try damagedBench()
-    let step = max(1, bytes.count / Self.mostTrials)
+    let step = max(1, bytes.count / mostTrials)
     for length in stride(from: 1, to: bytes.count, by: step) {
       try take(Array(bytes.prefix(length)), "cut short after \(length) of \(bytes.count) bytes", bench)
     }
@@ -33,12 +44,13 @@ extension StoreConformance {
     let (bench, bytes) = try damagedBench()
     let seed: UInt64 = 42
     var generator = SeededGenerator(seed: seed)
-    for trial in 0..<Self.mostTrials {
+    for trial in 0..<mostTrials {
       var damaged = bytes
-      // The first trials go through all bytes; the others change a few anywhere.
-      let count = trial < bytes.count ? 1 : Int.random(in: 1...4, using: &generator)
+      // The first trials go through all bytes, or those at the beginning of a large file; the others change a few anywhere.
+      let isInOrder = trial < bytes.count && (!reachesFilesItself || trial < mostTrials / 2)
+      let count = isInOrder ? 1 : Int.random(in: 1...4, using: &generator)
       for _ in 0..<count {
-        let offset = trial < bytes.count ? trial : Int.random(in: bytes.indices, using: &generator)
+        let offset = isInOrder ? trial : Int.random(in: bytes.indices, using: &generator)
         damaged[offset] ^= 1 << UInt8.random(in: 0...7, using: &generator)
       }
       guard damaged != bytes else { continue }
@@ -75,7 +87,7 @@ extension StoreConformance {
   /// What a damaged file loads as, or nil where it is refused.
   private func outcome(of bytes: [UInt8], _ what: String, _ bench: Workbench) throws -> StoreContents? {
     try bench.disk.write(bytes, to: bench.fileName())
-    defer { try? bench.disk.fileSystem.removeFile(atPath: bench.path()) }
+    defer { try? removeFiles(bench) }
     do {
       let contents = try bench.open().contents()
       try readAll(contents)

@@ -12,7 +12,7 @@ extension StoreConformance {
   }
 
   private func keepsEdits() throws {
-    let bench = Workbench(self, model: try ModelMaker(capabilities).richest())
+    let bench = try Workbench(self, model: try ModelMaker(capabilities).richest())
     var open = try bench.open()
     for round in UInt64(1)...4 {
       try open.insertRandom(12, seed: round)
@@ -47,7 +47,7 @@ extension StoreConformance {
   }
 
   private func keepsContentUnchanged() throws {
-    let bench = Workbench(self, model: try ModelMaker(capabilities).richest())
+    let bench = try Workbench(self, model: try ModelMaker(capabilities).richest())
     let open = try bench.open()
     try open.insertRandom(10, seed: 1)
     let expected = try open.contents()

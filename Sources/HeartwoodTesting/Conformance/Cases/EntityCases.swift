@@ -22,7 +22,7 @@ extension StoreConformance {
   }
 
   private func keepsSeveralEntities() throws {
-    let bench = Workbench(self, model: try ModelMaker(capabilities).withEntities(2))
+    let bench = try Workbench(self, model: try ModelMaker(capabilities).withEntities(2))
     let source = try bench.openInMemory()
     try source.insertRandom(9, seed: 1)
     let open = try bench.convert(source)
@@ -49,7 +49,7 @@ extension StoreConformance {
         properties: [.attribute("own\(name)", type, optional: true)]
       )
     }
-    let bench = Workbench(self, model: try ManagedObjectModel(entities: [parent] + children))
+    let bench = try Workbench(self, model: try ManagedObjectModel(entities: [parent] + children))
     let open = try bench.open()
     try open.insertRandom(12, seed: 1)
     let reopened = try bench.expectReopensSame(open)
@@ -66,7 +66,7 @@ extension StoreConformance {
       entities: whole.entities.map(\.definition),
       configurations: ["first": [ModelMaker.entity]]
     )
-    let bench = Workbench(self, model: model)
+    let bench = try Workbench(self, model: model)
     let coordinator = try bench.makeCoordinator()
     let store = try coordinator.addPersistentStore(
       type: type,

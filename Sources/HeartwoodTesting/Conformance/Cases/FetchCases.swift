@@ -33,7 +33,7 @@ extension StoreConformance {
   }
 
   private func findsWhatIsThere(seed: UInt64) throws {
-    let bench = Workbench(self, model: try ModelMaker(capabilities).richest())
+    let bench = try Workbench(self, model: try ModelMaker(capabilities).richest())
     var open = try bench.open()
     var examination = FetchExamination(open, seed: seed)
     try examination.fill(Self.objectCount)
@@ -58,7 +58,7 @@ extension StoreConformance {
     _ values: [PropertyValue],
     _ expected: [(format: String, count: Int)]
   ) throws {
-    let bench = Workbench(self, model: try ModelMaker.model(attribute: type))
+    let bench = try Workbench(self, model: try ModelMaker.model(attribute: type))
     let open = try bench.open()
     let writer = open.makeContext()
     for value in values where !refuses(value, type) {
@@ -77,14 +77,19 @@ extension StoreConformance {
   }
 
   private func findsOddNumbers() throws {
-    let numbers: [Double] = [0, -0.0, 1.5, -1.5, .infinity, -.infinity, .nan]
+    // Which a store may have no place for.
+    let rest: [Double] = refuses(.double(.nan), .double) ? [] : [.nan]
+    let numbers: [Double] = [0, -0.0, 1.5, -1.5, .infinity, -.infinity] + rest
+    let odd = rest.count
     try expectCounts(
       .double,
       [.null, .null] + numbers.map(PropertyValue.double),
       [
-        ("value == nil", 2), ("value != nil", 7), ("value == 0", 2), ("value != 0", 7), ("value > 0", 2),
-        ("value >= 0", 4), ("value < 0", 2), ("NOT value < 0", 7), ("value <= nil", 0), ("value BETWEEN {-2, 2}", 4),
-        ("value IN {0, nil}", 4), ("value IN {}", 0), ("NOT value IN {}", 9), ("value == 1.5 OR value == -1.5", 2),
+        ("value == nil", 2), ("value != nil", 6 + odd), ("value == 0", 2), ("value != 0", 6 + odd), ("value > 0", 2),
+        ("value >= 0", 4), ("value < 0", 2), ("NOT value < 0", 6 + odd), ("value <= nil", 0),
+        ("value BETWEEN {-2, 2}", 4),
+        ("value IN {0, nil}", 4), ("value IN {}", 0), ("NOT value IN {}", 8 + odd),
+        ("value == 1.5 OR value == -1.5", 2),
         ("value + 1 == 1", 2), ("abs(value) == 1.5", 2),
       ]
     )
@@ -107,7 +112,7 @@ extension StoreConformance {
   }
 
   private func findsThroughRelationships() throws {
-    let bench = Workbench(self, model: try ModelMaker(capabilities).leadingToItself())
+    let bench = try Workbench(self, model: try ModelMaker(capabilities).leadingToItself())
     let open = try bench.open()
     let context = open.makeContext()
     let records = try (0..<4).map { _ in try context.insert(entityName: ModelMaker.entity) }

@@ -56,7 +56,7 @@ extension StoreConformance {
 
   private func keepsTombstones() throws {
     let model = try ModelMaker(capabilities).withPreservedAttributes()
-    let bench = Workbench(self, model: model)
+    let bench = try Workbench(self, model: model)
     let open = try bench.open(tracksHistory: true)
     var generator = SeededGenerator(seed: 3)
     let context = open.makeContext()

@@ -11,11 +11,13 @@ extension StoreConformance {
   var newStoreCases: [ConformanceCase] {
     [
       makeCase("begins without records") { try $0.beginsEmpty() },
-      makeCase("makes its file with the first save", needs: .file) { try $0.makesItsFile() },
+      makeCase("makes its file \(reachesFilesItself ? "when it is opened" : "with the first save")", needs: .file) {
+        try $0.makesItsFile()
+      },
       makeCase("takes a file without a byte for a new store", needs: .file) { try $0.takesEmptyFile() },
       makeCase("keeps a store without records", needs: .file) { try $0.keepsNothing() },
       makeCase("is destroyed, and nothing else is", needs: .file) { conformance in
-        try ConformanceDisk.each { try conformance.isDestroyed($0) }
+        try conformance.withEachDisk { try conformance.isDestroyed($0) }
       },
     ]
   }
@@ -31,9 +33,14 @@ extension StoreConformance {
   private func makesItsFile() throws {
     let bench = try smallBench()
     let open = try bench.open()
-    try expect("the files before the first save", is: [], found: try bench.disk.fileNames())
+    if reachesFilesItself {
+      try bench.expectFiles("of a new store")
+      try expect("who it is", is: open.store.metadata, found: try metadata(bench))
+    } else {
+      try expect("the files before the first save", is: [], found: try bench.disk.fileNames())
+    }
     try open.insertRandom(3, seed: 1)
-    try expect("the files after it", is: [bench.fileName()], found: try bench.disk.fileNames())
+    try bench.expectFiles("after a save")
     try bench.expectReopensSame(open)
   }
 

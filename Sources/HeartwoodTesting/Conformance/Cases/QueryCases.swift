@@ -29,7 +29,7 @@ extension StoreConformance {
   }
 
   private func findsByPredicates(on type: AttributeType) throws {
-    let bench = Workbench(self, model: try ModelMaker.model(attribute: type))
+    let bench = try Workbench(self, model: try ModelMaker.model(attribute: type))
     var open = try bench.open()
     try open.insertFromPool(40, seed: 1)
     let records = try open.records()
@@ -60,7 +60,7 @@ extension StoreConformance {
   }
 
   private func findsByLinks() throws {
-    let bench = Workbench(self, model: try ModelMaker(capabilities).leadingToItself())
+    let bench = try Workbench(self, model: try ModelMaker(capabilities).leadingToItself())
     var open = try bench.open()
     try open.insertFromPool(30, seed: 4)
     var generator = SeededGenerator(seed: 5)

@@ -14,7 +14,7 @@ extension StoreConformance {
 
   private func keepsRandomGraph(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
-    let bench = Workbench(self, model: try ModelMaker(capabilities).richest())
+    let bench = try Workbench(self, model: try ModelMaker(capabilities).richest())
     var open = try bench.open()
     for round in 1...Self.roundCount {
       let context = open.makeContext()

@@ -7,7 +7,7 @@ extension StoreConformance {
     [
       makeCase("is read and not written when it is read-only", needs: .file) { try $0.isNotWritten() },
       makeCase("is not begun when it is read-only", needs: .file) { conformance in
-        try ConformanceDisk.each { try conformance.isNotBegun($0) }
+        try conformance.withEachDisk { try conformance.isNotBegun($0) }
       },
     ]
   }
@@ -26,7 +26,7 @@ extension StoreConformance {
       try readOnly.store.setUserInfo([:])
     }
     try expect(try bench.bytes() == before, "expected the file of a store that is read-only to stay as it was")
-    try expect("the files", is: [bench.fileName()], found: try bench.disk.fileNames())
+    try bench.expectFiles()
   }
 
   private func isNotBegun(_ disk: ConformanceDisk) throws {

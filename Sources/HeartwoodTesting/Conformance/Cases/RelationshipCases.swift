@@ -62,7 +62,7 @@ extension StoreConformance {
     _ link: ([ManagedObject]) throws -> Void,
     check: ([ManagedObject]) throws -> Void
   ) throws {
-    let bench = Workbench(self, model: try ModelMaker(capabilities).leadingToItself())
+    let bench = try Workbench(self, model: try ModelMaker(capabilities).leadingToItself())
     let open = try bench.open()
     let context = open.makeContext()
     let objects = try (0..<5).map { _ in try context.insert(entityName: ModelMaker.entity) }
@@ -74,7 +74,7 @@ extension StoreConformance {
   }
 
   private func keepsLinksBetweenEntities() throws {
-    let bench = Workbench(self, model: try ModelMaker(capabilities).severalEntities())
+    let bench = try Workbench(self, model: try ModelMaker(capabilities).severalEntities())
     let open = try bench.open()
     let context = open.makeContext()
     let person = try context.insert(entityName: "Person")
@@ -98,7 +98,7 @@ extension StoreConformance {
   }
 
   private func forgetsDeleted() throws {
-    let bench = Workbench(self, model: try ModelMaker(capabilities).leadingToItself())
+    let bench = try Workbench(self, model: try ModelMaker(capabilities).leadingToItself())
     var open = try bench.open()
     let context = open.makeContext()
     let objects = try (0..<4).map { _ in try context.insert(entityName: ModelMaker.entity) }

@@ -21,7 +21,7 @@ extension StoreConformance {
   }
 
   private func keepsApart(_ values: [PropertyValue], of type: AttributeType) throws {
-    let bench = Workbench(self, model: try ModelMaker.model(uniqueAttribute: type))
+    let bench = try Workbench(self, model: try ModelMaker.model(uniqueAttribute: type))
     let open = try bench.open()
     // Those without a value do not collide.
     try open.insertUnique([.null, .null, values[0], values[1]])

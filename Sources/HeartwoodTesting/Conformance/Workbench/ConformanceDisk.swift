@@ -17,24 +17,7 @@ struct ConformanceDisk {
 
   static func memory() -> ConformanceDisk { ConformanceDisk(place: .memory(InMemoryFileSystem())) }
 
-  /// A new folder, to be removed with ``remove()``.
-  static func folder() throws -> ConformanceDisk {
-    let url = FileManager.default.temporaryDirectory.appending(path: "heartwood-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    return ConformanceDisk(place: .folder(url.path))
-  }
-
-  /// Runs `body` with files in memory, and then with files on the disk, where a store may do what the framework does not see.
-  static func each(_ body: (ConformanceDisk) throws -> Void) throws {
-    try body(.memory())
-    let disk = try folder()
-    defer { disk.remove() }
-    try body(disk)
-  }
-
-  func remove() {
-    if case .folder(let path) = place { try? FileManager.default.removeItem(atPath: path) }
-  }
+  static func folder(_ path: String) -> ConformanceDisk { ConformanceDisk(place: .folder(path)) }
 
   var fileSystem: any FileSystem {
     switch place {
@@ -55,6 +38,13 @@ struct ConformanceDisk {
     switch place {
     case .memory(let files): files.paths.map { String($0.dropFirst(path("").count)) }
     case .folder(let path): try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+    }
+  }
+
+  /// Copies all files to a folder, as a disk would have them if everybody stopped now.
+  func copyFiles(to other: ConformanceDisk) throws {
+    for name in try fileNames() {
+      try FileManager.default.copyItem(atPath: path(name), toPath: other.path(name))
     }
   }
 

@@ -14,22 +14,29 @@ struct Workbench {
   let disk: ConformanceDisk
   let fileSystem: any FileSystem
 
-  /// - Parameter fileSystem: what the stores see of the disk; nil means all of it, without faults.
+  /// - Parameters:
+  ///   - disk: nil means one that stores of the type can use.
+  ///   - fileSystem: what the stores see of the disk; nil means all of it, without faults.
   init(
     _ conformance: StoreConformance,
     model: ManagedObjectModel,
-    disk: ConformanceDisk = .memory(),
+    disk: ConformanceDisk? = nil,
     fileSystem: (any FileSystem)? = nil
-  ) {
+  ) throws {
     self.conformance = conformance
     self.model = model
-    self.disk = disk
-    self.fileSystem = fileSystem ?? disk.fileSystem
+    self.disk = try disk ?? conformance.makeDisk()
+    self.fileSystem = fileSystem ?? self.disk.fileSystem
   }
 
   /// The same place, seen through `fileSystem`.
-  func seen(through fileSystem: any FileSystem) -> Workbench {
-    Workbench(conformance, model: model, disk: disk, fileSystem: fileSystem)
+  func seen(through fileSystem: any FileSystem) throws -> Workbench {
+    try Workbench(conformance, model: model, disk: disk, fileSystem: fileSystem)
+  }
+
+  /// The same place, in which stores are opened as another conformance says.
+  func with(_ conformance: StoreConformance) throws -> Workbench {
+    try Workbench(conformance, model: model, disk: disk, fileSystem: fileSystem)
   }
 
   var options: StoreOptions { conformance.options(model) }
@@ -56,6 +63,17 @@ extension Workbench {
     return description.capabilities.isPersistent ? URL(filePath: path(name, type: type)) : nil
   }
 
+  /// Fails unless the files are those of the stores called `names`. What a store that reaches its files by itself keeps beside its file has
+  /// a name that begins with the file's.
+  func expectFiles(_ when: String = "", called names: [String] = [Workbench.name]) throws {
+    let expected = names.map { fileName($0) }
+    var found = try disk.fileNames()
+    if conformance.reachesFilesItself {
+      found.removeAll { name in !expected.contains(name) && expected.contains { name.hasPrefix($0) } }
+    }
+    try expect(when.isEmpty ? "the files" : "the files \(when)", is: expected.sorted(), found: found.sorted())
+  }
+
   func input(_ name: String = Workbench.name) throws -> StoreInput {
     try StoreInput(try disk.fileSystem.openFile(atPath: path(name)))
   }
@@ -76,8 +94,20 @@ extension Workbench {
     return try PersistentStoreCoordinator(managedObjectModel: model, registry: registry, fileSystem: fileSystem)
   }
 
+  /// Opens a store, all of whose records are read: they stay as saves leave them, to be held against what others find.
   func open(
     _ name: String = Workbench.name,
+    readOnly: Bool = false,
+    tracksHistory: Bool = false
+  ) throws -> OpenStore {
+    let open = try openUnread(name, readOnly: readOnly, tracksHistory: tracksHistory)
+    if conformance.reachesFilesItself { _ = try open.contents() }
+    return open
+  }
+
+  /// Opens a store whose records are read when they are needed, if it is one that does so.
+  private func openUnread(
+    _ name: String,
     readOnly: Bool = false,
     tracksHistory: Bool = false
   ) throws -> OpenStore {
@@ -115,7 +145,7 @@ extension Workbench {
 
   /// The store as somebody else finds it who opens the file; for a store without one, the same store.
   func reopened(_ open: OpenStore, _ name: String = Workbench.name) throws -> OpenStore {
-    conformance.capabilities.isPersistent ? try self.open(name) : open
+    conformance.capabilities.isPersistent ? try openUnread(name) : open
   }
 
   /// Fails unless whoever opens the file finds what `open` has.

@@ -1,0 +1,147 @@
+import Heartwood
+import HeartwoodStore
+
+extension StoreConformance {
+  /// What an incremental store saves is kept as a whole or not at all, wherever it is stopped.
+  var interruptionCases: [ConformanceCase] {
+    [
+      makeCase("keeps nothing of a save that fails, at each step") { try $0.keepsNothingOfFailures() },
+      makeCase("is whole where the process ends at each step of a save", needs: .file) { try $0.isWholeAfterSteps() },
+      makeCase("is whole where the process ends at each step of being made", needs: .file) {
+        try $0.isWholeAfterStepsOfBeingMade()
+      },
+      makeCase("is whole where the process ends at each step of setting its metadata", needs: .file) {
+        try $0.isWholeAfterStepsOfSettingMetadata()
+      },
+    ]
+  }
+
+  /// A store that can be stopped, and an edit that is about to be saved.
+  private struct PendingEdit {
+    let bench: Workbench
+    let open: OpenStore
+    let context: ManagedObjectContext
+    let old: StoreContents
+    /// The values that the records have when the edit is saved.
+    let values: [String: [PropertyValue]]
+    /// How many steps there were before the save.
+    let start: Int
+
+    init(_ conformance: StoreConformance, _ interruption: StoreInterruption, _ disk: ConformanceDisk) throws {
+      bench = try Workbench(
+        conformance.interrupted(by: interruption),
+        model: try ModelMaker(conformance.capabilities).richest(),
+        disk: disk
+      )
+      open = try bench.open()
+      try open.insertRandom(8, seed: 1)
+      old = try open.contents()
+      context = open.makeContext()
+      try open.editRecords(in: context, seed: 2)
+      values = try open.allValues(in: context)
+      start = interruption.step
+    }
+  }
+
+  private func keepsNothingOfFailures() throws {
+    for step in 1...Self.mostSteps {
+      let interruption = StoreInterruption()
+      let edit = try PendingEdit(self, interruption, try makeFolder())
+      interruption.stop(at: edit.start + step)
+      let hasSaved = (try? edit.context.save()) != nil
+      let isOver = !interruption.hasStopped
+      try expect("whether a save succeeds that \(isOver ? "nothing" : "something") stops", is: isOver, found: hasSaved)
+      if !isOver {
+        let what = "a store that was stopped at \(interruption.last)"
+        try expectSame(try edit.open.contents(), as: edit.old, what)
+        try expectSame(try edit.bench.reopened(edit.open).contents(), as: edit.old, what)
+        try expect(edit.context.hasChanges, "expected the changes to stay in the context of \(what)")
+        try edit.context.save()
+      }
+      let found = try edit.open.allValues(in: edit.open.makeContext())
+      try expect("the values that are saved", is: edit.values, found: found)
+      try edit.bench.expectReopensSame(edit.open)
+      if isOver { return try expect(step > 1, "expected a save to take steps") }
+    }
+    throw ConformanceFailure("expected a save to take fewer than \(Self.mostSteps) steps")
+  }
+
+  /// Has `work` done on a disk again and again, and each time opens what a disk would have kept if the process had ended a step later
+  /// than the time before; the last time it is what is there afterwards.
+  private func afterEachStep<Prepared>(
+    prepare: (Workbench) throws -> Prepared,
+    work: (Workbench, Prepared) throws -> Void,
+    check: (_ copy: Workbench, Prepared, _ isOver: Bool, _ when: String) throws -> Void
+  ) throws {
+    let model = try ModelMaker(capabilities).richest()
+    for step in 1...Self.mostSteps {
+      let (disk, copy) = (try makeFolder(), try makeFolder())
+      let interruption = StoreInterruption { try disk.copyFiles(to: copy) }
+      let bench = try Workbench(interrupted(by: interruption), model: model, disk: disk)
+      let prepared = try prepare(bench)
+      let start = interruption.step
+      interruption.observe(at: start + step)
+      try work(bench, prepared)
+      let isOver = interruption.step < start + step
+      if isOver { try disk.copyFiles(to: copy) }
+      let when = isOver ? "afterwards" : "when the process ends at step \(step)"
+      try check(try Workbench(self, model: model, disk: copy), prepared, isOver, when)
+      if isOver { return try expect(step > 1, "expected the work to take steps") }
+    }
+    throw ConformanceFailure("expected the work to take fewer than \(Self.mostSteps) steps")
+  }
+
+  private func isWholeAfterSteps() throws {
+    try afterEachStep { bench -> (OpenStore, StoreContents) in
+      let open = try bench.open()
+      try open.insertRandom(8, seed: 1)
+      return (open, try open.contents())
+    } work: { _, prepared in
+      try prepared.0.editRecords(seed: 2)
+    } check: { copy, prepared, isOver, when in
+      let (old, new) = (prepared.1, try prepared.0.contents())
+      let open = try copy.open()
+      let found = try open.contents()
+      let isNew = ContentsComparison.firstDifference(new, found) == nil
+      let isOld = ContentsComparison.firstDifference(old, found) == nil
+      try expect(
+        isNew || isOld && !isOver,
+        "expected the old content or the new \(when), found \(isOld ? "the old" : "another")"
+      )
+      try open.insertRandom(1, seed: 3)
+      try expect("the records after another save \(when)", is: found.count + 1, found: try copy.open().contents().count)
+    }
+  }
+
+  private func isWholeAfterStepsOfBeingMade() throws {
+    try afterEachStep { (_: Workbench) -> Void in
+    } work: { bench, _ in
+      _ = try bench.open()
+    } check: { copy, _, _, when in
+      let open = try copy.open()
+      try expect("the records of a new store \(when)", is: 0, found: try open.contents().count)
+      try open.insertRandom(3, seed: 1)
+      try copy.expectReopensSame(open)
+    }
+  }
+
+  private func isWholeAfterStepsOfSettingMetadata() throws {
+    try afterEachStep { bench -> (StoreContents, StoreMetadata) in
+      let open = try bench.open()
+      try open.insertRandom(5, seed: 1)
+      return (try open.contents(), changed(try metadata(bench)))
+    } work: { bench, prepared in
+      try set(prepared.1, bench)
+    } check: { copy, prepared, isOver, when in
+      let (old, new) = (prepared.0.metadata, prepared.1)
+      let found = try metadata(copy)
+      try expect(
+        found == new || found == old && !isOver,
+        "expected the old metadata or the new \(when), found \(found)"
+      )
+      var expected = prepared.0
+      expected.metadata = found
+      try expectSame(try copy.open().contents(), as: expected, "the store \(when)")
+    }
+  }
+}

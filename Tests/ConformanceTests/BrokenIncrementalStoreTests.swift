@@ -1,0 +1,50 @@
+import Heartwood
+import HeartwoodTesting
+import Testing
+
+/// The kit itself, on stores that save piecemeal: it catches broken ones in each case that only they run.
+@Suite struct BrokenIncrementalStoreTests {
+  private static func conformance<Flaw: SavingFlaw>(_ flaw: Flaw.Type) -> StoreConformance {
+    StoreConformance(
+      FlawedIncrementalStore<Flaw>.self,
+      detectsEveryChange: false,
+      writesSameBytes: false,
+      options: { _ in StoreOptions() },
+      refuses: SQLiteConformanceTests.refuses
+    )
+  }
+
+  /// A case, and a store that it must catch.
+  private static let examples: [(caught: String, conformance: StoreConformance)] = [
+    ("keeps nothing of a save that fails, at each step", conformance(KeepsFailedSaves.self)),
+    ("is whole where the process ends at each step of a save", conformance(LosesSaves.self)),
+    ("is whole where the process ends at each step of being made", conformance(LosesSaves.self)),
+    ("is whole where the process ends at each step of setting its metadata", conformance(LosesSaves.self)),
+    ("makes its file when it is opened", conformance(LosesSaves.self)),
+  ]
+
+  @Test(arguments: examples.indices)
+  func brokenStoreIsCaught(_ index: Int) throws {
+    let (caught, conformance) = Self.examples[index]
+    let testCase = try #require(conformance.cases.first { $0.name == caught })
+    let failure = #expect(throws: ConformanceFailure.self) { try testCase.run() }
+    #expect(failure?.message.contains("expected") == true)
+    #expect(failure?.message.contains(caught) == true)
+  }
+
+  /// Stores that cannot be used at all would be caught by anything.
+  @Test func brokenStoresWorkOtherwise() throws {
+    for conformance in [Self.conformance(KeepsFailedSaves.self), Self.conformance(LosesSaves.self)] {
+      let testCase = try #require(conformance.cases.first { $0.name == "begins without records" })
+      try testCase.run()
+    }
+  }
+
+  @Test func everyCaseOfTheirOwnCatchesABrokenStore() {
+    let atomic = Set(StoreConformance.flawed(NoFlaw.self).cases.map(\.name))
+    // Conversions have the names of the other types.
+    let own = SQLiteConformanceTests.conformance.cases.map(\.name).filter { !atomic.contains($0) }
+    let missing = Set(own).subtracting(Self.examples.map(\.caught))
+    #expect(missing.isEmpty, "Write a store that fails \(missing), and name it above.")
+  }
+}

@@ -1,0 +1,85 @@
+import Heartwood
+import HeartwoodSQLite
+import HeartwoodTesting
+
+/// How a store that saves piecemeal goes wrong.
+protocol SavingFlaw: Sendable {
+  static func saving<Result>(_ base: SQLiteStore, _ body: () throws -> Result) throws -> Result
+}
+
+/// Keeps what a save had done before it failed.
+enum KeepsFailedSaves: SavingFlaw {
+  static func saving<Result>(_ base: SQLiteStore, _ body: () throws -> Result) throws -> Result {
+    try base.saving { Swift.Result { try body() } }.get()
+  }
+}
+
+/// Says that it has saved, and has not.
+enum LosesSaves: SavingFlaw {
+  private struct Loss: Error {}
+
+  static func saving<Result>(_ base: SQLiteStore, _ body: () throws -> Result) throws -> Result {
+    var result: Result?
+    do {
+      return try base.saving {
+        result = try body()
+        throw Loss()
+      }
+    } catch {
+      guard let result else { throw error }
+      return result
+    }
+  }
+}
+
+/// The SQLite store with a flaw.
+final class FlawedIncrementalStore<Flaw: SavingFlaw>: IncrementalStore {
+  static var typeDescription: StoreTypeDescription { SQLiteStore.typeDescription }
+
+  private let base: SQLiteStore
+
+  init(_ setup: StoreSetup) throws {
+    base = try SQLiteStore(setup)
+  }
+
+  func saving<Result>(_ body: () throws -> Result) throws -> Result { try Flaw.saving(base, body) }
+
+  func connect() throws -> StoreMetadata? { try base.connect() }
+  func create(_ metadata: StoreMetadata) throws { try base.create(metadata) }
+  func disconnect() { base.disconnect() }
+  func changeMark() throws -> UInt64 { try base.changeMark() }
+  func reading<Result>(_ body: () throws -> Result) throws -> Result { try base.reading(body) }
+  func metadata() throws -> StoreMetadata { try base.metadata() }
+  func count(of entity: EntityDescription) throws -> Int { try base.count(of: entity) }
+  func saveMetadata(_ metadata: StoreMetadata) throws { try base.saveMetadata(metadata) }
+
+  func load(_ entities: [EntityDescription], into loader: StoreLoader) throws {
+    try base.load(entities, into: loader)
+  }
+
+  func load(_ references: [ReferenceID], of entity: EntityDescription, into loader: StoreLoader) throws {
+    try base.load(references, of: entity, into: loader)
+  }
+
+  func fetch(_ fetch: RecordFetch) throws -> [ReferenceID]? { try base.fetch(fetch) }
+  func count(_ fetch: RecordFetch) throws -> Int? { try base.count(fetch) }
+  func queryPlan(_ fetch: RecordFetch) throws -> [String]? { try base.queryPlan(fetch) }
+
+  func newReferences(count: Int, for entity: EntityDescription) throws -> [ReferenceID] {
+    try base.newReferences(count: count, for: entity)
+  }
+
+  func save(_ changes: ChangeSet, over contents: StoreContents) throws {
+    try base.save(changes, over: contents)
+  }
+
+  static func gatherSideFiles(ofStoreAt path: String) throws { try SQLiteStore.gatherSideFiles(ofStoreAt: path) }
+
+  static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
+    try SQLiteStore.readMetadata(from: file, options: options)
+  }
+
+  static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
+    try SQLiteStore.readModel(from: file, options: options)
+  }
+}

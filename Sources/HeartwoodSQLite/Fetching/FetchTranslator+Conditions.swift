@@ -165,13 +165,14 @@ extension FetchTranslator {
     let length = folding.folded(part).count
     switch plan.comparator {
     case .contains: return "instr(\(value), \(try constant(.string(part), left.kind, folding))) > 0"
-    case .beginsWith:
+    case .beginsWith where length > 0:
       let bytes = "CAST(\(try constant(.string(part), left.kind, folding)) AS BLOB)"
       return "substr(CAST(\(value) AS BLOB), 1, \(length)) = \(bytes)"
     case .endsWith where length > 0:
       let bytes = "CAST(\(try constant(.string(part), left.kind, folding)) AS BLOB)"
       return "substr(CAST(\(value) AS BLOB), -\(length)) = \(bytes)"
-    case .endsWith: return "\(value) IS NOT NULL"
+    // Of no bytes, substr gives nothing.
+    case .beginsWith, .endsWith: return "\(value) IS NOT NULL"
     case .like, .matches:
       let pattern = try constant(.string(part), .text)
       return SQLiteFunctions.matches(left.text, pattern, plan.comparator, folding)

@@ -113,6 +113,7 @@ import Testing
 
   @Test(arguments: [
     "i32 > 1", "i32 BETWEEN {0, 2}", "str == 'abc'", "str ==[c] 'abc'", "str CONTAINS[cd] 'e'", "str BEGINSWITH 'a'",
+    "str BEGINSWITH ''",
     "str LIKE '*abc*'", "str MATCHES[c] 'a.*'", "str IN {'a', 'é', NULL}", "date < CAST(0, 'NSDate')", "flag == YES",
     "dbl == NULL", "list.name == 'a'", "list.order >= 0 AND full < 3", "list == NULL", "ANY tags.name ==[c] 'a'",
     "ALL tags.name != 'a'", "NONE tags.name == 'abc'", "tags.@count > 1", "tags.@count == 0",

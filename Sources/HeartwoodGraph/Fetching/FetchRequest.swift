@@ -27,8 +27,8 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
   public var returnsObjectsAsFaults = true
   /// Whether objects that had been read before take the newest values of their records, with their own changes on top.
   public var refreshesRefetchedObjects = false
-  /// Relationships that will be followed, as key paths: the records at their ends are made ready with the fetch, so that a damaged file
-  /// is told of then. All records of atomic stores are in memory, so there is nothing else to be read ahead.
+  /// Relationships that will be followed, as key paths: the records at their ends are read with the fetch, all of a step together. All
+  /// records of atomic stores are in memory; there it makes sure of them, so that a damaged file is told of then.
   public var relationshipKeyPathsForPrefetching: [String] = []
   /// The columns that `fetchRows` gives; see there. Without any they are what the rows are grouped by, or all attributes.
   public var propertiesToFetch: [ExpressionDescription] = []

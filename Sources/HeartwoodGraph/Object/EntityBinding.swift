@@ -31,7 +31,7 @@ final class EntityBinding {
   @exclusivity(unchecked) private var isStaged = false
   /// Whether a record that no store has may get another row in a later version of the table.
   private(set) var rowsMayMove = false
-  /// Whether the table has the records that have been read so far, and the store may have others.
+  /// Whether the table may have only those records that have been read so far.
   private(set) var isPartial = false
   /// The newest version of the table that has been asked for.
   private(set) var table: NodeTable {
@@ -84,6 +84,7 @@ final class EntityBinding {
     saves = (source as? PersistentStore)?.engine.saves
     isStaged = saves == nil
     rowsMayMove = source is StagedStore
+    isPartial = source.readsAsNeeded
     seenSave = nil
   }
 

@@ -13,6 +13,9 @@ protocol RecordSource: AnyObject, Sendable {
   /// The records of `entity` itself as they are now, safe to read.
   func table(of entity: EntityDescription) throws -> NodeTable
 
+  /// Whether records are read as they are needed, and not all together.
+  var readsAsNeeded: Bool { get }
+
   /// The records of `entity` itself that have been read so far, and whether those are all.
   func knownTable(of entity: EntityDescription) throws -> (table: NodeTable, isWhole: Bool)
 
@@ -41,6 +44,8 @@ protocol RecordSource: AnyObject, Sendable {
 }
 
 extension RecordSource {
+  var readsAsNeeded: Bool { false }
+
   /// All records: where they are put together from several sources, they are read before.
   func knownTable(of entity: EntityDescription) throws -> (table: NodeTable, isWhole: Bool) {
     (try table(of: entity), true)
@@ -59,6 +64,7 @@ extension PersistentStore: RecordSource {
   var store: PersistentStore { self }
   var scopes: [ObjectIDScope] { engine.scopes }
   var changeNumber: UInt64 { engine.saves.current }
+  var readsAsNeeded: Bool { engine.readsAsNeeded }
 
   func table(of entity: EntityDescription) throws -> NodeTable { try engine.table(of: entity) }
   func count(of entity: EntityDescription) throws -> Int { try engine.count(of: entity) }

@@ -5,6 +5,8 @@ import Synchronization
 // behind the ones that are in the tables, which are all of one moment: what others have saved is taken before anything more is read.
 
 extension IncrementalStoreEngine {
+  package var readsAsNeeded: Bool { true }
+
   package func table(of entity: EntityDescription) throws -> NodeTable {
     if let table = wholeTable(of: entity) { return table }
     return try readingMore {

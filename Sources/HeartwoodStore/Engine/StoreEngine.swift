@@ -17,6 +17,9 @@ package protocol StoreEngine: Sendable {
   /// The records of `entity` itself as they are now, safe to read, and so are those that their relationships lead to.
   func table(of entity: EntityDescription) throws -> NodeTable
 
+  /// Whether records are read as they are needed, and not all together.
+  var readsAsNeeded: Bool { get }
+
   /// The records of `entity` itself that have been read so far, and whether those are all: where they are not, ``find(_:)`` and
   /// ``table(of:reading:)`` read further ones, which come behind these.
   func knownTable(of entity: EntityDescription) throws -> (table: NodeTable, isWhole: Bool)
@@ -87,6 +90,9 @@ package protocol StoreEngine: Sendable {
 extension StoreEngine {
   /// False: records keep their references.
   package var hasRenamedRecords: Bool { false }
+
+  /// False: records are read together.
+  package var readsAsNeeded: Bool { false }
 
   /// All records: they are read together.
   package func knownTable(of entity: EntityDescription) throws -> (table: NodeTable, isWhole: Bool) {

@@ -109,6 +109,17 @@ import Testing
     #expect(database.loadCount.withLock { $0 } == after)
   }
 
+  @Test func whatWasSavedBeforeIsFoundAfterASave() throws {
+    let (_, context) = try stack()
+    let ann = try context.person("Ann")
+    try context.save()
+    let (_, other) = try stack()
+    _ = try other.person("Bob")
+    try other.save()
+    #expect(try other.existingObject(with: ann.objectID).objectID == ann.objectID)
+    #expect(try other.fetch(Person.self).count == 2)
+  }
+
   @Test func relationshipsReadWhatTheyLeadToTogether() throws {
     let (_, context) = try stack()
     let ann = try context.person("Ann")

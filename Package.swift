@@ -167,7 +167,7 @@ let package = Package(
     ),
     .testTarget(
       name: "ReferenceModelTests",
-      dependencies: ["Heartwood", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting"],
+      dependencies: ["Heartwood", "HeartwoodSQLite", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting"],
       swiftSettings: settings
     ),
     .testTarget(

@@ -1,4 +1,5 @@
 import HeartwoodModel
+import HeartwoodSQLite
 import HeartwoodStore
 
 /// A model that sequences of operations run on, and the kinds of stores that can keep its records.
@@ -9,9 +10,16 @@ struct Schema: Sendable {
   /// Whether attributes get only such values as every store of ``storeKinds`` can keep.
   let isTame: Bool
   /// Whether every store of ``storeKinds`` can keep a history.
-  var hasHistory: Bool { !storeKinds.contains(.csv) }
+  var hasHistory: Bool { !storeKinds.contains(.csv) && !storeKinds.contains(.sqlite) }
 
-  static let all = [graph, table]
+  /// Whether stores keep a relationship and its inverse each for itself. Where both are one, what takes back one of them, or puts it on
+  /// top of newer values, does so with the other.
+  var keepsBothSides: Bool { !storeKinds.contains(.sqlite) }
+
+  /// Whether stores keep what is no number.
+  var keepsNaN: Bool { !storeKinds.contains(.sqlite) }
+
+  static let all = [graph, table, database]
 
   /// Relationships and delete rules of every kind, inherited and to itself, and attributes of every type.
   static let graph = Schema(
@@ -31,6 +39,18 @@ struct Schema: Sendable {
     isTame: true
   )
 
+  /// The same, in a store of which only what is needed is read. There an object is in one to-many relationship without inverse at most,
+  /// and no to-many relationship leads to what is gone.
+  static let database = Schema(
+    name: "database",
+    model: makeModel([
+      person, employee, desk, badge, team, node, folder, plainFile, image, plainLink, tag, contact,
+      values(named: "Values"),
+    ]),
+    storeKinds: [.sqlite],
+    isTame: true
+  )
+
   func entity(_ name: String) -> EntityDescription {
     guard let entity = model.entity(named: name) else { preconditionFailure("\(self.name) has no entity \(name).") }
     return entity
@@ -47,13 +67,14 @@ struct Schema: Sendable {
 
 /// A kind of store that runs are made on.
 enum StoreKind: String, Sendable, CaseIterable {
-  case inMemory, binary, csv
+  case inMemory, binary, csv, sqlite
 
   var type: StoreType {
     switch self {
     case .inMemory: .inMemory
     case .binary: .binary
     case .csv: .csv
+    case .sqlite: .sqlite
     }
   }
 
@@ -144,6 +165,13 @@ extension Schema {
     .toMany("tags", "Tag", inverse: "files", deleteRule: .noAction)
   )
 
+  private static let plainFile = EntityDefinition.entity(
+    "File",
+    parent: "Node",
+    .attribute("size", .double, optional: true, default: .double(0)),
+    .toMany("tags", "Tag", inverse: "files")
+  )
+
   private static let image = EntityDefinition.entity(
     "Image",
     parent: "File",
@@ -157,6 +185,12 @@ extension Schema {
     parent: "Node",
     .toOne("target", "Node", inverse: nil, deleteRule: .noAction),
     .toMany("others", "Node", inverse: nil, ordered: true, deleteRule: .noAction)
+  )
+
+  private static let plainLink = EntityDefinition.entity(
+    "Link",
+    parent: "Node",
+    .toOne("target", "Node", inverse: nil, deleteRule: .noAction)
   )
 
   private static let tag = EntityDefinition.entity(

@@ -16,8 +16,9 @@ struct RecordWriter {
 
   func write(_ changes: ChangeSet) throws {
     for deletion in changes.deleted { try delete(deletion.objectID) }
-    for insertion in changes.byColumn.insertions { try insert(insertion, changes.byColumn.scopes) }
     let updates = changes.updated
+    for update in updates { try vacate(update) }
+    for insertion in changes.byColumn.insertions { try insert(insertion, changes.byColumn.scopes) }
     for update in updates { try self.update(update) }
     // Relationships come last: their other ends are there then.
     for insertion in changes.byColumn.insertions { try link(insertion, changes.byColumn.scopes) }
@@ -93,6 +94,24 @@ extension RecordWriter {
 // MARK: Updates and deletions
 
 extension RecordWriter {
+  /// Gives up the values that must be unique of a record that is to have others: another record may take them over in the same save, and
+  /// the file's own index compares row by row.
+  private func vacate(_ update: RecordUpdate) throws {
+    let entity = update.objectID.entity
+    let unique = Set(entity.uniquenessConstraints.flatMap(\.self))
+    if unique.isEmpty { return }
+    let mapping = try mapping(entity)
+    var columns: [String] = []
+    for (ordinal, _) in update.values where unique.contains(ordinal) {
+      if case .attribute(let place) = mapping.properties[ordinal] {
+        columns.append("\(SQLiteName.quoted(place.column)) = NULL")
+      }
+    }
+    if columns.isEmpty { return }
+    let text = "UPDATE \(SQLiteName.quoted(mapping.tableName)) SET \(columns.joined(separator: ", ")) WHERE Z_PK = ?"
+    try execute(text, [try key(update.objectID.reference)])
+  }
+
   private func update(_ update: RecordUpdate) throws {
     let mapping = try mapping(update.objectID.entity)
     let key = try key(update.objectID.reference)

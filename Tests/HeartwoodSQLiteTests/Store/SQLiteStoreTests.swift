@@ -65,6 +65,20 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
 
   // MARK: Records
 
+  @Test func recordsExchangeValuesThatMustBeUnique() throws {
+    let context = try context()
+    let books = try ["1", "2", "3"].map { try insert("Book", ["title": "A", "isbn": $0], in: context) }
+    try context.save()
+    try books[0].setValue("2", forKey: "isbn")
+    try books[1].setValue("1", forKey: "isbn")
+    try books[2].setValue(nil, forKey: "isbn")
+    _ = try insert("Book", ["title": "B", "isbn": "3"], in: context)
+    try context.save()
+    let other = try self.context()
+    let numbers = try objects("Book", other, by: "isbn").map { try $0.value(forKey: "isbn") as? String }
+    #expect(numbers == [nil, "1", "2", "3"])
+  }
+
   @Test func everyPropertyComesBack() throws {
     let context = try context()
     let uuid = UUID()

@@ -3,7 +3,7 @@ import HeartwoodModel
 /// A store and the contexts on it: slow, and plainly right.
 final class ReferenceGraph {
   let schema: Schema
-  let store = ReferenceStore()
+  let store: ReferenceStore
   private(set) var contexts: [ReferenceContext] = []
   /// The versions that contexts have been pinned to.
   private var pins: [ReferencePin] = []
@@ -20,6 +20,7 @@ final class ReferenceGraph {
   init(_ plan: RunPlan) {
     schema = plan.schema
     storeKind = plan.storeKind
+    store = ReferenceStore(keepsDanglingKeys: plan.schema.keepsBothSides)
     if plan.tracksHistory { store.history = ReferenceHistory() }
     parents = plan.parents
     hasUndo = plan.hasUndo
@@ -60,6 +61,9 @@ extension ReferenceGraph {
     case .refresh(let key, false, let context) where hasUndo && contexts[context].objects[key]?.isUpdated == true:
       // It loses what nobody has undone, so what is undone then is not what it was.
       return false
+    case .refresh(let key, _, let context)
+    where !schema.keepsBothSides && contexts[context].objects[key]?.isUpdated == true:
+      return false
     case .release: return !hasUndo
     case .read(let key, let context), .refresh(let key, _, let context):
       // What becomes of changes of a record that is gone is left to the graph.
@@ -71,7 +75,8 @@ extension ReferenceGraph {
     case .inspect, .reopen: return storeKind.hasFile && !isFileAhead
     case .fetchWhere(let query, let context):
       return query.condition?.keys.allSatisfy { isUsable($0, context) } ?? true
-    case .merge(let context, let other): return context != other && isRoot(context) && isRoot(other)
+    case .merge(let context, let other):
+      return schema.keepsBothSides && context != other && isRoot(context) && isRoot(other)
     case .pin(let context), .unpin(let context): return isRoot(context) && !hasUndo
     case .pinBack(let context, let pin): return isRoot(context) && !hasUndo && pin < pins.count
     case .save(let context), .saveWithFault(_, let context): return contexts[context].settlesPlainly()

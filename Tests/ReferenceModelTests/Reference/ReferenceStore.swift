@@ -10,6 +10,12 @@ final class ReferenceStore: ReferenceSource {
   var history: ReferenceHistory?
   /// How often the object of a key has come back as a new record.
   private var ghostCounts: [Key: Int] = [:]
+  /// Whether a to-many relationship may lead to what is gone.
+  private let keepsDanglingKeys: Bool
+
+  init(keepsDanglingKeys: Bool) {
+    self.keepsDanglingKeys = keepsDanglingKeys
+  }
 
   func record(_ key: Key) -> ReferenceRecord? { records[key] }
 
@@ -38,6 +44,17 @@ final class ReferenceStore: ReferenceSource {
         records[key]?.values.merge(values) { $1 }
         records[key]?.version += 1
       case .delete: records[key] = nil
+      }
+    }
+    if !keepsDanglingKeys { dropDanglingKeys() }
+  }
+
+  private func dropDanglingKeys() {
+    for (key, record) in records {
+      for (name, value) in record.values where value.keys.contains(where: { records[$0] == nil }) {
+        if case .toOne = value { continue }
+        let rest = value.keys.filter { records[$0] != nil }
+        records[key]?.values[name] = value.replacingKeys(by: rest)
       }
     }
   }

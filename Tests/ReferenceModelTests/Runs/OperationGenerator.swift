@@ -121,6 +121,11 @@ extension OperationGenerator {
   }
 
   private mutating func value(of attribute: AttributeDescription, _ schema: Schema) -> PropertyValue {
+    let value = anyValue(of: attribute, schema)
+    return value.isNaN && !schema.keepsNaN ? .null : value
+  }
+
+  private mutating func anyValue(of attribute: AttributeDescription, _ schema: Schema) -> PropertyValue {
     if random.chance(oneIn: 7) { return .null }
     if !attribute.rules.isEmpty || attribute.name == "address" || random.chance(oneIn: 3) {
       return smallValue(of: attribute)

@@ -20,13 +20,14 @@ struct RunPlan: CustomStringConvertible {
     self.schema = schema
     storeKind = schema.storeKinds.randomElement(using: &generator) ?? .inMemory
     hasUndo = generator.chance(oneIn: 3)
-    parents = hasUndo ? [nil] : Self.parents(&generator)
+    // Of two contexts one may change a relationship whose other side it has read long ago.
+    parents = hasUndo || !schema.keepsBothSides ? [nil] : Self.parents(&generator)
     let isPlain = hasUndo
     policies = parents.map { _ in
-      let isAny = !isPlain && generator.chance(oneIn: 2)
+      let isAny = !isPlain && schema.keepsBothSides && generator.chance(oneIn: 2)
       return isAny ? ReferencePolicy.allCases.randomElement(using: &generator) ?? .error : .error
     }
-    mergesByItself = parents.map { $0 == nil && !isPlain && generator.chance(oneIn: 3) }
+    mergesByItself = parents.map { $0 == nil && !isPlain && schema.keepsBothSides && generator.chance(oneIn: 3) }
     tracksHistory = schema.hasHistory && generator.chance(oneIn: 2)
   }
 

@@ -2,13 +2,16 @@ import Foundation
 import Heartwood
 import HeartwoodGraph
 import HeartwoodModel
+import HeartwoodSQLite
 import HeartwoodStore
 import HeartwoodTesting
 
 /// Heartwood's graph, driven by the same operations as the reference, and its objects by their keys.
 final class GraphUnderTest {
   let schema: Schema
-  private let files = FaultInjectingFileSystem(wrapping: InMemoryFileSystem())
+  /// Where a database has its files, which SQLite opens itself; the others' are in memory.
+  private let folder: ScratchFolder?
+  private let files: FaultInjectingFileSystem
   private(set) var coordinator: PersistentStoreCoordinator
   private(set) var store: PersistentStore
   private let options: StoreOptions
@@ -36,11 +39,14 @@ final class GraphUnderTest {
     schema = plan.schema
     var options = StoreOptions()
     if plan.tracksHistory { options[.tracksPersistentHistory] = true }
+    options[.sqliteSynchronization] = .normal
     self.options = options
+    folder = plan.storeKind == .sqlite ? try ScratchFolder() : nil
+    files = FaultInjectingFileSystem(wrapping: folder == nil ? InMemoryFileSystem() : POSIXFileSystem())
     coordinator = try Self.coordinator(schema, files)
     store = try coordinator.addPersistentStore(
       type: plan.storeKind.type,
-      at: Self.url(plan.storeKind, 0),
+      at: Self.url(plan.storeKind, 0, folder),
       options: options
     )
     contexts = []
@@ -53,11 +59,16 @@ final class GraphUnderTest {
   }
 
   private static func coordinator(_ schema: Schema, _ files: any FileSystem) throws -> PersistentStoreCoordinator {
-    try PersistentStoreCoordinator(managedObjectModel: schema.model, registry: .default, fileSystem: files)
+    let registry = StoreRegistry()
+    for storeClass in [BinaryStore.self, CSVStore.self, InMemoryStore.self, SQLiteStore.self] as [any StoreClass.Type] {
+      try registry.register(storeClass)
+    }
+    return try PersistentStoreCoordinator(managedObjectModel: schema.model, registry: registry, fileSystem: files)
   }
 
-  private static func url(_ kind: StoreKind, _ number: Int) -> URL? {
-    kind.hasFile ? URL(filePath: "/folder/store\(number).\(kind.rawValue)") : nil
+  private static func url(_ kind: StoreKind, _ number: Int, _ folder: ScratchFolder?) -> URL? {
+    let base = folder?.url ?? URL(filePath: "/folder")
+    return kind.hasFile ? base.appending(path: "store\(number).\(kind.rawValue)") : nil
   }
 
   private func makeContexts() {
@@ -302,7 +313,7 @@ extension GraphUnderTest {
     fileNumber += 1
     store = try coordinator.migratePersistentStore(
       store,
-      to: Self.url(kind, fileNumber),
+      to: Self.url(kind, fileNumber, folder),
       type: kind.type,
       options: options
     )

@@ -5,6 +5,7 @@ import HeartwoodStore
 final class ReferenceContext {
   /// The store, the store as it was when the context was pinned, or the parent.
   var source: any ReferenceSource
+  private let model: ManagedObjectModel
   /// Who saves.
   let author: String
   /// The objects that have read their values or have changes. Every other object is a fault, or not there.
@@ -25,8 +26,15 @@ final class ReferenceContext {
   /// Nil where nothing can be undone.
   var undoManager: ReferenceUndoManager?
 
-  init(_ source: any ReferenceSource, author: String, policy: ReferencePolicy = .error, mergesByItself: Bool = false) {
+  init(
+    _ source: any ReferenceSource,
+    _ model: ManagedObjectModel,
+    author: String,
+    policy: ReferencePolicy,
+    mergesByItself: Bool
+  ) {
     self.source = source
+    self.model = model
     self.author = author
     self.policy = policy
     pendingMerges = mergesByItself ? [] : nil
@@ -109,9 +117,17 @@ extension ReferenceContext {
     }
   }
 
-  private func unlink(_ key: Key, _ name: String, from target: Key) {
+  func unlink(_ key: Key, _ name: String, from target: Key) {
     guard let old = object(key)?.values[name] else { return }
     setValue(old.replacingKeys(by: old.keys.filter { $0 != target }), name, of: key)
+  }
+
+  /// Whether objects to which `relationship` leads, and that are deleted, leave it as it is.
+  func mayDangle(_ relationship: RelationshipDescription) -> Bool {
+    guard let inverse = relationship.inverseName,
+      let back = model.entity(named: relationship.destinationEntityName)?.property(named: inverse)?.relationship
+    else { return true }
+    return back.deleteRule == .deny || back.deleteRule == .noAction
   }
 
   /// Deletes an object, and leaves its relationships alone.

@@ -35,6 +35,7 @@ final class ReferenceGraph {
       let source: any ReferenceSource = parent.map { contexts[$0] } ?? store
       let context = ReferenceContext(
         source,
+        schema.model,
         author: "author \(index)",
         policy: policies[index],
         mergesByItself: mergesByItself[index]

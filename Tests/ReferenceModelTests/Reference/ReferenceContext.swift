@@ -15,6 +15,8 @@ final class ReferenceContext {
   var pendingMerges: [Set<Key>]?
   /// The objects that the last save has changed or deleted; nil before the first save.
   private(set) var lastSaved: Set<Key>?
+  /// How often the context has saved something.
+  private(set) var saveCount = 0
   /// New objects that were deleted, or forgotten, before they were ever saved. Nothing that is saved leads to them.
   private var vanished: Set<Key> = []
   /// The objects whose deletion was saved and was not undone: those that come back are other records.
@@ -271,6 +273,7 @@ extension ReferenceContext {
   private func commit() {
     let changed = objects.filter(\.value.hasChanges)
     if changed.isEmpty { return }
+    saveCount += 1
     let records = changed.mapValues(objectAfterSave)
     let changes = changed.compactMapValues(changeToSave)
     if !changes.isEmpty { source.commit(changes, author: author) }
@@ -356,5 +359,10 @@ extension ReferenceContext {
     object.isOutdated = isOutdated
     object.keptChanges = names
     objects[key] = object
+  }
+
+  /// A record that only a parent had may be in the store now, where it stays what it was read as.
+  func noteSaved(_ key: Key) {
+    if let record = source.record(key) { objects[key]?.base?.isUnsaved = record.isUnsaved }
   }
 }

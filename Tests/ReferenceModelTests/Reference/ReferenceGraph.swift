@@ -184,10 +184,10 @@ extension ReferenceGraph {
 extension ReferenceGraph {
   private func save(_ context: ReferenceContext) -> Outcome {
     let lastNumber = store.saveCount
-    let hasChanges = context.hasChanges
+    let lastCount = context.saveCount
     let outcome = context.save()
     if store.saveCount > lastNumber { isFileAhead = false }
-    if outcome == .done, hasChanges, context.store != nil { tellOthers(of: context) }
+    if context.saveCount > lastCount, context.store != nil { tellOthers(of: context) }
     return outcome
   }
 

@@ -53,7 +53,8 @@ extension ManagedObjectContext {
     basedOn base: NodeTable
   ) {
     guard let object = objectIfPresent(id), !object.isDeleted else { return noteConflict(id) }
-    object.goBack(to: base)
+    // What others have saved since the child did is a conflict.
+    object.fireFault(in: base)
     let isUnpublished = unpublishedObjects.contains(ObjectIdentifier(object))
     for (ordinal, value) in values where !object.binding.traits[ordinal].isTransient {
       let isOther = isUnpublished && isChanged(ordinal, of: object)
@@ -81,7 +82,7 @@ extension ManagedObjectContext {
 
   private func takeDeletion(of id: ManagedObjectID, basedOn base: NodeTable) {
     guard let object = objectIfPresent(id) else { return }
-    object.goBack(to: base)
+    object.fireFault(in: base)
     if object.isFault { object.fireFault() }
     guard !object.isDeleted else { return }
     if unpublishedObjects.contains(ObjectIdentifier(object)), object.hasChanges { return noteConflict(id) }

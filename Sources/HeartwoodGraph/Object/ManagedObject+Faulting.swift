@@ -28,20 +28,11 @@ extension ManagedObject {
     }
   }
 
-  /// Lets the object be based on no newer version of its record than `table` has, so that what others have saved since is a conflict.
-  final func goBack(to table: NodeTable) {
-    guard state.isDisjoint(with: [.inserted, .deleted, .inaccessible]), table.isLive(rowID),
-      table.reference(rowID) == objectID.reference
-    else { return }
-    let base = table.groups[rowID.group]
-    if let group, group.versions[rowID.row] <= base.versions[rowID.row] { return }
-    switch content {
-    case .fault:
-      content = .read(base)
-      awake()
-    case .read: content = .read(base)
-    case .changed(let changes): changes.isOutdated = true
-    }
+  /// Takes the values that `table` has, where none have been taken yet and it has the record in the same row.
+  final func fireFault(in table: NodeTable) {
+    guard isFault, table.isLive(rowID), table.reference(rowID) == objectID.reference else { return }
+    content = .read(table.groups[rowID.group])
+    awake()
   }
 
   @inline(never)

@@ -13,27 +13,30 @@ extension ManagedObjectContext {
     // What children have saved they can see already.
     notesUnpublishedObjects = false
     for staged in stagingArea.stagedStores {
-      for records in staged.takeArrivals() { take(records, from: staged) }
+      for arrival in staged.takeArrivals() { take(arrival, from: staged) }
     }
     notesUnpublishedObjects = true
     changeNumber &+= 1
   }
 
-  private func take(_ arrival: [Int: PendingRecords], from staged: StagedStore) {
+  private func take(_ arrival: StagedStore.Arrival, from staged: StagedStore) {
     let entities = persistentStoreCoordinator.managedObjectModel.entities
     // Relationships may lead to new objects.
-    for (ordinal, records) in arrival {
+    for (ordinal, records) in arrival.records {
       for row in records.inserted { insert(row, of: entities[ordinal], from: staged) }
     }
-    for (ordinal, records) in arrival {
-      let scope = staged.scopes[ordinal]
+    for (ordinal, records) in arrival.records {
+      let (scope, base) = (staged.scopes[ordinal], arrival.bases[ordinal])
       for row in records.inserted {
-        take(row.values.enumerated().map { ($0, $1) }, of: ManagedObjectID(scope: scope, reference: row.reference))
+        let values = row.values.enumerated().map { ($0, $1) }
+        take(values, of: ManagedObjectID(scope: scope, reference: row.reference), basedOn: base)
       }
       for update in records.updated {
-        take(update.values, of: ManagedObjectID(scope: scope, reference: update.reference))
+        take(update.values, of: ManagedObjectID(scope: scope, reference: update.reference), basedOn: base)
       }
-      for reference in records.deleted { takeDeletion(of: ManagedObjectID(scope: scope, reference: reference)) }
+      for reference in records.deleted {
+        takeDeletion(of: ManagedObjectID(scope: scope, reference: reference), basedOn: base)
+      }
     }
   }
 
@@ -44,8 +47,14 @@ extension ManagedObjectContext {
     )
   }
 
-  private func take(_ values: [(ordinal: Int, value: PropertyValue)], of id: ManagedObjectID) {
+  private func take(
+    _ values: [(ordinal: Int, value: PropertyValue)],
+    of id: ManagedObjectID,
+    basedOn base: NodeTable
+  ) {
     guard let object = objectIfPresent(id), !object.isDeleted else { return noteConflict(id) }
+    // What others have saved since the child did is a conflict.
+    object.fireFault(in: base)
     let isUnpublished = unpublishedObjects.contains(ObjectIdentifier(object))
     for (ordinal, value) in values where !object.binding.traits[ordinal].isTransient {
       let isOther = isUnpublished && isChanged(ordinal, of: object)
@@ -71,8 +80,9 @@ extension ManagedObjectContext {
     return changes.unsettledOrdinals.contains(ordinal)
   }
 
-  private func takeDeletion(of id: ManagedObjectID) {
+  private func takeDeletion(of id: ManagedObjectID, basedOn base: NodeTable) {
     guard let object = objectIfPresent(id) else { return }
+    object.fireFault(in: base)
     if object.isFault { object.fireFault() }
     guard !object.isDeleted else { return }
     if unpublishedObjects.contains(ObjectIdentifier(object)), object.hasChanges { return noteConflict(id) }

@@ -14,12 +14,18 @@ extension ManagedObjectContext {
     var pending = [object]
     while let next = pending.popLast() {
       if next.isFault { next.fireFault() }
-      if next.isDeleted { continue }
-      next.prepareForDeletion()
-      if next.isDeleted { continue }
+      if next.isDeleted || next.state.contains(.deleting) { continue }
+      prepareForDeletion(of: next)
       markDeleted(next)
       pending += applyDeleteRules(of: next).reversed()
     }
+  }
+
+  /// Lets an object do what it wants done before it goes. It may delete others that would delete it in their turn.
+  private func prepareForDeletion(of object: ManagedObject) {
+    object.state.insert(.deleting)
+    object.prepareForDeletion()
+    object.state.remove(.deleting)
   }
 
   /// Takes an object out, without a word to those that lead to it.

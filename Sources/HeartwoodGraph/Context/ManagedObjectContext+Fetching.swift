@@ -63,6 +63,8 @@ extension ManagedObjectContext {
     let new = inserted.objects.filter { $0.entity.isKind(of: entity) }
     let bindings = try bindings(of: entity)
     let capacity = bindings.reduce(new.count) { $0 + $1.table.count }
+    // All empty arrays share their storage, and filling one writes to it.
+    if capacity == 0 { return [] }
     return [Object](unsafeUninitializedCapacity: capacity) { buffer, count in
       // An element of either type is one reference that the array owns, and the coordinator's map of classes has seen to it that
       // the objects of an entity and its subentities are of the entity's class.

@@ -23,8 +23,12 @@ extension ManagedObjectContext {
       }
     }
     var ids: [ManagedObjectID: ManagedObjectID] = [:]
-    for group in groups { try group.name(from: source(for: group.store), &ids) }
-    take(ids)
+    for group in groups {
+      // Where the store is converted, it tells what the names were.
+      _ = binding(for: group.entity, in: group.store)
+      try group.name(from: source(for: group.store), &ids)
+    }
+    rename(ids)
   }
 
   private struct IDGroup {
@@ -53,14 +57,15 @@ extension ManagedObjectContext {
     )
   }
 
-  /// Replaces temporary ids wherever the context has them.
-  private func take(_ ids: [ManagedObjectID: ManagedObjectID]) {
+  /// Replaces the ids of new objects wherever the context has them.
+  func rename(_ ids: [ManagedObjectID: ManagedObjectID]) {
+    if ids.isEmpty { return }
     registerPendingChanges()
     recorder?.noteSuccessors(ids)
-    for (temporaryID, id) in ids {
-      guard let object = inserted[temporaryID], case .changed(let changes) = object.content else { continue }
+    for (former, id) in ids {
+      guard let object = inserted[former], case .changed(let changes) = object.content else { continue }
       changes.newID = id
-      inserted.rename(temporaryID, to: id)
+      inserted.rename(former, to: id)
     }
     for object in inserted.objects + updated.objects {
       guard case .changed(let changes) = object.content else { continue }

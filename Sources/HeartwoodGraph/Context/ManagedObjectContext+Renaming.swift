@@ -1,46 +1,34 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// Two stores with the same records in the same rows, under other references.
-struct RenamedRecords {
-  private let former: PersistentStore
-  private let successor: PersistentStore
-
-  init(_ former: PersistentStore, _ successor: PersistentStore) {
-    self.former = former
-    self.successor = successor
-  }
-
-  func isSame(as other: RenamedRecords) -> Bool { former === other.former && successor === other.successor }
-
-  /// What a record is called now; nil for one that is none of the former store's.
-  func newID(_ id: ManagedObjectID) -> ManagedObjectID? {
-    guard id.storeIdentifier == former.identifier, !id.isTemporaryID,
-      let table = try? former.engine.table(of: id.entity), let row = try? table.row(of: id.reference),
-      let newest = try? successor.engine.table(of: id.entity), newest.isLive(row)
-    else { return nil }
-    return ManagedObjectID(scope: successor.engine.scopes[id.entity.ordinal], reference: newest.reference(row))
-  }
-}
-
 extension ManagedObjectContext {
-  /// Lets the objects of a binding, which have read records by their old names, name them by the new ones. What has not been changed is
-  /// read anew.
-  func takeNames(of records: RenamedRecords, _ binding: EntityBinding) {
+  /// Lets all that the context has name records by the names that they have now.
+  func takeNames(of records: RenamedRecords, _ bindings: [EntityBinding]) {
+    for binding in bindings { takeNames(of: records, binding) }
+    var ids: [ManagedObjectID: ManagedObjectID] = [:]
+    for object in inserted.objects {
+      if case .changed(let changes) = object.content { takeNames(of: records, changes, object) }
+      ids[object.objectID] = records.newID(object.objectID)
+    }
+    rename(ids)
+    lostIDs = Set(lostIDs.map { records.newID($0) ?? $0 })
+  }
+
+  /// What has been read and not changed is read anew, in its new names.
+  private func takeNames(of records: RenamedRecords, _ binding: EntityBinding) {
     try? binding.synchronize()
+    binding.takeNamesOfLostObjects(records)
+    binding.recoverLostObjects()
     for object in binding.registeredObjects {
       switch object.content {
       case .fault: break
-      case .read: object.becomeFault()
-      case .changed(let changes): takeNames(of: records, changes, object)
+      case .read(let group):
+        let isNewest = object.isDeleted && binding.isNewest(object.rowID, of: group, records)
+        object.content = isNewest ? binding.liveGroup(of: object.rowID).map(ObjectContent.read) ?? .read(group) : .fault
+      case .changed(let changes):
+        takeNames(of: records, changes, object)
+        object.rebase(changes, on: records)
       }
-    }
-  }
-
-  /// Lets the new objects name records of a store by the new names.
-  func takeNamesOfInserted(_ records: RenamedRecords) {
-    for object in inserted.objects {
-      if case .changed(let changes) = object.content { takeNames(of: records, changes, object) }
     }
   }
 
@@ -50,9 +38,23 @@ extension ManagedObjectContext {
       for id in value.objectIDs { ids[id] = records.newID(id) }
     }
     changes.replaceIDs(ids, relationships: object.entity.relationshipTargets)
-    let row = object.rowID
-    guard let group = changes.group, let newest = object.binding.liveGroup(of: row) else { return }
-    if group.versions[row.row] != newest.versions[row.row] { changes.isOutdated = true }
+  }
+}
+
+extension ManagedObject {
+  /// Lets changes stay on top of the same record with other names.
+  final func rebase(_ changes: ObjectChanges, on records: RenamedRecords) {
+    guard let group = changes.group, let newest = binding.liveGroup(of: rowID) else { return }
+    if !binding.isNewest(rowID, of: group, records) { changes.isOutdated = true }
     changes.group = newest
+  }
+}
+
+extension EntityBinding {
+  /// Whether the newest version of a record, which has other names than `group`, is the same for the rest.
+  fileprivate func isNewest(_ row: RowID, of group: RowGroup, _ records: RenamedRecords) -> Bool {
+    guard let newest = liveGroup(of: row) else { return false }
+    return group.versions[row.row] == newest.versions[row.row]
+      || rowsMayMove && hasSameValues(row.row, of: group, row.row, of: newest, renamed: records.newID)
   }
 }

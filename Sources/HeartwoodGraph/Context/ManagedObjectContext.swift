@@ -239,22 +239,24 @@ extension ManagedObjectContext {
     changeNumber &+= 1
     bindingsByScope = [:]
     generation = generation?.followingConversions()
-    var renamings: [RenamedRecords] = []
+    var renamings: [(records: RenamedRecords, bindings: [EntityBinding])] = []
     for (key, binding) in bindings {
-      guard let successor = binding.store?.newestSuccessor else { continue }
+      guard let former = binding.store, let successor = former.newestSuccessor else { continue }
       let newKey = BindingKey(store: ObjectIdentifier(successor), entityOrdinal: key.entityOrdinal)
       // Where objects of the new store have been fetched already, the old ones stay with the old store.
       guard bindings[newKey] == nil else { continue }
       bindings[key] = nil
       bindings[newKey] = binding
-      let former = binding.store
-      binding.bind(to: source(for: successor))
-      guard successor.engine.hasRenamedRecords, let former else { continue }
-      let records = RenamedRecords(former, successor)
-      takeNames(of: records, binding)
-      if !renamings.contains(where: { $0.isSame(as: records) }) { renamings.append(records) }
+      let records = RenamedRecords(former, successor, persistentStoreCoordinator.unsavedNames)
+      binding.bind(to: source(for: successor), renaming: records)
+      guard let records else { continue }
+      if let index = renamings.firstIndex(where: { $0.records.isSame(as: records) }) {
+        renamings[index].bindings.append(binding)
+      } else {
+        renamings.append((records, [binding]))
+      }
     }
-    for records in renamings { takeNamesOfInserted(records) }
+    for (records, bindings) in renamings { takeNames(of: records, bindings) }
   }
 
   /// What the objects that stores have are found by.

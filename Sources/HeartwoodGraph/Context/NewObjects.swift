@@ -82,9 +82,9 @@ extension NewObjects {
     }
   }
 
-  /// Gives the object of a temporary id another one; it is found by both.
-  mutating func rename(_ temporaryID: ManagedObjectID, to id: ManagedObjectID) {
-    slotsByID[id] = slot(of: temporaryID)
+  /// Gives the object of an id another one; it is found by both.
+  mutating func rename(_ former: ManagedObjectID, to id: ManagedObjectID) {
+    slotsByID[id] = slot(of: former)
   }
 
   mutating func remove(_ object: ManagedObject) {

@@ -23,6 +23,8 @@ public final class PersistentStoreCoordinator: Sendable {
   /// Counts the changes of ``persistentStores``.
   let storeChanges = ChangeCounter()
   let objectClasses: ObjectClassMap
+  /// What records that no store has are called where their store was converted.
+  let unsavedNames = UnsavedNames()
   /// What contexts save to the stores.
   let saveBroadcast = ChangeBroadcast()
   /// The model's derived attributes, once they have been needed.

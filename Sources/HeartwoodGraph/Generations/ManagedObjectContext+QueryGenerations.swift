@@ -12,6 +12,7 @@ extension ManagedObjectContext {
   /// Objects that have read their values keep them until they are refreshed; faults read the version. ``save()``, ``reset()``,
   /// ``mergeChanges(from:)`` and ``refreshAllObjects()`` let a pinned context move on to the newest version. A save is a conflict
   /// where others have saved the same records since the version. Objects whose records the version does not have count as deleted.
+  /// Converting a store to one that calls its records otherwise lets the context move on too.
   ///
   /// - Parameter token: ``QueryGenerationToken/current``, a token of a context of the same coordinator, or nil to read the newest
   ///   again, which releases the version.

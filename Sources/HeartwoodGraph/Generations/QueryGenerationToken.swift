@@ -41,11 +41,14 @@ final class QueryGeneration: Sendable {
     self.init(try coordinator.persistentStores.map { try PinnedStore($0, model: coordinator.managedObjectModel) })
   }
 
-  /// The same version, of the stores that those were converted to.
+  /// The same version, of the stores that those were converted to. One that calls its records otherwise has no versions of before.
   func followingConversions() -> QueryGeneration {
     guard stores.contains(where: { $0.store.newestSuccessor != nil }) else { return self }
     return QueryGeneration(
-      stores.map { pinned in pinned.store.newestSuccessor.map { PinnedStore($0, like: pinned) } ?? pinned }
+      stores.compactMap { pinned in
+        guard let successor = pinned.store.newestSuccessor else { return pinned }
+        return successor.engine.hasRenamedRecords ? nil : PinnedStore(successor, like: pinned)
+      }
     )
   }
 

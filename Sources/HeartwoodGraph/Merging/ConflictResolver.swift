@@ -27,7 +27,7 @@ struct ConflictResolver {
     var restored: [ManagedObject] = []
     for (conflict, resolution) in conflicts { resolve(conflict, resolution, &restored) }
     // Objects that lead to each other must all be there again first.
-    for object in restored { context.linkBack(object) }
+    LinkReturn(context, restored).link()
     for (conflict, resolution) in collisions { try resolve(conflict, resolution) }
   }
 
@@ -149,17 +149,6 @@ extension ManagedObjectContext {
     deleted.remove(object)
     object.state.remove(.deleted)
     refresh(object, mergeChanges: false)
-  }
-
-  /// Lets the objects that the newest record of an object leads to lead back.
-  fileprivate func linkBack(_ object: ManagedObject) {
-    for (ordinal, trait) in object.binding.traits.enumerated() {
-      guard let inverse = trait.inverseOrdinal else { continue }
-      for id in object.value(at: ordinal).objectIDs {
-        guard let other = objectIfPresent(id), other.isPresent else { continue }
-        other.link(inverse, to: object, forward: ordinal)
-      }
-    }
   }
 }
 

@@ -42,6 +42,8 @@ final class EntityBinding {
   }
   /// The table's, which holds them, to be read without a copy of it.
   @exclusivity(unchecked) private var groups: [Unmanaged<RowGroup>] = []
+  /// What records are called that the table has by other names, until the next is taken.
+  private var renaming: RenamedRecords?
   /// The save that the table is of.
   @exclusivity(unchecked) private var seenSave: UInt64?
   private let slots = ObjectSlots()
@@ -77,8 +79,11 @@ final class EntityBinding {
   }
 
   /// Lets the objects belong to `source`, which has the same records in the same rows as the one before.
-  func bind(to source: any RecordSource) {
+  ///
+  /// - Parameter renaming: tells what records are called now that have other names.
+  func bind(to source: any RecordSource, renaming: RenamedRecords? = nil) {
     self.source = source
+    self.renaming = renaming
     scopes = source.scopes
     scope = scopes[entity.ordinal]
     saves = (source as? PersistentStore)?.engine.saves
@@ -174,6 +179,7 @@ extension EntityBinding {
     if let first = unstable.compactMap({ $0?.rawValue }).min() {
       follow(rowsFrom: RowID(rawValue: first), of: previous)
     }
+    renaming = nil
     if !lost.isEmpty { recoverLostObjects() }
   }
 
@@ -182,12 +188,13 @@ extension EntityBinding {
     let objects = slots.objects(from: first)
     for object in objects { slots.remove(object, at: object.rowID) }
     for object in objects {
-      let reference = previous.reference(object.rowID)
-      if let row = try? table.row(of: reference) {
-        object.move(to: row)
+      let former = ManagedObjectID(scope: scope, reference: previous.reference(object.rowID))
+      let id = renaming?.newID(former) ?? former
+      if let row = try? table.row(of: id.reference) {
+        object.move(to: row, renamed: renaming)
         slots.set(object, at: row)
       } else {
-        object.lose(ManagedObjectID(scope: scope, reference: reference))
+        object.lose(id)
       }
     }
   }
@@ -203,15 +210,31 @@ extension EntityBinding {
   }
 
   /// Whether a record has the same values in two versions of its row.
-  func hasSameValues(_ row: Int, of group: RowGroup, _ otherRow: Int, of other: RowGroup) -> Bool {
-    traits.indices.allSatisfy { hasSameValue(at: $0, row, of: group, otherRow, of: other) }
+  ///
+  /// - Parameter newID: what the first version's ids are today where those are others.
+  func hasSameValues(
+    _ row: Int,
+    of group: RowGroup,
+    _ otherRow: Int,
+    of other: RowGroup,
+    renamed newID: ((ManagedObjectID) -> ManagedObjectID?)? = nil
+  ) -> Bool {
+    traits.indices.allSatisfy { hasSameValue(at: $0, row, of: group, otherRow, of: other, renamed: newID) }
   }
 
   /// Whether a record has the same value of a property in two versions of its row.
-  func hasSameValue(at ordinal: Int, _ row: Int, of group: RowGroup, _ otherRow: Int, of other: RowGroup) -> Bool {
+  func hasSameValue(
+    at ordinal: Int,
+    _ row: Int,
+    of group: RowGroup,
+    _ otherRow: Int,
+    of other: RowGroup,
+    renamed newID: ((ManagedObjectID) -> ManagedObjectID?)? = nil
+  ) -> Bool {
     let type = traits[ordinal].attributeType
+    let value = group.value(row: row, ordinal: ordinal, type: type, scopes: scopes)
     return traits[ordinal].areSame(
-      group.value(row: row, ordinal: ordinal, type: type, scopes: scopes),
+      newID.map { newID in value.map { newID($0) ?? $0 } } ?? value,
       other.value(row: otherRow, ordinal: ordinal, type: type, scopes: scopes)
     )
   }

@@ -11,6 +11,8 @@ struct LostObjects {
     let rowID: RowID
     /// What it had read; nil where that was nothing.
     let group: RowGroup?
+    /// What the records that it had read of are called today, where they have got other names since.
+    var records: RenamedRecords?
   }
 
   private var entries: [ObjectIdentifier: (object: Unmanaged<ManagedObject>, former: Former)] = [:]
@@ -44,6 +46,15 @@ extension EntityBinding {
     lost.insert(object, .init(rowID: object.rowID, group: group))
   }
 
+  /// Notes that the records have got other names.
+  func takeNamesOfLostObjects(_ records: RenamedRecords) {
+    for (object, var former) in lost.all {
+      if case .changed(let changes) = object.content { changes.newID = changes.newID.map { records.newID($0) ?? $0 } }
+      former.records = records
+      lost.insert(object, former)
+    }
+  }
+
   /// Lets the objects be there again whose records the table has again.
   func recoverLostObjects() {
     for (object, former) in lost.all {
@@ -75,9 +86,15 @@ extension ManagedObject {
       return
     }
     changes.newID = nil
-    changes.group = former.group ?? binding.liveGroup(of: row)
-    changes.isOutdated = changes.isOutdated || former.group == nil
-    rowID = former.group == nil ? row : former.rowID
-    move(to: row)
+    guard let group = former.group else {
+      changes.group = binding.liveGroup(of: row)
+      changes.isOutdated = true
+      rowID = row
+      return
+    }
+    changes.group = group
+    rowID = former.rowID
+    if let records = former.records, row == rowID { rebase(changes, on: records) }
+    move(to: row, renamed: former.records)
   }
 }

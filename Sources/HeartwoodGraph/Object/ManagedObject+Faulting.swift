@@ -28,6 +28,13 @@ extension ManagedObject {
     }
   }
 
+  /// Takes the values that `table` has, where none have been taken yet and it has the record in the same row.
+  final func fireFault(in table: NodeTable) {
+    guard isFault, table.isLive(rowID), table.reference(rowID) == objectID.reference else { return }
+    content = .read(table.groups[rowID.group])
+    awake()
+  }
+
   @inline(never)
   private final func becomeInaccessible() {
     state.insert(.inaccessible)

@@ -69,8 +69,7 @@ extension ManagedObject {
       return try setPropertyValue(try attributeValue(value, name), forKey: name)
     }
     switch value {
-    case nil where !trait.isToMany: try relate(ordinal, to: [])
-    case let object as ManagedObject where !trait.isToMany: try relate(ordinal, to: [object])
+    case let object as ManagedObject? where !trait.isToMany: try relate(ordinal, to: object.map { [$0] } ?? [])
     case let objects as [ManagedObject] where trait.isToMany: try relate(ordinal, to: objects)
     case let objects as Set<ManagedObject> where trait.isToMany: try relate(ordinal, to: Array(objects))
     default: throw mismatch(value, name)

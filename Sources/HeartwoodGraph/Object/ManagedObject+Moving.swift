@@ -6,7 +6,9 @@ import HeartwoodStore
 
 extension ManagedObject {
   /// Lets the object read its record from another row. Values that it has read already become those that the record has there.
-  final func move(to row: RowID) {
+  ///
+  /// - Parameter records: tells what records are called today that had other names in the row before.
+  final func move(to row: RowID, renamed records: RenamedRecords? = nil) {
     if row == rowID { return }
     defer { rowID = row }
     guard let newGroup = binding.liveGroup(of: row) else { return }
@@ -16,7 +18,8 @@ extension ManagedObject {
     case .changed(let changes):
       guard let group = changes.group else { return }
       // It may have moved before, and then stays what it became.
-      if !binding.hasSameValues(rowID.row, of: group, row.row, of: newGroup) { changes.isOutdated = true }
+      let isSame = binding.hasSameValues(rowID.row, of: group, row.row, of: newGroup, renamed: records?.newID)
+      if !isSame { changes.isOutdated = true }
       changes.group = newGroup
     }
   }

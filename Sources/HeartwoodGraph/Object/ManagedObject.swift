@@ -103,7 +103,8 @@ open class ManagedObject {
   /// - Parameter events: what has happened.
   open func awake(fromSnapshotEvents events: SnapshotEventType) {}
 
-  /// Called when the object is about to be deleted, while its relationships still lead where they did.
+  /// Called once when the object is about to be deleted, while its relationships still lead where they did. It may change, insert and delete
+  /// other objects; the delete rules apply to what it leaves.
   open func prepareForDeletion() {}
 
   /// Called when the object is about to be inserted, updated or deleted by a save, before it is validated.

@@ -32,4 +32,20 @@ extension ObjectIDList {
     slots[position] = nil
     if slots.count > 16, slots.count > 2 * positions.count { self = ObjectIDList(ids) }
   }
+
+  /// Puts those of `returning` back that were in `former`, each behind the one before it there that is still in the list. O(n).
+  mutating func putBack(_ returning: Set<ManagedObjectID>, asIn former: [ManagedObjectID]) {
+    var leading: [ManagedObjectID] = []
+    var followers: [ManagedObjectID: [ManagedObjectID]] = [:]
+    var last: ManagedObjectID?
+    for id in former {
+      if contains(id) {
+        last = id
+      } else if returning.contains(id) {
+        if let last { followers[last, default: []].append(id) } else { leading.append(id) }
+      }
+    }
+    if leading.isEmpty, followers.isEmpty { return }
+    self = ObjectIDList(leading + ids.flatMap { [$0] + (followers[$0] ?? []) })
+  }
 }

@@ -1,6 +1,6 @@
 /// What a managed object is at the moment, beside its values.
 struct ObjectState: OptionSet {
-  let rawValue: UInt8
+  let rawValue: UInt16
 
   static let inserted = ObjectState(rawValue: 1)
   static let updated = ObjectState(rawValue: 2)
@@ -15,4 +15,6 @@ struct ObjectState: OptionSet {
   static let registered = ObjectState(rawValue: 64)
   /// An undo has taken the object's insertion back.
   static let uninserted = ObjectState(rawValue: 128)
+  /// The deletion of the object is under way: it is in ``ManagedObject/prepareForDeletion()``.
+  static let deleting = ObjectState(rawValue: 256)
 }

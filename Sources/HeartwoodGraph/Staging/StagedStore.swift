@@ -22,7 +22,9 @@ final class StagedStore: RecordSource {
 
   private struct Version {
     let table: NodeTable
-    /// The ``RecordSource/changeNumber`` of the base that the table is built on.
+    /// The table of the base that it is built on.
+    let base: NodeTable
+    /// The ``RecordSource/changeNumber`` of the base then.
     let baseNumber: UInt64
   }
 
@@ -30,6 +32,8 @@ final class StagedStore: RecordSource {
   struct Arrival: Sendable {
     /// By entity ordinal.
     let records: [Int: PendingRecords]
+    /// What the parent would have read when the child saved, by entity ordinal.
+    let bases: [NodeTable]
     /// Whether the parent's context has it already.
     fileprivate(set) var isTaken = false
   }
@@ -57,7 +61,7 @@ extension StagedStore {
   var changeNumber: UInt64 { state.withLock { $0.base.changeNumber &+ $0.lead } &+ changes.current }
 
   func table(of entity: EntityDescription) throws -> NodeTable {
-    try state.withLock { try table(of: entity, &$0) }
+    try state.withLock { try version(of: entity, &$0).table }
   }
 
   func count(of entity: EntityDescription) throws -> Int {
@@ -71,17 +75,19 @@ extension StagedStore {
     try state.withLock { $0.base }.newReferences(count: count, for: entity)
   }
 
-  private func table(of entity: EntityDescription, _ state: inout State) throws -> NodeTable {
+  private func version(of entity: EntityDescription, _ state: inout State) throws -> Version {
     let ordinal = entity.ordinal
     let changes = [state.pending[ordinal]] + state.arrivals.map { $0.records[ordinal] }
     let pending = changes.compactMap(\.self)
-    if pending.isEmpty { return try state.base.table(of: entity) }
     let number = state.base.changeNumber
-    if let version = state.tables[ordinal], version.baseNumber == number { return version.table }
-    var table = try state.base.table(of: entity)
+    if !pending.isEmpty, let version = state.tables[ordinal], version.baseNumber == number { return version }
+    let base = try state.base.table(of: entity)
+    if pending.isEmpty { return Version(table: base, base: base, baseNumber: number) }
+    var table = base
     for records in pending { try records.apply(to: &table) }
-    state.tables[ordinal] = Version(table: table, baseNumber: number)
-    return table
+    let version = Version(table: table, base: base, baseNumber: number)
+    state.tables[ordinal] = version
+    return version
   }
 }
 
@@ -103,11 +109,12 @@ extension StagedStore {
 
   private func apply(_ changes: ChangeSet, to state: inout State) throws -> StoreCommit {
     let number = state.base.changeNumber
+    let versions = try model.entities.map { try version(of: $0, &state) }
     var contents = StoreContents(
       model: model,
       entities: store.entities,
       metadata: store.metadata,
-      tables: try model.entities.map { try table(of: $0, &state) }
+      tables: versions.map(\.table)
     )
     let applied = try contents.apply(changes, typeDescription: store.typeDescription)
     let records = changes.records
@@ -117,9 +124,9 @@ extension StagedStore {
       let updates = try records.updated.compactMap { try table.row(of: $0.reference) }
       table.setVersion(StagedVersion.next(), of: updates + Array(applied.insertedRows[ordinal] ?? RowRuns()))
       contents.tables[ordinal] = table
-      state.tables[ordinal] = Version(table: table, baseNumber: number)
+      state.tables[ordinal] = Version(table: table, base: versions[ordinal].base, baseNumber: number)
     }
-    state.arrivals.append(Arrival(records: records))
+    state.arrivals.append(Arrival(records: records, bases: versions.map(\.base)))
     return StoreCommit(
       permanentIDs: applied.permanentIDs,
       insertedRows: applied.insertedRows,
@@ -154,11 +161,11 @@ extension ChangeSet {
 
 extension StagedStore {
   /// What children have saved since the last call. They go on seeing it until ``publish(_:)`` replaces it.
-  func takeArrivals() -> [[Int: PendingRecords]] {
+  func takeArrivals() -> [Arrival] {
     state.withLock { state in
-      var taken: [[Int: PendingRecords]] = []
+      var taken: [Arrival] = []
       for index in state.arrivals.indices where !state.arrivals[index].isTaken {
-        taken.append(state.arrivals[index].records)
+        taken.append(state.arrivals[index])
         state.arrivals[index].isTaken = true
       }
       return taken

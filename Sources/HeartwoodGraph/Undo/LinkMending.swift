@@ -1,22 +1,17 @@
 import HeartwoodModel
 
-/// Lets both ends of relationships agree after an event was taken back, where the event itself has not seen to it.
+/// Lets both ends of relationships agree after an event, or a deletion, was taken back, where that itself has not seen to it.
 struct LinkMending {
-  private struct Slot: Hashable {
-    let object: ObjectIdentifier
-    let ordinal: Int
-  }
-
   private let context: ManagedObjectContext
   /// The ends that the event has put back as they were.
-  private let restored: Set<Slot>
+  private let restored: Set<RelationshipEnd>
   /// The objects that came back or went. Links between them are as they were.
   private let moved: [ManagedObject]
   private let movedSet: Set<ObjectIdentifier>
 
-  init(_ context: ManagedObjectContext, _ edits: [PropertyEdit], moved: [ManagedObject]) {
+  init(_ context: ManagedObjectContext, _ edits: [PropertyEdit] = [], moved: [ManagedObject] = []) {
     self.context = context
-    self.restored = Set(edits.map { Slot(object: ObjectIdentifier($0.object), ordinal: $0.ordinal) })
+    self.restored = Set(edits.map { RelationshipEnd(object: $0.object, ordinal: $0.ordinal) })
     self.moved = moved
     self.movedSet = Set(moved.map { ObjectIdentifier($0) })
   }
@@ -24,8 +19,10 @@ struct LinkMending {
 
 extension LinkMending {
   /// Mends the links of the objects that came back or went.
-  func mend() {
-    for object in moved {
+  func mend() { mendLinks(of: moved) }
+
+  func mendLinks(of objects: [ManagedObject]) {
+    for object in objects {
       for (ordinal, trait) in object.binding.traits.enumerated() {
         guard let inverse = trait.inverseOrdinal else { continue }
         for id in object.value(at: ordinal).objectIDs where !isSettled(id, inverse) {
@@ -44,8 +41,8 @@ extension LinkMending {
   /// Whether the event has seen to the end at `inverse` of the object of `id`.
   private func isSettled(_ id: ManagedObjectID, _ inverse: Int) -> Bool {
     guard let other = context.objectIfPresent(id) else { return false }
-    let identifier = ObjectIdentifier(other)
-    return movedSet.contains(identifier) || restored.contains(Slot(object: identifier, ordinal: inverse))
+    return movedSet.contains(ObjectIdentifier(other))
+      || restored.contains(RelationshipEnd(object: other, ordinal: inverse))
   }
 
   private func mend(_ object: ManagedObject, _ ordinal: Int, _ inverse: Int, _ id: ManagedObjectID) {

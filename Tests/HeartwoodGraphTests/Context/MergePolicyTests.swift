@@ -168,6 +168,52 @@ import Testing
     #expect(!mine.hasChanges && mine.deletedObjects.isEmpty)
   }
 
+  /// Two contexts over the same records: both over the store, or a child and its parent.
+  private func contexts(_ isChild: Bool) -> (mine: ManagedObjectContext, theirs: ManagedObjectContext) {
+    let theirs = stack.context()
+    return (isChild ? ManagedObjectContext(parent: theirs) : stack.context(), theirs)
+  }
+
+  @Test(arguments: [false, true])
+  func anObjectThatComesBackNoLongerLeadsToWhatWasDeletedWithIt(_ isChild: Bool) throws {
+    let setUp = stack.context()
+    try setUp.person("Bob").passport = try setUp.insert(Passport.self)
+    try setUp.save()
+    let (mine, theirs) = contexts(isChild)
+    let bob = try #require(try mine.fetch(Person.self).first { $0.name == "Bob" })
+    mine.delete(bob)
+    #expect(mine.deletedObjects.count == 2)
+    try #require(try theirs.existingObject(with: bob.objectID) as? Person).name = "Bo"
+    if !isChild { try theirs.save() }
+    mine.mergePolicy = .mergeByPropertyStoreTrump
+    try mine.save()
+    #expect(bob.name == "Bo")
+    #expect(try bob.propertyValue(forKey: "passport") == .null)
+    try theirs.save()
+    let check = stack.context()
+    let checked = try check.existingObject(with: bob.objectID)
+    #expect(try checked.propertyValue(forKey: "passport") == .null)
+    #expect(try check.count(entityName: "Passport") == 0)
+  }
+
+  @Test(arguments: [false, true])
+  func objectsThatComeBackHaveTheirPlacesAgain(_ isChild: Bool) throws {
+    let setUp = stack.context()
+    let shelf = try setUp.insert(Shelf.self)
+    for title in ["a", "b", "c", "d"] { _ = try setUp.book(title, on: shelf) }
+    try setUp.save()
+    let (mine, theirs) = contexts(isChild)
+    let myShelf = try #require(try mine.existingObject(with: shelf.objectID) as? Shelf)
+    for title in ["c", "a", "d"] { mine.delete(try #require(myShelf.books.first { $0.title == title })) }
+    _ = try mine.book("e", on: myShelf)
+    let theirShelf = try #require(try theirs.existingObject(with: shelf.objectID) as? Shelf)
+    for book in theirShelf.books.prefix(3) { book.title? += "!" }
+    if !isChild { try theirs.save() }
+    mine.mergePolicy = .rollback
+    try mine.save()
+    #expect(myShelf.books.map(\.title) == ["a!", "b!", "c!", "e"])
+  }
+
   @Test(arguments: [MergePolicy.mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback])
   func whatAnotherSaveDeletedStaysDeleted(_ policy: MergePolicy) throws {
     let mine = stack.context()

@@ -70,6 +70,52 @@ import Testing
     #expect(error.context.property == "name")
   }
 
+  @Test func numbersAreNotConverted() throws {
+    let context = try TestStack().context()
+    let values = try context.insert(entityName: "Values")
+    func code(_ value: Any?, _ name: String) -> PersistenceError.Code? {
+      persistenceError { try values.setValue(value, forKey: name) }?.code
+    }
+    for (name, range) in [
+      ("integer16", Int16.min.asInt...Int16.max.asInt), ("integer32", Int32.min.asInt...Int32.max.asInt),
+    ] {
+      for number in [range.lowerBound, range.upperBound] {
+        try values.setValue(number, forKey: name)
+        #expect(try values.value(forKey: name) as? Int == number)
+      }
+      #expect(code(range.lowerBound - 1, name) == .valueTypeMismatch)
+      #expect(code(range.upperBound + 1, name) == .valueTypeMismatch)
+      #expect(try values.value(forKey: name) as? Int == range.upperBound)
+    }
+    // Narrower integers are integers; everything else would have to be converted.
+    try values.setValue(Int16(7), forKey: "integer64")
+    #expect(try values.value(forKey: "integer64") as? Int == 7)
+    for stranger: Any in [7.0, Float(7), Decimal(7), NSNumber(value: 7), UInt8(7), UInt64.max, true, "7"] {
+      #expect(code(stranger, "integer64") == .valueTypeMismatch, "\(type(of: stranger))")
+    }
+    #expect(try values.value(forKey: "integer64") as? Int == 7)
+    #expect(code(1, "double") == .valueTypeMismatch)
+    #expect(code(Float(1), "double") == .valueTypeMismatch)
+    #expect(code(1.0, "float") == .valueTypeMismatch)
+    #expect(code(1.0, "decimal") == .valueTypeMismatch)
+    #expect(code(1, "boolean") == .valueTypeMismatch)
+    #expect(code(NSNumber(value: true), "boolean") == .valueTypeMismatch)
+    let error = try #require(persistenceError { try values.setValue(40_000, forKey: "integer16") })
+    #expect(error.message.contains("integer16") && error.context.property == "integer16")
+  }
+
+  @Test func optionalsAreWhatTheyHave() throws {
+    let context = try TestStack().context()
+    let (ann, bob) = (try context.person("Ann"), try context.person("Bob"))
+    let book = try context.book("Book")
+    try ann.setValue(Optional(bob) as Any, forKey: "spouse")
+    try book.setValue(Optional("Title") as Any, forKey: "title")
+    #expect(bob.spouse === ann && book.title == "Title")
+    try ann.setValue(Person?.none as Any, forKey: "spouse")
+    try book.setValue(String?.none as Any, forKey: "title")
+    #expect(bob.spouse == nil && book.title == nil)
+  }
+
   @Test func changesAreKnownByName() throws {
     let context = try TestStack().context()
     let ann = try context.person("Ann")
@@ -83,4 +129,8 @@ import Testing
     #expect(ann.committedValues()["name"] == .string("Ann"))
     #expect(ann.committedValues()["friends"] == .toMany([]))
   }
+}
+
+extension FixedWidthInteger {
+  fileprivate var asInt: Int { Int(self) }
 }

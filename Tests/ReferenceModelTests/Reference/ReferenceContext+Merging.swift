@@ -29,7 +29,7 @@ extension ReferenceContext {
     advancePin()
     for key in conflicts.sorted() where objects[key]?.isDeleted == false { resolveUpdate(key) }
     let restored = conflicts.sorted().filter { key in objects[key]?.isDeleted == true && resolveDeletion(key) }
-    restored.forEach(linkBack)
+    linkBack(restored)
   }
 
   private func resolveUpdate(_ key: Key) {
@@ -68,14 +68,32 @@ extension ReferenceContext {
     return false
   }
 
-  /// The objects that an object leads to lead back again.
-  private func linkBack(_ key: Key) {
-    for relationship in object(key)?.entity.relationships ?? [] {
-      guard let inverse = relationship.inverseName else { continue }
-      for other in object(key)?.keys(relationship.name) ?? [] where object(other)?.isDeleted == false {
-        link(other, inverse, to: key, other: relationship.name)
+  /// Those that are there again and the objects that they lead to lead to each other again.
+  private func linkBack(_ restored: [Key]) {
+    for key in restored {
+      guard let object = object(key) else { continue }
+      for relationship in object.entity.relationships {
+        guard let inverse = relationship.inverseName else { continue }
+        for other in object.keys(relationship.name) {
+          if self.object(other)?.isDeleted == false {
+            putBack(key, other, inverse)
+            link(other, inverse, to: key, other: relationship.name)
+          } else if !mayDangle(relationship) {
+            unlink(key, relationship.name, from: other)
+          }
+        }
       }
     }
+  }
+
+  /// Lets an ordered relationship lead to `target` at the place where it did when the object was read.
+  private func putBack(_ target: Key, _ key: Key, _ name: String) {
+    guard let object = object(key), case .ordered(var keys) = object.values[name], !keys.contains(target),
+      case .ordered(let former) = object.base?.values[name], let place = former.firstIndex(of: target)
+    else { return }
+    let before = former[..<place].last(where: keys.contains)
+    keys.insert(target, at: before.flatMap(keys.firstIndex).map { $0 + 1 } ?? 0)
+    setValue(.ordered(keys), name, of: key)
   }
 }
 

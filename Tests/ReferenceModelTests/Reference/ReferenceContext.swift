@@ -5,6 +5,7 @@ import HeartwoodStore
 final class ReferenceContext {
   /// The store, the store as it was when the context was pinned, or the parent.
   var source: any ReferenceSource
+  private let model: ManagedObjectModel
   /// Who saves.
   let author: String
   /// The objects that have read their values or have changes. Every other object is a fault, or not there.
@@ -14,6 +15,8 @@ final class ReferenceContext {
   var pendingMerges: [Set<Key>]?
   /// The objects that the last save has changed or deleted; nil before the first save.
   private(set) var lastSaved: Set<Key>?
+  /// How often the context has saved something.
+  private(set) var saveCount = 0
   /// New objects that were deleted, or forgotten, before they were ever saved. Nothing that is saved leads to them.
   private var vanished: Set<Key> = []
   /// The objects whose deletion was saved and was not undone: those that come back are other records.
@@ -25,8 +28,15 @@ final class ReferenceContext {
   /// Nil where nothing can be undone.
   var undoManager: ReferenceUndoManager?
 
-  init(_ source: any ReferenceSource, author: String, policy: ReferencePolicy = .error, mergesByItself: Bool = false) {
+  init(
+    _ source: any ReferenceSource,
+    _ model: ManagedObjectModel,
+    author: String,
+    policy: ReferencePolicy,
+    mergesByItself: Bool
+  ) {
     self.source = source
+    self.model = model
     self.author = author
     self.policy = policy
     pendingMerges = mergesByItself ? [] : nil
@@ -109,9 +119,17 @@ extension ReferenceContext {
     }
   }
 
-  private func unlink(_ key: Key, _ name: String, from target: Key) {
+  func unlink(_ key: Key, _ name: String, from target: Key) {
     guard let old = object(key)?.values[name] else { return }
     setValue(old.replacingKeys(by: old.keys.filter { $0 != target }), name, of: key)
+  }
+
+  /// Whether objects to which `relationship` leads, and that are deleted, leave it as it is.
+  func mayDangle(_ relationship: RelationshipDescription) -> Bool {
+    guard let inverse = relationship.inverseName,
+      let back = model.entity(named: relationship.destinationEntityName)?.property(named: inverse)?.relationship
+    else { return true }
+    return back.deleteRule == .deny || back.deleteRule == .noAction
   }
 
   /// Deletes an object, and leaves its relationships alone.
@@ -255,6 +273,7 @@ extension ReferenceContext {
   private func commit() {
     let changed = objects.filter(\.value.hasChanges)
     if changed.isEmpty { return }
+    saveCount += 1
     let records = changed.mapValues(objectAfterSave)
     let changes = changed.compactMapValues(changeToSave)
     if !changes.isEmpty { source.commit(changes, author: author) }
@@ -340,5 +359,10 @@ extension ReferenceContext {
     object.isOutdated = isOutdated
     object.keptChanges = names
     objects[key] = object
+  }
+
+  /// A record that only a parent had may be in the store now, where it stays what it was read as.
+  func noteSaved(_ key: Key) {
+    if let record = source.record(key) { objects[key]?.base?.isUnsaved = record.isUnsaved }
   }
 }

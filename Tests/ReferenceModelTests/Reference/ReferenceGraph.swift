@@ -36,6 +36,7 @@ final class ReferenceGraph {
       let source: any ReferenceSource = parent.map { contexts[$0] } ?? store
       let context = ReferenceContext(
         source,
+        schema.model,
         author: "author \(index)",
         policy: policies[index],
         mergesByItself: mergesByItself[index]
@@ -188,10 +189,10 @@ extension ReferenceGraph {
 extension ReferenceGraph {
   private func save(_ context: ReferenceContext) -> Outcome {
     let lastNumber = store.saveCount
-    let hasChanges = context.hasChanges
+    let lastCount = context.saveCount
     let outcome = context.save()
     if store.saveCount > lastNumber { isFileAhead = false }
-    if outcome == .done, hasChanges, context.store != nil { tellOthers(of: context) }
+    if context.saveCount > lastCount, context.store != nil { tellOthers(of: context) }
     return outcome
   }
 

@@ -29,6 +29,8 @@ struct Run {
       try generate(plan) { operations.append($0) }
       return nil
     } catch {
+      // Printed before the search for a shorter one, which takes long.
+      print("Reference model \(schema.name): seed \(seed), after \(operations.count) operations, \(error)")
       let shortest = Shrinking(plan).shorten(operations)
       return """
         seed \(seed), model \(schema.name), \(plan): after \(operations.count) operations, \(error)

@@ -102,9 +102,9 @@ final class Session {
         if isLater || actual.isDeleted != object.isDeleted { context.lose(key) }
       } else {
         context.find(key)
-        if object.base?.isUnsaved == true, try subject.committedValues(actual) != object.base?.values {
-          context.readAnew(key)
-        }
+        guard object.base?.isUnsaved == true else { continue }
+        if try subject.committedValues(actual) != object.base?.values { context.readAnew(key) }
+        context.noteSaved(key)
       }
     }
   }

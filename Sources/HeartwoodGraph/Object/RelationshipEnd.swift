@@ -1,0 +1,5 @@
+/// A relationship of one object.
+struct RelationshipEnd: Hashable {
+  let object: ManagedObject
+  let ordinal: Int
+}

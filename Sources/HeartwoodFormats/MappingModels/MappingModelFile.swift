@@ -48,7 +48,8 @@ public struct MappingModelFile: Sendable {
   /// The mapping model between two versions: what the file leaves to Xcode is filled in as Xcode does, and the version hashes of the
   /// entities are those of the models.
   ///
-  /// An attribute or relationship without an expression of its own has that of the source's property of the same name, where there is one.
+  /// An attribute or relationship without an expression of its own has that of the source's property of the same name, where there
+  /// is one.
   ///
   /// - Throws: ``ModelFileError`` where the mapping model names what the models do not have.
   public func mappingModel(

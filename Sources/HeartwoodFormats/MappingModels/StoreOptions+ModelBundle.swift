@@ -8,7 +8,8 @@ public import HeartwoodStore
 #endif
 
 extension DataModelFile {
-  /// All versions of the model in the bundle at `url`, by name, the oldest first as far as their names tell: `Model`, `Model 2`, `Model 10`.
+  /// All versions of the model in the bundle at `url`, by name, the oldest first as far as their names tell: `Model`, `Model 2`,
+  /// `Model 10`.
   public static func models(
     at url: URL
   ) throws(ModelFileError) -> [(version: String, model: ManagedObjectModel)] {
@@ -20,8 +21,8 @@ extension DataModelFile {
 }
 
 extension StoreOptions {
-  /// Lets a store be migrated with what there is at hand: all versions of the model in the bundle at `url`, and the mapping models that lie
-  /// beside it, in it, or in one of `folders`.
+  /// Lets a store be migrated with what there is at hand: all versions of the model in the bundle at `url`, and the mapping models
+  /// that lie beside it, in it, or in one of `folders`.
   ///
   /// - Throws: ``ModelFileError`` where a version or a mapping model between two of them cannot be read.
   public mutating func setMigrations(

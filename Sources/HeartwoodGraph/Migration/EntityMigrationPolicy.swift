@@ -1,8 +1,8 @@
 public import HeartwoodModel
 public import HeartwoodStore
 
-/// What an application does itself with the records of an entity in a migration: it overrides some of these, which a migration calls in this
-/// order.
+/// What an application does itself with the records of an entity in a migration: it overrides some of these, which a migration
+/// calls in this order.
 ///
 /// 1. For each mapping of an entity ``begin(_:with:)``, for each source object
 ///    ``createDestinationInstances(forSource:in:manager:)``, ``endInstanceCreation(forMapping:manager:)``.
@@ -10,8 +10,8 @@ public import HeartwoodStore
 ///    ``endRelationshipCreation(forMapping:manager:)``.
 /// 3. For each mapping ``performCustomValidation(forMapping:manager:)`` and ``end(_:manager:)``.
 ///
-/// Whatever one of them throws ends the migration, and the store is left as it was. A policy is made for each mapping that asks for it by name,
-/// and is given with the option ``StoreOptionKey/entityMigrationPolicies``.
+/// Whatever one of them throws ends the migration, and the store is left as it was. A policy is made for each mapping that asks for
+/// it by name, and is given with the option ``StoreOptionKey/entityMigrationPolicies``.
 open class EntityMigrationPolicy {
   /// Makes a policy, for one mapping of one migration.
   public required init() {}

@@ -64,8 +64,8 @@ extension MigrationManager {
     sources[mapping.name, default: [:]][destination, default: []].append(source)
   }
 
-  /// The new objects that a mapping has made of some old ones, in their order; of all, in the order in which they were made, where none are
-  /// given.
+  /// The new objects that a mapping has made of some old ones, in their order; of all, in the order in which they were made, where
+  /// none are given.
   public func destinationInstances(
     forEntityMappingName name: String,
     sourceInstances: [ManagedObject]? = nil

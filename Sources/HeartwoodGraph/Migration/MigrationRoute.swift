@@ -1,7 +1,7 @@
 import HeartwoodModel
 
-/// Finds the way from one version of a model to another, over others: the one of the fewest steps that leaves out no mapping model which
-/// leads from one version to a later one on the way.
+/// Finds the way from one version of a model to another, over others: the one of the fewest steps that leaves out no mapping model
+/// which leads from one version to a later one on the way.
 struct MigrationRoute {
   private let models: [ManagedObjectModel]
   private let mappings: [MappingModel]

@@ -30,8 +30,8 @@ public struct LightweightMigrationStage: Sendable {
 
 /// A migration from one version to the next, before and after which the application changes records itself.
 public struct CustomMigrationStage: Sendable {
-  /// What the application does with the records, in a context of all of them. What it changes is saved when it is done; an error ends the
-  /// migration, and the store is left as it was.
+  /// What the application does with the records, in a context of all of them. What it changes is saved when it is done; an error
+  /// ends the migration, and the store is left as it was.
   public typealias Handler = @Sendable (ManagedObjectContext) throws -> Void
 
   /// The version before.

@@ -1,8 +1,8 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// A step of a migration that makes new objects of old ones, as a mapping model and the application's policies say. Both are in memory; the old
-/// ones cannot be changed.
+/// A step of a migration that makes new objects of old ones, as a mapping model and the application's policies say. Both are in
+/// memory; the old ones cannot be changed.
 struct ObjectMigration {
   private let step: MigrationStep
   private let policyClasses: [String: EntityMigrationPolicy.Type]

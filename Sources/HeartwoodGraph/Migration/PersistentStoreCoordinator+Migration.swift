@@ -7,8 +7,8 @@ public import HeartwoodStore
 #endif
 
 extension PersistentStoreCoordinator {
-  /// The migration that a store needs before it can be opened with this model, or nil where it needs none. Nothing is changed, and no records
-  /// are read.
+  /// The migration that a store needs before it can be opened with this model, or nil where it needs none. Nothing is changed, and
+  /// no records are read.
   ///
   /// - Parameters:
   ///   - type: the registered type; nil means that the file's name or content tells it.

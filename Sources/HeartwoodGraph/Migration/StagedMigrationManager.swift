@@ -3,8 +3,8 @@ public import HeartwoodStore
 
 /// The stages by which stores of any older version come to the newest, given with the option ``StoreOptionKey/stagedMigrationManager``.
 ///
-/// A store begins at the stage that has its version. All stages are done in memory, and the file is written once: it is of the old version or
-/// of the newest, and never of one between.
+/// A store begins at the stage that has its version. All stages are done in memory, and the file is written once: it is of the old
+/// version or of the newest, and never of one between.
 public struct StagedMigrationManager: Sendable {
   /// The stages, in order.
   public var stages: [MigrationStage]

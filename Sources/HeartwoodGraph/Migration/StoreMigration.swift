@@ -12,8 +12,8 @@ public import HeartwoodStore
 ///     if let migration = try coordinator.migration(ofStoreAt: url) { try migration.run() }
 ///     try coordinator.addPersistentStore(at: url)
 ///
-/// Nothing is changed before ``run(progress:)``. The new file is written beside the old one and takes its place in one step, with its side
-/// files; whatever happens before, the old store is as it was.
+/// Nothing is changed before ``run(progress:)``. The new file is written beside the old one and takes its place in one step, with
+/// its side files; whatever happens before, the old store is as it was.
 public struct StoreMigration: Sendable {
   private let opener: StoreOpener
   private let request: StoreOpener.Request
@@ -65,7 +65,8 @@ extension StoreMigration {
     throw missing(source, destination, request)
   }
 
-  /// The versions on the way: those between the two in the order in which they are given, or all where one of the two is not among them.
+  /// The versions on the way: those between the two in the order in which they are given, or all where one of the two is not among
+  /// them.
   private static func versions(
     from source: ManagedObjectModel,
     to destination: ManagedObjectModel,
@@ -107,8 +108,8 @@ extension StoreMigration {
 // MARK: Running
 
 extension StoreMigration {
-  /// What the migration would do, with the number of records, and what stands in its way: the new records are made in memory, and nothing is
-  /// written. O(records).
+  /// What the migration would do, with the number of records, and what stands in its way: the new records are made in memory, and
+  /// nothing is written. O(records).
   ///
   /// - Throws: what ``run(progress:)`` throws for another reason than records that do not fit the new model, which the report tells.
   public func dryRun(progress: MigrationProgress = MigrationProgress()) throws -> MigrationReport {

@@ -1,8 +1,8 @@
 extension MappingModel {
   /// What becomes of the records of one version of a model in another, told by names and renaming identifiers alone.
   ///
-  /// What depends on the records is not decided here: a value that cannot be turned into one of another type, several objects where there
-  /// shall be one, and values that shall be unique and are not are found by the migration, which does what it is told then.
+  /// What depends on the records is not decided here: a value that cannot be turned into one of another type, several objects where
+  /// there shall be one, and values that shall be unique and are not are found by the migration, which does what it is told then.
   ///
   /// - Throws: ``MappingInferenceError``, which lists everything that cannot be inferred.
   public static func inferredMappingModel(

@@ -1,6 +1,7 @@
 /// What becomes of the records of one version of a model in another: entity by entity, property by property.
 ///
-/// It is written in code, read from a file of Xcode's, or inferred from two versions: ``inferredMappingModel(forSourceModel:destinationModel:)``.
+/// It is written in code, read from a file of Xcode's, or inferred from two versions:
+/// ``inferredMappingModel(forSourceModel:destinationModel:)``.
 public struct MappingModel: Sendable, Hashable {
   /// What becomes of each entity, in the order in which a migration looks at them.
   public var entityMappings: [EntityMapping]
@@ -17,8 +18,8 @@ public struct MappingModel: Sendable, Hashable {
 }
 
 extension MappingModel {
-  /// Whether the mapping model leads from one model to the other: each entity that it names is there and, where the mapping tells a version
-  /// hash, has that.
+  /// Whether the mapping model leads from one model to the other: each entity that it names is there and, where the mapping tells a
+  /// version hash, has that.
   ///
   /// Entities that it does not name do not matter.
   public func leads(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> Bool {

@@ -2,7 +2,8 @@
 public struct PropertyMapping: Sendable, Hashable {
   /// The name of the property in the destination entity.
   public var name: String
-  /// What gives the value; nil means that the property is left as it is: with its default value, or leading nowhere, unless a policy sets it.
+  /// What gives the value; nil means that the property is left as it is: with its default value, or leading nowhere, unless a
+  /// policy sets it.
   public var valueExpression: MappingExpression?
   /// The author's own notes, by key.
   public var userInfo: [String: String]

@@ -36,8 +36,8 @@ struct InverseSettlement {
     }
   }
 
-  /// Lets a relationship lead to the records that lead back, in the order that it has already; then the other side again, where there was
-  /// place for one record only.
+  /// Lets a relationship lead to the records that lead back, in the order that it has already; then the other side again, where
+  /// there was place for one record only.
   private mutating func settle(_ relationship: Relationship) {
     guard let inverse = relationship.inverse else { return }
     let hasSeveral = follow(relationship)
@@ -60,10 +60,11 @@ extension InverseSettlement {
 
     var key: RelationshipKey { RelationshipKey(entityOrdinal: entity.ordinal, ordinal: ordinal) }
 
-    /// The relationship that leads back.
+    /// The relationship that leads back; nil where stores keep none.
     var inverse: Relationship? {
       guard let inverse = target.inverseOrdinal else { return nil }
       let other = model.entities[target.entityOrdinal].declaring(inverse)
+      guard !other.traits[inverse].isTransient else { return nil }
       return other.relationshipTargets[inverse].map {
         Relationship(entity: other, ordinal: inverse, target: $0, model: model)
       }

@@ -8,8 +8,8 @@ extension StoreOptionKey<Bool> {
 }
 
 extension StoreOptionKey<[ManagedObjectModel]> {
-  /// Older versions of the model: what a store is migrated from whose file holds no model, and what lies between on the way of a migration in
-  /// steps, the oldest first.
+  /// Older versions of the model: what a store is migrated from whose file holds no model, and what lies between on the way of a
+  /// migration in steps, the oldest first.
   public static let olderModels = StoreOptionKey("olderModels")
 }
 

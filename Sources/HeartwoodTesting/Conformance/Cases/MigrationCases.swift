@@ -53,8 +53,8 @@ extension StoreConformance {
       )
     }
 
-    /// The migration that the store needs, seen through `fileSystem`; nil where the store can be opened as it is, because it tells of no
-    /// model.
+    /// The migration that the store needs, seen through `fileSystem`; nil where the store can be opened as it is, because it tells
+    /// of no model.
     func migration(_ fileSystem: (any FileSystem)? = nil) throws -> StoreMigration? {
       let bench = fileSystem.map(renewed.seen) ?? renewed
       var options = bench.options

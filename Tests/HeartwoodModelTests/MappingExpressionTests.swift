@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Expressions of mapping models")
 struct MappingExpressionTests {
-  private static let expressions: [(text: String, expression: MappingExpression)] = [
+  private static let expressions: [(String, MappingExpression)] = [
     ("$source", .variable("source")),
     ("$source.name", .source("name")),
     ("$source.country.continent", .source("country.continent")),

@@ -16,7 +16,7 @@ private typealias EntityMapping = HeartwoodModel.EntityMapping
 struct CorpusFamily: Sendable, CustomTestStringConvertible {
   let bundle: String
   let stores: [String]
-  /// The versions that stores are migrated to.
+  /// The versions that stores are of and are migrated to, in order.
   let versions: [String]
   var mappingFolder: String?
 
@@ -28,34 +28,35 @@ struct CorpusFamily: Sendable, CustomTestStringConvertible {
       stores: ["Moody", "Moody 2", "Moody 3", "Moody 4"].map {
         "objcio__core-data/Migrations/MigrationsTests/\($0).moody"
       },
-      versions: ["Moody 2", "Moody 3", "Moody 4", "Moody 5"]
+      versions: ["Moody", "Moody 2", "Moody 3", "Moody 4", "Moody 5"]
     ),
     CorpusFamily(
       bundle: wibosco + "/CoreDataMigration-Example/CoreData/Model/CoreDataMigration_Example.xcdatamodeld",
       stores: ["1", "2", "3", "WAL"].map {
         wibosco + "/CoreDataMigration-ExampleTests/Resources/SQLite/CoreDataMigration_Example_\($0).sqlite"
       },
-      versions: ["2", "3", "4"].map { "CoreDataMigration_Example \($0)" },
+      versions: ["", " 2", " 3", " 4"].map { "CoreDataMigration_Example\($0)" },
       mappingFolder: wibosco + "/CoreDataMigration-Example/CoreData/Migration/Mappings"
     ),
     CorpusFamily(
       bundle: "duckduckgo__BrowserServicesKit/Sources/Bookmarks/BookmarksModel.xcdatamodeld",
       stores: (1...5).map { "duckduckgo__BrowserServicesKit/Tests/BookmarksTests/Resources/Bookmarks_V\($0).sqlite" },
-      versions: (2...6).map { "BookmarksModel \($0)" }
+      versions: ["BookmarksModel"] + (2...6).map { "BookmarksModel \($0)" }
     ),
     CorpusFamily(
       bundle: "artsy__energy/Resources/CoreData/ArtsyPartner.xcdatamodeld",
       stores: ["1.3", "1.3.5", "1.4", "1.6"].map {
         "artsy__energy/ArtsyFolio Tests/Migrations/ArtsyPartner_\($0).sqlite"
       },
-      versions: ["ArtsyFolio v1.5", "ArtsyFolio v1.7"]
+      // From the version before, and to the one after, relationships lead to other entities, which nothing tells what to make of.
+      versions: ["ArtsyFolio v1.4", "ArtsyFolio v1.5"]
     ),
     CorpusFamily(
       bundle: "alemar11__CoreDataPlus/Tests/Resources/SampleModel/SampleModel.xcdatamodeld",
       stores: ["1", "2"].map {
         "alemar11__CoreDataPlus/Tests/Resources/SampleModel/Fixtures/SampleModel_V\($0).sqlite"
       },
-      versions: ["SampleModel2", "SampleModel3"]
+      versions: ["SampleModel", "SampleModel2", "SampleModel3"]
     ),
   ]
 
@@ -63,8 +64,7 @@ struct CorpusFamily: Sendable, CustomTestStringConvertible {
 
   static let moody = all[0]
   static let posts = all[1]
-  static let bookmarks = all[2]
-  static let sample = all[4]
+  static let artsy = all[3]
 }
 
 /// The colours of posts become objects of their own.
@@ -145,15 +145,18 @@ struct CorpusMigrationTests {
 
   @Test("Each store comes to each later version, with all records and values", arguments: journeys)
   func journey(_ family: CorpusFamily, _ store: String) throws {
-    for target in family.versions {
+    let start = try #require(try Bench(family, store).version())
+    guard let place = family.versions.firstIndex(of: start) else { return }
+    for target in family.versions[(place + 1)...] {
       let bench = try Bench(family, store)
-      guard let start = try bench.version() else { return }
-      let order = try DataModelFile.models(at: bench.bundle).map(\.version)
-      let places = [start, target].map { order.firstIndex(of: $0) ?? 0 }
-      guard places[0] < places[1] else { continue }
       let before = try bench.contents(start)
-      let report = try #require(try bench.migration(to: target)).run()
-      #expect(try bench.version() == target)
+      // Versions may differ in what no store shows.
+      guard let migration = try bench.migration(to: target) else {
+        #expect(target == "BookmarksModel 2")
+        continue
+      }
+      let report = try migration.run()
+      #expect(try bench.migration(to: target) == nil)
       let after = try bench.contents(target)
       #expect(after.metadata.identifier == before.metadata.identifier)
       try expectSame(before, after, report)
@@ -193,8 +196,9 @@ struct CorpusMigrationTests {
     let after = try bench.contents("Moody 3")
     let mood = try #require(after.model.entity(named: "Mood"))
     #expect(after.table(of: mood).count > 0)
+    let oldMood = try #require(before.model.entity(named: "Mood"))
     for node in after.nodes(of: mood) {
-      let old = try #require(try before.node(node.reference, of: try #require(before.model.entity(named: "Mood"))))
+      let old = try #require(try before.node(node.reference, of: oldMood))
       let country = try #require(old["country"].objectIDs.first)
       let continent = try before.node(country.reference, of: country.entity)?["continent"].objectIDs.map(\.reference)
       #expect(node["continent"].objectIDs.map(\.reference) == continent)
@@ -236,6 +240,13 @@ struct CorpusMigrationTests {
       let color = try #require(try after.node(node.reference, of: new)?["color"].objectIDs.first)
       #expect(try after.node(color.reference, of: color.entity)?["hex"] == node["color"])
     }
+  }
+
+  @Test func whatCannotBeInferredIsNamed() throws {
+    let bench = try Bench(.artsy, CorpusFamily.artsy.stores[0])
+    let error = #expect(throws: PersistenceError.self) { _ = try bench.migration(to: "ArtsyFolio v1.4") }
+    #expect(error?.code == .mappingModelMissing)
+    #expect(error?.message.contains("Artwork.collections: destination: Collection → Album") == true)
   }
 
   @Test func aPolicyThatIsMissingIsNamed() throws {

@@ -135,8 +135,6 @@ import Testing
       Example(ForgetsHistory.self, by: "goes on with its history"),
       Example(NamesAnotherFile.self, by: "takes files that were cut short"),
       Example(ReadsAnything.self, by: "takes files of something else"),
-      Example(LosesLinks.self, by: "is migrated to another version of its model"),
-      Example(DropsLastRecord.self, by: "survives the end of the process at each step of a migration"),
     ] + predicateExamples + refusalExamples + randomExamples
 
   private static let predicateExamples = AttributeType.allCases.map { type in

@@ -4,6 +4,7 @@ import HeartwoodFormats
 import HeartwoodGraph
 import HeartwoodModel
 import HeartwoodStore
+import HeartwoodTesting
 import Testing
 
 /// The code of the article on migration.

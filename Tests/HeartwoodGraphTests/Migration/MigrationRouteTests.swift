@@ -1,6 +1,7 @@
 import Heartwood
 import HeartwoodGraph
 import HeartwoodModel
+import HeartwoodSQLite
 import HeartwoodStore
 import Testing
 

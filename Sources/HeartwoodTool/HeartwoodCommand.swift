@@ -15,7 +15,8 @@ struct HeartwoodCommand: ParsableCommand {
       """,
     version: "0.1.0",
     subcommands: [
-      ConvertCommand.self, InfoCommand.self, DumpCommand.self, FetchCommand.self, DiffCommand.self, HistoryCommand.self,
+      ConvertCommand.self, MigrateCommand.self, InfoCommand.self, DumpCommand.self, FetchCommand.self, DiffCommand.self,
+      HistoryCommand.self,
       TypesCommand.self, ModelCommand.self, GenerateCommand.self, VerifyCommand.self,
     ]
   )

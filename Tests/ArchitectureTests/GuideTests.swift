@@ -33,6 +33,7 @@ import Testing
     "FileFormats": "Coordinator/FormatsGuideTests",
     "Indexes": "Fetching/FetchingGuideTests",
     "LiveResults": "Fetching/FetchingGuideTests",
+    "Migration": "Migration/MigrationGuideTests",
     "Objects": "Object/ObjectsGuideTests",
     "PersistentHistory": "History/HistoryGuideTests",
     "SavingAndConflicts": "Context/SavingGuideTests",

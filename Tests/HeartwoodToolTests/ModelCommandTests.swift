@@ -114,8 +114,8 @@ import Testing
       "> Person.years  was age", true
     ),
     (
-      #"<attribute name="age" optional="YES" attributeType="Integer 32"/>"#,
-      "~ Person.age  type: integer16 → integer32  ! values", false
+      #"<attribute name="age" optional="YES" attributeType="Date"/>"#,
+      "~ Person.age  type: integer16 → date  ! values", false
     ),
     (
       #"<attribute name="age" attributeType="Integer 16"/>"#, "~ Person.age  optional: yes → no  ! it becomes required",

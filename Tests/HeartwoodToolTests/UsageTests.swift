@@ -22,7 +22,7 @@ import Testing
     #expect(outcome.errors.contains("Usage:"))
   }
 
-  @Test(arguments: ["convert", "info", "dump", "fetch", "types", "history", "verify", "model", "generate"])
+  @Test(arguments: ["convert", "migrate", "info", "dump", "fetch", "types", "history", "verify", "model", "generate"])
   func everyCommandHasHelpWithAnExample(_ command: String) throws {
     let outcome = try heartwood("help", command)
     #expect(outcome.status == 0)

@@ -64,7 +64,8 @@ extension PersistentStoreCoordinator {
 
   /// Opens a store. Where there is no file, or one without a byte, it is a new store whose file the first save makes.
   ///
-  /// It reads the file: an atomic store's as a whole, or as much of it as the format needs.
+  /// It reads the file: an atomic store's as a whole, or as much of it as the format needs. Where the file was written with another version of
+  /// the model and ``StoreOptionKey/shouldMigrateStoreAutomatically`` is set, it is migrated first: ``migration(ofStoreAt:type:configuration:options:)``.
   ///
   /// - Parameters:
   ///   - type: the registered type; nil means that the file's name or content tells it.
@@ -82,7 +83,7 @@ extension PersistentStoreCoordinator {
     try checkNotClosed()
     let request = try request(type: type, configuration: configuration, at: url, options: options)
     try checkNotOpen(request.path)
-    let store = try opener.open(request)
+    let store = try openMigrated(request)
     try add(store)
     return store
   }

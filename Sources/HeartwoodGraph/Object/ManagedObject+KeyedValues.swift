@@ -95,7 +95,7 @@ extension ManagedObject {
 
 extension PropertyValue {
   /// The value of an attribute as what Swift calls it.
-  fileprivate var swiftValue: Any? {
+  var swiftValue: Any? {
     switch self {
     case .null, .toOne, .toMany: nil
     case .integer(let number): Int(exactly: number) ?? number

@@ -11,12 +11,13 @@ extension ModelComparison {
       obstacle: becomesRequired && !isFilled ? "it becomes required, and records may have no value" : nil,
       Self.word
     )
+    let isMissing = old.isTransient && !new.isTransient && !new.isOptional && !isFilled
     note(
       "transient",
       path,
       old.isTransient,
       new.isTransient,
-      obstacle: old.isTransient && !new.isTransient ? "no store has its values yet" : nil,
+      obstacle: isMissing ? "it is required, and no store has its values yet" : nil,
       Self.word
     )
     switch (old, new) {
@@ -32,10 +33,8 @@ extension ModelComparison {
   }
 
   private mutating func compare(_ old: AttributeDescription, _ new: AttributeDescription, _ path: String) {
-    note("type", path, old.type, new.type, obstacle: "values of one type do not become values of another by themselves")
-    {
-      $0.rawValue
-    }
+    let obstacle = "values of one type do not become values of the other by themselves"
+    note("type", path, old.type, new.type, obstacle: old.type.converts(to: new.type) ? nil : obstacle) { $0.rawValue }
     if old.type == new.type {
       note("default", path, old.defaultValue, new.defaultValue, changesStores: false) {
         $0.text(of: new.type) ?? "none"
@@ -69,9 +68,7 @@ extension ModelComparison {
       add(ModelChange(.changed, path, detail, obstacle: isAncestor(destination, of: old) ? nil : obstacle))
     }
     note("inverse", path, old.inverseRelationshipName, new.inverseRelationshipName, Self.text)
-    let narrows = old.isToMany && !new.isToMany
-    let obstacle = narrows ? "which of several objects would stay is not known" : nil
-    note("to-many", path, old.isToMany, new.isToMany, obstacle: obstacle, Self.word)
+    note("to-many", path, old.isToMany, new.isToMany, Self.word)
     note("ordered", path, old.isOrdered, new.isOrdered, Self.word)
     note("least count", path, old.minCount, new.minCount)
     if old.isToMany == new.isToMany { note("greatest count", path, old.maxCount, new.maxCount) }

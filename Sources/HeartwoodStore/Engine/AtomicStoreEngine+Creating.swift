@@ -5,16 +5,20 @@ import Synchronization
 
 extension AtomicStoreEngine {
   /// Writes `contents` as a new store and opens it.
+  ///
+  /// - Parameter expected: the file that must still stand at the place; nil means any.
   package static func create(
     _ storeClass: any AtomicStore.Type,
     contents: StoreContents,
     setup: StoreSetup,
     fileSystem: any FileSystem,
-    replacing: Bool
+    replacing: Bool,
+    expecting expected: FileIdentity? = nil
   ) throws -> AtomicStoreEngine {
     let engine = try unwritten(storeClass, contents: contents, setup: setup, fileSystem: fileSystem)
     var contents = engine.state.withLock { $0.contents }
-    try engine.write(&contents, over: nil, expecting: replacing ? .anything : .nothing)
+    let expectation = expected.map(AtomicFile.Expectation.unchanged) ?? (replacing ? .anything : .nothing)
+    try engine.write(&contents, over: nil, expecting: expectation)
     return engine
   }
 
@@ -54,18 +58,19 @@ extension AtomicStoreEngine {
     var metadata = contents.metadata
     metadata.storeType = storeClass.typeDescription.type
     metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
-    let contents = StoreContents(
+    var renewed = StoreContents(
       model: setup.model,
       entities: setup.entities,
       metadata: metadata,
       tables: contents.tables,
       history: keptHistory(contents, storeClass, setup)
     )
+    renewed.nextReferenceNumber = contents.nextReferenceNumber
     return AtomicStoreEngine(
       store: try storeClass.init(setup),
       setup: setup,
       fileSystem: fileSystem,
-      contents: contents,
+      contents: renewed,
       file: nil,
       references: references ?? ReferenceAssigner()
     )

@@ -5,19 +5,28 @@ import HeartwoodModel
 extension IncrementalStoreEngine {
   /// Writes `contents` as a new store and opens it. Where the store has a file, it is written beside the place and moved there in one
   /// step.
+  ///
+  /// - Parameter expected: the file that must still stand at the place; nil means any.
   package static func create(
     _ storeClass: any IncrementalStore.Type,
     contents: StoreContents,
     setup: StoreSetup,
     fileSystem: any FileSystem,
-    replacing: Bool
+    replacing: Bool,
+    expecting expected: FileIdentity? = nil
   ) throws -> IncrementalStoreEngine {
     try CapabilityCheck(storeClass.typeDescription).check(setup)
     try setup.checkKeeps(contents)
     let store = try storeClass.init(setup)
     let written: Written
     if let path = setup.path {
-      written = try writeFile(at: path, of: storeClass, contents, setup, fileSystem, replacing: replacing)
+      let target = replacing ? try fileSystem.resolvingSymbolicLinks(inPath: path) : path
+      written = try writeFile(at: target, of: storeClass, contents, setup, fileSystem, replacing: replacing) {
+        guard replacing, try fileSystem.status(atPath: target).map({ $0.size > 0 }) ?? false else { return }
+        try storeClass.gatherSideFiles(ofStoreAt: target)
+        guard let expected else { return }
+        _ = try AtomicFile(path: target, fileSystem: fileSystem).check(.unchanged(expected), at: target)
+      }
       _ = try store.connect()
     } else {
       written = try write(contents, to: store, setup)
@@ -33,33 +42,43 @@ extension IncrementalStoreEngine {
   }
 
   /// Writes a store's file beside its place, and moves it there.
+  ///
+  /// - Parameter prepare: called before that; where it throws, what stands there stays.
   private static func writeFile(
     at path: String,
     of storeClass: any IncrementalStore.Type,
     _ contents: StoreContents,
     _ setup: StoreSetup,
     _ fileSystem: any FileSystem,
-    replacing: Bool
+    replacing: Bool,
+    prepare: () throws -> Void
   ) throws -> Written {
     try checkFree(path, fileSystem, replacing: replacing)
     let (directory, name) = PathParts.split(path)
     let temporary = PathParts.join(directory, TemporaryName.make(for: name))
     let written: Written
     do {
-      let store = try storeClass.init(setup.moved(to: temporary))
-      defer { store.disconnect() }
-      written = try write(contents, to: store, setup)
+      written = try writeTemporary(at: temporary, of: storeClass, contents, setup)
+      try prepare()
+      try fileSystem.moveFile(atPath: temporary, toPath: path, exclusively: !replacing)
     } catch {
       // What is left of it is nobody's.
       try? fileSystem.removeFile(atPath: temporary)
       throw error
     }
-    if replacing, try fileSystem.status(atPath: path).map({ $0.size > 0 }) ?? false {
-      try storeClass.gatherSideFiles(ofStoreAt: path)
-    }
-    try fileSystem.moveFile(atPath: temporary, toPath: path, exclusively: !replacing)
     try fileSystem.synchronizeDirectory(ofPath: path)
     return written
+  }
+
+  private static func writeTemporary(
+    at path: String,
+    of storeClass: any IncrementalStore.Type,
+    _ contents: StoreContents,
+    _ setup: StoreSetup
+  ) throws -> Written {
+    let store = try storeClass.init(setup.moved(to: path))
+    defer { store.disconnect() }
+    return try write(contents, to: store, setup)
   }
 
   /// What a new store has.

@@ -18,7 +18,7 @@ enum ModelCompatibility {
     throw PersistenceError(
       .modelIncompatible,
       "The store was written with another version of the model: \(differences.joined(separator: "; ")). Open it with the "
-        + "model that it was written with.",
+        + "model that it was written with, or migrate it (shouldMigrateStoreAutomatically).",
       context: .init(path: setup.path)
     )
   }

@@ -30,9 +30,28 @@ package struct StoreOpener: Sendable {
   package func open(_ request: Request) throws -> PersistentStore {
     let setup = try setup(request)
     let storeClass = try registry.storeClass(for: request.type)
-    let engine = try engine(storeClass, setup)
-    return PersistentStore(engine: engine, setup: setup, typeDescription: storeClass.typeDescription)
+    do {
+      let engine = try engine(storeClass, setup)
+      return PersistentStore(engine: engine, setup: setup, typeDescription: storeClass.typeDescription)
+    } catch let error as PersistenceError where error.code == .modelIncompatible {
+      throw explained(error, request)
+    }
   }
+
+  /// The error of a store of another version of the model, with what differs, where the store's file holds its model.
+  private func explained(_ error: PersistenceError, _ request: Request) -> PersistenceError {
+    guard let old = try? embeddedModel(request) else { return error }
+    let changes = ModelDifferences(from: old, to: model).changes.filter(\.changesStores)
+    guard !changes.isEmpty else { return error }
+    var error = error
+    let more = changes.count > Self.mostChanges ? ["  and \(changes.count - Self.mostChanges) more"] : []
+    let lines = changes.prefix(Self.mostChanges).map { "  \($0)" } + more
+    error.message += " From the store's model to this one:\n" + lines.joined(separator: "\n")
+    return error
+  }
+
+  /// How many changes an error lists.
+  private static let mostChanges = 20
 
   private func engine(_ storeClass: any StoreClass.Type, _ setup: StoreSetup) throws -> any StoreEngine {
     switch try Kind(storeClass) {
@@ -103,7 +122,7 @@ package struct StoreOpener: Sendable {
     return PersistentStore(engine: engine, setup: setup, typeDescription: storeClass.typeDescription)
   }
 
-  private func setup(_ request: Request) throws(PersistenceError) -> StoreSetup {
+  func setup(_ request: Request) throws(PersistenceError) -> StoreSetup {
     guard let entities = model.entities(forConfiguration: request.configurationName) else {
       let known = model.configurations.keys.sorted().joined(separator: ", ")
       throw PersistenceError(
@@ -127,7 +146,7 @@ package struct StoreOpener: Sendable {
 
 extension StoreOpener {
   /// A store class by what drives its stores.
-  private enum Kind {
+  enum Kind {
     case atomic(any AtomicStore.Type)
     case incremental(any IncrementalStore.Type)
 
@@ -213,7 +232,7 @@ extension StoreOpener {
     return try AtomicFile(path: file.path, fileSystem: fileSystem).patch(patches, expecting: file.status.identity)
   }
 
-  private func file(_ request: Request) throws(PersistenceError) -> StoreInput {
+  func file(_ request: Request) throws(PersistenceError) -> StoreInput {
     guard let path = request.path else {
       throw PersistenceError(
         .fileNotFound,

@@ -7,6 +7,7 @@ extension PersistenceError {
       case fileNotFound, fileExists, fileReadFailed, fileWriteFailed, fileChangedOnDisk
       case fileCorrupt, fileMalformed, fileFormatUnsupported
       case modelIncompatible, modelMissing
+      case migrationFailed, migrationCancelled, migrationModelMissing, mappingModelMissing, mappingModelUnusable
       case capabilityMissing, valueUnsupported
       case entityUnknown, propertyUnknown, valueTypeMismatch, objectClassMismatch
       case objectNotFound, duplicateReference, danglingReference
@@ -52,6 +53,16 @@ extension PersistenceError {
     public static let modelIncompatible = Code(kind: .modelIncompatible)
     /// A model is needed and none was given or found.
     public static let modelMissing = Code(kind: .modelMissing)
+    /// The records do not fit the new model. The store was left as it is.
+    public static let migrationFailed = Code(kind: .migrationFailed)
+    /// A migration was stopped by whoever asked for it. The store was left as it is.
+    public static let migrationCancelled = Code(kind: .migrationCancelled)
+    /// The model that a store was written with is needed to migrate it, and was not found.
+    public static let migrationModelMissing = Code(kind: .migrationModelMissing)
+    /// No mapping model leads from one version of a model to another, and none can be inferred. The underlying error says why.
+    public static let mappingModelMissing = Code(kind: .mappingModelMissing)
+    /// A mapping model does not fit the models, asks for a policy that was not given, or for something that is not there.
+    public static let mappingModelUnusable = Code(kind: .mappingModelUnusable)
     /// The store has declared that it cannot do this.
     public static let capabilityMissing = Code(kind: .capabilityMissing)
     /// The store cannot hold this value.
@@ -114,6 +125,10 @@ extension PersistenceError.Code {
     case .storeTypeUnknown, .storeTypeUndetermined: 134_000
     case .storeNotOpen, .storeAlreadyOpen: 134_080
     case .modelIncompatible: 134_100
+    case .migrationFailed, .mappingModelUnusable: 134_110
+    case .migrationCancelled: 134_120
+    case .migrationModelMissing: 134_130
+    case .mappingModelMissing: 134_140
     case .saveConflict: 133_020
     case .constraintConflict: 133_021
     case .validationFailed: 1550

@@ -6,7 +6,7 @@ import Synchronization
 final class ProgressBar: Sendable {
   /// A part of the work.
   enum Phase: String, Sendable {
-    case reading, checking, writing, flushing, verifying
+    case reading, migrating, checking, writing, flushing, verifying
   }
 
   private struct State {

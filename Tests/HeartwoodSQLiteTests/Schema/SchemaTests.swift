@@ -6,6 +6,9 @@ import Testing
 
 @testable import HeartwoodSQLite
 
+/// Mapping models have a type of the same name.
+private typealias PropertyMapping = HeartwoodSQLite.PropertyMapping
+
 private typealias PersistenceError = HeartwoodStore.PersistenceError
 
 @Suite("Schemas of models") struct SchemaTests {

@@ -8,6 +8,9 @@ import Testing
 
 @testable import HeartwoodSQLite
 
+/// Mapping models have a type of the same name.
+private typealias EntityMapping = HeartwoodSQLite.EntityMapping
+
 /// GRDB has an error of the same name.
 private typealias PersistenceError = HeartwoodStore.PersistenceError
 

@@ -1,0 +1,86 @@
+public import HeartwoodModel
+public import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+extension DataModelFile {
+  /// All versions of the model in the bundle at `url`, by name, the oldest first as far as their names tell: `Model`, `Model 2`,
+  /// `Model 10`.
+  public static func models(
+    at url: URL
+  ) throws(ModelFileError) -> [(version: String, model: ManagedObjectModel)] {
+    let names = try versions(at: url).sorted { VersionName($0) < VersionName($1) }
+    var models: [(version: String, model: ManagedObjectModel)] = []
+    for name in names { models.append((name, try ManagedObjectModel(contentsOf: url, version: name))) }
+    return models
+  }
+}
+
+extension StoreOptions {
+  /// Lets a store be migrated with what there is at hand: all versions of the model in the bundle at `url`, and the mapping models
+  /// that lie beside it, in it, or in one of `folders`.
+  ///
+  /// - Throws: ``ModelFileError`` where a version or a mapping model between two of them cannot be read.
+  public mutating func setMigrations(
+    fromModelAt url: URL,
+    mappingModelsIn folders: [URL] = []
+  ) throws(ModelFileError) {
+    let models = try DataModelFile.models(at: url)
+    self[.olderModels] = models.map(\.model)
+    var mappings: [MappingModel] = []
+    for file in try MappingModelFile.files(in: [url, url.deletingLastPathComponent()] + folders) {
+      guard let source = models.first(where: { $0.version == file.sourceVersion })?.model,
+        let destination = models.first(where: { $0.version == file.destinationVersion })?.model
+      else { continue }
+      mappings.append(try file.mappingModel(forSourceModel: source, destinationModel: destination))
+    }
+    self[.mappingModels] = mappings
+  }
+}
+
+extension MappingModelFile {
+  private static let suffix = ".xcmappingmodel"
+
+  /// The mapping models in some folders, not in folders below them; each once.
+  static func files(in folders: [URL]) throws(ModelFileError) -> [MappingModelFile] {
+    var files: [MappingModelFile] = []
+    var seen: Set<String> = []
+    for folder in folders {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+      for name in names.sorted() where name.hasSuffix(suffix) {
+        let url = folder.appending(path: name)
+        if seen.insert(url.path).inserted { files.append(try MappingModelFile(contentsOf: url)) }
+      }
+    }
+    return files
+  }
+}
+
+/// The name of a version with the number that it ends with.
+private struct VersionName: Comparable {
+  private let stem: Substring
+  /// Versions without a number are the first.
+  private let number: Int
+  private let name: String
+
+  init(_ name: String) {
+    let digits = name.reversed().prefix { $0.isASCII && $0.isNumber }
+    stem = name.dropLast(digits.count)
+    number = Int(String(digits.reversed())) ?? 1
+    self.name = name
+  }
+
+  static func < (left: VersionName, right: VersionName) -> Bool {
+    let stems = [left, right].map { $0.stem.trimmed }
+    return (stems[0], left.number, left.name) < (stems[1], right.number, right.name)
+  }
+}
+
+extension Substring {
+  /// The text without spaces at its end.
+  fileprivate var trimmed: String { String(prefix(upTo: lastIndex { $0 != " " }.map(index(after:)) ?? startIndex)) }
+}

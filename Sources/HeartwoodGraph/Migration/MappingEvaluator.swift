@@ -1,0 +1,142 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// Evaluates the expressions of a mapping model.
+struct MappingEvaluator {
+  let manager: MigrationManager
+  let policy: EntityMigrationPolicy
+  let mapping: EntityMapping
+  let source: ManagedObject?
+
+  func value(_ expression: MappingExpression) throws -> MappingValue {
+    switch expression {
+    case .constant(let value): return .scalar(value)
+    case .variable(let name): return try variable(name)
+    case .keyPath(let base, let path):
+      return try follow(path.split(separator: ".").map(String.init)[...], try value(base))
+    case .function(let target, let name, let arguments):
+      return try call(name, on: try value(target), try arguments.map(value))
+    case .computed(let expression): return try computed(expression)
+    }
+  }
+
+  private func variable(_ name: String) throws -> MappingValue {
+    switch name {
+    case MappingExpression.Name.source: return source.map(MappingValue.object) ?? .scalar(.null)
+    case MappingExpression.Name.manager: return .manager
+    case MappingExpression.Name.entityPolicy: return .policy
+    case MappingExpression.Name.entityMapping: return .mapping
+    default: throw unusable("knows no variable $\(name)")
+    }
+  }
+
+  func unusable(_ problem: String) -> PersistenceError {
+    PersistenceError(
+      .mappingModelUnusable,
+      "A value expression of the mapping \(mapping.name) \(problem).",
+      context: .init(entity: mapping.destinationEntityName)
+    )
+  }
+}
+
+// MARK: Functions
+
+extension MappingEvaluator {
+  private func call(_ name: String, on target: MappingValue, _ arguments: [MappingValue]) throws -> MappingValue {
+    switch target {
+    case .manager: return try callManager(name, arguments)
+    case .policy:
+      let result = try policy.value(ofFunction: name, arguments: arguments.map(\.swiftValue), manager: manager)
+      if let value = MappingValue(result) { return value }
+      throw unusable("calls the function \(name) of its policy, which gives something that no object has")
+    default: throw unusable("calls a function of something else than $manager and $entityPolicy")
+    }
+  }
+
+  private func callManager(_ name: String, _ arguments: [MappingValue]) throws -> MappingValue {
+    guard let function = MappingExpression.ManagerFunction(rawValue: name), arguments.count == 2,
+      case .scalar(.string(let argument)) = arguments[0], let sources = arguments[1].objects
+    else {
+      throw unusable("calls the function \(name) of $manager, which does not know it, or not with such arguments")
+    }
+    switch function {
+    case .destinationInstancesForEntityMapping:
+      return .several(
+        manager.destinationInstances(forEntityMappingName: argument, sourceInstances: sources).map(MappingValue.object)
+      )
+    case .destinationInstancesForSourceRelationship:
+      return .several(manager.destinationInstances(forSourceInstances: sources).map(MappingValue.object))
+    }
+  }
+}
+
+// MARK: Key paths
+
+extension MappingEvaluator {
+  private static let unions: Set<String> = [
+    "@unionOfObjects", "@unionOfArrays", "@unionOfSets", "@distinctUnionOfObjects", "@distinctUnionOfArrays",
+    "@distinctUnionOfSets",
+  ]
+
+  private func follow(_ keys: ArraySlice<String>, _ value: MappingValue) throws -> MappingValue {
+    guard let key = keys.first else { return value }
+    let rest = keys.dropFirst()
+    if key == "@count", rest.isEmpty { return .scalar(.integer(Int64(value.elements.count))) }
+    if Self.unions.contains(key) { return try union(try value.elements.flatMap { try follow(rest, $0).elements }, key) }
+    guard !key.hasPrefix("@") else {
+      throw unusable("has a key path with the operator \(key), which it cannot use here")
+    }
+    switch value {
+    case .object(let object): return try follow(rest, try self.value(key, of: object))
+    case .scalar(let value) where value.isNull: return .scalar(.null)
+    case .several(let values): return .several(try values.flatMap { try follow(keys, $0).elements })
+    default: throw unusable("looks for \(key) in something that is no object")
+    }
+  }
+
+  private func value(_ key: String, of object: ManagedObject) throws -> MappingValue {
+    let value = try object.propertyValue(forKey: key)
+    switch value {
+    case .toOne(let id): return .object(try manager.sourceContext.existingObject(with: id))
+    case .toMany(let ids): return .several(try ids.map { .object(try manager.sourceContext.existingObject(with: $0)) })
+    default: return .scalar(value)
+    }
+  }
+
+  private func union(_ values: [MappingValue], _ key: String) throws -> MappingValue {
+    guard key.hasPrefix("@distinct") || key.hasSuffix("Sets") else { return .several(values) }
+    var objects: Set<ManagedObject> = []
+    var scalars: Set<PropertyValue> = []
+    return .several(
+      values.filter { value in
+        switch value {
+        case .object(let object): objects.insert(object).inserted
+        case .scalar(let scalar): scalars.insert(scalar).inserted
+        default: true
+        }
+      }
+    )
+  }
+}
+
+// MARK: What predicates compute
+
+extension MappingEvaluator {
+  private func computed(_ expression: FetchExpression) throws -> MappingValue {
+    let own = expression.replacing { part -> FetchExpression? in
+      if case .variable(MappingExpression.Name.source) = part { .selfObject } else { nil }
+    }
+    guard let source else { throw unusable("computes a value of a record that there is none of") }
+    let plan = try PredicateCompiler.compile(own, for: source.entity, in: manager.sourceModel)
+    let evaluator = PredicateEvaluator(ContextSource(context: manager.sourceContext))
+    return try mappingValue(evaluator.value(plan, source))
+  }
+
+  private func mappingValue(_ value: PlanValue) throws -> MappingValue {
+    switch value {
+    case .one(.toOne(let id)): .object(try manager.sourceContext.existingObject(with: id))
+    case .one(let value): .scalar(value)
+    case .many(let values): .several(try values.map(mappingValue))
+    }
+  }
+}

@@ -1,0 +1,116 @@
+public import HeartwoodModel
+public import HeartwoodStore
+
+/// What a migration with objects gives to its policies: the old objects and the new ones, and which were made of which.
+///
+/// It is there while a migration runs, which is a ``StoreMigration``. Migrations that need no objects have no manager.
+public final class MigrationManager {
+  /// The model before.
+  public let sourceModel: ManagedObjectModel
+  /// The model after.
+  public let destinationModel: ManagedObjectModel
+  /// What becomes of records.
+  public let mappingModel: MappingModel
+  /// The old objects, which cannot be saved.
+  public let sourceContext: ManagedObjectContext
+  /// The new objects.
+  public let destinationContext: ManagedObjectContext
+  /// The mapping that is followed now.
+  public internal(set) var currentEntityMapping: EntityMapping?
+  /// What policies want to share.
+  public var userInfo: [String: Any] = [:]
+  /// How far the migration has come, and the means to stop it.
+  public let progress: MigrationProgress
+  private var cancellation: (any Error)?
+  /// The new objects of each mapping, in the order in which they were made.
+  private var made: [String: [ManagedObject]] = [:]
+  private var destinations: [String: [ManagedObject: [ManagedObject]]] = [:]
+  private var sources: [String: [ManagedObject: [ManagedObject]]] = [:]
+
+  init(
+    _ mappingModel: MappingModel,
+    source: ManagedObjectContext,
+    destination: ManagedObjectContext,
+    progress: MigrationProgress
+  ) {
+    self.mappingModel = mappingModel
+    sourceContext = source
+    destinationContext = destination
+    sourceModel = source.persistentStoreCoordinator.managedObjectModel
+    destinationModel = destination.persistentStoreCoordinator.managedObjectModel
+    self.progress = progress
+  }
+
+  /// Lets the migration end with `error` after the object that is being made; the store is left as it was.
+  public func cancelMigration(with error: any Error) { cancellation = cancellation ?? error }
+
+  func checkCancellation() throws {
+    if let cancellation { throw cancellation }
+    try progress.check()
+  }
+}
+
+// MARK: What was made of what
+
+extension MigrationManager {
+  /// Notes that a new object was made of an old one. A policy that makes objects itself calls it for each.
+  public func associate(
+    sourceInstance source: ManagedObject,
+    withDestinationInstance destination: ManagedObject,
+    for mapping: EntityMapping
+  ) {
+    if sources[mapping.name]?[destination] == nil { made[mapping.name, default: []].append(destination) }
+    destinations[mapping.name, default: [:]][source, default: []].append(destination)
+    sources[mapping.name, default: [:]][destination, default: []].append(source)
+  }
+
+  /// The new objects that a mapping has made of some old ones, in their order; of all, in the order in which they were made, where
+  /// none are given.
+  public func destinationInstances(
+    forEntityMappingName name: String,
+    sourceInstances: [ManagedObject]? = nil
+  ) -> [ManagedObject] {
+    guard let sourceInstances else { return made[name] ?? [] }
+    return Self.distinct(sourceInstances.flatMap { destinations[name]?[$0] ?? [] })
+  }
+
+  /// The old objects of which a mapping has made some new ones, in their order.
+  public func sourceInstances(
+    forEntityMappingName name: String,
+    destinationInstances: [ManagedObject]
+  ) -> [ManagedObject] {
+    Self.distinct(destinationInstances.flatMap { sources[name]?[$0] ?? [] })
+  }
+
+  /// The new objects that any mapping has made of some old ones, in their order.
+  public func destinationInstances(forSourceInstances sourceInstances: [ManagedObject]) -> [ManagedObject] {
+    let names = mappingModel.entityMappings.map(\.name)
+    return Self.distinct(sourceInstances.flatMap { source in names.flatMap { destinations[$0]?[source] ?? [] } })
+  }
+
+  /// The entity that a mapping takes records of, or nil.
+  public func sourceEntity(for mapping: EntityMapping) -> EntityDescription? {
+    mapping.sourceEntityName.flatMap(sourceModel.entity(named:))
+  }
+
+  /// The entity that a mapping makes records of, or nil.
+  public func destinationEntity(for mapping: EntityMapping) -> EntityDescription? {
+    mapping.destinationEntityName.flatMap(destinationModel.entity(named:))
+  }
+
+  private static func distinct(_ objects: [ManagedObject]) -> [ManagedObject] {
+    var seen: Set<ManagedObject> = []
+    return objects.filter { seen.insert($0).inserted }
+  }
+
+  /// What the store called the old object of which each new one was made first. To be asked once the new objects are saved.
+  func origins() -> [ManagedObjectID: ReferenceID] {
+    var origins: [ManagedObjectID: ReferenceID] = [:]
+    for mapping in mappingModel.entityMappings {
+      for object in made[mapping.name] ?? [] where origins[object.objectID] == nil {
+        origins[object.objectID] = sources[mapping.name]?[object]?.first?.objectID.reference
+      }
+    }
+    return origins
+  }
+}

@@ -1,0 +1,91 @@
+import HeartwoodModel
+
+/// Finds the way from one version of a model to another, over others: the one of the fewest steps that leaves out no mapping model
+/// which leads from one version to a later one on the way.
+struct MigrationRoute {
+  private let models: [ManagedObjectModel]
+  private let mappings: [MappingModel]
+  private let infers: Bool
+  /// The pairs of places between which a mapping model leads, with that.
+  private let given: [Pair: MappingModel]
+
+  private struct Pair: Hashable {
+    let from: Int
+    let to: Int
+  }
+
+  /// - Parameters:
+  ///   - models: the versions in order, those at both ends included, the old one first and the new one last.
+  ///   - infers: whether steps without a mapping model are allowed.
+  init(models: [ManagedObjectModel], mappings: [MappingModel], infers: Bool) {
+    self.models = models
+    self.mappings = mappings
+    self.infers = infers
+    var given: [Pair: MappingModel] = [:]
+    for from in models.indices {
+      for to in models.indices where from != to {
+        given[Pair(from: from, to: to)] = mappings.first { $0.leads(from: models[from], to: models[to]) }
+      }
+    }
+    self.given = given
+  }
+
+  /// The steps, or nil where there is no way.
+  func steps() -> [MigrationStep]? {
+    // So few versions that the plain form of Dijkstra's algorithm does.
+    var costs = [0: 0]
+    var origins: [Int: (place: Int, step: MigrationStep)] = [:]
+    var open = Set(models.indices)
+    let end = models.count - 1
+    while let place = open.filter({ costs[$0] != nil }).min(by: { (costs[$0] ?? 0, $0) < (costs[$1] ?? 0, $1) }) {
+      if place == end { return path(to: end, origins) }
+      open.remove(place)
+      for next in open {
+        let cost = (costs[place] ?? 0) + self.cost(Pair(from: place, to: next))
+        guard cost < costs[next] ?? .max, let step = step(Pair(from: place, to: next)) else { continue }
+        costs[next] = cost
+        origins[next] = (place, step)
+      }
+    }
+    return nil
+  }
+
+  private func path(to end: Int, _ origins: [Int: (place: Int, step: MigrationStep)]) -> [MigrationStep] {
+    var steps: [MigrationStep] = []
+    var place = end
+    while let origin = origins[place] {
+      steps.insert(origin.step, at: 0)
+      place = origin.place
+    }
+    return steps
+  }
+
+  /// More than any number of steps.
+  private static let leavingOut = 1_000_000
+
+  private func cost(_ pair: Pair) -> Int {
+    guard given[pair] == nil else { return 1 }
+    let left = given.keys.count { other in
+      pair.from < pair.to
+        ? pair.from <= other.from && other.from < other.to && other.to <= pair.to
+        : pair.to <= other.to && other.to < other.from && other.from <= pair.from
+    }
+    return 1 + left * Self.leavingOut
+  }
+
+  private func step(_ pair: Pair) -> MigrationStep? {
+    let (source, destination) = (models[pair.from], models[pair.to])
+    if let mapping = given[pair] {
+      return MigrationStep(sourceModel: source, destinationModel: destination, mappingModel: mapping)
+    }
+    guard infers,
+      let mapping = try? MappingModel.inferredMappingModel(forSourceModel: source, destinationModel: destination)
+    else { return nil }
+    return MigrationStep(
+      sourceModel: source,
+      destinationModel: destination,
+      mappingModel: mapping,
+      isInferred: true
+    )
+  }
+}

@@ -1,0 +1,59 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// Takes the records of a store over all steps of a migration, in memory.
+struct MigrationRun {
+  private let migration: StoreMigration
+  private let progress: MigrationProgress
+  /// Whether records that do not fit are reported and not an error.
+  private let isDry: Bool
+
+  init(_ migration: StoreMigration, _ progress: MigrationProgress, isDry: Bool = false) {
+    self.migration = migration
+    self.progress = progress
+    self.isDry = isDry
+  }
+
+  func run(_ contents: StoreContents) throws -> (contents: StoreContents, report: MigrationReport) {
+    try progress.begin(.migrating)
+    var contents = contents
+    var report = MigrationReport()
+    for (place, step) in migration.steps.enumerated() {
+      let result = try run(step, StageHandling.run(step.stage?.willMigrateHandler, on: contents))
+      report = place == 0 ? result.report : report.followed(by: result.report)
+      if !isDry { try result.report.check(path: migration.path) }
+      if !result.report.obstacles.isEmpty { break }
+      contents = try StageHandling.run(step.stage?.didMigrateHandler, on: result.contents)
+    }
+    return (contents, report)
+  }
+
+  private func run(
+    _ step: MigrationStep,
+    _ contents: StoreContents
+  ) throws -> (contents: StoreContents, report: MigrationReport) {
+    // The records' own model: one that is equal may list its properties in another order.
+    let source = contents.model
+    let faults = step.mappingModel.faults(from: source, to: step.destinationModel)
+    guard faults.isEmpty else { throw Self.unusable(faults, migration.path) }
+    guard let plan = TablePlan(step.mappingModel, from: source, to: step.destinationModel) else {
+      return try ObjectMigration(step, migration.options, progress).run(contents)
+    }
+    let resolutions = migration.options[.migrationResolutions] ?? MigrationResolutions()
+    let result = try TableMigration(plan, resolutions: resolutions, progress: progress).run(contents)
+    let migrated = contents.migrated(
+      to: step.destinationModel,
+      entities: migration.entities(of: step.destinationModel),
+      tables: result.tables
+    )
+    return (migrated, result.report)
+  }
+
+  private static func unusable(_ faults: [String], _ path: String?) -> PersistenceError {
+    PersistenceError(
+      .mappingModelUnusable,
+      "The mapping model does not fit the models:\n" + faults.map { "  \($0)" }.joined(separator: "\n"),
+      context: .init(path: path)
+    )
+  }
+}

@@ -1,0 +1,149 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// A step of a migration that makes new objects of old ones, as a mapping model and the application's policies say. Both are in
+/// memory; the old ones cannot be changed.
+struct ObjectMigration {
+  private let step: MigrationStep
+  private let policyClasses: [String: EntityMigrationPolicy.Type]
+  private let progress: MigrationProgress
+
+  init(_ step: MigrationStep, _ options: StoreOptions, _ progress: MigrationProgress) {
+    self.step = step
+    self.progress = progress
+    policyClasses = options[.entityMigrationPolicies] ?? [:]
+  }
+
+  func run(_ contents: StoreContents) throws -> (contents: StoreContents, report: MigrationReport) {
+    let policies = try step.mappingModel.entityMappings.map(policy)
+    let (source, destination) = try (Self.source(contents), Self.destination(step.destinationModel))
+    let manager = MigrationManager(
+      step.mappingModel,
+      source: ManagedObjectContext(source),
+      destination: ManagedObjectContext(destination),
+      progress: progress
+    )
+    let pairs = Array(zip(step.mappingModel.entityMappings, policies))
+    progress.expect(pairs.count * 2)
+    try createInstances(pairs, manager)
+    try createRelationships(pairs, manager)
+    try validate(pairs, manager)
+    try manager.destinationContext.save()
+    guard let store = destination.persistentStores.first else { return (contents, MigrationReport()) }
+    let made = try store.engine.contents().calling(manager.origins(), asIn: contents)
+    let migrated = contents.migrated(
+      to: step.destinationModel,
+      entities: step.destinationModel.entities,
+      tables: made.tables
+    )
+    return (migrated, report(contents, migrated, manager))
+  }
+
+  /// How many records each mapping has taken and made.
+  private func report(
+    _ old: StoreContents,
+    _ new: StoreContents,
+    _ manager: MigrationManager
+  ) -> MigrationReport {
+    MigrationReport(
+      entities: step.mappingModel.entityMappings.map { mapping in
+        let source = manager.sourceEntity(for: mapping).map { old.table(of: $0).count }
+        let destination = manager.destinationEntity(for: mapping).map { new.table(of: $0).count }
+        return .init(mapping, sourceCount: source ?? 0, destinationCount: destination ?? 0)
+      }
+    )
+  }
+
+  private func policy(_ mapping: EntityMapping) throws(PersistenceError) -> EntityMigrationPolicy {
+    guard let name = mapping.entityMigrationPolicyClassName else { return EntityMigrationPolicy() }
+    let plainName = name.split(separator: ".").last.map(String.init) ?? name
+    if let policy = policyClasses[name] ?? policyClasses[plainName] { return policy.init() }
+    throw PersistenceError(
+      .mappingModelUnusable,
+      "The mapping \(mapping.name) asks for the policy \(name), which was not given. Give its class with the option "
+        + "entityMigrationPolicies.",
+      context: .init(entity: mapping.destinationEntityName)
+    )
+  }
+}
+
+// MARK: Stores in memory
+
+extension ObjectMigration {
+  private static func source(_ contents: StoreContents) throws -> PersistentStoreCoordinator {
+    var contents = contents
+    contents.forgetHistory()
+    let coordinator = try PersistentStoreCoordinator(managedObjectModel: contents.model, registry: .inMemory())
+    var options = StoreOptions()
+    options[.isReadOnly] = true
+    try coordinator.add(
+      try coordinator.opener.write(
+        contents,
+        to: .init(type: .inMemory, path: nil, options: options),
+        replacing: false
+      )
+    )
+    return coordinator
+  }
+
+  private static func destination(_ model: ManagedObjectModel) throws -> PersistentStoreCoordinator {
+    let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: .inMemory())
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    return coordinator
+  }
+}
+
+// MARK: The three passes
+
+extension ObjectMigration {
+  private typealias Pair = (mapping: EntityMapping, policy: EntityMigrationPolicy)
+
+  private func createInstances(_ pairs: [Pair], _ manager: MigrationManager) throws {
+    for (mapping, policy) in pairs {
+      manager.currentEntityMapping = mapping
+      try policy.begin(mapping, with: manager)
+      for source in try sources(mapping, manager) {
+        try manager.checkCancellation()
+        try policy.createDestinationInstances(forSource: source, in: mapping, manager: manager)
+      }
+      try policy.endInstanceCreation(forMapping: mapping, manager: manager)
+      progress.advance()
+    }
+  }
+
+  /// The old objects that a mapping takes; those of subentities have mappings of their own.
+  private func sources(_ mapping: EntityMapping, _ manager: MigrationManager) throws -> [ManagedObject] {
+    guard let name = mapping.sourceEntityName, mapping.destinationEntityName != nil, mapping.mappingType != .remove
+    else {
+      return []
+    }
+    var request = FetchRequest<ManagedObject>(entityName: name, where: mapping.sourcePredicate)
+    request.includesSubentities = false
+    return try manager.sourceContext.fetch(request)
+  }
+
+  private func createRelationships(_ pairs: [Pair], _ manager: MigrationManager) throws {
+    for (mapping, policy) in pairs {
+      manager.currentEntityMapping = mapping
+      for object in manager.destinationInstances(forEntityMappingName: mapping.name) where !object.isDeleted {
+        try manager.checkCancellation()
+        try policy.createRelationships(forDestination: object, in: mapping, manager: manager)
+      }
+      try policy.endRelationshipCreation(forMapping: mapping, manager: manager)
+      progress.advance()
+    }
+  }
+
+  private func validate(_ pairs: [Pair], _ manager: MigrationManager) throws {
+    for (mapping, policy) in pairs {
+      manager.currentEntityMapping = mapping
+      try manager.checkCancellation()
+      try policy.performCustomValidation(forMapping: mapping, manager: manager)
+    }
+    for (mapping, policy) in pairs {
+      manager.currentEntityMapping = mapping
+      try policy.end(mapping, manager: manager)
+    }
+    try manager.checkCancellation()
+  }
+}

@@ -1,0 +1,107 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// What becomes of the records of an entity.
+public struct EntityMapping: Sendable, Hashable {
+  /// What is done with records. The raw value is how programs know it.
+  public enum MappingType: String, Sendable, Hashable, CaseIterable, Codable {
+    /// As the property mappings say, where nothing tells more.
+    case undefined
+    /// By a policy of the application's.
+    case custom
+    /// The entity is new: no record of it comes from others.
+    case add
+    /// The entity is gone, and its records with it.
+    case remove
+    /// Records stay as they are.
+    case copy
+    /// Records stay, with other properties.
+    case transform
+  }
+
+  /// The name, unique in the mapping model.
+  public var name: String
+  /// What is done with records.
+  public var mappingType: MappingType
+  /// The entity whose records are taken; nil where there is none.
+  public var sourceEntityName: String?
+  /// The entity of the records that are made of them; nil where there are none.
+  public var destinationEntityName: String?
+  /// The version that the source entity must have; nil means any.
+  public var sourceEntityVersionHash: Data?
+  /// The version that the destination entity must have; nil means any.
+  public var destinationEntityVersionHash: Data?
+  /// Which records are taken; nil means all.
+  public var sourcePredicate: FetchPredicate?
+  /// Where the values of attributes come from. What is not named has its default value.
+  public var attributeMappings: [PropertyMapping]
+  /// Where relationships lead. What is not named leads nowhere.
+  public var relationshipMappings: [PropertyMapping]
+  /// The name by which the application gives a policy of its own; nil means none.
+  public var entityMigrationPolicyClassName: String?
+  /// The author's own notes, by key.
+  public var userInfo: [String: String]
+
+  /// Makes a mapping that is not held against models yet.
+  public init(
+    name: String,
+    mappingType: MappingType = .undefined,
+    sourceEntityName: String? = nil,
+    destinationEntityName: String? = nil,
+    sourceEntityVersionHash: Data? = nil,
+    destinationEntityVersionHash: Data? = nil,
+    sourcePredicate: FetchPredicate? = nil,
+    attributeMappings: [PropertyMapping] = [],
+    relationshipMappings: [PropertyMapping] = [],
+    entityMigrationPolicyClassName: String? = nil,
+    userInfo: [String: String] = [:]
+  ) {
+    self.name = name
+    self.mappingType = mappingType
+    self.sourceEntityName = sourceEntityName
+    self.destinationEntityName = destinationEntityName
+    self.sourceEntityVersionHash = sourceEntityVersionHash
+    self.destinationEntityVersionHash = destinationEntityVersionHash
+    self.sourcePredicate = sourcePredicate
+    self.attributeMappings = attributeMappings
+    self.relationshipMappings = relationshipMappings
+    self.entityMigrationPolicyClassName = entityMigrationPolicyClassName
+    self.userInfo = userInfo
+  }
+}
+
+extension EntityMapping {
+  /// Why the mapping does not lead from one model to the other, in words; empty where it does.
+  func faults(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [String] {
+    var faults = Self.faults(name, "source", sourceEntityName, sourceEntityVersionHash, in: source)
+    faults += Self.faults(name, "destination", destinationEntityName, destinationEntityVersionHash, in: destination)
+    guard let entity = destinationEntityName.flatMap(destination.entity(named:)) else { return faults }
+    for mapping in attributeMappings where entity.property(named: mapping.name)?.attribute == nil {
+      faults.append("\(name): the destination entity \(entity.name) has no attribute \(mapping.name)")
+    }
+    for mapping in relationshipMappings where entity.property(named: mapping.name)?.relationship == nil {
+      faults.append("\(name): the destination entity \(entity.name) has no relationship \(mapping.name)")
+    }
+    return faults
+  }
+
+  private static func faults(
+    _ mapping: String,
+    _ side: String,
+    _ name: String?,
+    _ hash: Data?,
+    in model: ManagedObjectModel
+  ) -> [String] {
+    guard let name else { return [] }
+    guard let entity = model.entity(named: name) else {
+      return ["\(mapping): the \(side) model has no entity \(name)"]
+    }
+    guard hash == nil || hash == entity.versionHash else {
+      return ["\(mapping): the \(side) entity \(name) is of another version than the mapping is for"]
+    }
+    return []
+  }
+}

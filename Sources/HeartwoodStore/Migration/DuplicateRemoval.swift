@@ -1,0 +1,100 @@
+import HeartwoodModel
+
+/// Finds records that have the same values where they are to be unique from now on, and deletes all but one of each.
+struct DuplicateRemoval {
+  private let plan: TablePlan
+  private let keepsLast: Bool
+  private(set) var tables: [NodeTable]
+  /// How many records have the values of another, by entity and attributes.
+  private(set) var found: [(entity: String, property: String, count: Int)] = []
+  private var removed: Set<RecordKey> = []
+
+  /// - Parameter resolution: nothing is deleted where it is to be refused.
+  static func run(
+    _ tables: [NodeTable],
+    _ plan: TablePlan,
+    _ resolution: MigrationResolutions.Duplicates
+  ) -> DuplicateRemoval {
+    var removal = DuplicateRemoval(plan: plan, keepsLast: resolution == .keepLast, tables: tables)
+    for constraint in UniqueConstraint.all(of: plan.destination) where removal.isNew(constraint) {
+      let rows = removal.repeatedRows(constraint)
+      guard !rows.isEmpty else { continue }
+      let entity = plan.destination.entities[constraint.entityOrdinals[0]]
+      removal.found.append((entity.name, constraint.names.joined(separator: "+"), rows.count))
+      if resolution != .refuse { removal.delete(rows) }
+    }
+    removal.removeLinks()
+    return removal
+  }
+
+  private init(plan: TablePlan, keepsLast: Bool, tables: [NodeTable]) {
+    self.plan = plan
+    self.keepsLast = keepsLast
+    self.tables = tables
+  }
+
+  /// Whether the old model did not ask for the same of the same records.
+  private func isNew(_ constraint: UniqueConstraint) -> Bool {
+    !constraint.entityOrdinals.compactMap { plan.entities[$0] }.allSatisfy { entity in
+      let ordinals = constraint.ordinals.compactMap { ordinal -> Int? in
+        guard let source = entity.columns[ordinal].sourceOrdinal,
+          entity.source.traits[source].attributeType == entity.destination.traits[ordinal].attributeType
+        else { return nil }
+        return source
+      }
+      return entity.source.uniquenessConstraints.contains { Set($0) == Set(ordinals) }
+        && ordinals.count == constraint.ordinals.count
+    }
+  }
+
+  /// The records that are too many.
+  private func repeatedRows(_ constraint: UniqueConstraint) -> [UniqueRow] {
+    var kept: [[PropertyValue]: UniqueRow] = [:]
+    var repeated: [UniqueRow] = []
+    for ordinal in constraint.entityOrdinals {
+      for row in tables[ordinal].liveRows {
+        guard let key = constraint.key(row, of: tables[ordinal]) else { continue }
+        let record = UniqueRow(entityOrdinal: ordinal, row: row)
+        guard let other = kept[key] else {
+          kept[key] = record
+          continue
+        }
+        repeated.append(keepsLast ? other : record)
+        if keepsLast { kept[key] = record }
+      }
+    }
+    return repeated
+  }
+
+  private mutating func delete(_ rows: [UniqueRow]) {
+    for (ordinal, rows) in Dictionary(grouping: rows, by: { Int($0.entityOrdinal) }) {
+      for row in rows {
+        removed.insert(RecordKey(entityOrdinal: ordinal, reference: tables[ordinal].reference(row.row)))
+      }
+      tables[ordinal].delete(rows.map(\.row))
+    }
+  }
+
+  /// Lets nothing lead to records that are gone.
+  private mutating func removeLinks() {
+    guard !removed.isEmpty else { return }
+    for (place, table) in tables.enumerated() where table.count > 0 {
+      let groups = table.groups.map { group in
+        group.columns.enumerated().reduce(group) { group, column in
+          self.withoutRemoved(column.element).map { group.replacing(column.offset, by: $0) } ?? group
+        }
+      }
+      tables[place] = NodeTable(entity: table.entity, groups: groups)
+    }
+  }
+
+  /// The column without links to records that are gone; nil where there are none.
+  private func withoutRemoved(_ column: Column) -> Column? {
+    guard column.references != nil else { return nil }
+    let links = (0..<column.rowCount).map(column.recordKeys)
+    guard links.contains(where: { $0.contains(where: removed.contains) }) else { return nil }
+    let builder = ColumnBuilder(kind: column.kind)
+    for row in links { builder.append(row.filter { !removed.contains($0) }, isToMany: column.kind == .toMany) }
+    return builder.sealed()
+  }
+}

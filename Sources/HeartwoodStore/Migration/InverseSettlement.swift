@@ -1,0 +1,188 @@
+import HeartwoodModel
+
+/// Lets relationships and their inverses agree after a migration that made one side anew, or took links away from it.
+struct InverseSettlement {
+  private let plan: TablePlan
+  private(set) var tables: [NodeTable]
+  /// How many records of the relationship got other links, by entity and property.
+  private(set) var restored: [(entity: String, property: String, count: Int)] = []
+
+  /// - Parameter narrowed: the relationships that lost links because they lead to one object now.
+  static func settle(
+    _ tables: [NodeTable],
+    _ plan: TablePlan,
+    narrowed: Set<RelationshipKey>
+  ) -> InverseSettlement {
+    var settlement = InverseSettlement(plan: plan, tables: tables)
+    settlement.run(narrowed)
+    return settlement
+  }
+
+  private init(plan: TablePlan, tables: [NodeTable]) {
+    self.plan = plan
+    self.tables = tables
+  }
+
+  private mutating func run(_ narrowed: Set<RelationshipKey>) {
+    for relationship in relationships {
+      guard let inverse = relationship.inverse else { continue }
+      if narrowed.contains(relationship.key) {
+        settle(inverse)
+      } else if isMade(relationship), isMapped(inverse) {
+        settle(relationship)
+      } else if !relationship.isSecond, isMapped(relationship), isMapped(inverse), !wereInverse(relationship, inverse) {
+        settle(inverse)
+      }
+    }
+  }
+
+  /// Lets a relationship lead to the records that lead back, in the order that it has already; then the other side again, where
+  /// there was place for one record only.
+  private mutating func settle(_ relationship: Relationship) {
+    guard let inverse = relationship.inverse else { return }
+    let hasSeveral = follow(relationship)
+    if hasSeveral { _ = follow(inverse) }
+  }
+}
+
+/// A relationship by the entity that declares it.
+struct RelationshipKey: Hashable, Sendable {
+  let entityOrdinal: Int
+  let ordinal: Int
+}
+
+extension InverseSettlement {
+  private struct Relationship {
+    let entity: EntityDescription
+    let ordinal: Int
+    let target: RelationshipTarget
+    let model: ManagedObjectModel
+
+    var key: RelationshipKey { RelationshipKey(entityOrdinal: entity.ordinal, ordinal: ordinal) }
+
+    /// The relationship that leads back; nil where stores keep none.
+    var inverse: Relationship? {
+      guard let inverse = target.inverseOrdinal else { return nil }
+      let other = model.entities[target.entityOrdinal].declaring(inverse)
+      guard !other.traits[inverse].isTransient else { return nil }
+      return other.relationshipTargets[inverse].map {
+        Relationship(entity: other, ordinal: inverse, target: $0, model: model)
+      }
+    }
+
+    /// Whether it comes behind its inverse among all relationships.
+    var isSecond: Bool {
+      inverse.map { ($0.entity.ordinal, $0.ordinal) < (entity.ordinal, ordinal) } ?? false
+    }
+  }
+
+  private var relationships: [Relationship] {
+    plan.destination.entities.flatMap { entity -> [Relationship] in
+      let inherited = entity.superentity?.properties.count ?? 0
+      return entity.properties.indices.dropFirst(inherited).compactMap { ordinal -> Relationship? in
+        guard !entity.traits[ordinal].isTransient, let target = entity.relationshipTargets[ordinal] else { return nil }
+        return Relationship(entity: entity, ordinal: ordinal, target: target, model: plan.destination)
+      }
+    }
+  }
+
+  /// The ordinals in the old model of what becomes the relationship, entity by entity.
+  private func sources(_ relationship: Relationship) -> [(entity: EntityDescription, ordinal: Int)?] {
+    plan.destination.concreteEntities(under: relationship.entity).compactMap { plan.entities[$0.ordinal] }.map {
+      entity in
+      entity.columns[relationship.ordinal].sourceOrdinal.map { (entity.source, $0) }
+    }
+  }
+
+  private func isMapped(_ relationship: Relationship) -> Bool {
+    sources(relationship).contains { $0 != nil }
+  }
+
+  /// Whether records have the relationship that had none before.
+  private func isMade(_ relationship: Relationship) -> Bool {
+    sources(relationship).contains { $0 == nil }
+  }
+
+  private func wereInverse(_ relationship: Relationship, _ inverse: Relationship) -> Bool {
+    let ordinals = Set(sources(inverse).compactMap { $0?.ordinal })
+    return sources(relationship).compactMap(\.self).allSatisfy { source in
+      source.entity.relationshipTargets[source.ordinal]?.inverseOrdinal.map(ordinals.contains) ?? false
+    }
+  }
+}
+
+// MARK: Following
+
+extension InverseSettlement {
+  /// Lets a relationship lead to the records that lead back. Whether somewhere there was place for one of several only.
+  private mutating func follow(_ relationship: Relationship) -> Bool {
+    let leading = leading(relationship)
+    let isToMany = relationship.entity.traits[relationship.ordinal].isToMany
+    var hasSeveral = false
+    var changed = 0
+    for entity in plan.destination.concreteEntities(under: relationship.entity) {
+      let table = tables[entity.ordinal]
+      let groups = table.groups.map { group in
+        let builder = ColumnBuilder(kind: isToMany ? .toMany : .toOne)
+        for row in 0..<group.rowCount {
+          let key = RecordKey(entityOrdinal: entity.ordinal, reference: group.references[row])
+          let found = group.isLive(row) ? leading[key] ?? [] : []
+          let old = group.columns[relationship.ordinal].recordKeys(row)
+          let new = Self.merged(old, found)
+          if !isToMany, new.count > 1 { hasSeveral = true }
+          if new != old, group.isLive(row) { changed += 1 }
+          builder.append(new, isToMany: isToMany)
+        }
+        return group.replacing(relationship.ordinal, by: builder.sealed())
+      }
+      if table.count > 0 { tables[entity.ordinal] = NodeTable(entity: entity, groups: groups) }
+    }
+    note(relationship, changed)
+    return hasSeveral
+  }
+
+  private mutating func note(_ relationship: Relationship, _ count: Int) {
+    guard count > 0 else { return }
+    restored.append((relationship.entity.name, relationship.entity.properties[relationship.ordinal].name, count))
+  }
+
+  /// The records that lead to each record by the inverse.
+  private func leading(_ relationship: Relationship) -> [RecordKey: [RecordKey]] {
+    guard let inverse = relationship.inverse else { return [:] }
+    var leading: [RecordKey: [RecordKey]] = [:]
+    for entity in plan.destination.concreteEntities(under: inverse.entity) {
+      for row in tables[entity.ordinal].liveRows {
+        let group = tables[entity.ordinal].groups[row.group]
+        let key = RecordKey(entityOrdinal: entity.ordinal, reference: group.references[row.row])
+        for target in group.columns[inverse.ordinal].recordKeys(row.row) { leading[target, default: []].append(key) }
+      }
+    }
+    return leading
+  }
+
+  /// The old links that still hold, in their order, and then the new ones.
+  private static func merged(_ old: [RecordKey], _ found: [RecordKey]) -> [RecordKey] {
+    let wanted = Set(found)
+    let kept = old.filter(wanted.contains)
+    let known = Set(kept)
+    return kept + found.filter { !known.contains($0) }
+  }
+}
+
+extension EntityDescription {
+  /// The entity, this one or one above, that declares the property with `ordinal`.
+  func declaring(_ ordinal: Int) -> EntityDescription {
+    var entity = self
+    while let parent = entity.superentity, ordinal < parent.properties.count { entity = parent }
+    return entity
+  }
+}
+
+extension ColumnBuilder {
+  /// Appends what a relationship leads to; the first, where it leads to one object.
+  func append(_ links: [RecordKey], isToMany: Bool) {
+    if isToMany { return append(toMany: links.map { ($0.reference, $0.entityOrdinal) }) }
+    guard let first = links.first else { return appendNull() }
+    append(toOne: first.reference, entityOrdinal: first.entityOrdinal)
+  }
+}

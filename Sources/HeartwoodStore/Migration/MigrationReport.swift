@@ -1,0 +1,142 @@
+public import HeartwoodModel
+
+/// What a migration has done, or would do.
+public struct MigrationReport: Sendable, Hashable {
+  /// What has become of the records of one entity.
+  public struct Entity: Sendable, Hashable {
+    /// The name of the entity's mapping.
+    public let mappingName: String
+    /// What was done.
+    public let mappingType: EntityMapping.MappingType
+    /// The entity that the records were of; nil for a new one.
+    public let sourceName: String?
+    /// The entity that they are of; nil where they are gone.
+    public let destinationName: String?
+    /// How many records there were.
+    public let sourceCount: Int
+    /// How many records there are.
+    public package(set) var destinationCount: Int
+
+    package init(_ mapping: EntityMapping, sourceCount: Int, destinationCount: Int) {
+      mappingName = mapping.name
+      mappingType = mapping.mappingType
+      sourceName = mapping.sourceEntityName
+      destinationName = mapping.destinationEntityName
+      self.sourceCount = sourceCount
+      self.destinationCount = destinationCount
+    }
+
+    /// The last of two steps, which began with `origin`.
+    fileprivate init(_ last: Entity, origin: Entity?) {
+      mappingName = last.mappingName
+      mappingType = last.mappingType == .copy ? origin?.mappingType ?? .copy : last.mappingType
+      sourceName = origin?.sourceName ?? (origin == nil ? last.sourceName : nil)
+      destinationName = last.destinationName
+      sourceCount = origin?.sourceCount ?? last.sourceCount
+      destinationCount = last.destinationCount
+    }
+  }
+
+  /// Something that was done to the values of a property, or of an entity, or that stands in the way.
+  public struct Finding: Sendable, Hashable {
+    /// What it is. The raw value is how programs know it. More kinds may come, so a `switch` over them needs a default.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+      /// Values became values of another type.
+      case converted
+      /// Records got a default value where they had none.
+      case filled
+      /// Values had no form in the new type.
+      case unfit
+      /// Relationships led to several objects where one is allowed.
+      case severalObjects
+      /// Relationships led to records that are gone.
+      case removedLinks
+      /// Relationships were made of what leads back.
+      case restoredLinks
+      /// Records had the same values where they are to be unique.
+      case duplicates
+      /// Records have no value where one is required.
+      case missing
+    }
+
+    /// What it is.
+    public let kind: Kind
+    /// The destination entity.
+    public let entity: String
+    /// The property, or the names of several with `+` between them.
+    public let property: String
+    /// How many records are concerned.
+    public let count: Int
+    /// Whether the migration cannot be done because of it.
+    public let isObstacle: Bool
+
+    package init(_ kind: Kind, _ entity: String, _ property: String, count: Int, isObstacle: Bool = false) {
+      self.kind = kind
+      self.entity = entity
+      self.property = property
+      self.count = count
+      self.isObstacle = isObstacle
+    }
+  }
+
+  /// The entities, in the order of the mapping model.
+  public package(set) var entities: [Entity]
+  /// What was done to values, in the order of the new model.
+  public package(set) var findings: [Finding]
+
+  package init(entities: [Entity] = [], findings: [Finding] = []) {
+    self.entities = entities
+    self.findings = findings
+  }
+}
+
+extension MigrationReport {
+  /// Why the migration cannot be done; empty where it can.
+  public var obstacles: [Finding] { findings.filter(\.isObstacle) }
+
+  /// How many records there were.
+  public var sourceCount: Int { entities.reduce(0) { $0 + $1.sourceCount } }
+
+  /// How many records there are.
+  public var destinationCount: Int { entities.reduce(0) { $0 + $1.destinationCount } }
+
+  /// The report of both, the one after the other: each entity by where it came from and where it has gone.
+  package func followed(by next: MigrationReport) -> MigrationReport {
+    var entities = next.entities.map { entity in
+      let origin = self.entities.first { $0.destinationName != nil && $0.destinationName == entity.sourceName }
+      return Entity(entity, origin: origin)
+    }
+    entities += self.entities.filter { $0.destinationName == nil }
+    return MigrationReport(entities: entities, findings: findings + next.findings)
+  }
+
+  /// - Throws: ``PersistenceError/Code/migrationFailed`` with all that stands in the way.
+  package func check(path: String?) throws(PersistenceError) {
+    guard !obstacles.isEmpty else { return }
+    let lines = obstacles.map { "  \($0)" }.joined(separator: "\n")
+    throw PersistenceError(
+      .migrationFailed,
+      "The store was left as it is, because the records do not fit the new model. Say what is to become of them (MigrationResolutions), "
+        + "or write a mapping model:\n\(lines)",
+      context: .init(path: path, entity: obstacles.first?.entity, property: obstacles.first?.property)
+    )
+  }
+}
+
+extension MigrationReport.Finding: CustomStringConvertible {
+  /// The finding in a line.
+  public var description: String { "\(entity).\(property): \(count == 1 ? "1 record" : "\(count) records") \(words)" }
+
+  private var words: String {
+    switch kind {
+    case .converted: "with a value that became one of another type"
+    case .filled: "without a value that got the default one"
+    case .unfit: "with a value that has no form in the new type"
+    case .severalObjects: "with several objects where one is allowed"
+    case .removedLinks: "that led to records which are gone"
+    case .restoredLinks: "that lead to what leads back to them"
+    case .duplicates: "with the values of another one, though they are to be unique"
+    case .missing: "without a value, though there must be one"
+    }
+  }
+}

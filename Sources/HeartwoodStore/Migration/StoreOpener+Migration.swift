@@ -1,0 +1,141 @@
+package import HeartwoodModel
+
+extension StoreOpener {
+  /// The model in a store's file; nil where there is none.
+  package func embeddedModel(_ request: Request) throws -> ManagedObjectModel? {
+    let storeClass = try registry.storeClass(for: request.type)
+    let file = try file(request)
+    return try file.reading { try storeClass.readModel(from: file, options: request.options) }
+  }
+
+  /// Whether the file of a store is there and was written with other entities than it is to be opened with.
+  package func needsMigration(_ request: Request) throws -> Bool {
+    guard let path = request.path, let status = try fileSystem.status(atPath: path), status.size > 0,
+      !(request.options[.ignoresModelVersion] ?? false)
+    else { return false }
+    let metadata = try metadata(request)
+    guard metadata.modelVersionHashes.isEmpty else {
+      return !model.isConfiguration(withName: request.configurationName, compatibleWithStoreMetadata: metadata)
+    }
+    return try !opens(request, with: model) && olderModel(opening: request) != nil
+  }
+
+  /// The newest of the older models that a store can be opened with whose file does not tell which one it was written with.
+  private func olderModel(opening request: Request) throws -> ManagedObjectModel? {
+    try request.options[.olderModels]?.last { try opens(request, with: $0) }
+  }
+
+  /// Whether a store that does not tell its model has records of this one. O(records).
+  private func opens(_ request: Request, with model: ManagedObjectModel) throws -> Bool {
+    var request = request
+    request.options[.isReadOnly] = true
+    do {
+      let store = try StoreOpener(model: model, registry: registry, fileSystem: fileSystem).open(request)
+      _ = store.engine.close(unlessSavedSince: nil)
+      return true
+    } catch let error as PersistenceError where Self.isOfAnotherModel(error) {
+      return false
+    }
+  }
+
+  private static func isOfAnotherModel(_ error: PersistenceError) -> Bool {
+    [.modelIncompatible, .fileMalformed, .entityUnknown, .propertyUnknown, .capabilityMissing].contains(error.code)
+  }
+
+  /// The model that the store's file was written with: that in the file, or made of those of ``StoreOptionKey/olderModels``.
+  ///
+  /// - Throws: ``PersistenceError/Code/migrationModelMissing``.
+  package func origin(_ request: Request) throws -> StoreOrigin {
+    let metadata = try metadata(request)
+    if metadata.modelVersionHashes.isEmpty, let model = try olderModel(opening: request) {
+      return StoreOrigin(metadata, model, configurationName: request.configurationName)
+    }
+    let candidates = [try embeddedModel(request)].compactMap(\.self) + (request.options[.olderModels] ?? [])
+    if let origin = StoreOrigin(metadata, models: candidates) { return origin }
+    let names = metadata.modelVersionHashes.keys.sorted().joined(separator: ", ")
+    throw PersistenceError(
+      .migrationModelMissing,
+      candidates.isEmpty
+        ? "The model that the store was written with is needed to migrate it: its file holds none. Give the older versions of the model "
+          + "with the option olderModels. Its entities are \(names)."
+        : "None of the models at hand is the one that the store was written with. Give that with the option olderModels. Its entities "
+          + "are \(names).",
+      context: .init(path: request.path, storeType: request.type)
+    )
+  }
+
+  /// Opens a store for reading, with the model that it was written with.
+  package func open(_ request: Request, from origin: StoreOrigin) throws -> PersistentStore {
+    var request = request
+    request.options[.isReadOnly] = true
+    request.configurationName = origin.configurationName
+    return try StoreOpener(model: origin.model, registry: registry, fileSystem: fileSystem).open(request)
+  }
+
+  /// Writes `contents`, the records of this opener's model, as the store of `request`, in one step.
+  ///
+  /// - Parameters:
+  ///   - replacing: whether a file that stands there is replaced.
+  ///   - expected: the file that must still stand there then; nil means any.
+  package func write(
+    _ contents: StoreContents,
+    to request: Request,
+    replacing: Bool,
+    expecting expected: FileIdentity? = nil
+  ) throws -> PersistentStore {
+    let storeClass = try registry.storeClass(for: request.type)
+    let setup = try setup(request)
+    let engine: any StoreEngine
+    switch try Kind(storeClass) {
+    case .atomic(let storeClass):
+      engine = try AtomicStoreEngine.create(
+        storeClass,
+        contents: contents,
+        setup: setup,
+        fileSystem: fileSystem,
+        replacing: replacing,
+        expecting: expected
+      )
+    case .incremental(let storeClass):
+      engine = try IncrementalStoreEngine.create(
+        storeClass,
+        contents: contents,
+        setup: setup,
+        fileSystem: fileSystem,
+        replacing: replacing,
+        expecting: expected
+      )
+    }
+    return PersistentStore(engine: engine, setup: setup, typeDescription: storeClass.typeDescription)
+  }
+
+  /// Keeps a copy of a store's file, whose side files have been brought into it.
+  package func keepCopy(ofFileAt path: String, at place: String) throws {
+    let input = try StoreInput(try fileSystem.openFile(atPath: path))
+    _ = try AtomicFile(path: place, fileSystem: fileSystem).replace(expecting: .nothing) { output in
+      try output.write(contentsOf: input)
+    }
+  }
+}
+
+extension StoreContents {
+  /// The same store with records of another model.
+  ///
+  /// Its history is forgotten, for it tells of entities that may be gone; it goes on with the next number, so that tokens of before are
+  /// known to be too old.
+  package func migrated(to model: ManagedObjectModel, entities: [EntityDescription], tables: [NodeTable])
+    -> StoreContents
+  {
+    var metadata = metadata
+    metadata.setModel(entities, versionIdentifiers: model.versionIdentifiers)
+    var contents = StoreContents(
+      model: model,
+      entities: entities,
+      metadata: metadata,
+      tables: tables,
+      history: history.flatMap { try? StoreHistory(purgedNumber: $0.lastNumber, pages: []) }
+    )
+    contents.nextReferenceNumber = nextReferenceNumber
+    return contents
+  }
+}

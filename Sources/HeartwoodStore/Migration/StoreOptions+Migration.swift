@@ -1,0 +1,29 @@
+public import HeartwoodModel
+
+extension StoreOptionKey<Bool> {
+  /// Whether a store of another version of the model is migrated when it is opened. Off by default.
+  public static let shouldMigrateStoreAutomatically = StoreOptionKey("shouldMigrateStoreAutomatically")
+  /// Whether that migration may be inferred where no mapping model is given for it. On by default.
+  public static let shouldInferMappingModelAutomatically = StoreOptionKey("shouldInferMappingModelAutomatically")
+}
+
+extension StoreOptionKey<[ManagedObjectModel]> {
+  /// Older versions of the model: what a store is migrated from whose file holds no model, and what lies between on the way of a
+  /// migration in steps, the oldest first.
+  public static let olderModels = StoreOptionKey("olderModels")
+}
+
+extension StoreOptionKey<[MappingModel]> {
+  /// The mapping models that migrations take before they infer one.
+  public static let mappingModels = StoreOptionKey("mappingModels")
+}
+
+extension StoreOptionKey<MigrationResolutions> {
+  /// What a migration does where the new model leaves open what becomes of records. Without it, it refuses.
+  public static let migrationResolutions = StoreOptionKey("migrationResolutions")
+}
+
+extension StoreOptionKey<String> {
+  /// The path at which a migration keeps the old file, which nothing must stand at yet. Without it, none is kept.
+  public static let migrationBackupPath = StoreOptionKey("migrationBackupPath")
+}

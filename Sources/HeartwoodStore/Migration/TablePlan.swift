@@ -1,0 +1,156 @@
+package import HeartwoodModel
+
+/// A mapping model that can be followed column by column, without an object: each new record is made of one old record, and each of its
+/// properties of one property of that, or of none.
+package struct TablePlan: Sendable {
+  let mapping: MappingModel
+  let source: ManagedObjectModel
+  let destination: ManagedObjectModel
+  /// What becomes of entities, by the ordinals of the destination model; nil for those that start empty.
+  let entities: [EntityPlan?]
+  /// What becomes of entities, by the ordinals of the source model; nil for those that are gone.
+  let destinationOrdinals: [Int?]
+
+  /// Nil where the mapping model asks for more than that.
+  package init?(_ mapping: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel) {
+    guard Self.isPlain(mapping) else { return nil }
+    var destinationOrdinals = [Int?](repeating: nil, count: source.entities.count)
+    var pairs: [(mapping: EntityMapping, source: EntityDescription, destination: EntityDescription)] = []
+    for entityMapping in mapping.entityMappings {
+      guard let name = entityMapping.sourceEntityName, let other = entityMapping.destinationEntityName else { continue }
+      guard let old = source.entity(named: name), let new = destination.entity(named: other), !new.isAbstract else {
+        return nil
+      }
+      destinationOrdinals[old.ordinal] = new.ordinal
+      pairs.append((entityMapping, old, new))
+    }
+    self.mapping = mapping
+    self.source = source
+    self.destination = destination
+    self.destinationOrdinals = destinationOrdinals
+    let planner = EntityPlanner(mapping: mapping, source: source)
+    var entities = [EntityPlan?](repeating: nil, count: destination.entities.count)
+    for pair in pairs {
+      guard let plan = planner.plan(pair.mapping, pair.source, pair.destination) else { return nil }
+      entities[pair.destination.ordinal] = plan
+    }
+    self.entities = entities
+  }
+
+  /// Whether no entity is taken or made twice, and nobody but the mapping model decides.
+  private static func isPlain(_ mapping: MappingModel) -> Bool {
+    let mappings = mapping.entityMappings
+    let sources = mappings.compactMap(\.sourceEntityName)
+    let destinations = mappings.compactMap(\.destinationEntityName)
+    return Set(sources).count == sources.count && Set(destinations).count == destinations.count
+      && mappings.allSatisfy {
+        $0.entityMigrationPolicyClassName == nil && $0.sourcePredicate == nil && $0.mappingType != .custom
+      }
+  }
+}
+
+/// What becomes of the records of an entity.
+struct EntityPlan: Sendable {
+  let source: EntityDescription
+  let destination: EntityDescription
+  /// By the ordinals of the destination entity.
+  let columns: [ColumnPlan]
+}
+
+/// What becomes of a column.
+enum ColumnPlan: Sendable {
+  /// The property is not kept.
+  case absent
+  /// The same value for all records; nothing, for a relationship.
+  case constant(PropertyValue)
+  /// An attribute of the old record.
+  case attribute(Int)
+  /// A relationship of the old record.
+  case relationship(Int)
+
+  /// The ordinal of the property of the old record; nil where there is none.
+  var sourceOrdinal: Int? {
+    switch self {
+    case .absent, .constant: nil
+    case .attribute(let ordinal), .relationship(let ordinal): ordinal
+    }
+  }
+}
+
+/// Finds out where the properties of an entity come from.
+private struct EntityPlanner {
+  let mapping: MappingModel
+  let source: ManagedObjectModel
+
+  func plan(
+    _ mapping: EntityMapping,
+    _ old: EntityDescription,
+    _ new: EntityDescription
+  ) -> EntityPlan? {
+    let expressions = Dictionary(
+      (mapping.attributeMappings + mapping.relationshipMappings).map { ($0.name, $0.valueExpression) },
+      uniquingKeysWith: { first, _ in first }
+    )
+    let columns = new.properties.map { column($0, expressions[$0.name] ?? nil, old) }
+    guard !columns.contains(where: { $0 == nil }) else { return nil }
+    return EntityPlan(source: old, destination: new, columns: columns.compactMap(\.self))
+  }
+
+  /// Nil where the property needs more than a column of the old record.
+  private func column(
+    _ property: PropertyDescription,
+    _ expression: MappingExpression?,
+    _ old: EntityDescription
+  ) -> ColumnPlan? {
+    if property.isTransient { return .absent }
+    switch property {
+    case .attribute(let attribute): return self.attribute(attribute, expression, old)
+    case .relationship: return relationship(expression, old)
+    }
+  }
+
+  private func attribute(
+    _ attribute: AttributeDescription,
+    _ expression: MappingExpression?,
+    _ old: EntityDescription
+  ) -> ColumnPlan? {
+    guard let expression else { return .constant(attribute.defaultValue) }
+    if case .constant(let value) = expression { return value.migrated(to: attribute.type).map(ColumnPlan.constant) }
+    guard let ordinal = Self.sourceOrdinal(expression, old), let type = old.properties[ordinal].attribute?.type,
+      type.converts(to: attribute.type)
+    else { return nil }
+    return .attribute(ordinal)
+  }
+
+  private func relationship(_ expression: MappingExpression?, _ old: EntityDescription) -> ColumnPlan? {
+    guard let expression else { return .constant(.null) }
+    guard case .function(.variable(MappingExpression.Name.manager), let name, let arguments) = expression,
+      let function = MappingExpression.ManagerFunction(rawValue: name), arguments.count == 2,
+      case .constant(.string(let argument)) = arguments[0], let ordinal = Self.sourceOrdinal(arguments[1], old),
+      let target = old.relationshipTargets[ordinal]
+    else { return nil }
+    switch function {
+    case .destinationInstancesForSourceRelationship:
+      return argument == old.properties[ordinal].name ? .relationship(ordinal) : nil
+    case .destinationInstancesForEntityMapping:
+      return isAlone(argument, in: target.entityOrdinal) ? .relationship(ordinal) : nil
+    }
+  }
+
+  /// Whether all new records that are made of those of an entity are made by one mapping.
+  private func isAlone(_ name: String, in entityOrdinal: Int) -> Bool {
+    let entities = Set(source.concreteEntities(under: source.entities[entityOrdinal]).map(\.name))
+    let mappings = mapping.entityMappings.filter { mapping in
+      mapping.destinationEntityName != nil && mapping.sourceEntityName.map(entities.contains) ?? false
+    }
+    return mappings.map(\.name) == [name]
+  }
+
+  /// The ordinal of the stored property of the old record that the expression gives; nil for another expression.
+  private static func sourceOrdinal(_ expression: MappingExpression, _ old: EntityDescription) -> Int? {
+    guard case .keyPath(.variable(MappingExpression.Name.source), let name) = expression,
+      let ordinal = old.ordinal(ofProperty: name), !old.properties[ordinal].isTransient
+    else { return nil }
+    return ordinal
+  }
+}

@@ -1,0 +1,102 @@
+public import ArgumentParser
+import Heartwood
+public import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+struct MigrateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "migrate",
+    abstract: "Takes a store to another version of its model.",
+    discussion: """
+      What becomes of records is told by mapping models where there are some, and else by names and renaming identifiers. A bundle of \
+      several versions is gone through version by version where a mapping model leads from one to the next.
+
+      The new file is written beside the old one and takes its place in one step; on any failure the store is as it was. What cannot be \
+      done is said with the number of records, before anything is written: --duplicates, --several and --unfit say what is to become \
+      of them.
+
+      With --json it prints one object with the members steps (objects with inferred and mappings), entities (objects with mapping, type, \
+      source, destination, sourceCount and destinationCount) and findings (objects with kind, entity, property, count and obstacle).
+
+      EXAMPLE
+        heartwood migrate todo.heartwood --to-model ToDo.xcdatamodeld --dry-run
+        heartwood migrate todo.heartwood --to-model ToDo.xcdatamodeld --backup
+      """
+  )
+
+  @Argument(help: "The file of the store.", completion: .file())
+  var store: String
+
+  @Option(help: "The model to migrate to, or a bundle with all its versions.", completion: .file())
+  var toModel: String
+
+  @Option(help: "The version of that model in a bundle; without it, the current one.")
+  var version: String?
+
+  @Option(
+    help: "The model that the store was written with, where its file and the bundle do not have it.",
+    completion: .file()
+  )
+  var fromModel: String?
+
+  @Option(
+    help: ArgumentHelp("An .xcmappingmodel; those beside the bundle are found.", valueName: "mapping"),
+    completion: .file()
+  )
+  var mapping: [String] = []
+
+  @Option(help: ArgumentHelp("The type of the store, where its name and content do not tell.", valueName: "type"))
+  var from: String?
+
+  @Option(help: "Write the migrated store there, and leave the old one as it is.", completion: .file())
+  var output: String?
+
+  @Option(help: ArgumentHelp("The type of the output, where its extension does not tell.", valueName: "type"))
+  var to: String?
+
+  @Flag(help: "Replace the output where it exists.")
+  var force = false
+
+  @Flag(help: "Tell what would happen, and write nothing.")
+  var dryRun = false
+
+  @Flag(help: "Keep the old file beside the new one, with .backup behind its name.")
+  var backup = false
+
+  @Option(help: "Of records whose values are to be unique: refuse, keepFirst or keepLast.")
+  var duplicates: MigrationResolutions.Duplicates = .refuse
+
+  @Option(help: "Of several objects where one is allowed: refuse or keepFirst.")
+  var several: MigrationResolutions.SeveralObjects = .refuse
+
+  @Option(help: "Of values that have no form in a new type: refuse or useDefault.")
+  var unfit: MigrationResolutions.UnfitValues = .refuse
+
+  @Flag(help: "Print one JSON object.")
+  var json = false
+
+  @Flag(help: "Print nothing unless it fails.")
+  var quiet = false
+
+  func validate() throws {
+    if backup, output != nil { throw ValidationError("With --output the old file stays; leave out --backup.") }
+  }
+
+  func run() throws {
+    let progress = ProgressBar(phases: [.reading, .migrating, .writing, .flushing], isShown: !quiet && !json)
+    let run = StoreMigrationRun(self, progress)
+    let result = try progress.whileShown { try run.run() }
+    let report = MigrationOutcome(store: output ?? store, isDry: dryRun, result)
+    if !quiet { try StandardOutput.write(json ? report.json.line : report.text) }
+    if let report = result?.report, dryRun, !report.obstacles.isEmpty { throw ExitCode.failure }
+  }
+}
+
+extension MigrationResolutions.Duplicates: ExpressibleByArgument {}
+extension MigrationResolutions.SeveralObjects: ExpressibleByArgument {}
+extension MigrationResolutions.UnfitValues: ExpressibleByArgument {}

@@ -1,0 +1,81 @@
+import Heartwood
+
+/// What `migrate` tells.
+struct MigrationOutcome {
+  private let store: String
+  private let isDry: Bool
+  private let result: (steps: [MigrationStep], report: MigrationReport)?
+
+  /// - Parameter result: nil where there was nothing to do.
+  init(store: String, isDry: Bool, _ result: (steps: [MigrationStep], report: MigrationReport)?) {
+    self.store = store
+    self.isDry = isDry
+    self.result = result
+  }
+
+  var json: JSONValue {
+    let report = result?.report
+    return .object([
+      ("steps", .array((result?.steps ?? []).map(Self.json))),
+      ("entities", .array((report?.entities ?? []).map(Self.json))),
+      ("findings", .array((report?.findings ?? []).map(Self.json))),
+    ])
+  }
+
+  private static func json(_ step: MigrationStep) -> JSONValue {
+    .object([
+      ("inferred", .boolean(step.isInferred)),
+      ("mappings", .array(step.mappingModel.entityMappings.map { .string($0.name) })),
+    ])
+  }
+
+  private static func json(_ entity: MigrationReport.Entity) -> JSONValue {
+    .object([
+      ("mapping", .string(entity.mappingName)), ("type", .string(entity.mappingType.rawValue)),
+      ("source", .optional(entity.sourceName)), ("destination", .optional(entity.destinationName)),
+      ("sourceCount", .integer(entity.sourceCount)), ("destinationCount", .integer(entity.destinationCount)),
+    ])
+  }
+
+  private static func json(_ finding: MigrationReport.Finding) -> JSONValue {
+    .object([
+      ("kind", .string(finding.kind.rawValue)), ("entity", .string(finding.entity)),
+      ("property", .string(finding.property)), ("count", .integer(finding.count)),
+      ("obstacle", .boolean(finding.isObstacle)),
+    ])
+  }
+
+  var text: String {
+    guard let result else { return "\(store): The store is of this version of the model already.\n" }
+    let report = result.report
+    let entities = LabelledLines.text(report.entities.map { (Self.label($0), Self.counts($0)) })
+    let findings = report.findings.map { "\($0.isObstacle ? "! " : "")\($0)\n" }.joined()
+    return entities + findings + "\(store): \(summary(result.steps, report))\n"
+  }
+
+  private static func label(_ entity: MigrationReport.Entity) -> String {
+    switch (entity.sourceName, entity.destinationName) {
+    case (let source?, let destination?): source == destination ? source : "\(source) → \(destination)"
+    case (nil, let destination?): "+ \(destination)"
+    case (let source?, nil): "- \(source)"
+    case (nil, nil): entity.mappingName
+    }
+  }
+
+  private static func counts(_ entity: MigrationReport.Entity) -> String {
+    let after = Quantity.text(entity.destinationCount, "record")
+    return entity.sourceCount == entity.destinationCount ? after : "\(entity.sourceCount) → \(after)"
+  }
+
+  private func summary(_ steps: [MigrationStep], _ report: MigrationReport) -> String {
+    let given = steps.count { !$0.isInferred }
+    let words = [
+      Quantity.text(report.destinationCount, "record"), Quantity.text(steps.count, "step"),
+      given == 0 ? "inferred" : "\(Quantity.text(given, "mapping model"))",
+    ]
+    let text = words.joined(separator: ", ")
+    if !isDry { return "migrated, \(text)" }
+    return report.obstacles.isEmpty
+      ? "can be migrated, \(text)" : "cannot be migrated: see the lines with an exclamation mark"
+  }
+}

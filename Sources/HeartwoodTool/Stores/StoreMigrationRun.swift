@@ -1,0 +1,107 @@
+import Heartwood
+import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Finds the models and mapping models that a migration needs, and runs it.
+struct StoreMigrationRun {
+  private let command: MigrateCommand
+  private let progress: ProgressBar
+  private let registry = StoreRegistry.tool
+
+  init(_ command: MigrateCommand, _ progress: ProgressBar) {
+    self.command = command
+    self.progress = progress
+  }
+
+  /// What was done, or would be; nil where the store is of that version already.
+  func run() throws -> (steps: [MigrationStep], report: MigrationReport)? {
+    let source = POSIXFileSystem()
+    guard let status = try source.status(atPath: command.store), status.isRegularFile else {
+      throw PersistenceError(.fileNotFound, "There is no such file.", context: .init(path: command.store))
+    }
+    progress.expect(byteCount: status.size)
+    let locator = ModelLocator(registry: registry, fileSystem: source)
+    let model = try locator.model(at: command.toModel, version: command.version).model
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: model,
+      registry: registry,
+      fileSystem: ObservedFileSystem(base: source, progress: progress)
+    )
+    let migration = try coordinator.migration(
+      ofStoreAt: URL(filePath: command.store),
+      type: command.from.map { StoreType($0) },
+      options: try options(model, locator)
+    )
+    return try migration.map { (steps: $0.steps, report: try run($0)) }
+  }
+
+  private func run(_ migration: StoreMigration) throws -> MigrationReport {
+    let bar = progress
+    let progress = MigrationProgress { phase in
+      switch phase {
+      case .reading: bar.begin(.reading)
+      case .migrating: bar.begin(.migrating)
+      case .writing: bar.begin(.writing)
+      }
+    }
+    if command.dryRun { return try migration.dryRun(progress: progress) }
+    guard let output = command.output else { return try migration.run(progress: progress) }
+    let destination = Destination(path: output, typeName: command.to, isReplaced: command.force)
+    try destination.check(against: command.store, in: POSIXFileSystem())
+    return try migration.run(
+      to: URL(filePath: output),
+      type: try destination.type(in: registry),
+      replacing: command.force,
+      progress: progress
+    )
+  }
+
+  private func options(_ model: ManagedObjectModel, _ locator: ModelLocator) throws -> StoreOptions {
+    var options = StoreOptions()
+    let bundle = URL(filePath: command.toModel)
+    let versions = (try? DataModelFile.models(at: bundle)) ?? []
+    if versions.count > 1 { try options.setMigrations(fromModelAt: bundle) }
+    let former = try command.fromModel.map { try locator.model(at: $0).model }
+    options[.olderModels] = (options[.olderModels] ?? []) + [former].compactMap(\.self)
+    options[.mappingModels] =
+      try command.mapping.map { try mappingModel($0, versions, former: former, model: model) }
+      + (options[.mappingModels] ?? [])
+    options[.migrationResolutions] = MigrationResolutions(
+      duplicates: command.duplicates,
+      severalObjects: command.several,
+      unfitValues: command.unfit
+    )
+    if command.backup { options[.migrationBackupPath] = command.store + ".backup" }
+    return options
+  }
+
+  /// A mapping model that the user gives: between the versions that it names, or else from the store's model to the new one.
+  private func mappingModel(
+    _ path: String,
+    _ versions: [(version: String, model: ManagedObjectModel)],
+    former: ManagedObjectModel?,
+    model: ManagedObjectModel
+  ) throws -> MappingModel {
+    let file = try MappingModelFile(contentsOf: URL(filePath: path))
+    for note in file.notes { StandardError.write("heartwood: note: \(path): \(note)\n") }
+    let named = [file.sourceVersion, file.destinationVersion].map { name in
+      versions.first { $0.version == name }?.model
+    }
+    let source = try named[0] ?? former ?? storeModel()
+    return try file.mappingModel(forSourceModel: source, destinationModel: named[1] ?? model)
+  }
+
+  /// The model in the store's own file.
+  private func storeModel() throws -> ManagedObjectModel {
+    let type = try command.from.map { StoreType($0) } ?? registry.type(ofFileAt: command.store)
+    return try ModelLocator(registry: registry, fileSystem: POSIXFileSystem()).model(
+      forStoreAt: command.store,
+      try registry.storeClass(for: type)
+    ).model
+  }
+}

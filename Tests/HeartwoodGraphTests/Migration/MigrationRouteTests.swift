@@ -1,0 +1,148 @@
+import Heartwood
+import HeartwoodGraph
+import HeartwoodModel
+import HeartwoodSQLite
+import HeartwoodStore
+import Testing
+
+/// Migrations over several versions.
+@Suite struct MigrationRouteTests {
+  /// A version has a count that is called by its number, by a renaming identifier that tells of the one before.
+  private static func version(_ number: Int) throws -> ManagedObjectModel {
+    try ManagedObjectModel.of(
+      .entity(
+        "Note",
+        .attribute("name", .string, optional: true),
+        .attribute("count\(number)", .integer32, optional: true, renamedFrom: number > 1 ? "count\(number - 1)" : nil)
+      )
+    )
+  }
+
+  /// What doubles the count between two versions.
+  private static func doubling(_ from: Int, _ to: Int) throws -> MappingModel {
+    let models = try [from, to].map(version)
+    return MappingModel(entityMappings: [
+      EntityMapping(
+        name: "Note\(from)ToNote\(to)",
+        sourceEntityName: "Note",
+        destinationEntityName: "Note",
+        sourceEntityVersionHash: models[0].entity(named: "Note")?.versionHash,
+        destinationEntityVersionHash: models[1].entity(named: "Note")?.versionHash,
+        attributeMappings: [
+          PropertyMapping(name: "name", valueExpression: .source("name")),
+          PropertyMapping(name: "count\(to)", valueExpression: try .init(format: "$source.count\(from) * 2")),
+        ]
+      )
+    ])
+  }
+
+  private static func bench(_ type: StoreType = .binary) throws -> MigrationBench {
+    let bench = try MigrationBench(type)
+    try bench.make(try version(1)) { try $0.make("Note", ["name": "n", "count1": 5]) }
+    return bench
+  }
+
+  @Test func theWayLeavesOutNoMappingModel() throws {
+    var bench = try Self.bench()
+    bench.options[.olderModels] = try (1...4).map(Self.version)
+    bench.options[.mappingModels] = [try Self.doubling(2, 3)]
+    let migration = try #require(try bench.migration(to: try Self.version(5)))
+    // From 1 to 2, by the mapping model to 3, and from there at once to the last.
+    #expect(migration.steps.map(\.isInferred).contains(false))
+    #expect(migration.steps.count == 3)
+  }
+
+  @Test func eachStepIsDoneWithTheValuesOfTheOneBefore() throws {
+    var bench = try Self.bench(.sqlite)
+    bench.options[.olderModels] = try (1...4).map(Self.version)
+    bench.options[.mappingModels] = [try Self.doubling(1, 2), try Self.doubling(2, 3), try Self.doubling(3, 4)]
+    let migration = try #require(try bench.migration(to: try Self.version(4)))
+    #expect(migration.steps.map(\.isInferred) == [false, false, false])
+    #expect(try bench.migrated(to: try Self.version(4)).texts("Note", "count4") == ["40"])
+  }
+
+  @Test func aMappingModelAllTheWayIsPreferred() throws {
+    var bench = try Self.bench()
+    bench.options[.olderModels] = try (1...3).map(Self.version)
+    bench.options[.mappingModels] = [try Self.doubling(1, 2), try Self.doubling(2, 3), try Self.doubling(1, 3)]
+    #expect(try bench.migrated(to: try Self.version(3)).texts("Note", "count3") == ["10"])
+  }
+
+  @Test func withoutMappingModelsItIsOneStep() throws {
+    var bench = try Self.bench()
+    bench.options[.olderModels] = try (1...4).map(Self.version)
+    let migration = try #require(try bench.migration(to: try Self.version(5)))
+    #expect(migration.steps.map(\.isInferred) == [true])
+  }
+
+  // MARK: Stages
+
+  private static func stages(_ numbers: [Int]) throws -> MigrationStage {
+    .lightweight(LightweightMigrationStage(try numbers.map { try version($0).versionChecksum }, label: "light"))
+  }
+
+  private static func custom(_ from: Int, _ to: Int) throws -> MigrationStage {
+    .custom(
+      CustomMigrationStage(
+        migratingFrom: try version(from),
+        to: try version(to),
+        label: "custom",
+        willMigrate: { context in
+          for note in try context.fetch(entityName: "Note") { try note.setValue(7, forKey: "count\(from)") }
+          try context.make("Note", ["name": "before"])
+        },
+        didMigrate: { context in try context.make("Note", ["name": "after", "count\(to)": 9]) }
+      )
+    )
+  }
+
+  @Test(arguments: MigrationBench.types)
+  func stagesAreDoneInOrder(_ type: StoreType) throws {
+    var bench = try Self.bench(type)
+    bench.options[.olderModels] = try (1...4).map(Self.version)
+    bench.options[.stagedMigrationManager] = StagedMigrationManager([
+      try Self.stages([1, 2]), try Self.custom(2, 3), try Self.stages([3, 4]),
+    ])
+    let migration = try #require(try bench.migration(to: try Self.version(4)))
+    #expect(migration.steps.count == 3)
+    let context = try bench.migrated(to: try Self.version(4))
+    #expect(try context.texts("Note", "name") == ["after", "before", "n"])
+    #expect(try context.texts("Note", "count4") == ["7", "9", "nil"])
+  }
+
+  @Test func aStoreBeginsWhereItIs() throws {
+    var bench = try MigrationBench()
+    try bench.make(try Self.version(3)) { try $0.make("Note", ["name": "n", "count3": 1]) }
+    bench.options[.olderModels] = try (1...4).map(Self.version)
+    bench.options[.stagedMigrationManager] = StagedMigrationManager([
+      try Self.stages([1, 2]), try Self.custom(2, 3), try Self.stages([3, 4]),
+    ])
+    #expect(try bench.migrated(to: try Self.version(4)).texts("Note", "count4") == ["1"])
+  }
+
+  @Test func stagesThatLeadNowhereAreRefused() throws {
+    var bench = try Self.bench()
+    bench.options[.olderModels] = try (1...2).map(Self.version)
+    for stages in [try [Self.stages([1, 2])], [], try [Self.stages([1, 9])], try [Self.custom(2, 3)]] {
+      bench.options[.stagedMigrationManager] = StagedMigrationManager(stages)
+      expectError(.mappingModelMissing) { try bench.migration(to: try Self.version(3)) }
+    }
+  }
+
+  @Test func aHandlerThatThrowsChangesNothing() throws {
+    struct Refusal: Error {}
+    var bench = try Self.bench()
+    let before = try bench.bytes()
+    bench.options[.stagedMigrationManager] = StagedMigrationManager([
+      .custom(
+        CustomMigrationStage(migratingFrom: try Self.version(1), to: try Self.version(2)) { _ in
+        } didMigrate: { _ in
+          throw Refusal()
+        }
+      )
+    ])
+    let migration = try #require(try bench.migration(to: try Self.version(2)))
+    #expect(throws: Refusal.self) { try migration.run() }
+    #expect(try bench.bytes() == before)
+  }
+}

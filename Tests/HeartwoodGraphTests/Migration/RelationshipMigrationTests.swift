@@ -1,0 +1,149 @@
+import Heartwood
+import HeartwoodGraph
+import HeartwoodModel
+import HeartwoodStore
+import Testing
+
+/// Relationships that lead to more, to fewer, in an order or not, and values that become unique.
+@Suite struct RelationshipMigrationTests {
+  /// Authors and books, with a relationship at each end.
+  private static func model(_ books: PropertyDescription?, _ authors: PropertyDescription?) throws -> ManagedObjectModel
+  {
+    let name = PropertyDescription.attribute("name", .string, optional: true)
+    return try ManagedObjectModel(entities: [
+      EntityDefinition(name: "Author", properties: [name] + [books].compactMap(\.self)),
+      EntityDefinition(name: "Book", properties: [name] + [authors].compactMap(\.self)),
+    ])
+  }
+
+  private static func oneToMany(ordered: Bool = false) throws -> ManagedObjectModel {
+    try model(
+      .toMany("books", "Book", inverse: "author", ordered: ordered),
+      .toOne("author", "Author", inverse: "books")
+    )
+  }
+
+  private static func manyToMany() throws -> ManagedObjectModel {
+    try model(
+      .toMany("books", "Book", inverse: "author"),
+      .toMany("author", "Author", inverse: "books")
+    )
+  }
+
+  @Test(arguments: MigrationBench.types)
+  func oneObjectBecomesMany(_ type: StoreType) throws {
+    let bench = try MigrationBench(type)
+    try bench.make(try Self.oneToMany()) { context in
+      let author = try context.make("Author", ["name": "A"])
+      for name in ["x", "y"] { try context.make("Book", ["name": name, "author": author]) }
+      try context.make("Book", ["name": "z"])
+    }
+    let context = try bench.migrated(to: try Self.manyToMany())
+    #expect(try context.links("Author", "books") == ["A": ["x", "y"]])
+    #expect(try context.links("Book", "author") == ["x": ["A"], "y": ["A"], "z": []])
+  }
+
+  @Test(arguments: MigrationBench.types)
+  func manyObjectsBecomeOne(_ type: StoreType) throws {
+    var bench = try MigrationBench(type)
+    try bench.make(try Self.manyToMany()) { context in
+      let authors = try ["A", "B"].map { try context.make("Author", ["name": $0]) }
+      try context.make("Book", ["name": "x", "author": [authors[0]]])
+      try context.make("Book", ["name": "y", "author": authors])
+      try context.make("Book", ["name": "z"])
+    }
+    let new = try Self.oneToMany()
+    let report = try #require(try bench.migration(to: new)).dryRun()
+    #expect(report.obstacles.map(\.kind) == [.severalObjects])
+    #expect(report.obstacles.map(\.count) == [1])
+    bench.options[.migrationResolutions] = MigrationResolutions(severalObjects: .keepFirst)
+    let context = try bench.migrated(to: new)
+    let authors = try context.links("Book", "author")
+    #expect(authors["x"] == ["A"])
+    #expect(authors["y"]?.count == 1)
+    #expect(authors["z"] == [])
+    let kept = try #require(authors["y"]?.first)
+    #expect(try context.links("Author", "books")[kept]?.contains("y") == true)
+  }
+
+  @Test(arguments: MigrationBench.types)
+  func anOrderComesAndGoes(_ type: StoreType) throws {
+    let bench = try MigrationBench(type)
+    try bench.make(try Self.oneToMany(ordered: true)) { context in
+      let books = try ["x", "y", "z"].map { try context.make("Book", ["name": $0]) }
+      try context.make("Author", ["name": "A", "books": [books[2], books[0], books[1]]])
+    }
+    let first = try bench.migrated(to: try Self.oneToMany())
+    #expect(try first.links("Author", "books") == ["A": ["x", "y", "z"]])
+    first.persistentStoreCoordinator.close()
+    let second = try bench.migrated(to: try Self.oneToMany(ordered: true))
+    #expect(try second.links("Author", "books")["A"]?.sorted() == ["x", "y", "z"])
+  }
+
+  @Test(arguments: MigrationBench.types)
+  func relationshipsComeAndGo(_ type: StoreType) throws {
+    let bench = try MigrationBench(type)
+    try bench.make(try Self.oneToMany()) { context in
+      try context.make("Book", ["name": "x", "author": try context.make("Author", ["name": "A"])])
+    }
+    let without = try bench.migrated(to: try Self.model(nil, nil))
+    #expect(try without.texts("Book", "name") == ["x"])
+    without.persistentStoreCoordinator.close()
+    let context = try bench.migrated(to: try Self.oneToMany())
+    #expect(try context.links("Book", "author") == ["x": []])
+  }
+
+  @Test(arguments: MigrationBench.types)
+  func aNewInverseLeadsToWhatLeadsBack(_ type: StoreType) throws {
+    let bench = try MigrationBench(type)
+    try bench.make(try Self.model(nil, .toOne("author", "Author", inverse: nil))) { context in
+      let authors = try ["A", "B"].map { try context.make("Author", ["name": $0]) }
+      for (name, author) in [("x", authors[0]), ("y", authors[0]), ("z", authors[1])] {
+        try context.make("Book", ["name": name, "author": author])
+      }
+    }
+    let new = try Self.oneToMany()
+    let report = try #require(try bench.migration(to: new)).dryRun()
+    #expect(report.findings.map(\.kind) == [.restoredLinks])
+    #expect(try bench.migrated(to: new).links("Author", "books") == ["A": ["x", "y"], "B": ["z"]])
+  }
+
+  // MARK: Uniqueness
+
+  private static func tags(unique: Bool) throws -> ManagedObjectModel {
+    try ManagedObjectModel.of(
+      .entity(
+        "Tag",
+        unique: unique ? [["name"]] : [],
+        .attribute("name", .string, optional: true),
+        .attribute("place", .integer32, optional: true),
+        .toMany("notes", "Note", inverse: "tags")
+      ),
+      .entity("Note", .attribute("name", .string, optional: true), .toMany("tags", "Tag", inverse: "notes"))
+    )
+  }
+
+  @Test(arguments: MigrationBench.types, MigrationResolutions.Duplicates.allCases)
+  func valuesBecomeUnique(_ type: StoreType, _ resolution: MigrationResolutions.Duplicates) throws {
+    var bench = try MigrationBench(type)
+    try bench.make(try Self.tags(unique: false)) { context in
+      let note = try context.make("Note", ["name": "n"])
+      for (place, name) in ["a", "b", "a", nil, nil].enumerated() {
+        try context.make("Tag", ["name": name, "place": place, "notes": [note]])
+      }
+    }
+    let new = try Self.tags(unique: true)
+    bench.options[.migrationResolutions] = MigrationResolutions(duplicates: resolution)
+    guard resolution != .refuse else {
+      let before = try bench.bytes()
+      expectError(.migrationFailed) { try bench.migration(to: new)?.run() }
+      return #expect(try bench.bytes() == before)
+    }
+    let context = try bench.migrated(to: new)
+    #expect(try context.texts("Tag", "name") == ["a", "b", "nil", "nil"])
+    #expect(
+      try context.texts("Tag", "place") == (resolution == .keepFirst ? ["0", "1", "3", "4"] : ["1", "2", "3", "4"])
+    )
+    #expect(try context.links("Note", "tags")["n"]?.count == 4)
+  }
+}

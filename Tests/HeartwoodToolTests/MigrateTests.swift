@@ -1,0 +1,107 @@
+import Foundation
+import Testing
+
+@Suite struct MigrateTests {
+  private let folder: WorkFolder
+  private var heartwood: Tool { folder.heartwood }
+
+  init() throws {
+    folder = try WorkFolder()
+    #expect(try heartwood("convert", "todo.csv", "todo.heartwood").status == 0)
+  }
+
+  /// Writes another version of the model of the example.
+  private func writeModel(_ memo: String, unique: Bool = false) throws {
+    let constraint =
+      "<uniquenessConstraints><uniquenessConstraint><constraint value=\"done\"/></uniquenessConstraint></uniquenessConstraints>"
+    let contents = """
+      <model type="com.apple.IDECoreDataModeler.DataModel">
+      <entity name="ToDo">
+      <attribute name="creationDate" optional="YES" attributeType="Date"/>
+      <attribute name="done" attributeType="Boolean" defaultValueString="NO"/>
+      \(memo)
+      <attribute name="sortOrder" optional="YES" attributeType="Integer 64"/>
+      <attribute name="stars" attributeType="Integer 16" defaultValueString="3"/>
+      \(unique ? constraint : "")
+      </entity></model>
+      """
+    let version = folder.path("New.xcdatamodel")
+    try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
+    try Data(contents.utf8).write(to: version.appending(path: "contents"))
+  }
+
+  private static let renamed = #"<attribute name="text" optional="YES" attributeType="String" elementID="memo"/>"#
+
+  @Test func aStoreIsMigrated() throws {
+    try writeModel(Self.renamed)
+    let memos = try heartwood("dump", "todo.heartwood").lines.count
+    let before = try folder.data("todo.heartwood")
+    let dry = try heartwood("migrate", "todo.heartwood", "--to-model", "New.xcdatamodel", "--dry-run")
+    #expect(dry.status == 0, "\(dry.errors)")
+    #expect(dry.text.hasSuffix("todo.heartwood: can be migrated, 6 records, 1 step, inferred\n"))
+    #expect(try folder.data("todo.heartwood") == before)
+
+    let done = try heartwood("migrate", "todo.heartwood", "--to-model", "New.xcdatamodel", "--backup")
+    #expect(done.status == 0, "\(done.errors)")
+    #expect(done.errors == "")
+    #expect(done.text.hasSuffix("todo.heartwood: migrated, 6 records, 1 step, inferred\n"))
+    #expect(try folder.data("todo.heartwood.backup") == before)
+    let fetched = try heartwood("fetch", "todo.heartwood", "ToDo", "--where", "stars == 3 AND text != nil")
+    #expect(fetched.lines.count == memos)
+    #expect(try heartwood("verify", "todo.heartwood").text == "ok: 6 records\n")
+
+    let again = try heartwood("migrate", "todo.heartwood", "--to-model", "New.xcdatamodel")
+    #expect(again.text == "todo.heartwood: The store is of this version of the model already.\n")
+    #expect(again.status == 0)
+  }
+
+  @Test func anotherFileIsWritten() throws {
+    try writeModel(Self.renamed)
+    let before = try folder.data("todo.heartwood")
+    let line = "heartwood migrate todo.heartwood --to-model New.xcdatamodel --output new.sqlite"
+    #expect(try heartwood.shell(line).status == 0)
+    #expect(try folder.data("todo.heartwood") == before)
+    #expect(try heartwood("verify", "new.sqlite").text == "ok: 6 records\n")
+    let refused = try heartwood.shell(line)
+    #expect(refused.status == 1)
+    #expect(refused.errors.contains("--force"))
+    #expect(try heartwood.shell(line + " --force").status == 0)
+  }
+
+  @Test func whatDoesNotFitIsCounted() throws {
+    try writeModel(Self.renamed, unique: true)
+    let dry = try heartwood("migrate", "todo.heartwood", "--to-model", "New.xcdatamodel", "--dry-run")
+    #expect(dry.status == 1)
+    #expect(dry.text.contains("! ToDo.done: 4 records with the values of another one"))
+    let report = try #require(
+      try heartwood("migrate", "todo.heartwood", "--to-model", "New.xcdatamodel", "--dry-run", "--json").json()
+        as? [String: Any]
+    )
+    let findings = try #require(report["findings"] as? [[String: Any]])
+    #expect(findings.contains { $0["kind"] as? String == "duplicates" && $0["obstacle"] as? Bool == true })
+    let before = try folder.data("todo.heartwood")
+    let refused = try heartwood("migrate", "todo.heartwood", "--to-model", "New.xcdatamodel")
+    #expect(refused.status == 1)
+    #expect(refused.errors.contains("The store was left as it is"))
+    #expect(try folder.data("todo.heartwood") == before)
+    let line = "heartwood migrate todo.heartwood --to-model New.xcdatamodel --duplicates keepFirst"
+    #expect(try heartwood.shell(line).status == 0)
+    #expect(try heartwood("verify", "todo.heartwood").text == "ok: 2 records\n")
+  }
+
+  @Test func whatCannotBeInferredIsSaid() throws {
+    try writeModel(#"<attribute name="memo" optional="YES" attributeType="Date"/>"#)
+    let refused = try heartwood("migrate", "todo.heartwood", "--to-model", "New.xcdatamodel")
+    #expect(refused.status == 1)
+    #expect(refused.errors.contains("changed ToDo.memo: type: string → date"))
+  }
+
+  @Test(arguments: [
+    "migrate todo.heartwood", "migrate --to-model New.xcdatamodel",
+    "migrate todo.heartwood --to-model New.xcdatamodel --output a.xml --backup",
+    "migrate todo.heartwood --to-model New.xcdatamodel --duplicates some",
+  ])
+  func wrongArgumentsAreUsageErrors(_ arguments: String) throws {
+    #expect(try heartwood.shell("heartwood \(arguments)").status == 64)
+  }
+}

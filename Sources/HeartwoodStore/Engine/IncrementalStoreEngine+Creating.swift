@@ -41,25 +41,11 @@ extension IncrementalStoreEngine {
     _ fileSystem: any FileSystem,
     replacing: Bool
   ) throws -> Written {
-    try checkFree(path, fileSystem, replacing: replacing)
-    let (directory, name) = PathParts.split(path)
-    let temporary = PathParts.join(directory, TemporaryName.make(for: name))
-    let written: Written
-    do {
-      let store = try storeClass.init(setup.moved(to: temporary))
+    try StorePlacement(storeClass, fileSystem: fileSystem).write(at: path, replacing: replacing) { temporaryPath in
+      let store = try storeClass.init(setup.moved(to: temporaryPath))
       defer { store.disconnect() }
-      written = try write(contents, to: store, setup)
-    } catch {
-      // What is left of it is nobody's.
-      try? fileSystem.removeFile(atPath: temporary)
-      throw error
+      return try write(contents, to: store, setup)
     }
-    if replacing, try fileSystem.status(atPath: path).map({ $0.size > 0 }) ?? false {
-      try storeClass.gatherSideFiles(ofStoreAt: path)
-    }
-    try fileSystem.moveFile(atPath: temporary, toPath: path, exclusively: !replacing)
-    try fileSystem.synchronizeDirectory(ofPath: path)
-    return written
   }
 
   /// What a new store has.
@@ -67,15 +53,6 @@ extension IncrementalStoreEngine {
     let contents: StoreContents
     /// Whether the records got other references.
     let isRenamed: Bool
-  }
-
-  private static func checkFree(_ path: String, _ fileSystem: any FileSystem, replacing: Bool) throws {
-    guard !replacing, try fileSystem.status(atPath: path) != nil else { return }
-    throw PersistenceError(
-      .fileExists,
-      "There is a file already. Choose another place, or say that it is to be replaced.",
-      context: .init(path: path)
-    )
   }
 
   /// Makes `store` and saves all records in it, under references that it can give.

@@ -70,7 +70,8 @@ extension IncrementalStoreEngine {
     } else {
       if setup.isReadOnly { throw setup.absent() }
       metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
-      try store.create(metadata)
+      metadata = try make(store, metadata)
+      try ModelCompatibility.check(metadata, setup: setup)
     }
     let contents = StoreContents(model: setup.model, entities: setup.entities, metadata: metadata)
     return try IncrementalStoreEngine(
@@ -80,6 +81,19 @@ extension IncrementalStoreEngine {
       contents: contents,
       isWhole: false
     )
+  }
+}
+
+extension IncrementalStoreEngine {
+  /// Makes a store, unless another process has been faster: then that one's is opened.
+  private static func make(_ store: any IncrementalStore, _ metadata: StoreMetadata) throws -> StoreMetadata {
+    do {
+      try store.create(metadata)
+      return metadata
+    } catch let error as PersistenceError where error.code == .fileExists {
+      guard let found = try store.connect() else { throw error }
+      return found
+    }
   }
 }
 
@@ -221,8 +235,7 @@ extension IncrementalStoreEngine {
 extension IncrementalStoreEngine {
   package func close(unlessSavedSince number: UInt64?) -> Bool {
     usage.withLock { isClosed in
-      if isClosed { return true }
-      isClosed = number.map { $0 == saves.current } ?? true
+      if !isClosed { isClosed = number.map { $0 == saves.current } ?? true }
       // Who names a save may open the store again.
       if number == nil { store.disconnect() }
       return isClosed

@@ -127,7 +127,7 @@ package struct StoreOpener: Sendable {
 
 extension StoreOpener {
   /// A store class by what drives its stores.
-  private enum Kind {
+  enum Kind {
     case atomic(any AtomicStore.Type)
     case incremental(any IncrementalStore.Type)
 
@@ -188,14 +188,6 @@ extension StoreOpener {
     _ = engine.close(unlessSavedSince: nil)
   }
 
-  /// Brings what lies beside the file of a store that is not open into it, so that the file alone is the store.
-  package func gatherSideFiles(_ request: Request) throws {
-    guard let path = request.path, let size = try fileSystem.status(atPath: path)?.size, size > 0,
-      case .incremental(let storeClass) = try Kind(try registry.storeClass(for: request.type))
-    else { return }
-    try storeClass.gatherSideFiles(ofStoreAt: path)
-  }
-
   /// Writes metadata over those of a file, and tells whether that was possible. What is refused is left to the other way.
   private func patchMetadata(
     _ metadata: StoreMetadata,
@@ -213,7 +205,7 @@ extension StoreOpener {
     return try AtomicFile(path: file.path, fileSystem: fileSystem).patch(patches, expecting: file.status.identity)
   }
 
-  private func file(_ request: Request) throws(PersistenceError) -> StoreInput {
+  func file(_ request: Request) throws(PersistenceError) -> StoreInput {
     guard let path = request.path else {
       throw PersistenceError(
         .fileNotFound,

@@ -1,0 +1,100 @@
+/// Gives a store that was written beside its place that place in one step, with what belongs to its file.
+package struct StorePlacement {
+  private let storeClass: any IncrementalStore.Type
+  private let fileSystem: any FileSystem
+
+  package init(_ storeClass: any IncrementalStore.Type, fileSystem: any FileSystem) {
+    self.storeClass = storeClass
+    self.fileSystem = fileSystem
+  }
+
+  /// Lets `body` write a whole store at a path beside `path`, and moves that to `path`. On failure the old store stands, and nothing of
+  /// the new one does.
+  package func write<Result>(
+    at path: String,
+    replacing: Bool,
+    _ body: (_ temporaryPath: String) throws -> Result
+  ) throws -> Result {
+    let target = try fileSystem.resolvingSymbolicLinks(inPath: path)
+    try checkFree(target, replacing: replacing)
+    let (directory, name) = PathParts.split(target)
+    let temporary = PathParts.join(directory, TemporaryName.make(for: name))
+    do {
+      let result = try body(temporary)
+      try move(temporary, to: target, replacing: replacing)
+      return result
+    } catch {
+      // What is left of it is nobody's.
+      try? remove(temporary)
+      throw error
+    }
+  }
+
+  private func checkFree(_ path: String, replacing: Bool) throws(PersistenceError) {
+    guard !replacing, try fileSystem.status(atPath: path) != nil else { return }
+    throw PersistenceError(
+      .fileExists,
+      "There is a file already. Choose another place, or say that it is to be replaced.",
+      context: .init(path: path)
+    )
+  }
+
+  private func move(_ temporary: String, to path: String, replacing: Bool) throws {
+    // Whoever else makes a store here waits.
+    let lock = try fileSystem.lockFile(atPath: PathParts.split(path).directory)
+    defer { lock?.release() }
+    let isThere = try fileSystem.status(atPath: path).map { $0.size > 0 } ?? false
+    if isThere { try storeClass.gatherSideFiles(ofStoreAt: path) }
+    let folder = supportFolder(path)
+    let files = try folder.flatMap { try supportFolder(temporary)?.move(to: $0) }
+    do {
+      if !isThere { try removeSideFiles(path) }
+      try fileSystem.moveFile(atPath: temporary, toPath: path, exclusively: !replacing)
+    } catch {
+      try? folder?.remove(files?.added ?? [])
+      throw error
+    }
+    try fileSystem.synchronizeDirectory(ofPath: path)
+    // The new store stands: what only the old one had may wait for another day.
+    if let folder, !isShared(folder, path) { try? folder.remove(keeping: Set(files?.all ?? [])) }
+  }
+
+  /// Removes the store at `path`, of which nothing may be in use.
+  package func remove(_ path: String) throws {
+    try fileSystem.removeFile(atPath: path)
+    try removeSideFiles(path)
+    try fileSystem.synchronizeDirectory(ofPath: path)
+    if let folder = supportFolder(path), !isShared(folder, path) { try folder.remove() }
+  }
+
+  /// Removes what lies beside a file that is not there: with another file it would be taken for that one's.
+  private func removeSideFiles(_ path: String) throws(PersistenceError) {
+    for sideFile in storeClass.sideFiles(ofStoreAt: path) { try fileSystem.removeFile(atPath: sideFile) }
+  }
+
+  private func supportFolder(_ path: String) -> SupportFolder? {
+    storeClass.supportFolder(ofStoreAt: path).map { SupportFolder(path: $0, fileSystem: fileSystem) }
+  }
+
+  /// Whether another store's files are in the folder too: one beside it may have the same name but for the extension.
+  package func isShared(_ folder: SupportFolder, _ path: String) -> Bool {
+    let (directory, name) = PathParts.split(path)
+    let sideFiles = Set(storeClass.sideFiles(ofStoreAt: path))
+    // Where nobody can tell, nothing is removed.
+    guard let entries = try? fileSystem.entries(ofFolderAtPath: directory) else { return true }
+    return entries.contains { entry in
+      let other = PathParts.join(directory, entry.name)
+      return entry.kind != .folder && entry.name != name && !sideFiles.contains(other)
+        && storeClass.supportFolder(ofStoreAt: other) == folder.path && isStore(other)
+    }
+  }
+
+  private func isStore(_ path: String) -> Bool {
+    let description = storeClass.typeDescription
+    if description.fileExtensions.contains(PathParts.fileExtension(path)) { return true }
+    guard let file = try? StoreInput(try fileSystem.openFile(atPath: path)),
+      let prefix = try? file.bytes(from: 0, count: StoreRegistry.prefixLength)
+    else { return false }
+    return storeClass.recognizes(prefix: prefix)
+  }
+}

@@ -139,11 +139,18 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    // Another process that uses a store, for tests.
+    .executableTarget(
+      name: "SQLiteWorker",
+      dependencies: ["Heartwood", "HeartwoodSQLite", "HeartwoodStore"],
+      path: "Tests/SQLiteWorker",
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "HeartwoodSQLiteTests",
       dependencies: [
         "Heartwood", "HeartwoodSQLite", "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting",
-        "CZlib",
+        "CZlib", "SQLiteWorker",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: settings

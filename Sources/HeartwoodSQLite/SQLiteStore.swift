@@ -35,6 +35,8 @@ public final class SQLiteStore: IncrementalStore {
   private let connection = Mutex<Connection?>(nil)
   /// Keys that were taken from the file for records to come, by the number of the topmost entity.
   let reservedKeys = Mutex<[Int: Range<Int64>]>([:])
+  /// What the transaction that is under way does to the files with large data.
+  private let externals: ExternalChanges
 
   /// Makes a store that has a file.
   public init(_ setup: StoreSetup) throws {
@@ -47,6 +49,7 @@ public final class SQLiteStore: IncrementalStore {
     }
     self.setup = setup
     self.path = path
+    externals = ExternalChanges(ExternalFiles(ofStoreAt: path))
   }
 }
 
@@ -65,10 +68,7 @@ extension SQLiteStore {
 
   /// The model that Heartwood, or else Core Data, has put into the file.
   public static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
-    try SQLiteFile.inspect(atPath: file.path, options: options) { db in
-      try SQLiteMetadata.read(from: db, path: file.path).embeddedModel
-        ?? SQLiteModelCache.model(in: db, path: file.path)
-    }
+    try model(atPath: file.path, options: options)
   }
 
   /// The version of the framework that wrote the file, as it calls itself.
@@ -78,24 +78,6 @@ extension SQLiteStore {
       guard case .integer(let version) = members["NSPersistenceFrameworkVersion"] else { return nil }
       return "Core Data \(version)"
     }
-  }
-
-  /// Brings the write-ahead log into the file, where there is one.
-  public static func gatherSideFiles(ofStoreAt path: String) throws {
-    let fileSystem = POSIXFileSystem()
-    let resolved = try fileSystem.resolvingSymbolicLinks(inPath: path)
-    guard try fileSystem.status(atPath: resolved + "-wal") != nil else { return }
-    let file = try SQLiteFile.open(atPath: path)
-    let isBusy = try file.withoutTransaction { db in
-      try Bool.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)") ?? false
-    }
-    try file.close()
-    guard isBusy else { return }
-    throw PersistenceError(
-      .storeBusy,
-      "Another process has the store open. Close it there first.",
-      context: .init(path: path, storeType: .sqlite)
-    )
   }
 }
 
@@ -107,6 +89,8 @@ extension SQLiteStore {
     let file: SQLiteFile
     /// Where everything is; nil until something is looked for.
     var schema: SQLiteSchema?
+    /// What reads records, by the ordinal of their entity.
+    var readers: [Int: RecordReader] = [:]
     /// The database within a transaction; nil outside of one.
     var transaction: Transaction?
   }
@@ -130,21 +114,30 @@ extension SQLiteStore {
       isReadOnly: setup.options[.isReadOnly] ?? false
     )
     connection.withLock { $0 = Connection(file: file) }
-    return try metadata()
+    let metadata = try metadata()
+    if !file.isReadOnly { try tidy(file) }
+    return metadata
   }
 
   /// Makes the file, with all tables and no record, and opens it.
   public func create(_ metadata: StoreMetadata) throws {
-    let fileSystem = POSIXFileSystem()
-    if let status = try fileSystem.status(atPath: path), status.isRegularFile, status.size == 0 {
-      try fileSystem.removeFile(atPath: path)
-    }
+    try removeEmptyFile()
     let schema = try SQLiteSchema(model: setup.model, entities: setup.entities)
     try SQLiteFile.create(atPath: path, options: setup.options) { db in
       try schema.create(in: db)
       try SQLiteMetadata(metadata).write(to: db, model: setup.model)
     }
     _ = try connect()
+  }
+
+  /// Makes room for the file, unless another process has filled it meanwhile.
+  private func removeEmptyFile() throws {
+    let fileSystem = POSIXFileSystem()
+    guard let lock = try fileSystem.lockFile(atPath: path) else { return }
+    defer { lock.release() }
+    if let status = try fileSystem.status(atPath: path), status.isRegularFile, status.size == 0 {
+      try fileSystem.removeFile(atPath: path)
+    }
   }
 
   /// Closes the file.
@@ -165,12 +158,14 @@ extension SQLiteStore {
 extension SQLiteStore {
   /// The number that SQLite gives to the state of the file as other connections have left it.
   public func changeMark() throws -> UInt64 {
+    try changeMark(in: connection.withLock { $0?.transaction }?.database)
+  }
+
+  /// Numbers of different connections cannot be compared: it is always that of the one that writes, where there is one.
+  private func changeMark(in transaction: Database?) throws -> UInt64 {
     let query = "PRAGMA data_version"
     let file = try file()
-    // Numbers of different connections cannot be compared: it is always that of the one that writes, where there is one.
-    if let db = connection.withLock({ $0?.transaction })?.database, file.isReadOnly || !db.configuration.readonly {
-      return try Self.number(query, db)
-    }
+    if let db = transaction, file.isReadOnly || !db.configuration.readonly { return try Self.number(query, db) }
     return try file.withoutTransaction { db in try Self.number(query, db) }
   }
 
@@ -178,20 +173,45 @@ extension SQLiteStore {
     UInt64(clamping: try Int64.fetchOne(try db.cachedStatement(sql: query)) ?? 0)
   }
 
-  /// Reads in one transaction.
+  /// How often reading begins anew where others save meanwhile.
+  static let greatestAttempts = 5
+
+  /// Reads in one transaction, which is of the moment that ``changeMark()`` tells. Where reading fails and another process has saved
+  /// meanwhile, whose save may have removed a file with large data that rows of the transaction lead to, it begins anew.
   public func reading<Result>(_ body: () throws -> Result) throws -> Result {
-    try file().read { db in try within(db, body) }
+    for _ in 1..<Self.greatestAttempts {
+      let mark = try changeMark()
+      do {
+        return try file().read { db in
+          _ = try Self.number("SELECT count(*) FROM Z_METADATA", db)
+          guard try changeMark(in: db) == mark else { throw Outdated() }
+          return try within(db, body)
+        }
+      } catch {
+        guard try changeMark() != mark else { throw error }
+      }
+    }
+    return try file().read { db in try within(db, body) }
   }
+
+  /// Somebody has saved before a transaction has begun.
+  private struct Outdated: Error {}
 
   /// Saves in one transaction, for which no other writer is let in.
   public func saving<Result>(_ body: () throws -> Result) throws -> Result {
+    var isComplete = false
     do {
-      return try file().write { db in
+      let result = try file().write { db in
         let refusals = try schema(db).writeRefusals
         guard refusals.isEmpty else { throw refused(refusals) }
-        return try within(db, body)
+        let result = try within(db, body)
+        isComplete = true
+        return result
       }
+      removeReplacedFiles(externals.commit())
+      return result
     } catch {
+      externals.rollBack(isUndone: !isComplete)
       // Keys that the transaction took are the file's again.
       reservedKeys.withLock { $0 = [:] }
       throw error
@@ -252,10 +272,9 @@ extension SQLiteStore {
   /// Reads all records of `entities`.
   public func load(_ entities: [EntityDescription], into loader: StoreLoader) throws {
     try withDatabase { db in
-      let schema = try schema(db)
       for entity in entities {
-        let mapping = try mapping(of: entity, db)
-        loader.setTable(try RecordReader(mapping, schema: schema, path: path).table(db))
+        let reader = try reader(of: entity, db)
+        try tellingDamage(reader.mapping) { loader.setTable(try reader.table(db)) }
       }
     }
   }
@@ -266,8 +285,24 @@ extension SQLiteStore {
       let keys = references.compactMap { reference -> Int64? in
         if case .integer(let key) = reference { key } else { nil }
       }
-      let mapping = try mapping(of: entity, db)
-      loader.setTable(try RecordReader(mapping, schema: try schema(db), path: path).table(keys, db))
+      let reader = try reader(of: entity, db)
+      try tellingDamage(reader.mapping) { loader.setTable(try reader.table(keys, db)) }
+    }
+  }
+
+  private func reader(of entity: EntityDescription, _ db: Database) throws -> RecordReader {
+    if let reader = connection.withLock({ $0?.readers[entity.ordinal] }) { return reader }
+    let reader = try RecordReader(try mapping(of: entity, db), schema: try schema(db), path: path)
+    connection.withLock { $0?.readers[entity.ordinal] = reader }
+    return reader
+  }
+
+  /// Calls `body`, which reads a table, and lets an error of damaged pages say which table.
+  func tellingDamage<Result>(_ mapping: EntityMapping, _ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+      throw SQLiteFailure.damage(error, path: path, entity: mapping.entity.name, table: mapping.tableName)
     }
   }
 
@@ -283,7 +318,9 @@ extension SQLiteStore {
   /// Writes changes.
   public func save(_ changes: ChangeSet, over contents: StoreContents) throws {
     try withDatabase { db in
-      try RecordWriter(schema: try schema(db), contents: contents, path: path, db: db).write(changes)
+      try RecordWriter(schema: try schema(db), contents: contents, path: path, db: db, externals: externals).write(
+        changes
+      )
     }
   }
 

@@ -24,6 +24,15 @@ import Testing
     #expect(copied == store)
   }
 
+  @Test func codeOfTheArticleOnSQLiteIsTested() throws {
+    let tested = Self.withoutIndents(try text("Tests/HeartwoodSQLiteTests/Files/SQLiteGuideTests.swift"))
+    let blocks = try codeBlocks(of: "Sources/HeartwoodSQLite/HeartwoodSQLite.docc/CoreDataFiles.md")
+    #expect(blocks.count == 6)
+    for block in blocks {
+      #expect(tested.contains(Self.withoutIndents(block)), "The tests have no such code:\n\(block)")
+    }
+  }
+
   /// The articles, and the tests that run what they show.
   private static let articles = [
     "ContextsAndConcurrency": "Concurrency/ContextsGuideTests",

@@ -35,6 +35,8 @@ extension PersistentStoreCoordinator {
       let converted = try opener.convert(store, to: request, replacing: replacing)
       if store.engine.close(unlessSavedSince: number) {
         try replace(store, by: converted)
+        // Nobody opens it again: it lets go of its file.
+        _ = store.engine.close(unlessSavedSince: nil)
         return converted
       }
       // Somebody saved while the records were written: they are written once more, over what is there now.
@@ -60,7 +62,8 @@ extension PersistentStoreCoordinator {
     guard isOpen(store) else { throw Self.notOpen(store.path) }
     let request = try request(type: type, configuration: store.configurationName, at: url, options: options)
     try checkNotOpen(request.path)
-    _ = try opener.convert(store, to: request, replacing: replacing)
+    let copy = try opener.convert(store, to: request, replacing: replacing)
+    _ = copy.engine.close(unlessSavedSince: nil)
   }
 
   /// Tells where the file of an open store is now, or is to be: its next save writes there, and the file at the old place stays.
@@ -79,10 +82,13 @@ extension PersistentStoreCoordinator {
     }
   }
 
-  /// Removes the file of a store that is not open.
+  /// Removes a store that is not open: its file, with the links to it at `url`, what lies beside it while it is in use (the write-ahead log
+  /// of an SQLite file, say), its support folder, and what a writer that died has left. The support folder stays where another
+  /// store beside it, of the same name but for the extension, has files there too.
   ///
-  /// - Throws: ``PersistenceError/Code/storeAlreadyOpen``, ``PersistenceError/Code/fileNotFound``; and an error where the file is
-  ///   not a store of `type`, so that no other file is ever removed.
+  /// - Throws: ``PersistenceError/Code/storeAlreadyOpen``, ``PersistenceError/Code/fileNotFound``, ``PersistenceError/Code/storeBusy`` where
+  ///   another process has the store open and its type can tell; and an error where the file is not a store of `type`, so that no other
+  ///   file is ever removed.
   public func destroyPersistentStore(
     at url: URL,
     type: StoreType? = nil,
@@ -90,15 +96,17 @@ extension PersistentStoreCoordinator {
   ) throws {
     let request = try request(type: type, at: url, options: options)
     try checkNotOpen(request.path)
-    if try fileSystem.status(atPath: url.path)?.size != 0 { _ = try opener.metadata(request) }
-    try opener.gatherSideFiles(request)
-    try fileSystem.removeFile(atPath: url.path)
-    try fileSystem.synchronizeDirectory(ofPath: url.path)
+    try opener.destroy(request)
   }
 
-  /// Replaces the store at `url`, or makes it, by a copy of the store at `source`, of the same type, in one step.
+  /// Replaces the store at `url`, or makes it, by a copy of the store at `source`, of the same type, in one step: its file, and the files
+  /// of its support folder.
   ///
-  /// Neither may be open. The copy is byte for byte the same.
+  /// Neither may be open. The copy of a file that is all of its store is byte for byte the same; an SQLite file is copied page by page,
+  /// with what is in its log.
+  ///
+  /// - Throws: ``PersistenceError/Code/storeAlreadyOpen``, ``PersistenceError/Code/storeBusy`` where another process has the store at `url`
+  ///   open and its type can tell; and what reading and writing can throw. Then the store at `url` is what it was.
   public func replacePersistentStore(
     at url: URL,
     withPersistentStoreFrom source: URL,
@@ -108,12 +116,6 @@ extension PersistentStoreCoordinator {
     let request = try request(type: type, at: source, options: options)
     try checkNotOpen(request.path)
     try checkNotOpen(url.path)
-    _ = try opener.metadata(request)
-    try opener.gatherSideFiles(request)
-    try opener.gatherSideFiles(try self.request(type: request.type, at: url, options: options))
-    let input = try StoreInput(try fileSystem.openFile(atPath: source.path))
-    _ = try AtomicFile(path: url.path, fileSystem: fileSystem).replace(expecting: .anything) { output in
-      try output.write(contentsOf: input)
-    }
+    try opener.replaceStore(at: url.path, by: request)
   }
 }

@@ -72,11 +72,8 @@ extension StoreMigration {
     to destination: ManagedObjectModel,
     _ older: [ManagedObjectModel]
   ) -> [ManagedObjectModel] {
-    let hashes = [source, destination].map(\.entityVersionHashesByName)
-    let between = older.filter { !hashes.contains($0.entityVersionHashesByName) }
-    let place = { (model: ManagedObjectModel) in
-      older.firstIndex { $0.entityVersionHashesByName == model.entityVersionHashesByName }
-    }
+    let between = older.filter { !$0.isSameVersion(as: source) && !$0.isSameVersion(as: destination) }
+    let place = { (model: ManagedObjectModel) in older.firstIndex { $0.isSameVersion(as: model) } }
     let isBackward = place(source).map { $0 > place(destination) ?? .max } ?? false
     return [source] + (isBackward ? between.reversed() : between) + [destination]
   }
@@ -161,7 +158,9 @@ extension StoreMigration {
     let identity = try opener.fileSystem.status(atPath: path)?.identity
     let result = try MigrationRun(self, progress).run(try readContents(progress))
     try progress.begin(.writing)
-    if let backup = request.options[.migrationBackupPath] { try opener.keepCopy(ofFileAt: path, at: backup) }
+    if let backup = request.options[.migrationBackupPath] {
+      try opener.copyStore(request, to: backup, replacing: false)
+    }
     try progress.check()
     let store = try opener.write(result.contents, to: request, replacing: true, expecting: identity)
     return (store, result.report)

@@ -7,28 +7,120 @@ import HeartwoodStore
 #endif
 
 /// The files beside a store that hold its large binary data: `.NAME_SUPPORT/_EXTERNAL_DATA/<UUID>` for the store `NAME.sqlite`.
-struct ExternalFiles {
+///
+/// A file never changes: a new value is a new file. So a row of whatever transaction leads to the value that it had.
+struct ExternalFiles: Sendable {
   /// What data in the row begin with.
   static let inlineMark: UInt8 = 1
   /// What the name of a file with the data begins with.
   static let fileMark: UInt8 = 2
+  /// Longer data are kept in files: 100 KB, as is told of Core Data.
+  static let greatestInlineLength = 100 << 10
 
+  private static let folderName = "_EXTERNAL_DATA"
+
+  /// `.NAME_SUPPORT`.
+  let supportFolder: String
   private let folder: String
+  private let fileSystem = POSIXFileSystem()
 
-  /// - Parameter path: the file of the store.
+  /// - Parameter path: the file of the store. Where that is a link, the folder is beside what it leads to.
   init(ofStoreAt path: String) {
-    let (directory, name) = PathParts.split(path)
-    let fileExtension = PathParts.fileExtension(path)
-    let stem = fileExtension.isEmpty ? name : String(name.dropLast(fileExtension.utf8.count + 1))
-    folder = PathParts.join(PathParts.join(directory, ".\(stem)_SUPPORT"), "_EXTERNAL_DATA")
+    supportFolder = Self.supportFolder(path)
+    folder = PathParts.join(supportFolder, Self.folderName)
   }
 
+  private static func supportFolder(_ path: String) -> String {
+    let resolved = (try? POSIXFileSystem().resolvingSymbolicLinks(inPath: path)) ?? path
+    let (directory, name) = PathParts.split(resolved)
+    let fileExtension = PathParts.fileExtension(resolved)
+    let stem = fileExtension.isEmpty ? name : String(name.dropLast(fileExtension.utf8.count + 1))
+    return PathParts.join(directory, ".\(stem)_SUPPORT")
+  }
+
+  private func path(_ name: String) -> String { PathParts.join(folder, name) }
+}
+
+// MARK: Reading
+
+extension ExternalFiles {
   /// The data in the file called `name`.
   func contents(_ name: String) throws -> [UInt8] {
     // The name comes from the file of the store, which may be anybody's: it must not lead elsewhere.
     guard UUID(uuidString: name) != nil else { throw ColumnReader.Fault("names a file that is not called by a UUID") }
-    let path = PathParts.join(folder, name)
-    let input = try StoreInput(try POSIXFileSystem().openFile(atPath: path))
+    let path = path(name)
+    guard try fileSystem.status(atPath: path) != nil else {
+      throw ColumnReader.Fault(
+        "leads to the file \(path), which is not there: the folder belongs to the store and has to be copied with it"
+      )
+    }
+    let input = try StoreInput(try fileSystem.openFile(atPath: path))
     return try input.bytes(from: 0, count: input.status.size)
+  }
+
+  /// The names of all files that have the form of such. What lies behind a symbolic link is somebody else's.
+  func names() throws -> [String] {
+    try support.files().map(PathParts.split).filter {
+      $0.directory == Self.folderName && UUID(uuidString: $0.name) != nil
+    }
+    .map(\.name)
+  }
+
+  /// Copies the files called `names`.
+  ///
+  /// - Throws: ``PersistenceError/Code/fileNotFound`` where one is not there.
+  func copy(_ names: Set<String>, to destination: ExternalFiles) throws {
+    let names = names.filter { UUID(uuidString: $0) != nil }.sorted()
+    try support.copy(names.map { PathParts.join(Self.folderName, $0) }, to: destination.support)
+  }
+
+  private var support: SupportFolder { SupportFolder(path: supportFolder, fileSystem: fileSystem) }
+}
+
+// MARK: Writing
+
+extension ExternalFiles {
+  /// Writes data into a new file, which is on the disk when the call returns, but for its name: ``synchronize()`` sees to that.
+  func add(_ bytes: UnsafeRawBufferPointer) throws -> String {
+    for folder in [supportFolder, folder] where try fileSystem.status(atPath: folder) == nil {
+      try fileSystem.createFolder(atPath: folder)
+      try fileSystem.synchronizeDirectory(ofPath: folder)
+    }
+    let name = UUID().uuidString
+    let file = try fileSystem.createTemporaryFile(besidePath: path(name), permissions: nil)
+    do {
+      defer { try? file.close() }
+      try file.write(bytes)
+      try file.synchronize()
+      try fileSystem.moveFile(atPath: file.path, toPath: path(name), exclusively: true)
+    } catch {
+      try? fileSystem.removeFile(atPath: file.path)
+      throw error
+    }
+    return name
+  }
+
+  /// Waits until the names of all files are on the disk.
+  func synchronize() throws { try fileSystem.synchronizeDirectory(ofPath: path(".")) }
+
+  /// Removes files. One that cannot be removed is no harm: it is tried again when the store is opened next.
+  func remove(_ names: some Sequence<String>) {
+    for name in names { try? fileSystem.removeFile(atPath: path(name)) }
+  }
+
+  /// Removes what writers have left that died while they wrote a file.
+  func removeAbandonedFiles() {
+    let files = (try? support.files().map(PathParts.split)) ?? []
+    let names = files.filter { $0.directory == Self.folderName }.compactMap { Self.name(ofTemporaryFile: $0.name) }
+    for name in Set(names) {
+      try? fileSystem.removeAbandonedTemporaryFiles(besidePath: path(name))
+    }
+  }
+
+  /// The name that a file that was being written, `.<UUID>.….heartwood-tmp`, was to have.
+  private static func name(ofTemporaryFile name: String) -> String? {
+    guard name.hasPrefix(".") else { return nil }
+    let stem = String(name.dropFirst().prefix { $0 != "." })
+    return UUID(uuidString: stem) == nil ? nil : stem
   }
 }

@@ -14,10 +14,18 @@ struct SQLiteConnections {
     return try queue(.write) { db in try db.execute(sql: "PRAGMA journal_mode = \(mode.rawValue)") }
   }
 
+  /// A connection beside which nobody has the file open, in the journal mode that the file has.
+  func onlyWriter() throws(PersistenceError) -> DatabaseQueue {
+    try queue(.write) { db in try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT") }
+  }
+
   /// A connection that fills a new file, of the form that Core Data gives to one: 4 KB pages, and a list of free ones.
   func creator() throws(PersistenceError) -> DatabaseQueue {
     try queue(.write) { db in try db.execute(sql: "PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL") }
   }
+
+  /// A connection that writes, in the journal mode that the file has.
+  func plainWriter() throws(PersistenceError) -> DatabaseQueue { try queue(.write) }
 
   func reader() throws(PersistenceError) -> DatabaseQueue { try queue(.read) }
 

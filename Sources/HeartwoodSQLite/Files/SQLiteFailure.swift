@@ -15,19 +15,35 @@ enum SQLiteFailure {
     return PersistenceError(code, message, context: context, underlyingError: failure)
   }
 
+  /// The error of a table of which pages are damaged.
+  static func damage(_ error: DatabaseError, path: String, entity: String, table: String) -> PersistenceError {
+    PersistenceError(
+      .fileCorrupt,
+      "The database is damaged where the table \(table) is, or an index of it (\(error.message ?? "\(error.resultCode)")). \(remedy)",
+      context: .init(path: path, storeType: .sqlite, entity: entity),
+      underlyingError: error
+    )
+  }
+
   /// The error of a step that ended with `code`.
   static func step(_ code: CInt, of statement: SQLiteStatement) -> DatabaseError {
     let message = sqlite3_errmsg(sqlite3_db_handle(statement)).map { String(cString: $0) }
     return DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
   }
 
+  private static let remedy = "Go back to a backup, or save what `sqlite3 FILE .recover` finds."
+
   private static func meaning(_ error: DatabaseError) -> (PersistenceError.Code, String) {
     let detail = error.message.map { " (\($0))" } ?? ""
     switch error.resultCode {
     case .SQLITE_NOTADB: return (.fileMalformed, "The file is no SQLite database, or it is encrypted.")
-    case .SQLITE_CORRUPT: return (.fileCorrupt, "The database is damaged\(detail). Go back to a backup.")
+    case .SQLITE_CORRUPT: return (.fileCorrupt, "The database is damaged\(detail). \(remedy)")
     case .SQLITE_BUSY, .SQLITE_LOCKED:
-      return (.storeBusy, "Another process or connection holds the file. Nothing was changed. Try again later.")
+      return (
+        .storeBusy,
+        "Another process or connection holds the file, for longer than the store was told to wait. Nothing was changed. Try again later, or "
+          + "set a longer sqliteBusyTimeout."
+      )
     case .SQLITE_FULL: return (.fileWriteFailed, "The disk is full. Nothing was changed. Make room and try again.")
     case .SQLITE_READONLY:
       return (
@@ -37,7 +53,8 @@ enum SQLiteFailure {
     case .SQLITE_CANTOPEN:
       return (
         .fileReadFailed,
-        "The file, or one beside it that SQLite needs, cannot be opened\(detail). Look at the permissions."
+        "The file, or one beside it that SQLite needs, cannot be opened\(detail). Look at the permissions "
+          + "of the file and its folder; where the folder cannot be written, open the store for reading only."
       )
     case .SQLITE_PERM, .SQLITE_AUTH: return (.fileReadFailed, "The file must not be used\(detail).")
     case .SQLITE_IOERR: return (ioCode(error), "The system could not read or write the file\(detail).")

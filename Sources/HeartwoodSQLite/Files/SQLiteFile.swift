@@ -1,4 +1,5 @@
 package import GRDB
+import GRDBSQLite
 package import HeartwoodStore
 
 /// An open database: a connection that writes, and one that reads, which in write-ahead mode does not wait for it.
@@ -34,7 +35,19 @@ package final class SQLiteFile: Sendable {
     let connections = SQLiteConnections(location: location, options: options)
     if isReadOnly { return SQLiteFile(path: location.path, reader: try connections.readerOfAnyFolder(), writer: nil) }
     let writer = try connections.writer()
+    try checkWritable(writer, location.path)
     return SQLiteFile(path: location.path, reader: try connections.reader(), writer: writer)
+  }
+
+  /// SQLite opens a file for reading where its permissions do not allow more, and says so when it is written.
+  private static func checkWritable(_ writer: DatabaseQueue, _ path: String) throws(PersistenceError) {
+    let isReadOnly = writer.inDatabase { db in sqlite3_db_readonly(db.sqliteConnection, "main") == 1 }
+    guard isReadOnly else { return }
+    throw PersistenceError(
+      .storeReadOnly,
+      "The file's permissions do not let it be written. Change them, or open the store for reading only.",
+      context: .init(path: path, storeType: .sqlite)
+    )
   }
 
   /// Reads in one transaction, so that everything is of one time.
@@ -80,6 +93,43 @@ package final class SQLiteFile: Sendable {
       return try (writer ?? reader).writeWithoutTransaction(body)
     } catch {
       throw SQLiteFailure.error(error, path: path)
+    }
+  }
+
+  /// Calls `body` while nobody can save into the file.
+  package static func holdingOffWriters(ofFileAt path: String, _ body: () throws -> Void) throws(PersistenceError) {
+    let location = try SQLiteLocation(path, fileSystem: POSIXFileSystem())
+    let writer = try SQLiteConnections(location: location, options: StoreOptions()).plainWriter()
+    do {
+      try writer.inDatabase { db in
+        try db.inTransaction(.immediate) {
+          try body()
+          return .rollback
+        }
+      }
+      try writer.close()
+    } catch {
+      throw SQLiteFailure.error(error, path: path)
+    }
+  }
+
+  /// Brings what lies beside the file into it. Where there is nothing to bring, the file keeps each of its bytes.
+  ///
+  /// - Throws: ``PersistenceError/Code/storeBusy`` where anybody has the file open.
+  package static func gatherSideFiles(ofFileAt path: String) throws(PersistenceError) {
+    let connections = SQLiteConnections(
+      location: try SQLiteLocation(path, fileSystem: POSIXFileSystem()),
+      options: StoreOptions()
+    )
+    // Who is alone keeps what readers share in memory and so leaves an old file with that behind, which the next one removes.
+    for open in [connections.onlyWriter, connections.plainWriter] {
+      let writer = try open()
+      do {
+        _ = try writer.inDatabase { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") }
+        try writer.close()
+      } catch {
+        throw SQLiteFailure.error(error, path: path)
+      }
     }
   }
 
@@ -155,6 +205,30 @@ extension SQLiteFile {
     fileSystem: any FileSystem = POSIXFileSystem(),
     _ body: (Database) throws -> Void
   ) throws(PersistenceError) {
+    try make(atPath: path, options, fileSystem) { writer in
+      try writer.writeWithoutTransaction { db in try transaction(db, body) }
+    }
+  }
+
+  /// Writes what is in the database now as a new one at `path`, where nothing may be, while others may save: page by page, as it is at one
+  /// moment. `body` looks at the copy before it has its name.
+  package func copy<Value>(toPath path: String, _ body: (Database) throws -> Value) throws(PersistenceError) -> Value {
+    try Self.make(atPath: path, StoreOptions(), POSIXFileSystem()) { writer in
+      try writer.writeWithoutTransaction { copy in try self.copy(to: copy, body) }
+    }
+  }
+
+  private func copy<Value>(to copy: Database, _ body: (Database) throws -> Value) throws -> Value {
+    try read { db in try db.backup(to: copy) }
+    return try body(copy)
+  }
+
+  private static func make<Value>(
+    atPath path: String,
+    _ options: StoreOptions,
+    _ fileSystem: any FileSystem,
+    _ fill: (DatabaseQueue) throws -> Value
+  ) throws(PersistenceError) -> Value {
     guard try fileSystem.status(atPath: path) == nil else {
       let context = PersistenceError.Context(path: path, storeType: .sqlite)
       throw PersistenceError(.fileExists, "There is a file already. Nothing was changed.", context: context)
@@ -162,27 +236,46 @@ extension SQLiteFile {
     try fileSystem.removeAbandonedTemporaryFiles(besidePath: path)
     let temporary = try fileSystem.createTemporaryFile(besidePath: path, permissions: nil)
     do {
-      try fill(temporary.path, options, fileSystem, body)
-      try fileSystem.moveFile(atPath: temporary.path, toPath: path, exclusively: true)
+      let value = try fillFile(atPath: temporary.path, options, fileSystem, fill)
+      try place(temporary.path, at: path, fileSystem)
+      try temporary.close()
+      try fileSystem.synchronizeDirectory(ofPath: path)
+      return value
     } catch {
       try? temporary.close()
-      try? fileSystem.removeFile(atPath: temporary.path)
+      for path in [temporary.path] + SQLiteLocation.sideFiles(ofFileAt: temporary.path) {
+        try? fileSystem.removeFile(atPath: path)
+      }
       throw SQLiteFailure.error(error, path: path)
     }
-    try temporary.close()
-    try fileSystem.synchronizeDirectory(ofPath: path)
   }
 
-  private static func fill(
-    _ path: String,
+  /// Gives a file its name, by which no log is that was another file's: SQLite would take it for this one's.
+  private static func place(_ temporary: String, at path: String, _ fileSystem: any FileSystem) throws {
+    // Whoever else makes the file waits, so that no log is in use.
+    let lock = try fileSystem.lockFile(atPath: PathParts.split(path).directory)
+    defer { lock?.release() }
+    if try fileSystem.status(atPath: path) == nil {
+      for sideFile in SQLiteLocation.sideFiles(ofFileAt: path) { try fileSystem.removeFile(atPath: sideFile) }
+    }
+    try fileSystem.moveFile(atPath: temporary, toPath: path, exclusively: true)
+  }
+
+  private static func fillFile<Value>(
+    atPath path: String,
     _ options: StoreOptions,
     _ fileSystem: any FileSystem,
-    _ body: (Database) throws -> Void
-  ) throws {
+    _ fill: (DatabaseQueue) throws -> Value
+  ) throws -> Value {
     let location = try SQLiteLocation(path, fileSystem: fileSystem)
     let writer = try SQLiteConnections(location: location, options: options).creator()
-    let result = Result { try writer.writeWithoutTransaction { db in try transaction(db, body) } }
-    try writer.close()
-    try result.get()
+    do {
+      let value = try fill(writer)
+      try writer.close()
+      return value
+    } catch {
+      try? writer.close()
+      throw error
+    }
   }
 }

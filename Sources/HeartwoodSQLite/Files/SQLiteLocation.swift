@@ -17,6 +17,7 @@ struct SQLiteLocation {
   private static let readVersionOffset = 19
   private static let logVersion: UInt8 = 2
   private static let logSuffix = "-wal"
+  private static let sharedSuffix = "-shm"
   private static let journalSuffix = "-journal"
 
   /// Absolute, without symbolic links: the files beside it are beside the file itself.
@@ -58,6 +59,11 @@ struct SQLiteLocation {
 
   /// Whether SQLite was built to take names for URIs.
   static let readsURIs = sqlite3_compileoption_used("USE_URI") != 0 || sqlite3_compileoption_used("USE_URI=1") != 0
+
+  /// The paths of the files that SQLite may put beside the one at `path`.
+  static func sideFiles(ofFileAt path: String) -> [String] {
+    [logSuffix, sharedSuffix, journalSuffix].map { path + $0 }
+  }
 
   /// Whether a file lies beside this one, with something in it.
   private func hasFile(_ suffix: String) throws(PersistenceError) -> Bool {

@@ -59,3 +59,10 @@ public struct SQLiteStatementObserver: Sendable {
     self.observe = observe
   }
 }
+
+extension StoreOptionKey<Bool> {
+  /// Whether the file is rebuilt when the store is opened for writing, which takes free pages out of it and brings together what belongs
+  /// together: Core Data's `NSSQLiteManualVacuumOption`. Off by default. It takes as long as writing the whole file, and as much room
+  /// on the disk. ``SQLiteStore/vacuum(at:options:)`` does the same at any other time.
+  public static let sqliteManualVacuum = StoreOptionKey("sqliteManualVacuum")
+}

@@ -4,9 +4,8 @@ import HeartwoodModel
 import HeartwoodStore
 
 /// Reads records of one entity: one pass over its rows, or over ranges of them, with a cursor beside it for each to-many relationship.
-struct RecordReader {
-  private let mapping: EntityMapping
-  private let schema: SQLiteSchema
+struct RecordReader: Sendable {
+  let mapping: EntityMapping
   private let path: String
   /// The columns of the statement behind the key and the version, in order.
   private var columns: [String] = []
@@ -14,11 +13,13 @@ struct RecordReader {
   private var toOnes: [(ordinal: Int, reader: ReferenceReader)] = []
   private var toManies: [(ordinal: Int, query: RelatedKeys.Query)] = []
 
+  /// The statement that reads rows, of a range of keys.
+  private var query = ""
+
   private static let leadingColumns: CInt = 2
 
   init(_ mapping: EntityMapping, schema: SQLiteSchema, path: String) throws {
     self.mapping = mapping
-    self.schema = schema
     self.path = path
     let externalFiles = ExternalFiles(ofStoreAt: path)
     for (ordinal, property) in mapping.entity.properties.enumerated() {
@@ -45,6 +46,10 @@ struct RecordReader {
       default: break
       }
     }
+    let names = ["Z_PK", "Z_OPT"] + columns.map(SQLiteName.quoted)
+    query =
+      "SELECT \(names.joined(separator: ", ")) FROM \(SQLiteName.quoted(mapping.tableName))"
+      + " WHERE Z_PK BETWEEN ? AND ? AND Z_ENT = \(mapping.number) ORDER BY Z_PK"
   }
 
   private mutating func add(_ column: String) -> CInt {
@@ -54,13 +59,6 @@ struct RecordReader {
 }
 
 extension RecordReader {
-  private var query: String {
-    let names = ["Z_PK", "Z_OPT"] + columns.map(SQLiteName.quoted)
-    return
-      "SELECT \(names.joined(separator: ", ")) FROM \(SQLiteName.quoted(mapping.tableName))"
-      + " WHERE Z_PK BETWEEN ? AND ? AND Z_ENT = \(mapping.number) ORDER BY Z_PK"
-  }
-
   /// All records of the entity itself, in the order of their keys.
   func table(_ db: Database) throws -> NodeTable {
     try table(db, [KeyRun(range: .min ... .max, keys: nil)])

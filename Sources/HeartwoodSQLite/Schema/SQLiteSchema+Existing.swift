@@ -56,7 +56,7 @@ enum EntityNumbers {
     for entity in entities {
       let formerName = entity.renamingIdentifier.flatMap { names.contains($0) ? nil : $0 }
       guard let number = numbers[entity.name] ?? formerName.flatMap({ numbers[$0] }) else {
-        let message = "The table \(SQLiteName.primaryKeyTable) has no entity \(entity.name)."
+        let message = "The table \(SQLiteName.primaryKeyTable) has no entity \(entity.name). \(SchemaResolution.remedy)"
         throw malformed(message, path, entity: entity.name)
       }
       assigned[entity.name] = number

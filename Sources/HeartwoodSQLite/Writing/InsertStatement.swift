@@ -23,13 +23,15 @@ struct InsertStatement {
   private let mapping: EntityMapping
   private let schema: SQLiteSchema
   private let path: String
+  private let externals: ExternalChanges
   private var sources: [Source] = []
   private var columns: [String] = []
 
-  init(_ mapping: EntityMapping, schema: SQLiteSchema, path: String) {
+  init(_ mapping: EntityMapping, schema: SQLiteSchema, path: String, externals: ExternalChanges) {
     self.mapping = mapping
     self.schema = schema
     self.path = path
+    self.externals = externals
     for (ordinal, property) in mapping.properties.enumerated() {
       switch property {
       case .attribute(let place):
@@ -148,7 +150,7 @@ extension InsertStatement {
     case .float: sqlite3_bind_double(statement, index, try value.number(Double(view.unsafeFloat(row))))
     case .decimal: try bindDecimal(view.unsafeDecimal(row), index, value, statement)
     case .uuid: withUnsafeBytes(of: view.unsafeUUID(row).uuid) { Self.bindCopy($0, index, statement) }
-    case .bytes: bindBytes(view.unsafeBytes(row), index, storage, statement)
+    case .bytes: try bindBytes(view.unsafeBytes(row), index, storage, statement)
     case .absent, .toOne, .toMany: sqlite3_bind_null(statement, index)
     }
   }
@@ -171,7 +173,7 @@ extension InsertStatement {
     _ index: CInt,
     _ storage: AttributeStorage,
     _ statement: SQLiteStatement
-  ) {
+  ) throws {
     switch storage {
     // What has no byte may have no address, which would mean that it has no value.
     case .text where bytes.isEmpty, .uri where bytes.isEmpty: sqlite3_bind_text(statement, index, "", 0, Self.transient)
@@ -179,8 +181,7 @@ extension InsertStatement {
       let text = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
       sqlite3_bind_text64(statement, index, text, UInt64(bytes.count), nil, UInt8(SQLITE_UTF8))
     case .externalBlob:
-      let marked = [ExternalFiles.inlineMark] + Array(bytes)
-      marked.withUnsafeBytes { Self.bindCopy($0, index, statement) }
+      try externals.cell(for: bytes).withUnsafeBytes { Self.bindCopy($0, index, statement) }
     default:
       if bytes.isEmpty {
         sqlite3_bind_zeroblob(statement, index, 0)

@@ -3,6 +3,12 @@ import GRDBSQLite
 import HeartwoodModel
 import HeartwoodStore
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Writes the changes of one save into the tables of a file, within a transaction.
 ///
 /// The column of a to-one relationship says who belongs to whom, so its inverse to-many relationship writes the order only. What a
@@ -13,6 +19,8 @@ struct RecordWriter {
   let contents: StoreContents
   let path: String
   let db: Database
+  /// What happens to the files with large data.
+  let externals: ExternalChanges
 
   func write(_ changes: ChangeSet) throws {
     for deletion in changes.deleted { try delete(deletion.objectID) }
@@ -23,6 +31,7 @@ struct RecordWriter {
     // Relationships come last: their other ends are there then.
     for insertion in changes.byColumn.insertions { try link(insertion, changes.byColumn.scopes) }
     for update in updates { try link(update) }
+    try externals.synchronize()
   }
 
   private func mapping(_ entity: EntityDescription) throws(PersistenceError) -> EntityMapping {
@@ -44,7 +53,7 @@ struct RecordWriter {
 extension RecordWriter {
   private func insert(_ insertion: InsertedRows, _ scopes: [ObjectIDScope]) throws {
     let mapping = try mapping(insertion.entity)
-    let statement = InsertStatement(mapping, schema: schema, path: path)
+    let statement = InsertStatement(mapping, schema: schema, path: path, externals: externals)
     try statement.run(insertion.groups, db)
     guard let greatest = try greatestKey(insertion.groups) else { return }
     try execute("UPDATE Z_PRIMARYKEY SET Z_MAX = max(Z_MAX, ?) WHERE Z_ENT = ?", [greatest, mapping.rootNumber])
@@ -118,6 +127,7 @@ extension RecordWriter {
     var columns = ["Z_OPT = ?"]
     var values: [(any DatabaseValueConvertible)?] = [Int64(clamping: update.baseVersion &+ 1)]
     for (ordinal, value) in update.values {
+      try noteExternalFile(mapping.properties[ordinal], key, mapping)
       for (column, value) in try columnValues(value, ordinal, mapping) {
         columns.append("\(SQLiteName.quoted(column)) = ?")
         values.append(value)
@@ -142,6 +152,9 @@ extension RecordWriter {
   ) throws -> [(String, (any DatabaseValueConvertible)?)] {
     switch mapping.properties[ordinal] {
     case .attribute(let place):
+      if StoredValue.isExternal(place.storage), case .binary(let data) = value {
+        return [(place.column, Data(try data.withUnsafeBytes { try externals.cell(for: $0) }))]
+      }
       let property = mapping.entity.properties[ordinal].name
       return [(place.column, try StoredValue(mapping.entity.name, property, path).value(value, place.storage))]
     case .toOne(let place):
@@ -170,9 +183,18 @@ extension RecordWriter {
     }
   }
 
+  /// Notes the file that the value of a property is in before the row changes.
+  private func noteExternalFile(_ property: PropertyMapping?, _ key: Int64, _ mapping: EntityMapping) throws {
+    guard case .attribute(let place) = property, StoredValue.isExternal(place.storage),
+      let name = try ExternalNames.name(in: place.column, ofRow: key, of: mapping.tableName, db)
+    else { return }
+    externals.replace(name)
+  }
+
   private func delete(_ id: ManagedObjectID) throws {
     let mapping = try mapping(id.entity)
     let key = try key(id.reference)
+    for property in mapping.properties { try noteExternalFile(property, key, mapping) }
     try execute("DELETE FROM \(SQLiteName.quoted(mapping.tableName)) WHERE Z_PK = ?", [key])
     for property in mapping.properties {
       guard case .join(let place) = property else { continue }

@@ -20,12 +20,11 @@ extension IncrementalStoreEngine {
     let store = try storeClass.init(setup)
     let written: Written
     if let path = setup.path {
-      let target = replacing ? try fileSystem.resolvingSymbolicLinks(inPath: path) : path
-      written = try writeFile(at: target, of: storeClass, contents, setup, fileSystem, replacing: replacing) {
-        guard replacing, try fileSystem.status(atPath: target).map({ $0.size > 0 }) ?? false else { return }
-        try storeClass.gatherSideFiles(ofStoreAt: target)
-        guard let expected else { return }
-        _ = try AtomicFile(path: target, fileSystem: fileSystem).check(.unchanged(expected), at: target)
+      let placement = StorePlacement(storeClass, fileSystem: fileSystem)
+      written = try placement.write(at: path, replacing: replacing, expecting: expected) { temporaryPath in
+        let store = try storeClass.init(setup.moved(to: temporaryPath))
+        defer { store.disconnect() }
+        return try write(contents, to: store, setup)
       }
       _ = try store.connect()
     } else {
@@ -41,60 +40,11 @@ extension IncrementalStoreEngine {
     )
   }
 
-  /// Writes a store's file beside its place, and moves it there.
-  ///
-  /// - Parameter prepare: called before that; where it throws, what stands there stays.
-  private static func writeFile(
-    at path: String,
-    of storeClass: any IncrementalStore.Type,
-    _ contents: StoreContents,
-    _ setup: StoreSetup,
-    _ fileSystem: any FileSystem,
-    replacing: Bool,
-    prepare: () throws -> Void
-  ) throws -> Written {
-    try checkFree(path, fileSystem, replacing: replacing)
-    let (directory, name) = PathParts.split(path)
-    let temporary = PathParts.join(directory, TemporaryName.make(for: name))
-    let written: Written
-    do {
-      written = try writeTemporary(at: temporary, of: storeClass, contents, setup)
-      try prepare()
-      try fileSystem.moveFile(atPath: temporary, toPath: path, exclusively: !replacing)
-    } catch {
-      // What is left of it is nobody's.
-      try? fileSystem.removeFile(atPath: temporary)
-      throw error
-    }
-    try fileSystem.synchronizeDirectory(ofPath: path)
-    return written
-  }
-
-  private static func writeTemporary(
-    at path: String,
-    of storeClass: any IncrementalStore.Type,
-    _ contents: StoreContents,
-    _ setup: StoreSetup
-  ) throws -> Written {
-    let store = try storeClass.init(setup.moved(to: path))
-    defer { store.disconnect() }
-    return try write(contents, to: store, setup)
-  }
-
   /// What a new store has.
   private struct Written {
     let contents: StoreContents
     /// Whether the records got other references.
     let isRenamed: Bool
-  }
-
-  private static func checkFree(_ path: String, _ fileSystem: any FileSystem, replacing: Bool) throws {
-    guard !replacing, try fileSystem.status(atPath: path) != nil else { return }
-    throw PersistenceError(
-      .fileExists,
-      "There is a file already. Choose another place, or say that it is to be replaced.",
-      context: .init(path: path)
-    )
   }
 
   /// Makes `store` and saves all records in it, under references that it can give.

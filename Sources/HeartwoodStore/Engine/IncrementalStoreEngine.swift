@@ -6,7 +6,8 @@ package final class IncrementalStoreEngine: StoreEngine {
   struct State {
     /// The records that have been read so far. All are of one moment.
     var contents: StoreContents
-    /// The entities, by ordinal, of which all records have been read.
+    /// The entities, by ordinal, of which all records have been read. Of abstract ones, and of those that the store does not keep, there
+    /// are none.
     var whole: Set<Int> = []
     /// The store's mark when the records were read.
     var mark: UInt64
@@ -42,7 +43,8 @@ package final class IncrementalStoreEngine: StoreEngine {
     self.fileSystem = fileSystem
     self.file = try setup.path.flatMap { try fileSystem.status(atPath: $0)?.identity }
     self.uniqueness = Mutex(UniquenessCheck(setup.model))
-    let whole = isWhole ? Set(setup.entities.map(\.ordinal)) : []
+    let unread = isWhole ? [] : Set(setup.entities.lazy.filter { !$0.isAbstract }.map(\.ordinal))
+    let whole = Set(setup.model.entities.map(\.ordinal)).subtracting(unread)
     self.state = Mutex(State(contents: contents, whole: whole, mark: try store.changeMark()))
   }
 
@@ -70,7 +72,8 @@ extension IncrementalStoreEngine {
     } else {
       if setup.isReadOnly { throw setup.absent() }
       metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
-      try store.create(metadata)
+      metadata = try make(store, metadata)
+      try ModelCompatibility.check(metadata, setup: setup)
     }
     let contents = StoreContents(model: setup.model, entities: setup.entities, metadata: metadata)
     return try IncrementalStoreEngine(
@@ -80,6 +83,19 @@ extension IncrementalStoreEngine {
       contents: contents,
       isWhole: false
     )
+  }
+}
+
+extension IncrementalStoreEngine {
+  /// Makes a store, unless another process has been faster: then that one's is opened.
+  private static func make(_ store: any IncrementalStore, _ metadata: StoreMetadata) throws -> StoreMetadata {
+    do {
+      try store.create(metadata)
+      return metadata
+    } catch let error as PersistenceError where error.code == .fileExists {
+      guard let found = try store.connect() else { throw error }
+      return found
+    }
   }
 }
 
@@ -221,8 +237,7 @@ extension IncrementalStoreEngine {
 extension IncrementalStoreEngine {
   package func close(unlessSavedSince number: UInt64?) -> Bool {
     usage.withLock { isClosed in
-      if isClosed { return true }
-      isClosed = number.map { $0 == saves.current } ?? true
+      if !isClosed { isClosed = number.map { $0 == saves.current } ?? true }
       // Who names a save may open the store again.
       if number == nil { store.disconnect() }
       return isClosed

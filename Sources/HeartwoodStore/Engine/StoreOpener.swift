@@ -70,25 +70,39 @@ package struct StoreOpener: Sendable {
   /// - Parameter replacing: whether a file that stands there is replaced.
   package func convert(_ store: PersistentStore, to request: Request, replacing: Bool) throws -> PersistentStore {
     try successor(of: store, request) { storeClass, setup in
-      let contents = try store.engine.contents()
-      return switch storeClass {
-      case .atomic(let storeClass):
-        try AtomicStoreEngine.create(
-          storeClass,
-          contents: contents,
-          setup: setup,
-          fileSystem: fileSystem,
-          replacing: replacing
-        )
-      case .incremental(let storeClass):
-        try IncrementalStoreEngine.create(
-          storeClass,
-          contents: contents,
-          setup: setup,
-          fileSystem: fileSystem,
-          replacing: replacing
-        )
-      }
+      try create(storeClass, try store.engine.contents(), setup, replacing: replacing)
+    }
+  }
+
+  /// Writes a store of `contents`.
+  ///
+  /// - Parameter expected: the file that must still stand at the place; nil means any.
+  func create(
+    _ storeClass: Kind,
+    _ contents: StoreContents,
+    _ setup: StoreSetup,
+    replacing: Bool,
+    expecting expected: FileIdentity? = nil
+  ) throws -> any StoreEngine {
+    switch storeClass {
+    case .atomic(let storeClass):
+      try AtomicStoreEngine.create(
+        storeClass,
+        contents: contents,
+        setup: setup,
+        fileSystem: fileSystem,
+        replacing: replacing,
+        expecting: expected
+      )
+    case .incremental(let storeClass):
+      try IncrementalStoreEngine.create(
+        storeClass,
+        contents: contents,
+        setup: setup,
+        fileSystem: fileSystem,
+        replacing: replacing,
+        expecting: expected
+      )
     }
   }
 
@@ -205,14 +219,6 @@ extension StoreOpener {
     let engine = try opener.engine(storeClass, setup)
     try engine.replaceMetadata(metadata)
     _ = engine.close(unlessSavedSince: nil)
-  }
-
-  /// Brings what lies beside the file of a store that is not open into it, so that the file alone is the store.
-  package func gatherSideFiles(_ request: Request) throws {
-    guard let path = request.path, let size = try fileSystem.status(atPath: path)?.size, size > 0,
-      case .incremental(let storeClass) = try Kind(try registry.storeClass(for: request.type))
-    else { return }
-    try storeClass.gatherSideFiles(ofStoreAt: path)
   }
 
   /// Writes metadata over those of a file, and tells whether that was possible. What is refused is left to the other way.

@@ -35,11 +35,57 @@ public protocol FileSystem: Sendable {
 
   /// Waits until nobody else holds the file's lock, and takes it until the lock is released. Nil where there is no file.
   func lockFile(atPath path: String) throws(PersistenceError) -> (any FileLock)?
+
+  /// What is in the folder at `path`, in no order, without following symbolic links; nothing where there is no folder.
+  func entries(ofFolderAtPath path: String) throws(PersistenceError) -> [FolderEntry]
+
+  /// Makes a folder, which may be there already, in one that is.
+  func createFolder(atPath path: String) throws(PersistenceError)
+
+  /// Removes a folder, unless something is in it; it is no error if there is none.
+  func removeFolder(atPath path: String) throws(PersistenceError)
 }
 
 extension FileSystem {
   /// Nil: files are replaced, and never written over.
   public func openFileForPatching(atPath path: String) throws(PersistenceError) -> (any PatchableFile)? { nil }
+
+  /// Nothing: such files are in no folders.
+  public func entries(ofFolderAtPath path: String) throws(PersistenceError) -> [FolderEntry] { [] }
+
+  /// Refuses: such files are in no folders.
+  public func createFolder(atPath path: String) throws(PersistenceError) {
+    throw PersistenceError(
+      .capabilityMissing,
+      "No folder can be made among these files. Choose another file system.",
+      context: .init(path: path)
+    )
+  }
+
+  /// Does nothing: there are no folders.
+  public func removeFolder(atPath path: String) throws(PersistenceError) {}
+}
+
+/// What a folder has under one name.
+public struct FolderEntry: Sendable, Hashable {
+  /// What it is.
+  public enum Kind: Sendable, Hashable {
+    case file
+    case folder
+    /// A symbolic link, wherever it leads, a device or a pipe.
+    case other
+  }
+
+  /// The name in the folder.
+  public var name: String
+  /// What it is.
+  public var kind: Kind
+
+  /// Makes an entry of what a file system tells.
+  public init(name: String, kind: Kind) {
+    self.name = name
+    self.kind = kind
+  }
 }
 
 /// A file that is open for reading. It stays the same file when another takes its name.

@@ -128,9 +128,7 @@ public struct POSIXFileSystem: FileSystem {
     guard let stream = opendir(directory) else { return }
     defer { closedir(stream) }
     while let entry = readdir(stream) {
-      let entryName = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
-      }
+      let entryName = Self.name(entry)
       if TemporaryName.belongs(entryName, to: name) { removeIfAbandoned(PathParts.join(directory, entryName)) }
     }
   }
@@ -159,6 +157,13 @@ public struct POSIXFileSystem: FileSystem {
       unlink(source)
     } else {
       try rename(source, to: destination)
+    }
+  }
+
+  /// The name of what `readdir` has found.
+  static func name(_ entry: UnsafeMutablePointer<dirent>) -> String {
+    withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+      pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
     }
   }
 

@@ -85,36 +85,8 @@ extension StoreOpener {
   ) throws -> PersistentStore {
     let storeClass = try registry.storeClass(for: request.type)
     let setup = try setup(request)
-    let engine: any StoreEngine
-    switch try Kind(storeClass) {
-    case .atomic(let storeClass):
-      engine = try AtomicStoreEngine.create(
-        storeClass,
-        contents: contents,
-        setup: setup,
-        fileSystem: fileSystem,
-        replacing: replacing,
-        expecting: expected
-      )
-    case .incremental(let storeClass):
-      engine = try IncrementalStoreEngine.create(
-        storeClass,
-        contents: contents,
-        setup: setup,
-        fileSystem: fileSystem,
-        replacing: replacing,
-        expecting: expected
-      )
-    }
+    let engine = try create(try Kind(storeClass), contents, setup, replacing: replacing, expecting: expected)
     return PersistentStore(engine: engine, setup: setup, typeDescription: storeClass.typeDescription)
-  }
-
-  /// Keeps a copy of a store's file, whose side files have been brought into it.
-  package func keepCopy(ofFileAt path: String, at place: String) throws {
-    let input = try StoreInput(try fileSystem.openFile(atPath: path))
-    _ = try AtomicFile(path: place, fileSystem: fileSystem).replace(expecting: .nothing) { output in
-      try output.write(contentsOf: input)
-    }
   }
 }
 

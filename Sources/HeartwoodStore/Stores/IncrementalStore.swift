@@ -78,11 +78,25 @@ public protocol IncrementalStore: StoreClass {
   /// Keeps metadata.
   func saveMetadata(_ metadata: StoreMetadata) throws
 
-  /// Brings what lies beside the store's file at `path` into it, so that the file alone is the store and can be copied, moved or
-  /// replaced. The store is not open in this process.
+  /// Brings what lies beside the store's file at `path` into it, so that the file can be removed or replaced. The store is not open in this
+  /// process.
   ///
   /// - Throws: an error where somebody else has it open.
   static func gatherSideFiles(ofStoreAt path: String) throws
+
+  /// The paths of files that may lie beside the store's file at `path` while it is in use: they go with it.
+  static func sideFiles(ofStoreAt path: String) -> [String]
+
+  /// The path of the folder that holds more of the store whose file is at `path`, whether or not it is there; nil where stores of this
+  /// type have none.
+  ///
+  /// A file in it never changes, and has a name that no other file gets. So the framework can bring the files of a copy, or of a
+  /// successor, in beside those that are there; it removes those that only the old store had.
+  static func supportFolder(ofStoreAt path: String) -> String?
+
+  /// Writes the store at `source` as it is at one moment, byte by byte as far as that can be, as a new store at `path`: the file, and the
+  /// support folder. It is on the disk when the call returns. Others may use the store meanwhile.
+  static func copyStore(at source: String, to path: String) throws
 }
 
 extension IncrementalStore {
@@ -97,4 +111,24 @@ extension IncrementalStore {
 
   /// Does nothing: the file alone is the store.
   public static func gatherSideFiles(ofStoreAt path: String) throws {}
+
+  /// None: the file alone is the store.
+  public static func sideFiles(ofStoreAt path: String) -> [String] { [] }
+
+  /// Nil: the file alone is the store.
+  public static func supportFolder(ofStoreAt path: String) -> String? { nil }
+
+  /// Copies the support folder's files and then the file, which is right where nobody saves meanwhile.
+  public static func copyStore(at source: String, to path: String) throws {
+    let fileSystem = POSIXFileSystem()
+    let input = try StoreInput(try fileSystem.openFile(atPath: source))
+    if let folder = supportFolder(ofStoreAt: source), let copy = supportFolder(ofStoreAt: path) {
+      let folder = SupportFolder(path: folder, fileSystem: fileSystem)
+      try folder.copy(try folder.files(), to: SupportFolder(path: copy, fileSystem: fileSystem))
+    }
+    let replacement = try AtomicFile(path: path, fileSystem: fileSystem).replace(expecting: .nothing) { output in
+      try output.write(contentsOf: input)
+    }
+    if let failure = replacement.flushFailure { throw failure }
+  }
 }

@@ -91,6 +91,9 @@ extension StoreRegistry {
     return documentTypes.first { $0.contentTypes.contains { $0.lowercased() == name } }?.storeType
   }
 
+  /// How much of a file is read to tell its type.
+  static let prefixLength = 512
+
   /// The type of the file at `path`, told by its name, or else by how it begins, which is read.
   ///
   /// - Throws: ``PersistenceError/Code/storeTypeUndetermined``.
@@ -101,7 +104,7 @@ extension StoreRegistry {
     let named = types(forFileName: path)
     if named.count == 1 { return named[0] }
     if let status = try fileSystem.status(atPath: path), status.isRegularFile {
-      let prefix = try StoreInput(try fileSystem.openFile(atPath: path)).bytes(from: 0, count: 512)
+      let prefix = try StoreInput(try fileSystem.openFile(atPath: path)).bytes(from: 0, count: Self.prefixLength)
       let candidates = classes.withLock { $0 }.filter { named.isEmpty || named.contains($0.description.type) }
       if let match = candidates.first(where: { $0.storeClass.recognizes(prefix: prefix) }) {
         return match.description.type

@@ -139,6 +139,24 @@ extension FaultInjectingFileSystem {
     guard let lock = try base.lockFile(atPath: path) else { return nil }
     return FaultInjectingLock(owner: self, handle: plan.withLock { $0.note(lock) })
   }
+
+  /// What is in a folder, unless the plan says that asking for its status fails.
+  public func entries(ofFolderAtPath path: String) throws(PersistenceError) -> [FolderEntry] {
+    try admit(.status(path: path))
+    return try base.entries(ofFolderAtPath: path)
+  }
+
+  /// Makes a folder, unless the plan says that making a file there fails.
+  public func createFolder(atPath path: String) throws(PersistenceError) {
+    try admit(.createTemporaryFile(besidePath: path))
+    try base.createFolder(atPath: path)
+  }
+
+  /// Removes an empty folder, unless the plan says that removing it fails.
+  public func removeFolder(atPath path: String) throws(PersistenceError) {
+    try admit(.remove(path: path))
+    try base.removeFolder(atPath: path)
+  }
 }
 
 // MARK: What open files do with it

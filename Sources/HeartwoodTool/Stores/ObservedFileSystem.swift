@@ -53,6 +53,18 @@ struct ObservedFileSystem: FileSystem {
   func lockFile(atPath path: String) throws(PersistenceError) -> (any FileLock)? {
     try base.lockFile(atPath: path)
   }
+
+  func entries(ofFolderAtPath path: String) throws(PersistenceError) -> [FolderEntry] {
+    try base.entries(ofFolderAtPath: path)
+  }
+
+  func createFolder(atPath path: String) throws(PersistenceError) {
+    try base.createFolder(atPath: path)
+  }
+
+  func removeFolder(atPath path: String) throws(PersistenceError) {
+    try base.removeFolder(atPath: path)
+  }
 }
 
 private struct ObservedFile: WritableFile {

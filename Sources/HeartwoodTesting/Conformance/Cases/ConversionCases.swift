@@ -80,7 +80,11 @@ extension StoreConformance {
     let before = try bench.bytes()
     try bench.convert(open, to: "copy")
     try expectSame(try bench.open("copy").contents(), as: expected, "the copy")
-    try expect(try bench.bytes() == before, "expected the file that was copied to stay as it was")
+    // A store that is closed may bring into its file what was beside it.
+    if storeClass is any AtomicStore.Type {
+      try expect(try bench.bytes() == before, "expected the file that was copied to stay as it was")
+    }
+    try expectSame(try bench.open().contents(), as: expected, "what was copied")
   }
 
   private func doesNotReplace(_ disk: ConformanceDisk) throws {

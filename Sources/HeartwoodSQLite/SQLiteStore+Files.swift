@@ -1,0 +1,138 @@
+import GRDB
+public import HeartwoodModel
+public import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+// MARK: Life of files
+
+extension SQLiteStore {
+  /// The model of the store at `url`: the one that Heartwood has put into the file, or else the one that Core Data has last opened it with. Nil
+  /// where the file has none.
+  public static func model(ofStoreAt url: URL) throws -> ManagedObjectModel? {
+    try model(atPath: url.path, options: StoreOptions())
+  }
+
+  static func model(atPath path: String, options: StoreOptions) throws -> ManagedObjectModel? {
+    try SQLiteFile.inspect(atPath: path, options: options) { db in
+      try SQLiteMetadata.read(from: db, path: path).embeddedModel ?? SQLiteModelCache.model(in: db, path: path)
+    }
+  }
+
+  /// Rebuilds the file of a store, open or not: free pages leave it, and what belongs together lies together. It takes as long as writing
+  /// the whole file, and as much room on the disk; others may read meanwhile.
+  ///
+  /// - Throws: ``PersistenceError/Code/storeBusy`` where somebody writes for longer than ``StoreOptionKey/sqliteBusyTimeout`` says.
+  public static func vacuum(at url: URL, options: StoreOptions = StoreOptions()) throws {
+    let file = try SQLiteFile.open(atPath: url.path, options: options)
+    try file.vacuum()
+    try file.close()
+  }
+
+  /// Writes the store at `url`, as it is at one moment, as another file: open or not, and while others save to it. What they have saved
+  /// before is in the copy, and what they save later is not. The copy has the same identifier, and its large data in a support folder
+  /// of its own.
+  ///
+  /// - Parameter replacing: whether a store that stands at `destination` is replaced. It stays as it is where the copy fails.
+  /// - Throws: ``PersistenceError/Code/fileExists``, ``PersistenceError/Code/storeBusy`` where a store that is to be replaced is open in some
+  ///   process, and what reading and writing can throw.
+  public static func backUp(storeAt url: URL, to destination: URL, replacing: Bool = false) throws {
+    _ = try SQLiteFile.inspect(atPath: url.path) { db in try SQLiteMetadata.read(from: db, path: url.path) }
+    try StorePlacement(Self.self, fileSystem: POSIXFileSystem()).write(at: destination.path, replacing: replacing) {
+      try copyStore(at: url.path, to: $0)
+    }
+  }
+
+  /// Brings the write-ahead log into the file, and what a process that died has left to undo. Where somebody else has the file open in
+  /// write-ahead mode, that shows.
+  public static func gatherSideFiles(ofStoreAt path: String) throws {
+    let fileSystem = POSIXFileSystem()
+    let resolved = try fileSystem.resolvingSymbolicLinks(inPath: path)
+    let isAlone = try sideFiles(ofStoreAt: resolved).allSatisfy { try fileSystem.status(atPath: $0) == nil }
+    if isAlone { return }
+    try SQLiteFile.gatherSideFiles(ofFileAt: resolved)
+  }
+
+  /// The write-ahead log with what is shared of it, and the journal of a transaction.
+  public static func sideFiles(ofStoreAt path: String) -> [String] { SQLiteLocation.sideFiles(ofFileAt: path) }
+
+  /// `.NAME_SUPPORT`, as Core Data calls it.
+  public static func supportFolder(ofStoreAt path: String) -> String? { ExternalFiles(ofStoreAt: path).supportFolder }
+
+  /// Copies a store page by page, with what its log has, and the files that its rows lead to. Others may save meanwhile, unless they
+  /// replace such files faster than these can be copied: then they wait.
+  public static func copyStore(at source: String, to path: String) throws {
+    for _ in 1..<greatestAttempts {
+      if try copyOnce(source, to: path) { return }
+      try POSIXFileSystem().removeFile(atPath: path)
+    }
+    try SQLiteFile.holdingOffWriters(ofFileAt: source) { _ = try copyOnce(source, to: path) }
+  }
+
+  /// False where a file was removed by a save after the copy of the database had been made.
+  private static func copyOnce(_ source: String, to path: String) throws -> Bool {
+    let file = try SQLiteFile.open(atPath: source, isReadOnly: true)
+    defer { try? file.close() }
+    let mark = try file.dataVersion()
+    let names = try file.copy(toPath: path) { db in try ExternalNames.all(in: db) }
+    let (from, to) = (ExternalFiles(ofStoreAt: source), ExternalFiles(ofStoreAt: path))
+    do {
+      try from.copy(names, to: to)
+      return true
+    } catch let error as PersistenceError where error.code == .fileNotFound {
+      if try file.dataVersion() != mark { return false }
+      throw error
+    }
+  }
+}
+
+// MARK: An open file
+
+extension SQLiteStore {
+  /// Rebuilds the file where the options say so, and removes files with large data that no row leads to: what a process has left that died
+  /// before it saved, or after.
+  func tidy(_ file: SQLiteFile) throws {
+    if setup.options[.sqliteManualVacuum] ?? false { try file.vacuum() }
+    let files = ExternalFiles(ofStoreAt: path)
+    files.removeAbandonedFiles()
+    guard let names = try? files.names(), !names.isEmpty, !isSupportFolderShared(files) else { return }
+    // Who writes to the file at this moment may have made files for rows to come. What is left over can wait.
+    try? file.write { db in
+      guard try schema(db).writeRefusals.isEmpty else { return }
+      files.remove(Set(try files.names()).subtracting(try ExternalNames.all(in: db)))
+    }
+  }
+
+  private func isSupportFolderShared(_ files: ExternalFiles) -> Bool {
+    let fileSystem = POSIXFileSystem()
+    let folder = SupportFolder(path: files.supportFolder, fileSystem: fileSystem)
+    let resolved = (try? fileSystem.resolvingSymbolicLinks(inPath: path)) ?? path
+    return StorePlacement(Self.self, fileSystem: fileSystem).isShared(folder, resolved)
+  }
+
+  /// Removes files that rows led to before a save, unless others lead there too. A failure leaves them to the next who opens the store.
+  func removeReplacedFiles(_ names: Set<String>) {
+    guard !names.isEmpty, let kept = try? withDatabase({ db in try ExternalNames.all(in: db) }) else { return }
+    ExternalFiles(ofStoreAt: path).remove(names.subtracting(kept))
+  }
+}
+
+extension SQLiteFile {
+  /// Rebuilds the file.
+  fileprivate func vacuum() throws {
+    try withoutTransaction { db in
+      try db.execute(sql: "VACUUM")
+      // In write-ahead mode the new file is in the log; where somebody reads, it stays there for a while.
+      _ = try Bool.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+  }
+
+  /// The number of the state of the file as others have left it.
+  fileprivate func dataVersion() throws -> Int64? {
+    try withoutTransaction { db in try Int64.fetchOne(db, sql: "PRAGMA data_version") }
+  }
+}

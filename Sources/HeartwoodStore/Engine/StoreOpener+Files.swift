@@ -1,0 +1,65 @@
+// MARK: Files of stores that are not open
+
+extension StoreOpener {
+  /// Removes a store: its file, what lies beside it, and what links to it there.
+  package func destroy(_ request: Request) throws {
+    guard let path = request.path else { return }
+    let target = try fileSystem.resolvingSymbolicLinks(inPath: path)
+    let isLink = try fileSystem.isLink(atPath: path)
+    // No other file is ever removed. One without a byte is a store that nobody has saved yet.
+    if try fileSystem.status(atPath: target)?.size != 0 { _ = try metadata(request) }
+    switch try Kind(try registry.storeClass(for: request.type)) {
+    case .atomic:
+      try fileSystem.removeFile(atPath: target)
+      try fileSystem.removeAbandonedTemporaryFiles(besidePath: target)
+      try fileSystem.synchronizeDirectory(ofPath: target)
+    case .incremental(let storeClass):
+      if try fileSystem.status(atPath: target)?.size != 0 { try storeClass.gatherSideFiles(ofStoreAt: target) }
+      try StorePlacement(storeClass, fileSystem: fileSystem).remove(target)
+    }
+    if isLink {
+      try fileSystem.removeFile(atPath: path)
+      try fileSystem.synchronizeDirectory(ofPath: path)
+    }
+  }
+
+  /// Brings what lies beside the file of a store that is not open into it, so that the file alone is the store.
+  package func gatherSideFiles(_ request: Request) throws {
+    guard let path = request.path, let size = try fileSystem.status(atPath: path)?.size, size > 0,
+      case .incremental(let storeClass) = try Kind(try registry.storeClass(for: request.type))
+    else { return }
+    try storeClass.gatherSideFiles(ofStoreAt: path)
+  }
+
+  /// Replaces the store at `path`, or makes it, by a copy of the store of `request`, in one step.
+  package func replaceStore(at path: String, by request: Request) throws {
+    _ = try metadata(request)
+    try copyStore(request, to: path, replacing: true)
+  }
+
+  /// Makes the store at `path` a copy of the store of `request`, byte by byte as far as that can be, in one step.
+  package func copyStore(_ request: Request, to path: String, replacing: Bool) throws {
+    let source = try file(request)
+    switch try Kind(try registry.storeClass(for: request.type)) {
+    case .atomic:
+      let expected: AtomicFile.Expectation = replacing ? .anything : .nothing
+      let replacement = try AtomicFile(path: path, fileSystem: fileSystem).replace(expecting: expected) { output in
+        try output.write(contentsOf: source)
+      }
+      if let failure = replacement.flushFailure { throw failure }
+    case .incremental(let storeClass):
+      try StorePlacement(storeClass, fileSystem: fileSystem).write(at: path, replacing: replacing) { temporaryPath in
+        try storeClass.copyStore(at: source.path, to: temporaryPath)
+      }
+    }
+  }
+}
+
+extension FileSystem {
+  /// Whether the last component of `path` is a symbolic link.
+  fileprivate func isLink(atPath path: String) throws(PersistenceError) -> Bool {
+    let (directory, name) = PathParts.split(path)
+    return try resolvingSymbolicLinks(inPath: path)
+      != PathParts.join(try resolvingSymbolicLinks(inPath: directory), name)
+  }
+}

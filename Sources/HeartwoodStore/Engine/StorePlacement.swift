@@ -1,0 +1,116 @@
+/// Gives a store that was written beside its place that place in one step, with what belongs to its file.
+package struct StorePlacement {
+  private let storeClass: any IncrementalStore.Type
+  private let fileSystem: any FileSystem
+
+  package init(_ storeClass: any IncrementalStore.Type, fileSystem: any FileSystem) {
+    self.storeClass = storeClass
+    self.fileSystem = fileSystem
+  }
+
+  /// Lets `body` write a whole store at a path beside `path`, and moves that to `path`. On failure the old store stands, and nothing of
+  /// the new one does.
+  ///
+  /// - Parameter expected: the file that must still stand at the place; nil means any.
+  package func write<Result>(
+    at path: String,
+    replacing: Bool,
+    expecting expected: FileIdentity? = nil,
+    _ body: (_ temporaryPath: String) throws -> Result
+  ) throws -> Result {
+    let target = try fileSystem.resolvingSymbolicLinks(inPath: path)
+    try checkFree(target, replacing: replacing)
+    let (directory, name) = PathParts.split(target)
+    let temporary = PathParts.join(directory, TemporaryName.make(for: name))
+    do {
+      let result = try body(temporary)
+      try move(temporary, to: target, replacing: replacing, expecting: expected)
+      return result
+    } catch {
+      // What is left of it is nobody's.
+      try? remove(temporary)
+      throw error
+    }
+  }
+
+  private func checkFree(_ path: String, replacing: Bool) throws(PersistenceError) {
+    guard !replacing, try fileSystem.status(atPath: path) != nil else { return }
+    throw PersistenceError(
+      .fileExists,
+      "There is a file already. Choose another place, or say that it is to be replaced.",
+      context: .init(path: path)
+    )
+  }
+
+  private func move(
+    _ temporary: String,
+    to path: String,
+    replacing: Bool,
+    expecting expected: FileIdentity?
+  ) throws {
+    // Whoever else makes a store here waits.
+    let lock = try fileSystem.lockFile(atPath: PathParts.split(path).directory)
+    defer { lock?.release() }
+    let isThere = try fileSystem.status(atPath: path).map { $0.size > 0 } ?? false
+    if isThere {
+      try storeClass.gatherSideFiles(ofStoreAt: path)
+      if let expected { _ = try AtomicFile(path: path, fileSystem: fileSystem).check(.unchanged(expected), at: path) }
+    }
+    let folder = supportFolder(path)
+    let files = try folder.flatMap { try supportFolder(temporary)?.move(to: $0) }
+    do {
+      if !isThere { try removeSideFiles(path) }
+      try fileSystem.moveFile(atPath: temporary, toPath: path, exclusively: !replacing)
+    } catch {
+      try? folder?.remove(files?.added ?? [])
+      throw error
+    }
+    try fileSystem.synchronizeDirectory(ofPath: path)
+    // The new store stands: what only the old one had may wait for another day.
+    if let folder, !isShared(folder, path) { try? folder.remove(keeping: Set(files?.all ?? [])) }
+  }
+
+  /// Removes the store at `path`, of which nothing may be in use.
+  package func remove(_ path: String) throws {
+    try fileSystem.removeFile(atPath: path)
+    try removeSideFiles(path)
+    try fileSystem.synchronizeDirectory(ofPath: path)
+    if let folder = supportFolder(path), !isShared(folder, path) { try folder.remove() }
+  }
+
+  /// Removes what lies beside a file that is not there: with another file it would be taken for that one's.
+  private func removeSideFiles(_ path: String) throws(PersistenceError) {
+    for sideFile in storeClass.sideFiles(ofStoreAt: path) { try fileSystem.removeFile(atPath: sideFile) }
+  }
+
+  private func supportFolder(_ path: String) -> SupportFolder? {
+    storeClass.supportFolder(ofStoreAt: path).map { SupportFolder(path: $0, fileSystem: fileSystem) }
+  }
+
+  /// Whether another store's files are in the folder too: one beside it may have the same name but for the extension.
+  package func isShared(_ folder: SupportFolder, _ path: String) -> Bool {
+    let (directory, name) = PathParts.split(path)
+    let sideFiles = Set(storeClass.sideFiles(ofStoreAt: path))
+    // Where nobody can tell, nothing is removed.
+    guard let entries = try? fileSystem.entries(ofFolderAtPath: directory) else { return true }
+    return entries.contains { entry in
+      let other = PathParts.join(directory, entry.name)
+      return entry.kind != .folder && entry.name != name && !sideFiles.contains(other) && !leads(other, to: path)
+        && storeClass.supportFolder(ofStoreAt: other) == folder.path && isStore(other)
+    }
+  }
+
+  /// Whether `link` is a symbolic link that leads to `path`.
+  private func leads(_ link: String, to path: String) -> Bool {
+    (try? fileSystem.resolvingSymbolicLinks(inPath: link)) == path
+  }
+
+  private func isStore(_ path: String) -> Bool {
+    let description = storeClass.typeDescription
+    if description.fileExtensions.contains(PathParts.fileExtension(path)) { return true }
+    guard let file = try? StoreInput(try fileSystem.openFile(atPath: path)),
+      let prefix = try? file.bytes(from: 0, count: StoreRegistry.prefixLength)
+    else { return false }
+    return storeClass.recognizes(prefix: prefix)
+  }
+}

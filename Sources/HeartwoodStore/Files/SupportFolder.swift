@@ -1,0 +1,144 @@
+/// A folder beside a store's file, with more of the store in files that never change and have names that no other file gets.
+///
+/// So a copy of a store, or its successor, brings its files in beside those that are there, and what the old store alone had goes when
+/// the new one stands.
+package struct SupportFolder: Sendable {
+  package let path: String
+  private let fileSystem: any FileSystem
+
+  /// How deep folders in it may lie.
+  private static let greatestDepth = 8
+
+  package init(path: String, fileSystem: any FileSystem) {
+    self.path = path
+    self.fileSystem = fileSystem
+  }
+
+  /// The paths of all files in it, relative to it.
+  package func files() throws(PersistenceError) -> [String] {
+    var files: [String] = []
+    try visit("", depth: 0) { name, kind throws(PersistenceError) in
+      if kind == .file { files.append(name) }
+    }
+    return files.sorted()
+  }
+
+  /// Copies `names` of its files into `destination`, and waits until they are on the disk. A file that is there already, and as long, is
+  /// taken for the same.
+  ///
+  /// - Returns: those that were not there.
+  @discardableResult
+  package func copy(_ names: [String], to destination: SupportFolder) throws -> [String] {
+    try destination.add(names) { name, target in
+      let input = try StoreInput(try fileSystem.openFile(atPath: PathParts.join(path, name)))
+      _ = try AtomicFile(path: target, fileSystem: fileSystem).replace(expecting: .nothing) { output in
+        try output.write(contentsOf: input)
+      }
+    } length: { name throws(PersistenceError) in
+      try length(name)
+    }
+  }
+
+  /// Moves all its files to `destination`, and goes.
+  ///
+  /// - Returns: all names, and those that were not there.
+  package func move(to destination: SupportFolder) throws -> (all: [String], added: [String]) {
+    let names = try files()
+    let added = try destination.add(names) { name, target in
+      try fileSystem.moveFile(atPath: PathParts.join(path, name), toPath: target, exclusively: true)
+    } length: { name throws(PersistenceError) in
+      try length(name)
+    }
+    try remove()
+    return (names, added)
+  }
+
+  /// Removes it with everything in it.
+  package func remove() throws(PersistenceError) { try remove(keeping: []) }
+
+  /// Removes what is in it, but for the files called `names`; and itself, where nothing stays.
+  package func remove(keeping names: Set<String>) throws(PersistenceError) {
+    var folders = [path]
+    try visit("", depth: 0) { name, kind throws(PersistenceError) in
+      let path = PathParts.join(self.path, name)
+      if kind == .folder {
+        folders.append(path)
+      } else if !names.contains(name) {
+        try fileSystem.removeFile(atPath: path)
+      }
+    }
+    for folder in folders.reversed() { try fileSystem.removeFolder(atPath: folder) }
+  }
+
+  /// Removes files.
+  package func remove(_ names: [String]) throws(PersistenceError) {
+    for name in names { try fileSystem.removeFile(atPath: PathParts.join(path, name)) }
+  }
+}
+
+extension SupportFolder {
+  /// Calls `body` with everything in it, a folder before what is in that.
+  private func visit(
+    _ folder: String,
+    depth: Int,
+    _ body: (String, FolderEntry.Kind) throws(PersistenceError) -> Void
+  ) throws(PersistenceError) {
+    guard depth < Self.greatestDepth else { return }
+    for entry in try fileSystem.entries(ofFolderAtPath: folder.isEmpty ? path : PathParts.join(path, folder)) {
+      let name = folder.isEmpty ? entry.name : PathParts.join(folder, entry.name)
+      try body(name, entry.kind)
+      if entry.kind == .folder { try visit(name, depth: depth + 1, body) }
+    }
+  }
+
+  private func length(_ name: String) throws(PersistenceError) -> Int? {
+    try fileSystem.status(atPath: PathParts.join(path, name))?.size
+  }
+
+  /// Lets `write` make the files that are not there yet.
+  private func add(
+    _ names: [String],
+    _ write: (_ name: String, _ target: String) throws -> Void,
+    length: (String) throws(PersistenceError) -> Int?
+  ) throws -> [String] {
+    var added: [String] = []
+    do {
+      for name in names {
+        let target = PathParts.join(path, name)
+        if let present = try self.length(name) {
+          guard try length(name) == present else { throw Self.taken(target) }
+          continue
+        }
+        try makeFolders(of: name)
+        try write(name, target)
+        added.append(name)
+      }
+      for folder in Set(added.map { PathParts.split(PathParts.join(path, $0)).directory }) {
+        try fileSystem.synchronizeDirectory(ofPath: PathParts.join(folder, "."))
+      }
+    } catch {
+      try? remove(added)
+      throw error
+    }
+    return added
+  }
+
+  /// Makes the folders that a file is to be in, durably.
+  private func makeFolders(of name: String) throws(PersistenceError) {
+    var folder = path
+    for part in [""] + PathParts.split(name).directory.split(separator: "/").map(String.init) {
+      if !part.isEmpty && part != "." { folder = PathParts.join(folder, part) }
+      if try fileSystem.status(atPath: folder) != nil { continue }
+      try fileSystem.createFolder(atPath: folder)
+      try fileSystem.synchronizeDirectory(ofPath: folder)
+    }
+  }
+
+  private static func taken(_ path: String) -> PersistenceError {
+    PersistenceError(
+      .fileExists,
+      "Another file has the name of one that belongs to the store. Move it away.",
+      context: .init(path: path)
+    )
+  }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import GRDB
+import Heartwood
+import HeartwoodStore
+import HeartwoodTesting
+import Testing
+
+@testable import HeartwoodSQLite
+
+/// Several processes that use one file.
+@Suite(.serialized) struct ProcessTests {
+  private let bench: SQLiteBench
+
+  init() throws {
+    bench = try SQLiteBench()
+  }
+
+  private var path: String { bench.url().path }
+
+  @Test(arguments: [2, 8])
+  func whatAllSaveIsThere(_ count: Int) throws {
+    let itemCount = 12
+    // Whoever comes first makes the file.
+    let workers = try (0..<count).map { try Worker("insert", path, "p\($0)", "\(itemCount)") }
+    for worker in workers { #expect(try worker.finish().count == itemCount) }
+    #expect(try bench.integrity() == "ok")
+    try bench.query { db throws in
+      #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM ZITEM") == count * itemCount)
+      #expect(try Int.fetchOne(db, sql: "SELECT count(DISTINCT ZNAME) FROM ZITEM") == count * itemCount)
+      #expect(
+        try Int.fetchOne(db, sql: "SELECT count(*) FROM ZPART WHERE ZITEM IN (SELECT Z_PK FROM ZITEM)") == count
+          * itemCount * 2
+      )
+      let excess = "SELECT count(*) FROM Z_PRIMARYKEY WHERE Z_NAME = ? AND Z_MAX < (SELECT max(Z_PK) FROM %)"
+      for (entity, table) in [("Item", "ZITEM"), ("Part", "ZPART")] {
+        let query = excess.replacing("%", with: table)
+        #expect(try Int.fetchOne(db, sql: query, arguments: [entity]) == 0, "\(entity)")
+      }
+    }
+    let context = try bench.context()
+    let items = try bench.items(context)
+    #expect(items.count == count * itemCount)
+    #expect(try items.allSatisfy { (try $0.value(forKey: "parts") as? [ManagedObject])?.count == 2 })
+  }
+
+  @Test func theNextFetchSeesWhatAnotherProcessHasSaved() throws {
+    let context = try bench.context()
+    try bench.insert("ours", in: context)
+    try context.save()
+    try Worker("insert", path, "theirs", "2").finish()
+    let items = try bench.items(context)
+    #expect(try items.map { try $0.value(forKey: "name") as? String } == ["ours", "theirs 0", "theirs 1"])
+    try Worker("rename", path, "theirs 0", "renamed").finish()
+    let predicate = try FetchPredicate(format: "name == 'renamed'")
+    let found = try context.fetch(FetchRequest<ManagedObject>(entityName: "Item", where: predicate))
+    #expect(found.map(\.objectID) == [items[1].objectID])
+    #expect(try items[1].value(forKey: "name") as? String == "theirs 0", "objects keep what they have read")
+    context.refresh(items[1], mergeChanges: true)
+    #expect(try items[1].value(forKey: "name") as? String == "renamed")
+    try Worker("delete", path, "renamed").finish()
+    #expect(try bench.items(context).count == 2)
+  }
+
+  @Test func whatTwoProcessesChangeIsAConflict() throws {
+    try bench.makeStore(items: ["shared": nil])
+    let context = try bench.context()
+    let item = try #require(try bench.items(context).first)
+    try item.setValue("ours", forKey: "name")
+    try Worker("rename", path, "shared", "theirs").finish()
+    let conflict = try #require(bench.error { try context.save() })
+    #expect(conflict.code == .saveConflict)
+    #expect(conflict.context.mergeConflicts.count == 1)
+    #expect(try bench.query { try String.fetchAll($0, sql: "SELECT ZNAME FROM ZITEM") } == ["theirs"])
+    context.refresh(item, mergeChanges: true)
+    try context.save()
+    #expect(try bench.query { try String.fetchAll($0, sql: "SELECT ZNAME FROM ZITEM") } == ["ours"])
+  }
+
+  @Test func valuesAreUniqueAmongProcesses() throws {
+    let context = try bench.context()
+    #expect(try bench.items(context).isEmpty)
+    try Worker("insert", path, "item", "1").finish()
+    try bench.insert("item 0", in: context)
+    #expect(bench.code { try context.save() } == .constraintConflict)
+  }
+
+  @Test func aPinnedContextStaysWhereItIs() throws {
+    try bench.makeStore(items: ["first": nil])
+    let context = try bench.context()
+    try context.setQueryGeneration(from: .current)
+    #expect(try bench.items(context).count == 1)
+    try Worker("insert", path, "later", "1").finish()
+    #expect(try bench.items(context).count == 1)
+    try context.setQueryGeneration(from: nil)
+    #expect(try bench.items(context).count == 2)
+  }
+
+  // MARK: Processes that die
+
+  @Test(arguments: 0..<6)
+  func whoDiesLeavesRowsWhoseFilesAreThere(_ seed: Int) throws {
+    let worker = try Worker("rewrite", path, "\(seed)")
+    for _ in 0...(seed * 2) { #expect(worker.nextLine() == "saved") }
+    worker.kill()
+    #expect(try bench.integrity() == "ok")
+    let named = try bench.namedFiles()
+    #expect(try named.isSubset(of: bench.externalNames()))
+    for data in try bench.contents().values { #expect(data.map { Set($0).count <= 1 } ?? true) }
+    #expect(try bench.externalNames() == named, "what no row leads to goes when the store is opened")
+  }
+
+  // MARK: Permissions
+
+  private func setPermissions(_ permissions: Int, _ path: String) throws {
+    try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: path)
+  }
+
+  /// The folder stays one that can be removed.
+  private func unprivileged(file: Int, folder: Int, _ command: String...) throws -> [String] {
+    try setPermissions(file, path)
+    try setPermissions(folder, bench.scratch.url.path)
+    defer { try? setPermissions(0o755, bench.scratch.url.path) }
+    let arguments = command.dropFirst()
+    return try Worker("unprivileged", command[0], path, arguments.first ?? "", arguments.last ?? "").finish()
+  }
+
+  @Test func aFileThatMustNotBeWrittenIsRead() throws {
+    try bench.makeStore(items: ["a": nil, "b": Data(repeating: 1, count: 200_000)])
+    #expect(try unprivileged(file: 0o444, folder: 0o777, "insert", "x", "1") == ["storeReadOnly"])
+    #expect(try unprivileged(file: 0o444, folder: 0o777, "read") == ["2"])
+  }
+
+  @Test func aFolderThatMustNotBeWrittenIsRead() throws {
+    try bench.makeStore(items: ["a": nil, "b": Data(repeating: 1, count: 200_000)])
+    #expect(try unprivileged(file: 0o666, folder: 0o555, "insert", "x", "1") == ["storeReadOnly"])
+    #expect(try unprivileged(file: 0o666, folder: 0o555, "read") == ["2"])
+    #expect(try unprivileged(file: 0o444, folder: 0o555, "read") == ["2"])
+  }
+}

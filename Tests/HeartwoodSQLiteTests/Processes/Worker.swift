@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A process of its own that uses a store.
+final class Worker {
+  private let process = Process()
+  private let output = Pipe()
+  private var unread = Data()
+
+  /// Starts it.
+  init(_ arguments: String...) throws {
+    process.executableURL = try Self.executable()
+    process.arguments = arguments
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    try process.run()
+  }
+
+  deinit {
+    if process.isRunning { kill() }
+  }
+
+  /// The next line that it says, or nil where it has ended.
+  func nextLine() -> String? {
+    while true {
+      if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
+        let line = String(decoding: unread[..<end], as: UTF8.self)
+        unread = Data(unread[unread.index(after: end)...])
+        return line
+      }
+      let more = output.fileHandleForReading.availableData
+      if more.isEmpty { return nil }
+      unread += more
+    }
+  }
+
+  /// Ends it where it stands, as a power cut does for all that it has not handed over to the system.
+  func kill() {
+    #if canImport(Glibc)
+      _ = Glibc.kill(process.processIdentifier, SIGKILL)
+    #elseif canImport(Darwin)
+      _ = Darwin.kill(process.processIdentifier, SIGKILL)
+    #endif
+    process.waitUntilExit()
+  }
+
+  /// Waits until it has ended well, and tells what it has said.
+  @discardableResult
+  func finish() throws -> [String] {
+    var lines: [String] = []
+    while let line = nextLine() { lines.append(line) }
+    process.waitUntilExit()
+    try #require(process.terminationStatus == 0, "\(process.arguments ?? [])")
+    return lines
+  }
+
+  /// It lies where the tests were built.
+  private static func executable() throws -> URL {
+    #if os(macOS)
+      let bundle = try #require(Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") })
+      let products = bundle.bundleURL.deletingLastPathComponent()
+    #else
+      let products = try #require(Bundle.main.executableURL).deletingLastPathComponent()
+    #endif
+    return products.appending(path: "SQLiteWorker")
+  }
+}

@@ -8,6 +8,22 @@ final class FetchPart {
     case table(TableSearch)
     /// The store has found them.
     case found([RowID])
+
+    /// What is found; a table is searched now.
+    func rows(_ progress: FetchProgress? = nil) -> [RowID] {
+      switch self {
+      case .table(let search): progress.map(search.rows) ?? search.rows()
+      case .found(let rows): rows
+      }
+    }
+
+    /// How many units of progress there are.
+    var unitCount: Int {
+      switch self {
+      case .table(let search): search.unitCount
+      case .found: 0
+      }
+    }
   }
 
   let binding: EntityBinding

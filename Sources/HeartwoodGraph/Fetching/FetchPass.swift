@@ -126,13 +126,7 @@ extension FetchPass {
   /// What the request asks for, in its order.
   func matches() throws -> [Match] {
     let candidates = candidates()
-    let rows = try searches(candidates).map { search in
-      switch search {
-      case .table(let search): search.rows()
-      case .found(let rows): rows
-      }
-    }
-    return try matches(rows, candidates)
+    return try matches(try searches(candidates).map { $0.rows() }, candidates)
   }
 
   /// The changed objects that match.

@@ -46,25 +46,12 @@ extension ManagedObjectContext {
     return try await withTaskCancellationHandler {
       var rows: [[RowID]] = []
       for search in searches {
-        switch search {
-        case .table(let search): rows.append(search.rows(progress))
-        case .found(let found): rows.append(found)
-        }
+        rows.append(search.rows(progress))
         if progress.isCancelled { throw CancellationError() }
       }
       return rows
     } onCancel: {
       progress.cancel()
-    }
-  }
-}
-
-extension FetchPart.Search {
-  /// How many units of progress there are.
-  fileprivate var unitCount: Int {
-    switch self {
-    case .table(let search): search.unitCount
-    case .found: 0
     }
   }
 }

@@ -16,7 +16,9 @@ struct ObjectMigration {
 
   func run(_ contents: StoreContents) throws -> (contents: StoreContents, report: MigrationReport) {
     let policies = try step.mappingModel.entityMappings.map(policy)
-    let (source, destination) = try (Self.source(contents), Self.destination(step.destinationModel))
+    let (source, destination) = try (
+      PersistentStoreCoordinator(inMemory: contents, isReadOnly: true), Self.destination(step.destinationModel)
+    )
     let manager = MigrationManager(
       step.mappingModel,
       source: ManagedObjectContext(source),
@@ -70,22 +72,6 @@ struct ObjectMigration {
 // MARK: Stores in memory
 
 extension ObjectMigration {
-  private static func source(_ contents: StoreContents) throws -> PersistentStoreCoordinator {
-    var contents = contents
-    contents.forgetHistory()
-    let coordinator = try PersistentStoreCoordinator(managedObjectModel: contents.model, registry: .inMemory())
-    var options = StoreOptions()
-    options[.isReadOnly] = true
-    try coordinator.add(
-      try coordinator.opener.write(
-        contents,
-        to: .init(type: .inMemory, path: nil, options: options),
-        replacing: false
-      )
-    )
-    return coordinator
-  }
-
   private static func destination(_ model: ManagedObjectModel) throws -> PersistentStoreCoordinator {
     let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: .inMemory())
     try coordinator.addPersistentStore(type: .inMemory, at: nil)

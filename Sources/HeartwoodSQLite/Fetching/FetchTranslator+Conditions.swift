@@ -44,15 +44,7 @@ extension FetchTranslator {
     guard plan.modifier == .direct else { return try quantified(plan, scope) }
     if plan.comparator == .contains, case .property(_, let property) = plan.left, property.isToMany {
       // A collection contains what one of its members is.
-      let any = PlanComparison(
-        left: plan.left,
-        comparator: .equalTo,
-        right: plan.right,
-        modifier: .any,
-        options: plan.options,
-        pattern: nil
-      )
-      return try quantified(any, scope)
+      return try quantified(plan.with(.equalTo, .any), scope)
     }
     return try direct(plan, scope, isExact)
   }
@@ -165,12 +157,10 @@ extension FetchTranslator {
     let length = folding.folded(part).count
     switch plan.comparator {
     case .contains: return "instr(\(value), \(try constant(.string(part), left.kind, folding))) > 0"
-    case .beginsWith where length > 0:
+    case .beginsWith where length > 0, .endsWith where length > 0:
       let bytes = "CAST(\(try constant(.string(part), left.kind, folding)) AS BLOB)"
-      return "substr(CAST(\(value) AS BLOB), 1, \(length)) = \(bytes)"
-    case .endsWith where length > 0:
-      let bytes = "CAST(\(try constant(.string(part), left.kind, folding)) AS BLOB)"
-      return "substr(CAST(\(value) AS BLOB), -\(length)) = \(bytes)"
+      let range = plan.comparator == .beginsWith ? "1, \(length)" : "-\(length)"
+      return "substr(CAST(\(value) AS BLOB), \(range)) = \(bytes)"
     // Of no bytes, substr gives nothing.
     case .beginsWith, .endsWith: return "\(value) IS NOT NULL"
     case .like, .matches:
@@ -189,19 +179,27 @@ extension FetchTranslator {
     guard let collection = plan.left.collection else { throw Untranslatable() }
     var found = try members(collection, scope)
     let outer = members.updateValue(found.row, forKey: collection)
-    let single = PlanComparison(
-      left: plan.left,
-      comparator: plan.comparator,
-      right: plan.right,
-      modifier: .direct,
-      options: plan.options,
-      pattern: plan.pattern
-    )
     let isAll = plan.modifier == .all
-    let text = try condition(.comparison(single), scope, isExact: isAll)
+    let text = try condition(.comparison(plan.with(plan.comparator, .direct)), scope, isExact: isAll)
     members[collection] = outer
     found.conditions.append(isAll ? "NOT \(text)" : text)
     return "\(plan.modifier == .any ? "" : "NOT ")EXISTS (SELECT 1 \(found.text))"
+  }
+}
+
+extension PlanComparison {
+  /// The same of the same expressions, compared otherwise.
+  fileprivate func with(_ comparator: FetchComparison.Comparator, _ modifier: FetchComparison.Modifier)
+    -> PlanComparison
+  {
+    PlanComparison(
+      left: left,
+      comparator: comparator,
+      right: right,
+      modifier: modifier,
+      options: options,
+      pattern: pattern
+    )
   }
 }
 

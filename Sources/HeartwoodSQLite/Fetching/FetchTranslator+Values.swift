@@ -13,18 +13,12 @@ import HeartwoodStore
 extension FetchTranslator {
   /// What an expression is for a row.
   mutating func value(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> TranslatedValue {
-    if let member = members[plan] {
-      return TranslatedValue(text: member.key, kind: .record(root: member.mapping.rootNumber))
-    }
     switch plan {
-    case .subject: return TranslatedValue(text: scope.key, kind: .record(root: scope.mapping.rootNumber))
-    case .variable(let place):
-      guard let row = variables[place] else { throw Untranslatable() }
-      return TranslatedValue(text: row.key, kind: .record(root: row.mapping.rootNumber))
-    case .property(let base, let property): return try column(property, of: row(base, scope))
+    case .property(let base, let property) where members[plan] == nil: return try column(property, of: row(base, scope))
     case .collection(.count, let collection): return try count(collection, scope)
-    case .constant, .aggregate, .collection, .arithmetic, .function, .subquery, .element, .cast, .conditional:
-      throw Untranslatable()
+    default:
+      let row = try row(plan, scope)
+      return TranslatedValue(text: row.key, kind: .record(root: row.mapping.rootNumber))
     }
   }
 

@@ -24,7 +24,7 @@ extension IncrementalStoreEngine {
   }
 
   package func knownTable(of entity: EntityDescription) throws -> (table: NodeTable, isWhole: Bool) {
-    state.withLock { ($0.contents.tables[entity.ordinal], isWhole(entity, $0)) }
+    state.withLock { ($0.contents.tables[entity.ordinal], $0.whole.contains(entity.ordinal)) }
   }
 
   package func table(of entity: EntityDescription, reading references: [ReferenceID]) throws -> NodeTable {
@@ -39,16 +39,11 @@ extension IncrementalStoreEngine {
   }
 
   private func wholeTable(of entity: EntityDescription) -> NodeTable? {
-    state.withLock { isWhole(entity, $0) ? $0.contents.tables[entity.ordinal] : nil }
-  }
-
-  /// Whether all records of the entity are known. Of an entity that the store does not keep there are none.
-  private func isWhole(_ entity: EntityDescription, _ state: State) -> Bool {
-    state.whole.contains(entity.ordinal) || entity.isAbstract || !setup.entities.contains { $0 === entity }
+    state.withLock { $0.whole.contains(entity.ordinal) ? $0.contents.tables[entity.ordinal] : nil }
   }
 
   private func unreadEntities(_ state: State) -> [EntityDescription] {
-    setup.entities.filter { !isWhole($0, state) }
+    setup.entities.filter { !state.whole.contains($0.ordinal) }
   }
 }
 
@@ -207,7 +202,7 @@ extension IncrementalStoreEngine {
     }
     for constraint in UniqueConstraint.all(of: setup.model) where changes.touches(constraint) {
       let unread = state.withLock { state in
-        constraint.entityOrdinals.map { setup.model.entities[$0] }.filter { !isWhole($0, state) }
+        constraint.entityOrdinals.map { setup.model.entities[$0] }.filter { !state.whole.contains($0.ordinal) }
       }
       if !unread.isEmpty { try readAll(unread) }
     }

@@ -9,9 +9,9 @@ public struct RecordFetch: Sendable {
   /// By what the records are sorted. Those that it leaves alike are in the store's order, and so are all without any.
   public let sortDescriptors: [FetchSortDescriptor]
   /// How many of the first are left out.
-  public let offset: Int
+  public package(set) var offset: Int
   /// How many there are at most; nil means any number.
-  public let limit: Int?
+  public package(set) var limit: Int?
   /// The predicate, checked against the entity.
   package let plan: PlanPredicate?
   /// The sort descriptors, checked against the entity.
@@ -39,15 +39,10 @@ public struct RecordFetch: Sendable {
 extension RecordFetch {
   /// The same for other places of what is found.
   package func limited(offset: Int, limit: Int?) -> RecordFetch {
-    RecordFetch(
-      entity: entity,
-      predicate: predicate,
-      sortDescriptors: sortDescriptors,
-      plan: plan,
-      sorts: sorts,
-      offset: offset,
-      limit: limit
-    )
+    var fetch = self
+    fetch.offset = offset
+    fetch.limit = limit
+    return fetch
   }
 }
 

@@ -166,6 +166,15 @@ let package = Package(
       swiftSettings: settings
     ),
     .testTarget(
+      name: "HeartwoodTests",
+      dependencies: [
+        "Heartwood", "HeartwoodFormats", "HeartwoodGraph", "HeartwoodModel", "HeartwoodSQLite", "HeartwoodStore",
+        "HeartwoodTesting",
+      ],
+      resources: [.copy("Resources/Notes.json")],
+      swiftSettings: settings
+    ),
+    .testTarget(
       name: "ReferenceModelTests",
       dependencies: ["Heartwood", "HeartwoodSQLite", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting"],
       swiftSettings: settings

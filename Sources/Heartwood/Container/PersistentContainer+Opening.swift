@@ -1,6 +1,7 @@
 public import HeartwoodGraph
 public import HeartwoodModel
 public import HeartwoodStore
+public import Logging
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -23,6 +24,7 @@ extension PersistentContainer {
   ///   - objectClasses: the classes of the objects of entities that have one.
   ///   - directory: the folder of the files that no description names; nil means ``defaultDirectoryURL(applicationName:)``.
   ///   - registry: the kinds of stores that there are.
+  ///   - logger: where it is told what is done; see ``PersistentStoreCoordinator/logger``.
   /// - Throws: what the initializers and ``loadPersistentStores(progress:)`` throw.
   @concurrent
   public static func open(
@@ -32,7 +34,8 @@ extension PersistentContainer {
     modelIn bundles: [URL]? = nil,
     objectClasses: [ManagedObject.Type] = [],
     directory: URL? = nil,
-    registry: StoreRegistry = .default
+    registry: StoreRegistry = .default,
+    logger: Logger? = nil
   ) async throws(PersistenceError) -> PersistentContainer {
     let stores = stores.isEmpty ? [PersistentStoreDescription()] : stores
     let container: PersistentContainer
@@ -43,7 +46,8 @@ extension PersistentContainer {
         stores: stores,
         objectClasses: objectClasses,
         directory: directory,
-        registry: registry
+        registry: registry,
+        logger: logger
       )
     } else {
       container = try PersistentContainer(
@@ -52,7 +56,8 @@ extension PersistentContainer {
         stores: stores,
         objectClasses: objectClasses,
         directory: directory,
-        registry: registry
+        registry: registry,
+        logger: logger
       )
     }
     try await container.loadPersistentStores()

@@ -1,6 +1,7 @@
 public import HeartwoodGraph
 public import HeartwoodModel
 public import HeartwoodStore
+public import Logging
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -46,6 +47,7 @@ public final class PersistentContainer: Sendable {
   ///     there, it is made when stores are loaded.
   ///   - registry: the kinds of stores that there are.
   ///   - fileSystem: where the files are. Folders are made in the system's only.
+  ///   - logger: where it is told what is done; see ``PersistentStoreCoordinator/logger``.
   /// - Throws: ``PersistenceError/Code/entityUnknown`` and ``PersistenceError/Code/objectClassMismatch``.
   public convenience init(
     name: String,
@@ -54,13 +56,15 @@ public final class PersistentContainer: Sendable {
     objectClasses: [ManagedObject.Type] = [],
     directory: URL? = nil,
     registry: StoreRegistry = .default,
-    fileSystem: any FileSystem = POSIXFileSystem()
+    fileSystem: any FileSystem = POSIXFileSystem(),
+    logger: Logger? = nil
   ) throws(PersistenceError) {
     let coordinator = try PersistentStoreCoordinator(
       managedObjectModel: managedObjectModel,
       registry: registry,
       objectClasses: objectClasses,
-      fileSystem: fileSystem
+      fileSystem: fileSystem,
+      logger: logger
     )
     self.init(name, coordinator, stores, directory, modelURL: nil)
   }
@@ -76,6 +80,7 @@ public final class PersistentContainer: Sendable {
   ///   - directory: the folder of the files that no description names; nil means ``defaultDirectoryURL(applicationName:)``.
   ///   - registry: the kinds of stores that there are.
   ///   - fileSystem: where the files are, but for the model.
+  ///   - logger: where it is told what is done; see ``PersistentStoreCoordinator/logger``.
   /// - Throws: ``PersistenceError/Code/modelMissing``, which lists where was looked; ``PersistenceError/Code/entityUnknown`` and
   ///   ``PersistenceError/Code/objectClassMismatch``.
   public convenience init(
@@ -85,14 +90,16 @@ public final class PersistentContainer: Sendable {
     objectClasses: [ManagedObject.Type] = [],
     directory: URL? = nil,
     registry: StoreRegistry = .default,
-    fileSystem: any FileSystem = POSIXFileSystem()
+    fileSystem: any FileSystem = POSIXFileSystem(),
+    logger: Logger? = nil
   ) throws(PersistenceError) {
     let url = try ModelSearch(name: name, folders: bundles).url()
     let coordinator = try PersistentStoreCoordinator(
       managedObjectModel: try ManagedObjectModel(resourceAt: url),
       registry: registry,
       objectClasses: objectClasses,
-      fileSystem: fileSystem
+      fileSystem: fileSystem,
+      logger: logger
     )
     self.init(name, coordinator, stores, directory, modelURL: url)
   }

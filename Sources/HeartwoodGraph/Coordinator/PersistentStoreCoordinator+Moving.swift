@@ -27,6 +27,7 @@ extension PersistentStoreCoordinator {
     replacing: Bool = false
   ) throws -> PersistentStore {
     guard isOpen(store) else { throw Self.notOpen(store.path) }
+    let log = log(.converted)
     let request = try request(type: type, configuration: store.configurationName, at: url, options: options)
     try checkNotOpen(request.path)
     var replacing = replacing
@@ -35,6 +36,7 @@ extension PersistentStoreCoordinator {
       let converted = try opener.convert(store, to: request, replacing: replacing)
       if store.engine.close(unlessSavedSince: number) {
         try replace(store, by: converted)
+        log?.tell(converted, formerPath: store.path)
         return converted
       }
       // Somebody saved while the records were written: they are written once more, over what is there now.

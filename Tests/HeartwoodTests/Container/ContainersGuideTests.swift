@@ -75,7 +75,7 @@ import Testing
   @Test func writing() async throws {
     let container = try await PersistentContainer.open("Notes", at: .inMemory, objectClasses: [Note.self])
     try await container.write { try $0.insert(Note.self).text = "a" }  // to the stores
-    try await container.write(to: .viewContext) { try $0.insert(Note.self).text = "b" }  // unsaved changes of the view context
+    try await container.write(to: .viewContext) { try $0.insert(Note.self).text = "b" }  // unsaved in the view context
     #expect(try await container.texts() == ["a"])
     try await container.write(to: .viewContextAndStores) { try $0.insert(Note.self).text = "c" }  // all the way up
     try container.writeAndWait { try $0.insert(Note.self).text = "d" }  // here and now

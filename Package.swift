@@ -59,12 +59,15 @@ let package = Package(
     ),
     .target(
       name: "HeartwoodGraph",
-      dependencies: ["HeartwoodStore", "HeartwoodModel"],
+      dependencies: ["HeartwoodStore", "HeartwoodModel", .product(name: "Logging", package: "swift-log")],
       swiftSettings: settings
     ),
     .target(
       name: "Heartwood",
-      dependencies: ["HeartwoodGraph", "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel"],
+      dependencies: [
+        "HeartwoodGraph", "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel",
+        .product(name: "Logging", package: "swift-log"),
+      ],
       swiftSettings: settings
     ),
     .target(
@@ -170,6 +173,15 @@ let package = Package(
       dependencies: [
         "Heartwood", "HeartwoodGraph", "HeartwoodSQLite", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting",
       ],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "HeartwoodTests",
+      dependencies: [
+        "Heartwood", "HeartwoodFormats", "HeartwoodGraph", "HeartwoodModel", "HeartwoodSQLite", "HeartwoodStore",
+        "HeartwoodTesting", .product(name: "Logging", package: "swift-log"),
+      ],
+      resources: [.copy("Resources/Notes.json")],
       swiftSettings: settings
     ),
     .testTarget(

@@ -35,6 +35,7 @@ import Testing
 
   /// The articles, and the tests that run what they show.
   private static let articles = [
+    "Containers": "../HeartwoodTests/Container/ContainersGuideTests",
     "ContextsAndConcurrency": "Concurrency/ContextsGuideTests",
     "DerivedAttributes": "Fetching/FetchingGuideTests",
     "Documents": "Documents/DocumentsGuideTests",

@@ -7,7 +7,11 @@ import Testing
 @Suite struct CompilerTests {
   private static let snippets = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Snippets")
 
-  @Test(arguments: ["Allowed", "ReturnedObject", "CapturedObject", "MovedObject", "SentObject", "ViewContextElsewhere"])
+  @Test(arguments: [
+    "Allowed", "ReturnedObject", "CapturedObject", "MovedObject", "SentObject", "ViewContextElsewhere",
+    "ContainerMisuse",
+    "ContainerObjects",
+  ])
   func compilerSaysWhatTheSnippetSays(_ name: String) throws {
     let snippet = Self.snippets.appending(path: name + ".swift")
     let source = try String(contentsOf: snippet, encoding: .utf8)

@@ -31,6 +31,7 @@ struct BatchPass {
     for attempt in 1...Self.mostAttempts {
       var (set, added) = try changes()
       if set.isEmpty { return }
+      let log = coordinator.log(.savedBatch)
       do {
         try derive(from: &set, in: store, &added)
         _ = try store.engine.save(set, origin: origin)
@@ -40,6 +41,7 @@ struct BatchPass {
         try resolve(error)
         continue
       }
+      log?.tell(store, count: added.count)
       result.count += added.count
       result.changes.append(added.changes)
       result.updatedObjectIDs.formUnion(added.updatedObjectIDs)

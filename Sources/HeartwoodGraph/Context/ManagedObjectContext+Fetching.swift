@@ -38,6 +38,7 @@ extension ManagedObjectContext {
 
   /// How many objects ``fetch(entityName:where:sortedBy:)`` would give. It makes none and reads none.
   public func count(entityName: String) throws -> Int {
+    let log = persistentStoreCoordinator.log(.counted)
     let entity = try entity(named: entityName)
     try prepare()
     var count = inserted.objects.count { $0.entity.isKind(of: entity) }
@@ -49,6 +50,7 @@ extension ManagedObjectContext {
       try object.binding.synchronize()
       if object.binding.liveGroup(of: object.rowID) != nil { count -= 1 }
     }
+    log?.tell(entity: entityName, count: count)
     return count
   }
 
@@ -58,7 +60,20 @@ extension ManagedObjectContext {
   }
 
   /// All objects of `entity`, which are all of the class `objectClass`.
-  private func allObjects<Object: ManagedObject>(of entity: EntityDescription, as _: Object.Type) throws -> [Object] {
+  private func allObjects<Object: ManagedObject>(
+    of entity: EntityDescription,
+    as objectClass: Object.Type
+  ) throws -> [Object] {
+    let log = persistentStoreCoordinator.log(.fetched)
+    let objects = try gatherObjects(of: entity, as: objectClass)
+    log?.tell(entity: entity.name, count: objects.count)
+    return objects
+  }
+
+  private func gatherObjects<Object: ManagedObject>(
+    of entity: EntityDescription,
+    as _: Object.Type
+  ) throws -> [Object] {
     try prepare()
     let new = inserted.objects.filter { $0.entity.isKind(of: entity) }
     let bindings = try bindings(of: entity)

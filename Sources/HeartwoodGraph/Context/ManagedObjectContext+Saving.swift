@@ -80,7 +80,9 @@ extension ManagedObjectContext {
     for save in saves {
       do {
         // Transient values are nothing to a store.
+        let log = save.changes.isEmpty ? nil : persistentStoreCoordinator.log(.saved)
         let commit = save.changes.isEmpty ? nil : try save.source.save(save.changes, origin: saveOrigin)
+        log?.tell(save)
         finish(save, commit)
       } catch let error as PersistenceError where error.isConflict {
         return ConflictingSave(save: save, error: error)

@@ -27,6 +27,7 @@ extension PersistentStoreCoordinator {
     replacing: Bool = false
   ) throws -> PersistentStore {
     guard isOpen(store) else { throw Self.notOpen(store.path) }
+    let log = log(.converted)
     let request = try request(type: type, configuration: store.configurationName, at: url, options: options)
     try checkNotOpen(request.path)
     var replacing = replacing
@@ -37,6 +38,7 @@ extension PersistentStoreCoordinator {
         try replace(store, by: converted)
         // Nobody opens it again: it lets go of its file.
         _ = store.engine.close(unlessSavedSince: nil)
+        log?.tell(converted, formerPath: store.path)
         return converted
       }
       // Somebody saved while the records were written: they are written once more, over what is there now.

@@ -1,5 +1,6 @@
 public import HeartwoodModel
 public import HeartwoodStore
+public import Logging
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -19,6 +20,9 @@ public final class PersistentStoreCoordinator: Sendable {
   public let registry: StoreRegistry
   /// Where the stores' files are.
   public let fileSystem: any FileSystem
+  /// Where it is told what is done: stores that are opened, converted and closed (`info`), migrated (`notice`), saves and fetches (`debug`),
+  /// with names, counts, places and times, and never a value. Nil, which is the default, costs nothing.
+  public let logger: Logger?
   private let stores = Mutex<[PersistentStore]>([])
   /// Counts the changes of ``persistentStores``.
   let storeChanges = ChangeCounter()
@@ -36,6 +40,7 @@ public final class PersistentStoreCoordinator: Sendable {
   /// - Parameters:
   ///   - objectClasses: the classes of the objects of entities that have one; the others' are ``ManagedObject``.
   ///   - fileSystem: where the stores' files are.
+  ///   - logger: where it is told what is done; see ``logger``.
   /// - Throws: ``PersistenceError/Code/entityUnknown`` where a class names an entity that the model lacks,
   ///   ``PersistenceError/Code/objectClassMismatch`` where two classes are for one entity, or the class of an entity is not a
   ///   subclass of that of the entity above.
@@ -43,11 +48,13 @@ public final class PersistentStoreCoordinator: Sendable {
     managedObjectModel: ManagedObjectModel,
     registry: StoreRegistry,
     objectClasses: [ManagedObject.Type] = [],
-    fileSystem: any FileSystem = POSIXFileSystem()
+    fileSystem: any FileSystem = POSIXFileSystem(),
+    logger: Logger? = nil
   ) throws(PersistenceError) {
     self.managedObjectModel = managedObjectModel
     self.registry = registry
     self.fileSystem = fileSystem
+    self.logger = logger
     self.objectClasses = try ObjectClassMap(objectClasses, model: managedObjectModel)
   }
 
@@ -80,11 +87,13 @@ extension PersistentStoreCoordinator {
     at url: URL?,
     options: StoreOptions = StoreOptions()
   ) throws -> PersistentStore {
+    let log = log(.opened)
     try checkNotClosed()
     let request = try request(type: type, configuration: configuration, at: url, options: options)
     try checkNotOpen(request.path)
     let store = try openMigrated(request)
     try add(store)
+    log?.tell(store)
     return store
   }
 
@@ -116,6 +125,7 @@ extension PersistentStoreCoordinator {
   ///
   /// - Throws: ``PersistenceError/Code/storeNotOpen``.
   public func remove(_ store: PersistentStore) throws(PersistenceError) {
+    let log = log(.closed)
     let wasOpen = stores.withLock { stores in
       let index = stores.firstIndex { $0 === store }
       if let index { stores.remove(at: index) }
@@ -124,6 +134,7 @@ extension PersistentStoreCoordinator {
     guard wasOpen else { throw Self.notOpen(store.path) }
     storeChanges.advance()
     _ = store.engine.close(unlessSavedSince: nil)
+    log?.tell(store)
   }
 
   /// Closes all stores for good. Contexts throw ``PersistenceError/Code/coordinatorClosed`` from then on; objects keep the values that

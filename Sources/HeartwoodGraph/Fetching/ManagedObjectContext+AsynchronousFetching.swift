@@ -32,11 +32,14 @@ extension ManagedObjectContext {
     _ progress: FetchProgress,
     isolation: isolated (any Actor)?
   ) async throws -> [FetchPass.Match] {
+    let log = persistentStoreCoordinator.log(.fetched)
     let pass = try FetchPass(request, in: self)
     let candidates = pass.candidates()
     let searches = try pass.searches(candidates)
     let rows = try await Self.rows(searches, progress)
-    return try pass.matches(rows, candidates)
+    let matches = try pass.matches(rows, candidates)
+    log?.tell(entity: request.entityName, count: matches.count)
+    return matches
   }
 
   /// Searches off the isolation of the context.

@@ -18,7 +18,10 @@ extension ManagedObjectContext {
   ///   ``PersistenceError/Code/entityUnknown``; ``PersistenceError/Code/objectClassMismatch`` where the entity's objects are of another
   ///   class than the request says; ``PersistenceError/Code/fileCorrupt`` where a file turns out to be damaged.
   public func fetch<Object>(_ request: FetchRequest<Object>) throws -> [Object] {
-    try objects(try FetchPass(request, in: self).matches(), request)
+    let log = persistentStoreCoordinator.log(.fetched)
+    let objects = try objects(try FetchPass(request, in: self).matches(), request)
+    log?.tell(entity: request.entityName, count: objects.count)
+    return objects
   }
 
   /// The objects that were found, as the request wants them.
@@ -57,12 +60,18 @@ extension ManagedObjectContext {
 
   /// The ids of the objects that ``fetch(_:)-(FetchRequest<Object>)`` would give. No object is made.
   public func fetchObjectIDs<Object>(_ request: FetchRequest<Object>) throws -> [ManagedObjectID] {
-    try FetchPass(request, in: self).matches().map(\.objectID)
+    let log = persistentStoreCoordinator.log(.fetched)
+    let ids = try FetchPass(request, in: self).matches().map(\.objectID)
+    log?.tell(entity: request.entityName, count: ids.count)
+    return ids
   }
 
   /// How many objects ``fetch(_:)-(FetchRequest<Object>)`` would give. No object is made.
   public func count<Object>(for request: FetchRequest<Object>) throws -> Int {
-    try FetchPass(request, in: self).count()
+    let log = persistentStoreCoordinator.log(.counted)
+    let count = try FetchPass(request, in: self).count()
+    log?.tell(entity: request.entityName, count: count)
+    return count
   }
 
   /// How ``fetch(_:)-(FetchRequest<Object>)`` finds what it gives, for people to read. Nothing is fetched.

@@ -13,7 +13,10 @@ extension ManagedObjectContext {
   /// - Throws: `FetchPredicateError` where an expression does not fit the entity, or a column differs within a group, with the place;
   ///   otherwise what ``fetch(_:)-(FetchRequest<Object>)`` throws.
   public func fetchRows<Object>(_ request: FetchRequest<Object>) throws -> FetchRows {
-    try SelectionPass(request, in: self).rows()
+    let log = persistentStoreCoordinator.log(.fetched)
+    let rows = try SelectionPass(request, in: self).rows()
+    log?.tell(entity: request.entityName, count: rows.count)
+    return rows
   }
 
   /// Values of objects of the entity of `objectClass`; see ``fetchRows(_:)``.

@@ -26,7 +26,7 @@ extension PersistentStoreCoordinator {
   ) throws -> StoreMigration? {
     let request = try request(type: type, configuration: configuration, at: url, options: options)
     try checkNotOpen(request.path)
-    return try opener.needsMigration(request) ? StoreMigration(opener, request) : nil
+    return try opener.needsMigration(request) ? StoreMigration(opener, request, logger) : nil
   }
 
   /// Opens a store, after a migration where one is needed and the options allow it.
@@ -34,6 +34,6 @@ extension PersistentStoreCoordinator {
     guard request.options[.shouldMigrateStoreAutomatically] ?? false, try opener.needsMigration(request) else {
       return try opener.open(request)
     }
-    return try StoreMigration(opener, request).runInPlace(MigrationProgress()).store
+    return try StoreMigration(opener, request, logger).runInPlace(MigrationProgress()).store
   }
 }

@@ -1,5 +1,6 @@
 public import HeartwoodModel
 public import HeartwoodStore
+import Logging
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -18,6 +19,7 @@ public struct StoreMigration: Sendable {
   private let opener: StoreOpener
   private let request: StoreOpener.Request
   private let origin: StoreOrigin
+  private let logger: Logger?
   /// The steps of the way, in order; at least one.
   public let steps: [MigrationStep]
 
@@ -31,8 +33,9 @@ public struct StoreMigration: Sendable {
   public var differences: ModelDifferences { ModelDifferences(from: sourceModel, to: destinationModel) }
 
   /// - Throws: ``PersistenceError/Code/migrationModelMissing``, ``PersistenceError/Code/mappingModelMissing``.
-  init(_ opener: StoreOpener, _ request: StoreOpener.Request) throws {
+  init(_ opener: StoreOpener, _ request: StoreOpener.Request, _ logger: Logger?) throws {
     self.opener = opener
+    self.logger = logger
     self.request = request
     origin = try opener.origin(request)
     steps = try Self.steps(from: origin.model, opener, request)
@@ -135,6 +138,7 @@ extension StoreMigration {
     replacing: Bool = false,
     progress: MigrationProgress = MigrationProgress()
   ) throws -> MigrationReport {
+    let log = OperationLog(.migrated, logger)
     let result = try MigrationRun(self, progress).run(try readContents(progress))
     try progress.begin(.writing)
     var target = request
@@ -142,11 +146,13 @@ extension StoreMigration {
     target.type = type ?? request.type
     let store = try opener.write(result.contents, to: target, replacing: replacing)
     _ = store.engine.close(unlessSavedSince: nil)
+    log?.tell(self, result.report)
     return result.report
   }
 
   /// Migrates the store where it is, and leaves it open.
   func runInPlace(_ progress: MigrationProgress) throws -> (store: PersistentStore, report: MigrationReport) {
+    let log = OperationLog(.migrated, logger)
     guard let path = request.path, !(request.options[.isReadOnly] ?? false) else {
       throw PersistenceError(
         .storeReadOnly,
@@ -163,6 +169,7 @@ extension StoreMigration {
     }
     try progress.check()
     let store = try opener.write(result.contents, to: request, replacing: true, expecting: identity)
+    log?.tell(self, result.report)
     return (store, result.report)
   }
 

@@ -1,3 +1,4 @@
+import Heartwood
 import HeartwoodGraph
 import HeartwoodModel
 
@@ -46,4 +47,28 @@ func aContextOfOnesOwn(_ parent: BackgroundContext) async throws {
   let note = try context.insert(Note.self)
   try await context.saveToPersistentStore()
   context.delete(note)
+}
+
+@MainActor
+func aContainerIsForEveryone(_ container: PersistentContainer) async throws {
+  let id = try await container.write { context in try context.insert(Note.self).objectID }
+  print(container.viewContext.registeredObject(for: id) as Any)
+  let box = try await container.write(to: .viewContext) { _ in Box() }
+  box.count += try container.writeAndWait { context in try context.count(entityName: "Note") }
+  await errorsOfTasksAreTyped(container)
+}
+
+func errorsOfTasksAreTyped(_ container: PersistentContainer) async {
+  do throws(Refusal) {
+    try await container.performBackgroundTask { (_) throws(Refusal) in throw Refusal() }
+  } catch {
+    let refusal: Refusal = error
+    print(refusal)
+  }
+  do {
+    try await container.loadPersistentStores()
+  } catch {
+    let code: PersistenceError.Code = error.code
+    print(code)
+  }
 }

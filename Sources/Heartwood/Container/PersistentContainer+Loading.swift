@@ -1,0 +1,170 @@
+public import HeartwoodGraph
+public import HeartwoodStore
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension PersistentContainer {
+  /// Opens the stores that the descriptions tell, away from the caller's isolation: all of them, or none.
+  ///
+  /// A store of an older version of the model is migrated first, where its description allows it. Where a store cannot be opened, those
+  /// before it are closed again, and loading can be tried once more.
+  ///
+  /// - Parameter progress: tells how far a migration has come, and stops it.
+  /// - Throws: ``PersistenceError/Code/storeAlreadyOpen`` where the container has loaded its stores already, or another container of the
+  ///   process has one of the files open; ``PersistenceError/Code/coordinatorClosed``; and why a store cannot be opened or migrated, with
+  ///   the store's path.
+  @concurrent
+  public func loadPersistentStores(
+    progress: MigrationProgress = MigrationProgress()
+  ) async throws(PersistenceError) {
+    try loadPersistentStoresAndWait(progress: progress)
+  }
+
+  /// Opens the stores as ``loadPersistentStores(progress:)`` does, on the thread of the caller, which waits: for programs that have nothing
+  /// else to do.
+  public func loadPersistentStoresAndWait(
+    progress: MigrationProgress = MigrationProgress()
+  ) throws(PersistenceError) {
+    var loaded: [Int] = []
+    let indices = try beginLoading()
+    for index in indices {
+      do {
+        try load(index, progress)
+        loaded.append(index)
+      } catch {
+        loaded.forEach(unload)
+        endLoading(indices)
+        throw error
+      }
+    }
+  }
+
+  /// Opens the stores that the descriptions tell, away from the caller's isolation, and tells for each what became of it: one that cannot
+  /// be opened does not keep the others from being.
+  ///
+  /// Called again, it tries those that could not be opened.
+  ///
+  /// - Throws: ``PersistenceError/Code/storeAlreadyOpen`` where all stores are open already, ``PersistenceError/Code/coordinatorClosed``.
+  /// - Returns: a result for each description that had no store yet, in their order.
+  @concurrent
+  public func loadEachPersistentStore(
+    progress: MigrationProgress = MigrationProgress()
+  ) async throws(PersistenceError) -> [PersistentStoreLoading] {
+    let indices = try beginLoading()
+    let results = indices.map { index in
+      PersistentStoreLoading(
+        description: persistentStoreDescriptions[index],
+        result: Result { () throws(PersistenceError) in try load(index, progress) }
+      )
+    }
+    endLoading(indices)
+    return results
+  }
+
+  /// The migrations that the stores need before they can be opened; empty where they need none. Nothing is changed.
+  ///
+  ///     for migration in try container.migrations() { try migration.run() }
+  ///     try await container.loadPersistentStores()
+  ///
+  /// Loading does it by itself; this is for those who ask or tell somebody before.
+  ///
+  /// - Throws: ``PersistenceError/Code/migrationModelMissing`` and ``PersistenceError/Code/mappingModelMissing``, where a store cannot be
+  ///   migrated, and what reading one can throw.
+  public func migrations() throws(PersistenceError) -> [StoreMigration] {
+    var migrations: [StoreMigration] = []
+    for (index, description) in persistentStoreDescriptions.enumerated() where isUnloaded(index) {
+      if let migration = try opening(of: description).migration() { migrations.append(migration) }
+    }
+    return migrations
+  }
+}
+
+// MARK: One store
+
+extension PersistentContainer {
+  /// The store of a description where it is found, or is to be.
+  func opening(of description: PersistentStoreDescription) throws(PersistenceError) -> StoreOpening {
+    opening(of: description, at: try place.url(of: description))
+  }
+
+  func opening(of description: PersistentStoreDescription, at url: URL?) -> StoreOpening {
+    StoreOpening(coordinator: persistentStoreCoordinator, description: description, url: url, modelURL: modelURL)
+  }
+
+  @discardableResult
+  private func load(_ index: Int, _ progress: MigrationProgress) throws(PersistenceError) -> PersistentStore {
+    let opening = try opening(of: persistentStoreDescriptions[index])
+    if opening.description.url == nil, let url = opening.url { try makeFolder(of: url, opening.description) }
+    let store: PersistentStore
+    if let url = opening.url {
+      store = try OpenContainers.shared.opening(url, of: persistentStoreCoordinator, name: name) {
+        () throws(PersistenceError) in try opening.open(progress)
+      }
+    } else {
+      store = try opening.open(progress)
+    }
+    slots.withLock { $0[index] = .loaded(store) }
+    return store
+  }
+
+  /// Makes the container's folder, where the file is to be in it.
+  private func makeFolder(of url: URL, _ description: PersistentStoreDescription) throws(PersistenceError) {
+    let folder = url.deletingLastPathComponent()
+    guard persistentStoreCoordinator.fileSystem is POSIXFileSystem, !description.isReadOnly,
+      !FileManager.default.fileExists(atPath: folder.path)
+    else { return }
+    do {
+      try DefaultDirectory.make(folder)
+    } catch {
+      throw .of(error, .fileWriteFailed, "The folder of the store cannot be made.", path: folder.path)
+    }
+  }
+
+  private func unload(_ index: Int) {
+    let slot = slots.withLock { slots in
+      let slot = slots[index]
+      slots[index] = .unloaded
+      return slot
+    }
+    // Whoever has removed it already has done what is wanted.
+    if case .loaded(let store) = slot { try? persistentStoreCoordinator.remove(store) }
+  }
+}
+
+// MARK: What is loaded
+
+extension PersistentContainer {
+  private func isUnloaded(_ index: Int) -> Bool { slots.withLock { $0[index].isUnloaded } }
+
+  /// The descriptions that have no store, which the caller loads now.
+  private func beginLoading() throws(PersistenceError) -> [Int] {
+    guard !persistentStoreCoordinator.isClosed else {
+      throw PersistenceError(.coordinatorClosed, "The container \(name) was closed. Make another one.")
+    }
+    return try slots.withLock { slots throws(PersistenceError) in
+      let indices = slots.indices.filter { slots[$0].isUnloaded }
+      guard !indices.isEmpty || slots.isEmpty else {
+        throw PersistenceError(
+          .storeAlreadyOpen,
+          "The container \(name) has loaded its stores already, or is about to. Load them once."
+        )
+      }
+      for index in indices { slots[index] = .loading }
+      return indices
+    }
+  }
+
+  /// Lets those be loaded again that were not.
+  private func endLoading(_ indices: [Int]) {
+    slots.withLock { slots in
+      for index in indices {
+        if case .loading = slots[index] { slots[index] = .unloaded }
+      }
+    }
+  }
+}

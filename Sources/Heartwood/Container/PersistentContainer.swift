@@ -1,0 +1,169 @@
+public import HeartwoodGraph
+public import HeartwoodModel
+public import HeartwoodStore
+public import Logging
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A model, its stores and its contexts, put together.
+///
+///     let container = try PersistentContainer(name: "ToDo")
+///     try await container.loadPersistentStores()
+///     try await container.write { context in
+///       try context.insert(ToDo.self).memo = "Bread"
+///     }
+///
+/// It is Sendable: every part of an application may have it. What is open stays open as long as somebody holds the container or one of its
+/// contexts, or until ``close()``. No two containers of a process have the same file open.
+public final class PersistentContainer: Sendable {
+  /// What the container is called, and its file where nothing else is said.
+  public let name: String
+  /// What is opened, in this order.
+  public let persistentStoreDescriptions: [PersistentStoreDescription]
+  /// The folder of the files that no description names.
+  public let directory: URL
+  /// What the contexts read from and save to.
+  public let persistentStoreCoordinator: PersistentStoreCoordinator
+  /// Where the model was found, which tells older versions of it.
+  let modelURL: URL?
+  let place: StorePlace
+  let slots: Mutex<[StoreSlot]>
+
+  /// Made when it is first asked for: a program without views has none.
+  @MainActor private var existingView: ViewContext?
+
+  /// Makes a container of a model. It opens nothing: ``loadPersistentStores(progress:)`` does.
+  ///
+  /// - Parameters:
+  ///   - name: what the container is called, and its file where no description says otherwise.
+  ///   - stores: what is opened; by default a binary store in the container's folder.
+  ///   - objectClasses: the classes of the objects of entities that have one.
+  ///   - directory: the folder of the files that no description names; nil means ``defaultDirectoryURL(applicationName:)``. Where it is not
+  ///     there, it is made when stores are loaded.
+  ///   - registry: the kinds of stores that there are.
+  ///   - fileSystem: where the files are. Folders are made in the system's only.
+  ///   - logger: where it is told what is done; see ``PersistentStoreCoordinator/logger``.
+  /// - Throws: ``PersistenceError/Code/entityUnknown`` and ``PersistenceError/Code/objectClassMismatch``.
+  public convenience init(
+    name: String,
+    managedObjectModel: ManagedObjectModel,
+    stores: [PersistentStoreDescription] = [PersistentStoreDescription()],
+    objectClasses: [ManagedObject.Type] = [],
+    directory: URL? = nil,
+    registry: StoreRegistry = .default,
+    fileSystem: any FileSystem = POSIXFileSystem(),
+    logger: Logger? = nil
+  ) throws(PersistenceError) {
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: managedObjectModel,
+      registry: registry,
+      objectClasses: objectClasses,
+      fileSystem: fileSystem,
+      logger: logger
+    )
+    self.init(name, coordinator, stores, directory, modelURL: nil)
+  }
+
+  /// Makes a container of the model of its name, which is found among the resources of the program; see
+  /// `ManagedObjectModel.init(named:in:)`. Older versions of the model and mapping models that lie there serve to migrate stores.
+  ///
+  /// - Parameters:
+  ///   - name: what the model, the container, and its file where no description says otherwise, are called.
+  ///   - bundles: the bundles or folders to look in; nil means beside the executable.
+  ///   - stores: what is opened; by default a binary store in the container's folder.
+  ///   - objectClasses: the classes of the objects of entities that have one.
+  ///   - directory: the folder of the files that no description names; nil means ``defaultDirectoryURL(applicationName:)``.
+  ///   - registry: the kinds of stores that there are.
+  ///   - fileSystem: where the files are, but for the model.
+  ///   - logger: where it is told what is done; see ``PersistentStoreCoordinator/logger``.
+  /// - Throws: ``PersistenceError/Code/modelMissing``, which lists where was looked; ``PersistenceError/Code/entityUnknown`` and
+  ///   ``PersistenceError/Code/objectClassMismatch``.
+  public convenience init(
+    name: String,
+    modelIn bundles: [URL]? = nil,
+    stores: [PersistentStoreDescription] = [PersistentStoreDescription()],
+    objectClasses: [ManagedObject.Type] = [],
+    directory: URL? = nil,
+    registry: StoreRegistry = .default,
+    fileSystem: any FileSystem = POSIXFileSystem(),
+    logger: Logger? = nil
+  ) throws(PersistenceError) {
+    let url = try ModelSearch(name: name, folders: bundles).url()
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: try ManagedObjectModel(resourceAt: url),
+      registry: registry,
+      objectClasses: objectClasses,
+      fileSystem: fileSystem,
+      logger: logger
+    )
+    self.init(name, coordinator, stores, directory, modelURL: url)
+  }
+
+  private init(
+    _ name: String,
+    _ coordinator: PersistentStoreCoordinator,
+    _ stores: [PersistentStoreDescription],
+    _ directory: URL?,
+    modelURL: URL?
+  ) {
+    let standard = DefaultDirectory()
+    self.name = name
+    self.directory = directory ?? standard.url
+    self.modelURL = modelURL
+    persistentStoreCoordinator = coordinator
+    persistentStoreDescriptions = stores
+    slots = Mutex(stores.map { _ in .unloaded })
+    place = StorePlace(
+      name: name,
+      directory: directory ?? standard.url,
+      formerDirectory: directory == nil ? standard.formerURL : nil,
+      registry: coordinator.registry,
+      fileSystem: coordinator.fileSystem
+    )
+    OpenContainers.shared.add(coordinator, name: name)
+  }
+
+  /// The folder of an application's files by the convention of the platform: `$XDG_DATA_HOME/<application>` on Linux, which is
+  /// `~/.local/share/<application>` where the variable is not set, and `~/Library/Application Support/<application>` on macOS.
+  ///
+  /// - Parameter applicationName: nil means as the process is called.
+  public static func defaultDirectoryURL(applicationName: String? = nil) -> URL {
+    DefaultDirectory(application: applicationName).url
+  }
+}
+
+// MARK: Contexts
+
+extension PersistentContainer {
+  /// The model whose objects the stores keep.
+  public var managedObjectModel: ManagedObjectModel { persistentStoreCoordinator.managedObjectModel }
+
+  /// The keeper of the main actor's context, which contexts of other isolations can be children of.
+  @MainActor public var view: ViewContext {
+    if let existingView { return existingView }
+    let view = ViewContext(persistentStoreCoordinator)
+    existingView = view
+    return view
+  }
+
+  /// The main actor's context, which views show. What others save shows with the next fetch, and by itself where
+  /// ``ManagedObjectContext/automaticallyMergesChangesFromParent`` is set.
+  @MainActor public var viewContext: ManagedObjectContext { view.context }
+
+  /// Makes a context in the background, over the stores.
+  public func newBackgroundContext() -> BackgroundContext {
+    BackgroundContext(persistentStoreCoordinator)
+  }
+
+  /// Runs `body` with a new context in the background, and gives its result. It does not save; ``write(to:_:)`` does.
+  public func performBackgroundTask<Result, Failure: Error>(
+    _ body: sending (ManagedObjectContext) throws(Failure) -> sending Result
+  ) async throws(Failure) -> sending Result {
+    try await newBackgroundContext().perform(body)
+  }
+}

@@ -1,0 +1,111 @@
+import HeartwoodFormats
+import HeartwoodGraph
+import HeartwoodModel
+import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Opens the store of a description, after a migration where one is needed.
+struct StoreOpening {
+  let coordinator: PersistentStoreCoordinator
+  let description: PersistentStoreDescription
+  /// The file; nil for a store without one.
+  let url: URL?
+  /// Where the model was found; nil where it was given.
+  let modelURL: URL?
+
+  func open(_ progress: MigrationProgress) throws(PersistenceError) -> PersistentStore {
+    do {
+      return try openMigrated(progress)
+    } catch  where description.losesAllDataOnModelMismatch && Self.mismatches.contains(error.code) {
+      return try replace()
+    }
+  }
+
+  /// What tells that a file is whole, and a store of another model.
+  private static let mismatches: Set<PersistenceError.Code> = [
+    .modelIncompatible, .migrationModelMissing, .mappingModelMissing, .migrationFailed,
+  ]
+
+  /// Most stores are of the model, which opening them finds out as it goes.
+  private func openMigrated(_ progress: MigrationProgress) throws(PersistenceError) -> PersistentStore {
+    do {
+      return try add()
+    } catch  where description.shouldMigrateStoreAutomatically && Self.mayBeOlder.contains(error.code) {
+      guard let migration = try migration() else { throw error }
+      _ = try withErrors("The store cannot be migrated.") { try migration.run(progress: progress) }
+      return try add()
+    }
+  }
+
+  /// How stores refuse records of another version; those that tell no version notice it by the form of their files.
+  private static let mayBeOlder: Set<PersistenceError.Code> = [
+    .modelIncompatible, .fileMalformed, .entityUnknown, .propertyUnknown, .capabilityMissing,
+  ]
+
+  private func add() throws(PersistenceError) -> PersistentStore {
+    var options = description.options
+    // What it takes is looked for where it is needed.
+    options[.shouldMigrateStoreAutomatically] = false
+    return try withErrors("The store cannot be opened.") {
+      try coordinator.addPersistentStore(
+        type: description.type,
+        configuration: description.configuration,
+        at: url,
+        options: options
+      )
+    }
+  }
+
+  /// Makes a new store in the place of one of another model.
+  private func replace() throws(PersistenceError) -> PersistentStore {
+    try destroy()
+    return try add()
+  }
+
+  /// Removes the store's file, if there is one.
+  func destroy() throws(PersistenceError) {
+    guard let url, try coordinator.fileSystem.status(atPath: url.path) != nil else { return }
+    try withErrors("The store cannot be removed.") {
+      try coordinator.destroyPersistentStore(at: url, type: description.type, options: description.options)
+    }
+  }
+
+  /// The migration that the store needs; nil where it needs none, or has no file yet.
+  func migration() throws(PersistenceError) -> StoreMigration? {
+    guard let url, try (coordinator.fileSystem.status(atPath: url.path)?.size ?? 0) > 0 else { return nil }
+    return try withErrors("What the store needs to be migrated cannot be found.") {
+      try coordinator.migration(
+        ofStoreAt: url,
+        type: description.type,
+        configuration: description.configuration,
+        options: try migrationOptions()
+      )
+    }
+  }
+
+  /// The options, with the versions and mapping models that lie where the model was found, unless others are given.
+  private func migrationOptions() throws -> StoreOptions {
+    var options = description.options
+    guard let modelURL, options[.olderModels] == nil, options[.mappingModels] == nil,
+      modelURL.pathExtension != ModelSearch.ownExtension, try DataModelFile.versions(at: modelURL).count > 1
+    else { return options }
+    try options.setMigrations(fromModelAt: modelURL)
+    return options
+  }
+
+  private func withErrors<Result>(
+    _ message: String,
+    _ body: () throws -> Result
+  ) throws(PersistenceError) -> Result {
+    do {
+      return try body()
+    } catch {
+      throw .of(error, .fileReadFailed, message, path: url?.path)
+    }
+  }
+}

@@ -10,7 +10,7 @@ import Testing
 
   private static let models = [
     "Tests/CompilerTests/Models/Everything.xcdatamodel", "Examples/ToDo/ToDo.xcdatamodeld",
-    "Examples/GeneratedClasses/Sources/Chores/Chores.xcdatamodeld",
+    "Examples/ToDo/Sources/Chores/Chores.xcdatamodeld",
   ]
 
   /// What the models' user info and the options speak of, as an application has it.
@@ -25,6 +25,11 @@ import Testing
     public enum Urgency: Int16, AttributeValue {
       case whenever, soon, now
       public static let absentValue = whenever
+    }
+
+    public enum Priority: Int16, AttributeValue {
+      case normal, high
+      public static let absentValue = normal
     }
 
     public struct Place: CodableAttributeValue {

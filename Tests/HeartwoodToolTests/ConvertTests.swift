@@ -25,6 +25,23 @@ import Testing
     #expect(try folder.data("copy.csv") == folder.data("todo.csv"))
   }
 
+  @Test func aFileOfAnOlderVersionIsReadWithThat() throws {
+    try folder.addVersions()
+    #expect(try heartwood("convert", "todo.csv", "todo.heartwood", "--verify").status == 0)
+    #expect(try heartwood("convert", "todo.heartwood", "copy.csv").status == 0)
+    #expect(try folder.data("copy.csv") == folder.data("todo.csv"))
+    #expect(try heartwood("fetch", "todo.csv", "ToDo", "--where", "due == nil").status == 1)
+    #expect(try heartwood("fetch", "todo.csv", "ToDo", "--limit", "1").status == 0)
+    #expect(try heartwood("migrate", "todo.heartwood", "--to-model", "ToDo.xcdatamodeld").status == 0)
+    let migrated = try heartwood("fetch", "todo.heartwood", "ToDo", "--where", "due == nil AND priority == 0")
+    #expect(migrated.text.split(separator: "\n").count == 6)
+    // One that fits no version is refused as one that does not fit the current one.
+    try folder.write("#D35CF030-1EC1-4667-9666-70C8247A1010\n1, 2\n", to: "other.csv")
+    let refused = try heartwood("convert", "other.csv", "other.heartwood")
+    #expect(refused.status == 1)
+    #expect(refused.errors.hasPrefix("heartwood: error: other.csv:2"))
+  }
+
   @Test func existingFilesAreReplacedByForceOnly() throws {
     try folder.write("precious", to: "todo.heartwood")
     let refused = try heartwood("convert", "todo.csv", "todo.heartwood")

@@ -21,7 +21,16 @@ package struct DefaultDirectory: Sendable {
   ) {
     self.application = application ?? ProcessInfo.processInfo.processName
     self.environment = environment
-    self.home = home ?? FileManager.default.homeDirectoryForCurrentUser
+    self.home = home ?? Self.home
+  }
+
+  private static var home: URL {
+    #if canImport(Darwin)
+      // The other is on macOS only.
+      URL(filePath: NSHomeDirectory())
+    #else
+      FileManager.default.homeDirectoryForCurrentUser
+    #endif
   }
 
   /// The folder of the application's files.

@@ -58,10 +58,10 @@ struct ModelSearch {
 
   private static var executable: URL {
     #if canImport(Darwin)
-      Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
+      Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments.first ?? "")
     #else
       let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-      return URL(filePath: link ?? CommandLine.arguments[0])
+      return URL(filePath: link ?? CommandLine.arguments.first ?? "")
     #endif
   }
 

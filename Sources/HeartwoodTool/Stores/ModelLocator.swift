@@ -39,7 +39,7 @@ struct LocatedModel {
 struct ModelLocator {
   static let help: ArgumentHelp = """
     The model: an .xcdatamodeld, .xcdatamodel, .momd or .mom, a JSON model, or a store that holds one. Without it, the model in the \
-    store's own file is taken, or the .xcdatamodeld beside it, or one is made of what the file tells of its records.
+    store's own file is taken, or the .xcdatamodeld beside it, in the newest version that the file fits, or one is made of what the file tells of its records.
     """
 
   private static let bundleSuffix = ".xcdatamodeld"
@@ -71,6 +71,16 @@ struct ModelLocator {
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
     if let model = try storeClass.readModel(from: file, options: .readOnly) { return LocatedModel(model, path: nil) }
     return try dataModel(at: try bundle(besideStoreAt: path))
+  }
+
+  /// The other versions of a model that lies beside a store, the newest first.
+  func otherVersions(of model: LocatedModel) throws -> [LocatedModel] {
+    guard let path = model.path, path.hasSuffix(Self.bundleSuffix) else { return [] }
+    let bundle = URL(filePath: path)
+    let current = try DataModelFile.currentVersion(at: bundle)
+    return try DataModelFile.models(at: bundle).reversed().filter { $0.version != current }.map { version, _ in
+      try dataModel(at: path, version: version)
+    }
   }
 
   /// A model that is made of what the store's file tells of its records, where it tells enough.

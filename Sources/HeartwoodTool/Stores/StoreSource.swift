@@ -32,13 +32,14 @@ struct StoreSource {
     let size = try checkedStatus().size
     let type = try typeName.map { StoreType($0) } ?? registry.type(ofFileAt: path, in: fileSystem)
     let storeClass = try registry.storeClass(for: type)
-    let model = try model(storeClass, substitute: substitute)
-    var options = options
-    // A model that was made of the file has other hashes than the one that it was written with.
-    if model.isInferred { options[.ignoresModelVersion] = true }
-    let store = try StoreOpener(model: model.model, registry: registry, fileSystem: fileSystem).open(
-      StoreOpener.Request(type: type, path: path, options: options)
-    )
+    let (model, store) = try withModel(storeClass, substitute: substitute) { model in
+      var options = options
+      // A model that was made of the file has other hashes than the one that it was written with.
+      if model.isInferred { options[.ignoresModelVersion] = true }
+      return try StoreOpener(model: model.model, registry: registry, fileSystem: fileSystem).open(
+        StoreOpener.Request(type: type, path: path, options: options)
+      )
+    }
     OpenedStores.add(store)
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
     return OpenStore(
@@ -54,17 +55,43 @@ struct StoreSource {
   func openContext() throws -> ManagedObjectContext {
     _ = try checkedStatus()
     let type = try typeName.map { StoreType($0) } ?? registry.type(ofFileAt: path, in: fileSystem)
-    let model = try model(try registry.storeClass(for: type), substitute: nil)
-    var options = StoreOptions.readOnly
-    if model.isInferred { options[.ignoresModelVersion] = true }
-    let coordinator = try PersistentStoreCoordinator(
-      managedObjectModel: model.model,
-      registry: registry,
-      fileSystem: fileSystem
-    )
-    OpenedStores.add(try coordinator.addPersistentStore(type: type, at: URL(filePath: path), options: options))
+    let storeClass = try registry.storeClass(for: type)
+    let (_, coordinator) = try withModel(storeClass, substitute: nil) { model in
+      var options = StoreOptions.readOnly
+      if model.isInferred { options[.ignoresModelVersion] = true }
+      let coordinator = try PersistentStoreCoordinator(
+        managedObjectModel: model.model,
+        registry: registry,
+        fileSystem: fileSystem
+      )
+      OpenedStores.add(try coordinator.addPersistentStore(type: type, at: URL(filePath: path), options: options))
+      return coordinator
+    }
     return ManagedObjectContext(coordinator)
   }
+
+  /// Opens the store with its model. Where the model beside it has several versions and the file does not tell which is its own, that is the
+  /// current one, or else the newest of the others that the file fits.
+  private func withModel<Result>(
+    _ storeClass: any StoreClass.Type,
+    substitute: LocatedModel?,
+    _ open: (LocatedModel) throws -> Result
+  ) throws -> (LocatedModel, Result) {
+    let model = try model(storeClass, substitute: substitute)
+    do {
+      return (model, try open(model))
+    } catch let error as PersistenceError where modelPath == nil && Self.otherVersion.contains(error.code) {
+      for older in try ModelLocator(registry: registry, fileSystem: fileSystem).otherVersions(of: model) {
+        if let result = try? open(older) { return (older, result) }
+      }
+      throw error
+    }
+  }
+
+  /// How stores refuse records of another version.
+  private static let otherVersion: Set<PersistenceError.Code> = [
+    .modelIncompatible, .fileMalformed, .entityUnknown, .propertyUnknown, .capabilityMissing,
+  ]
 
   private func model(_ storeClass: any StoreClass.Type, substitute: LocatedModel?) throws -> LocatedModel {
     let locator = ModelLocator(registry: registry, fileSystem: fileSystem)

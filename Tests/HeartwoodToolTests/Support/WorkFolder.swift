@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A folder with a copy of the example, that is there for the length of a test.
+/// A folder with a copy of the example's file and of the version of the model that it is of, that is there for the length of a test.
 final class WorkFolder {
   let url: URL
   let heartwood: Tool
@@ -9,7 +9,17 @@ final class WorkFolder {
   init() throws {
     url = FileManager.default.temporaryDirectory.appending(path: "heartwood-tool-\(UUID().uuidString)")
     heartwood = Tool(folder: url)
-    try FileManager.default.copyItem(at: Repository.example, to: url)
+    try FileManager.default.createDirectory(at: path("ToDo.xcdatamodeld"), withIntermediateDirectories: true)
+    for name in ["todo.csv", "ToDo.xcdatamodeld/ToDo.xcdatamodel"] {
+      try FileManager.default.copyItem(at: Repository.example.appending(path: name), to: path(name))
+    }
+  }
+
+  /// Lets the example's model have all its versions, of which its file is of the first.
+  func addVersions() throws {
+    for name in ["ToDo.xcdatamodeld/ToDo 2.xcdatamodel", "ToDo.xcdatamodeld/.xccurrentversion"] {
+      try FileManager.default.copyItem(at: Repository.example.appending(path: name), to: path(name))
+    }
   }
 
   deinit {

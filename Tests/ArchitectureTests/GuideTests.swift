@@ -24,6 +24,15 @@ import Testing
     #expect(copied == store)
   }
 
+  @Test func codeOfTheGuideToIncrementalStoresIsCodeOfTheExample() throws {
+    let example =
+      try text("Examples/RecordFolder/Sources/RecordFolder/RecordFolderStore.swift")
+      + text("Examples/RecordFolder/Tests/RecordFolderTests/ConformanceTests.swift")
+    let blocks = try codeBlocks(of: "Sources/HeartwoodStore/HeartwoodStore.docc/WriteAnIncrementalStore.md")
+    #expect(blocks.count == 11)
+    for block in blocks { #expect(example.contains(block), "The example has no such code:\n\(block)") }
+  }
+
   @Test func codeOfTheArticleOnSQLiteIsTested() throws {
     let tested = Self.withoutIndents(try text("Tests/HeartwoodSQLiteTests/Files/SQLiteGuideTests.swift"))
     let blocks = try codeBlocks(of: "Sources/HeartwoodSQLite/HeartwoodSQLite.docc/CoreDataFiles.md")

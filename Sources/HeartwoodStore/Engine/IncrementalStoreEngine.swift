@@ -251,7 +251,7 @@ extension IncrementalStoreEngine {
   package func fileState() throws(PersistenceError) -> StoreFileState {
     guard let path, let file else { return .absent }
     guard let found = try fileSystem.status(atPath: path)?.identity else { return .removed }
-    // The store itself writes the file in place.
+    if type(of: store).savesReplaceFile { return .unchanged }
     return found.device == file.device && found.number == file.number ? .unchanged : .changed
   }
 

@@ -78,6 +78,10 @@ public protocol IncrementalStore: StoreClass {
   /// Keeps metadata.
   func saveMetadata(_ metadata: StoreMetadata) throws
 
+  /// Whether a save puts another file at the place of the store's. Where it does not, another file there is another store, and nothing is
+  /// saved into it.
+  static var savesReplaceFile: Bool { get }
+
   /// Brings what lies beside the store's file at `path` into it, so that the file can be removed or replaced. The store is not open in this
   /// process.
   ///
@@ -108,6 +112,9 @@ extension IncrementalStore {
 
   /// Nil: nothing is known of it.
   public func queryPlan(_ fetch: RecordFetch) throws -> [String]? { nil }
+
+  /// False: the file is written in place.
+  public static var savesReplaceFile: Bool { false }
 
   /// Does nothing: the file alone is the store.
   public static func gatherSideFiles(ofStoreAt path: String) throws {}

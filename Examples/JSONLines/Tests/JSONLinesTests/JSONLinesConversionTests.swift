@@ -13,7 +13,8 @@ import Testing
     defer { try? FileManager.default.removeItem(at: folder) }
 
     let toDo = URL(filePath: #filePath).appending(path: "../../../../ToDo").standardized
-    let model = try ManagedObjectModel(contentsOf: toDo.appending(path: "ToDo.xcdatamodeld"))
+    // The first version: the file was written with it.
+    let model = try ManagedObjectModel(contentsOf: toDo.appending(path: "ToDo.xcdatamodeld/ToDo.xcdatamodel"))
     let coordinator = try PersistentStoreCoordinator(managedObjectModel: model)
     let source = try coordinator.addPersistentStore(at: toDo.appending(path: "todo.csv"))
     let lines = folder.appending(path: "todo.jsonl")

@@ -93,8 +93,13 @@ extension ReferenceContext {
       if let values = state.present[key] {
         bringBack(key, base, values)
       } else if objects[key]?.isDeleted != true {
-        markDeleted(key, state.deleted[key])
+        markDeleted(key, state.deleted[key] ?? valuesBefore(key))
       }
     }
+  }
+
+  /// The values of an object that was not there yet, or whose deletion was saved: it leads to nothing that could deny its deletion.
+  private func valuesBefore(_ key: Key) -> [String: ReferenceValue]? {
+    object(key)?.values.mapValues { $0.replacingKeys(by: []) }
   }
 }

@@ -46,7 +46,7 @@ struct ReferenceUndoManager {
   /// What is to be there after undoing; nil where there is nothing to undo.
   mutating func undo() -> ReferenceState? {
     guard let state = undoStates.popLast() else { return nil }
-    redoStates.append(current)
+    if state.present != current.present { redoStates.append(current) }
     current = state
     return state
   }
@@ -54,7 +54,7 @@ struct ReferenceUndoManager {
   /// What is to be there after redoing; nil where there is nothing to redo.
   mutating func redo() -> ReferenceState? {
     guard let state = redoStates.popLast() else { return nil }
-    undoStates.append(current)
+    if state.present != current.present { undoStates.append(current) }
     current = state
     return state
   }

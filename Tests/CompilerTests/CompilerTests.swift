@@ -9,8 +9,7 @@ import Testing
 
   @Test(arguments: [
     "Allowed", "ReturnedObject", "CapturedObject", "MovedObject", "SentObject", "ViewContextElsewhere",
-    "ContainerMisuse",
-    "ContainerObjects",
+    "ContainerMisuse", "ContainerObjects", "PerformAndWait",
   ])
   func compilerSaysWhatTheSnippetSays(_ name: String) throws {
     let snippet = Self.snippets.appending(path: name + ".swift")

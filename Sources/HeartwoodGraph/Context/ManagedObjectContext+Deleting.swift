@@ -10,6 +10,7 @@ extension ManagedObjectContext {
       object.managedObjectContext === self || object.isDeleted,
       "The object is not, or no longer, of this context. Delete it in its own."
     )
+    followConversions()
     // A list instead of recursion: a chain of cascades may be longer than the stack is deep.
     var pending = [object]
     while let next = pending.popLast() {

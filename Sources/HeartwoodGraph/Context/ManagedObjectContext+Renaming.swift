@@ -5,13 +5,17 @@ extension ManagedObjectContext {
   /// Lets all that the context has name records by the names that they have now.
   func takeNames(of records: RenamedRecords, _ bindings: [EntityBinding]) {
     for binding in bindings { takeNames(of: records, binding) }
-    var ids: [ManagedObjectID: ManagedObjectID] = [:]
+    let newID = { (id: ManagedObjectID) in records.newID(id) ?? id }
     for object in inserted.objects {
-      if case .changed(let changes) = object.content { takeNames(of: records, changes, object) }
-      ids[object.objectID] = records.newID(object.objectID)
+      guard case .changed(let changes) = object.content else { continue }
+      takeNames(of: records, changes, object)
+      changes.newID = changes.newID.map(newID)
     }
-    rename(ids)
-    lostIDs = Set(lostIDs.map { records.newID($0) ?? $0 })
+    inserted.replaceIDs(newID)
+    lostIDs = Set(lostIDs.map(newID))
+    recorder?.takeNames(in: self, newID)
+    changeNumber &+= 1
+    if !liveResults.isEmpty { liveResults.objectsWereRenamed(registeredObjects) }
   }
 
   /// What has been read and not changed is read anew, in its new names.

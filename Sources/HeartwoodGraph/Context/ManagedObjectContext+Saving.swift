@@ -33,6 +33,7 @@ extension ManagedObjectContext {
       try updateDerivedAttributes()
       processPendingChanges()
     }
+    recorder?.noteSave()
     watched = ObjectList()
     advanceQueryGeneration()
   }

@@ -87,6 +87,13 @@ extension NewObjects {
     slotsByID[id] = slot(of: former)
   }
 
+  /// Gives objects other ids. They are no longer found by those before, except by temporary ones.
+  mutating func replaceIDs(_ newID: (ManagedObjectID) -> ManagedObjectID) {
+    let slots = slotsByID
+    slotsByID = [:]
+    for (id, slot) in slots { slotsByID[newID(id)] = slot }
+  }
+
   mutating func remove(_ object: ManagedObject) {
     let id = object.objectID
     guard let slot = slot(of: id), slots[slot] === object else { return }

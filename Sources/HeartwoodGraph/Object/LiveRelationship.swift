@@ -10,7 +10,10 @@ struct LiveRelationship<Destination: ManagedObject> {
 extension LiveRelationship {
   var objects: [Destination] { object.relatedObjects(ordinal).map { object.cast($0, key) } }
 
-  func contains(_ member: Destination) -> Bool { object.leads(ordinal, to: member.objectID) }
+  func contains(_ member: Destination) -> Bool {
+    object.followConversions()
+    return object.leads(ordinal, to: member.objectID)
+  }
 
   func add(_ member: Destination) -> Bool {
     do {

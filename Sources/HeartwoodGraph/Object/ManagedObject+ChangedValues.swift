@@ -68,7 +68,8 @@ extension ManagedObject {
   ///
   /// - Throws: ``PersistenceError/Code/propertyUnknown``, ``PersistenceError/Code/valueTypeMismatch`` where it is an attribute.
   public final func objectIDs(forRelationshipNamed name: String) throws(PersistenceError) -> [ManagedObjectID] {
-    value(at: try ordinal(ofRelationship: name)).objectIDs
+    followConversions()
+    return value(at: try ordinal(ofRelationship: name)).objectIDs
   }
 
   /// Whether it is not known yet where a relationship leads. It is known with the other values of the object.

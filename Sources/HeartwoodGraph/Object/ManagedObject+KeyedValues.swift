@@ -9,7 +9,8 @@ extension ManagedObject {
   ///
   /// - Throws: ``PersistenceError/Code/propertyUnknown``.
   public final func propertyValue(forKey name: String) throws(PersistenceError) -> PropertyValue {
-    value(at: try ordinal(ofProperty: name))
+    followConversions()
+    return value(at: try ordinal(ofProperty: name))
   }
 
   /// Sets the value of the property called `name`. Setting a relationship changes its inverse too.

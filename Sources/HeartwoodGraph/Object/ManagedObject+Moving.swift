@@ -5,7 +5,8 @@ import HeartwoodStore
 // it goes.
 
 extension ManagedObject {
-  /// Lets the object read its record from another row. Values that it has read already become those that the record has there.
+  /// Lets the object read its record from another row. Values that it has read already become those that the record has there, and changes
+  /// of an object, or its deletion, that were made on others are a conflict from then on.
   ///
   /// - Parameter records: tells what records are called today that had other names in the row before.
   final func move(to row: RowID, renamed records: RenamedRecords? = nil) {
@@ -14,14 +15,28 @@ extension ManagedObject {
     guard let newGroup = binding.liveGroup(of: row) else { return }
     switch content {
     case .fault: break
+    case .read(let group) where state.contains(.deleted):
+      let changes = makeChanges(group: group)
+      move(changes, from: group, to: row, of: newGroup, renamed: records)
+      content = changes.isOutdated ? .changed(changes) : .read(newGroup)
     case .read: content = .read(newGroup)
     case .changed(let changes):
       guard let group = changes.group else { return }
-      // It may have moved before, and then stays what it became.
-      let isSame = binding.hasSameValues(rowID.row, of: group, row.row, of: newGroup, renamed: records?.newID)
-      if !isSame { changes.isOutdated = true }
-      changes.group = newGroup
+      move(changes, from: group, to: row, of: newGroup, renamed: records)
     }
+  }
+
+  private final func move(
+    _ changes: ObjectChanges,
+    from group: RowGroup,
+    to row: RowID,
+    of newGroup: RowGroup,
+    renamed records: RenamedRecords?
+  ) {
+    // It may have moved before, and then stays what it became.
+    let isSame = binding.hasSameValues(rowID.row, of: group, row.row, of: newGroup, renamed: records?.newID)
+    if !isSame { changes.isOutdated = true }
+    changes.group = newGroup
   }
 
   /// Lets the object be one whose record is gone, and no row leads to it. Its changes stay, and saving them is a conflict. It is there

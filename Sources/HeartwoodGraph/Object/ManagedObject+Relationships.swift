@@ -59,10 +59,14 @@ extension ManagedObject {
     return context
   }
 
+  /// Lets relationships have the names that records have now: a conversion may have given them others than the object has read.
+  final func followConversions() {
+    withBinding { binding in _ = binding.withContext { $0.followConversions() } }
+  }
+
   /// The objects of a relationship that are still there.
   final func relatedObjects(_ ordinal: Int) -> [ManagedObject] {
-    // A conversion may have given the records other names than the object has read.
-    withBinding { binding in _ = binding.withContext { $0.followConversions() } }
+    followConversions()
     let ids = value(at: ordinal).objectIDs
     if ids.isEmpty { return [] }
     let context = usableContext
@@ -76,6 +80,7 @@ extension ManagedObject {
   ///   where one is of another context or deleted. Nothing has changed then.
   final func relate(_ ordinal: Int, to objects: [ManagedObject]) throws(PersistenceError) {
     guard binding.traits[ordinal].isToMany else { return try relate(ordinal, toOne: objects.first) }
+    followConversions()
     let old = ObjectIDList(value(at: ordinal).objectIDs)
     let new = ObjectIDList(objects.map(\.objectID))
     let added = objects.filter { !old.contains($0.objectID) }
@@ -87,6 +92,7 @@ extension ManagedObject {
   }
 
   private final func relate(_ ordinal: Int, toOne object: ManagedObject?) throws(PersistenceError) {
+    followConversions()
     let old: ManagedObjectID? = if case .toOne(let id) = value(at: ordinal) { id } else { nil }
     let new = object?.objectID
     if old == new { return }
@@ -101,6 +107,7 @@ extension ManagedObject {
   ///
   /// - Throws: as ``relate(_:to:)``.
   final func addLink(_ ordinal: Int, to object: ManagedObject) throws(PersistenceError) -> Bool {
+    followConversions()
     if leads(ordinal, to: object.objectID) { return false }
     try check(object, ordinal)
     changeLinks(ordinal) { $0.append(object.objectID) }
@@ -110,6 +117,7 @@ extension ManagedObject {
 
   /// Lets a to-many relationship lead to one object less. Returns whether it did.
   final func removeLink(_ ordinal: Int, to object: ManagedObject) -> Bool {
+    followConversions()
     guard leads(ordinal, to: object.objectID) else { return false }
     changeLinks(ordinal) { $0.remove(object.objectID) }
     if let inverse = binding.traits[ordinal].inverseOrdinal { object.unlink(inverse, from: objectID) }

@@ -10,6 +10,10 @@ final class EventRecorder {
   /// The ids that objects have got in place of others: permanent ones by a save, and new ones where an object came back whose
   /// deletion was saved.
   private var successors: [ManagedObjectID: ManagedObjectID] = [:]
+  /// The ids of new objects that went since the last save.
+  private var vanished: Set<ManagedObjectID> = []
+  /// The ids of new objects that were gone when all was saved: what led to them leads nowhere since.
+  private var forgotten: Set<ManagedObjectID> = []
 
   init(_ undoManager: GraphUndoManager) {
     self.undoManager = undoManager
@@ -29,6 +33,7 @@ extension EventRecorder {
   }
 
   func willRemove(_ object: ManagedObject) {
+    if object.isInserted { vanished.insert(object.objectID) }
     _ = place(of: object, wasPresent: true)
   }
 
@@ -37,6 +42,8 @@ extension EventRecorder {
   }
 
   func willRevive(_ object: ManagedObject) {
+    vanished.remove(object.objectID)
+    forgotten.remove(object.objectID)
     _ = place(of: object, wasPresent: false, isNew: object.state.contains(.uninserted))
   }
 
@@ -79,8 +86,41 @@ extension EventRecorder {
     for (id, successor) in ids where id != successor { successors[id] = successor }
   }
 
-  func forgetSuccessors() {
+  /// Lets all that can be undone in `context` name records as they are called now.
+  func takeNames(in context: ManagedObjectContext, _ newID: (ManagedObjectID) -> ManagedObjectID) {
+    for index in images.indices {
+      images[index].properties = images[index].properties.mapValues { image in
+        PropertyImage(value: image.value.map(newID), isSettled: image.isSettled)
+      }
+    }
+    var gone = Set(images.lazy.map(\.object).filter { $0.state.contains(.detached) })
+    undoManager.replaceEvents(of: context) { event in
+      gone.formUnion(event.deletions.filter { $0.state.contains(.detached) })
+      return event.map(newID)
+    }
+    for object in gone { object.takeNames(newID) }
+    var newSuccessors: [ManagedObjectID: ManagedObjectID] = [:]
+    for (id, successor) in successors where newID(id) != newID(successor) {
+      newSuccessors[newID(id)] = newID(successor)
+    }
+    successors = newSuccessors
+    vanished = Set(vanished.map(newID))
+    forgotten = Set(forgotten.map(newID))
+  }
+
+  /// Notes that what there is was saved, and with it that nothing leads to new objects which are gone.
+  func noteSave() {
+    forgotten.formUnion(vanished)
+    vanished = []
+  }
+
+  /// Whether the object of `id` was gone before it was ever saved, and what led to it was saved without it.
+  func isForgotten(_ id: ManagedObjectID) -> Bool { forgotten.contains(id) }
+
+  func forgetIDs() {
     successors = [:]
+    vanished = []
+    forgotten = []
   }
 
   /// The id that the object of `id` has today.

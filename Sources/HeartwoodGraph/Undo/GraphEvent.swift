@@ -15,6 +15,13 @@ struct GraphEvent {
 }
 
 extension GraphEvent {
+  /// The same event with other ids.
+  func map(_ transform: (ManagedObjectID) -> ManagedObjectID) -> GraphEvent {
+    var event = self
+    event.edits = edits.map { $0.map(transform) }
+    return event
+  }
+
   /// What made the objects of today of `images`.
   init(since images: [ObjectImage]) {
     for image in images {

@@ -214,6 +214,8 @@ extension GraphUndoManager {
   private func prepare() {
     precondition(activity == .none, "An action that undoes or redoes must not call undo() or redo() itself.")
     collectChanges()
+    // What is undone names records as they are called then.
+    for participant in contexts { participant.context?.followStores() }
     endEvent()
     precondition(openGroups.isEmpty, "A group is open. Call endUndoGrouping() before undoing or redoing.")
   }
@@ -268,6 +270,20 @@ extension GraphUndoManager {
   func detach(_ context: ManagedObjectContext) {
     contexts.removeAll { $0.context == nil || $0.context === context }
     removeActions { $0 === context }
+  }
+
+  /// Replaces the events of a context that can be undone or redone.
+  func replaceEvents(of context: ManagedObjectContext, _ transform: (GraphEvent) -> GraphEvent) {
+    func replace(in groups: inout [UndoGroup]) {
+      for group in groups.indices {
+        for index in groups[group].actions.indices where groups[group].actions[index].target === context {
+          groups[group].actions[index].replaceEvent(transform)
+        }
+      }
+    }
+    replace(in: &undoGroups)
+    replace(in: &redoGroups)
+    replace(in: &openGroups)
   }
 
   /// Lets contexts register what they have changed since they last did.

@@ -44,6 +44,26 @@ extension ManagedObject {
     content = .changed(changes)
   }
 
+  /// Lets an object that its context has let go of, and that may come back, have the id and lead to the objects of records by the ids
+  /// that these have now.
+  final func takeNames(_ newID: (ManagedObjectID) -> ManagedObjectID) {
+    if isFault { return }
+    let id = objectID
+    let changes = if case .changed(let changes) = content { changes } else { makeChanges(group: group) }
+    for (ordinal, trait) in binding.traits.enumerated() where trait.attributeType == nil {
+      let old = value(at: ordinal)
+      let new = old.map(newID)
+      if new == old { continue }
+      if trait.isToMany {
+        changes.setLinks(ObjectIDList(new.objectIDs), at: ordinal)
+      } else {
+        changes.setValue(new, at: ordinal)
+      }
+    }
+    changes.newID = newID(id)
+    content = .changed(changes)
+  }
+
   /// Lets relationships lead to the same objects by the ids that they have now.
   final func renameLinks(_ newestID: (ManagedObjectID) -> ManagedObjectID) {
     for (ordinal, trait) in binding.traits.enumerated() where trait.attributeType == nil {

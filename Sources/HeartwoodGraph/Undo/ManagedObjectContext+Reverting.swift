@@ -24,9 +24,11 @@ extension ManagedObjectContext {
     registerPendingChanges()
   }
 
-  /// Whether a relationship may lead to the object of `id`: it is there, or its deletion leaves such links as they are.
+  /// Whether a relationship may lead to the object of `id`: it is there, or its deletion leaves such links as they are, and so did what was
+  /// saved since.
   func mayLead(_ object: ManagedObject, _ ordinal: Int, to id: ManagedObjectID) -> Bool {
     if let other = objectIfPresent(id), other.isPresent { return true }
+    if recorder?.isForgotten(id) == true { return false }
     guard let target = object.entity.relationshipTargets[ordinal], let inverse = target.inverseOrdinal else {
       return true
     }

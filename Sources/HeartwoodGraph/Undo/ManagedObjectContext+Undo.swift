@@ -36,14 +36,14 @@ extension ManagedObjectContext {
   /// Tells the undo manager what has changed since it was last told.
   func registerPendingChanges() {
     guard let recorder, let event = recorder.takeEvent() else { return }
-    recorder.undoManager.register(UndoAction(self) { $0.revert(event) })
+    recorder.undoManager.register(UndoAction(self, reverting: event))
   }
 
   /// Lets nothing that has happened in this context be undone.
   func forgetUndo() {
     guard let recorder else { return }
     recorder.forgetEvent()
-    recorder.forgetSuccessors()
+    recorder.forgetIDs()
     recorder.undoManager.removeAllActions(withTarget: self)
   }
 }

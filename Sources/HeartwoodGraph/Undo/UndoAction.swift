@@ -1,18 +1,37 @@
 /// One thing that an undo takes back.
 struct UndoAction {
+  private enum Body {
+    case handler((AnyObject) -> Void)
+    case event(GraphEvent)
+  }
+
   /// What it is done to. Where that is gone, there is nothing left to undo.
   private(set) weak var target: AnyObject?
-  private let body: (AnyObject) -> Void
+  private var body: Body
 
-  init<Target: AnyObject>(_ target: Target, _ body: @escaping (Target) -> Void) {
+  init<Target: AnyObject>(_ target: Target, _ handler: @escaping (Target) -> Void) {
     self.target = target
-    self.body = { target in
-      if let target = target as? Target { body(target) }
+    self.body = .handler { target in
+      if let target = target as? Target { handler(target) }
     }
   }
 
+  init(_ context: ManagedObjectContext, reverting event: GraphEvent) {
+    self.target = context
+    self.body = .event(event)
+  }
+
   func run() {
-    if let target { body(target) }
+    guard let target else { return }
+    switch body {
+    case .handler(let handler): handler(target)
+    case .event(let event): (target as? ManagedObjectContext)?.revert(event)
+    }
+  }
+
+  /// Replaces the event that is reverted, where it is one.
+  mutating func replaceEvent(_ transform: (GraphEvent) -> GraphEvent) {
+    if case .event(let event) = body { body = .event(transform(event)) }
   }
 }
 

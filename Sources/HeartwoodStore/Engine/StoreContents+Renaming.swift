@@ -62,21 +62,25 @@ extension RowGroup {
     for (ordinal, column) in columns.enumerated() {
       guard let old = column.references else { continue }
       let renamed = ReferenceColumnBuilder()
-      for index in 0..<old.count {
-        // What stands where a to-one relationship leads nowhere is no reference.
-        if column.kind == .toOne, !(column.validity?[index] ?? true) {
-          renamed.appendPlaceholder()
-          continue
+      for row in 0..<rowCount {
+        let isToOne = column.kind == .toOne
+        // What stands where a to-one relationship leads nowhere is no reference, and nobody reads what a deleted record led to.
+        let leads = isLive(row) && (!isToOne || column.validity?[row] ?? true)
+        for index in isToOne ? row..<(row + 1) : column.range(row) {
+          guard leads else {
+            renamed.appendPlaceholder()
+            continue
+          }
+          let destination = old.entityOrdinal(index)
+          guard let new = try name(old[index], destination) else {
+            throw PersistenceError(
+              .danglingReference,
+              "A relationship leads to a record that is not there. Remove it before the records get other references.",
+              context: .init(entity: entity.name, property: entity.properties[ordinal].name)
+            )
+          }
+          renamed.append(new, entityOrdinal: destination)
         }
-        let destination = old.entityOrdinal(index)
-        guard let new = try name(old[index], destination) else {
-          throw PersistenceError(
-            .danglingReference,
-            "A relationship leads to a record that is not there. Remove it before the records get other references.",
-            context: .init(entity: entity.name, property: entity.properties[ordinal].name)
-          )
-        }
-        renamed.append(new, entityOrdinal: destination)
       }
       columns[ordinal] = Column(
         kind: column.kind,

@@ -12,18 +12,6 @@ import Testing
     stack = try TestStack()
   }
 
-  /// Converts the store to one whose records have numbers.
-  private func convert() throws {
-    var options = StoreOptions()
-    options[.recordDatabase] = RecordDatabase()
-    try stack.coordinator.migratePersistentStore(
-      stack.store,
-      to: nil,
-      type: RecordStore.typeDescription.type,
-      options: options
-    )
-  }
-
   /// A context with Ann and Bob, who are married and saved.
   private func couple() throws -> (context: ManagedObjectContext, ann: Person, bob: Person) {
     let context = stack.context()
@@ -57,7 +45,7 @@ import Testing
     child.refresh(people[0], mergeChanges: true)
     #expect(people[0].spouse == nil || isChanged)
     #expect(people[0].isDeleted)
-    try convert()
+    try stack.convertToNumbers()
     #expect(try child.fetch(Person.self).isEmpty)
     parent.rollback()
     #expect(try child.fetch(Person.self) == people)
@@ -82,7 +70,7 @@ import Testing
     for person in try middle.fetch(Person.self) where ["Cid", "Dee"].contains(person.name) { middle.delete(person) }
     #expect(try bottom.fetch(Person.self).count == 2)
     #expect(people.map(\.isDeleted) == [true, true])
-    try convert()
+    try stack.convertToNumbers()
     middle.rollback()
     #expect(try bottom.fetch(Person.self).count == 4)
     #expect(people.map(\.isDeleted) == [false, false])
@@ -90,6 +78,36 @@ import Testing
     people[1].name = "Di"
     try bottom.saveToPersistentStore()
     try check(["Ann", "Bob", isChanged ? "Cyd" : "Cid", "Di"])
+  }
+
+  /// What is the first thing that a context does after a conversion.
+  enum FirstChange: CaseIterable {
+    case toOne, toMany, appending, removing, deleting
+  }
+
+  @Test(arguments: FirstChange.allCases)
+  func bothEndsFollowAtOnce(_ change: FirstChange) throws {
+    let (context, ann, bob) = try couple()
+    let cid = try context.person("Cid")
+    ann.students = [bob]
+    cid.students = [cid]
+    try context.save()
+    #expect(bob.mentor === ann && bob.spouse === ann && ann.students == [bob] && cid.mentor === cid)
+    try stack.convertToNumbers()
+    switch change {
+    case .toOne: bob.mentor = cid
+    case .toMany: cid.students = [bob]
+    case .appending: cid[list: Person.studentsKey].append(bob)
+    case .removing: ann[list: Person.studentsKey].remove(bob)
+    case .deleting: context.delete(bob)
+    }
+    #expect(ann.students.isEmpty)
+    let students: [FirstChange: [Person]] = [.toOne: [cid, bob], .toMany: [bob], .appending: [cid, bob]]
+    #expect(cid.students == students[change] ?? [cid])
+    #expect(ann.spouse === (change == .deleting ? nil : bob))
+    try expectBothEndsAgree(context)
+    try context.save()
+    try expectBothEndsAgree(stack.context())
   }
 
   @Test func newObjectsGetOtherNames() throws {
@@ -101,7 +119,7 @@ import Testing
     let child = ManagedObjectContext(parent: context)
     let cidInChild = try #require(try child.existingObject(with: cid.objectID) as? Person)
     #expect(cidInChild.spouse?.name == "Dee")
-    try convert()
+    try stack.convertToNumbers()
     #expect(cidInChild.mentor?.name == "Ann" && cidInChild.spouse?.name == "Dee")
     cidInChild.name = "Cyd"
     try child.saveToPersistentStore()
@@ -118,7 +136,7 @@ import Testing
     try others.save()
     context.refresh(ann, mergeChanges: true)
     #expect(ann.isDeleted)
-    try convert()
+    try stack.convertToNumbers()
     #expect(persistenceError { try context.save() }?.code == .saveConflict)
     context.mergePolicy = .mergeByPropertyObjectTrump
     try context.save()
@@ -137,7 +155,7 @@ import Testing
       try #require(try others.existingObject(with: ann.objectID) as? Person).name = "Anna"
       try others.save()
     }
-    try convert()
+    try stack.convertToNumbers()
     if isOutdated {
       #expect(persistenceError { try context.save() }?.code == .saveConflict)
       context.mergePolicy = .mergeByPropertyObjectTrump
@@ -147,13 +165,31 @@ import Testing
     try check(["Bob"])
   }
 
+  @Test func whatDeletedRecordsLedToDoesNotMatter() throws {
+    let (context, ann, bob) = try couple()
+    let shelf = try context.insert(Shelf.self)
+    shelf.books = [try context.book("Emma"), try context.book("Persuasion")]
+    let cid = try context.person("Cid")
+    cid.spouse = try context.person("Dee")
+    cid.friends = [cid, ann]
+    try context.save()
+    for object in [shelf, cid] as [ManagedObject] { context.delete(object) }
+    for person in try context.fetch(Person.self) where person.name == "Dee" { context.delete(person) }
+    try context.save()
+    bob.mentor = ann
+    try stack.convertToNumbers()
+    try context.save()
+    #expect(ann.students == [bob] && ann.friends.isEmpty)
+    try check(["Ann", "Bob"])
+  }
+
   @Test func whatNobodyHasSavedIsConvertedToo() throws {
     let context = stack.context()
     let (ann, bob) = (try context.person("Ann"), try context.person("Bob"))
     ann.spouse = bob
     try context.obtainPermanentIDs(for: [ann])
     let id = ann.objectID
-    try convert()
+    try stack.convertToNumbers()
     try context.save()
     #expect(ann.objectID != id && ann.spouse === bob)
     try check(["Ann", "Bob"])
@@ -167,7 +203,7 @@ import Testing
     try others.save()
     context.refresh(ann, mergeChanges: false)
     #expect(ann.name == "Ann")
-    try convert()
+    try stack.convertToNumbers()
     #expect(ann.spouse === bob && bob.spouse === ann)
     bob.mentor = ann
     try context.save()

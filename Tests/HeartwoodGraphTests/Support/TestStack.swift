@@ -76,6 +76,15 @@ struct TestStack {
   }
 
   func context() -> ManagedObjectContext { ManagedObjectContext(coordinator) }
+
+  /// Converts the store to one whose records have numbers.
+  func convertToNumbers() throws {
+    var options = StoreOptions()
+    options[.recordDatabase] = RecordDatabase()
+    for store in coordinator.persistentStores {
+      try coordinator.migratePersistentStore(store, to: nil, type: RecordStore.typeDescription.type, options: options)
+    }
+  }
 }
 
 extension ManagedObjectContext {

@@ -9,13 +9,16 @@ import Testing
     case nothing
     case saves
     case savesAndFaults
+    /// The store becomes one that calls its records by other names, once.
+    case conversion
   }
 
   @Test(arguments: Between.allCases, 1...8)
   func undoingAllGivesTheStateBefore(_ between: Between, _ round: Int) throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     print("seed: \(seed)")
-    let context = try TestStack(.binary).context()
+    let stack = try TestStack(.binary)
+    let context = stack.context()
     var library = RandomLibrary(context, seed: seed)
     for _ in 0..<20 { try library.step() }
     try context.save()
@@ -25,7 +28,7 @@ import Testing
     for _ in 0..<40 {
       for _ in 0..<Int.random(in: 1...4, using: &library.generator) { try library.step() }
       context.processPendingChanges()
-      try pause(between, &library)
+      try pause(between, &library, stack)
       let state = try GraphState(context)
       if undoManager.undoCount == states.count { states.append(state) }
       #expect(state == states.last)
@@ -39,15 +42,21 @@ import Testing
         try #require(undoManager.undoCount == place, "seed \(seed), place \(place) on the way to \(target)")
         let difference = try GraphState(context).difference(from: states[place])
         try #require(difference.isEmpty, "seed \(seed), place \(place) on the way to \(target): \(difference)")
-        try pause(between, &library)
+        try pause(between, &library, stack)
       }
       try expectBothEndsAgree(context)
     }
     #expect(!undoManager.canUndo)
   }
 
-  private func pause(_ between: Between, _ library: inout RandomLibrary) throws {
+  private func pause(_ between: Between, _ library: inout RandomLibrary, _ stack: TestStack) throws {
     guard between != .nothing, library.generator.chance(oneIn: 3) else { return }
+    // Some changes have been saved then and others have not.
+    if between == .conversion, stack.coordinator.persistentStores.first === stack.store,
+      library.generator.chance(oneIn: 6)
+    {
+      return try stack.convertToNumbers()
+    }
     try library.context.save()
     #expect(!library.context.hasChanges)
     guard between == .savesAndFaults else { return }

@@ -301,6 +301,31 @@ import Testing
     }
   }
 
+  @Test func whatASaveHasLeftOutDoesNotComeBack() throws {
+    let context = try context()
+    let book = try context.book("Emma")
+    try context.save()
+    let tag = try context.insert(Tag.self)
+    book.tags = [tag]
+    // The rule leaves the link as it is.
+    context.delete(tag)
+    context.processPendingChanges()
+    book.tags = []
+    context.undo()
+    #expect(try book.propertyValue(forKey: "tags") == .toMany([tag.objectID]))
+    context.redo()
+    try #require(!context.hasChanges)
+    book.title = "Persuasion"
+    try context.save()
+    context.undo()
+    context.undo()
+    #expect(try book.propertyValue(forKey: "tags") == .toMany([]))
+    #expect(book.title == "Emma")
+    #expect(context.undoManager?.redoCount == 1)
+    try context.save()
+    #expect(!context.hasChanges)
+  }
+
   @Test func oneUndoManagerServesTwoContexts() throws {
     let stack = try TestStack()
     let (first, second) = (stack.context(), stack.context())

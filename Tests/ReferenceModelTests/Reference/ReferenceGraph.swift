@@ -79,7 +79,9 @@ extension ReferenceGraph {
     case .merge(let context, let other):
       return schema.keepsBothSides && context != other && isRoot(context) && isRoot(other)
     case .pin(let context), .unpin(let context): return isRoot(context) && !hasUndo
-    case .pinBack(let context, let pin): return isRoot(context) && !hasUndo && pin < pins.count
+    case .pinBack(let context, let pin):
+      // As of two contexts, one that goes back may change a relationship whose other side it has read of another version.
+      return schema.keepsBothSides && isRoot(context) && !hasUndo && pin < pins.count
     case .save(let context), .saveWithFault(_, let context): return contexts[context].settlesPlainly()
     case .saveToStore(let context):
       return contexts[context].settlesPlainly() && policies[root(of: context)] == .error

@@ -46,7 +46,7 @@ struct ReferenceUndoManager {
   /// What is to be there after undoing; nil where there is nothing to undo.
   mutating func undo() -> ReferenceState? {
     guard let state = undoStates.popLast() else { return nil }
-    redoStates.append(current)
+    if state.present != current.present { redoStates.append(current) }
     current = state
     return state
   }
@@ -54,7 +54,7 @@ struct ReferenceUndoManager {
   /// What is to be there after redoing; nil where there is nothing to redo.
   mutating func redo() -> ReferenceState? {
     guard let state = redoStates.popLast() else { return nil }
-    undoStates.append(current)
+    if state.present != current.present { undoStates.append(current) }
     current = state
     return state
   }
@@ -93,8 +93,13 @@ extension ReferenceContext {
       if let values = state.present[key] {
         bringBack(key, base, values)
       } else if objects[key]?.isDeleted != true {
-        markDeleted(key, state.deleted[key])
+        markDeleted(key, state.deleted[key] ?? valuesBefore(key))
       }
     }
+  }
+
+  /// The values of an object that was not there yet, or whose deletion was saved: it leads to nothing that could deny its deletion.
+  private func valuesBefore(_ key: Key) -> [String: ReferenceValue]? {
+    object(key)?.values.mapValues { $0.replacingKeys(by: []) }
   }
 }

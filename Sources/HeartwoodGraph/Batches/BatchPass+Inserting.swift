@@ -31,7 +31,8 @@ extension BatchPass {
     in store: PersistentStore,
     _ needsIDs: Bool
   ) throws -> (ChangeSet, BatchResult) {
-    let tables = try tables(of: store)
+    let isAlone = !upsert.rows.entity.hasStoredRelationships && !upsert.hasUpdates
+    let tables = isAlone ? emptyTables(of: store) : try tables(of: store)
     let updates = try upsert.recordUpdates(in: tables)
     let links = try InverseLinks(upsert.rows, updates, tables)
     let insertions = upsert.rows.count == 0 ? [] : [upsert.rows]

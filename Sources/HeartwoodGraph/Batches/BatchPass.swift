@@ -93,6 +93,31 @@ struct BatchPass {
     )
   }
 
+  /// The records of entities that a batch looks at: those that the predicate finds, where the store can tell which these are and nothing
+  /// but their own values counts; otherwise all records of the store.
+  private func tables(
+    of store: PersistentStore,
+    finding predicate: FetchPredicate?,
+    _ plan: PlanPredicate?,
+    in entities: [EntityDescription],
+    following others: Set<Int>
+  ) throws -> QueryTables {
+    guard others.union(plan?.destinationOrdinals ?? []).isEmpty else { return try tables(of: store) }
+    let wanted = Set(entities.map(\.ordinal)).intersection(store.entities.map(\.ordinal))
+    let tables = try model.entities.map { entity -> NodeTable? in
+      guard wanted.contains(entity.ordinal) else { return nil }
+      let fetch = RecordFetch(entity: entity, predicate: predicate, sortDescriptors: [], plan: plan, sorts: [])
+      let found = plan == nil ? nil : try store.engine.find(fetch)
+      return try found?.table ?? store.engine.table(of: entity)
+    }
+    return QueryTables(tables: tables, scopes: store.engine.scopes)
+  }
+
+  /// What a store without any record would be searched in.
+  func emptyTables(of store: PersistentStore) -> QueryTables {
+    QueryTables(tables: model.entities.map { _ in nil }, scopes: store.engine.scopes)
+  }
+
   func concreteEntities(_ entity: EntityDescription, includingSubentities: Bool) -> [EntityDescription] {
     (includingSubentities ? model.concreteEntities(under: entity) : [entity]).filter { !$0.isAbstract }
   }
@@ -112,7 +137,11 @@ extension BatchPass {
     if assignments.isEmpty { return result }
     let needsIDs = needsIDs(request.resultType)
     for store in stores(request.affectedStores, keeping: entities) {
-      try save(to: store, &result) { try updates(of: entities, in: store, plan, assignments, needsIDs) }
+      try save(to: store, &result) {
+        let others = assignments.reduce(into: Set<Int>()) { $0.formUnion($1.expression.destinationOrdinals) }
+        let tables = try tables(of: store, finding: request.predicate, plan, in: entities, following: others)
+        return try updates(of: entities, in: tables, plan, assignments, needsIDs)
+      }
     }
     return finish(result, request.resultType)
   }
@@ -142,12 +171,11 @@ extension BatchPass {
 
   private func updates(
     of entities: [EntityDescription],
-    in store: PersistentStore,
+    in tables: QueryTables,
     _ plan: PlanPredicate?,
     _ assignments: [BatchAssignment],
     _ needsIDs: Bool
   ) throws -> (ChangeSet, BatchResult) {
-    let tables = try tables(of: store)
     var columns = ColumnChanges(scopes: tables.scopes)
     var result = BatchResult()
     for table in entities.compactMap({ tables.table($0.ordinal) }) {
@@ -180,7 +208,9 @@ extension BatchPass {
       let entities = concreteEntities(entity, includingSubentities: request.includesSubentities)
       for store in stores(request.affectedStores, keeping: entities) {
         try save(to: store, &result) {
-          try deletion(in: store, needsIDs) { tables, deletion in
+          let others = Set(entities.filter(\.hasStoredRelationships).map(\.ordinal))
+          let tables = try tables(of: store, finding: predicate, plan, in: entities, following: others)
+          return try deletion(in: tables, needsIDs) { deletion in
             for table in entities.compactMap({ tables.table($0.ordinal) }) {
               deletion.add(TableQuery(tables, table, where: plan).rows(), entityOrdinal: table.entity.ordinal)
             }
@@ -191,7 +221,8 @@ extension BatchPass {
       try coordinator.checkNotClosed()
       for store in stores(request.affectedStores, keeping: model.entities) {
         try save(to: store, &result) {
-          try deletion(in: store, needsIDs) { tables, deletion in
+          let tables = try tables(of: store)
+          return try deletion(in: tables, needsIDs) { deletion in
             for subject in ids.compactMap({ tables.subject($0) }) {
               deletion.add([subject.row], entityOrdinal: subject.entityOrdinal)
             }
@@ -203,13 +234,12 @@ extension BatchPass {
   }
 
   private func deletion(
-    in store: PersistentStore,
+    in tables: QueryTables,
     _ needsIDs: Bool,
-    _ choose: (QueryTables, inout BatchDeletion) throws -> Void
+    _ choose: (inout BatchDeletion) throws -> Void
   ) throws -> (ChangeSet, BatchResult) {
-    let tables = try tables(of: store)
     var deletion = BatchDeletion(model: model, tables: tables)
-    try choose(tables, &deletion)
+    try choose(&deletion)
     let changes = try deletion.changes()
     var result = BatchResult()
     result.count = deletion.count

@@ -28,6 +28,9 @@ struct BatchUpsert {
     self.scopes = scopes
   }
 
+  /// Whether records that are there already take values.
+  var hasUpdates: Bool { updates.contains { !$0.value.isEmpty } }
+
   /// The new values of records that are there already.
   ///
   /// - Throws: ``PersistenceError/Code/saveConflict`` where one is gone meanwhile.

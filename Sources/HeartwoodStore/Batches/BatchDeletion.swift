@@ -21,8 +21,7 @@ package struct BatchDeletion {
 
   /// Adds records, and what their delete rules take along.
   package mutating func add(_ new: [RowID], entityOrdinal: Int) {
-    let hasRelationships = model.entities[entityOrdinal].traits.contains { $0.attributeType == nil && !$0.isTransient }
-    guard hasRelationships else { return rows[entityOrdinal].formUnion(new) }
+    guard model.entities[entityOrdinal].hasStoredRelationships else { return rows[entityOrdinal].formUnion(new) }
     for row in new { add(.init(entityOrdinal: entityOrdinal, row: row)) }
     while let subject = pending.popLast() { follow(subject) }
   }
@@ -109,4 +108,9 @@ extension BatchDeletion {
     }
     return RecordUpdate(objectID: id, baseVersion: table.version(subject.row), values: values)
   }
+}
+
+extension EntityDescription {
+  /// Whether stores keep relationships of the entity's records.
+  package var hasStoredRelationships: Bool { traits.contains { $0.attributeType == nil && !$0.isTransient } }
 }

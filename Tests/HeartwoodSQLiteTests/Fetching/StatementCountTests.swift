@@ -30,6 +30,7 @@ import Testing
     model = try ManagedObjectModel(entities: [
       .entity("List", .attribute("name", .string), .toMany("items", "Item", inverse: "list")),
       .entity("Item", .attribute("name", .string), .toOne("list", "List", inverse: "items")),
+      .entity("Word", .attribute("name", .string)),
     ])
     let context = try context(Counter())
     for number in 0..<Self.listCount {
@@ -109,5 +110,29 @@ import Testing
     )
     #expect(table.count == 1 && !isWhole)
     #expect(try context.count(for: request) == 1)
+  }
+
+  @Test func batchesReadNoMoreThanTheyChange() throws {
+    let context = try context(Counter())
+    let coordinator = context.persistentStoreCoordinator
+    let words = (0..<100).map { ["name": PropertyValue.string("\($0)")] }
+    #expect(try coordinator.execute(BatchInsertRequest(entityName: "Word", rows: words)).count == 100)
+    let word = try #require(model.entity(named: "Word"))
+    let engine = coordinator.persistentStores[0].engine
+    let update = BatchUpdateRequest(
+      entityName: "Word",
+      where: try FetchPredicate(format: "name BEGINSWITH '1'"),
+      propertiesToUpdate: ["name": "one"]
+    )
+    let otherContext = try self.context(Counter())
+    #expect(try otherContext.persistentStoreCoordinator.execute(update).count == 11)
+    let read = try otherContext.persistentStoreCoordinator.persistentStores[0].engine.knownTable(of: word)
+    #expect(read.table.count == 11 && !read.isWhole)
+    let names = FetchRequest<ManagedObject>(entityName: "Word", where: try FetchPredicate(format: "name == 'one'"))
+    #expect(try context.count(for: names) == 11, "the other store sees it")
+    let delete = BatchDeleteRequest(entityName: "Word", where: try FetchPredicate(format: "name == 'one'"))
+    #expect(try coordinator.execute(delete).count == 11)
+    #expect(try !engine.knownTable(of: word).isWhole)
+    #expect(try otherContext.count(entityName: "Word") == 89)
   }
 }

@@ -5,8 +5,8 @@ extension CaseCatalog {
   }
 
   private func grdb(
-    _ name: String = "GRDB",
     _ arguments: [String],
+    name: String = "GRDB",
     prepare: @escaping () throws -> Void = {}
   ) -> Contestant {
     Contestant(name, .reported, [workspace.programs.grdb] + arguments, prepare: prepare)
@@ -42,7 +42,7 @@ extension CaseCatalog {
       name: "sqlite-save-one",
       title: "durable save of one changed row, again and again",
       ours: ours(["save-one", ownCopy]) { try Workspace.copyDatabase(ownOriginal, to: ownCopy) },
-      peer: grdb("SQLite in C", ["save-one", copy]) { try Workspace.copyDatabase(original, to: copy) },
+      peer: grdb(["save-one", copy], name: "SQLite in C") { try Workspace.copyDatabase(original, to: copy) },
       goal: .ratio(1.5)
     )
   }
@@ -52,7 +52,7 @@ extension CaseCatalog {
       name: "sqlite-filter",
       title: "done AND memo CONTAINS \"tea\", sorted, the first 100, in SQL",
       ours: ours(["filter", try data.coreDataSQLite()]),
-      peer: grdb("SQL by hand", ["query", "filter", try data.sqlite()]),
+      peer: grdb(["query", "filter", try data.sqlite()], name: "SQL by hand"),
       goal: .ratio(1.1),
       expected: .init(rows: 100)
     )

@@ -76,6 +76,9 @@ extension ReferenceContext {
         guard let inverse = relationship.inverseName else { continue }
         for other in object.keys(relationship.name) {
           if self.object(other)?.isDeleted == false {
+            // Of two that lead to an object which can lead back to one of them it is not said which gets it.
+            let former = self.object(other)?.values[inverse]
+            if case .toOne(let rival?) = former, rival != key, restored.contains(rival) { isSettlementPlain = false }
             putBack(key, other, inverse)
             link(other, inverse, to: key, other: relationship.name)
           } else if !mayDangle(relationship) {

@@ -23,8 +23,8 @@ final class ReferenceContext {
   private var buried: Set<Key> = []
   /// The entities of all objects that were deleted here: some may come back.
   private var entities: [Key: EntityDescription] = [:]
-  /// Whether it was plain so far what collisions come to.
-  private var isSettlementPlain = true
+  /// Whether it was plain so far what conflicts and collisions come to.
+  var isSettlementPlain = true
   /// Nil where nothing can be undone.
   var undoManager: ReferenceUndoManager?
 
@@ -260,7 +260,8 @@ extension ReferenceContext {
     return nil
   }
 
-  /// Whether it is plain at each step of a save what has to come of values that are not unique. Nothing changes.
+  /// Whether it is plain at each step of a save what has to come of values that are not unique, and of objects that come back to the same
+  /// place. Nothing changes.
   func settlesPlainly() -> Bool {
     let before = (source, objects, vanished, entities, pendingMerges)
     defer { (source, objects, vanished, entities, pendingMerges) = before }

@@ -12,16 +12,17 @@ import HeartwoodStore
 /// Reads the values of one attribute from a column of a statement, row by row.
 ///
 /// The statement is stepped by who calls; what SQLite gives to a pointer is copied before the next step.
+///
+/// It holds no reference, so that reading a value counts none.
 struct ColumnReader {
-  let attribute: AttributeDescription
+  let type: AttributeType
   let storage: AttributeStorage
   /// The place of the column in the statement.
   let index: CInt
-  let externalFiles: ExternalFiles
 
   /// Appends the value in the row that the statement is at.
   @inline(__always)
-  func append(_ statement: SQLiteStatement, to column: ColumnBuilder) throws {
+  func append(_ statement: SQLiteStatement, to column: ColumnBuilder, _ externalFiles: ExternalFiles) throws {
     if sqlite3_column_type(statement, index) == SQLITE_NULL { return column.appendNull() }
     switch storage {
     case .integer: try appendInteger(statement, column)
@@ -31,7 +32,7 @@ struct ColumnReader {
     case .decimal: column.append(decimal: try decimal(statement))
     case .uuid: column.append(uuid: try uuid(statement))
     case .blob, .transformable: column.append(bytes: blob(statement))
-    case .externalBlob: try appendExternal(statement, column)
+    case .externalBlob: try appendExternal(statement, column, externalFiles)
     }
   }
 
@@ -44,17 +45,17 @@ struct ColumnReader {
   @inline(__always)
   private func appendInteger(_ statement: SQLiteStatement, _ column: ColumnBuilder) throws {
     let number = sqlite3_column_int64(statement, index)
-    switch attribute.type {
+    switch type {
     case .boolean: column.append(boolean: number != 0)
     case .integer16 where Int16(exactly: number) == nil, .integer32 where Int32(exactly: number) == nil:
-      throw Fault("holds \(number), which is out of the range of the type \(attribute.type.rawValue)")
+      throw Fault("holds \(number), which is out of the range of the type \(type.rawValue)")
     default: column.append(integer: number)
     }
   }
 
   private func appendReal(_ statement: SQLiteStatement, _ column: ColumnBuilder) {
     let number = sqlite3_column_double(statement, index)
-    if attribute.type == .float { column.append(float: Float(number)) } else { column.append(double: number) }
+    if type == .float { column.append(float: Float(number)) } else { column.append(double: number) }
   }
 
   @inline(__always)
@@ -87,7 +88,11 @@ struct ColumnReader {
     throw Fault("holds \(bytes.count) bytes that are no UUID")
   }
 
-  private func appendExternal(_ statement: SQLiteStatement, _ column: ColumnBuilder) throws {
+  private func appendExternal(
+    _ statement: SQLiteStatement,
+    _ column: ColumnBuilder,
+    _ externalFiles: ExternalFiles
+  ) throws {
     let bytes = blob(statement)
     switch bytes.first {
     case ExternalFiles.inlineMark: column.append(bytes: UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))

@@ -12,6 +12,9 @@ struct RecordReader: Sendable {
   private var attributes: [(ordinal: Int, reader: ColumnReader)] = []
   private var toOnes: [(ordinal: Int, reader: ReferenceReader)] = []
   private var toManies: [(ordinal: Int, query: RelatedKeys.Query)] = []
+  /// The properties that no store keeps.
+  private let unkept: [Int]
+  private let externalFiles: ExternalFiles
 
   /// The statement that reads rows, of a range of keys.
   private var query = ""
@@ -21,18 +24,13 @@ struct RecordReader: Sendable {
   init(_ mapping: EntityMapping, schema: SQLiteSchema, path: String) throws {
     self.mapping = mapping
     self.path = path
-    let externalFiles = ExternalFiles(ofStoreAt: path)
+    externalFiles = ExternalFiles(ofStoreAt: path)
+    unkept = mapping.properties.indices.filter { mapping.properties[$0] == nil }
     for (ordinal, property) in mapping.entity.properties.enumerated() {
       switch (mapping.properties[ordinal], property) {
       case (.attribute(let place), .attribute(let attribute)):
         let index = add(place.column)
-        let reader = ColumnReader(
-          attribute: attribute,
-          storage: place.storage,
-          index: index,
-          externalFiles: externalFiles
-        )
-        attributes.append((ordinal, reader))
+        attributes.append((ordinal, ColumnReader(type: attribute.type, storage: place.storage, index: index)))
       case (.toOne(let place), .relationship(let relationship)):
         let destination = try EntityResolver(relationship, of: mapping.entity, schema: schema, path: path)
         let index = add(place.column)
@@ -100,15 +98,13 @@ extension RecordReader {
   ) throws {
     builder.beginRow(.integer(key), version: UInt64(clamping: max(1, sqlite3_column_int64(row, 1))))
     do {
-      for (ordinal, reader) in attributes { try reader.append(row, to: builder.columns[ordinal]) }
+      for (ordinal, reader) in attributes { try reader.append(row, to: builder.columns[ordinal], externalFiles) }
       for (ordinal, reader) in toOnes { try reader.append(row, to: builder.columns[ordinal]) }
       for (ordinal, keys) in related { builder.columns[ordinal].append(toMany: try keys.next(ofOwner: key)) }
     } catch let fault as ColumnReader.Fault {
       throw error(fault, key, builder)
     }
-    for ordinal in mapping.properties.indices where mapping.properties[ordinal] == nil {
-      builder.columns[ordinal].appendNull()
-    }
+    for ordinal in unkept { builder.columns[ordinal].appendNull() }
   }
 
   private func error(_ fault: ColumnReader.Fault, _ key: Int64, _ builder: RowGroupBuilder) -> PersistenceError {
@@ -149,10 +145,18 @@ private final class GroupedRows {
 }
 
 /// Reads the key of the one record that a relationship leads to.
-struct ReferenceReader {
-  let index: CInt
-  let entityIndex: CInt?
-  let destination: EntityResolver
+///
+/// It is an object, since copies of it are made for each row.
+final class ReferenceReader: Sendable {
+  private let index: CInt
+  private let entityIndex: CInt?
+  private let destination: EntityResolver
+
+  init(index: CInt, entityIndex: CInt?, destination: EntityResolver) {
+    self.index = index
+    self.entityIndex = entityIndex
+    self.destination = destination
+  }
 
   func append(_ statement: SQLiteStatement, to column: ColumnBuilder) throws {
     if sqlite3_column_type(statement, index) == SQLITE_NULL { return column.appendNull() }

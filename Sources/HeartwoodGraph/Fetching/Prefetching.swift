@@ -24,7 +24,8 @@ struct Prefetching {
     let origins = matches.map(\.origin)
     for path in paths {
       var reached = origins
-      for relationship in path { reached = try follow(relationship, from: reached) }
+      for relationship in path.dropLast() { reached = try follow(relationship, from: reached) }
+      if let last = path.last { try read(last, from: reached) }
     }
   }
 }
@@ -38,16 +39,33 @@ extension Prefetching {
 
   /// What a relationship leads to, each record once, all of it read.
   private func follow(_ relationship: PlanProperty, from origins: [Origin]) throws -> [Origin] {
-    var ids: Set<ManagedObjectID> = []
-    for origin in origins { ids.formUnion(origin.ids(relationship.ordinal)) }
-    var reached: [Origin] = []
-    for (_, ids) in Dictionary(grouping: ids, by: { ObjectIdentifier($0.scope) }) where !ids[0].isTemporaryID {
-      let binding = try context.binding(keeping: ids[0])
-      let references = ids.map(\.reference)
-      try binding.read(references)
-      reached += try references.compactMap { try binding.table.row(of: $0) }.map { .row(binding, $0) }
+    try read(relationship, from: origins).flatMap { binding, references in
+      try Set(references).compactMap { try binding.table.row(of: $0) }.map { .row(binding, $0) }
     }
-    return reached
+  }
+
+  /// Reads what a relationship leads to, and tells the references, which may have some more than once.
+  @discardableResult
+  private func read(
+    _ relationship: PlanProperty,
+    from origins: [Origin]
+  ) throws -> [(binding: EntityBinding, references: [ReferenceID])] {
+    var groups: [(id: ManagedObjectID, references: [ReferenceID])] = []
+    for origin in origins {
+      for id in origin.ids(relationship.ordinal) where !id.isTemporaryID {
+        // There are as many groups as the stores have entities that the relationship leads to: one, mostly.
+        if let place = groups.firstIndex(where: { $0.id.scope === id.scope }) {
+          groups[place].references.append(id.reference)
+        } else {
+          groups.append((id, [id.reference]))
+        }
+      }
+    }
+    return try groups.map { group in
+      let binding = try context.binding(keeping: group.id)
+      try binding.read(group.references)
+      return (binding, group.references)
+    }
   }
 }
 

@@ -101,7 +101,7 @@ extension IncrementalStoreEngine {
   private func readMissing(_ references: [ReferenceID], of entity: EntityDescription) throws -> NodeTable {
     var (table, isWhole) = try knownTable(of: entity)
     if isWhole { return table }
-    var seen: Set<ReferenceID> = []
+    var seen = Set<ReferenceID>(minimumCapacity: references.count)
     let missing = try references.filter { try table.row(of: $0) == nil && seen.insert($0).inserted }
     if missing.isEmpty { return table }
     if missing.count > Self.fewRecords, try missing.count > store.count(of: entity) / 2 {

@@ -25,10 +25,7 @@ extension PersistentContainer {
     }
     close()
     for opening in openings {
-      guard let url = opening.url else { continue }
-      try OpenContainers.shared.opening(url, of: persistentStoreCoordinator, name: name) {
-        () throws(PersistenceError) in try opening.destroy()
-      }
+      try alone(opening) { () throws(PersistenceError) in try opening.destroy() }
     }
   }
 

@@ -100,16 +100,18 @@ extension PersistentContainer {
   private func load(_ index: Int, _ progress: MigrationProgress) throws(PersistenceError) -> PersistentStore {
     let opening = try opening(of: persistentStoreDescriptions[index])
     if opening.description.url == nil, let url = opening.url { try makeFolder(of: url, opening.description) }
-    let store: PersistentStore
-    if let url = opening.url {
-      store = try OpenContainers.shared.opening(url, of: persistentStoreCoordinator, name: name) {
-        () throws(PersistenceError) in try opening.open(progress)
-      }
-    } else {
-      store = try opening.open(progress)
-    }
+    let store = try alone(opening) { () throws(PersistenceError) in try opening.open(progress) }
     slots.withLock { $0[index] = .loaded(store) }
     return store
+  }
+
+  /// Does something with a store's file, unless another container has it open.
+  func alone<Result>(
+    _ opening: StoreOpening,
+    _ body: () throws(PersistenceError) -> Result
+  ) throws(PersistenceError) -> Result {
+    guard let url = opening.url else { return try body() }
+    return try OpenContainers.shared.opening(url, of: persistentStoreCoordinator, name: name, body)
   }
 
   /// Makes the container's folder, where the file is to be in it.

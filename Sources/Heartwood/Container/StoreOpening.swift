@@ -21,7 +21,7 @@ struct StoreOpening {
   func open(_ progress: MigrationProgress) throws(PersistenceError) -> PersistentStore {
     do {
       return try openMigrated(progress)
-    } catch  where description.losesAllDataOnModelMismatch && Self.mismatches.contains(error.code) {
+    } catch let error where description.losesAllDataOnModelMismatch && Self.mismatches.contains(error.code) {
       return try replace()
     }
   }
@@ -35,7 +35,7 @@ struct StoreOpening {
   private func openMigrated(_ progress: MigrationProgress) throws(PersistenceError) -> PersistentStore {
     do {
       return try add()
-    } catch  where description.shouldMigrateStoreAutomatically && Self.mayBeOlder.contains(error.code) {
+    } catch let error where description.shouldMigrateStoreAutomatically && Self.mayBeOlder.contains(error.code) {
       guard let migration = try migration() else { throw error }
       _ = try withErrors("The store cannot be migrated.") { try migration.run(progress: progress) }
       return try add()

@@ -160,6 +160,25 @@ import Testing
   }
 
   @Test(arguments: Notes.typesWithFiles)
+  func whatWasSavedBeforeClosingIsThere(_ type: StoreType) async throws {
+    let container = try Notes.container(in: folder.url, PersistentStoreDescription(type: type))
+    try await container.loadPersistentStores()
+    try await container.write { try $0.note("first") }
+    let errors = await withTaskGroup(of: PersistenceError?.self) { group in
+      for number in 0..<20 {
+        group.addTask { await persistenceError { try await container.write { try $0.note("\(number)") } } }
+        if number == 10 { group.addTask { await persistenceError { container.close() } } }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(errors.compactMap(\.?.code).allSatisfy { [.coordinatorClosed, .storeNotOpen].contains($0) })
+    let again = try Notes.container(in: folder.url, PersistentStoreDescription(type: type))
+    try await again.loadPersistentStores()
+    // The closing is no write, and has no error.
+    #expect(try await again.texts().count == errors.count { $0 == nil })
+  }
+
+  @Test(arguments: Notes.typesWithFiles)
   func destroyingRemovesTheFiles(_ type: StoreType) async throws {
     let container = try Notes.container(in: folder.url, PersistentStoreDescription(type: type))
     try await container.loadPersistentStores()

@@ -1,10 +1,11 @@
 import Foundation
-import Heartwood
 import HeartwoodGraph
 import HeartwoodModel
 import HeartwoodStore
 import HeartwoodTesting
 import Testing
+
+@testable import Heartwood
 
 @Suite struct PersistentContainerTests {
   let folder: ScratchFolder
@@ -145,6 +146,27 @@ import Testing
     #endif
     #expect(plain.formerURL.path == "/home/ann/.todo")
     #expect(PersistentContainer.defaultDirectoryURL(applicationName: "todo").lastPathComponent == "todo")
+  }
+
+  @Test func theFolderOfAnOlderConventionIsTheLastToBeLookedIn() throws {
+    let files = InMemoryFileSystem()
+    let home = DefaultDirectory(application: "todo", environment: [:], home: URL(filePath: "/home/ann"))
+    let place = StorePlace(
+      name: "Notes",
+      directory: home.url,
+      formerDirectory: home.formerURL,
+      registry: .default,
+      fileSystem: files
+    )
+    var description = PersistentStoreDescription()
+    description.formerDirectories = [URL(filePath: "/former")]
+    let name = "Notes.heartwood"
+    let places = [home.formerURL, URL(filePath: "/former"), home.url].map { $0.appending(path: name) }
+    #expect(try place.url(of: description) == places[2])
+    for url in places {
+      try files.setContents([1], ofFileAtPath: url.path)
+      #expect(try place.url(of: description) == url)
+    }
   }
 
   @Test func anOlderPlaceIsUsedWhereTheFileLiesThere() async throws {

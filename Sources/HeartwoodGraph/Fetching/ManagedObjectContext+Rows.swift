@@ -44,6 +44,19 @@ extension ManagedObjectContext {
     of objectClass: Object.Type,
     where predicate: FetchPredicate? = nil
   ) throws -> PropertyValue {
-    try fetchRows(objectClass, [property], where: predicate, limit: 1).first?[0] ?? .null
+    try fetchValue(property, for: FetchRequest<Object>(where: predicate))
+  }
+
+  /// One value made of all objects that a request asks for; see ``fetchValue(_:of:where:)``. What the request says of columns, groups,
+  /// order and limits does not count.
+  public func fetchValue<Object>(
+    _ property: ExpressionDescription,
+    for request: FetchRequest<Object>
+  ) throws -> PropertyValue {
+    var request = request
+    (request.propertiesToFetch, request.propertiesToGroupBy) = ([property], [])
+    (request.havingPredicate, request.sortDescriptors, request.returnsDistinctResults) = (nil, [], false)
+    (request.fetchOffset, request.fetchLimit) = (0, 1)
+    return try fetchRows(request).first?[0] ?? .null
   }
 }

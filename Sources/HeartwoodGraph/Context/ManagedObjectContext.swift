@@ -40,6 +40,8 @@ public final class ManagedObjectContext {
   var notesUnpublishedObjects = false
   /// The objects that were changed since they were told that they will be saved; nil while no save begins.
   var disturbed: ObjectList?
+  /// Whether what others have done waits, since what happens now is taken back as a whole where it fails.
+  var takesNothingIn = false
   /// Whether objects are asked whether they are fit to be saved.
   var isValidating = false
   /// What the current event has changed; nil where nothing can be undone.

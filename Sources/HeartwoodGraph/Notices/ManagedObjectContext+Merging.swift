@@ -65,6 +65,7 @@ extension ManagedObjectContext {
 
   /// Takes in what children have saved and others have changed.
   func catchUp() {
+    if takesNothingIn { return }
     takeArrivals()
     takeMerges()
   }

@@ -117,6 +117,13 @@ extension EventRecorder {
   /// Whether the object of `id` was gone before it was ever saved, and what led to it was saved without it.
   func isForgotten(_ id: ManagedObjectID) -> Bool { forgotten.contains(id) }
 
+  /// Takes what another one has noted of ids meanwhile.
+  func noteIDs(of other: EventRecorder) {
+    noteSuccessors(other.successors)
+    vanished.formUnion(other.vanished)
+    forgotten.formUnion(other.forgotten)
+  }
+
   func forgetIDs() {
     successors = [:]
     vanished = []

@@ -138,6 +138,13 @@ extension GraphUndoManager {
     openGroups[openGroups.count - 1].actions.append(action)
   }
 
+  /// Gives all that was registered, in its order, and forgets it.
+  func takeActions() -> [UndoAction] {
+    let actions = (undoGroups + openGroups).flatMap(\.actions)
+    (undoGroups, openGroups, isEventGroupOpen) = ([], [], false)
+    return actions
+  }
+
   /// Forgets all that could be undone or redone. Groups that have begun stay open, and are empty.
   public func removeAllActions() {
     collectChanges()

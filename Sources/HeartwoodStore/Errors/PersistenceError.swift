@@ -49,6 +49,8 @@ extension PersistenceError {
     public var mergeConflicts: [MergeConflict]
     /// The objects that have the same values as others (``PersistenceError/Code/constraintConflict``).
     public var constraintConflicts: [ConstraintConflict]
+    /// What cannot be imported (``PersistenceError/Code/importFailed``).
+    public var importFaults: [ImportFault]
     /// The system's error number, where a system call failed.
     public var systemError: Int32?
 
@@ -65,6 +67,7 @@ extension PersistenceError {
       validationFaults: [ValidationFault] = [],
       mergeConflicts: [MergeConflict] = [],
       constraintConflicts: [ConstraintConflict] = [],
+      importFaults: [ImportFault] = [],
       systemError: Int32? = nil
     ) {
       self.path = path
@@ -78,6 +81,7 @@ extension PersistenceError {
       self.validationFaults = validationFaults
       self.mergeConflicts = mergeConflicts
       self.constraintConflicts = constraintConflicts
+      self.importFaults = importFaults
       self.systemError = systemError
     }
   }

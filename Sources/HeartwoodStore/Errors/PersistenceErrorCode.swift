@@ -15,6 +15,7 @@ extension PersistenceError {
       case historyNotTracked, historyTokenExpired
       case isolationCrossed, coordinatorClosed, queryGenerationUnavailable
       case documentWithoutFile
+      case importFailed, importMappingUnusable
       case encryptionKeyMissing, encryptionKeyWrong, encryptionKeyUnusable
     }
     private let kind: Kind
@@ -103,6 +104,11 @@ extension PersistenceError {
     public static let queryGenerationUnavailable = Code(kind: .queryGenerationUnavailable)
     /// A document has no file yet, and none was given.
     public static let documentWithoutFile = Code(kind: .documentWithoutFile)
+    /// What was given cannot be imported, and nothing of it was. The error's context lists every fault:
+    /// ``PersistenceError/Context/importFaults``.
+    public static let importFailed = Code(kind: .importFailed)
+    /// What a model says in its `userInfo` of how to import does not fit the model.
+    public static let importMappingUnusable = Code(kind: .importMappingUnusable)
     /// The file is encrypted, and no key was given.
     public static let encryptionKeyMissing = Code(kind: .encryptionKeyMissing)
     /// The file is encrypted with another key.

@@ -32,7 +32,7 @@ package enum DateFraction {
   }
 
   /// The number that is `whole` and 0.`digits`, rounded once.
-  static func seconds(whole: Int, digits: [UInt8]) -> Double? {
+  package static func seconds(whole: Int, digits: [UInt8]) -> Double? {
     let digits = Array(digits.reversed().drop { $0 == UInt8(ascii: "0") }.reversed())
     guard !digits.isEmpty else { return Double(whole) }
     if whole >= 0 { return exactly(whole, digits) }

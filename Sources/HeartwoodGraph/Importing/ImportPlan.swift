@@ -1,0 +1,191 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// How records become objects of one entity: what the model says of it in the `userInfo` of the entity and its properties, under the keys of
+/// MagicalRecord's import.
+struct ImportPlan {
+  /// Where the value of a property is looked for.
+  struct Source {
+    let name: String
+    let keyPaths: [ImportKeyPath]
+  }
+
+  struct Attribute {
+    let ordinal: Int
+    let type: AttributeType
+    let source: Source
+    let dates: ImportDateFormat
+    /// What it is given where a record has none.
+    let absentValue: PropertyValue?
+  }
+
+  struct Relationship {
+    let ordinal: Int
+    let isToMany: Bool
+    let source: Source
+    let destination: EntityDescription
+    /// The attribute of the destination that tells its objects apart.
+    let keyName: String?
+  }
+
+  let entity: EntityDescription
+  let attributes: [Attribute]
+  let relationships: [Relationship]
+  /// The attribute that tells the entity's objects apart.
+  let keyName: String?
+  /// What is wrong with what the model says of it.
+  let keyMistake: PersistenceError?
+
+  /// - Throws: ``PersistenceError/Code/importMappingUnusable``.
+  init(_ entity: EntityDescription, in model: ManagedObjectModel) throws(PersistenceError) {
+    self.entity = entity
+    keyName = Self.keyName(of: entity)
+    keyMistake = Self.keyMistake(of: entity)
+    var attributes: [Attribute] = []
+    var relationships: [Relationship] = []
+    for (ordinal, property) in entity.properties.enumerated() {
+      switch property {
+      case .attribute(let attribute):
+        // What is derived is computed from the rest.
+        if attribute.derivationExpression == nil { attributes.append(try Attribute(attribute, ordinal, of: entity)) }
+      case .relationship(let relationship):
+        guard let target = entity.relationshipTargets[ordinal] else { continue }
+        let destination = model.entities[target.entityOrdinal]
+        relationships.append(try Relationship(relationship, ordinal, of: entity, to: destination))
+      }
+    }
+    self.attributes = attributes
+    self.relationships = relationships
+  }
+
+  /// The attribute called `name`; nil where it is derived.
+  func attribute(named name: String) -> Attribute? { attributes.first { $0.source.name == name } }
+}
+
+/// What is looked for in the `userInfo` of a model.
+enum ImportKey {
+  static let mappedKeyName = "mappedKeyName"
+  static let relatedByAttribute = "relatedByAttribute"
+  static let dateFormat = "dateFormat"
+  static let useDefaultValueWhenNotPresent = "useDefaultValueWhenNotPresent"
+  /// The date format of numbers that are milliseconds.
+  static let unixTime = "UnixTime"
+}
+
+extension ImportPlan.Source {
+  init(_ property: PropertyDescription) {
+    let userInfo = property.userInfo
+    let alternatives = (0...9).compactMap { userInfo["\(ImportKey.mappedKeyName).\($0)"] }
+    name = property.name
+    keyPaths = ([userInfo[ImportKey.mappedKeyName] ?? property.name] + alternatives).map(ImportKeyPath.init)
+  }
+
+  /// The value of a record's first key that it has, and that key; nil where it has none.
+  func value(in record: ImportValue) -> (value: ImportValue, keyPath: ImportKeyPath)? {
+    for keyPath in keyPaths {
+      if let value = keyPath.value(in: record) { return (value, keyPath) }
+    }
+    return nil
+  }
+}
+
+extension ImportPlan.Attribute {
+  fileprivate init(
+    _ attribute: AttributeDescription,
+    _ ordinal: Int,
+    of entity: EntityDescription
+  ) throws(PersistenceError) {
+    self.ordinal = ordinal
+    type = attribute.type
+    source = ImportPlan.Source(.attribute(attribute))
+    let usesDefault = ImportValue.scalar(
+      .string(attribute.userInfo[ImportKey.useDefaultValueWhenNotPresent] ?? "false")
+    )
+    absentValue = usesDefault.propertyValue(of: .boolean) == .boolean(true) ? attribute.defaultValue : nil
+    switch attribute.userInfo[ImportKey.dateFormat] {
+    case nil: dates = .iso8601
+    case ImportKey.unixTime: dates = .milliseconds
+    case let text?:
+      guard let pattern = DatePattern(text) else {
+        throw ImportPlan.mistake(
+          "The dateFormat in its userInfo is no pattern that can be read: a letter is none of a date, or a quote is open.",
+          entity,
+          attribute.name
+        )
+      }
+      dates = .pattern(pattern)
+    }
+  }
+}
+
+extension ImportPlan.Relationship {
+  fileprivate init(
+    _ relationship: RelationshipDescription,
+    _ ordinal: Int,
+    of entity: EntityDescription,
+    to destination: EntityDescription
+  ) throws(PersistenceError) {
+    self.ordinal = ordinal
+    self.destination = destination
+    isToMany = relationship.isToMany
+    source = ImportPlan.Source(.relationship(relationship))
+    guard let name = relationship.userInfo[ImportKey.relatedByAttribute] else {
+      keyName = ImportPlan.keyName(of: destination)
+      return
+    }
+    guard destination.property(named: name)?.attribute != nil else {
+      throw ImportPlan.mistake(
+        "Its userInfo says relatedByAttribute, and \(destination.name) has no attribute of that name.",
+        entity,
+        relationship.name
+      )
+    }
+    keyName = name
+  }
+}
+
+// MARK: What tells objects apart
+
+extension ImportPlan {
+  /// The attribute that the entity or the nearest one above it names, or that is called like it: `personID` of `Person`.
+  ///
+  /// What is named and not there is passed over: only records of the entity itself need it, and see ``keyMistake(of:)``.
+  fileprivate static func keyName(of entity: EntityDescription) -> String? {
+    for ancestor in entity.lineage {
+      let ownName = ancestor.name.prefix(1).lowercased() + ancestor.name.dropFirst() + "ID"
+      for name in [ancestor.userInfo[ImportKey.relatedByAttribute], ownName] {
+        if let name, ancestor.property(named: name)?.attribute != nil { return name }
+      }
+    }
+    return nil
+  }
+
+  /// What is wrong with the attribute that the entity or one above it names.
+  fileprivate static func keyMistake(of entity: EntityDescription) -> PersistenceError? {
+    for ancestor in entity.lineage {
+      guard let name = ancestor.userInfo[ImportKey.relatedByAttribute], ancestor.property(named: name)?.attribute == nil
+      else { continue }
+      return mistake("Its userInfo says relatedByAttribute, and it has no attribute of that name.", ancestor, nil)
+    }
+    return nil
+  }
+
+  fileprivate static func mistake(
+    _ message: String,
+    _ entity: EntityDescription,
+    _ property: String?
+  ) -> PersistenceError {
+    PersistenceError(
+      .importMappingUnusable,
+      message,
+      context: .init(entity: entity.name, property: property)
+    )
+  }
+}
+
+extension EntityDescription {
+  /// The entity and those that it inherits from, the nearest first.
+  fileprivate var lineage: [EntityDescription] {
+    Array(sequence(first: self, next: \.superentity))
+  }
+}

@@ -1,0 +1,160 @@
+import HeartwoodModel
+import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+extension ManagedObjectContext {
+  /// Makes objects of records, and updates those that are there already.
+  ///
+  ///     let toDos = try context.importObjects(ToDo.self, fromJSON: data)
+  ///     try context.save()
+  ///
+  /// The keys of a record are the names of properties, unless the model says otherwise in its `userInfo`, under the keys that
+  /// MagicalRecord's import has. A record whose value of the entity's `relatedByAttribute` an object has updates that
+  /// one. The objects of many records are fetched together.
+  ///
+  /// What is imported are changes of the context, to be saved or not. Where anything is wrong, the faults are gathered, all that was done is
+  /// taken back as by an undo, and the context is as it was before.
+  ///
+  /// - Returns: an object for each record, in their order, without new ones that have refused it
+  ///   (``ImportingObject/shouldImport(_:)``).
+  /// - Throws: ``PersistenceError/Code/importFailed`` with all faults and their places; ``PersistenceError/Code/importMappingUnusable``
+  ///   where the model's `userInfo` does not fit the model; ``PersistenceError/Code/entityUnknown``; what fetching throws.
+  @discardableResult
+  public func importObjects<Object: ManagedObject>(
+    _ objectClass: Object.Type,
+    from records: some Sequence<ImportValue>,
+    options: ImportOptions = ImportOptions()
+  ) throws -> [Object] {
+    typed(try importRecords(entity(for: objectClass), options, list(records)))
+  }
+
+  /// Makes objects of an entity of records, and updates those that are there already; see ``importObjects(_:from:options:)``.
+  @discardableResult
+  public func importObjects(
+    entityName: String,
+    from records: some Sequence<ImportValue>,
+    options: ImportOptions = ImportOptions()
+  ) throws -> [ManagedObject] {
+    try importRecords(entity(named: entityName), options, list(records))
+  }
+
+  /// Makes objects of dictionaries, as other parsers give them; see ``importObjects(_:from:options:)`` and ``ImportValue/init(_:)``.
+  @discardableResult
+  public func importObjects<Object: ManagedObject>(
+    _ objectClass: Object.Type,
+    fromDictionaries dictionaries: some Sequence<[String: Any]>,
+    options: ImportOptions = ImportOptions()
+  ) throws -> [Object] {
+    var iterator = dictionaries.makeIterator()
+    var index = -1
+    return typed(
+      try importRecords(entity(for: objectClass), options) { _ in
+        index += 1
+        return try iterator.next().map { try ImportValue($0, at: .element(.root, index)) }
+      }
+    )
+  }
+
+  /// Makes objects of JSON: of the records of an array, one after the other, or of a single record; see
+  /// ``importObjects(_:from:options:)``.
+  ///
+  /// - Throws: also ``PersistenceError/Code/fileMalformed`` where it is no JSON, with the line, the column and the byte.
+  @discardableResult
+  public func importObjects<Object: ManagedObject>(
+    _ objectClass: Object.Type,
+    fromJSON data: Data,
+    options: ImportOptions = ImportOptions()
+  ) throws -> [Object] {
+    typed(try importJSON(data, entity(for: objectClass), options))
+  }
+
+  /// Makes objects of an entity of JSON; see ``importObjects(_:fromJSON:options:)``.
+  @discardableResult
+  public func importObjects(
+    entityName: String,
+    fromJSON data: Data,
+    options: ImportOptions = ImportOptions()
+  ) throws -> [ManagedObject] {
+    try importJSON(data, entity(named: entityName), options)
+  }
+
+  /// Makes an object of a record, or updates the one that is there already; see ``importObjects(_:from:options:)``.
+  ///
+  /// - Returns: the object; nil where it is a new one that has refused the record.
+  @discardableResult
+  public func importObject<Object: ManagedObject>(
+    _ objectClass: Object.Type,
+    from record: ImportValue,
+    options: ImportOptions = ImportOptions()
+  ) throws -> Object? {
+    let entity = try entity(for: objectClass)
+    let objects: [Object] = typed(try importRecords(entity, options, isList: false, list(CollectionOfOne(record))))
+    return objects.first
+  }
+}
+
+extension ManagedObject {
+  /// Takes the values of a record, whichever object its key names; see ``ManagedObjectContext/importObjects(_:from:options:)``.
+  ///
+  /// - Throws: as that does. The object and the context are as they were before then.
+  public final func importValues(from record: ImportValue, options: ImportOptions = ImportOptions()) throws {
+    let context = usableContext
+    try context.doingWholly { try ImportPass(context, options).run(record, into: self) }
+  }
+}
+
+// MARK: How
+
+extension ManagedObjectContext {
+  private func entity(for objectClass: ManagedObject.Type) throws(PersistenceError) -> EntityDescription {
+    try persistentStoreCoordinator.objectClasses.entity(for: objectClass)
+  }
+
+  /// The objects of an entity are of the class that the coordinator was given for it.
+  private func typed<Object: ManagedObject>(_ objects: [ManagedObject]) -> [Object] {
+    objects.compactMap { $0 as? Object }
+  }
+
+  /// What gives one record after the other.
+  private func list(_ records: some Sequence<ImportValue>) -> (Bool) throws -> ImportValue? {
+    var iterator = records.makeIterator()
+    return { _ in iterator.next() }
+  }
+
+  /// - Parameter next: gives the next record, and is told whether it is the first.
+  private func importRecords(
+    _ entity: EntityDescription,
+    _ options: ImportOptions,
+    isList: Bool = true,
+    _ next: (Bool) throws -> ImportValue?
+  ) throws -> [ManagedObject] {
+    var isFirst = true
+    return try doingWholly {
+      try ImportPass(self, options).run(entity, isList: isList) {
+        defer { isFirst = false }
+        return try next(isFirst)
+      }
+    }
+  }
+
+  private func importJSON(
+    _ data: Data,
+    _ entity: EntityDescription,
+    _ options: ImportOptions
+  ) throws -> [ManagedObject] {
+    var reader = JSONReader(data)
+    let isList = reader.beginArray()
+    return try importRecords(entity, options, isList: isList) { isFirst in
+      if isList { return try reader.readElement(isFirst: isFirst) }
+      if !isFirst { return nil }
+      let record = try reader.readValue(depth: 0)
+      try reader.readEnd()
+      return record
+    }
+  }
+}

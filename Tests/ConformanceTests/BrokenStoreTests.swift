@@ -133,6 +133,11 @@ import Testing
       Example(ForgetsHistory.self, by: "tells what each save did"),
       Example(ForgetsHistory.self, by: "keeps what it is told to of deleted records"),
       Example(ForgetsHistory.self, by: "goes on with its history"),
+      Example(DropsLastRecord.self, by: "is migrated where properties come, go and are renamed"),
+      Example(TruncatesIntegers.self, by: "is migrated where attributes change their types"),
+      Example(LosesManyLinks.self, by: "is migrated where relationships change"),
+      Example(DropsLastRecord.self, by: "stays as it is where a migration is refused"),
+      Example(DropsLastRecord.self, by: "survives the end of the process at each step of a migration"),
       Example(NamesAnotherFile.self, by: "takes files that were cut short"),
       Example(ReadsAnything.self, by: "takes files of something else"),
     ] + predicateExamples + refusalExamples + randomExamples

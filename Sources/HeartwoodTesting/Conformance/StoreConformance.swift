@@ -67,7 +67,7 @@ extension StoreConformance {
     registrationCases + metadataCases + newStoreCases + attributeCases + referenceCases + orderCases + entityCases
       + relationshipCases + editingCases + sameBytesCases + atomicityCases + conflictCases + uniquenessCases
       + readOnlyCases + placeCases + queryCases + fetchCases + contextCases + concurrencyCases + conversionCases
-      + historyCases + damageCases + randomGraphCases
+      + migrationCases + historyCases + damageCases + randomGraphCases
   }
 
   var typeDescription: StoreTypeDescription { storeClass.typeDescription }

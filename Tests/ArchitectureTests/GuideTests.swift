@@ -44,12 +44,14 @@ import Testing
 
   /// The articles, and the tests that run what they show.
   private static let articles = [
+    "ComingFromMagicalRecord": "Conveniences/MagicalRecordGuideTests",
     "Containers": "../HeartwoodTests/Container/ContainersGuideTests",
     "ContextsAndConcurrency": "Concurrency/ContextsGuideTests",
     "DerivedAttributes": "Fetching/FetchingGuideTests",
     "Documents": "Documents/DocumentsGuideTests",
     "FetchingAndPredicates": "Fetching/FetchingGuideTests",
     "FileFormats": "Coordinator/FormatsGuideTests",
+    "Importing": "Importing/ImportingGuideTests",
     "Indexes": "Fetching/FetchingGuideTests",
     "LiveResults": "Fetching/FetchingGuideTests",
     "Migration": "Migration/MigrationGuideTests",

@@ -40,6 +40,10 @@ final class ToDo: ManagedObject {
 final class ToDoList: ManagedObject {
   static let nameKey = AttributeKey<String>("name")
 
+  override class func propertyName(forKeyPath keyPath: AnyKeyPath) -> String? {
+    keyPath == \ToDoList.name ? nameKey.name : super.propertyName(forKeyPath: keyPath)
+  }
+
   var name: String {
     get { self[Self.nameKey] }
     set { self[Self.nameKey] = newValue }

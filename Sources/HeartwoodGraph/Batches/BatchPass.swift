@@ -52,7 +52,12 @@ struct BatchPass {
   /// Puts the derived attributes of what a batch writes, and of what depends on that, among the changes.
   private func derive(from changes: inout ChangeSet, in store: PersistentStore, _ result: inout BatchResult) throws {
     guard let derived = try coordinator.derivedAttributes() else { return }
-    var derivation = try BatchDerivation(derived, changes, of: try store.engine.contents(), in: store)
+    var derivation = try BatchDerivation(
+      derived,
+      changes,
+      of: try store.engine.contents(),
+      typeDescription: store.typeDescription
+    )
     try derivation.run()
     changes = derivation.changes
     if !result.changes.isEmpty { result.changes.updatedObjectIDs.formUnion(derivation.updatedObjectIDs) }

@@ -20,6 +20,8 @@ struct BatchDerivation {
   /// The records with the batch, and with what has been derived so far.
   private var after: StoreContents
   private let applied: AppliedChanges
+  /// Whether records whose derived values change get the time of it.
+  private var tellsTime = true
   /// The rows whose time of writing is that of the batch, by entity ordinal.
   private var timedRows: [Int: Set<RowID>] = [:]
   /// What has been derived of records that there were before, by entity ordinal and group.
@@ -29,26 +31,36 @@ struct BatchDerivation {
 
   /// - Parameters:
   ///   - contents: the records of the store without the batch.
-  ///   - store: the store.
+  ///   - typeDescription: what the store is.
   /// - Throws: ``PersistenceError/Code/saveConflict`` where records are other than the changes were made on.
-  init(_ derived: DerivedAttributes, _ changes: ChangeSet, of contents: StoreContents, in store: PersistentStore) throws
-  {
+  init(
+    _ derived: DerivedAttributes,
+    _ changes: ChangeSet,
+    of contents: StoreContents,
+    typeDescription: StoreTypeDescription
+  ) throws {
     self.derived = derived
     before = contents
     after = contents
-    applied = try after.apply(changes, typeDescription: store.typeDescription)
+    applied = try after.apply(changes, typeDescription: typeDescription)
   }
 
   /// Computes all there is to compute.
   ///
   /// - Throws: ``PersistenceError/Code/saveNeverSettles``; ``PersistenceError/Code/validationFailed`` where a value breaks a rule.
   mutating func run() throws(PersistenceError) {
-    var written = writtenRows
+    let written = writtenRows
     for rows in written where !rows.areDeleted { note(rows) }
+    try settle(targets(of: written))
+  }
+
+  /// Computes the derived attributes of rows, and of what depends on them, until nothing changes.
+  private mutating func settle(_ targets: [Int: Set<RowID>]) throws(PersistenceError) {
+    var written = derive(targets)
     for _ in 0..<DerivedAttributes.mostRounds {
-      written = derive(targets(of: written))
       if written.isEmpty { return try check() }
       for rows in written { note(rows) }
+      written = derive(self.targets(of: written))
     }
     throw DerivedAttributes.neverSettles(written.first?.entity.name, [])
   }
@@ -116,6 +128,28 @@ extension BatchDerivation {
 
 extension StoreContents {
   fileprivate var queryTables: QueryTables { QueryTables(tables: tables, scopes: scopes) }
+}
+
+// MARK: All records
+
+extension BatchDerivation {
+  /// The records with all derived attributes computed anew, but for those that tell when a record was saved.
+  ///
+  /// - Throws: as ``run()``.
+  static func derivingAll(_ derived: DerivedAttributes, of contents: StoreContents) throws -> StoreContents {
+    var derivation = try BatchDerivation(
+      derived,
+      ChangeSet(),
+      of: contents,
+      typeDescription: InMemoryStore.typeDescription
+    )
+    derivation.tellsTime = false
+    let targets = contents.entities.filter { !derived.attributes(of: $0).isEmpty }.map { entity in
+      (entity.ordinal, Set(contents.table(of: entity).liveRows))
+    }
+    try derivation.settle(Dictionary(uniqueKeysWithValues: targets))
+    return derivation.after
+  }
 }
 
 extension QueryTables {
@@ -192,7 +226,7 @@ extension BatchDerivation {
       }
       for (place, attribute) in settled.enumerated() { derive(attribute, values[index * settled.count + place]) }
       // The time of a save is that of what is saved.
-      if !changes.isEmpty || timedRows[entityOrdinal]?.contains(row) ?? false {
+      if tellsTime, !changes.isEmpty || timedRows[entityOrdinal]?.contains(row) ?? false {
         for attribute in timed { derive(attribute, evaluator.value(attribute.plan, subject).scalar) }
       }
       return changes.isEmpty ? nil : NodeTable.RowUpdate(row: row, values: changes)

@@ -25,7 +25,13 @@ struct MigrationRun {
       if !result.report.obstacles.isEmpty { break }
       contents = try StageHandling.run(step.stage?.didMigrateHandler, on: result.contents)
     }
-    return (contents, report)
+    return (try isDry ? contents : Self.derived(contents), report)
+  }
+
+  /// What is derived, computed of the new values: the new model may derive what the old one did not, or otherwise.
+  private static func derived(_ contents: StoreContents) throws -> StoreContents {
+    guard contents.model.hasDerivedAttributes else { return contents }
+    return try BatchDerivation.derivingAll(try DerivedAttributes(contents.model), of: contents)
   }
 
   private func run(

@@ -49,6 +49,37 @@ import Testing
   }
 
   @Test(arguments: MigrationBench.types)
+  func whatIsDerivedIsComputed(_ type: StoreType) throws {
+    let bench = try MigrationBench(type)
+    func model(_ listProperties: Property..., notes: Property...) throws -> ManagedObjectModel {
+      try ManagedObjectModel(entities: [
+        EntityDefinition(name: "List", properties: [.toMany("notes", "Note", inverse: "list")] + listProperties),
+        EntityDefinition(
+          name: "Note",
+          properties: [.attribute("name", .string, optional: true), .toOne("list", "List", inverse: "notes")] + notes
+        ),
+      ])
+    }
+    try bench.make(try model(notes: .attribute("saved", .date, optional: true))) { context in
+      let list = try context.insert(entityName: "List")
+      for name in ["Äpfel", "Birnen"] {
+        try context.make("Note", ["name": name, "saved": Date(timeIntervalSinceReferenceDate: 0)])
+          .setValue(list, forKey: "list")
+      }
+    }
+    let new = try model(
+      DerivationStack.derived("count", .integer32, "notes.@count"),
+      notes: DerivationStack.derived("key", .string, "canonical:(name)"),
+      DerivationStack.derived("saved", .date, "now()")
+    )
+    let context = try bench.migrated(to: new)
+    #expect(try context.texts("Note", "key") == ["apfel", "birnen"])
+    #expect(try context.texts("List", "count") == ["2"])
+    let saved = try context.fetch(entityName: "Note").map { try $0.value(forKey: "saved") as? Date }
+    #expect(saved == [Date(timeIntervalSinceReferenceDate: 0), Date(timeIntervalSinceReferenceDate: 0)])
+  }
+
+  @Test(arguments: MigrationBench.types)
   func aRequiredAttributeGetsItsDefault(_ type: StoreType) throws {
     let bench = try MigrationBench(type)
     try bench.make(try Self.note(.attribute("stars", .integer32, optional: true))) { context in

@@ -29,7 +29,7 @@ extension ManagedObjectModel {
         try self.init(contentsOf: url)
       }
     } catch {
-      throw .of(error, .modelMissing, "The model cannot be read.", path: url.path)
+      throw .of(error, .modelMissing, "The model cannot be read.", context: .init(path: url.path))
     }
   }
 }

@@ -123,7 +123,7 @@ extension PersistentContainer {
     do {
       try DefaultDirectory.make(folder)
     } catch {
-      throw .of(error, .fileWriteFailed, "The folder of the store cannot be made.", path: folder.path)
+      throw .of(error, .fileWriteFailed, "The folder of the store cannot be made.", context: .init(path: folder.path))
     }
   }
 

@@ -35,17 +35,12 @@ struct StoreOpening {
   private func openMigrated(_ progress: MigrationProgress) throws(PersistenceError) -> PersistentStore {
     do {
       return try add()
-    } catch let error where description.shouldMigrateStoreAutomatically && Self.mayBeOlder.contains(error.code) {
+    } catch let error where description.shouldMigrateStoreAutomatically && error.mayBeOfAnotherModel {
       guard let migration = try migration() else { throw error }
       _ = try withErrors("The store cannot be migrated.") { try migration.run(progress: progress) }
       return try add()
     }
   }
-
-  /// How stores refuse records of another version; those that tell no version notice it by the form of their files.
-  private static let mayBeOlder: Set<PersistenceError.Code> = [
-    .modelIncompatible, .fileMalformed, .entityUnknown, .propertyUnknown, .capabilityMissing,
-  ]
 
   private func add() throws(PersistenceError) -> PersistentStore {
     var options = description.options
@@ -105,7 +100,7 @@ struct StoreOpening {
     do {
       return try body()
     } catch {
-      throw .of(error, .fileReadFailed, message, path: url?.path)
+      throw .of(error, .fileReadFailed, message, context: .init(path: url?.path))
     }
   }
 }

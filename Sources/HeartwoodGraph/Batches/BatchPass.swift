@@ -141,9 +141,9 @@ extension BatchPass {
     var result = BatchResult()
     if assignments.isEmpty { return result }
     let needsIDs = needsIDs(request.resultType)
+    let others = assignments.reduce(into: Set<Int>()) { $0.formUnion($1.expression.destinationOrdinals) }
     for store in stores(request.affectedStores, keeping: entities) {
       try save(to: store, &result) {
-        let others = assignments.reduce(into: Set<Int>()) { $0.formUnion($1.expression.destinationOrdinals) }
         let tables = try tables(of: store, finding: request.predicate, plan, in: entities, following: others)
         return try updates(of: entities, in: tables, plan, assignments, needsIDs)
       }
@@ -211,9 +211,9 @@ extension BatchPass {
       let entity = try entity(named: name)
       let plan = try predicate.map { try PredicateCompiler.compile($0, for: entity, in: model) }
       let entities = concreteEntities(entity, includingSubentities: request.includesSubentities)
+      let others = Set(entities.filter(\.hasStoredRelationships).map(\.ordinal))
       for store in stores(request.affectedStores, keeping: entities) {
         try save(to: store, &result) {
-          let others = Set(entities.filter(\.hasStoredRelationships).map(\.ordinal))
           let tables = try tables(of: store, finding: predicate, plan, in: entities, following: others)
           return try deletion(in: tables, needsIDs) { deletion in
             for table in entities.compactMap({ tables.table($0.ordinal) }) {

@@ -52,8 +52,7 @@ extension ManagedObjectContext {
     do {
       return try binding(keeping: objectID).object(objectID.reference)
     } catch {
-      throw error as? PersistenceError
-        ?? PersistenceError(.fileReadFailed, "The store cannot be read.", underlyingError: error)
+      throw .of(error, .fileReadFailed, "The store cannot be read.")
     }
   }
 }

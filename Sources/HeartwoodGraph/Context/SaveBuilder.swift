@@ -43,8 +43,7 @@ extension SaveBuilder {
       try context.updated.forEach { saves[try index(for: $0, &known)].updated.append($0) }
       try context.deleted.forEach { saves[try index(for: $0, &known)].deleted.append($0) }
     } catch {
-      throw error as? PersistenceError
-        ?? PersistenceError(.fileReadFailed, "The changes cannot be gathered.", underlyingError: error)
+      throw .of(error, .fileReadFailed, "The changes cannot be gathered.")
     }
   }
 

@@ -21,52 +21,25 @@ extension Optional: OrderedAttributeValue where Wrapped: OrderedAttributeValue {
 
 /// A Swift type of attributes whose values are numbers.
 public protocol NumericAttributeValue: OrderedAttributeValue {
-  /// The type of a sum, wide enough for the sum of many.
-  associatedtype Sum: AttributeValue
-  /// The type of an average.
-  associatedtype Average: AttributeValue
+  /// The type of a sum, wide enough for the sum of many: sums of integers are integers.
+  associatedtype Sum: AttributeValue = Int
+  /// The type of an average, which has a fraction.
+  associatedtype Average: AttributeValue = Double
 }
 
-extension Int: NumericAttributeValue {
-  /// Sums of integers are integers.
-  public typealias Sum = Int
-  /// Averages have a fraction.
-  public typealias Average = Double
-}
-
-extension Int16: NumericAttributeValue {
-  /// Sums of integers are integers.
-  public typealias Sum = Int
-  /// Averages have a fraction.
-  public typealias Average = Double
-}
-
-extension Int32: NumericAttributeValue {
-  /// Sums of integers are integers.
-  public typealias Sum = Int
-  /// Averages have a fraction.
-  public typealias Average = Double
-}
-
-extension Int64: NumericAttributeValue {
-  /// Sums of integers are integers.
-  public typealias Sum = Int
-  /// Averages have a fraction.
-  public typealias Average = Double
-}
+extension Int: NumericAttributeValue {}
+extension Int16: NumericAttributeValue {}
+extension Int32: NumericAttributeValue {}
+extension Int64: NumericAttributeValue {}
 
 extension Double: NumericAttributeValue {
   /// Sums are as exact as the numbers.
   public typealias Sum = Double
-  /// Averages are as exact as the numbers.
-  public typealias Average = Double
 }
 
 extension Float: NumericAttributeValue {
   /// Sums are taken in double precision.
   public typealias Sum = Double
-  /// Averages are taken in double precision.
-  public typealias Average = Double
 }
 
 extension Decimal: NumericAttributeValue {

@@ -72,8 +72,7 @@ extension DocumentSession {
       try save(context)
       return true
     } catch {
-      let known = error as? PersistenceError
-      noteAutosave(known ?? PersistenceError(.fileWriteFailed, "The document was not saved.", underlyingError: error))
+      noteAutosave(.of(error, .fileWriteFailed, "The document was not saved."))
       throw error
     }
   }

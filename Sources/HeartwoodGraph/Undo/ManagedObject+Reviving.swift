@@ -50,14 +50,11 @@ extension ManagedObject {
     if isFault { return }
     let id = objectID
     let changes = if case .changed(let changes) = content { changes } else { makeChanges(group: group) }
-    for (ordinal, trait) in binding.traits.enumerated() where trait.attributeType == nil {
-      let old = value(at: ordinal)
-      let new = old.map(newID)
-      if new == old { continue }
-      if trait.isToMany {
-        changes.setLinks(ObjectIDList(new.objectIDs), at: ordinal)
+    for (ordinal, value) in renamedLinks(newID) {
+      if value.isToMany {
+        changes.setLinks(ObjectIDList(value.objectIDs), at: ordinal)
       } else {
-        changes.setValue(new, at: ordinal)
+        changes.setValue(value, at: ordinal)
       }
     }
     changes.newID = newID(id)
@@ -66,15 +63,21 @@ extension ManagedObject {
 
   /// Lets relationships lead to the same objects by the ids that they have now.
   final func renameLinks(_ newestID: (ManagedObjectID) -> ManagedObjectID) {
-    for (ordinal, trait) in binding.traits.enumerated() where trait.attributeType == nil {
-      let old = value(at: ordinal)
-      let new = old.map(newestID)
-      if new == old { continue }
-      if trait.isToMany {
-        changeLinks(ordinal) { $0 = ObjectIDList(new.objectIDs) }
+    for (ordinal, value) in renamedLinks(newestID) {
+      if value.isToMany {
+        changeLinks(ordinal) { $0 = ObjectIDList(value.objectIDs) }
       } else {
-        change(ordinal, to: new)
+        change(ordinal, to: value)
       }
+    }
+  }
+
+  /// Where the relationships lead, by other ids, that lead to objects which have such.
+  private func renamedLinks(_ newID: (ManagedObjectID) -> ManagedObjectID) -> [(ordinal: Int, value: PropertyValue)] {
+    binding.traits.indices.filter { binding.traits[$0].attributeType == nil }.compactMap { ordinal in
+      let old = value(at: ordinal)
+      let new = old.map(newID)
+      return new == old ? nil : (ordinal, new)
     }
   }
 }

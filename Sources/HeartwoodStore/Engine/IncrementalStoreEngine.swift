@@ -68,13 +68,12 @@ extension IncrementalStoreEngine {
     var metadata = StoreMetadata(storeType: storeClass.typeDescription.type)
     if let found = try store.connect() {
       metadata = found
-      try ModelCompatibility.check(metadata, setup: setup)
     } else {
       if setup.isReadOnly { throw setup.absent() }
       metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
       metadata = try make(store, metadata)
-      try ModelCompatibility.check(metadata, setup: setup)
     }
+    try ModelCompatibility.check(metadata, setup: setup)
     let contents = StoreContents(model: setup.model, entities: setup.entities, metadata: metadata)
     return try IncrementalStoreEngine(
       store: store,
@@ -133,13 +132,7 @@ extension IncrementalStoreEngine {
     do {
       return try body()
     } catch {
-      throw error as? PersistenceError
-        ?? PersistenceError(
-          code,
-          text,
-          context: .init(path: path, storeType: typeDescription.type),
-          underlyingError: error
-        )
+      throw .of(error, code, text, context: .init(path: path, storeType: typeDescription.type))
     }
   }
 

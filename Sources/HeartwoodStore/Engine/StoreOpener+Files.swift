@@ -42,11 +42,7 @@ extension StoreOpener {
     let source = try file(request)
     switch try Kind(try registry.storeClass(for: request.type)) {
     case .atomic:
-      let expected: AtomicFile.Expectation = replacing ? .anything : .nothing
-      let replacement = try AtomicFile(path: path, fileSystem: fileSystem).replace(expecting: expected) { output in
-        try output.write(contentsOf: source)
-      }
-      if let failure = replacement.flushFailure { throw failure }
+      try AtomicFile(path: path, fileSystem: fileSystem).copy(source, expecting: replacing ? .anything : .nothing)
     case .incremental(let storeClass):
       try StorePlacement(storeClass, fileSystem: fileSystem).write(at: path, replacing: replacing) { temporaryPath in
         try storeClass.copyStore(at: source.path, to: temporaryPath)

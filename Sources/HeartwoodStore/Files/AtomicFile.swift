@@ -61,6 +61,14 @@ package struct AtomicFile {
     return Replacement(file: file, flushFailure: flushFailure(at: target))
   }
 
+  /// Replaces the file by a copy of another.
+  ///
+  /// - Throws: also where the new name may not survive a power cut.
+  package func copy(_ input: StoreInput, expecting expectation: Expectation) throws {
+    let replacement = try replace(expecting: expectation) { output in try output.write(contentsOf: input) }
+    if let failure = replacement.flushFailure { throw failure }
+  }
+
   private func write(_ file: any WritableFile, _ body: (StoreOutput) throws -> Void) throws {
     let output = StoreOutput(file)
     try body(output)

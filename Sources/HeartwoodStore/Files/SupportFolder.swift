@@ -31,9 +31,7 @@ package struct SupportFolder: Sendable {
   package func copy(_ names: [String], to destination: SupportFolder) throws -> [String] {
     try destination.add(names) { name, target in
       let input = try StoreInput(try fileSystem.openFile(atPath: PathParts.join(path, name)))
-      _ = try AtomicFile(path: target, fileSystem: fileSystem).replace(expecting: .nothing) { output in
-        try output.write(contentsOf: input)
-      }
+      try AtomicFile(path: target, fileSystem: fileSystem).copy(input, expecting: .nothing)
     } length: { name throws(PersistenceError) in
       try length(name)
     }

@@ -33,13 +33,9 @@ extension StoreOpener {
       let store = try StoreOpener(model: model, registry: registry, fileSystem: fileSystem).open(request)
       _ = store.engine.close(unlessSavedSince: nil)
       return true
-    } catch let error as PersistenceError where Self.isOfAnotherModel(error) {
+    } catch let error as PersistenceError where error.mayBeOfAnotherModel {
       return false
     }
-  }
-
-  private static func isOfAnotherModel(_ error: PersistenceError) -> Bool {
-    [.modelIncompatible, .fileMalformed, .entityUnknown, .propertyUnknown, .capabilityMissing].contains(error.code)
   }
 
   /// The model that the store's file was written with: that in the file, or made of those of ``StoreOptionKey/olderModels``.

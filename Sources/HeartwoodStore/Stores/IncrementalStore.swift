@@ -133,9 +133,6 @@ extension IncrementalStore {
       let folder = SupportFolder(path: folder, fileSystem: fileSystem)
       try folder.copy(try folder.files(), to: SupportFolder(path: copy, fileSystem: fileSystem))
     }
-    let replacement = try AtomicFile(path: path, fileSystem: fileSystem).replace(expecting: .nothing) { output in
-      try output.write(contentsOf: input)
-    }
-    if let failure = replacement.flushFailure { throw failure }
+    try AtomicFile(path: path, fileSystem: fileSystem).copy(input, expecting: .nothing)
   }
 }

@@ -58,6 +58,13 @@ func expectSame(_ found: StoreContents, as expected: StoreContents, _ what: Stri
   throw ConformanceFailure(message)
 }
 
+/// Fails unless two stores keep the same records by their references, in whatever order.
+func expectSameRecords(_ found: StoreContents, as expected: StoreContents, _ what: String) throws {
+  try ContentsDifferences(expected, found, matching: .reference).forEach { difference in
+    throw ConformanceFailure("expected \(what) to keep what was saved; found a difference: \(brief(difference))")
+  }
+}
+
 private func value(of property: String, _ entity: String, _ position: Int, in contents: StoreContents) -> String {
   guard let entity = contents.model.entity(named: entity),
     let node = contents.nodes(of: entity).dropFirst(position - 1).first(where: { _ in true })

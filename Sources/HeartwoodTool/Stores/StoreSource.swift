@@ -80,18 +80,13 @@ struct StoreSource {
     let model = try model(storeClass, substitute: substitute)
     do {
       return (model, try open(model))
-    } catch let error as PersistenceError where modelPath == nil && Self.otherVersion.contains(error.code) {
+    } catch let error as PersistenceError where modelPath == nil && error.mayBeOfAnotherModel {
       for older in try ModelLocator(registry: registry, fileSystem: fileSystem).otherVersions(of: model) {
         if let result = try? open(older) { return (older, result) }
       }
       throw error
     }
   }
-
-  /// How stores refuse records of another version.
-  private static let otherVersion: Set<PersistenceError.Code> = [
-    .modelIncompatible, .fileMalformed, .entityUnknown, .propertyUnknown, .capabilityMissing,
-  ]
 
   private func model(_ storeClass: any StoreClass.Type, substitute: LocatedModel?) throws -> LocatedModel {
     let locator = ModelLocator(registry: registry, fileSystem: fileSystem)

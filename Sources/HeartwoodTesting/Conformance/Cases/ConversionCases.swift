@@ -58,9 +58,7 @@ extension StoreConformance {
       }
       return try expectSame(found, as: try expected.named(as: found), what)
     }
-    try ContentsDifferences(expected, found, matching: .reference).forEach { difference in
-      throw ConformanceFailure("expected \(what) to keep what was saved; found a difference: \(brief(difference))")
-    }
+    try expectSameRecords(found, as: expected, what)
   }
 
   /// The store as it is found in the file of another type.

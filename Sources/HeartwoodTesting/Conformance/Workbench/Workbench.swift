@@ -164,9 +164,7 @@ extension Workbench {
     guard conformance.capabilities.kind == .incremental else { return try expectReopensSame(open) }
     let expected = try open.contents()
     let found = try reopened(open)
-    try ContentsDifferences(expected, found.contents(), matching: .reference).forEach { difference in
-      throw ConformanceFailure("expected the reopened store to keep what was saved; \(brief(difference))")
-    }
+    try expectSameRecords(try found.contents(), as: expected, "the reopened store")
     return found
   }
 }

@@ -1,8 +1,9 @@
 /// Reads a format string token by token.
 struct PredicateLexer {
   let text: String
-  private let scalars: String.UnicodeScalarView
-  private var index: String.UnicodeScalarView.Index
+  // Not a view of the text with an index of its own: with optimization, Swift 6.3 reads a stored index as it was before it was advanced.
+  private let scalars: [Unicode.Scalar]
+  private var index = 0
   /// The place of ``index`` in UTF-8 code units.
   private var offset = 0
 
@@ -10,8 +11,7 @@ struct PredicateLexer {
     var text = text
     text.makeContiguousUTF8()
     self.text = text
-    self.scalars = text.unicodeScalars
-    self.index = scalars.startIndex
+    self.scalars = Array(text.unicodeScalars)
   }
 
   /// The next token; at the end, again and again ``PredicateToken/Kind/end``.
@@ -22,23 +22,21 @@ struct PredicateLexer {
     return PredicateToken(kind: kind, place: start..<offset)
   }
 
-  private var peek: Unicode.Scalar? { index < scalars.endIndex ? scalars[index] : nil }
+  private var peek: Unicode.Scalar? { index < scalars.count ? scalars[index] : nil }
 
-  private var peekSecond: Unicode.Scalar? {
-    guard index < scalars.endIndex else { return nil }
-    let second = scalars.index(after: index)
-    return second < scalars.endIndex ? scalars[second] : nil
-  }
+  private var peekSecond: Unicode.Scalar? { index + 1 < scalars.count ? scalars[index + 1] : nil }
 
   private mutating func advance() {
     offset += UTF8.width(scalars[index])
-    scalars.formIndex(after: &index)
+    index += 1
   }
 
   private mutating func read(while isPart: (Unicode.Scalar) -> Bool) -> String {
     let start = index
     while let scalar = peek, isPart(scalar) { advance() }
-    return String(scalars[start..<index])
+    var text = String.UnicodeScalarView()
+    text.append(contentsOf: scalars[start..<index])
+    return String(text)
   }
 
   func error(_ message: String, from start: Int) -> FetchPredicateError {

@@ -7,6 +7,7 @@ extension PersistentStoreCoordinator {
   /// Makes a coordinator without stores that knows the stores of ``StoreRegistry/default``.
   ///
   /// - Parameters:
+  ///   - managedObjectModel: the model of all its stores.
   ///   - objectClasses: the classes of the objects of entities that have one; the others' are ``ManagedObject``.
   ///   - logger: where it is told what is done; see ``logger``.
   /// - Throws: ``PersistenceError/Code/entityUnknown`` where a class names an entity that the model lacks.

@@ -37,7 +37,10 @@ extension SQLiteStore {
   /// before is in the copy, and what they save later is not. The copy has the same identifier, and its large data in a support folder
   /// of its own.
   ///
-  /// - Parameter replacing: whether a store that stands at `destination` is replaced. It stays as it is where the copy fails.
+  /// - Parameters:
+  ///   - url: the store's file.
+  ///   - destination: the file of the copy.
+  ///   - replacing: whether a store that stands at `destination` is replaced. It stays as it is where the copy fails.
   /// - Throws: ``PersistenceError/Code/fileExists``, ``PersistenceError/Code/storeBusy`` where a store that is to be replaced is open in some
   ///   process, and what reading and writing can throw.
   public static func backUp(storeAt url: URL, to destination: URL, replacing: Bool = false) throws {

@@ -41,6 +41,7 @@ public final class PersistentContainer: Sendable {
   ///
   /// - Parameters:
   ///   - name: what the container is called, and its file where no description says otherwise.
+  ///   - managedObjectModel: the model of all its stores.
   ///   - stores: what is opened; by default a binary store in the container's folder.
   ///   - objectClasses: the classes of the objects of entities that have one.
   ///   - directory: the folder of the files that no description names; nil means ``defaultDirectoryURL(applicationName:)``. Where it is not

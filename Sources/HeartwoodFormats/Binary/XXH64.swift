@@ -4,7 +4,7 @@ import HeartwoodStore
 /// (xxhash_spec.md in the repository of xxHash, github.com/Cyan4973/xxHash).
 ///
 /// It finds accidents. It is no defence against somebody who means to forge a file.
-enum XXH64 {
+package enum XXH64 {
   private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
   private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
   private static let prime3: UInt64 = 0x1656_67B1_9E37_79F9
@@ -13,7 +13,7 @@ enum XXH64 {
   private static let stripeLength = 32
 
   /// The hash of `bytes`. O(n).
-  static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
+  package static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
     let stripesEnd = bytes.count - bytes.count % stripeLength
     var hash = stripesEnd > 0 ? stripes(bytes, end: stripesEnd, seed: seed) : seed &+ prime5
     hash &+= UInt64(bytes.count)

@@ -37,7 +37,7 @@ struct BinaryPropertyList: Sendable {
   let slice: ByteSlice
   let objectCount: Int
   let root: Int
-  /// The bytes of ``slice``, which nobody writes to: they may be read from any thread.
+  /// The bytes of ``slice``. `nonisolated(unsafe)`: nobody writes to them, so they may be read from any thread.
   nonisolated(unsafe) private let base: UnsafeRawBufferPointer
   private let offsetWidth: Int
   let referenceWidth: Int

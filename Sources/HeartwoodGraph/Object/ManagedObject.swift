@@ -47,7 +47,7 @@ open class ManagedObject {
   open class var entityName: String { String(describing: self) }
 
   /// The entity of the class's objects, with the properties that the class adds to those of its superclass; nil where a model made
-  /// elsewhere has it. ``HeartwoodModel/ManagedObjectModel/init(of:configurations:versionIdentifiers:fetchRequestTemplates:)`` makes a
+  /// elsewhere has it. ``ManagedObjectModel/init(of:configurations:versionIdentifiers:fetchRequestTemplates:)`` makes a
   /// model of such classes:
   ///
   ///     override class var entityDefinition: EntityDefinition? {

@@ -16,7 +16,9 @@ public protocol FileSystem: Sendable {
 
   /// Makes a new, empty file in the same directory as `path`, which is nobody else's.
   ///
-  /// - Parameter permissions: the permission bits of the file, or nil for those that a new file gets.
+  /// - Parameters:
+  ///   - path: a path in the directory.
+  ///   - permissions: the permission bits of the file, or nil for those that a new file gets.
   func createTemporaryFile(besidePath path: String, permissions: UInt32?) throws(PersistenceError) -> any WritableFile
 
   /// Removes the temporary files beside `path` whose writers have died without closing them.
@@ -24,7 +26,10 @@ public protocol FileSystem: Sendable {
 
   /// Gives the file at `source` the name `destination` in one step, replacing what stood there.
   ///
-  /// - Parameter exclusively: whether it is an error if something stands there.
+  /// - Parameters:
+  ///   - source: the path that the file has.
+  ///   - destination: the path that it gets, in the same file system.
+  ///   - exclusively: whether it is an error if something stands there.
   func moveFile(atPath source: String, toPath destination: String, exclusively: Bool) throws(PersistenceError)
 
   /// Waits until the names in the directory of `path` are on the disk.

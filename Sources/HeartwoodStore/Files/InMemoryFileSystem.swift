@@ -36,7 +36,10 @@ extension InMemoryFileSystem {
 
   /// Writes a file in place, as an editor does: a file that stands there stays the same file and keeps its permissions.
   ///
-  /// - Parameter permissions: those of a new file.
+  /// - Parameters:
+  ///   - bytes: what the file has from now on.
+  ///   - path: where it is.
+  ///   - permissions: those of a new file.
   /// - Throws: ``PersistenceError/Code/fileReadFailed`` where symbolic links lead in a circle.
   public func setContents(
     _ bytes: [UInt8],
@@ -60,7 +63,9 @@ extension InMemoryFileSystem {
 
   /// Makes a symbolic link, which may lead to nothing. It replaces what stood at `path`.
   ///
-  /// - Parameter destination: an absolute path, or one relative to the folder of the link.
+  /// - Parameters:
+  ///   - path: where the link is.
+  ///   - destination: an absolute path, or one relative to the folder of the link.
   public func createSymbolicLink(atPath path: String, destination: String) throws(PersistenceError) {
     try state.withLock { state throws(PersistenceError) in
       state.names.set(.link(destination), at: try state.names.resolvedFolder(of: path))

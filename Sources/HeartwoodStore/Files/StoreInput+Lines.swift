@@ -4,7 +4,9 @@ extension StoreInput {
 
   /// Calls `body` with each line of the file, without its end. It reads the file as a whole; lines end with LF or CR LF.
   ///
-  /// - Parameter skipped: how many lines at the beginning to leave out.
+  /// - Parameters:
+  ///   - skipped: how many lines at the beginning to leave out.
+  ///   - body: is given one line after the other.
   /// - Throws: what `body` throws, with the path and the line added; what is not a ``PersistenceError`` becomes
   ///   ``PersistenceError/Code/fileMalformed``. The same where the file is not UTF-8.
   public func forEachLine(after skipped: Int = 0, _ body: (_ line: Substring) throws -> Void) throws {

@@ -38,6 +38,7 @@ public protocol AtomicStore: StoreClass {
   /// - Parameters:
   ///   - contents: what to write. The store may change its ``StoreContents/attachment``.
   ///   - previous: the file that is being replaced and what it held, or nil for a new one.
+  ///   - output: where to write it.
   func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws
 }
 

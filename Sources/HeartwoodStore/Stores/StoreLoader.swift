@@ -49,6 +49,8 @@ public final class StoreLoader {
   /// Adds a record of `entity`. Records keep the order in which they are added.
   ///
   /// - Parameters:
+  ///   - reference: what the store calls the record.
+  ///   - entity: the entity of the record itself, which is not abstract.
   ///   - version: how often the record has been saved, its insertion included.
   ///   - fill: sets the values.
   /// - Throws: ``PersistenceError/Code/entityUnknown`` where the store keeps no records of the entity, and what `fill` throws.

@@ -32,7 +32,9 @@ extension PersistenceError {
 
   /// The error of what cannot be imported, for `faults`, of which there is at least one.
   ///
-  /// - Parameter underlyingError: the first error that the application's own code has thrown.
+  /// - Parameters:
+  ///   - faults: what is wrong, in the order of what is imported.
+  ///   - underlyingError: the first error that the application's own code has thrown.
   public static func importFailed(
     _ faults: [ImportFault],
     underlyingError: (any Error)? = nil

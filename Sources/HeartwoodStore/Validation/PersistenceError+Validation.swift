@@ -6,7 +6,9 @@ extension PersistenceError {
 
   /// The error of objects that are not fit to be saved, for `faults`, of which there is at least one.
   ///
-  /// - Parameter underlyingError: an error that a validation of the application's own has thrown.
+  /// - Parameters:
+  ///   - faults: what is wrong, in the order in which it was found.
+  ///   - underlyingError: an error that a validation of the application's own has thrown.
   public static func validationFailed(
     _ faults: [ValidationFault],
     underlyingError: (any Error)? = nil

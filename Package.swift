@@ -158,6 +158,36 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    // What is done to stores for longer than tests take.
+    .executableTarget(
+      name: "StoreCampaign",
+      dependencies: ["Heartwood", "HeartwoodFormats", "HeartwoodModel", "HeartwoodSQLite", "HeartwoodStore"],
+      path: "Tests/StoreCampaign",
+      swiftSettings: settings
+    ),
+    // What is tried on every parser, for tests and for the fuzzer.
+    .target(
+      name: "ParserTrials",
+      dependencies: [
+        "Heartwood", "HeartwoodFormats", "HeartwoodModel", "HeartwoodSQLite", "HeartwoodStore", "HeartwoodTesting",
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ],
+      path: "Tests/ParserTrials",
+      swiftSettings: settings
+    ),
+    // A process of its own, whose memory no other test takes.
+    .executableTarget(
+      name: "TrialWorker",
+      dependencies: ["ParserTrials"],
+      path: "Tests/TrialWorker",
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "ParserTrialsTests",
+      dependencies: ["ParserTrials", "TrialWorker"],
+      exclude: ["Findings", "Seeds"],
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "HeartwoodToolTests",
       dependencies: ["HeartwoodGenerate", "HeartwoodTool", "Heartwood"],
@@ -221,3 +251,15 @@ let package = Package(
     ),
   ]
 )
+
+// Its `main` is libFuzzer's, which is linked in for `Scripts/fuzz` alone.
+if Context.environment["HEARTWOOD_FUZZ"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "Fuzzer",
+      dependencies: ["ParserTrials"],
+      path: "Tests/Fuzzer",
+      swiftSettings: settings
+    )
+  )
+}

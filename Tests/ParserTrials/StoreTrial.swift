@@ -1,0 +1,46 @@
+import Heartwood
+import HeartwoodFormats
+import HeartwoodModel
+import HeartwoodStore
+
+/// Reads a file of an atomic store, whole: what it says of itself, and every value of every record.
+enum StoreTrial {
+  private static let path = "/trial"
+
+  static func run(_ bytes: [UInt8], as type: StoreType) throws {
+    let files = InMemoryFileSystem()
+    try files.setContents(bytes, ofFileAtPath: path)
+    let storeClass = try StoreRegistry.default.storeClass(for: type)
+    let file = try StoreInput(try files.openFile(atPath: path))
+    _ = try? storeClass.readMetadata(from: file, options: StoreOptions())
+    _ = try? storeClass.readFormatVersion(from: file, options: StoreOptions())
+    try readFirst(of: models(of: file, storeClass)) { try read(files, type, $0) }
+  }
+
+  /// The model that the file brings, or the one that it seems to be of, or else those for all files.
+  private static func models(of file: StoreInput, _ storeClass: any StoreClass.Type) throws -> [ManagedObjectModel] {
+    if storeClass == CSVStore.self { return try TrialModel.lists.get() }
+    let own = try storeClass.readModel(from: file, options: StoreOptions())
+    return [try own ?? storeClass.inferModel(from: file, options: StoreOptions()) ?? TrialModel.model.get()]
+  }
+
+  /// Tries one model after the other, and throws what the last one's error is.
+  private static func readFirst(of models: [ManagedObjectModel], _ read: (ManagedObjectModel) throws -> Void) throws {
+    for model in models.dropLast() where (try? read(model)) != nil { return }
+    if let last = models.last { try read(last) }
+  }
+
+  private static func read(_ files: InMemoryFileSystem, _ type: StoreType, _ model: ManagedObjectModel) throws {
+    var options = StoreOptions()
+    options[.ignoresModelVersion] = true
+    let opener = StoreOpener(model: model, registry: .default, fileSystem: files)
+    try readAll(of: try opener.open(StoreOpener.Request(type: type, path: path, options: options)))
+  }
+
+  static func readAll(of store: PersistentStore) throws {
+    let contents = try store.engine.contents()
+    for table in contents.tables { try table.verify() }
+    try contents.history?.verify()
+    for node in contents.nodes { _ = node.values }
+  }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import ParserTrials
+import Testing
+
+/// A small file that says that it is large takes no more memory than a small file.
+@Suite(.serialized) struct HostileMemoryTests {
+  /// What a parser may take more than for a file of the same length with true numbers in it. The allocator gives memory back late.
+  private static let mostGrowth = 48 << 20
+
+  @Test(arguments: ParserTrial.allCases)
+  func largeNumbersTakeNoMemory(_ trial: ParserTrial) throws {
+    let seed = UInt64.random(in: .min ... .max)
+    print("\(trial.rawValue): seed \(seed)")
+    let worker = Process()
+    let output = Pipe()
+    worker.executableURL = try Self.executable()
+    worker.arguments = [trial.rawValue, ParserTrialTests.root.path, "\(seed)", "600"]
+    worker.standardOutput = output
+    try worker.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    worker.waitUntilExit()
+    #expect(worker.terminationStatus == 0, "\(trial.rawValue) \(seed)")
+    let growth = try #require(Int(text.trimmingCharacters(in: .whitespacesAndNewlines)), "\(trial.rawValue) \(seed)")
+    #expect(growth < Self.mostGrowth, "\(trial.rawValue) \(seed)")
+  }
+
+  /// It lies where the tests were built.
+  private static func executable() throws -> URL {
+    #if os(macOS)
+      let bundle = try #require(Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") })
+      let products = bundle.bundleURL.deletingLastPathComponent()
+    #else
+      let products = try #require(Bundle.main.executableURL).deletingLastPathComponent()
+    #endif
+    return products.appending(path: "TrialWorker")
+  }
+}

@@ -1,0 +1,39 @@
+import Foundation
+import ParserTrials
+import Testing
+
+/// Replays what the fuzzer begins with and what it has found.
+@Suite struct ParserTrialTests {
+  static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  @Test(arguments: ParserTrial.allCases)
+  func seedsAreTaken(_ trial: ParserTrial) throws {
+    let seeds = try trial.seeds(under: Self.root)
+    #expect(!seeds.isEmpty)
+    for seed in seeds { #expect(try trial.run(seed.bytes), "\(seed.name)") }
+  }
+
+  @Test(arguments: ParserTrial.allCases)
+  func findingsAreAnswered(_ trial: ParserTrial) throws {
+    for finding in try trial.findings(under: Self.root) {
+      #expect(throws: Never.self, "\(finding.name)") { try trial.run(finding.bytes) }
+    }
+  }
+
+  @Test func everyFolderIsThatOfAParser() throws {
+    let names = Set(ParserTrial.allCases.map(\.rawValue))
+    for folder in ["Seeds", "Findings"] {
+      let path = Self.root.appending(path: "Tests/ParserTrialsTests/\(folder)").path
+      for name in try FileManager.default.contentsOfDirectory(atPath: path) where !name.hasSuffix(".md") {
+        #expect(names.contains(name), "\(folder)/\(name)")
+      }
+    }
+  }
+
+  @Test func whatCannotBeExplainedIsAFlaw() throws {
+    struct Surprise: Error {}
+    #expect(!ParserTrial.isExplained(Surprise()))
+    #expect(throws: ParserTrial.Flaw.self) { try ParserTrial.csv.expect(false, "no") }
+  }
+}

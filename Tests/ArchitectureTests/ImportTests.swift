@@ -1,51 +1,64 @@
 import Foundation
 import Testing
 
-/// The arrows between the modules, as the architecture has them: a module imports those listed for it and none of the others.
+/// The arrows between the modules, as `Documentation/Architecture.md` has them: a module imports those listed for it and no others.
 @Suite struct ImportTests {
-  private static let allowed: [String: Set<String>] = [
-    "HeartwoodModel": [],
-    "HeartwoodStore": ["HeartwoodModel"],
-    "HeartwoodFormats": ["HeartwoodModel", "HeartwoodStore", "CLibXML2"],
-    "HeartwoodGraph": ["HeartwoodModel", "HeartwoodStore"],
-    "Heartwood": ["HeartwoodModel", "HeartwoodStore", "HeartwoodFormats", "HeartwoodGraph"],
-    "HeartwoodTesting": ["Heartwood", "HeartwoodModel", "HeartwoodStore", "HeartwoodGraph", "HeartwoodFormats"],
-    // `Heartwood` is imported by the text of the classes that it makes.
-    "HeartwoodGeneration": ["HeartwoodModel", "Heartwood"],
-    "HeartwoodGenerate": ["HeartwoodFormats", "HeartwoodGeneration", "HeartwoodModel"],
-    "HeartwoodTool": [
-      "Heartwood", "HeartwoodGeneration", "HeartwoodTesting", "HeartwoodModel", "HeartwoodStore", "HeartwoodGraph",
-      "HeartwoodFormats", "HeartwoodSQLite",
-    ],
-    "HeartwoodWrappers": ["HeartwoodModel", "HeartwoodStore", "CZlib"],
-    "HeartwoodSQLite": ["HeartwoodModel", "HeartwoodStore", "HeartwoodFormats", "CZlib"],
-    "HeartwoodMacros": ["Heartwood"],
-    // It is run by the compiler, and built for that alone.
-    "HeartwoodMacroExpansion": [],
-    "HeartwoodMacroPlugin": ["HeartwoodMacroExpansion"],
-    "CLibXML2": [],
-    "CZlib": [],
+  /// What each module may import, by the document. The system's own libraries are not in it.
+  private static func allowed() throws -> [String: Set<String>] {
+    let rows = try SourceTree.table(under: "Who may import whom", in: "Documentation/Architecture.md")
+    let pairs = rows.map { row in (names(row[0]).first ?? row[0], Set(row.dropFirst().flatMap(names))) }
+    return try Dictionary(pairs) { _, _ in throw Twice() }
+  }
+
+  private struct Twice: Error {}
+
+  /// What stands in backticks.
+  private static func names(_ cell: String) -> [String] { cell.matches(of: /`(\w+)`/).map { String($0.1) } }
+
+  /// What comes with the compiler or the system, and everybody may use.
+  private static let system: Set<String> = [
+    "Darwin", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Observation", "Synchronization",
   ]
 
-  private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "Sources")
-
-  private static var modules: [String] {
-    ((try? FileManager.default.contentsOfDirectory(atPath: sources.path)) ?? []).filter { !$0.hasPrefix(".") }.sorted()
+  @Test func everyModuleHasItsArrows() throws {
+    #expect(try Set(Self.allowed().keys) == Set(SourceTree.modules))
   }
 
-  @Test func everyModuleHasItsArrows() {
-    #expect(Set(Self.modules) == Set(Self.allowed.keys))
+  @Test func noArrowLeadsBack() throws {
+    let allowed = try Self.allowed()
+    var left = allowed
+    // Whoever imports nothing that is left can be built now.
+    while let next = left.keys.sorted().first(where: { left[$0, default: []].isDisjoint(with: left.keys) }) {
+      left[next] = nil
+    }
+    #expect(left.isEmpty, "These import each other: \(left.keys.sorted())")
   }
 
-  @Test(arguments: modules)
+  @Test(arguments: SourceTree.modules)
   func moduleImportsWhatItMay(_ module: String) throws {
-    let allowed = try #require(Self.allowed[module], "Say in this test what \(module) may import.")
-    let ours = Set(Self.allowed.keys)
-    for file in try swiftFiles(in: module) {
-      let imported = Self.imports(in: try String(contentsOf: file, encoding: .utf8)).filter(ours.contains)
-      let wrong = imported.filter { !allowed.contains($0) }
-      #expect(wrong.isEmpty, "\(module)/\(file.lastPathComponent) must not import \(wrong)")
+    let allowed = try #require(
+      Self.allowed()[module],
+      "Say in Documentation/Architecture.md what \(module) may import."
+    )
+    var unused = allowed
+    for file in try SourceTree.files(in: "Sources/\(module)") {
+      let imported = Set(Self.imports(in: try SourceTree.text(file)))
+      let wrong = imported.subtracting(allowed).subtracting(Self.system)
+      #expect(wrong.isEmpty, "\(file) must not import \(wrong.sorted())")
+      unused.subtract(imported)
+      // A macro is named by its module, and imported by nobody.
+      unused = try unused.filter { try !SourceTree.text(file).contains("module: \"\($0)\"") }
+    }
+    #expect(unused.isEmpty, "\(module) imports no \(unused.sorted()): take it out of the table.")
+  }
+
+  @Test func targetsDependOnWhatTheirModulesMayImport() throws {
+    let allowed = try Self.allowed()
+    let targets = Self.targets(in: try SourceTree.text("Package.swift")).filter { allowed[$0.name] != nil }
+    #expect(Set(targets.map(\.name)) == Set(allowed.keys))
+    for target in targets {
+      let wrong = target.dependencies.subtracting(allowed[target.name] ?? [])
+      #expect(wrong.isEmpty, "\(target.name) must not depend on \(wrong.sorted())")
     }
   }
 
@@ -65,13 +78,42 @@ import Testing
     #expect(Self.imports(in: source) == ["B", "C", "D", "E", "F", "G", "I", "J"])
   }
 
-  private func swiftFiles(in module: String) throws -> [URL] {
-    let folder = Self.sources.appending(path: module)
-    let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
-    return paths.filter { $0.hasSuffix(".swift") }.map { folder.appending(path: $0) }
+  @Test func targetsAreFoundWithAllThatTheyDependOn() {
+    let manifest = """
+        targets: [
+          .systemLibrary(name: "A", pkgConfig: "a", providers: [.apt(["a-dev"])]),
+          .target(name: "B", dependencies: ["A", .product(name: "P", package: "p")], swiftSettings: settings),
+          .executableTarget(
+            name: "C",
+            dependencies: [
+              "B",
+              .target(name: "D", condition: .when(traits: ["T"])),
+            ]
+          ),
+        ]
+      """
+    let targets = Self.targets(in: manifest)
+    #expect(targets.map(\.name) == ["A", "B", "C"])
+    #expect(targets.map { $0.dependencies.sorted() } == [[], ["A", "P"], ["B", "D"]])
   }
 
-  /// The modules that `source` imports, in order.
+  /// The targets of a manifest that is formatted as ours is, and what they depend on.
+  private static func targets(in manifest: String) -> [(name: String, dependencies: Set<String>)] {
+    let blocks = manifest.split(separator: /(?m)^    \.(?=\w+\()/)
+    return blocks.dropFirst().compactMap { block in
+      block.firstMatch(of: /name: "(\w+)"/).map { (String($0.1), dependencies(in: block)) }
+    }
+  }
+
+  /// The names in the list of dependencies, without those of packages and traits.
+  private static func dependencies(in target: Substring) -> Set<String> {
+    guard let start = target.firstRange(of: "dependencies: [")?.upperBound else { return [] }
+    let text = target[start...].replacing(/(?:package|traits): (?:\[[^\]]*\]|"[^"]*")/, with: "")
+    return Set(text.prefix { $0 != "]" }.matches(of: /"(\w+)"/).map { String($0.1) })
+  }
+
+  /// The modules that `source` imports, in order. Where text is written that imports something, it begins a line as code does; what it
+  /// names is a module of its reader.
   private static func imports(in source: String) -> [String] {
     let declaration =
       #/

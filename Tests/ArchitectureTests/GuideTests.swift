@@ -51,6 +51,7 @@ import Testing
     "Documents": "Documents/DocumentsGuideTests",
     "FetchingAndPredicates": "Fetching/FetchingGuideTests",
     "FileFormats": "Coordinator/FormatsGuideTests",
+    "GettingStarted": "../HeartwoodToolTests/ReadmeExample",
     "Importing": "Importing/ImportingGuideTests",
     "Indexes": "Fetching/FetchingGuideTests",
     "LiveResults": "Fetching/FetchingGuideTests",

@@ -33,6 +33,8 @@ struct ModelResolverTests {
     }
     let leaf = try #require(model.entity(named: "Leaf"))
     #expect(leaf.properties.map(\.name) == ["code", "owner", "parts", "own"])
+    #expect(leaf.attributesByName.keys.sorted() == ["code", "own"])
+    #expect(leaf.relationshipsByName.keys.sorted() == ["owner", "parts"])
     let parts = try #require(leaf.relationshipTargets[2])
     #expect(parts.entityOrdinal == 3)
     #expect(parts.inverseOrdinal == nil)

@@ -63,18 +63,3 @@ struct PropertyListSchema: Sendable {
   /// The ordinal of an entity that a reference names.
   func ordinal(ofEntity name: String) -> Int? { placesByName[name].map { entities[$0].description.ordinal } }
 }
-
-extension PersistenceError {
-  /// A file has records or values for which the model has no place.
-  static func foreignContent(entity: String, property: String? = nil, _ context: Context) -> PersistenceError {
-    var context = context
-    context.entity = entity
-    context.property = property
-    return PersistenceError(
-      .modelIncompatible,
-      "The file keeps what the model has no place for, or what is of another kind there. Open it with the model that it was written "
-        + "with.",
-      context: context
-    )
-  }
-}

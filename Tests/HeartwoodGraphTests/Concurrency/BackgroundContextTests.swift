@@ -61,6 +61,8 @@ import Testing
     let id = ann.objectID
     let background = BackgroundContext(parent: view)
     try await background.perform { context in
+      #expect(context.parentHost === view)
+      #expect(context.parent == nil)
       let ann = try #require(try context.existingObject(with: id) as? Person)
       ann.name = "Anna"
       ann.spouse = try context.person("Bob")

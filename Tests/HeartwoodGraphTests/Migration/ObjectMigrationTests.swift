@@ -190,6 +190,32 @@ import Testing
     #expect(try bench.bytes() == before)
   }
 
+  private final class Cancelling: EntityMigrationPolicy {
+    override func createDestinationInstances(
+      forSource source: ManagedObject,
+      in mapping: EntityMapping,
+      manager: MigrationManager
+    ) throws {
+      try super.createDestinationInstances(forSource: source, in: mapping, manager: manager)
+      manager.cancelMigration(with: Refusing.Refusal())
+    }
+  }
+
+  @Test(arguments: MigrationBench.types)
+  func whatAPolicyCancelsChangesNothing(_ type: StoreType) throws {
+    var bench = try bench(type, policy: "Cancelling")
+    bench.options[.entityMigrationPolicies] = ["Cancelling": Cancelling.self]
+    let before = try bench.bytes()
+    let migration = try #require(try bench.migration(to: try Self.new()))
+    #expect(throws: Refusing.Refusal.self) { try migration.run() }
+    #expect(try bench.bytes() == before)
+  }
+
+  @Test func entityMappingsAreFoundByName() throws {
+    let mapping = try Self.mapping()
+    #expect(mapping.entityMappingsByName == ["PersonToHuman": mapping.entityMappings[0]])
+  }
+
   @Test func whatDoesNotValidateIsNamed() throws {
     var bench = try bench(.binary)
     var mapping = try Self.mapping()

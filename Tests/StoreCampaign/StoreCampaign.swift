@@ -1,0 +1,73 @@
+import Foundation
+import Heartwood
+import HeartwoodSQLite
+import HeartwoodStore
+
+/// What is done to stores for longer than tests take: processes that are killed while they save, processes that save to one file, and a
+/// disk that becomes full. `Scripts/campaign` runs it, and it ends with the status 1 where a file is not what it must be.
+///
+///     StoreCampaign kill TYPE FOLDER COUNT SEED
+///     StoreCampaign compete TYPE FOLDER PROCESSES SAVES
+///     StoreCampaign fill TYPE FOLDER COUNT SEED
+@main struct StoreCampaign {
+  /// Something that must not be.
+  struct Flaw: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+  }
+
+  static func main() {
+    do {
+      try run(Arguments(CommandLine.arguments))
+    } catch {
+      FileHandle.standardError.write(Data("\(error)\n".utf8))
+      exit(1)
+    }
+  }
+
+  private static func run(_ arguments: Arguments) throws {
+    let place = StorePlace(type: arguments.type, folder: arguments.folder)
+    switch arguments.command {
+    case "kill":
+      try KillCampaign(place: place, random: Random(seed: UInt64(arguments.second))).run(count: arguments.first)
+    case "save": try SavingProcess(place).saveForEver()
+    case "compete": try CompetitionCampaign(place: place, saveCount: arguments.second).run(count: arguments.first)
+    case "compete-one": try CompetingProcess(place, number: arguments.first).save(count: arguments.second)
+    case "fill":
+      try FullDiskCampaign(place: place, random: Random(seed: UInt64(arguments.second))).run(count: arguments.first)
+    default: throw Flaw("There is no campaign called \(arguments.command).")
+    }
+  }
+}
+
+/// The words of the command line.
+struct Arguments {
+  let command: String
+  let type: StoreType
+  let folder: URL
+  let first: Int
+  let second: Int
+
+  init(_ words: [String]) throws {
+    guard words.count == 6, let first = Int(words[4]), let second = Int(words[5]) else {
+      throw StoreCampaign.Flaw("Usage: StoreCampaign kill|compete|fill TYPE FOLDER NUMBER NUMBER")
+    }
+    command = words[1]
+    type = StoreType(words[2])
+    folder = URL(filePath: words[3])
+    (self.first, self.second) = (first, second)
+  }
+}
+
+/// Numbers that are the same again for the same seed.
+struct Random {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func number(below limit: Int) -> Int {
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return Int((state >> 33) % UInt64(limit))
+  }
+}

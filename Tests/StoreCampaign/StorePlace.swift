@@ -1,0 +1,83 @@
+import Foundation
+import Heartwood
+import HeartwoodFormats
+import HeartwoodModel
+import HeartwoodSQLite
+import HeartwoodStore
+
+/// A store of one type in a folder of its own.
+struct StorePlace {
+  let type: StoreType
+  let folder: URL
+
+  var url: URL { folder.appending(path: "Store.\(type.rawValue.lowercased())") }
+
+  /// One entity, so that every type of store has room for it.
+  static func model() throws -> ManagedObjectModel {
+    try ManagedObjectModel(entities: [
+      EntityDefinition(
+        name: "Item",
+        properties: [
+          .attribute("save", .integer64, default: .integer(0)),
+          .attribute("number", .integer64, default: .integer(0)),
+          .attribute("stamp", .integer64, default: .integer(0)),
+          .attribute("text", .string),
+          .attribute(
+            AttributeDescription(
+              name: "data",
+              type: .binary,
+              isOptional: true,
+              allowsExternalBinaryDataStorage: true
+            )
+          ),
+          .toOne("first", "Item", inverse: "others"),
+          .toMany("others", "Item", inverse: "first"),
+        ]
+      )
+    ])
+  }
+
+  func open() throws -> OpenPlace {
+    let registry = StoreRegistry()
+    for storeClass in [BinaryStore.self, CSVStore.self, XMLStore.self, PropertyListStore.self] as [any StoreClass.Type]
+    {
+      try registry.register(storeClass)
+    }
+    try registry.register(SQLiteStore.self)
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: try Self.model(),
+      registry: registry,
+      objectClasses: [Item.self]
+    )
+    var options = StoreOptions()
+    options[.sqliteBusyTimeout] = .seconds(120)
+    let store = try coordinator.addPersistentStore(type: type, at: url, options: options)
+    return OpenPlace(coordinator: coordinator, store: store, context: ManagedObjectContext(coordinator))
+  }
+
+  /// Makes the folder anew, with nothing in it.
+  func clear() throws {
+    try? FileManager.default.removeItem(at: folder)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  /// What is in the folder and is no part of the store.
+  func strangers() throws -> [String] {
+    let name = url.lastPathComponent
+    let own = Set([name, "\(name)-wal", "\(name)-shm", ".\(url.deletingPathExtension().lastPathComponent)_SUPPORT"])
+    return try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { !own.contains($0) }.sorted()
+  }
+}
+
+/// A store that is open.
+struct OpenPlace {
+  let coordinator: PersistentStoreCoordinator
+  let store: PersistentStore
+  let context: ManagedObjectContext
+
+  func items() throws -> [Item] {
+    try context.fetch(Item.self, sortedBy: Item.saveKey.ascending, Item.numberKey.ascending)
+  }
+
+  func close() { coordinator.close() }
+}

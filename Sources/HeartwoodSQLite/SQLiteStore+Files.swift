@@ -73,21 +73,29 @@ extension SQLiteStore {
       if try copyOnce(source, to: path) { return }
       try POSIXFileSystem().removeFile(atPath: path)
     }
-    try SQLiteFile.holdingOffWriters(ofFileAt: source) { _ = try copyOnce(source, to: path) }
+    try SQLiteFile.holdingOffWriters(ofFileAt: source) {
+      if try copyOnce(source, to: path) { return }
+      try POSIXFileSystem().removeFile(atPath: path)
+      throw PersistenceError(
+        .storeBusy,
+        "Others replace the store's large data faster than these can be copied. Nothing was copied. Try it again when less is saved.",
+        context: .init(path: source, storeType: .sqlite)
+      )
+    }
   }
 
   /// False where a file was removed by a save after the copy of the database had been made.
   private static func copyOnce(_ source: String, to path: String) throws -> Bool {
     let file = try SQLiteFile.open(atPath: source, isReadOnly: true)
     defer { try? file.close() }
-    let mark = try file.dataVersion()
+    let mark = try file.mark()
     let names = try file.copy(toPath: path) { db in try ExternalNames.all(in: db) }
     let (from, to) = (ExternalFiles(ofStoreAt: source), ExternalFiles(ofStoreAt: path))
     do {
       try from.copy(names, to: to)
       return true
     } catch let error as PersistenceError where error.code == .fileNotFound {
-      if try file.dataVersion() != mark { return false }
+      if try file.mark() != mark { return false }
       throw error
     }
   }
@@ -132,10 +140,5 @@ extension SQLiteFile {
       // In write-ahead mode the new file is in the log; where somebody reads, it stays there for a while.
       _ = try Bool.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
     }
-  }
-
-  /// The number of the state of the file as others have left it.
-  fileprivate func dataVersion() throws -> Int64? {
-    try withoutTransaction { db in try Int64.fetchOne(db, sql: "PRAGMA data_version") }
   }
 }

@@ -30,7 +30,7 @@ extension SQLiteStore {
 
   /// Calls `body` in the transaction that is under way, or in one of its own.
   private func writing<Result>(_ body: (Database) throws -> Result) throws -> Result {
-    if isInTransaction { return try withDatabase(body) }
+    if transaction != nil { return try withDatabase(body) }
     return try saving { try withDatabase(body) }
   }
 

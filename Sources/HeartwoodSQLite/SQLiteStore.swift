@@ -101,6 +101,9 @@ extension SQLiteStore {
   /// the database; and what uses it is called by that closure, one call at a time.
   struct Transaction: @unchecked Sendable {
     let database: Database
+    /// The state of the file that the transaction sees.
+    let mark: UInt64
+    let isWriting: Bool
   }
 
   /// Opens the file; nil where there is none, or one without a byte.
@@ -147,7 +150,7 @@ extension SQLiteStore {
     try? open?.file.close()
   }
 
-  private func file() throws(PersistenceError) -> SQLiteFile {
+  func file() throws(PersistenceError) -> SQLiteFile {
     if let file = connection.withLock({ $0?.file }) { return file }
     throw PersistenceError(.storeNotOpen, "The file is not open.", context: .init(path: path, storeType: .sqlite))
   }
@@ -156,46 +159,32 @@ extension SQLiteStore {
 // MARK: Transactions
 
 extension SQLiteStore {
-  /// The number that SQLite gives to the state of the file as other connections have left it.
+  /// The number that SQLite gives to the state of the file as other connections have left it: the one that the transaction which is under
+  /// way sees.
   public func changeMark() throws -> UInt64 {
-    try changeMark(in: connection.withLock { $0?.transaction }?.database)
-  }
-
-  /// Numbers of different connections cannot be compared: it is always that of the one that writes, where there is one.
-  private func changeMark(in transaction: Database?) throws -> UInt64 {
-    let query = "PRAGMA data_version"
-    let file = try file()
-    if let db = transaction, file.isReadOnly || !db.configuration.readonly { return try Self.number(query, db) }
-    return try file.withoutTransaction { db in try Self.number(query, db) }
-  }
-
-  private static func number(_ query: String, _ db: Database) throws -> UInt64 {
-    UInt64(clamping: try Int64.fetchOne(try db.cachedStatement(sql: query)) ?? 0)
+    if let transaction { return transaction.mark }
+    return try file().mark()
   }
 
   /// How often reading begins anew where others save meanwhile.
   static let greatestAttempts = 5
+  /// The mark of a state that nobody can tell: it differs from all others, so that what was read is read anew.
+  private static let unknownMark = UInt64.max
 
   /// Reads in one transaction, which is of the moment that ``changeMark()`` tells. Where reading fails and another process has saved
   /// meanwhile, whose save may have removed a file with large data that rows of the transaction lead to, it begins anew.
   public func reading<Result>(_ body: () throws -> Result) throws -> Result {
+    let file = try file()
     for _ in 1..<Self.greatestAttempts {
-      let mark = try changeMark()
+      let mark = try file.mark()
       do {
-        return try file().read { db in
-          _ = try Self.number("SELECT count(*) FROM Z_METADATA", db)
-          guard try changeMark(in: db) == mark else { throw Outdated() }
-          return try within(db, body)
-        }
+        if let result = try file.read(at: mark, { db in try within(db, mark, body) }) { return result }
       } catch {
-        guard try changeMark() != mark else { throw error }
+        guard try file.mark() != mark else { throw error }
       }
     }
-    return try file().read { db in try within(db, body) }
+    return try file.read { db in try within(db, Self.unknownMark, body) }
   }
-
-  /// Somebody has saved before a transaction has begun.
-  private struct Outdated: Error {}
 
   /// Saves in one transaction, for which no other writer is let in.
   public func saving<Result>(_ body: () throws -> Result) throws -> Result {
@@ -204,7 +193,7 @@ extension SQLiteStore {
       let result = try file().write { db in
         let refusals = try schema(db).writeRefusals
         guard refusals.isEmpty else { throw refused(refusals) }
-        let result = try within(db, body)
+        let result = try within(db, try SQLiteFile.mark(db), isWriting: true, body)
         isComplete = true
         return result
       }
@@ -227,8 +216,13 @@ extension SQLiteStore {
     )
   }
 
-  private func within<Result>(_ db: Database, _ body: () throws -> Result) throws -> Result {
-    let transaction = Transaction(database: db)
+  private func within<Result>(
+    _ db: Database,
+    _ mark: UInt64,
+    isWriting: Bool = false,
+    _ body: () throws -> Result
+  ) throws -> Result {
+    let transaction = Transaction(database: db, mark: mark, isWriting: isWriting)
     connection.withLock { $0?.transaction = transaction }
     defer { connection.withLock { $0?.transaction = nil } }
     return try body()
@@ -236,7 +230,7 @@ extension SQLiteStore {
 
   /// Calls `body` with the database of the transaction, or of one for it alone.
   func withDatabase<Result>(_ body: (Database) throws -> Result) throws -> Result {
-    if let transaction = connection.withLock({ $0?.transaction }) {
+    if let transaction {
       do {
         return try body(transaction.database)
       } catch {
@@ -246,7 +240,8 @@ extension SQLiteStore {
     return try file().read(body)
   }
 
-  var isInTransaction: Bool { connection.withLock { $0?.transaction != nil } }
+  /// The transaction that is under way.
+  var transaction: Transaction? { connection.withLock { $0?.transaction } }
 
   /// Where everything is in the file.
   func schema(_ db: Database) throws -> SQLiteSchema {
@@ -274,7 +269,7 @@ extension SQLiteStore {
     try withDatabase { db in
       for entity in entities {
         let reader = try reader(of: entity, db)
-        try tellingDamage(reader.mapping) { loader.setTable(try reader.table(db)) }
+        try tellingDamage(reader.mapping) { loader.setTable(try wholeTable(reader, db)) }
       }
     }
   }
@@ -308,11 +303,22 @@ extension SQLiteStore {
 
   /// Counts the rows.
   public func count(of entity: EntityDescription) throws -> Int {
+    try withDatabase { db in try count(mapping(of: entity, db), passingOverOthers: true, db) }
+  }
+
+  /// Counts the rows of the whole table where it is the entity's alone: for these the shortest index is enough. A migration may have left
+  /// rows of others there.
+  public func estimatedCount(of entity: EntityDescription) throws -> Int {
     try withDatabase { db in
       let mapping = try mapping(of: entity, db)
-      let query = "SELECT count(*) FROM \(SQLiteName.quoted(mapping.tableName)) WHERE Z_ENT = ?"
-      return try Int.fetchOne(db, sql: query, arguments: [mapping.number]) ?? 0
+      return try count(mapping, passingOverOthers: try !schema(db).isAlone(mapping), db)
     }
+  }
+
+  private func count(_ mapping: EntityMapping, passingOverOthers: Bool, _ db: Database) throws -> Int {
+    let query = "SELECT count(*) FROM \(SQLiteName.quoted(mapping.tableName))"
+    let condition = passingOverOthers ? " WHERE Z_ENT = \(mapping.number)" : ""
+    return try Int.fetchOne(try db.cachedStatement(sql: query + condition)) ?? 0
   }
 
   /// Writes changes.

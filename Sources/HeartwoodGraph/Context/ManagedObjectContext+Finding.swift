@@ -32,6 +32,21 @@ extension ManagedObjectContext {
     try? find(objectID)
   }
 
+  /// The objects of `ids`, without those that there are not (any more), or that cannot be reached.
+  func objectsIfPresent(_ ids: [ManagedObjectID]) -> [ManagedObject] {
+    guard inserted.isEmpty, let first = ids.first, !first.isTemporaryID, let binding = try? binding(keeping: first),
+      !binding.rowsMayMove
+    else {
+      return ids.compactMap { objectIfPresent($0) }
+    }
+    // Mostly all are of one entity and known. One copy of the table serves them all: nothing is read in between.
+    let table = binding.table
+    return ids.compactMap { id in
+      guard id.scope === first.scope, let row = try? table.row(of: id.reference) else { return objectIfPresent(id) }
+      return binding.object(row)
+    }
+  }
+
   /// Reads the records of `ids` together, where they are not known yet. One that cannot be read is found out when it is looked for.
   ///
   /// - Parameter neighbours: what will be asked for next, most likely, and is read with them.

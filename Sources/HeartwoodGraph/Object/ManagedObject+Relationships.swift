@@ -71,7 +71,7 @@ extension ManagedObject {
     if ids.isEmpty { return [] }
     let context = usableContext
     context.readAhead(ids) { binding.ids(relatedFromNear: rowID, at: ordinal) }
-    return ids.compactMap { context.objectIfPresent($0) }
+    return context.objectsIfPresent(ids)
   }
 
   /// Lets a relationship lead to `objects`, and their inverse relationships lead back.

@@ -66,9 +66,13 @@ extension FetchTranslator {
     var translator = FetchTranslator(schema: schema)
     let scope = QueryScope(mapping, alias: translator.alias())
     do throws(Untranslatable) {
-      var condition = "\(scope.alias).Z_ENT = \(mapping.number)"
-      if let plan = fetch.plan { condition += " AND \(try translator.condition(plan, scope))" }
-      let text = try text(&translator, scope, condition)
+      let isOfEntity = "\(scope.alias).Z_ENT = \(mapping.number)"
+      var conditions = [isOfEntity]
+      // SQLite tests them from left to right: the first one is that which most rows fail.
+      if let plan = fetch.plan {
+        conditions.insert(try translator.condition(plan, scope), at: schema.isAlone(mapping) ? 0 : 1)
+      }
+      let text = try text(&translator, scope, conditions.joined(separator: " AND "))
       return FetchStatement(text: text, arguments: StatementArguments(translator.arguments))
     } catch {
       return nil

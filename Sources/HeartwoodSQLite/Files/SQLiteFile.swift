@@ -2,23 +2,24 @@ package import GRDB
 import GRDBSQLite
 package import HeartwoodStore
 
-/// An open database: a connection that writes, and one that reads, which in write-ahead mode does not wait for it.
+/// An open database: a connection that reads, and a second one that writes, which in write-ahead mode do not wait for each other. Where
+/// the file is only read, the second one reads too.
 ///
 /// Foreign keys are not enforced (Core Data's files declare none), functions in the schema of the file are not trusted, and errors are
 /// ``PersistenceError``s that name the file.
 package final class SQLiteFile: Sendable {
   /// The path without symbolic links.
   package let path: String
+  package let isReadOnly: Bool
   private let reader: DatabaseQueue
-  private let writer: DatabaseQueue?
+  private let second: DatabaseQueue
 
-  private init(path: String, reader: DatabaseQueue, writer: DatabaseQueue?) {
+  private init(path: String, reader: DatabaseQueue, second: DatabaseQueue, isReadOnly: Bool) {
     self.path = path
     self.reader = reader
-    self.writer = writer
+    self.second = second
+    self.isReadOnly = isReadOnly
   }
-
-  package var isReadOnly: Bool { writer == nil }
 
   /// Opens the database at `path`, which is never made by that.
   ///
@@ -33,10 +34,13 @@ package final class SQLiteFile: Sendable {
     let location = try SQLiteLocation(path, fileSystem: fileSystem)
     try location.checkMagic()
     let connections = SQLiteConnections(location: location, options: options)
-    if isReadOnly { return SQLiteFile(path: location.path, reader: try connections.readerOfAnyFolder(), writer: nil) }
+    if isReadOnly {
+      let (reader, second) = (try connections.readerOfAnyFolder(), try connections.readerOfAnyFolder())
+      return SQLiteFile(path: location.path, reader: reader, second: second, isReadOnly: true)
+    }
     let writer = try connections.writer()
     try checkWritable(writer, location.path)
-    return SQLiteFile(path: location.path, reader: try connections.reader(), writer: writer)
+    return SQLiteFile(path: location.path, reader: try connections.reader(), second: writer, isReadOnly: false)
   }
 
   /// SQLite opens a file for reading where its permissions do not allow more, and says so when it is written.
@@ -63,7 +67,7 @@ package final class SQLiteFile: Sendable {
   ///
   /// - Throws: ``PersistenceError/Code/storeReadOnly`` where the file was opened for reading.
   package func write<Value>(_ body: (Database) throws -> Value) throws(PersistenceError) -> Value {
-    guard let writer else {
+    guard !isReadOnly else {
       throw PersistenceError(
         .storeReadOnly,
         "The store was opened for reading only.",
@@ -71,26 +75,30 @@ package final class SQLiteFile: Sendable {
       )
     }
     do {
-      return try writer.writeWithoutTransaction { db in try Self.transaction(db, body) }
+      return try second.writeWithoutTransaction { db in try Self.transaction(db, body) }
     } catch {
       throw SQLiteFailure.error(error, path: path)
     }
   }
 
   fileprivate static func transaction<Value>(_ db: Database, _ body: (Database) throws -> Value) throws -> Value {
-    var result: Value?
-    try db.inTransaction(.immediate) {
-      result = try body(db)
-      return .commit
+    // Statements that are kept compiled: these are a good part of what it costs to save one record.
+    try db.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
+    do {
+      let result = try body(db)
+      try db.cachedStatement(sql: "COMMIT").execute()
+      return result
+    } catch {
+      // SQLite itself has undone some that failed.
+      if db.isInsideTransaction { try? db.cachedStatement(sql: "ROLLBACK").execute() }
+      throw error
     }
-    guard let result else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
-    return result
   }
 
-  /// Uses the connection that writes outside of a transaction: for a checkpoint, a backup, or to take up free pages.
+  /// Uses the second connection outside of a transaction: for a checkpoint, a backup, or to take up free pages.
   package func withoutTransaction<Value>(_ body: (Database) throws -> Value) throws(PersistenceError) -> Value {
     do {
-      return try (writer ?? reader).writeWithoutTransaction(body)
+      return try second.writeWithoutTransaction(body)
     } catch {
       throw SQLiteFailure.error(error, path: path)
     }
@@ -137,10 +145,54 @@ package final class SQLiteFile: Sendable {
   package func close() throws(PersistenceError) {
     do {
       try reader.close()
-      try writer?.close()
+      try second.close()
     } catch {
       throw SQLiteFailure.error(error, path: path)
     }
+  }
+}
+
+// MARK: States of the file
+
+extension SQLiteFile {
+  /// A number for the state of the file as others have left it. Numbers of different connections cannot be compared: it is always the
+  /// second one's.
+  package func mark() throws(PersistenceError) -> UInt64 { try withoutTransaction(Self.mark) }
+
+  /// The same, within a transaction that ``write(_:)`` or ``readBeside(at:_:)`` has begun.
+  package static func mark(_ db: Database) throws -> UInt64 {
+    let statement = try db.cachedStatement(sql: "PRAGMA data_version")
+    defer { statement.end() }
+    return try statement.nextRow() ? UInt64(clamping: sqlite3_column_int64(statement.sqliteStatement, 0)) : 0
+  }
+
+  /// Reads in one transaction, which sees the state of the file that has `mark`; nil where others have saved since then.
+  package func read<Value>(at mark: UInt64, _ body: (Database) throws -> Value) throws(PersistenceError) -> Value? {
+    try read { db in
+      try Self.beginReading(db)
+      return try self.mark() == mark ? body(db) : nil
+    }
+  }
+
+  /// Reads with the second connection, while another thread reads with the first one, in a transaction that sees the state of the file that
+  /// has `mark`; nil where others have saved since then.
+  package func readBeside<Value>(at mark: UInt64, _ body: (Database) throws -> Value) throws(PersistenceError) -> Value?
+  {
+    do {
+      return try second.read { db in
+        try Self.beginReading(db)
+        return try Self.mark(db) == mark ? body(db) : nil
+      }
+    } catch {
+      throw SQLiteFailure.error(error, path: path)
+    }
+  }
+
+  /// What a transaction sees is settled when it first reads.
+  private static func beginReading(_ db: Database) throws {
+    let statement = try db.cachedStatement(sql: "SELECT count(*) FROM Z_METADATA")
+    _ = try statement.nextRow()
+    statement.end()
   }
 }
 

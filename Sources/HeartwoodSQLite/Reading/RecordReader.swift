@@ -57,18 +57,18 @@ struct RecordReader: Sendable {
 }
 
 extension RecordReader {
-  /// All records of the entity itself, in the order of their keys.
-  func table(_ db: Database) throws -> NodeTable {
-    try table(db, [KeyRun(range: .min ... .max, keys: nil)])
+  /// The records of the entity itself with keys in a range, in the order of these.
+  func groups(_ range: ClosedRange<Int64>, _ db: Database) throws -> [RowGroup] {
+    try groups([KeyRun(range: range, keys: nil)], db)
   }
 
-  /// The records that have `keys`, in their order.
+  /// The records that have `keys`, in the order of these.
   func table(_ keys: [Int64], _ db: Database) throws -> NodeTable {
-    try table(db, KeyRun.runs(of: keys))
+    NodeTable(entity: mapping.entity, groups: try groups(KeyRun.runs(of: keys), db))
   }
 
-  private func table(_ db: Database, _ runs: [KeyRun]) throws -> NodeTable {
-    let rows = GroupedRows(mapping.entity)
+  private func groups(_ runs: [KeyRun], _ db: Database) throws -> [RowGroup] {
+    let rows = GroupedRows(mapping.entity, attributes, toOnes)
     let statement = try db.cachedStatement(sql: query)
     let related = try toManies.map { (ordinal: $0.ordinal, keys: try RelatedKeys($0.query, db)) }
     // A statement that is at a row keeps the file from being written.
@@ -84,23 +84,30 @@ extension RecordReader {
       while try statement.nextRow() {
         let key = sqlite3_column_int64(statement.sqliteStatement, 0)
         while let other = next, other < key { next = wanted?.next() }
-        if run.keys == nil || next == key { try append(statement.sqliteStatement, key, related, rows.builder()) }
+        if run.keys == nil || next == key { try append(statement.sqliteStatement, key, related, rows) }
       }
     }
-    return NodeTable(entity: mapping.entity, groups: rows.finish())
+    return rows.finish()
   }
 
   private func append(
     _ row: SQLiteStatement,
     _ key: Int64,
     _ related: [(ordinal: Int, keys: RelatedKeys)],
-    _ builder: RowGroupBuilder
+    _ rows: GroupedRows
   ) throws {
+    let builder = rows.builder()
     builder.beginRow(.integer(key), version: UInt64(clamping: max(1, sqlite3_column_int64(row, 1))))
     do {
-      for (ordinal, reader) in attributes { try reader.append(row, to: builder.columns[ordinal], externalFiles) }
-      for (ordinal, reader) in toOnes { try reader.append(row, to: builder.columns[ordinal]) }
-      for (ordinal, keys) in related { builder.columns[ordinal].append(toMany: try keys.next(ofOwner: key)) }
+      for (reader, unsafeColumn) in rows.unsafeFields {
+        try unsafeColumn._withUnsafeGuaranteedRef { try reader.append(row, to: $0, externalFiles) }
+      }
+      for (reader, unsafeColumn) in rows.unsafeToOnes {
+        try reader._withUnsafeGuaranteedRef { reader in
+          try unsafeColumn._withUnsafeGuaranteedRef { try reader.append(row, to: $0) }
+        }
+      }
+      for (ordinal, keys) in related { try keys.append(ofOwner: key, to: builder.columns[ordinal]) }
     } catch let fault as ColumnReader.Fault {
       throw error(fault, key, builder)
     }
@@ -128,12 +135,24 @@ extension RecordReader {
 private final class GroupedRows {
   private let current: RowGroupBuilder
   private var groups: [RowGroup] = []
+  // What reads each property, and the column that it goes to: reached without counting references. The columns live as long as the
+  // builder, which keeps them, and the readers as long as the record reader, by which this is used.
+  let unsafeFields: [(reader: ColumnReader, column: Unmanaged<ColumnBuilder>)]
+  let unsafeToOnes: [(reader: Unmanaged<ReferenceReader>, column: Unmanaged<ColumnBuilder>)]
 
-  init(_ entity: EntityDescription) {
-    current = RowGroupBuilder(entity: entity)
+  init(
+    _ entity: EntityDescription,
+    _ attributes: [(ordinal: Int, reader: ColumnReader)],
+    _ toOnes: [(ordinal: Int, reader: ReferenceReader)]
+  ) {
+    let builder = RowGroupBuilder(entity: entity)
+    unsafeFields = attributes.map { ($0.reader, .passUnretained(builder.columns[$0.ordinal])) }
+    unsafeToOnes = toOnes.map { (.passUnretained($0.reader), .passUnretained(builder.columns[$0.ordinal])) }
+    current = builder
   }
 
   /// What takes the next row.
+  @inline(__always)
   func builder() -> RowGroupBuilder {
     if current.isFull { groups.append(current.sealed()) }
     return current
@@ -174,8 +193,8 @@ struct EntityResolver {
   let mapping: EntityMapping
   /// The ordinals of the destination and of what inherits from it, by number; none for abstract ones.
   private let ordinals: [Int: Int]
-  /// Whether all records at the end are of one entity.
-  let isSingle: Bool
+  /// The ordinal of the one entity that all records at the end are of; nil where they may be of several.
+  let singleOrdinal: Int?
 
   init(
     _ relationship: RelationshipDescription,
@@ -197,18 +216,15 @@ struct EntityResolver {
       $0.entity.isKind(of: destination) && !$0.entity.isAbstract
     }
     ordinals = Dictionary(members.map { ($0.number, $0.entity.ordinal) }) { first, _ in first }
-    isSingle = members.count == 1
+    singleOrdinal = members.count == 1 ? members[0].entity.ordinal : nil
   }
 
   /// The ordinal of the entity with `number`; nil means that nothing tells.
   func ordinal(_ number: Int?) throws(ColumnReader.Fault) -> Int {
-    if isSingle || number == nil, let ordinal = ordinals[number ?? mapping.number] ?? single { return ordinal }
-    if let number, let ordinal = ordinals[number] { return ordinal }
+    if let ordinal = singleOrdinal ?? ordinals[number ?? mapping.number] { return ordinal }
     throw ColumnReader.Fault(
       number.map { "leads to a record of the entity with the number \($0), which is not \(mapping.entity.name)" }
         ?? "does not tell the entity of the record that it leads to"
     )
   }
-
-  private var single: Int? { isSingle ? ordinals.values.first : nil }
 }

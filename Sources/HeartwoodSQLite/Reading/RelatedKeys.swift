@@ -14,16 +14,18 @@ final class RelatedKeys {
     init?(_ property: PropertyMapping?, _ owner: EntityMapping, _ destination: EntityResolver) {
       self.destination = destination
       switch property {
-      case .toMany(let place): text = Self.text(place)
+      case .toMany(let place): text = Self.text(place, destination)
       case .join(let place): text = Self.text(place, destination)
       default: return nil
       }
     }
 
-    private static func text(_ place: ToManyMapping) -> String {
+    private static func text(_ place: ToManyMapping, _ destination: EntityResolver) -> String {
       let column = SQLiteName.quoted(place.column)
       let order = place.orderColumn.map { SQLiteName.quoted($0) + ", " } ?? ""
-      return "SELECT \(column), Z_PK, Z_ENT FROM \(SQLiteName.quoted(place.table)) WHERE \(column) BETWEEN ? AND ?"
+      // Where there is but one entity, the index of the column tells all, and the rows need not be looked at.
+      let number = destination.singleOrdinal == nil ? "Z_ENT" : "0"
+      return "SELECT \(column), Z_PK, \(number) FROM \(SQLiteName.quoted(place.table)) WHERE \(column) BETWEEN ? AND ?"
         + " ORDER BY \(column), \(order)Z_PK"
     }
 
@@ -44,6 +46,8 @@ final class RelatedKeys {
 
   private let destination: EntityResolver
   private let statement: Statement
+  /// What is appended for one owner; kept for the room that it has.
+  private var members: [(reference: ReferenceID, entityOrdinal: Int)] = []
   /// The row that the statement is at and that is no owner's yet.
   private var pending: (owner: Int64, member: Int64, number: Int?)?
 
@@ -64,16 +68,16 @@ final class RelatedKeys {
     pending = nil
   }
 
-  /// The records of the relationship of the owner with `key`; the keys that are asked for ascend.
-  func next(ofOwner key: Int64) throws -> [(reference: ReferenceID, entityOrdinal: Int)] {
+  /// Appends the records of the relationship of the owner with `key`; the keys that are asked for ascend.
+  func append(ofOwner key: Int64, to column: ColumnBuilder) throws {
     while let row = pending, row.owner < key { try advance() }
-    var members: [(reference: ReferenceID, entityOrdinal: Int)] = []
+    members.removeAll(keepingCapacity: true)
     while let row = pending, row.owner == key {
       // A record that is no longer there is left out.
       if let number = row.number { members.append((.integer(row.member), try destination.ordinal(number))) }
       try advance()
     }
-    return members
+    column.append(toMany: members)
   }
 
   private func advance() throws {

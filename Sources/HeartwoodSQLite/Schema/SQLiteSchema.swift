@@ -66,6 +66,11 @@ package struct SQLiteSchema: Sendable {
     )
   }
 
+  /// Whether the table of an entity has no other entity's records. O(n).
+  func isAlone(_ mapping: EntityMapping) -> Bool {
+    entities.count { $0?.tableName == mapping.tableName } == 1
+  }
+
   /// The entity of a number in the column `Z_ENT`. O(n).
   package func mapping(ofNumber number: Int) -> EntityMapping? {
     entities.lazy.compactMap(\.self).first { $0.number == number }

@@ -12,7 +12,7 @@ import HeartwoodStore
 /// The statement that inserts records of one entity, bound from columns without a value in between.
 struct InsertStatement {
   private enum Source {
-    case attribute(ordinal: Int, AttributeStorage, StoredValue)
+    case attribute(ordinal: Int, AttributeStorage)
     case toOne(ordinal: Int)
     /// The number of the entity that a to-one relationship leads to.
     case destination(ordinal: Int)
@@ -35,8 +35,7 @@ struct InsertStatement {
     for (ordinal, property) in mapping.properties.enumerated() {
       switch property {
       case .attribute(let place):
-        let value = StoredValue(mapping.entity.name, mapping.entity.properties[ordinal].name, path)
-        add(.attribute(ordinal: ordinal, place.storage, value), place.column)
+        add(.attribute(ordinal: ordinal, place.storage), place.column)
       case .toOne(let place):
         add(.toOne(ordinal: ordinal), place.column)
         if let entityColumn = place.entityColumn { add(.destination(ordinal: ordinal), entityColumn) }
@@ -67,8 +66,10 @@ struct InsertStatement {
     for group in groups {
       // What is bound points into the group, which is held until the row is inserted.
       try withExtendedLifetime(group) {
+        // What a relationship leads to is reached once for all rows.
+        let references = group.columns.map(\.references)
         for row in 0..<group.rowCount {
-          try bind(row, of: group, raw)
+          try bind(row, of: group, references, raw)
           let code = sqlite3_step(raw)
           guard code == SQLITE_DONE else { throw failure(code, raw, group.references[row]) }
           sqlite3_reset(raw)
@@ -94,39 +95,55 @@ struct InsertStatement {
 // MARK: Binding
 
 extension InsertStatement {
-  private func bind(_ row: Int, of group: RowGroup, _ statement: SQLiteStatement) throws {
+  private func bind(
+    _ row: Int,
+    of group: RowGroup,
+    _ references: [ReferenceColumn?],
+    _ statement: SQLiteStatement
+  ) throws {
     sqlite3_bind_int64(statement, 1, try SQLiteKey.key(group.references[row], path: path, entity: mapping.entity.name))
     sqlite3_bind_int64(statement, 2, Int64(mapping.number))
     sqlite3_bind_int64(statement, 3, Int64(clamping: group.versions[row]))
     for (place, source) in sources.enumerated() {
       let index = Self.leadingColumns + 1 + CInt(place)
       switch source {
-      case .attribute(let ordinal, let storage, let value):
-        try bind(group.unsafeViews[ordinal], row, index, storage, value, statement)
-      case .toOne(let ordinal):
-        try bindToOne(group.columns[ordinal], row, index, statement) { references, row in
-          if case .integer(let key) = references[row] { key } else { nil }
-        }
-      case .destination(let ordinal):
-        try bindToOne(group.columns[ordinal], row, index, statement) { references, row in
-          schema.entities[references.entityOrdinal(row)].map { Int64($0.number) }
+      case .attribute(let ordinal, let storage):
+        try bind(group.unsafeViews[ordinal], row, index, ordinal, storage, statement)
+      case .toOne(let ordinal), .destination(let ordinal):
+        if group.unsafeViews[ordinal].unsafeIsNull(row) {
+          sqlite3_bind_null(statement, index)
+        } else {
+          bind(references[ordinal].flatMap { number(source, $0, row) }, index, statement)
         }
       }
     }
   }
 
-  private func bindToOne(
-    _ column: HeartwoodStore.Column,
-    _ row: Int,
-    _ index: CInt,
-    _ statement: SQLiteStatement,
-    _ number: (ReferenceColumn, Int) -> Int64?
-  ) throws {
-    if column.validity?[row] ?? true, let references = column.references, let number = number(references, row) {
+  /// What the column of a to-one relationship, or the one beside it, gets.
+  private func number(_ source: Source, _ references: ReferenceColumn, _ row: Int) -> Int64? {
+    if case .destination = source {
+      return schema.entities[references.entityOrdinal(row)].map { Int64($0.number) }
+    }
+    if case .integer(let key) = references[row] { return key }
+    return nil
+  }
+
+  private func bind(_ number: Int64?, _ index: CInt, _ statement: SQLiteStatement) {
+    if let number {
       sqlite3_bind_int64(statement, index, number)
     } else {
       sqlite3_bind_null(statement, index)
     }
+  }
+
+  /// What knows the values of a property, and names it where one cannot be kept.
+  private func storedValue(_ ordinal: Int) -> StoredValue {
+    StoredValue(mapping.entity.name, mapping.entity.properties[ordinal].name, path)
+  }
+
+  @inline(__always)
+  private func number(_ number: Double, _ ordinal: Int) throws -> Double {
+    number.isNaN ? try storedValue(ordinal).number(number) : number
   }
 
   /// The row is one of the group's, and the view is the group's, which is held.
@@ -135,8 +152,8 @@ extension InsertStatement {
     _ view: ColumnView,
     _ row: Int,
     _ index: CInt,
+    _ ordinal: Int,
     _ storage: AttributeStorage,
-    _ value: StoredValue,
     _ statement: SQLiteStatement
   ) throws {
     if view.unsafeIsNull(row) {
@@ -146,9 +163,9 @@ extension InsertStatement {
     switch view.kind {
     case .bits: sqlite3_bind_int64(statement, index, view.unsafeBoolean(row) ? 1 : 0)
     case .int16, .int32, .int64: sqlite3_bind_int64(statement, index, view.unsafeInteger(row))
-    case .double: sqlite3_bind_double(statement, index, try value.number(view.unsafeDouble(row)))
-    case .float: sqlite3_bind_double(statement, index, try value.number(Double(view.unsafeFloat(row))))
-    case .decimal: try bindDecimal(view.unsafeDecimal(row), index, value, statement)
+    case .double: sqlite3_bind_double(statement, index, try number(view.unsafeDouble(row), ordinal))
+    case .float: sqlite3_bind_double(statement, index, try number(Double(view.unsafeFloat(row)), ordinal))
+    case .decimal: try bindDecimal(view.unsafeDecimal(row), index, storedValue(ordinal), statement)
     case .uuid: withUnsafeBytes(of: view.unsafeUUID(row).uuid) { Self.bindCopy($0, index, statement) }
     case .bytes: try bindBytes(view.unsafeBytes(row), index, storage, statement)
     case .absent, .toOne, .toMany: sqlite3_bind_null(statement, index)

@@ -101,10 +101,11 @@ extension IncrementalStoreEngine {
   private func readMissing(_ references: [ReferenceID], of entity: EntityDescription) throws -> NodeTable {
     var (table, isWhole) = try knownTable(of: entity)
     if isWhole { return table }
-    var seen = Set<ReferenceID>(minimumCapacity: references.count)
-    let missing = try references.filter { try table.row(of: $0) == nil && seen.insert($0).inserted }
+    var seen = ReferenceSet(for: references)
+    let knowsNone = table.groups.isEmpty
+    let missing = try references.filter { try (knowsNone || table.row(of: $0) == nil) && seen.insert($0) }
     if missing.isEmpty { return table }
-    if missing.count > Self.fewRecords, try missing.count > store.count(of: entity) / 2 {
+    if missing.count > Self.fewRecords, try missing.count > store.estimatedCount(of: entity) / 2 {
       try readAll([entity])
       return state.withLock { $0.contents.tables[entity.ordinal] }
     }

@@ -52,6 +52,10 @@ public protocol IncrementalStore: StoreClass {
   /// How many records of `entity` itself there are, without reading them.
   func count(of entity: EntityDescription) throws -> Int
 
+  /// About how many records of `entity` itself there are, by which the framework decides whether it is quicker to read all of them:
+  /// ``count(of:)`` where a store has no quicker way.
+  func estimatedCount(of entity: EntityDescription) throws -> Int
+
   /// The references of the records that a fetch finds, in its order, without reading them; nil where the store cannot tell just as the
   /// predicate has it. The framework then reads all records of the entity, and finds them itself.
   func fetch(_ fetch: RecordFetch) throws -> [ReferenceID]?
@@ -104,6 +108,9 @@ public protocol IncrementalStore: StoreClass {
 }
 
 extension IncrementalStore {
+  /// As many as ``count(of:)`` tells.
+  public func estimatedCount(of entity: EntityDescription) throws -> Int { try count(of: entity) }
+
   /// Nil: the framework finds the records.
   public func fetch(_ fetch: RecordFetch) throws -> [ReferenceID]? { nil }
 

@@ -76,7 +76,7 @@ extension DuplicateScan {
   @inline(__always)
   private func forEachHash(_ part: IndexedRows, _ body: (UInt64) -> Void) {
     let references = part.references
-    for row in part.rows where part.liveness?[row] ?? true { body(ReferenceIndex.hash(of: references, row)) }
+    for row in part.rows where part.liveness?[row] ?? true { body(HashIndex.hash(of: references, row)) }
   }
 
   @inline(__always)

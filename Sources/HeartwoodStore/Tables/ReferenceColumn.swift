@@ -75,6 +75,13 @@ extension ReferenceColumn {
     }
   }
 
+  /// The number at `index` of a column whose layout is ``Layout/integer``.
+  @inline(__always)
+  package func number(_ index: Int) -> Int64 {
+    precondition(layout == .integer && index >= 0 && index < count, "The row is not in the table.")
+    return values.unsafeBase.loadUnaligned(fromByteOffset: index &* 8, as: Int64.self)
+  }
+
   /// The 16 bytes of the UUID at `index` of a column whose layout is ``Layout/uuid``.
   @inline(__always)
   package func uuidBytes(_ index: Int) -> uuid_t {

@@ -47,7 +47,7 @@ struct ReferenceIndexes: Sendable {
   func row(of reference: ReferenceID, in groups: [RowGroup]) throws(ReferenceIndex.Duplicate) -> RowID? {
     // A reference that was deleted and came back is in two parts; the later one counts.
     for part in parts.reversed() {
-      let row = try part.index.made().row(of: reference, in: groups)
+      let row = try part.index.row(of: reference, in: groups)
       if let row, groups[row.group].isLive(row.row) { return row }
     }
     return nil
@@ -56,7 +56,7 @@ struct ReferenceIndexes: Sendable {
   /// The row of `reference`, though its record may be gone. Those that were gone when an index was begun are not found.
   func formerRow(of reference: ReferenceID, in groups: [RowGroup]) throws(ReferenceIndex.Duplicate) -> RowID? {
     for part in parts.reversed() {
-      if let row = try part.index.made().row(of: reference, in: groups) { return row }
+      if let row = try part.index.row(of: reference, in: groups) { return row }
     }
     return nil
   }
@@ -69,34 +69,42 @@ struct ReferenceIndexes: Sendable {
 
 /// An index that is made when it is first asked for.
 private final class LazyReferenceIndex: Sendable {
-  private enum State {
-    /// The rows as they were when the index was begun: a version of the table that is older than the one which asks may still
-    /// have records that were deleted since.
-    case pending([IndexedRows])
-    case made(ReferenceIndex)
+  private final class Made: Sendable {
+    let index: ReferenceIndex
+
+    init(_ index: ReferenceIndex) {
+      self.index = index
+    }
   }
 
-  private let state: Mutex<State>
+  /// Read without a lock: it is looked at for each object that a relationship leads to.
+  private let made = AtomicLazyReference<Made>()
+  /// The rows as they were when the index was begun: a version of the table that is older than the one which asks may still have
+  /// records that were deleted since. Empty once the index is made.
+  private let pending: Mutex<[IndexedRows]>
 
   init(_ rows: [IndexedRows]) {
-    state = Mutex(.pending(rows))
+    pending = Mutex(rows)
+  }
+
+  @inline(__always)
+  func row(of reference: ReferenceID, in groups: [RowGroup]) throws(ReferenceIndex.Duplicate) -> RowID? {
+    if let made = made.load() { return made.index.row(of: reference, in: groups) }
+    return try make().index.row(of: reference, in: groups)
   }
 
   /// Whoever asks first makes it, and others wait.
-  func made() throws(ReferenceIndex.Duplicate) -> ReferenceIndex {
-    try state.withLock { state throws(ReferenceIndex.Duplicate) in
-      switch state {
-      case .made(let index): return index
-      case .pending(let rows):
-        let index = try ReferenceIndex(rows)
-        state = .made(index)
-        return index
-      }
+  private func make() throws(ReferenceIndex.Duplicate) -> Made {
+    try pending.withLock { rows throws(ReferenceIndex.Duplicate) in
+      if let made = made.load() { return made }
+      let result = made.storeIfNil(Made(try ReferenceIndex(rows)))
+      rows = []
+      return result
     }
   }
 
   func checkForDuplicates() throws(ReferenceIndex.Duplicate) {
-    guard case .pending(let rows) = state.withLock({ $0 }), DuplicateScan.mayRepeat(rows) else { return }
-    _ = try made()
+    guard made.load() == nil, DuplicateScan.mayRepeat(pending.withLock { $0 }) else { return }
+    _ = try make()
   }
 }

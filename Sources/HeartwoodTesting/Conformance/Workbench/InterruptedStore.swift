@@ -63,6 +63,7 @@ final class InterruptedStore<Base: IncrementalStore>: IncrementalStore {
   func count(_ fetch: RecordFetch) throws -> Int? { try base.count(fetch) }
   func queryPlan(_ fetch: RecordFetch) throws -> [String]? { try base.queryPlan(fetch) }
   func count(of entity: EntityDescription) throws -> Int { try base.count(of: entity) }
+  func estimatedCount(of entity: EntityDescription) throws -> Int { try base.estimatedCount(of: entity) }
 
   // MARK: Without opening
 

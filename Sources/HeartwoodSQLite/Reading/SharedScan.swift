@@ -1,0 +1,99 @@
+import Dispatch
+import GRDB
+import HeartwoodStore
+import Synchronization
+
+/// A scan of a whole table that two connections share: each takes the next range of keys when it has read one.
+final class SharedScan: Sendable {
+  /// Below so many keys a second connection costs more than it gains.
+  private static let leastSpan: UInt64 = 1 << 14
+  /// So many ranges are dealt out at most, however far apart the keys lie.
+  private static let greatestRangeCount: UInt64 = 64
+
+  private struct State {
+    var next = 0
+    var groups: [Int: [RowGroup]] = [:]
+    /// The failure in the first of the ranges that failed.
+    var failure: (range: Int, error: any Error)?
+
+    mutating func take(of count: Int) -> Int? {
+      guard failure == nil, next < count else { return nil }
+      defer { next += 1 }
+      return next
+    }
+
+    mutating func note(_ result: Result<[RowGroup], any Error>, at range: Int) {
+      switch result {
+      case .success(let read): groups[range] = read
+      case .failure(let error): if range < failure?.range ?? .max { failure = (range, error) }
+      }
+    }
+  }
+
+  private let reader: RecordReader
+  private let ranges: [ClosedRange<Int64>]
+  private let state = Mutex(State())
+
+  /// Nil where the table has so few rows that one connection reads them sooner.
+  init?(_ reader: RecordReader, _ db: Database) throws {
+    self.reader = reader
+    let table = SQLiteName.quoted(reader.mapping.tableName)
+    let query = "SELECT (SELECT min(Z_PK) FROM \(table)), (SELECT max(Z_PK) FROM \(table))"
+    guard let row = try Row.fetchOne(try db.cachedStatement(sql: query)), let least = row[0] as Int64?,
+      let greatest = row[1] as Int64?, let ranges = Self.ranges(from: least, through: greatest)
+    else { return nil }
+    self.ranges = ranges
+  }
+
+  /// As many ranges as make full groups of rows where no key is missing, and the same for both connections.
+  private static func ranges(from least: Int64, through greatest: Int64) -> [ClosedRange<Int64>]? {
+    let span = UInt64(bitPattern: greatest &- least)
+    guard span >= leastSpan else { return nil }
+    let pairs = span / UInt64(RowID.rowsPerGroup * 2) + 1
+    let count = min(pairs * 2, greatestRangeCount)
+    let width = span / count + 1
+    var ranges: [ClosedRange<Int64>] = []
+    var first = least
+    while UInt64(bitPattern: greatest &- first) >= width {
+      let next = first &+ Int64(bitPattern: width)
+      ranges.append(first...(next - 1))
+      first = next
+    }
+    return ranges + [first...greatest]
+  }
+
+  /// Reads ranges until none is left.
+  func read(_ db: Database) {
+    while let index = state.withLock({ $0.take(of: ranges.count) }) {
+      let result = Result { try reader.groups(ranges[index], db) }
+      state.withLock { $0.note(result, at: index) }
+    }
+  }
+
+  /// The table, once all ranges have been read.
+  func table() throws -> NodeTable {
+    try state.withLock { state in
+      if let failure = state.failure { throw failure.error }
+      let groups = ranges.indices.flatMap { state.groups[$0] ?? [] }
+      return NodeTable(entity: reader.mapping.entity, groups: groups)
+    }
+  }
+}
+
+extension SQLiteStore {
+  /// All records of an entity, in the order of their keys. Where they are many, and nobody has saved meanwhile, both connections read.
+  func wholeTable(_ reader: RecordReader, _ db: Database) throws -> NodeTable {
+    guard let transaction, !transaction.isWriting, let scan = try SharedScan(reader, db) else {
+      return NodeTable(entity: reader.mapping.entity, groups: try reader.groups(.min ... .max, db))
+    }
+    let (file, mark) = (try file(), transaction.mark)
+    let helper = DispatchGroup()
+    DispatchQueue.global().async(group: helper) {
+      // Where the second connection cannot help, the first one reads all.
+      _ = try? file.readBeside(at: mark) { scan.read($0) }
+    }
+    scan.read(db)
+    helper.wait()
+    return try scan.table()
+  }
+}

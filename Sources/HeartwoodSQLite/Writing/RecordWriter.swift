@@ -54,7 +54,10 @@ extension RecordWriter {
   private func insert(_ insertion: InsertedRows, _ scopes: [ObjectIDScope]) throws {
     let mapping = try mapping(insertion.entity)
     let statement = InsertStatement(mapping, schema: schema, path: path, externals: externals)
+    let rowCount = insertion.groups.reduce(0) { $0 + $1.rowCount }
+    let indexes = try DeferredIndexes(of: mapping.tableName, for: rowCount, db)
     try statement.run(insertion.groups, db)
+    try indexes.restore(db)
     guard let greatest = try greatestKey(insertion.groups) else { return }
     try execute("UPDATE Z_PRIMARYKEY SET Z_MAX = max(Z_MAX, ?) WHERE Z_ENT = ?", [greatest, mapping.rootNumber])
   }

@@ -61,12 +61,42 @@ import Testing
   @Test func whatCannotBeReadIsToldByItsKey() throws {
     try fill("\(Self.series(40_000)) SELECT k FROM s")
     let queue = try DatabaseQueue(path: bench.url().path)
-    try queue.write { try $0.execute(sql: "UPDATE ZITEM SET ZNAME = CAST(x'ff' AS TEXT) || Z_PK WHERE Z_PK IN (39000, 39999)") }
+    try queue.write { db in
+      try db.execute(sql: "UPDATE ZITEM SET ZNAME = CAST(x'ff' AS TEXT) || Z_PK WHERE Z_PK IN (39000, 39999)")
+    }
     try queue.close()
     let context = try bench.context()
     let error = bench.error { _ = try context.fetch(FetchRequest<ManagedObject>(entityName: "Item")) }
     #expect(error?.code == .fileMalformed)
     #expect(error?.message.contains("39000") == true, "\(String(describing: error))")
+  }
+
+  @Test func aTableThatIsFilledAtOnceHasItsIndexes() throws {
+    let context = try bench.context()
+    let indexes = {
+      try bench.query { db in
+        try String.fetchAll(
+          db,
+          sql: "SELECT sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY sql"
+        )
+      }
+    }
+    let before = try indexes()
+    #expect(!before.isEmpty)
+    let items = try (0..<20_000).map { try bench.insert("item \($0 ^ 1)", in: context) }
+    try context.insert(entityName: "Part").setValue(items[7], forKey: "item")
+    try context.save()
+    #expect(try indexes() == before)
+    #expect(try bench.integrity() == "ok")
+    let plan = try bench.query { db in
+      try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN SELECT 1 FROM ZITEM WHERE ZNAME = 'item 4'")[0]["detail"] as String
+    }
+    #expect(plan.contains("INDEX"), "\(plan)")
+    let file = try SQLiteFile.open(atPath: bench.url().path)
+    defer { try? file.close() }
+    #expect(throws: HeartwoodStore.PersistenceError.self) {
+      try file.write { try $0.execute(sql: "UPDATE ZITEM SET ZNAME = 'item 4' WHERE ZNAME = 'item 5'") }
+    }
   }
 
   @Test func theSecondConnectionReadsTheSameStateOnly() throws {

@@ -3,12 +3,7 @@ import Testing
 
 /// The code of guides is code that is compiled and tested elsewhere.
 @Suite struct GuideTests {
-  private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
-
-  private func text(_ path: String) throws -> String {
-    try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
-  }
+  private func text(_ path: String) throws -> String { try SourceTree.text(path) }
 
   @Test func codeOfTheGuideIsCodeOfTheExample() throws {
     let store = try text("Examples/JSONLines/Sources/JSONLines/JSONLinesStore.swift")
@@ -76,7 +71,7 @@ import Testing
 
   @Test func noArticleWithCodeIsLeftOut() throws {
     let folder = "Sources/Heartwood/Heartwood.docc"
-    let names = try FileManager.default.contentsOfDirectory(atPath: Self.root.appending(path: folder).path)
+    let names = try FileManager.default.contentsOfDirectory(atPath: SourceTree.root.appending(path: folder).path)
     for name in names where name.hasSuffix(".md") {
       let article = String(name.dropLast(".md".count))
       let isTested = Self.articles[article] != nil || Self.articlesTestedElsewhere.contains(article)

@@ -171,7 +171,7 @@ import Testing
     let group = try heartwood("fetch", "todo.csv", "ToDo", "--select", "memo,count(SELF)")
     #expect(group.status == 1 && group.errors.contains("Group by it"))
     let entity = try heartwood("fetch", "todo.csv", "Todo")
-    #expect(entity.status == 1 && entity.errors.contains("Todo"))
+    #expect(entity.status == 1 && entity.errors.contains("Did you mean ToDo?"))
     #expect(try heartwood("fetch", "nothing.csv", "ToDo").status == 1)
   }
 

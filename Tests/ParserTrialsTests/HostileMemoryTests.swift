@@ -14,7 +14,7 @@ import Testing
     let worker = Process()
     let output = Pipe()
     worker.executableURL = try Self.executable()
-    worker.arguments = [trial.rawValue, ParserTrialTests.root.path, "\(seed)", "600"]
+    worker.arguments = [trial.rawValue, ParserTrialTests.root.path, "\(seed)", "300"]
     worker.standardOutput = output
     try worker.run()
     let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)

@@ -77,8 +77,7 @@ struct BatchPass {
 
   func entity(named name: String) throws(PersistenceError) -> EntityDescription {
     try coordinator.checkNotClosed()
-    if let entity = model.entity(named: name) { return entity }
-    throw PersistenceError(.entityUnknown, "The model has no such entity.", context: .init(entity: name))
+    return try model.knownEntity(named: name)
   }
 
   /// The stores that may have records of one of `entities`.

@@ -164,12 +164,7 @@ extension ManagedObjectContext {
 
 extension ManagedObjectContext {
   func entity(named name: String) throws(PersistenceError) -> EntityDescription {
-    if let entity = persistentStoreCoordinator.managedObjectModel.entity(named: name) { return entity }
-    throw PersistenceError(
-      .entityUnknown,
-      "The model has no entity called \(name).",
-      context: .init(entity: name)
-    )
+    try persistentStoreCoordinator.managedObjectModel.knownEntity(named: name)
   }
 
   /// What the objects of `entity` in `store` have in common; nil stands for new objects.

@@ -50,8 +50,7 @@ extension PersistentStoreCoordinator {
   }
 
   private func checkEntity(of request: PersistentHistoryChangeRequest) throws(PersistenceError) {
-    guard let name = request.entityName, managedObjectModel.entity(named: name) == nil else { return }
-    throw PersistenceError(.entityUnknown, "The model has no entity called \(name).", context: .init(entity: name))
+    if let name = request.entityName { _ = try managedObjectModel.knownEntity(named: name) }
   }
 
   /// The stores, and readers of their histories.

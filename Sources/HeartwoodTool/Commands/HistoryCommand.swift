@@ -80,12 +80,7 @@ struct HistoryCommand: ParsableCommand {
   }
 
   private func checkEntity(in model: ManagedObjectModel) throws(PersistenceError) {
-    guard let entity, model.entity(named: entity) == nil else { return }
-    throw PersistenceError(
-      .entityUnknown,
-      "The store has no entity called \(entity). It has these: \(model.entities.map(\.name).joined(separator: ", ")).",
-      context: .init(path: arguments.store, entity: entity)
-    )
+    if let entity { _ = try model.knownEntity(named: entity) }
   }
 
   private func writeJSON(_ transactions: [PersistentHistoryTransaction]) throws {

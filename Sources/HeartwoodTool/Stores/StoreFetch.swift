@@ -37,13 +37,7 @@ struct StoreFetch {
   }
 
   private func entity() throws -> EntityDescription {
-    let model = context.persistentStoreCoordinator.managedObjectModel
-    if let entity = model.entity(named: request.entityName) { return entity }
-    throw PersistenceError(
-      .entityUnknown,
-      "The store has no entity called \(request.entityName). It has these: \(model.entities.map(\.name).joined(separator: ", ")).",
-      context: .init(entity: request.entityName)
-    )
+    try context.persistentStoreCoordinator.managedObjectModel.knownEntity(named: request.entityName)
   }
 
   /// The records of `ids`, in that order.

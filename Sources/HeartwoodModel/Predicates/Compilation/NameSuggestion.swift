@@ -1,6 +1,14 @@
 /// Finds the name that somebody may have meant.
-enum NameSuggestion {
+package enum NameSuggestion {
   private static let longest = 100
+  private static let mostShown = 20
+
+  /// What to say to who has written `name`, which is none of `names`.
+  package static func advice(for name: String, among names: [String]) -> String {
+    if names.isEmpty { return "It has none." }
+    if let suggestion = closest(to: name, among: names) { return "Did you mean \(suggestion)?" }
+    return "It has \(names.prefix(mostShown).joined(separator: ", "))\(names.count > mostShown ? " and others" : "")."
+  }
 
   /// The name of `names` that is closest to `name`, where one is close enough to be a slip of the hand.
   static func closest(to name: String, among names: [String]) -> String? {

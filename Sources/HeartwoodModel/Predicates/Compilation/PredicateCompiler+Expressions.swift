@@ -156,14 +156,7 @@ extension PredicateCompiler {
   }
 
   private func unknownKey(_ name: String, _ entity: EntityDescription, at index: Int) -> Fault {
-    let names = entity.properties.map(\.name)
-    let advice: String
-    if let suggestion = NameSuggestion.closest(to: name, among: names) {
-      advice = "Did you mean \(suggestion)?"
-    } else {
-      let shown = 20
-      advice = "It has \(names.prefix(shown).joined(separator: ", "))\(names.count > shown ? " and others" : "")."
-    }
+    let advice = NameSuggestion.advice(for: name, among: entity.properties.map(\.name))
     return fault(.unknownKey, "\(entity.name) has no property \(quoted(name)). \(advice)", at: 1 + index)
   }
 

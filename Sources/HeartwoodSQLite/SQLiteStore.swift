@@ -56,6 +56,9 @@ public final class SQLiteStore: IncrementalStore {
 // MARK: Without opening
 
 extension SQLiteStore {
+  /// True: the key of the record at one end, or a row of both keys, is all that there is.
+  public static var keepsInversesTogether: Bool { true }
+
   /// Whether it is an SQLite database; whether it is Core Data's shows when it is read.
   public static func recognizes(prefix: [UInt8]) -> Bool { prefix.starts(with: Array("SQLite format 3\0".utf8)) }
 
@@ -210,8 +213,8 @@ extension SQLiteStore {
   private func refused(_ reasons: [String]) -> PersistenceError {
     PersistenceError(
       .storeReadOnly,
-      "The file can be read, but not written by others than Core Data. \(reasons.joined(separator: " ")) Convert it to change its "
-        + "records.",
+      "The file can be read, but not written by others than Core Data. \(reasons.joined(separator: " ")) To change its records, convert "
+        + "it to another file with migratePersistentStore(_:to:) or heartwood convert, and open that one.",
       context: .init(path: path, storeType: .sqlite)
     )
   }

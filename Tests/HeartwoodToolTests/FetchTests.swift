@@ -156,6 +156,31 @@ import Testing
     #expect(plan.text.contains("sort by due, selecting the first 3 by the index byDoneAndDue"))
   }
 
+  @Test func explanationsOfDatabasesShowTheirStatements() throws {
+    try Library.write(to: folder.path("library.heartwood"))
+    #expect(try heartwood("convert", "library.heartwood", "library.sqlite").status == 0)
+    func explanation(_ arguments: String...) throws -> String {
+      let outcome = try heartwood.shell(
+        "heartwood fetch library.sqlite Book --explain \(arguments.joined(separator: " "))"
+      )
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      return outcome.text
+    }
+    let join = try explanation("--where \"author.name BEGINSWITH '楊' AND title != 'Zwei'\" --sort title --limit 7")
+    #expect(join.contains("Book: found by the store\n  SELECT t0.Z_PK FROM ") && join.contains(" LEFT JOIN "))
+    #expect(join.contains("= CAST(? AS BLOB)") && join.contains(" IS NOT ?") && join.contains(" LIMIT ? OFFSET ?"))
+    #expect(!join.contains("楊") && !join.contains("Zwei"), "values are arguments")
+    #expect(join.contains("SEARCH t1 ") || join.contains("SCAN t1"), "the plan is SQLite's")
+    #expect(join.contains("1 record found"))
+    let groups = try explanation("--group-by author.name --having '@count > 1' --select 'author.name,min(title)'")
+    #expect(groups.contains(" GROUP BY 1 HAVING count(*) > ?") && groups.contains("grouped by author.name"))
+    let memory = try explanation("--where 'price > 3'")
+    #expect(memory.contains("Book: all 3 records, read from the store and tested in memory\n  test "))
+    #expect(!memory.contains("SELECT"), "a file holds decimal numbers otherwise than they compare")
+    let decimals = try explanation("--group-by author --select 'author,sum(price)'")
+    #expect(decimals.contains("Book: all 3 records, read from the store") && !decimals.contains("GROUP BY"))
+  }
+
   @Test func mistakesAreShownWithTheirPlaces() throws {
     let syntax = try heartwood("fetch", "todo.csv", "ToDo", "--where", "done == = NO")
     #expect(syntax.status == 64)

@@ -97,24 +97,41 @@ struct BatchPass {
     )
   }
 
-  /// The records of entities that a batch looks at: those that the predicate finds, where the store can tell which these are and nothing
-  /// but their own values counts; otherwise all records of the store.
-  private func tables(
-    of store: PersistentStore,
-    finding predicate: FetchPredicate?,
+  /// The records of entities that a batch is about: those that the store finds, where it can tell which these are; otherwise those that are
+  /// found among all.
+  ///
+  /// - Parameter others: the entities, by ordinal, of which records are looked at for the records that are found.
+  private func choice(
+    from store: PersistentStore,
+    where predicate: FetchPredicate?,
     _ plan: PlanPredicate?,
     in entities: [EntityDescription],
-    following others: Set<Int>
-  ) throws -> QueryTables {
-    guard others.union(plan?.destinationOrdinals ?? []).isEmpty else { return try tables(of: store) }
-    let wanted = Set(entities.map(\.ordinal)).intersection(store.entities.map(\.ordinal))
-    let tables = try model.entities.map { entity -> NodeTable? in
-      guard wanted.contains(entity.ordinal) else { return nil }
-      let fetch = RecordFetch(entity: entity, predicate: predicate, sortDescriptors: [], plan: plan, sorts: [])
-      let found = plan == nil ? nil : try store.engine.find(fetch)
-      return try found?.table ?? store.engine.table(of: entity)
+    following others: Set<Int> = []
+  ) throws -> BatchChoice {
+    let entities = entities.filter { entity in store.entities.contains { $0 === entity } }
+    if others.isEmpty {
+      var parts: [BatchChoice.Part] = []
+      for entity in entities {
+        if let part = try part(of: entity, from: store, where: predicate, plan) { parts.append(part) }
+      }
+      if parts.count == entities.count { return BatchChoice(parts, scopes: store.engine.scopes, model) }
     }
-    return QueryTables(tables: tables, scopes: store.engine.scopes)
+    let tables = try tables(of: store)
+    let queries = entities.compactMap { tables.table($0.ordinal) }.map { TableQuery(tables, $0, where: plan) }
+    return BatchChoice(tables: tables, queries: queries)
+  }
+
+  /// What a batch is about of one entity; nil where further records tell.
+  private func part(
+    of entity: EntityDescription,
+    from store: PersistentStore,
+    where predicate: FetchPredicate?,
+    _ plan: PlanPredicate?
+  ) throws -> BatchChoice.Part? {
+    guard let plan else { return .all(try store.engine.table(of: entity)) }
+    let fetch = RecordFetch(entity: entity, predicate: predicate, sortDescriptors: [], plan: plan, sorts: [])
+    if let found = try store.engine.find(fetch) { return .found(found) }
+    return plan.destinationOrdinals.isEmpty ? .matching(plan, try store.engine.table(of: entity)) : nil
   }
 
   /// What a store without any record would be searched in.
@@ -143,8 +160,8 @@ extension BatchPass {
     let others = assignments.reduce(into: Set<Int>()) { $0.formUnion($1.expression.destinationOrdinals) }
     for store in stores(request.affectedStores, keeping: entities) {
       try save(to: store, &result) {
-        let tables = try tables(of: store, finding: request.predicate, plan, in: entities, following: others)
-        return try updates(of: entities, in: tables, plan, assignments, needsIDs)
+        let choice = try choice(from: store, where: request.predicate, plan, in: entities, following: others)
+        return try updates(of: choice, assignments, needsIDs)
       }
     }
     return finish(result, request.resultType)
@@ -174,22 +191,20 @@ extension BatchPass {
   }
 
   private func updates(
-    of entities: [EntityDescription],
-    in tables: QueryTables,
-    _ plan: PlanPredicate?,
+    of choice: BatchChoice,
     _ assignments: [BatchAssignment],
     _ needsIDs: Bool
   ) throws -> (ChangeSet, BatchResult) {
-    var columns = ColumnChanges(scopes: tables.scopes)
+    var columns = ColumnChanges(scopes: choice.tables.scopes)
     var result = BatchResult()
-    for table in entities.compactMap({ tables.table($0.ordinal) }) {
-      let updates = try TableQuery(tables, table, where: plan).updates(assignments)
+    for query in choice.queries {
+      let updates = try query.updates(assignments)
       if updates.groups.isEmpty { continue }
       columns.updates.append(updates)
       for group in updates.groups {
         result.count += group.rows.count
         if !needsIDs { continue }
-        let scope = tables.scopes[table.entity.ordinal]
+        let scope = choice.tables.scopes[updates.entity.ordinal]
         let ids = group.rows.map { ManagedObjectID(scope: scope, reference: group.base.reference(Int($0))) }
         result.updatedObjectIDs.formUnion(ids)
       }
@@ -210,40 +225,45 @@ extension BatchPass {
       let entity = try entity(named: name)
       let plan = try predicate.map { try PredicateCompiler.compile($0, for: entity, in: model) }
       let entities = concreteEntities(entity, includingSubentities: request.includesSubentities)
-      let others = Set(entities.filter(\.hasStoredRelationships).map(\.ordinal))
       for store in stores(request.affectedStores, keeping: entities) {
         try save(to: store, &result) {
-          let tables = try tables(of: store, finding: predicate, plan, in: entities, following: others)
-          return try deletion(in: tables, needsIDs) { deletion in
-            for table in entities.compactMap({ tables.table($0.ordinal) }) {
-              deletion.add(TableQuery(tables, table, where: plan).rows(), entityOrdinal: table.entity.ordinal)
-            }
-          }
+          let choice = try choice(from: store, where: predicate, plan, in: entities)
+          return try deletion(of: choice.rows, from: store, needsIDs)
         }
       }
     case .objects(let ids):
       try coordinator.checkNotClosed()
       for store in stores(request.affectedStores, keeping: model.entities) {
-        try save(to: store, &result) {
-          let tables = try tables(of: store)
-          return try deletion(in: tables, needsIDs) { deletion in
-            for subject in ids.compactMap({ tables.subject($0) }) {
-              deletion.add([subject.row], entityOrdinal: subject.entityOrdinal)
-            }
-          }
-        }
+        try save(to: store, &result) { try deletion(of: try rows(of: ids, in: store), from: store, needsIDs) }
       }
     }
     return finish(result, request.resultType)
   }
 
+  /// The rows of those of the records that are there, by entity ordinal.
+  private func rows(of ids: [ManagedObjectID], in store: PersistentStore) throws -> [Int: [RowID]] {
+    let own = ids.filter {
+      $0.storeIdentifier == store.identifier && model.entities.indices.contains($0.entity.ordinal)
+    }
+    var rows: [Int: [RowID]] = [:]
+    for (ordinal, ids) in Dictionary(grouping: own, by: \.entity.ordinal) {
+      guard let entity = store.entities.first(where: { $0.ordinal == ordinal }) else { continue }
+      let references = ids.map(\.reference)
+      let table = try store.engine.table(of: entity, reading: references)
+      rows[ordinal] = try references.compactMap { try table.row(of: $0) }
+    }
+    return rows
+  }
+
+  /// - Parameter rows: what goes, by entity ordinal.
   private func deletion(
-    in tables: QueryTables,
-    _ needsIDs: Bool,
-    _ choose: (inout BatchDeletion) throws -> Void
+    of rows: [Int: [RowID]],
+    from store: PersistentStore,
+    _ needsIDs: Bool
   ) throws -> (ChangeSet, BatchResult) {
+    let tables = try tables(of: store, reachedFrom: rows)
     var deletion = BatchDeletion(model: model, tables: tables)
-    try choose(&deletion)
+    for (ordinal, rows) in rows.sorted(by: { $0.key < $1.key }) { deletion.add(rows, entityOrdinal: ordinal) }
     let changes = try deletion.changes()
     var result = BatchResult()
     result.count = deletion.count
@@ -252,5 +272,15 @@ extension BatchPass {
       result.changes.updatedObjectIDs = Set(changes.byRecord.updated.map(\.objectID))
     }
     return (changes, result)
+  }
+
+  /// The records that a deletion looks at.
+  private func tables(of store: PersistentStore, reachedFrom rows: [Int: [RowID]]) throws -> QueryTables {
+    guard store.engine.readsAsNeeded else { return try tables(of: store) }
+    var reach = DeletionReach(store.engine, model)
+    try reach.read(from: rows)
+    let kept = Set(store.entities.map(\.ordinal))
+    let known = try model.entities.map { kept.contains($0.ordinal) ? try store.engine.knownTable(of: $0).table : nil }
+    return QueryTables(tables: known, scopes: store.engine.scopes)
   }
 }

@@ -72,6 +72,7 @@ extension ManagedObjectContext {
     defer {
       notesChangeEvents = notesEvents
       parent?.takeArrivals()
+      persistentStoreCoordinator.tellRemoteChanges()
       if let changes, !changes.isEmpty { tellSave(changes) }
       for save in done {
         tellNewIDs(save)

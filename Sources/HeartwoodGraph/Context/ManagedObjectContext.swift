@@ -215,8 +215,7 @@ extension ManagedObjectContext {
 
   /// Makes ready for a fetch or a save: takes what others have changed.
   func prepare() throws(PersistenceError) {
-    try persistentStoreCoordinator.checkNotClosed()
-    for store in persistentStoreCoordinator.persistentStores { try store.engine.followOthers() }
+    try persistentStoreCoordinator.followOthers()
     followStores()
     catchUp()
   }

@@ -35,7 +35,9 @@ final class FetchPart {
   /// What expressions are evaluated on.
   private var tables: QueryTables
   private var table: NodeTable
-  /// Whether the tables have all records that the predicate looks at.
+  /// Whether the tables have all records that are evaluated.
+  private var hasEvaluated = false
+  /// Whether the tables have all records that the predicate looks at, too.
   private var isSearchable = false
   /// The rows of objects that the context has changed or deleted: what the table says of them does not count.
   private var hiddenRows: Set<RowID> = []
@@ -54,7 +56,7 @@ final class FetchPart {
     table = binding.table
     tables = QueryTables(tables: [], scopes: binding.scopes)
     // A table of which all has been read is quicker than the store.
-    if binding.isPartial { try takeTables(following: destinations) } else { try makeSearchable() }
+    if !binding.isPartial { try makeSearchable() }
   }
 
   func hide(_ objects: [ManagedObject]) {
@@ -69,7 +71,14 @@ extension FetchPart {
     if isSearchable { return }
     try binding.readWhole()
     try takeTables(following: evaluated.union(fetch.plan?.destinationOrdinals ?? []))
-    isSearchable = true
+    (hasEvaluated, isSearchable) = (true, true)
+  }
+
+  /// Reads what is evaluated for the rows that the store finds.
+  private func readEvaluated() throws {
+    if hasEvaluated { return }
+    try takeTables(following: evaluated)
+    hasEvaluated = true
   }
 
   /// Takes the table, and those of the entities that `destinations` names and of what inherits from them, which are read for it.
@@ -111,6 +120,7 @@ extension FetchPart {
   /// What the store finds itself; nil where it does not.
   private func foundRows(_ offset: Int, _ limit: Int?) throws -> [RowID]? {
     guard !isSearchable, let source = binding.source else { return nil }
+    try readEvaluated()
     // Each hidden row may stand before one that is wanted.
     let candidates = limit.map { Self.sum(Self.sum(offset, $0), hiddenRows.count) }
     let request = hiddenRows.isEmpty ? (offset, limit) : (0, candidates)
@@ -130,8 +140,16 @@ extension FetchPart {
   func queryPlan(offset: Int, limit: Int?) throws -> QueryPlan.Step {
     let request = fetch.limited(offset: offset, limit: limit)
     if !isSearchable, let step = try binding.source?.queryPlan(request) { return step }
+    return try plan { $0.plan(sortedBy: fetch.sorts, offset: offset, limit: limit) }
+  }
+
+  /// How the rows are found in memory.
+  private func plan(_ plan: (TableQuery) -> QueryPlan.Step) throws -> QueryPlan.Step {
+    let readsAll = !isSearchable && binding.isPartial
     try makeSearchable()
-    return TableQuery(tables, table, where: fetch.plan).plan(sortedBy: fetch.sorts, offset: offset, limit: limit)
+    var step = plan(query)
+    step.readsAll = readsAll
+    return step
   }
 
   /// How many rows pass and are not hidden.
@@ -145,9 +163,23 @@ extension FetchPart {
   }
 
   /// The rows that pass and are not hidden, in groups.
-  func groups(by grouping: SelectionPlan.Grouping) throws -> [RecordGroup] {
+  ///
+  /// - Parameter isComplete: whether nothing is added to the groups.
+  func groups(by grouping: SelectionPlan.Grouping, isComplete: Bool) throws -> [RecordGroup] {
+    if !isSearchable, let groups = try binding.source?.groups(request(grouping, isComplete)) { return groups }
     try makeSearchable()
     return query.groups(by: grouping)
+  }
+
+  /// How the groups are made.
+  func queryPlan(of grouping: SelectionPlan.Grouping, isComplete: Bool) throws -> QueryPlan.Step {
+    if !isSearchable, let step = try binding.source?.queryPlan(request(grouping, isComplete)) { return step }
+    return try plan { $0.plan(sortedBy: []) }
+  }
+
+  private func request(_ grouping: SelectionPlan.Grouping, _ isComplete: Bool) -> GroupFetch {
+    let hidden = hiddenRows.sorted { $0.rawValue < $1.rawValue }.map { binding.objectID($0).reference }
+    return GroupFetch(fetch, by: grouping, without: hidden, isComplete: isComplete)
   }
 
   private var query: TableQuery {

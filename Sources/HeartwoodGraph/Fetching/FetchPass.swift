@@ -164,6 +164,10 @@ extension FetchPass {
     QueryPlan(steps: try parts.map { try $0.queryPlan(offset: offset, limit: limit) })
   }
 
+  func queryPlan(of grouping: SelectionPlan.Grouping) throws -> QueryPlan {
+    QueryPlan(steps: try parts.map { try $0.queryPlan(of: grouping, isComplete: parts.count == 1) })
+  }
+
   func count() throws -> Int {
     let all = try parts.reduce(matchingChanges().count) { try $0 + $1.count() }
     return min(max(0, all - offset), limit ?? .max)
@@ -172,9 +176,12 @@ extension FetchPass {
   /// The records that match, in groups.
   func groups(by grouping: SelectionPlan.Grouping) throws -> [RecordGroup] {
     var groups = RecordGroups(by: grouping)
-    for part in parts { groups.merge(try part.groups(by: grouping)) }
+    let changes = matchingChanges()
+    for part in parts {
+      groups.merge(try part.groups(by: grouping, isComplete: parts.count == 1 && changes.isEmpty))
+    }
     let evaluator = PredicateEvaluator(ContextSource(context: context))
-    for object in matchingChanges() { groups.add(object, evaluator) }
+    for object in changes { groups.add(object, evaluator) }
     if !groups.groups.isEmpty || !grouping.keys.isEmpty { return groups.groups }
     return [RecordGroup(keys: [], accumulators: grouping.aggregates.map(Accumulator.init))]
   }

@@ -70,3 +70,10 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     self.fetchLimit = limit
   }
 }
+
+extension FetchRequest {
+  /// Whether it asks for rows of values: columns, groups, or rows that are not the same.
+  package var asksForRows: Bool {
+    !propertiesToFetch.isEmpty || !propertiesToGroupBy.isEmpty || havingPredicate != nil || returnsDistinctResults
+  }
+}

@@ -74,11 +74,13 @@ extension ManagedObjectContext {
     return count
   }
 
-  /// How ``fetch(_:)-(FetchRequest<Object>)`` finds what it gives, for people to read. Nothing is fetched.
+  /// How ``fetch(_:)-(FetchRequest<Object>)``, or ``fetchRows(_:)`` where the request asks for columns or groups, finds what it gives, for
+  /// people to read. Nothing is fetched.
   ///
   /// The context's own changes are not in it: they are evaluated object by object.
   public func queryPlan<Object>(for request: FetchRequest<Object>) throws -> QueryPlan {
-    try FetchPass(request, in: self).queryPlan()
+    request.asksForRows
+      ? try SelectionPass(request, in: self).queryPlan() : try FetchPass(request, in: self).queryPlan()
   }
 
   /// The objects of the entity of `objectClass` that meet a condition; see ``fetch(_:)-(FetchRequest<Object>)``.

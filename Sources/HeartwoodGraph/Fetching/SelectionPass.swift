@@ -29,6 +29,10 @@ struct SelectionPass {
     let values = try selection.grouping.map(groupRows) ?? recordRows()
     return FetchRows(names: selection.names, values: values)
   }
+
+  func queryPlan() throws -> QueryPlan {
+    try selection.grouping.map { try pass.queryPlan(of: $0) } ?? pass.queryPlan()
+  }
 }
 
 extension SelectionPlan {

@@ -248,7 +248,7 @@ extension FetchedResultsController: LiveResults {
   /// The objects of which something may have become, and whether these are all.
   private func touched(by event: LiveEvent, _ query: LiveQuery) -> (objects: ObjectList, isComplete: Bool) {
     var touched = ObjectList()
-    var isComplete = true
+    var isComplete = !event.isPartial
     func touch(_ object: ManagedObject) {
       if query.isAbout(object.entity) { touched.append(object) }
       if query.dependencies.isEmpty { return }

@@ -8,6 +8,8 @@ struct LiveEvent {
   var ids: Set<ManagedObjectID> = []
   /// Whether the objects may be of another version of their records than before.
   var isRenewal = false
+  /// Whether there may be more that has happened than is told.
+  var isPartial = false
 }
 
 /// Results that keep up with a context.
@@ -36,7 +38,7 @@ final class LiveResultsList {
   }
 
   func tell(_ event: LiveEvent) {
-    if isEmpty || event.objects.isEmpty && event.ids.isEmpty { return }
+    if isEmpty || event.objects.isEmpty && event.ids.isEmpty && !event.isPartial { return }
     forEach { $0.contextDidChange(event) }
   }
 

@@ -17,6 +17,11 @@ public struct ContextChanges: Sendable {
   public internal(set) var transactionAuthor: String?
   /// The name of the context; nil where it has none, or where there were several.
   public internal(set) var contextName: String?
+  /// Whether another process has saved it, or another coordinator of this one. Then the records are named that had been read here; of those
+  /// that nobody had, there is no telling.
+  public internal(set) var isRemote = false
+  /// Whether there may be new records that are not named.
+  var mayHaveMore = false
   /// The context; nil where there were several.
   var context: ContextIdentifier?
 
@@ -44,6 +49,16 @@ extension ContextChanges {
     }
   }
 
+  /// What others have saved to a store.
+  init(_ changes: RemoteChanges) {
+    self.init(context: nil, name: nil, author: nil)
+    insertedObjectIDs = changes.inserted
+    updatedObjectIDs = changes.updated
+    deletedObjectIDs = changes.deleted
+    mayHaveMore = changes.mayHaveMore
+    isRemote = true
+  }
+
   /// Whether nothing was changed.
   public var isEmpty: Bool {
     insertedObjectIDs.isEmpty && updatedObjectIDs.isEmpty && deletedObjectIDs.isEmpty && refreshedObjectIDs.isEmpty
@@ -68,6 +83,8 @@ extension ContextChanges {
     if transactionAuthor != later.transactionAuthor { transactionAuthor = nil }
     if contextName != later.contextName { contextName = nil }
     if context != later.context { context = nil }
+    isRemote = isRemote && later.isRemote
+    mayHaveMore = mayHaveMore || later.mayHaveMore
   }
 }
 

@@ -19,7 +19,9 @@ extension ManagedObjectContext {
       if object.isDeleted { merged.deletedObjectIDs.insert(id) } else { merged.refreshedObjectIDs.insert(id) }
     }
     merged.insertedObjectIDs = changes.insertedObjectIDs.filter { registeredObject(for: $0) != nil }
-    liveResults.tell(LiveEvent(objects: held, ids: changes.presentObjectIDs, isRenewal: true))
+    liveResults.tell(
+      LiveEvent(objects: held, ids: changes.presentObjectIDs, isRenewal: true, isPartial: changes.mayHaveMore)
+    )
     tellObjectChanges(merged)
     if !merged.isEmpty { stagingArea?.saveBroadcast.send(merged) }
   }

@@ -1,5 +1,5 @@
 import HeartwoodModel
-import HeartwoodStore
+public import HeartwoodStore
 
 // MARK: Listening
 
@@ -30,8 +30,31 @@ extension ManagedObjectContext {
 }
 
 extension PersistentStoreCoordinator {
-  /// What is saved to the stores, whatever the context, save by save, beginning with the next.
+  /// What is saved to the stores, whatever the context, save by save, beginning with the next; also what other processes and other
+  /// coordinators save, once that is noticed (``ContextChanges/isRemote``).
   public var didSaveChanges: ContextChangeSequence { ContextChangeSequence(mailbox: saveBroadcast.listen()) }
+
+  /// Looks whether other processes or other coordinators have saved to the stores that they share, and tells those who listen: contexts
+  /// that merge by themselves take it in.
+  ///
+  /// Fetches, counts and saves look, too. An application calls it when it comes to the front, say, or from time to time. It does nothing
+  /// for atomic stores, whose files are read as a whole.
+  ///
+  /// - Throws: ``PersistenceError/Code/coordinatorClosed``, and what reading can throw.
+  public func checkForRemoteChanges() throws(PersistenceError) { try followOthers() }
+
+  func followOthers() throws(PersistenceError) {
+    try checkNotClosed()
+    for store in persistentStores { try store.engine.followOthers() }
+    tellRemoteChanges()
+  }
+
+  /// Tells what others have saved, as far as it has been noticed.
+  func tellRemoteChanges() {
+    for store in persistentStores {
+      if let changes = store.engine.takeRemoteChanges() { saveBroadcast.send(ContextChanges(changes)) }
+    }
+  }
 }
 
 // MARK: Telling

@@ -31,6 +31,12 @@ protocol RecordSource: AnyObject, Sendable {
   /// How the store would find them; nil as with ``find(_:)``.
   func queryPlan(_ fetch: RecordFetch) throws -> QueryPlan.Step?
 
+  /// The groups that records make, where the store itself can make them and has not been read wholly; nil otherwise.
+  func groups(_ fetch: GroupFetch) throws -> [RecordGroup]?
+
+  /// How the store would make them; nil as with ``groups(_:)``.
+  func queryPlan(_ fetch: GroupFetch) throws -> QueryPlan.Step?
+
   /// How many records of `entity` itself there are.
   func count(of entity: EntityDescription) throws -> Int
 
@@ -58,6 +64,8 @@ extension RecordSource {
   func find(_ fetch: RecordFetch) throws -> FoundRecords? { nil }
   func count(_ fetch: RecordFetch) throws -> Int? { nil }
   func queryPlan(_ fetch: RecordFetch) throws -> QueryPlan.Step? { nil }
+  func groups(_ fetch: GroupFetch) throws -> [RecordGroup]? { nil }
+  func queryPlan(_ fetch: GroupFetch) throws -> QueryPlan.Step? { nil }
 }
 
 extension PersistentStore: RecordSource {
@@ -80,6 +88,8 @@ extension PersistentStore: RecordSource {
   func find(_ fetch: RecordFetch) throws -> FoundRecords? { try engine.find(fetch) }
   func count(_ fetch: RecordFetch) throws -> Int? { try engine.count(fetch) }
   func queryPlan(_ fetch: RecordFetch) throws -> QueryPlan.Step? { try engine.queryPlan(fetch) }
+  func groups(_ fetch: GroupFetch) throws -> [RecordGroup]? { try engine.groups(fetch) }
+  func queryPlan(_ fetch: GroupFetch) throws -> QueryPlan.Step? { try engine.queryPlan(fetch) }
 
   func newReferences(count: Int, for entity: EntityDescription) throws(PersistenceError) -> ReferenceColumn {
     try engine.newReferences(count: count, for: entity)

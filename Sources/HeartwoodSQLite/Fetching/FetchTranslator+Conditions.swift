@@ -1,7 +1,8 @@
 import HeartwoodModel
 
 extension FetchTranslator {
-  private static let greatestElementCount = 10_000
+  /// So many values at most are handed over for one condition.
+  static let greatestElementCount = 10_000
 
   /// A condition in SQL.
   ///
@@ -57,6 +58,7 @@ extension FetchTranslator {
   ) throws(Untranslatable) -> String {
     guard let right = plan.right.constant else { return try columns(plan, scope, isExact) }
     let left = try value(plan.left, scope)
+    if left.mayBeNaN, right.namesNothing { throw Untranslatable() }
     let text = try compared(left, plan, right)
     let isNeverUnknown = plan.comparator == .equalTo || plan.comparator == .notEqualTo
     return isExact && !isNeverUnknown ? "ifnull(\(text), 0)" : text
@@ -112,6 +114,8 @@ extension FetchTranslator {
     guard elements.count <= Self.greatestElementCount else { throw Untranslatable() }
     var places: [String] = []
     for element in elements where !element.scalar.isNull { places.append(try constant(element.scalar, kind, folding)) }
+    // What has arguments of its own cannot be written twice.
+    if places.count < elements.count, value.contains("?") { throw Untranslatable() }
     let isIn = "\(value) IN (\(places.joined(separator: ", ")))"
     return places.count < elements.count ? "(\(isIn) OR \(value) IS NULL)" : isIn
   }
@@ -124,6 +128,8 @@ extension FetchTranslator {
   ) throws(Untranslatable) -> String {
     let left = try value(plan.left, scope)
     let right = try value(plan.right, scope)
+    let isEquality = plan.comparator == .equalTo || plan.comparator == .notEqualTo
+    if isEquality, left.mayBeNaN || right.mayBeNaN { throw Untranslatable() }
     switch (left.kind, right.kind) {
     case (.number, .number), (.date, .date), (.uuid, .uuid): break
     case (.text, .text) where TextFolding(plan.options).isNone && !plan.options.contains(.localeSensitive): break
@@ -184,6 +190,16 @@ extension FetchTranslator {
     members[collection] = outer
     found.conditions.append(isAll ? "NOT \(text)" : text)
     return "\(plan.modifier == .any ? "" : "NOT ")EXISTS (SELECT 1 \(found.text))"
+  }
+}
+
+extension PlanValue {
+  /// Whether it is nothing, or has an element that is.
+  fileprivate var namesNothing: Bool {
+    switch self {
+    case .one(let value): value.isNull
+    case .many(let elements): elements.contains { $0.scalar.isNull }
+    }
   }
 }
 

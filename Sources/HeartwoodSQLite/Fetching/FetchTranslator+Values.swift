@@ -13,16 +13,27 @@ import HeartwoodStore
 extension FetchTranslator {
   /// What an expression is for a row.
   mutating func value(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> TranslatedValue {
+    if let groupValues { return try Self.groupValue(plan, groupValues) }
     switch plan {
     case .property(let base, let property) where members[plan] == nil: return try column(property, of: row(base, scope))
     case .collection(.count, let collection): return try count(collection, scope)
+    case .arithmetic: return try arithmetic(plan, scope)
     default:
       let row = try row(plan, scope)
       return TranslatedValue(text: row.key, kind: .record(root: row.mapping.rootNumber))
     }
   }
 
-  private mutating func column(_ property: PlanProperty, of row: QueryScope) throws(Untranslatable) -> TranslatedValue {
+  /// What a condition on groups reads: it has no records to look at.
+  private static func groupValue(
+    _ plan: PlanExpression,
+    _ values: [TranslatedValue?]
+  ) throws(Untranslatable) -> TranslatedValue {
+    if case .variable(let place) = plan, values.indices.contains(place), let value = values[place] { return value }
+    throw Untranslatable()
+  }
+
+  func column(_ property: PlanProperty, of row: QueryScope) throws(Untranslatable) -> TranslatedValue {
     switch row.mapping.properties[property.ordinal] {
     case .attribute(let place):
       guard let type = property.attributeType, let kind = TranslatedValue.Kind(type) else { throw Untranslatable() }
@@ -35,7 +46,7 @@ extension FetchTranslator {
   }
 
   /// The row of the object that an expression gives.
-  private mutating func row(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> QueryScope {
+  mutating func row(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> QueryScope {
     if let member = members[plan] { return member }
     switch plan {
     case .subject: return scope

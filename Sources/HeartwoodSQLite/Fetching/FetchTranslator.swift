@@ -13,6 +13,8 @@ struct FetchTranslator {
   var members: [PlanExpression: QueryScope] = [:]
   /// The rows that the variables of subqueries stand for.
   var variables: [Int: QueryScope] = [:]
+  /// What the variables of a condition on groups stand for: the keys, then the aggregates. Nil is what SQL could not compare.
+  var groupValues: [TranslatedValue?]?
 
   init(schema: SQLiteSchema) {
     self.schema = schema
@@ -84,6 +86,7 @@ extension FetchTranslator {
     var terms: [String] = []
     for sort in sorts {
       let value = try value(sort.expression, scope)
+      if value.mayBeNaN { throw Untranslatable() }
       var term = value.text
       if case .text = value.kind {
         if sort.ordering.isLocalized {

@@ -11,6 +11,8 @@ struct TranslatedValue {
 
   let text: String
   let kind: Kind
+  /// Whether it may be no number, which is nothing in SQL and something in predicates.
+  var mayBeNaN = false
 }
 
 extension TranslatedValue.Kind {

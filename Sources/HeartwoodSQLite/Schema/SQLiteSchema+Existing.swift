@@ -101,7 +101,8 @@ enum WriteRefusals {
       let query = "SELECT EXISTS (SELECT 1 FROM \(SQLiteName.quoted(table.name)))"
       if try Bool.fetchOne(db, sql: query) == true {
         return
-          "The store keeps Core Data's history (the table \(table.name) has rows): a change that is not in it would leave a gap."
+          "The store keeps Core Data's history (the table \(table.name) has rows): a change that is not in it would leave a gap, and whoever "
+          + "follows the history would never learn of it. The history does not come along when the store is converted."
       }
     }
     return nil

@@ -65,10 +65,24 @@ extension IncrementalStoreEngine {
   }
 
   package func queryPlan(_ fetch: RecordFetch) throws -> QueryPlan.Step? {
-    if wholeTable(of: fetch.entity) != nil { return nil }
+    try queryPlan(of: fetch.entity) { try store.queryPlan(fetch) }
+  }
+
+  package func groups(_ fetch: GroupFetch) throws -> [RecordGroup]? {
+    guard let store = store as? any GroupingStore, wholeTable(of: fetch.records.entity) == nil else { return nil }
+    return try using { try store.groups(fetch, scopes: scopes) }
+  }
+
+  package func queryPlan(_ fetch: GroupFetch) throws -> QueryPlan.Step? {
+    guard let store = store as? any GroupingStore else { return nil }
+    return try queryPlan(of: fetch.records.entity) { try store.queryPlan(fetch) }
+  }
+
+  private func queryPlan(of entity: EntityDescription, _ lines: () throws -> [String]?) throws -> QueryPlan.Step? {
+    if wholeTable(of: entity) != nil { return nil }
     return try using {
-      guard let lines = try store.queryPlan(fetch) else { return nil }
-      var step = QueryPlan.Step(entityName: fetch.entity.name, recordCount: try store.count(of: fetch.entity))
+      guard let lines = try lines() else { return nil }
+      var step = QueryPlan.Step(entityName: entity.name, recordCount: try store.count(of: entity))
       step.storeLines = lines
       return step
     }
@@ -98,7 +112,7 @@ extension IncrementalStoreEngine {
 
   /// Reads those of the records that are not known yet. Where these are most of them, all are read, which is quicker.
   @discardableResult
-  private func readMissing(_ references: [ReferenceID], of entity: EntityDescription) throws -> NodeTable {
+  func readMissing(_ references: [ReferenceID], of entity: EntityDescription) throws -> NodeTable {
     var (table, isWhole) = try knownTable(of: entity)
     if isWhole { return table }
     var seen = ReferenceSet(for: references)
@@ -117,10 +131,10 @@ extension IncrementalStoreEngine {
   }
 
   /// So many are read one by one, whatever their part of all.
-  private static let fewRecords = 256
+  static let fewRecords = 256
 
   /// Reads all records of entities.
-  private func readAll(_ entities: [EntityDescription]) throws {
+  func readAll(_ entities: [EntityDescription]) throws {
     let read = try load { try store.load(entities.filter { !$0.isAbstract }, into: $0) }
     let known = state.withLock { $0.contents }
     for entity in entities {
@@ -133,7 +147,7 @@ extension IncrementalStoreEngine {
     }
   }
 
-  private func load(_ body: (StoreLoader) throws -> Void) throws -> StoreContents {
+  func load(_ body: (StoreLoader) throws -> Void) throws -> StoreContents {
     let loader = StoreLoader(setup: setup, metadata: state.withLock { $0.contents.metadata })
     try body(loader)
     return try loader.finish()
@@ -159,18 +173,25 @@ extension IncrementalStoreEngine {
     let before = state.withLock { $0 }
     guard before.mark != mark else { return }
     let metadata = try store.metadata()
-    let tables = try renewedTables(before)
+    let (tables, changes) = try renewedTables(before)
     state.withLock { state in
       state.contents.tables = tables
       state.mark = mark
       if !state.hasUnsavedMetadata { state.contents.metadata = metadata }
+      if changes.isEmpty, !changes.mayHaveMore || mark == before.markOfOwnSave { return }
+      state.remoteChanges = state.remoteChanges ?? RemoteChanges()
+      state.remoteChanges?.append(changes)
     }
     uniqueness.withLock { $0 = UniquenessCheck(setup.model) }
     saves.advance()
   }
 
-  /// The known records as the store has them now.
-  private func renewedTables(_ before: State) throws -> [NodeTable] {
+  package func takeRemoteChanges() -> RemoteChanges? {
+    state.withLock { $0.remoteChanges.take() }
+  }
+
+  /// The known records as the store has them now, and what has become of them.
+  private func renewedTables(_ before: State) throws -> ([NodeTable], RemoteChanges) {
     let entities = setup.entities.filter { !$0.isAbstract }
     let whole = entities.filter { before.whole.contains($0.ordinal) }
     let partial = entities.filter { !before.whole.contains($0.ordinal) && before.contents.table(of: $0).count > 0 }
@@ -182,30 +203,28 @@ extension IncrementalStoreEngine {
       }
     }
     var tables = before.contents.tables
+    let scopes = before.contents.scopes
+    var changes = RemoteChanges()
+    changes.mayHaveMore = whole.count < entities.count
     for entity in whole + partial {
       let ordinal = entity.ordinal
-      tables[ordinal] = try tables[ordinal].renewed(by: newest.tables[ordinal], scopes: before.contents.scopes)
+      tables[ordinal] = try tables[ordinal].renewed(by: newest.tables[ordinal], scopes: scopes) { fate, reference in
+        changes.note(fate, ManagedObjectID(scope: scopes[ordinal], reference: reference))
+      }
     }
-    return tables
+    return (tables, changes)
   }
 }
 
 // MARK: What a save looks at
 
 extension IncrementalStoreEngine {
-  /// Reads the records that changes are held against: those that they are of, where these were not read from here, and those that
-  /// might collide with them.
+  /// Reads the records that changes are of, where these were not read from here.
   func read(whatMattersTo changes: ChangeSet) throws {
     for (name, references) in changes.recordReferences {
       // What is of no entity of the store is found out when the changes are made.
       guard let entity = setup.entities.first(where: { $0.name == name }) else { continue }
       try readMissing(references, of: entity)
-    }
-    for constraint in UniqueConstraint.all(of: setup.model) where changes.touches(constraint) {
-      let unread = state.withLock { state in
-        constraint.entityOrdinals.map { setup.model.entities[$0] }.filter { !state.whole.contains($0.ordinal) }
-      }
-      if !unread.isEmpty { try readAll(unread) }
     }
   }
 }
@@ -217,19 +236,5 @@ extension ChangeSet {
       byRecord.updated.map(\.objectID) + byRecord.deleted.map(\.objectID) + expected.map(\.objectID)
       + byRecord.inserted.map(\.objectID)
     return Dictionary(grouping: ids.filter { !$0.isTemporaryID }, by: \.entity.name).mapValues { $0.map(\.reference) }
-  }
-
-  /// Whether records get values that the constraint is about.
-  fileprivate func touches(_ constraint: UniqueConstraint) -> Bool {
-    let (ordinals, entities) = (constraint.ordinals, constraint.entityOrdinals)
-    return byColumn.insertions.contains { entities.contains($0.entity.ordinal) }
-      || byRecord.inserted.contains { entities.contains($0.objectID.entity.ordinal) }
-      || byColumn.updates.contains { update in
-        entities.contains(update.entity.ordinal)
-          && update.groups.contains { group in ordinals.contains { group.columns[$0] != nil } }
-      }
-      || byRecord.updated.contains { update in
-        entities.contains(update.objectID.entity.ordinal) && update.values.contains { ordinals.contains($0.ordinal) }
-      }
   }
 }

@@ -13,6 +13,10 @@ package final class IncrementalStoreEngine: StoreEngine {
     var mark: UInt64
     /// Whether the user's metadata were set since they were last saved.
     var hasUnsavedMetadata = false
+    /// What others have saved since it was last asked for; nil where they have not.
+    var remoteChanges: RemoteChanges?
+    /// The store's mark after the last save of this engine, which a store may count like one of others.
+    var markOfOwnSave: UInt64?
   }
 
   let store: any IncrementalStore
@@ -143,12 +147,18 @@ extension IncrementalStoreEngine {
       let (applied, additions, mark) = try store.saving {
         try renewIfNeeded()
         try read(whatMattersTo: changes)
-        let before = state.withLock { $0 }
-        let applied = try apply(changes, to: before.contents)
+        var before = state.withLock { $0 }
+        var applied = try apply(changes, to: before.contents)
+        let rivals = try self.rivals(of: applied)
+        if rivals.hasReadMore {
+          before = state.withLock { $0 }
+          applied = try apply(changes, to: before.contents)
+        }
         let additions = try uniqueness.withLock { check throws(PersistenceError) in
-          try check.check(applied, before: before.contents)
+          try check.check(applied, before: before.contents, rivals: rivals.rows)
         }
         try write(applied, isEmpty: changes.isEmpty, over: before)
+        try settleInverses(&applied, before: before.contents)
         return (applied, additions, try store.changeMark())
       }
       state.withLock { state in
@@ -156,9 +166,16 @@ extension IncrementalStoreEngine {
         state.mark = mark
         state.hasUnsavedMetadata = false
       }
+      noteOwnSave()
       uniqueness.withLock { $0.add(additions, to: applied.contents) }
       return applied.commit(number: saves.advance())
     }
+  }
+
+  /// Where the mark cannot be told, the next look at it counts the save as one of others, which does no harm.
+  private func noteOwnSave() {
+    let mark = try? store.changeMark()
+    state.withLock { $0.markOfOwnSave = mark }
   }
 
   /// Refuses to save into a file that is no longer at its place: whoever opens the store next would not find it there.
@@ -219,6 +236,7 @@ extension IncrementalStoreEngine {
         state.contents.metadata = metadata
         state.hasUnsavedMetadata = false
       }
+      noteOwnSave()
     }
   }
 

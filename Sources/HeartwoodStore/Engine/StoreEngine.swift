@@ -36,9 +36,18 @@ package protocol StoreEngine: Sendable {
   /// How the store would find them; nil as with ``find(_:)``.
   func queryPlan(_ fetch: RecordFetch) throws -> QueryPlan.Step?
 
+  /// The groups that records make, where the store itself can make them and has not been read wholly; nil otherwise.
+  func groups(_ fetch: GroupFetch) throws -> [RecordGroup]?
+
+  /// How the store would make them; nil as with ``groups(_:)``.
+  func queryPlan(_ fetch: GroupFetch) throws -> QueryPlan.Step?
+
   /// Looks whether somebody else has saved, where that can be told without reading the records, and takes what they have saved: a
   /// save that is counted in ``saves``.
   func followOthers() throws(PersistenceError)
+
+  /// What others have saved since this was last asked, as far as it has been noticed; nil where they have not.
+  func takeRemoteChanges() -> RemoteChanges?
 
   /// How many records of `entity` itself there are, without reading them.
   func count(of entity: EntityDescription) throws -> Int
@@ -113,8 +122,17 @@ extension StoreEngine {
   /// Nil: the tables are searched.
   package func queryPlan(_ fetch: RecordFetch) throws -> QueryPlan.Step? { nil }
 
+  /// Nil: groups are made of the tables.
+  package func groups(_ fetch: GroupFetch) throws -> [RecordGroup]? { nil }
+
+  /// Nil: groups are made of the tables.
+  package func queryPlan(_ fetch: GroupFetch) throws -> QueryPlan.Step? { nil }
+
   /// Does nothing: others are noticed when the store is saved.
   package func followOthers() throws(PersistenceError) {}
+
+  /// Nil: what others save is refused, or found when the store is opened again.
+  package func takeRemoteChanges() -> RemoteChanges? { nil }
 
   package func save(_ changes: ChangeSet) throws -> StoreCommit { try save(changes, origin: SaveOrigin()) }
 }

@@ -16,6 +16,8 @@ public struct QueryPlan: Sendable, Hashable {
     public var tests: [String]
     /// How the results are put in order; nil where they are not.
     public var order: String?
+    /// Whether the store does not find the records itself, so that all are read from it first.
+    public var readsAll = false
     /// How a store that finds the records itself does it, in its own language, a line each; none where the framework finds them.
     public var storeLines: [String]
 
@@ -48,8 +50,9 @@ extension QueryPlan.Step: CustomStringConvertible {
       return (["\(entityName): found by the store"] + storeLines.map { "  " + $0 }).joined(separator: "\n")
     }
     let access = indexName.map { "\(candidateCount) of \(recordCount) records by the index \($0)" }
+    let all = "all \(recordCount) records" + (readsAll ? ", read from the store and tested in memory" : "")
     let lines = tests.map { "test \($0)" } + (order.map { ["sort by \($0)"] } ?? [])
-    return (["\(entityName): \(access ?? "all \(recordCount) records")"] + lines.map { "  " + $0 })
+    return (["\(entityName): \(access ?? all)"] + lines.map { "  " + $0 })
       .joined(separator: "\n")
   }
 }

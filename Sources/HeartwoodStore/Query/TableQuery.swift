@@ -7,6 +7,8 @@ package struct TableQuery: Sendable {
   let test: ColumnTest
   /// Rows that do not pass whatever they hold, by group.
   private let hiddenRows: [Int: [Int]]
+  /// The rows that pass, by group, where that is known beforehand.
+  private let chosenRows: [Int: [Int]]?
   let indexUse: IndexUse
   let planner: IndexPlanner
   /// Who is told how far it has come.
@@ -26,17 +28,32 @@ package struct TableQuery: Sendable {
     self.tables = tables
     self.table = table
     self.hiddenRows = hiddenRows.reduce(into: [:]) { $0[$1.group, default: []].append($1.row) }
+    chosenRows = nil
     let builder = ColumnTestBuilder(tables: tables, table: table)
     let terms = (predicate?.conjuncts ?? []).map { IndexPlanner.Term(plan: $0, test: builder.test($0)) }
     planner = IndexPlanner(indexUse == .never ? [] : table.entity.fetchIndexPlans, terms, builder)
     test = planner.test
   }
+
+  /// The records of `rows`, which somebody else has found.
+  package init(_ tables: QueryTables, _ table: NodeTable, rows: [RowID]) {
+    self.indexUse = .never
+    self.tables = tables
+    self.table = table
+    hiddenRows = [:]
+    chosenRows = rows.reduce(into: [:]) { $0[$1.group, default: []].append($1.row) }
+    planner = IndexPlanner([], [], ColumnTestBuilder(tables: tables, table: table))
+    test = planner.test
+  }
 }
 
 extension TableQuery {
+  /// The ordinal of the entity whose records are searched.
+  package var entityOrdinal: Int { table.entity.ordinal }
+
   /// How many records pass.
   package func count() -> Int {
-    if case .literal(let flag) = test, !flag || hiddenRows.isEmpty { return flag ? table.count : 0 }
+    if case .literal(let flag) = test, chosenRows == nil, !flag || hiddenRows.isEmpty { return flag ? table.count : 0 }
     return perGroup { _, rows in rows.count }.reduce(0, +)
   }
 
@@ -87,6 +104,11 @@ extension TableQuery {
   func passing(inGroup ordinal: Int) -> RowBitmap {
     let group = table.groups[ordinal]
     var rows = RowBitmap(liveRowsOf: group)
+    if let chosenRows {
+      var chosen = rows.cleared
+      for row in chosenRows[ordinal] ?? [] where rows.contains(row) { chosen.insert(row) }
+      return chosen
+    }
     for row in hiddenRows[ordinal] ?? [] where row < group.rowCount { rows.remove(row) }
     var tester = tester(ofGroup: ordinal)
     tester.apply(test, to: &rows)

@@ -86,6 +86,10 @@ public protocol IncrementalStore: StoreClass {
   /// saved into it.
   static var savesReplaceFile: Bool { get }
 
+  /// Whether the store keeps a relationship and its inverse as one thing, as a database does, so that who changes one of them changes both.
+  /// After a save that has changed one side alone, on an older version of the other, the framework reads both records again.
+  static var keepsInversesTogether: Bool { get }
+
   /// Brings what lies beside the store's file at `path` into it, so that the file can be removed or replaced. The store is not open in this
   /// process.
   ///
@@ -122,6 +126,9 @@ extension IncrementalStore {
 
   /// False: the file is written in place.
   public static var savesReplaceFile: Bool { false }
+
+  /// False: each record has its own end.
+  public static var keepsInversesTogether: Bool { false }
 
   /// Does nothing: the file alone is the store.
   public static func gatherSideFiles(ofStoreAt path: String) throws {}

@@ -6,28 +6,49 @@ extension NodeTable {
   /// A record that has the same version in both is the same, but for its to-many relationships: what leads to it from elsewhere may have
   /// changed without it. O(records).
   ///
-  /// - Parameter scopes: what object ids are made with, indexed by entity ordinal.
-  func renewed(by newest: NodeTable, scopes: [ObjectIDScope]) throws(PersistenceError) -> NodeTable {
+  /// - Parameters:
+  ///   - scopes: what object ids are made with, indexed by entity ordinal.
+  ///   - note: is told what became of each record that is not as it was.
+  func renewed(
+    by newest: NodeTable,
+    scopes: [ObjectIDScope],
+    note: (RemoteChanges.Fate, ReferenceID) -> Void = { _, _ in }
+  ) throws(PersistenceError) -> NodeTable {
     var renewed = self
-    var updates: [RowUpdate] = []
-    var versions: [UInt64: [RowID]] = [:]
+    var updates = RowRenewal()
     var deletions: [RowID] = []
     for row in liveRows {
       guard let newRow = try newest.row(of: reference(row)) else {
         deletions.append(row)
+        note(.deleted, reference(row))
         continue
       }
-      let version = newest.version(newRow)
-      let values = changedValues(row, newest, newRow, isAnotherVersion: version != self.version(row), scopes)
-      if values.isEmpty, version == self.version(row) { continue }
-      updates.append(RowUpdate(row: row, values: values))
-      versions[version, default: []].append(row)
+      let isAnotherVersion = newest.version(newRow) != version(row)
+      let values = changedValues(row, newest, newRow, isAnotherVersion: isAnotherVersion, scopes)
+      if values.isEmpty, !isAnotherVersion { continue }
+      updates.add(row, values, version: newest.version(newRow))
+      note(.updated, reference(row))
     }
-    renewed.update(updates)
+    updates.apply(to: &renewed)
     renewed.delete(deletions)
-    for (version, rows) in versions { renewed.setVersion(version, of: rows) }
-    for group in try newest.groups(missingIn: self) { renewed.insert([group]) }
+    for group in try newest.groups(missingIn: self) {
+      for row in 0..<group.rowCount { note(.inserted, group.reference(row)) }
+      renewed.insert([group])
+    }
     return renewed
+  }
+
+  /// The same, with those records as `newest` has them that both have.
+  func corrected(by newest: NodeTable, scopes: [ObjectIDScope]) throws(PersistenceError) -> NodeTable {
+    var corrected = self
+    var updates = RowRenewal()
+    for newRow in newest.liveRows {
+      guard let row = try self.row(of: newest.reference(newRow)) else { continue }
+      let values = changedValues(row, newest, newRow, isAnotherVersion: true, scopes)
+      if !values.isEmpty { updates.add(row, values, version: newest.version(newRow)) }
+    }
+    updates.apply(to: &corrected)
+    return corrected
   }
 
   private func changedValues(
@@ -58,5 +79,21 @@ extension NodeTable {
     }
     if builder.rowCount > 0 { groups.append(builder.sealed()) }
     return groups
+  }
+}
+
+/// Rows that get other values and versions.
+private struct RowRenewal {
+  private var updates: [NodeTable.RowUpdate] = []
+  private var versions: [UInt64: [RowID]] = [:]
+
+  mutating func add(_ row: RowID, _ values: [(ordinal: Int, value: PropertyValue)], version: UInt64) {
+    updates.append(NodeTable.RowUpdate(row: row, values: values))
+    versions[version, default: []].append(row)
+  }
+
+  func apply(to table: inout NodeTable) {
+    table.update(updates)
+    for (version, rows) in versions { table.setVersion(version, of: rows) }
   }
 }

@@ -15,20 +15,46 @@ struct UniquenessCheck: Sendable {
     indexes = Array(repeating: nil, count: constraints.count)
   }
 
+  /// What a save gives to records that must be unique.
+  struct Use: Sendable {
+    /// The place of the constraint among all.
+    let place: Int
+    let constraint: UniqueConstraint
+    /// The values of records that are new or changed.
+    let keys: Set<[PropertyValue]>
+  }
+
+  /// What a save gives to records, for each constraint that it touches.
+  func uses(of applied: AppliedChanges) -> [Use] {
+    constraints.enumerated().compactMap { place, constraint in
+      let rows = Self.changedRows(constraint, applied.columns, applied.insertedRows)
+      if rows.isEmpty { return nil }
+      let keys = Set(rows.compactMap { Self.key($0, constraint, applied.contents) })
+      return Use(place: place, constraint: constraint, keys: keys)
+    }
+  }
+
   /// - Parameters:
   ///   - applied: the changes and the records with them.
   ///   - before: the records without the changes.
+  ///   - rivals: the only other records that may have values which the changes give, by place among the constraints, where that is known:
+  ///     then no index is made.
   /// - Returns: what to ``add(_:to:)`` once the records are saved.
   /// - Throws: ``PersistenceError/Code/constraintConflict``.
   mutating func check(
     _ applied: AppliedChanges,
-    before: StoreContents
+    before: StoreContents,
+    rivals: [Int: [UniqueRow]] = [:]
   ) throws(PersistenceError) -> Additions {
     var additions: Additions = [:]
     var conflicts: [ConstraintConflict] = []
     for (place, constraint) in constraints.enumerated() {
       let rows = Self.changedRows(constraint, applied.columns, applied.insertedRows)
       if rows.isEmpty { continue }
+      if let rivals = rivals[place] {
+        _ = Self.check(rows, constraint, Self.index(constraint, of: before, rivals), applied.contents, &conflicts)
+        continue
+      }
       let index = indexes[place] ?? Self.index(constraint, of: before)
       indexes[place] = index
       additions[place] = Self.check(rows, constraint, index, applied.contents, &conflicts)
@@ -79,6 +105,19 @@ extension UniquenessCheck {
         guard let key = constraint.key(row, of: table) else { continue }
         index.insert(UniqueRow(entityOrdinal: ordinal, row: row), UniqueConstraint.hash(key)) { _ in false }
       }
+    }
+    return index
+  }
+
+  private static func index(
+    _ constraint: UniqueConstraint,
+    of contents: StoreContents,
+    _ rows: [UniqueRow]
+  ) -> UniqueIndex {
+    var index = UniqueIndex()
+    for row in rows {
+      guard let key = key(row, constraint, contents) else { continue }
+      index.insert(row, UniqueConstraint.hash(key)) { _ in false }
     }
     return index
   }

@@ -13,7 +13,7 @@ struct StoreFetch {
 
   /// Whether the result is rows of values and not records.
   var isOfRows: Bool {
-    !request.propertiesToFetch.isEmpty || !request.propertiesToGroupBy.isEmpty || request.returnsDistinctResults
+    request.asksForRows
   }
 
   func rows() throws -> FetchRows { try context.fetchRows(request) }
@@ -60,10 +60,10 @@ extension StoreFetch {
   /// How the records are found, entity by entity, and what is made of them.
   func explanation() throws -> String {
     var search = request
-    // Rows are sorted by their own columns, when they are there.
+    // Rows are sorted by their own columns, which records do not have.
     if isOfRows { (search.sortDescriptors, search.fetchOffset, search.fetchLimit) = ([], 0, nil) }
     var lines = [
-      "\(try context.queryPlan(for: search))", "\(Quantity.text(try context.count(for: search), "record")) found",
+      "\(try context.queryPlan(for: request))", "\(Quantity.text(try context.count(for: search), "record")) found",
     ]
     lines.append("on \(Quantity.text(Parallel.powerOfTwoProcessorCount, "thread")), by groups of up to 65536 rows")
     if isOfRows { lines += rowLines }

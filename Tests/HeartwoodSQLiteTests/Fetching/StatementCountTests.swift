@@ -112,6 +112,116 @@ import Testing
     #expect(try context.count(for: request) == 1)
   }
 
+  private func knownCount(_ entity: String, _ context: ManagedObjectContext) throws -> Int {
+    let store = context.persistentStoreCoordinator.persistentStores[0]
+    let (table, isWhole) = try store.engine.knownTable(of: try #require(model.entity(named: entity)))
+    #expect(!isWhole, "\(entity)")
+    return table.count
+  }
+
+  @Test func batchesOverRelationshipsReadNoMoreThanTheyChange() throws {
+    let counter = Counter()
+    let context = try context(counter)
+    let coordinator = context.persistentStoreCoordinator
+    let update = BatchUpdateRequest(
+      entityName: "Item",
+      where: try FetchPredicate(format: "list.name == '7'"),
+      propertiesToUpdate: ["name": "seven"]
+    )
+    let before = counter.count
+    #expect(try coordinator.execute(update).count == 3)
+    #expect(counter.count - before < 20)
+    #expect(try knownCount("Item", context) == 3 && knownCount("List", context) == 0)
+    let delete = BatchDeleteRequest(entityName: "List", where: try FetchPredicate(format: "ANY items.name == '9.1'"))
+    let beforeDeletion = counter.count
+    #expect(try coordinator.execute(delete).count == 1)
+    #expect(counter.count - beforeDeletion < 20)
+    #expect(try knownCount("Item", context) == 6 && knownCount("List", context) == 0)
+    let lost = FetchRequest<ManagedObject>(entityName: "Item", where: try FetchPredicate(format: "list == NULL"))
+    let ids = try context.fetchObjectIDs(lost)
+    #expect(ids.count == 3, "what led to the list leads nowhere")
+    #expect(try coordinator.execute(BatchDeleteRequest(objectIDs: ids)).count == 3)
+    #expect(try context.count(entityName: "Item") == Self.listCount * 3 - 3)
+    #expect(try knownCount("Item", context) == 3)
+  }
+
+  @Test func groupsReadNoRecord() throws {
+    let counter = Counter()
+    let context = try context(counter)
+    var request = FetchRequest<ManagedObject>(entityName: "Item", where: try FetchPredicate(format: "name != '3.1'"))
+    request.propertiesToGroupBy = ["list.name"]
+    request.propertiesToFetch = ["list.name", .count(), .maximum(of: "name", as: "last")]
+    request.havingPredicate = try FetchPredicate(format: "@count < 3")
+    let rows = try context.fetchRows(request)
+    #expect(rows.map(\.values) == [[.string("3"), .integer(2), .string("3.2")]])
+    let before = counter.count
+    #expect(try context.fetchRows(request) == rows)
+    #expect(counter.count == before + 1)
+    #expect(try knownCount("Item", context) == 0 && knownCount("List", context) == 0)
+  }
+
+  @Test func whatMustBeUniqueIsLookedUp() throws {
+    let model = try ManagedObjectModel(entities: [
+      .entity(
+        "Place",
+        unique: [["code"], ["name", "number"]],
+        .attribute("code", .string, optional: true),
+        .attribute("name", .string, optional: true),
+        .attribute("number", .integer32)
+      )
+    ])
+    let url = scratch.url.appending(path: "Places.sqlite")
+    func places() throws -> ManagedObjectContext {
+      let registry = StoreRegistry()
+      try registry.register(SQLiteStore.self)
+      let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
+      try coordinator.addPersistentStore(type: .sqlite, at: url)
+      return ManagedObjectContext(coordinator)
+    }
+    func insert(_ code: String, _ name: String, _ number: Int, _ context: ManagedObjectContext) throws {
+      let place = try context.insert(entityName: "Place")
+      try place.setValue(code, forKey: "code")
+      try place.setValue(name, forKey: "name")
+      try place.setValue(number, forKey: "number")
+    }
+    let first = try places()
+    for number in 0..<500 { try insert("c\(number)", "n\(number / 2)", number % 2, first) }
+    try first.save()
+    first.persistentStoreCoordinator.close()
+    let context = try places()
+    let place = try #require(model.entity(named: "Place"))
+    let engine = context.persistentStoreCoordinator.persistentStores[0].engine
+    try insert("new", "new", 0, context)
+    try context.save()
+    #expect(try !engine.knownTable(of: place).isWhole && engine.knownTable(of: place).table.count <= 1)
+    func conflicts() throws -> Int {
+      defer { context.rollback() }
+      do {
+        try context.save()
+        return 0
+      } catch let error as HeartwoodStore.PersistenceError where error.code == .constraintConflict {
+        return error.context.constraintConflicts.count
+      }
+    }
+    try insert("c77", "other", 0, context)
+    #expect(try conflicts() == 1, "another has the code")
+    try insert("fresh", "n100", 1, context)
+    #expect(try conflicts() == 1, "another has both values")
+    try insert("fresh", "n100", 2, context)
+    #expect(try conflicts() == 0)
+    try insert("twin", "twin", 0, context)
+    try insert("twin", "twin", 1, context)
+    #expect(try conflicts() == 1, "both are new")
+    #expect(try !engine.knownTable(of: place).isWhole)
+    #expect(try engine.knownTable(of: place).table.count < 10)
+    // A value goes from one record to another in one save.
+    let request = FetchRequest<ManagedObject>(entityName: "Place", where: try FetchPredicate(format: "code == 'c9'"))
+    let old = try #require(try context.fetch(request).first)
+    try old.setValue("c9 before", forKey: "code")
+    try insert("c9", "taken over", 0, context)
+    #expect(try conflicts() == 0)
+  }
+
   @Test func batchesReadNoMoreThanTheyChange() throws {
     let context = try context(Counter())
     let coordinator = context.persistentStoreCoordinator

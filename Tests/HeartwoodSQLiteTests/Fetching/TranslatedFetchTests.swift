@@ -9,93 +9,9 @@ import Testing
 
 /// Fetches in SQL, held against the same fetches of all records in memory.
 @Suite struct TranslatedFetchTests {
-  /// A file with random records, and the same records in memory.
-  private struct Fixture {
-    var queries: RandomQueries
-    let store: SQLiteStore
-    let contents: StoreContents
-    private let scratch: ScratchFolder
-
-    init(seed: UInt64) throws {
-      scratch = try ScratchFolder()
-      queries = try RandomQueries(seed: seed)
-      let url = scratch.url.appending(path: "Items.sqlite")
-      let registry = StoreRegistry()
-      try registry.register(SQLiteStore.self)
-      let coordinator = try PersistentStoreCoordinator(managedObjectModel: queries.model, registry: registry)
-      let opened = try coordinator.addPersistentStore(type: .sqlite, at: url)
-      let context = ManagedObjectContext(coordinator)
-      try Self.fill(context, &queries)
-      contents = try opened.engine.contents()
-      let setup = StoreSetup(
-        model: queries.model,
-        configurationName: nil,
-        entities: queries.model.entities,
-        path: url.path,
-        options: StoreOptions()
-      )
-      store = try SQLiteStore(setup)
-      _ = try store.connect()
-    }
-
-    private static func fill(_ context: ManagedObjectContext, _ queries: inout RandomQueries) throws {
-      let lists = try (0..<7).map { _ in try insert("List", context, &queries) }
-      let tags = try (0..<9).map { _ in try insert("Tag", context, &queries) }
-      let items = try (0..<150).map { _ in try insert("Item", context, &queries) }
-      for item in items {
-        if queries.number(0...4) > 0 { try item.setValue(lists[queries.number(0...6)], forKey: "list") }
-        if queries.number(0...4) > 0 { try item.setValue(items[queries.number(0...149)], forKey: "next") }
-        try item.setValue(Set((0..<queries.number(0...3)).map { _ in tags[queries.number(0...8)] }), forKey: "tags")
-      }
-      try context.save()
-      for object in items + tags where queries.number(0...11) == 0 { context.delete(object) }
-      try context.save()
-      for (ordinal, objects) in [items.prefix(40), lists.prefix(7), tags.prefix(8)].enumerated() {
-        queries.objectIDs[ordinal] = objects.map(\.objectID)
-      }
-    }
-
-    private static func insert(
-      _ entity: String,
-      _ context: ManagedObjectContext,
-      _ queries: inout RandomQueries
-    ) throws -> ManagedObject {
-      let object = try context.insert(entityName: entity)
-      for attribute in object.entity.attributes {
-        // A real column has no NaN.
-        let value = queries.number(0...4) == 0 && attribute.isOptional ? .null : queries.value(of: attribute.type)
-        let isNaN = [.double, .float, .date].contains(attribute.type) && "\(value)".lowercased().contains("nan")
-        try object.setPropertyValue(isNaN ? .null : value, forKey: attribute.name)
-      }
-      return object
-    }
-
-    func fetch(_ predicate: FetchPredicate?, _ sorts: [FetchSortDescriptor], _ offset: Int = 0, _ limit: Int? = nil)
-      throws -> RecordFetch
-    {
-      RecordFetch(
-        entity: queries.item,
-        predicate: predicate,
-        sortDescriptors: sorts,
-        plan: try predicate.map { try PredicateCompiler.compile($0, for: queries.item, in: queries.model) },
-        sorts: try sorts.map { try SortPlan($0, for: queries.item, in: queries.model) },
-        offset: offset,
-        limit: limit
-      )
-    }
-
-    /// What all records in memory give.
-    func expected(_ fetch: RecordFetch) -> [ReferenceID] {
-      let tables = QueryTables(tables: contents.tables, scopes: contents.scopes)
-      let table = contents.table(of: queries.item)
-      let query = TableQuery(tables, table, where: fetch.plan)
-      return query.rows(sortedBy: fetch.sorts, offset: fetch.offset, limit: fetch.limit).map(table.reference)
-    }
-  }
-
   @Test(arguments: 0..<4)
   func findsWhatIsFoundInMemory(_ run: Int) throws {
-    var fixture = try Fixture(seed: .random(in: 0...UInt64.max))
+    var fixture = try TranslationFixture(seed: .random(in: 0...UInt64.max))
     var translated = 0
     for _ in 0..<300 {
       let predicate = fixture.queries.predicate(depth: fixture.queries.number(0...2))
@@ -118,11 +34,11 @@ import Testing
     "dbl == NULL", "list.name == 'a'", "list.order >= 0 AND full < 3", "list == NULL", "ANY tags.name ==[c] 'a'",
     "ALL tags.name != 'a'", "NONE tags.name == 'abc'", "tags.@count > 1", "tags.@count == 0",
     "SUBQUERY(tags, $t, $t.name != NULL AND $t.name != 'a').@count > 0", "next.list.order < 2",
-    "ANY list.items.full == 3",
+    "ANY list.items.full == 3", "full + i32 * 2 > 3", "i16 / 2 == 1", "dbl * full < list.order - 1",
     "NOT (i32 > 1)", "i32 < full", "next == SELF", "SUBQUERY(list.items, $i, $i.full > 0).@count >= 2",
   ])
   func isFoundInSQL(_ format: String) throws {
-    let fixture = try Fixture(seed: 7)
+    let fixture = try TranslationFixture(seed: 7)
     let fetch = try fixture.fetch(
       try FetchPredicate(format: format),
       [FetchSortDescriptor("str"), FetchSortDescriptor("list.name")]
@@ -133,9 +49,67 @@ import Testing
     #expect(plan.count > 1 && plan[0].hasPrefix("SELECT t0.Z_PK FROM "))
   }
 
+  /// An expression over numbers.
+  private func arithmetic(_ depth: Int, _ queries: inout RandomQueries) -> FetchExpression {
+    guard depth > 0, queries.number(0...3) > 0 else {
+      let constants: [PropertyValue] = [.integer(2), .integer(0), .integer(.max), .double(0.5), .double(.infinity)]
+      if queries.number(0...2) == 0 { return .constant(constants[queries.number(0...4)]) }
+      return .key(["i16", "i32", "i64", "dbl", "flt", "full"][queries.number(0...5)])
+    }
+    let symbols: [FetchExpression.ArithmeticOperator] = [.add, .subtract, .multiply, .divide]
+    return .arithmetic(
+      arithmetic(depth - 1, &queries),
+      symbols[queries.number(0...3)],
+      arithmetic(depth - 1, &queries)
+    )
+  }
+
+  @Test(arguments: 0..<3)
+  func computesAsInMemory(_ run: Int) throws {
+    var fixture = try TranslationFixture(seed: .random(in: 0...UInt64.max))
+    var translated = 0
+    for _ in 0..<300 {
+      let rights: [FetchExpression] = [
+        .constant(.integer(3)), .constant(.double(-1.5)), .constant(.null), .key("i64"), .key("dbl"),
+        .aggregate([.constant(.integer(1)), .constant(.integer(4)), .constant(.null)]),
+        .aggregate([.constant(.integer(-4)), .constant(.double(9))]), arithmetic(1, &fixture.queries),
+      ]
+      let right = rights[fixture.queries.number(0...(rights.count - 1))]
+      var comparators: [FetchComparison.Comparator] = [
+        .equalTo, .notEqualTo, .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo,
+      ]
+      if case .aggregate(let elements) = right { comparators = elements.count == 2 ? [.in, .between] : [.in] }
+      let comparator = comparators[fixture.queries.number(0...(comparators.count - 1))]
+      let comparison = FetchComparison(arithmetic(3, &fixture.queries), comparator, right)
+      let predicate = FetchPredicate.comparison(comparison)
+      let fetch = try fixture.fetch(fixture.queries.number(0...1) == 0 ? predicate : !predicate, [])
+      guard let found = try fixture.store.fetch(fetch) else { continue }
+      translated += 1
+      #expect(found == fixture.expected(fetch), "\(predicate)")
+    }
+    #expect(translated > 60, "much is computed in SQL")
+  }
+
+  /// Each `*` may end anywhere: to try all ways would take for ever.
+  @Test func patternsOfManyStarsEnd() throws {
+    let fixture = try TranslationFixture(seed: 12)
+    let context = try fixture.context()
+    let item = try #require(try context.fetch(FetchRequest<ManagedObject>(entityName: "Item", limit: 1)).first)
+    try item.setPropertyValue(.string(String(repeating: "a", count: 20_000)), forKey: "str")
+    try context.save()
+    let stars = String(repeating: "*a", count: 60)
+    for (pattern, count) in [(stars + "b", 0), (stars + "*", 1), ("*a?" + stars + "é*", 0)] {
+      let fetch = try fixture.fetch(.comparison(FetchComparison(.key("str"), .like, .constant(.string(pattern)))), [])
+      #expect(try fixture.store.fetch(fetch)?.count == count, "in SQL")
+      let table = try context.persistentStoreCoordinator.persistentStores[0].engine.table(of: fixture.queries.item)
+      let tables = QueryTables(tables: [table, nil, nil], scopes: fixture.contents.scopes)
+      #expect(TableQuery(tables, table, where: fetch.plan).count() == count, "in memory")
+    }
+  }
+
   @Test(arguments: ["'; DROP TABLE ZITEM; --", "\"", "a' OR '1'='1", "%_?*\\", "\u{0}';", "?"])
   func hostileTextIsAValue(_ text: String) throws {
-    let fixture = try Fixture(seed: 8)
+    let fixture = try TranslationFixture(seed: 8)
     for comparator in [FetchComparison.Comparator.equalTo, .contains, .beginsWith, .endsWith, .like, .in] {
       let right: FetchExpression = comparator == .in ? .aggregate([.constant(.string(text))]) : .constant(.string(text))
       let fetch = try fixture.fetch(.comparison(FetchComparison(.key("str"), comparator, right)), [])

@@ -176,6 +176,7 @@ struct CorpusStoreTests {
       let error = #expect(throws: PersistenceError.self) { try context.save() }
       #expect(error?.code == .storeReadOnly)
       #expect(error?.message.contains(refusal) == true)
+      #expect(error?.message.contains("heartwood convert") == true, "it says what to do")
       #expect(try opened.query { try FileState($0, entity, object.objectID) } == before)
       return
     }

@@ -68,6 +68,7 @@ final class InterruptedStore<Base: IncrementalStore>: IncrementalStore {
   // MARK: Without opening
 
   static func gatherSideFiles(ofStoreAt path: String) throws { try Base.gatherSideFiles(ofStoreAt: path) }
+  static var keepsInversesTogether: Bool { Base.keepsInversesTogether }
   static var savesReplaceFile: Bool { Base.savesReplaceFile }
   static func sideFiles(ofStoreAt path: String) -> [String] { Base.sideFiles(ofStoreAt: path) }
   static func supportFolder(ofStoreAt path: String) -> String? { Base.supportFolder(ofStoreAt: path) }

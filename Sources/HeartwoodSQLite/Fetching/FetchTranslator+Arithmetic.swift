@@ -1,0 +1,58 @@
+import HeartwoodModel
+import HeartwoodStore
+
+// SQLite computes as predicates do: integers stay integers and become reals where they are too large, and reals are of IEEE 754. What is
+// divided by zero is nothing in SQL, and infinite in predicates where a real is; so reals are not divided here. A result that is no
+// number is nothing in SQL, and is not compared with nothing.
+
+extension FetchTranslator {
+  /// So many integers, multiplied with each other, are far from infinite.
+  private static let greatestTermCount = 8
+
+  /// A number in SQL, and how many values it is computed of.
+  private struct Operand {
+    let text: String
+    let isInteger: Bool
+    let termCount: Int
+  }
+
+  /// The sum, the difference, the product or the quotient of numbers.
+  mutating func arithmetic(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> TranslatedValue {
+    let operand = try operand(plan, scope)
+    return TranslatedValue(text: operand.text, kind: .number, mayBeNaN: !operand.isInteger)
+  }
+
+  private mutating func operand(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> Operand {
+    switch plan {
+    case .constant(.one(let value)): return try constantOperand(value)
+    case .property(_, let property):
+      let value = try value(plan, scope)
+      guard case .number = value.kind, let type = property.attributeType else { throw Untranslatable() }
+      return Operand(text: value.text, isInteger: type != .double && type != .float, termCount: 1)
+    case .arithmetic(let left, let symbol, let right):
+      let (left, right) = (try operand(left, scope), try operand(right, scope))
+      return try result(left, symbol, right)
+    default: throw Untranslatable()
+    }
+  }
+
+  private mutating func constantOperand(_ value: PropertyValue) throws(Untranslatable) -> Operand {
+    let text = try constant(value, .number)
+    switch value {
+    case .integer, .boolean: return Operand(text: text, isInteger: true, termCount: 1)
+    default: return Operand(text: text, isInteger: false, termCount: 1)
+    }
+  }
+
+  private func result(
+    _ left: Operand,
+    _ symbol: FetchExpression.ArithmeticOperator,
+    _ right: Operand
+  ) throws(Untranslatable) -> Operand {
+    let (isInteger, count) = (left.isInteger && right.isInteger, left.termCount + right.termCount)
+    guard symbol != .power, count <= Self.greatestTermCount else { throw Untranslatable() }
+    // What is computed may have become a real.
+    if symbol == .divide, !isInteger || count > 2 { throw Untranslatable() }
+    return Operand(text: "(\(left.text) \(symbol.rawValue) \(right.text))", isInteger: isInteger, termCount: count)
+  }
+}

@@ -88,13 +88,31 @@ extension ObjectMigration {
     for (mapping, policy) in pairs {
       manager.currentEntityMapping = mapping
       try policy.begin(mapping, with: manager)
-      for source in try sources(mapping, manager) {
+      let sources = try sources(mapping, manager)
+      if type(of: policy) == EntityMigrationPolicy.self { try checkConcrete(mapping, sources.count, manager) }
+      for source in sources {
         try manager.checkCancellation()
         try policy.createDestinationInstances(forSource: source, in: mapping, manager: manager)
       }
       try policy.endInstanceCreation(forMapping: mapping, manager: manager)
       progress.advance()
     }
+  }
+
+  /// Makes sure that records can be of the entity that a mapping makes them of.
+  private func checkConcrete(
+    _ mapping: EntityMapping,
+    _ count: Int,
+    _ manager: MigrationManager
+  ) throws(PersistenceError) {
+    guard count > 0, let entity = manager.destinationEntity(for: mapping), entity.isAbstract else { return }
+    let names = manager.destinationModel.concreteEntities(under: entity).map(\.name)
+    throw PersistenceError(
+      .mappingModelUnusable,
+      "The mapping \(mapping.name) makes records of an entity that is abstract in the new model, and there are \(count) records for it. Let "
+        + "it make records of a subentity (\(names.joined(separator: ", "))), or give it a policy that does. The store was left as it is.",
+      context: .init(entity: entity.name)
+    )
   }
 
   /// The old objects that a mapping takes; those of subentities have mappings of their own.

@@ -139,13 +139,11 @@ extension StoreMigration {
     progress: MigrationProgress = MigrationProgress()
   ) throws -> MigrationReport {
     let log = OperationLog(.migrated, logger)
-    let result = try MigrationRun(self, progress).run(try readContents(progress))
-    try progress.begin(.writing)
     var target = request
     target.path = url.path
     target.type = type ?? request.type
-    let store = try opener.write(result.contents, to: target, replacing: replacing)
-    _ = store.engine.close(unlessSavedSince: nil)
+    let result = try write(to: target, replacing: replacing, progress) { try progress.begin(.writing) }
+    _ = result.store.engine.close(unlessSavedSince: nil)
     log?.tell(self, result.report)
     return result.report
   }
@@ -162,15 +160,64 @@ extension StoreMigration {
     }
     try opener.gatherSideFiles(request)
     let identity = try opener.fileSystem.status(atPath: path)?.identity
-    let result = try MigrationRun(self, progress).run(try readContents(progress))
-    try progress.begin(.writing)
-    if let backup = request.options[.migrationBackupPath] {
-      try opener.copyStore(request, to: backup, replacing: false)
+    do {
+      let result = try write(to: request, replacing: true, expecting: identity, progress) {
+        try progress.begin(.writing)
+        if let backup = request.options[.migrationBackupPath] {
+          try opener.copyStore(request, to: backup, replacing: false)
+        }
+        try progress.check()
+      }
+      log?.tell(self, result.report)
+      return result
+    } catch {
+      // Reading may have made files beside the store, which was alone before.
+      try? opener.gatherSideFiles(request)
+      throw error
     }
-    try progress.check()
-    let store = try opener.write(result.contents, to: request, replacing: true, expecting: identity)
-    log?.tell(self, result.report)
-    return (store, result.report)
+  }
+
+  /// Writes the new store and opens it: by itself where it can do that, or else of records in memory.
+  ///
+  /// - Parameter willReplace: called when nothing can stand in the way any more but the disk.
+  private func write(
+    to target: StoreOpener.Request,
+    replacing: Bool,
+    expecting identity: FileIdentity? = nil,
+    _ progress: MigrationProgress,
+    willReplace: () throws -> Void
+  ) throws -> (store: PersistentStore, report: MigrationReport) {
+    if let plan = planInStore {
+      try progress.begin(.reading)
+      let outcome = try opener.migrateInStore(
+        plan,
+        of: origin,
+        from: request,
+        to: target,
+        replacing: replacing,
+        expecting: identity,
+        progress: progress,
+        willMove: willReplace
+      )
+      switch outcome {
+      case .done(let report): return (try opener.open(target), report)
+      case .declined(let reason): logger?.debug("migrates through memory", metadata: ["because": "\(reason)"])
+      }
+    }
+    let result = try MigrationRun(self, progress).run(try readContents(progress))
+    try willReplace()
+    return (
+      try opener.write(result.contents, to: target, replacing: replacing, expecting: identity), result.report
+    )
+  }
+
+  /// What a store could do itself: one step that goes from table to table, and nothing that the application does.
+  private var planInStore: TablePlan? {
+    guard request.options[.migratesInStore] ?? true, steps.count == 1, let step = steps.first, step.stage == nil,
+      step.destinationModel === destinationModel,
+      step.mappingModel.faults(from: sourceModel, to: destinationModel).isEmpty
+    else { return nil }
+    return TablePlan(step.mappingModel, from: sourceModel, to: destinationModel)
   }
 
   /// All that the store keeps.

@@ -274,7 +274,7 @@ extension SQLiteFile {
     let location = try SQLiteLocation(source, fileSystem: fileSystem)
     return try make(atPath: path, options, fileSystem) { writer in
       try writer.writeWithoutTransaction { db in
-        try db.execute(sql: "ATTACH DATABASE ? AS \(sourceName)", arguments: [location.name(for: .read)])
+        try attach(location, to: db)
         var value: Value?
         try db.inTransaction(.immediate) {
           value = try body(db)
@@ -282,6 +282,23 @@ extension SQLiteFile {
         }
         return value
       }
+    }
+  }
+
+  /// Lets a connection read another database, also where no file can be made beside that and none is needed.
+  private static func attach(_ location: SQLiteLocation, to db: Database) throws {
+    func attach(_ access: SQLiteLocation.Access) throws {
+      try db.execute(sql: "ATTACH DATABASE ? AS \(sourceName)", arguments: [location.name(for: access)])
+      _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(sourceName).sqlite_schema")
+    }
+    do {
+      try attach(.read)
+    } catch let error as DatabaseError {
+      guard SQLiteLocation.readsURIs, try location.isAtRest(),
+        error.resultCode == .SQLITE_CANTOPEN || error.resultCode == .SQLITE_READONLY
+      else { throw error }
+      try? db.execute(sql: "DETACH DATABASE \(sourceName)")
+      try attach(.unchanging)
     }
   }
 

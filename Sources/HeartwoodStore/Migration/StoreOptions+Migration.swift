@@ -19,6 +19,9 @@ extension StoreOptionKey<[ManagedObjectModel]> {
 extension StoreOptionKey<[MappingModel]> {
   /// The mapping models that migrations take before they infer one.
   public static let mappingModels = StoreOptionKey("mappingModels")
+  /// Mapping models that lead from the store's version to the new one together, each over a part of the entities: they are followed one after
+  /// the other. Where the store is incremental, only the objects of one of them are in memory at a time.
+  public static let migrationPasses = StoreOptionKey("migrationPasses")
 }
 
 extension StoreOptionKey<MigrationResolutions> {

@@ -68,6 +68,17 @@ import Testing
     #expect(try heartwood.shell(line + " --force").status == 0)
   }
 
+  @Test func aSQLiteStoreSaysThatItHasDoneIt() throws {
+    try writeModel(Self.renamed)
+    #expect(try heartwood("convert", "todo.heartwood", "todo.sqlite").status == 0)
+    let line = "heartwood migrate todo.sqlite --to-model New.xcdatamodel --output"
+    let slow = try heartwood.shell("\(line) slow.sqlite --through-memory")
+    #expect(slow.text.hasSuffix("slow.sqlite: migrated, 6 records, 1 step, inferred\n"))
+    let quick = try heartwood.shell("\(line) quick.sqlite")
+    #expect(quick.text.hasSuffix("quick.sqlite: migrated, 6 records, 1 step, inferred, by the store itself\n"))
+    #expect(try heartwood("diff", "slow.sqlite", "quick.sqlite").status == 0)
+  }
+
   @Test func whatDoesNotFitIsCounted() throws {
     try writeModel(Self.renamed, unique: true)
     let dry = try heartwood("migrate", "todo.heartwood", "--to-model", "New.xcdatamodel", "--dry-run")

@@ -90,7 +90,7 @@ extension OperationLog {
   func tell(_ migration: StoreMigration, _ report: MigrationReport) {
     tell([
       "path": "\(migration.path ?? "-")", "steps": "\(migration.steps.count)", "from": "\(report.sourceCount)",
-      "to": "\(report.destinationCount)",
+      "to": "\(report.destinationCount)", "by": report.isDoneInStore ? "store" : "memory",
     ])
   }
 

@@ -22,6 +22,8 @@ public final class MigrationManager {
   /// How far the migration has come, and the means to stop it.
   public let progress: MigrationProgress
   private var cancellation: (any Error)?
+  /// What earlier passes have made.
+  private let earlier: MigrationAssociations
   /// The new objects of each mapping, in the order in which they were made.
   private var made: [String: [ManagedObject]] = [:]
   private var destinations: [String: [ManagedObject: [ManagedObject]]] = [:]
@@ -31,8 +33,10 @@ public final class MigrationManager {
     _ mappingModel: MappingModel,
     source: ManagedObjectContext,
     destination: ManagedObjectContext,
-    progress: MigrationProgress
+    progress: MigrationProgress,
+    after earlier: MigrationAssociations = MigrationAssociations()
   ) {
+    self.earlier = earlier
     self.mappingModel = mappingModel
     sourceContext = source
     destinationContext = destination
@@ -65,13 +69,15 @@ extension MigrationManager {
   }
 
   /// The new objects that a mapping has made of some old ones, in their order; of all, in the order in which they were made, where
-  /// none are given.
+  /// none are given. What an earlier pass has made is among them.
   public func destinationInstances(
     forEntityMappingName name: String,
     sourceInstances: [ManagedObject]? = nil
   ) -> [ManagedObject] {
-    guard let sourceInstances else { return made[name] ?? [] }
-    return Self.distinct(sourceInstances.flatMap { destinations[name]?[$0] ?? [] })
+    guard let sourceInstances else {
+      return Self.objects(earlier.made(by: name), in: destinationContext) + made(by: name)
+    }
+    return Self.distinct(sourceInstances.flatMap { destinations(of: $0, by: name) })
   }
 
   /// The old objects of which a mapping has made some new ones, in their order.
@@ -79,13 +85,19 @@ extension MigrationManager {
     forEntityMappingName name: String,
     destinationInstances: [ManagedObject]
   ) -> [ManagedObject] {
-    Self.distinct(destinationInstances.flatMap { sources[name]?[$0] ?? [] })
+    Self.distinct(
+      destinationInstances.flatMap { destination in
+        Self.objects(earlier.sources(of: destination.objectID, by: name), in: sourceContext)
+          + (sources[name]?[destination] ?? [])
+      }
+    )
   }
 
   /// The new objects that any mapping has made of some old ones, in their order.
   public func destinationInstances(forSourceInstances sourceInstances: [ManagedObject]) -> [ManagedObject] {
-    let names = mappingModel.entityMappings.map(\.name)
-    return Self.distinct(sourceInstances.flatMap { source in names.flatMap { destinations[$0]?[source] ?? [] } })
+    let own = mappingModel.entityMappings.map(\.name)
+    let names = earlier.mappingNames.filter { !own.contains($0) } + own
+    return Self.distinct(sourceInstances.flatMap { source in names.flatMap { destinations(of: source, by: $0) } })
   }
 
   /// The entity that a mapping takes records of, or nil.
@@ -98,19 +110,31 @@ extension MigrationManager {
     mapping.destinationEntityName.flatMap(destinationModel.entity(named:))
   }
 
+  /// What a mapping has made in this pass.
+  func made(by name: String) -> [ManagedObject] { made[name] ?? [] }
+
+  private func destinations(of source: ManagedObject, by name: String) -> [ManagedObject] {
+    Self.objects(earlier.destinations(of: source.objectID, by: name), in: destinationContext)
+      + (destinations[name]?[source] ?? [])
+  }
+
+  /// The objects of `ids` that are still there.
+  private static func objects(_ ids: [ManagedObjectID], in context: ManagedObjectContext) -> [ManagedObject] {
+    ids.compactMap { try? context.existingObject(with: $0) }
+  }
+
   private static func distinct(_ objects: [ManagedObject]) -> [ManagedObject] {
     var seen: Set<ManagedObject> = []
     return objects.filter { seen.insert($0).inserted }
   }
 
-  /// What the store called the old object of which each new one was made first. To be asked once the new objects are saved.
-  func origins() -> [ManagedObjectID: ReferenceID] {
-    var origins: [ManagedObjectID: ReferenceID] = [:]
+  /// Adds what was made in this pass. To be asked once the new objects are saved.
+  func note(in associations: inout MigrationAssociations) {
     for mapping in mappingModel.entityMappings {
-      for object in made[mapping.name] ?? [] where origins[object.objectID] == nil {
-        origins[object.objectID] = sources[mapping.name]?[object]?.first?.objectID.reference
+      for object in made(by: mapping.name) where !object.objectID.isTemporaryID {
+        let origins = sources[mapping.name]?[object]?.map(\.objectID) ?? []
+        associations.add(object.objectID, madeOf: origins, by: mapping.name)
       }
     }
-    return origins
   }
 }

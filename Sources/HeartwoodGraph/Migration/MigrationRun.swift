@@ -40,9 +40,9 @@ struct MigrationRun {
   ) throws -> (contents: StoreContents, report: MigrationReport) {
     // The records' own model: one that is equal may list its properties in another order.
     let source = contents.model
-    let faults = step.mappingModel.faults(from: source, to: step.destinationModel)
-    guard faults.isEmpty else { throw Self.unusable(faults, migration.path) }
-    guard let plan = TablePlan(step.mappingModel, from: source, to: step.destinationModel) else {
+    try Self.check(step, from: source, path: migration.path)
+    guard step.passes.count == 1, let plan = TablePlan(step.mappingModel, from: source, to: step.destinationModel)
+    else {
       return try ObjectMigration(step, migration.options, progress).run(contents)
     }
     let resolutions = migration.options[.migrationResolutions] ?? MigrationResolutions()
@@ -55,8 +55,11 @@ struct MigrationRun {
     return (migrated, result.report)
   }
 
-  private static func unusable(_ faults: [String], _ path: String?) -> PersistenceError {
-    PersistenceError(
+  /// Makes sure that a step's mapping model leads from one model to the other.
+  static func check(_ step: MigrationStep, from source: ManagedObjectModel, path: String?) throws(PersistenceError) {
+    let faults = step.mappingModel.faults(from: source, to: step.destinationModel)
+    guard !faults.isEmpty else { return }
+    throw PersistenceError(
       .mappingModelUnusable,
       "The mapping model does not fit the models:\n" + faults.map { "  \($0)" }.joined(separator: "\n"),
       context: .init(path: path)

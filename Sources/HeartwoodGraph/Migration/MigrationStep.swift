@@ -8,6 +8,8 @@ public struct MigrationStep: Sendable {
   public let destinationModel: ManagedObjectModel
   /// What becomes of records.
   public let mappingModel: MappingModel
+  /// The mapping models that are followed one after the other; only ``mappingModel``, unless there are several passes.
+  public let passes: [MappingModel]
   /// Whether the mapping model was inferred, and not given.
   public let isInferred: Bool
   /// What the application does before and after it.
@@ -24,5 +26,15 @@ public struct MigrationStep: Sendable {
     self.destinationModel = destinationModel
     self.mappingModel = mappingModel
     self.isInferred = isInferred
+    passes = [mappingModel]
+  }
+
+  /// Makes a step in several passes, each over a part of the entities.
+  public init(sourceModel: ManagedObjectModel, destinationModel: ManagedObjectModel, passes: [MappingModel]) {
+    self.sourceModel = sourceModel
+    self.destinationModel = destinationModel
+    self.passes = passes
+    mappingModel = MappingModel(entityMappings: passes.flatMap(\.entityMappings))
+    isInferred = false
   }
 }

@@ -15,42 +15,32 @@ struct ObjectMigration {
   }
 
   func run(_ contents: StoreContents) throws -> (contents: StoreContents, report: MigrationReport) {
-    let policies = try step.mappingModel.entityMappings.map(policy)
     let (source, destination) = try (
       PersistentStoreCoordinator(inMemory: contents, isReadOnly: true), Self.destination(step.destinationModel)
     )
-    let manager = MigrationManager(
-      step.mappingModel,
-      source: ManagedObjectContext(source),
-      destination: ManagedObjectContext(destination),
-      progress: progress
-    )
-    let pairs = Array(zip(step.mappingModel.entityMappings, policies))
-    progress.expect(pairs.count * 2)
-    try createInstances(pairs, manager)
-    try createRelationships(pairs, manager)
-    try validate(pairs, manager)
-    try manager.destinationContext.save()
+    var associations = MigrationAssociations()
+    for pass in step.passes { try follow(pass, from: source, to: destination, &associations) }
     guard let store = destination.persistentStores.first else { return (contents, MigrationReport()) }
-    let made = try store.engine.contents().calling(manager.origins(), asIn: contents)
+    let made = try store.engine.contents().calling(associations.origins, asIn: contents)
     let migrated = contents.migrated(
       to: step.destinationModel,
       entities: step.destinationModel.entities,
       tables: made.tables
     )
-    return (migrated, report(contents, migrated, manager))
+    return (migrated, report(contents, migrated))
   }
 
   /// How many records each mapping has taken and made.
   private func report(
     _ old: StoreContents,
-    _ new: StoreContents,
-    _ manager: MigrationManager
+    _ new: StoreContents
   ) -> MigrationReport {
     MigrationReport(
       entities: step.mappingModel.entityMappings.map { mapping in
-        let source = manager.sourceEntity(for: mapping).map { old.table(of: $0).count }
-        let destination = manager.destinationEntity(for: mapping).map { new.table(of: $0).count }
+        let source = mapping.sourceEntityName.flatMap(old.model.entity(named:)).map { old.table(of: $0).count }
+        let destination = mapping.destinationEntityName.flatMap(new.model.entity(named:)).map {
+          new.table(of: $0).count
+        }
         return .init(mapping, sourceCount: source ?? 0, destinationCount: destination ?? 0)
       }
     )
@@ -84,17 +74,60 @@ extension ObjectMigration {
 extension ObjectMigration {
   private typealias Pair = (mapping: EntityMapping, policy: EntityMigrationPolicy)
 
+  /// Makes the objects that a mapping model asks for, and saves them.
+  ///
+  /// - Parameter associations: what earlier mapping models have made; what this one makes is added.
+  func follow(
+    _ mappingModel: MappingModel,
+    from source: PersistentStoreCoordinator,
+    to destination: PersistentStoreCoordinator,
+    _ associations: inout MigrationAssociations
+  ) throws {
+    let pairs = try mappingModel.entityMappings.map { ($0, try policy($0)) }
+    let manager = MigrationManager(
+      mappingModel,
+      source: ManagedObjectContext(source),
+      destination: ManagedObjectContext(destination),
+      progress: progress,
+      after: associations
+    )
+    progress.expect(pairs.count * 2)
+    try createInstances(pairs, manager)
+    try createRelationships(pairs, manager)
+    try validate(pairs, manager)
+    try manager.destinationContext.save()
+    manager.note(in: &associations)
+  }
+
   private func createInstances(_ pairs: [Pair], _ manager: MigrationManager) throws {
     for (mapping, policy) in pairs {
       manager.currentEntityMapping = mapping
       try policy.begin(mapping, with: manager)
-      for source in try sources(mapping, manager) {
+      let sources = try sources(mapping, manager)
+      if type(of: policy) == EntityMigrationPolicy.self { try checkConcrete(mapping, sources.count, manager) }
+      for source in sources {
         try manager.checkCancellation()
         try policy.createDestinationInstances(forSource: source, in: mapping, manager: manager)
       }
       try policy.endInstanceCreation(forMapping: mapping, manager: manager)
       progress.advance()
     }
+  }
+
+  /// Makes sure that records can be of the entity that a mapping makes them of.
+  private func checkConcrete(
+    _ mapping: EntityMapping,
+    _ count: Int,
+    _ manager: MigrationManager
+  ) throws(PersistenceError) {
+    guard count > 0, let entity = manager.destinationEntity(for: mapping), entity.isAbstract else { return }
+    let names = manager.destinationModel.concreteEntities(under: entity).map(\.name)
+    throw PersistenceError(
+      .mappingModelUnusable,
+      "The mapping \(mapping.name) makes records of an entity that is abstract in the new model, and there are \(count) records for it. Let "
+        + "it make records of a subentity (\(names.joined(separator: ", "))), or give it a policy that does. The store was left as it is.",
+      context: .init(entity: entity.name)
+    )
   }
 
   /// The old objects that a mapping takes; those of subentities have mappings of their own.
@@ -111,7 +144,7 @@ extension ObjectMigration {
   private func createRelationships(_ pairs: [Pair], _ manager: MigrationManager) throws {
     for (mapping, policy) in pairs {
       manager.currentEntityMapping = mapping
-      for object in manager.destinationInstances(forEntityMappingName: mapping.name) where !object.isDeleted {
+      for object in manager.made(by: mapping.name) where !object.isDeleted {
         try manager.checkCancellation()
         try policy.createRelationships(forDestination: object, in: mapping, manager: manager)
       }

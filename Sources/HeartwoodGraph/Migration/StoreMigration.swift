@@ -51,6 +51,9 @@ extension StoreMigration {
     _ request: StoreOpener.Request
   ) throws -> [MigrationStep] {
     let destination = opener.model
+    if let passes = request.options[.migrationPasses], !passes.isEmpty {
+      return [MigrationStep(sourceModel: source, destinationModel: destination, passes: passes)]
+    }
     if let manager = request.options[.stagedMigrationManager] {
       return try manager.steps(
         from: source,
@@ -68,17 +71,17 @@ extension StoreMigration {
     throw missing(source, destination, request)
   }
 
-  /// The versions on the way: those between the two in the order in which they are given, or all where one of the two is not among
-  /// them.
+  /// The versions on the way: those between the two in the order in which they are given. A store that is of none of them is taken for older
+  /// than all, and a model that is none for newer. A way over a version that is older than both would lose what only the newer ones have.
   private static func versions(
     from source: ManagedObjectModel,
     to destination: ManagedObjectModel,
     _ older: [ManagedObjectModel]
   ) -> [ManagedObjectModel] {
-    let between = older.filter { !$0.isSameVersion(as: source) && !$0.isSameVersion(as: destination) }
     let place = { (model: ManagedObjectModel) in older.firstIndex { $0.isSameVersion(as: model) } }
-    let isBackward = place(source).map { $0 > place(destination) ?? .max } ?? false
-    return [source] + (isBackward ? between.reversed() : between) + [destination]
+    let (start, end) = (place(source) ?? -1, place(destination) ?? older.count)
+    let between = older[(min(start, end) + 1)..<max(start, end, min(start, end) + 1)]
+    return [source] + (start > end ? between.reversed() : Array(between)) + [destination]
   }
 
   private static func missing(
@@ -139,13 +142,11 @@ extension StoreMigration {
     progress: MigrationProgress = MigrationProgress()
   ) throws -> MigrationReport {
     let log = OperationLog(.migrated, logger)
-    let result = try MigrationRun(self, progress).run(try readContents(progress))
-    try progress.begin(.writing)
     var target = request
     target.path = url.path
     target.type = type ?? request.type
-    let store = try opener.write(result.contents, to: target, replacing: replacing)
-    _ = store.engine.close(unlessSavedSince: nil)
+    let result = try write(to: target, replacing: replacing, progress) { try progress.begin(.writing) }
+    _ = result.store.engine.close(unlessSavedSince: nil)
     log?.tell(self, result.report)
     return result.report
   }
@@ -162,15 +163,105 @@ extension StoreMigration {
     }
     try opener.gatherSideFiles(request)
     let identity = try opener.fileSystem.status(atPath: path)?.identity
-    let result = try MigrationRun(self, progress).run(try readContents(progress))
-    try progress.begin(.writing)
-    if let backup = request.options[.migrationBackupPath] {
-      try opener.copyStore(request, to: backup, replacing: false)
+    do {
+      let result = try write(to: request, replacing: true, expecting: identity, progress) {
+        try progress.begin(.writing)
+        if let backup = request.options[.migrationBackupPath] {
+          try opener.copyStore(request, to: backup, replacing: false)
+        }
+        try progress.check()
+      }
+      log?.tell(self, result.report)
+      return result
+    } catch {
+      // Reading may have made files beside the store, which was alone before.
+      try? opener.gatherSideFiles(request)
+      throw error
     }
-    try progress.check()
-    let store = try opener.write(result.contents, to: request, replacing: true, expecting: identity)
-    log?.tell(self, result.report)
-    return (store, result.report)
+  }
+
+  /// Writes the new store and opens it: by itself where it can do that, or else of records in memory.
+  ///
+  /// - Parameter willReplace: called when nothing can stand in the way any more but the disk.
+  private func write(
+    to target: StoreOpener.Request,
+    replacing: Bool,
+    expecting identity: FileIdentity? = nil,
+    _ progress: MigrationProgress,
+    willReplace: () throws -> Void
+  ) throws -> (store: PersistentStore, report: MigrationReport) {
+    if let plan = planInStore {
+      try progress.begin(.reading)
+      let outcome = try opener.migrateInStore(
+        plan,
+        of: origin,
+        from: request,
+        to: target,
+        replacing: replacing,
+        expecting: identity,
+        progress: progress,
+        willMove: willReplace
+      )
+      switch outcome {
+      case .done(let report): return (try opener.open(target), report)
+      case .declined(let reason): logger?.debug("migrates through memory", metadata: ["because": "\(reason)"])
+      }
+    }
+    if let report = try writeInPasses(to: target, replacing, identity, progress, willReplace) {
+      return (try opener.open(target), report)
+    }
+    let result = try MigrationRun(self, progress).run(try readContents(progress))
+    try willReplace()
+    return (
+      try opener.write(result.contents, to: target, replacing: replacing, expecting: identity), result.report
+    )
+  }
+
+  /// Makes the new store pass by pass, where there are several and it can be written piecemeal; nil elsewhere.
+  private func writeInPasses(
+    to target: StoreOpener.Request,
+    _ replacing: Bool,
+    _ identity: FileIdentity?,
+    _ progress: MigrationProgress,
+    _ willReplace: () throws -> Void
+  ) throws -> MigrationReport? {
+    guard let step = steps.first, steps.count == 1, step.passes.count > 1 else { return nil }
+    try MigrationRun.check(step, from: sourceModel, path: path)
+    return try opener.makeStore(target, replacing: replacing, expecting: identity) { temporary in
+      try progress.begin(.migrating)
+      let migration = PassMigration(step, ObjectMigration(step, options, progress)) {
+        try openCoordinator(sourceModel, try opener.open(request, from: origin))
+      } openDestination: {
+        try openCoordinator(destinationModel, try opener.open(temporary))
+      }
+      let report = try migration.run()
+      try opener.setMetadata(origin.metadata, temporary)
+      try willReplace()
+      return report
+    }
+  }
+
+  private func openCoordinator(
+    _ model: ManagedObjectModel,
+    _ store: PersistentStore
+  ) throws -> PersistentStoreCoordinator {
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: model,
+      registry: opener.registry,
+      fileSystem: opener.fileSystem
+    )
+    try coordinator.add(store)
+    return coordinator
+  }
+
+  /// What a store could do itself: one step that goes from table to table, and nothing that the application does.
+  private var planInStore: TablePlan? {
+    guard request.options[.migratesInStore] ?? true, steps.count == 1, let step = steps.first, step.stage == nil,
+      step.passes.count == 1,
+      step.destinationModel === destinationModel,
+      step.mappingModel.faults(from: sourceModel, to: destinationModel).isEmpty
+    else { return nil }
+    return TablePlan(step.mappingModel, from: sourceModel, to: destinationModel)
   }
 
   /// All that the store keeps.

@@ -262,6 +262,49 @@ extension SQLiteFile {
     }
   }
 
+  /// Makes a database at `path`, where nothing may be, of another one: `body` finds that by the name ``sourceName``, and can only read it. What
+  /// `body` answers nil for is not kept: then the file is one without a table.
+  static func create<Value>(
+    atPath path: String,
+    from source: String,
+    options: StoreOptions,
+    _ body: (Database) throws -> Value?
+  ) throws(PersistenceError) -> Value? {
+    let fileSystem = POSIXFileSystem()
+    let location = try SQLiteLocation(source, fileSystem: fileSystem)
+    return try make(atPath: path, options, fileSystem) { writer in
+      try writer.writeWithoutTransaction { db in
+        try attach(location, to: db)
+        var value: Value?
+        try db.inTransaction(.immediate) {
+          value = try body(db)
+          return value == nil ? .rollback : .commit
+        }
+        return value
+      }
+    }
+  }
+
+  /// Lets a connection read another database, also where no file can be made beside that and none is needed.
+  private static func attach(_ location: SQLiteLocation, to db: Database) throws {
+    func attach(_ access: SQLiteLocation.Access) throws {
+      try db.execute(sql: "ATTACH DATABASE ? AS \(sourceName)", arguments: [location.name(for: access)])
+      _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(sourceName).sqlite_schema")
+    }
+    do {
+      try attach(.read)
+    } catch let error as DatabaseError {
+      guard SQLiteLocation.readsURIs, try location.isAtRest(),
+        error.resultCode == .SQLITE_CANTOPEN || error.resultCode == .SQLITE_READONLY
+      else { throw error }
+      try? db.execute(sql: "DETACH DATABASE \(sourceName)")
+      try attach(.unchanging)
+    }
+  }
+
+  /// What a database is called of which another one is made.
+  static let sourceName = "source"
+
   /// Writes what is in the database now as a new one at `path`, where nothing may be, while others may save: page by page, as it is at one
   /// moment. `body` looks at the copy before it has its name.
   package func copy<Value>(toPath path: String, _ body: (Database) throws -> Value) throws(PersistenceError) -> Value {

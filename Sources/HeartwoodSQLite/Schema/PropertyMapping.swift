@@ -99,6 +99,18 @@ package struct JoinMapping: Sendable, Hashable {
   package let inverseOrderColumn: String?
   /// Whether the relationship is its own inverse, so that a pair holds in both directions, however many rows there are for it.
   package let isReflexive: Bool
+
+  /// The same table as the inverse has it.
+  var inverse: JoinMapping {
+    JoinMapping(
+      table: table,
+      ownColumn: otherColumn,
+      otherColumn: ownColumn,
+      orderColumn: inverseOrderColumn,
+      inverseOrderColumn: orderColumn,
+      isReflexive: isReflexive
+    )
+  }
 }
 
 /// Where the records of an entity are kept in a file.

@@ -100,6 +100,20 @@ extension SQLiteSchema {
   /// Makes all tables and indexes in an empty database, and a row for each entity. The caller has begun a transaction.
   package func create(in db: Database) throws {
     for statement in createStatements { try db.execute(sql: statement) }
+    try addEntityRows(to: db)
+  }
+
+  /// Makes all tables, and a row for each entity, but no index: many records are put into tables faster without them.
+  func createTables(in db: Database) throws {
+    for statement in tables.map(\.createStatement) + Self.ownTables { try db.execute(sql: statement) }
+    try addEntityRows(to: db)
+  }
+
+  func createIndexes(in db: Database) throws {
+    for index in indexes { try db.execute(sql: index.createStatement) }
+  }
+
+  private func addEntityRows(to db: Database) throws {
     for row in entityRows {
       try db.execute(
         sql: "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, 0)",

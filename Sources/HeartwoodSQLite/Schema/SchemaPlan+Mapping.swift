@@ -30,7 +30,7 @@ extension SchemaPlan {
     init(_ plan: SchemaPlan) {
       columns = Dictionary(plan.tables.flatMap(\.columns).map { ($0.role, $0.name) }) { first, _ in first }
       tables = Dictionary(plan.tables.map { ($0.root.ordinal, $0.name) }) { first, _ in first }
-      joins = Dictionary(plan.joins.flatMap { [($0.relationship, $0.mapping), ($0.inverse, $0.inverseMapping)] }) {
+      joins = Dictionary(plan.joins.flatMap { [($0.relationship, $0.mapping), ($0.inverse, $0.mapping.inverse)] }) {
         first,
         _ in first
       }
@@ -86,17 +86,6 @@ extension SchemaPlan.Join {
       otherColumn: otherColumn,
       orderColumn: orderColumn,
       inverseOrderColumn: inverseOrderColumn,
-      isReflexive: isReflexive
-    )
-  }
-
-  fileprivate var inverseMapping: JoinMapping {
-    JoinMapping(
-      table: name,
-      ownColumn: otherColumn,
-      otherColumn: ownColumn,
-      orderColumn: inverseOrderColumn,
-      inverseOrderColumn: orderColumn,
       isReflexive: isReflexive
     )
   }

@@ -12,7 +12,7 @@ struct RelationshipWriter {
   }
 
   /// How far apart the places of ordered records are, so that others find room between them.
-  private static let gap: Int64 = 1024
+  static let gap: Int64 = 1024
 
   private let place: Place
   private let writer: RecordWriter

@@ -59,7 +59,11 @@ package struct StorePlacement {
     let folder = supportFolder(path)
     let files = try folder.flatMap { try supportFolder(temporary)?.move(to: $0) }
     do {
-      if !isThere { try removeSideFiles(path) }
+      if isThere {
+        try fileSystem.copyPermissions(ofFileAtPath: path, toPath: temporary)
+      } else {
+        try removeSideFiles(path)
+      }
       try fileSystem.moveFile(atPath: temporary, toPath: path, exclusively: !replacing)
     } catch {
       try? folder?.remove(files?.added ?? [])

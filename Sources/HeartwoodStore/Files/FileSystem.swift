@@ -49,6 +49,9 @@ public protocol FileSystem: Sendable {
 
   /// Removes a folder, unless something is in it; it is no error if there is none.
   func removeFolder(atPath path: String) throws(PersistenceError)
+
+  /// Gives the file at `destination` the permission bits of that at `source`, and its owner, where that is allowed.
+  func copyPermissions(ofFileAtPath source: String, toPath destination: String) throws(PersistenceError)
 }
 
 extension FileSystem {
@@ -69,6 +72,9 @@ extension FileSystem {
 
   /// Does nothing: there are no folders.
   public func removeFolder(atPath path: String) throws(PersistenceError) {}
+
+  /// Does nothing: such files have no permissions.
+  public func copyPermissions(ofFileAtPath source: String, toPath destination: String) throws(PersistenceError) {}
 }
 
 /// What a folder has under one name.

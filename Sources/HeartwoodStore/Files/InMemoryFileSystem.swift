@@ -61,6 +61,13 @@ extension InMemoryFileSystem {
     try existingFile(at: path).setPermissions(permissions)
   }
 
+  /// Gives a file the permission bits of another one.
+  public func copyPermissions(ofFileAtPath source: String, toPath destination: String) throws(PersistenceError) {
+    if let permissions = try status(atPath: source)?.permissions {
+      try setPermissions(permissions, ofFileAtPath: destination)
+    }
+  }
+
   /// Makes a symbolic link, which may lead to nothing. It replaces what stood at `path`.
   ///
   /// - Parameters:

@@ -122,6 +122,19 @@ public struct POSIXFileSystem: FileSystem {
     _ = fchmod(descriptor, mode_t(permissions))
   }
 
+  /// Gives a file the permission bits of another one, and its owner, where that is allowed.
+  public func copyPermissions(ofFileAtPath source: String, toPath destination: String) throws(PersistenceError) {
+    guard let permissions = try status(atPath: source)?.permissions else {
+      throw PersistenceError(.fileNotFound, "There is no such file.", context: .init(path: source))
+    }
+    let descriptor = open(destination, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw .system(.fileWriteFailed, "The file cannot be given permissions", path: destination)
+    }
+    defer { close(descriptor) }
+    keepOwnerAndPermissions(permissions, ofFileAt: source, on: descriptor)
+  }
+
   /// Removes what dead writers left beside a path.
   public func removeAbandonedTemporaryFiles(besidePath path: String) throws(PersistenceError) {
     let (directory, name) = PathParts.split(path)

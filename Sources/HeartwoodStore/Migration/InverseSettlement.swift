@@ -1,7 +1,7 @@
 import HeartwoodModel
 
 /// Lets relationships and their inverses agree after a migration that made one side anew, or took links away from it.
-struct InverseSettlement {
+package struct InverseSettlement {
   private let plan: TablePlan
   private(set) var tables: [NodeTable]
   /// How many records of the relationship got other links, by entity and property.
@@ -23,17 +23,30 @@ struct InverseSettlement {
     self.tables = tables
   }
 
+  /// Whether a plan makes one side of a relationship anew, whatever the records are.
+  package static func isNeeded(_ plan: TablePlan) -> Bool {
+    let settlement = InverseSettlement(plan: plan, tables: [])
+    return settlement.relationships.contains { relationship in
+      relationship.inverse.flatMap { settlement.sideMadeAnew(relationship, $0) } != nil
+    }
+  }
+
   private mutating func run(_ narrowed: Set<RelationshipKey>) {
     for relationship in relationships {
       guard let inverse = relationship.inverse else { continue }
       if narrowed.contains(relationship.key) {
         settle(inverse)
-      } else if isMade(relationship), isMapped(inverse) {
-        settle(relationship)
-      } else if !relationship.isSecond, isMapped(relationship), isMapped(inverse), !wereInverse(relationship, inverse) {
-        settle(inverse)
+      } else if let side = sideMadeAnew(relationship, inverse) {
+        settle(side)
       }
     }
+  }
+
+  /// The side of a pair that has to follow the other one; nil where both are as they were.
+  private func sideMadeAnew(_ relationship: Relationship, _ inverse: Relationship) -> Relationship? {
+    if isMade(relationship), isMapped(inverse) { return relationship }
+    let areMapped = !relationship.isSecond && isMapped(relationship) && isMapped(inverse)
+    return areMapped && !wereInverse(relationship, inverse) ? inverse : nil
   }
 
   /// Lets a relationship lead to the records that lead back, in the order that it has already; then the other side again, where

@@ -83,6 +83,8 @@ public struct MigrationReport: Sendable, Hashable {
   public package(set) var entities: [Entity]
   /// What was done to values, in the order of the new model.
   public package(set) var findings: [Finding]
+  /// Whether the store has made the new records itself, in SQL, and they have not gone through memory.
+  public package(set) var isDoneInStore = false
 
   package init(entities: [Entity] = [], findings: [Finding] = []) {
     self.entities = entities

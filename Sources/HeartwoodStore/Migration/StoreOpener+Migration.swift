@@ -68,6 +68,26 @@ extension StoreOpener {
     return try StoreOpener(model: origin.model, registry: registry, fileSystem: fileSystem).open(request)
   }
 
+  /// Lets `body` make a store at a place beside that of `target`, and gives it that place in one step.
+  ///
+  /// - Returns: nil where stores of the type are not written piecemeal; `body` is not called then.
+  package func makeStore<Result>(
+    _ target: Request,
+    replacing: Bool,
+    expecting expected: FileIdentity? = nil,
+    _ body: (_ temporary: Request) throws -> Result
+  ) throws -> Result? {
+    guard let path = target.path,
+      case .incremental(let storeClass) = try Kind(try registry.storeClass(for: target.type))
+    else { return nil }
+    let placement = StorePlacement(storeClass, fileSystem: fileSystem)
+    return try placement.write(at: path, replacing: replacing, expecting: expected) { temporaryPath in
+      var temporary = target
+      temporary.path = temporaryPath
+      return try body(temporary)
+    }
+  }
+
   /// Writes `contents`, the records of this opener's model, as the store of `request`, in one step.
   ///
   /// - Parameters:

@@ -5,6 +5,9 @@ extension StoreOptionKey<Bool> {
   public static let shouldMigrateStoreAutomatically = StoreOptionKey("shouldMigrateStoreAutomatically")
   /// Whether that migration may be inferred where no mapping model is given for it. On by default.
   public static let shouldInferMappingModelAutomatically = StoreOptionKey("shouldInferMappingModelAutomatically")
+  /// Whether a store that can make its new records itself may do so: a SQLite store does it in SQL. On by default; without it all records go
+  /// through memory. The result is the same.
+  public static let migratesInStore = StoreOptionKey("migratesInStore")
 }
 
 extension StoreOptionKey<[ManagedObjectModel]> {
@@ -16,6 +19,9 @@ extension StoreOptionKey<[ManagedObjectModel]> {
 extension StoreOptionKey<[MappingModel]> {
   /// The mapping models that migrations take before they infer one.
   public static let mappingModels = StoreOptionKey("mappingModels")
+  /// Mapping models that lead from the store's version to the new one together, each over a part of the entities: they are followed one after
+  /// the other. Where the store is incremental, only the objects of one of them are in memory at a time.
+  public static let migrationPasses = StoreOptionKey("migrationPasses")
 }
 
 extension StoreOptionKey<MigrationResolutions> {

@@ -3,13 +3,13 @@ package import HeartwoodModel
 /// A mapping model that can be followed column by column, without an object: each new record is made of one old record, and each of its
 /// properties of one property of that, or of none.
 package struct TablePlan: Sendable {
-  let mapping: MappingModel
-  let source: ManagedObjectModel
-  let destination: ManagedObjectModel
+  package let mapping: MappingModel
+  package let source: ManagedObjectModel
+  package let destination: ManagedObjectModel
   /// What becomes of entities, by the ordinals of the destination model; nil for those that start empty.
-  let entities: [EntityPlan?]
+  package let entities: [EntityPlan?]
   /// What becomes of entities, by the ordinals of the source model; nil for those that are gone.
-  let destinationOrdinals: [Int?]
+  package let destinationOrdinals: [Int?]
 
   /// Nil where the mapping model asks for more than that.
   package init?(_ mapping: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel) {
@@ -50,15 +50,15 @@ package struct TablePlan: Sendable {
 }
 
 /// What becomes of the records of an entity.
-struct EntityPlan: Sendable {
-  let source: EntityDescription
-  let destination: EntityDescription
+package struct EntityPlan: Sendable {
+  package let source: EntityDescription
+  package let destination: EntityDescription
   /// By the ordinals of the destination entity.
-  let columns: [ColumnPlan]
+  package let columns: [ColumnPlan]
 }
 
 /// What becomes of a column.
-enum ColumnPlan: Sendable {
+package enum ColumnPlan: Sendable {
   /// The property is not kept.
   case absent
   /// The same value for all records; nothing, for a relationship.
@@ -69,7 +69,7 @@ enum ColumnPlan: Sendable {
   case relationship(Int)
 
   /// The ordinal of the property of the old record; nil where there is none.
-  var sourceOrdinal: Int? {
+  package var sourceOrdinal: Int? {
     switch self {
     case .absent, .constant: nil
     case .attribute(let ordinal), .relationship(let ordinal): ordinal

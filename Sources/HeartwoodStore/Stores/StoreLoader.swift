@@ -63,7 +63,10 @@ public final class StoreLoader {
     guard kept.contains(entity.ordinal), model.entities[entity.ordinal] === entity, !entity.isAbstract else {
       throw PersistenceError(
         .entityUnknown,
-        "The store keeps no records of the entity. Use one of the loader's entities that is not abstract.",
+        entity.isAbstract
+          ? "There is a record of an entity that is abstract in this model, and so has none. Open the store with the model that it was "
+            + "written with, and migrate it by a mapping model that makes records of a subentity."
+          : "There is a record of an entity that the store does not keep. Open it with a configuration that has the entity.",
         context: .init(entity: entity.name)
       )
     }

@@ -157,6 +157,11 @@ extension FaultInjectingFileSystem {
     try admit(.remove(path: path))
     try base.removeFolder(atPath: path)
   }
+
+  /// Gives a file the permissions of another one.
+  public func copyPermissions(ofFileAtPath source: String, toPath destination: String) throws(PersistenceError) {
+    try base.copyPermissions(ofFileAtPath: source, toPath: destination)
+  }
 }
 
 // MARK: What open files do with it

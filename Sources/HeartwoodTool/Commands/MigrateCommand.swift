@@ -20,8 +20,12 @@ struct MigrateCommand: ParsableCommand {
       done is said with the number of records, before anything is written: --duplicates, --several and --unfit say what is to become \
       of them.
 
+      A SQLite store makes its new records itself, in SQL, where SQL can do that; the last line says so then. All others, and dry runs, take \
+      the records through memory.
+
       With --json it prints one object with the members steps (objects with inferred and mappings), entities (objects with mapping, type, \
-      source, destination, sourceCount and destinationCount) and findings (objects with kind, entity, property, count and obstacle).
+      source, destination, sourceCount and destinationCount), findings (objects with kind, entity, property, count and obstacle) and \
+      inStore (whether the store has made its records itself).
 
       EXAMPLE
         heartwood migrate todo.heartwood --to-model ToDo.xcdatamodeld --dry-run
@@ -76,6 +80,9 @@ struct MigrateCommand: ParsableCommand {
 
   @Option(help: "Of values that have no form in a new type: refuse or useDefault.")
   var unfit: MigrationResolutions.UnfitValues = .refuse
+
+  @Flag(help: "Take the records through memory, also where a SQLite store could make the new ones itself.")
+  var throughMemory = false
 
   @Flag(help: "Print one JSON object.")
   var json = false

@@ -19,6 +19,7 @@ struct MigrationOutcome {
       ("steps", .array((result?.steps ?? []).map(Self.json))),
       ("entities", .array((report?.entities ?? []).map(Self.json))),
       ("findings", .array((report?.findings ?? []).map(Self.json))),
+      ("inStore", .boolean(report?.isDoneInStore ?? false)),
     ])
   }
 
@@ -73,7 +74,7 @@ struct MigrationOutcome {
       Quantity.text(report.destinationCount, "record"), Quantity.text(steps.count, "step"),
       given == 0 ? "inferred" : "\(Quantity.text(given, "mapping model"))",
     ]
-    let text = words.joined(separator: ", ")
+    let text = (words + (report.isDoneInStore ? ["by the store itself"] : [])).joined(separator: ", ")
     if !isDry { return "migrated, \(text)" }
     return report.obstacles.isEmpty
       ? "can be migrated, \(text)" : "cannot be migrated: see the lines with an exclamation mark"

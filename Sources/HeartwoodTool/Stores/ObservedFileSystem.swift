@@ -54,6 +54,10 @@ struct ObservedFileSystem: FileSystem {
     try base.lockFile(atPath: path)
   }
 
+  func copyPermissions(ofFileAtPath source: String, toPath destination: String) throws(PersistenceError) {
+    try base.copyPermissions(ofFileAtPath: source, toPath: destination)
+  }
+
   func entries(ofFolderAtPath path: String) throws(PersistenceError) -> [FolderEntry] {
     try base.entries(ofFolderAtPath: path)
   }

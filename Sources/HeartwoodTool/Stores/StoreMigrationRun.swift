@@ -76,6 +76,7 @@ struct StoreMigrationRun {
       severalObjects: command.several,
       unfitValues: command.unfit
     )
+    options[.migratesInStore] = !command.throughMemory
     if command.backup { options[.migrationBackupPath] = command.store + ".backup" }
     return options
   }

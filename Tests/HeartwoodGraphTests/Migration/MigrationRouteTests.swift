@@ -75,6 +75,27 @@ import Testing
     #expect(migration.steps.map(\.isInferred) == [true])
   }
 
+  /// It could be inferred over the oldest version, and would lose the values.
+  @Test func noWayLeadsOverAnOlderVersion() throws {
+    func version(_ type: AttributeType?) throws -> ManagedObjectModel {
+      let name = PropertyDescription.attribute("name", .string, optional: true)
+      let value = type.map { PropertyDescription.attribute("value", $0, optional: true) }
+      return try ManagedObjectModel(entities: [
+        EntityDefinition(name: "Note", properties: [name] + [value].compactMap(\.self))
+      ])
+    }
+    var bench = try MigrationBench()
+    let models = try [nil, .date, .uuid].map(version)
+    try bench.make(models[1]) { try $0.make("Note", ["name": "n"]) }
+    for older in [models, Array(models.dropLast())] {
+      bench.options[.olderModels] = older
+      expectError(.mappingModelMissing) { try bench.migration(to: models[2]) }
+    }
+    // Between the two it is what the versions say.
+    bench.options[.olderModels] = [models[1], models[0]]
+    #expect(try bench.migration(to: models[2])?.steps.count == 2)
+  }
+
   // MARK: Stages
 
   private static func stages(_ numbers: [Int]) throws -> MigrationStage {

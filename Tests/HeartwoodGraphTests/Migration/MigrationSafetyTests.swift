@@ -152,6 +152,27 @@ import Testing
     #expect(try Self.isNew(bench))
   }
 
+  @Test(arguments: MigrationBench.types, [nil, false])
+  func theFileKeepsItsPermissions(_ type: StoreType, _ inStore: Bool?) throws {
+    var bench = try MigrationBench(type)
+    bench.options[.migratesInStore] = inStore
+    try bench.make(try Self.model(false), Self.fill)
+    try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: bench.url.path)
+    try #require(try bench.migration(to: try Self.model(true))).run()
+    #expect(try POSIXFileSystem().status(atPath: bench.url.path)?.permissions == 0o640)
+    #expect(try Self.isNew(bench))
+  }
+
+  @Test func nothingIsDeferred() throws {
+    let bench = try MigrationBench(.sqlite)
+    try bench.make(try Self.model(false), Self.fill)
+    let coordinator = try bench.migrated(to: try Self.model(true)).persistentStoreCoordinator
+    #expect(try coordinator.finishDeferredLightweightMigration() == .nothingDeferred)
+    #expect(try coordinator.finishDeferredLightweightMigrationTask() == .nothingDeferred)
+    coordinator.close()
+    expectError(.coordinatorClosed) { try coordinator.finishDeferredLightweightMigration() }
+  }
+
   @Test(arguments: MigrationBench.types)
   func aMigrationToAnotherPlaceLeavesTheStoreAlone(_ type: StoreType) throws {
     let bench = try MigrationBench(type)

@@ -251,4 +251,26 @@ extension ObjectMigrationTests {
   fileprivate static func old(named name: String) throws -> ManagedObjectModel {
     try ManagedObjectModel.of(.entity(name, renamedFrom: "Person", .attribute("first", .string, optional: true)))
   }
+
+  /// A policy decides for itself; a mapping without one cannot make what there is none of.
+  @Test func recordsOfAnAbstractEntityAreRefusedByName() throws {
+    var bench = try MigrationBench()
+    try bench.make(try Self.old(), Self.fill)
+    let new = try ManagedObjectModel.of(
+      .entity("Being", abstract: true, .attribute("name", .string, optional: true)),
+      .entity("Human", parent: "Being")
+    )
+    bench.options[.mappingModels] = [
+      MappingModel(entityMappings: [
+        EntityMapping(name: "PersonToBeing", sourceEntityName: "Person", destinationEntityName: "Being")
+      ])
+    ]
+    let before = try bench.bytes()
+    let error = #expect(throws: PersistenceError.self) { try bench.migration(to: new)?.run() }
+    #expect(error?.code == .mappingModelUnusable)
+    #expect(error?.context.entity == "Being")
+    #expect(error?.message.contains("there are 3 records for it") == true)
+    #expect(error?.message.contains("a subentity (Human)") == true)
+    #expect(try bench.bytes() == before)
+  }
 }

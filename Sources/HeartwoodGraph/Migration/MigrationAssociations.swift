@@ -1,0 +1,35 @@
+import HeartwoodModel
+
+/// What was made of what, by ids: the objects themselves are gone from memory when a pass of a migration is done.
+struct MigrationAssociations {
+  /// By the name of the mapping.
+  private var made: [String: [ManagedObjectID]] = [:]
+  private var destinations: [String: [ManagedObjectID: [ManagedObjectID]]] = [:]
+  private var sources: [String: [ManagedObjectID: [ManagedObjectID]]] = [:]
+  /// What the store called the old object of which each new one was made first.
+  private(set) var origins: [ManagedObjectID: ReferenceID] = [:]
+
+  /// Notes that `mapping` has made a new object of old ones. All ids are permanent.
+  mutating func add(_ destination: ManagedObjectID, madeOf sources: [ManagedObjectID], by mapping: String) {
+    made[mapping, default: []].append(destination)
+    self.sources[mapping, default: [:]][destination, default: []] += sources
+    for source in sources { destinations[mapping, default: [:]][source, default: []].append(destination) }
+    if origins[destination] == nil { origins[destination] = sources.first?.reference }
+  }
+
+  /// The names of all mappings that have made something, in alphabetical order.
+  var mappingNames: [String] { made.keys.sorted() }
+
+  /// All that a mapping has made, in order.
+  func made(by mapping: String) -> [ManagedObjectID] { made[mapping] ?? [] }
+
+  /// What a mapping has made of an old object.
+  func destinations(of source: ManagedObjectID, by mapping: String) -> [ManagedObjectID] {
+    destinations[mapping]?[source] ?? []
+  }
+
+  /// What a mapping has made a new object of.
+  func sources(of destination: ManagedObjectID, by mapping: String) -> [ManagedObjectID] {
+    sources[mapping]?[destination] ?? []
+  }
+}

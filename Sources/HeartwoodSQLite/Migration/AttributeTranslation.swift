@@ -1,0 +1,130 @@
+import GRDB
+import HeartwoodModel
+import HeartwoodStore
+
+/// What becomes of the values of an attribute in SQL.
+struct AttributeTranslation {
+  private let ordinal: Int
+  private let old: AttributeDescription
+  private let new: AttributeDescription
+  /// The old column, as it stands in SQL.
+  private let column: String
+  private let oldStorage: AttributeStorage
+  private let newStorage: AttributeStorage
+  private let stored: StoredValue
+
+  /// - Parameter ordinal: that of the new attribute.
+  /// - Throws: ``MigrationObstacle`` where values become of another form.
+  init(
+    _ old: AttributeDescription,
+    in oldPlace: AttributeMapping,
+    _ new: AttributeDescription,
+    in newPlace: AttributeMapping,
+    ordinal: Int,
+    _ stored: StoredValue
+  ) throws(MigrationObstacle) {
+    self.ordinal = ordinal
+    self.old = old
+    self.new = new
+    column = SQLiteName.quoted(oldPlace.column)
+    (oldStorage, newStorage) = (oldPlace.storage, newPlace.storage)
+    self.stored = stored
+    guard isSameForm || convertsInSQL else {
+      throw MigrationObstacle(
+        "values of \(new.name) become of another form (\(old.type.rawValue) → \(new.type.rawValue))"
+      )
+    }
+    if StoredValue.isExternal(newStorage), !filling.isNull {
+      throw MigrationObstacle("values of \(new.name), which are in files, get a default value")
+    }
+  }
+
+  /// A column with the same value for all records.
+  static func constant(
+    _ value: PropertyValue,
+    _ place: AttributeMapping,
+    _ stored: StoredValue
+  ) throws -> SQLFragment {
+    if StoredValue.isExternal(place.storage), !value.isNull {
+      throw MigrationObstacle("data in files get a default value")
+    }
+    return SQLFragment("?", [try stored.value(value, place.storage)])
+  }
+
+  /// What stands where there is no value.
+  private var filling: PropertyValue { new.isOptional ? .null : new.defaultValue }
+
+  private var isSameForm: Bool {
+    let areSame = old.type == new.type || [old.type, new.type].allSatisfy { $0 == .binary || $0 == .transformable }
+    return areSame && StoredValue.isExternal(oldStorage) == StoredValue.isExternal(newStorage)
+  }
+
+  private var convertsInSQL: Bool {
+    switch new.type {
+    case .integer16, .integer32, .integer64, .boolean, .double: Self.isWhole(old.type)
+    case .string: Self.isWhole(old.type) && old.type != .boolean
+    default: false
+    }
+  }
+
+  private static func isWhole(_ type: AttributeType) -> Bool { type.integerRange != nil || type == .boolean }
+}
+
+extension AttributeTranslation {
+  /// What the new column gets.
+  func value() throws -> SQLFragment {
+    let filling = try stored.value(filling, newStorage)
+    if isSameForm { return filling == nil ? SQLFragment(column) : SQLFragment("ifnull(\(column), ?)", [filling]) }
+    let substitute = try stored.value(new.defaultValue, newStorage)
+    let converted = new.type == .string ? "CAST(\(column) AS TEXT)" : column
+    return SQLFragment(
+      "CASE WHEN \(column) IS NULL THEN ? WHEN \(fits) THEN \(converted) ELSE ? END",
+      [filling, substitute]
+    )
+  }
+
+  /// Which rows are told of in the report.
+  var tallies: [EntityTranslation.Tally] {
+    var tallies: [EntityTranslation.Tally] = []
+    if !isSameForm {
+      tallies.append(.init(kind: .converted, ordinal: ordinal, condition: "\(column) IS NOT NULL AND \(fits)"))
+    }
+    if !filling.isNull { tallies.append(.init(kind: .filled, ordinal: ordinal, condition: "\(column) IS NULL")) }
+    if !isSameForm {
+      tallies.append(.init(kind: .unfit, ordinal: ordinal, condition: "\(column) IS NOT NULL AND NOT (\(fits))"))
+    }
+    return tallies
+  }
+
+  /// Whether an integer has a form in the new type.
+  private var fits: String {
+    if let range = Self.range(new.type) { return "\(column) BETWEEN \(range.lowerBound) AND \(range.upperBound)" }
+    return "\(column) IS NOT NULL"
+  }
+
+  /// The integers that a type has place for; nil means all.
+  private static func range(_ type: AttributeType) -> ClosedRange<Int64>? {
+    switch type {
+    case .boolean: 0...1
+    case .integer16, .integer32: type.integerRange
+    default: nil
+    }
+  }
+
+  /// Holds for a row that has in the column what reading would refuse or change.
+  var anomaly: String {
+    func isNone(of types: String...) -> String {
+      "typeof(\(column)) NOT IN (\((types + ["null"]).map { "'\($0)'" }.joined(separator: ", ")))"
+    }
+    switch oldStorage {
+    case .integer:
+      guard let range = Self.range(old.type) else { return isNone(of: "integer") }
+      return "\(isNone(of: "integer")) OR \(column) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)"
+    case .float, .timestamp: return isNone(of: "real", "integer")
+    case .decimal: return "\(isNone(of: "real", "integer")) AND \(column) <> '\(StoredValue.noNumber)'"
+    case .text, .uri: return isNone(of: "text")
+    case .uuid: return "\(isNone(of: "blob")) OR length(\(column)) <> 16"
+    case .blob, .transformable, .externalBlob: return isNone(of: "blob")
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import GRDB
+import HeartwoodModel
+import HeartwoodStore
+
+/// What takes the records of a file of one model into a new file of another.
+struct MigrationTranslation {
+  let old: SQLiteSchema
+  let new: SQLiteSchema
+  let entities: [EntityTranslation]
+  let joins: [JoinTranslation]
+  let narrowings: [NarrowingTranslation]
+  let orders: Set<OrderTranslation>
+}
+
+/// A part of a statement, with the values of its question marks.
+struct SQLFragment {
+  let text: String
+  var arguments: [(any DatabaseValueConvertible)?] = []
+
+  init(_ text: String, _ arguments: [(any DatabaseValueConvertible)?] = []) {
+    self.text = text
+    self.arguments = arguments
+  }
+}
+
+/// What becomes of the rows of one entity.
+struct EntityTranslation {
+  /// Something that was done to rows, or could not be done.
+  struct Tally {
+    let kind: MigrationReport.Finding.Kind
+    /// The ordinal of the new property.
+    let ordinal: Int
+    /// Holds for the rows that are counted.
+    let condition: String
+  }
+
+  let plan: EntityPlan
+  let source: EntityMapping
+  let destination: EntityMapping
+  /// The columns of the new table, and what they get of a row of the old one.
+  var columns: [(name: String, value: SQLFragment)] = []
+  var tallies: [Tally] = []
+  /// Hold for rows that have what no store of the old model should have: reading them would fail, or change them.
+  var anomalies: [String] = []
+
+  private var rows: String {
+    "FROM \(SQLFragment.old(source.tableName)) WHERE Z_PK BETWEEN ? AND ? AND Z_ENT = \(source.number)"
+  }
+
+  /// Inserts the rows of a range of keys.
+  var insertion: SQLFragment {
+    let names = ["Z_PK", "Z_ENT", "Z_OPT"] + columns.map { SQLiteName.quoted($0.name) }
+    let values = ["Z_PK", "\(destination.number)", "max(1, ifnull(Z_OPT, 1))"] + columns.map(\.value.text)
+    return SQLFragment(
+      "INSERT INTO \(SQLFragment.new(destination.tableName)) (\(names.joined(separator: ", "))) "
+        + "SELECT \(values.joined(separator: ", ")) \(rows) ORDER BY Z_PK",
+      columns.flatMap(\.value.arguments)
+    )
+  }
+
+  /// Counts the rows of a range of keys, those of them that are odd, and those of each tally.
+  var survey: String {
+    let odd = anomalies.isEmpty ? "0" : anomalies.map { "(\($0))" }.joined(separator: " OR ")
+    let counts = ([odd] + tallies.map(\.condition)).map { "count(CASE WHEN \($0) THEN 1 END)" }
+    return "SELECT \((["count(*)"] + counts).joined(separator: ", ")) \(rows)"
+  }
+}
+
+/// The pairs of a relationship between many and many.
+struct JoinTranslation {
+  /// Gives `owner` and `member`, and where they are in the order of the other one, `place` and `inversePlace`.
+  let pairs: String
+  let place: JoinMapping
+  let ownerTable: String
+  let memberTable: String
+
+  /// Inserts the pairs whose both ends are there.
+  var insertion: String {
+    var columns = [place.ownColumn, place.otherColumn]
+    var values = ["owner", "member"]
+    if let column = place.orderColumn {
+      columns.append(column)
+      values.append("place")
+    }
+    if let column = place.inverseOrderColumn {
+      columns.append(column)
+      values.append("inversePlace")
+    }
+    return "INSERT INTO \(SQLFragment.new(place.table)) (\(columns.map(SQLiteName.quoted).joined(separator: ", "))) "
+      + "SELECT \(values.joined(separator: ", ")) FROM (\(pairs)) "
+      + "WHERE EXISTS (SELECT 1 FROM \(SQLFragment.new(ownerTable)) WHERE Z_PK = owner) "
+      + "AND EXISTS (SELECT 1 FROM \(SQLFragment.new(memberTable)) WHERE Z_PK = member)"
+  }
+}
+
+/// A relationship that led to many and leads to one.
+struct NarrowingTranslation {
+  /// Gives `owner` and `member`.
+  let pairs: String
+  let column: String
+  let destination: EntityMapping
+  let memberTable: String
+
+  private var rows: String {
+    "(\(pairs)) WHERE EXISTS (SELECT 1 FROM \(SQLFragment.new(memberTable)) WHERE Z_PK = member)"
+  }
+
+  /// Whether a row would lead to several.
+  var survey: String {
+    let owners = "SELECT Z_PK FROM \(SQLFragment.new(destination.tableName)) WHERE Z_ENT = \(destination.number)"
+    return "SELECT EXISTS (SELECT 1 FROM \(rows) AND owner IN (\(owners)) GROUP BY owner HAVING count(*) > 1)"
+  }
+
+  /// Lets each row lead to its one.
+  var update: String {
+    "UPDATE \(SQLFragment.new(destination.tableName)) SET \(SQLiteName.quoted(column)) = pair.member "
+      + "FROM (SELECT owner, member FROM \(rows)) AS pair WHERE Z_PK = pair.owner AND Z_ENT = \(destination.number)"
+  }
+}
+
+/// A relationship that has an order from now on: that of the keys.
+struct OrderTranslation: Hashable {
+  let table: String
+  /// The column with the keys of the owners.
+  let column: String
+  let orderColumn: String
+
+  var update: String {
+    let (table, column) = (SQLFragment.new(table), SQLiteName.quoted(column))
+    return "UPDATE \(table) SET \(SQLiteName.quoted(orderColumn)) = numbered.place FROM "
+      + "(SELECT Z_PK AS key, \(SQLFragment.place(among: column, by: "Z_PK")) AS place FROM \(table) "
+      + "WHERE \(column) IS NOT NULL) AS numbered WHERE Z_PK = numbered.key"
+  }
+}
+
+extension SQLFragment {
+  /// A table of the file that the records are taken from.
+  static func old(_ table: String) -> String { "\(SQLiteFile.sourceName).\(SQLiteName.quoted(table))" }
+
+  /// A table of the file that is made.
+  static func new(_ table: String) -> String { "main.\(SQLiteName.quoted(table))" }
+
+  /// The place in an order, as saves number them.
+  static func place(among owner: String, by order: String) -> String {
+    "\(RelationshipWriter.gap) * row_number() OVER (PARTITION BY \(owner) ORDER BY \(order))"
+  }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import GRDB
+import Heartwood
+import HeartwoodGraph
+import HeartwoodModel
+import HeartwoodStore
+import HeartwoodTesting
+import Testing
+
+@testable import HeartwoodSQLite
+
+/// Modules have types of the same names.
+private typealias PersistenceError = HeartwoodStore.PersistenceError
+
+/// A store that is migrated twice: in SQL, where that can be, and through memory. Both must come to the same.
+struct TwoWayMigration {
+  let scratch: ScratchFolder
+  private let old: ManagedObjectModel
+  private let new: ManagedObjectModel
+  var options = StoreOptions()
+
+  /// Makes a store of the old model.
+  init(
+    from old: ManagedObjectModel,
+    to new: ManagedObjectModel,
+    _ fill: (ManagedObjectContext) throws -> Void
+  ) throws {
+    scratch = try ScratchFolder()
+    (self.old, self.new) = (old, new)
+    let coordinator = try Self.coordinator(old)
+    try coordinator.addPersistentStore(type: .sqlite, at: url("Old.sqlite"))
+    let context = ManagedObjectContext(coordinator)
+    try fill(context)
+    try context.save()
+    coordinator.close()
+  }
+
+  func url(_ name: String) -> URL { scratch.url.appending(path: name) }
+
+  static func coordinator(_ model: ManagedObjectModel) throws -> PersistentStoreCoordinator {
+    let registry = StoreRegistry()
+    try registry.register(SQLiteStore.self)
+    return try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
+  }
+
+  func migration(ofStore name: String = "Old.sqlite", _ options: StoreOptions) throws -> StoreMigration? {
+    try Self.coordinator(new).migration(ofStoreAt: url(name), type: .sqlite, options: options)
+  }
+
+  /// Migrates the store both ways, and expects the same files, reports or errors.
+  ///
+  /// - Returns: whether SQL has done it, or would not have to do anything; nil where neither way can.
+  @discardableResult
+  func run(sourceLocation: SourceLocation = #_sourceLocation) throws -> Bool? {
+    var throughMemory = options
+    throughMemory[.migratesInStore] = false
+    let slow = Result { try migration(throughMemory)?.run(to: url("Memory.sqlite")) }
+    let quick = Result { try migration(options)?.run(to: url("Store.sqlite")) }
+    switch (slow, quick) {
+    case (.success(let slow?), .success(var quick?)):
+      let isDoneInStore = quick.isDoneInStore
+      #expect(!slow.isDoneInStore)
+      quick.isDoneInStore = false
+      #expect(quick == slow, sourceLocation: sourceLocation)
+      try expectSameFiles(sourceLocation)
+      return isDoneInStore
+    case (.failure(let slow), .failure(let quick)):
+      let (slow, quick) = (slow as? PersistenceError, quick as? PersistenceError)
+      #expect(slow?.code == quick?.code && slow?.message == quick?.message, sourceLocation: sourceLocation)
+      // Reading makes files beside the store, and a support folder is its own.
+      let names = try scratch.names().filter { !$0.hasPrefix("Old.sqlite-") && $0 != ".Old_SUPPORT" }
+      #expect(names == ["Old.sqlite"], sourceLocation: sourceLocation)
+      return nil
+    case (.success(nil), .success(nil)): return nil
+    default:
+      Issue.record("\(slow) and \(quick)", sourceLocation: sourceLocation)
+      return nil
+    }
+  }
+
+  /// What a file has, opened with the new model.
+  func contents(_ name: String) throws -> StoreContents {
+    let coordinator = try Self.coordinator(new)
+    defer { coordinator.close() }
+    return try coordinator.addPersistentStore(type: .sqlite, at: url(name)).engine.contents()
+  }
+
+  private func expectSameFiles(_ sourceLocation: SourceLocation) throws {
+    let (slow, quick) = (try contents("Memory.sqlite"), try contents("Store.sqlite"))
+    let difference = ContentsComparison.firstDifference(slow, quick)
+    #expect(difference == nil, "\(difference.map { "\($0)" } ?? "")", sourceLocation: sourceLocation)
+    #expect(slow.metadata == quick.metadata, sourceLocation: sourceLocation)
+    for (slow, quick) in zip(slow.tables, quick.tables) {
+      #expect(Self.versions(slow) == Self.versions(quick), sourceLocation: sourceLocation)
+    }
+    #expect(try ContentsValidation.findings(in: quick, limit: 3).isEmpty, sourceLocation: sourceLocation)
+    let files = try ["Memory.sqlite", "Store.sqlite"].map { try Self.form(url($0)) }
+    #expect(files[0].shape.differences(from: files[1].shape).isEmpty, sourceLocation: sourceLocation)
+    #expect(files[0].rows == files[1].rows, sourceLocation: sourceLocation)
+    #expect(files[1].integrity == "ok", sourceLocation: sourceLocation)
+    // Numbers of records that are gone are not given again.
+    for (slow, quick) in zip(files[0].greatestKeys, files[1].greatestKeys) {
+      #expect(slow <= quick, sourceLocation: sourceLocation)
+    }
+    #expect(try SQLiteStore.model(ofStoreAt: url("Store.sqlite")) == new, sourceLocation: sourceLocation)
+  }
+
+  private static func versions(_ table: NodeTable) -> [UInt64] {
+    table.liveRows.map { table.groups[$0.group].versions[$0.row] }
+  }
+
+  private static func form(
+    _ url: URL
+  ) throws -> (shape: SchemaShape, rows: [String], greatestKeys: [Int], integrity: String?) {
+    let queue = try DatabaseQueue(path: url.path)
+    defer { try? queue.close() }
+    return try queue.read { db in
+      (
+        shape: try SchemaShape(db),
+        rows: try String.fetchAll(
+          db,
+          sql: "SELECT Z_ENT || ' ' || Z_NAME || ' ' || Z_SUPER FROM Z_PRIMARYKEY ORDER BY Z_ENT"
+        ),
+        greatestKeys: try Int.fetchAll(db, sql: "SELECT Z_MAX FROM Z_PRIMARYKEY ORDER BY Z_ENT"),
+        integrity: try String.fetchOne(db, sql: "PRAGMA integrity_check")
+      )
+    }
+  }
+}

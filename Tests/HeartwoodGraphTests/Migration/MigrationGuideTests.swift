@@ -31,6 +31,40 @@ import Testing
     #expect(try ManagedObjectContext(coordinator).texts("Note", "title") == ["none"])
   }
 
+  @Test func migrateInPasses() throws {
+    let names = ["Author", "Book", "Tag"]
+    func model(_ suffix: String = "") throws -> ManagedObjectModel {
+      try ManagedObjectModel(
+        entities: names.map {
+          EntityDefinition(name: $0 + suffix, properties: [.attribute("name", .string, optional: true)])
+        }
+      )
+    }
+    func pass(_ entities: String...) throws -> MappingModel {
+      let name = PropertyMapping(name: "name", valueExpression: try .init(format: "uppercase($source.name)"))
+      return MappingModel(
+        entityMappings: entities.map { entity in
+          EntityMapping(
+            name: "\(entity)s",
+            mappingType: .custom,
+            sourceEntityName: entity,
+            destinationEntityName: "\(entity)2",
+            attributeMappings: [name],
+            relationshipMappings: []
+          )
+        }
+      )
+    }
+    var bench = try MigrationBench(.binary)
+    try bench.make(try model()) { context in for name in names { try context.make(name, ["name": "a"]) } }
+    let (authors, booksAndTags) = (try pass("Author"), try pass("Book", "Tag"))
+    var options = StoreOptions()
+    options[.migrationPasses] = [authors, booksAndTags]
+    bench.options = options
+    let context = try bench.migrated(to: try model("2"))
+    for name in names { #expect(try context.texts("\(name)2", "name") == ["A"]) }
+  }
+
   @Test func migrateWhenOpened() throws {
     let bench = try MigrationBench(.binary)
     try bench.make(try Self.notes(.attribute("name", .string, optional: true))) { try $0.make("Note") }

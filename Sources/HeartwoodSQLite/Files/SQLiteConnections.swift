@@ -55,7 +55,10 @@ struct SQLiteConnections {
     configuration.busyMode = .timeout((options[.sqliteBusyTimeout] ?? Self.defaultTimeout).seconds)
     let settings = try settings
     let observer = options[.sqliteStatementObserver]
+    // Kept as long as the connection, by what prepares it.
+    let hold = FileHold(atPath: location.path)
     configuration.prepareDatabase { db in
+      withExtendedLifetime(hold) {}
       try db.execute(sql: settings)
       if let observer {
         db.trace(options: .statement) { event in

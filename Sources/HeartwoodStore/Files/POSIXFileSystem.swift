@@ -60,7 +60,7 @@ public struct POSIXFileSystem: FileSystem {
   /// Opens a file for reading.
   public func openFile(atPath path: String) throws(PersistenceError) -> any ReadableFile {
     // Without O_NONBLOCK a pipe would keep the caller waiting for somebody to write to it.
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    let descriptor = HeldFiles.takeDescriptor(ofFileAt: path) ?? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       throw .system(errno == ENOENT ? .fileNotFound : .fileReadFailed, "The file cannot be opened", path: path)
     }
@@ -131,7 +131,7 @@ public struct POSIXFileSystem: FileSystem {
     guard descriptor >= 0 else {
       throw .system(.fileWriteFailed, "The file cannot be given permissions", path: destination)
     }
-    defer { close(descriptor) }
+    defer { HeldFiles.close(descriptor) }
     keepOwnerAndPermissions(permissions, ofFileAt: source, on: descriptor)
   }
 
@@ -149,7 +149,7 @@ public struct POSIXFileSystem: FileSystem {
   private func removeIfAbandoned(_ path: String) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return }
-    defer { close(descriptor) }
+    defer { HeldFiles.close(descriptor) }
     if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { unlink(path) }
   }
 
@@ -225,7 +225,7 @@ public struct POSIXFileSystem: FileSystem {
 
   /// Waits for the lock of a file and takes it.
   public func lockFile(atPath path: String) throws(PersistenceError) -> (any FileLock)? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    let descriptor = HeldFiles.takeDescriptor(ofFileAt: path) ?? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     while flock(descriptor, LOCK_EX) != 0 {
       // A file system without locks leaves the check of the identity, which catches all but a race.
@@ -261,6 +261,8 @@ private struct POSIXFileLock: FileLock {
   let descriptor: Int32
 
   func release() {
-    close(descriptor)
+    // The descriptor may stay open, and the lock is its.
+    flock(descriptor, LOCK_UN)
+    HeldFiles.close(descriptor)
   }
 }

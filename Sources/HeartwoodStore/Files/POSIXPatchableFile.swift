@@ -17,7 +17,7 @@ final class POSIXPatchableFile: PatchableFile {
   }
 
   deinit {
-    close(descriptor)
+    HeldFiles.close(descriptor, isReadable: false)
   }
 
   func write(_ bytes: [UInt8], at offset: Int) throws(PersistenceError) {

@@ -17,7 +17,7 @@ final class POSIXReadableFile: ReadableFile {
   }
 
   deinit {
-    close(descriptor)
+    HeldFiles.close(descriptor)
   }
 
   func status() throws(PersistenceError) -> FileStatus {

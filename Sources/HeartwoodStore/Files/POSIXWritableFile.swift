@@ -70,14 +70,7 @@ final class POSIXWritableFile: WritableFile {
 
   func close() throws(PersistenceError) {
     writeBack.wait()
-    #if canImport(Darwin)
-      let result = Darwin.close(descriptor)
-    #elseif canImport(Musl)
-      let result = Musl.close(descriptor)
-    #else
-      let result = Glibc.close(descriptor)
-    #endif
-    guard result == 0 || errno == EINTR else {
+    guard HeldFiles.close(descriptor, isReadable: false) == 0 || errno == EINTR else {
       throw .system(.fileWriteFailed, "The file cannot be closed", path: path)
     }
   }

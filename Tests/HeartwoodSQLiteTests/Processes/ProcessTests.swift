@@ -61,6 +61,22 @@ import Testing
     #expect(try bench.items(context).count == 2)
   }
 
+  /// A process that closes a file which it has open a second time must not let go of the locks of the first.
+  @Test func whoLooksAtAnOpenStoreKeepsItsLocks() throws {
+    let context = try bench.context()
+    try bench.insert("ours", in: context)
+    try context.save()
+    for round in 0..<3 {
+      #expect(try bench.coordinator().migration(ofStoreAt: bench.url()) == nil)
+      #expect(try SQLiteStore.model(ofStoreAt: bench.url()) != nil)
+      #expect(try bench.contents().count == round + 1)
+      try Worker("insert", path, "theirs \(round)", "1").finish()
+      #expect(FileManager.default.fileExists(atPath: path + "-wal"), "the log is in use")
+      #expect(try context.count(entityName: "Item") == round + 2)
+      #expect(try bench.items(context).count == round + 2)
+    }
+  }
+
   @Test func whatTwoProcessesChangeIsAConflict() throws {
     try bench.makeStore(items: ["shared": nil])
     let context = try bench.context()

@@ -100,6 +100,9 @@ import Testing
     try Worker("insert", bench.url().path, "x", "1").finish()
     #expect(try context.count(entityName: "Item") == 6)
     #expect(try results.fetchedObjects?.map { try $0.value(forKey: "name") as? String } == ["b", "bb 0", "bb 1"])
+    try Worker("rename", bench.url().path, "b", "y").finish()
+    #expect(try context.count(entityName: "Item") == 6)
+    #expect(try results.fetchedObjects?.map { try $0.value(forKey: "name") as? String } == ["bb 0", "bb 1"])
   }
 
   @Test func aClosedCoordinatorDoesNotLook() throws {

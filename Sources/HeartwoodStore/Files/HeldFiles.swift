@@ -1,0 +1,106 @@
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Says that something in this process keeps POSIX locks on a file, as SQLite does, for as long as this lives.
+///
+/// POSIX takes all locks of a process on a file away as soon as the process closes any descriptor of it, whoever opened that. Other
+/// processes would then take the file for one that nobody has open. So descriptors of a held file stay open until nobody holds it, and
+/// the next who opens it gets one of these.
+package final class FileHold: Sendable {
+  private let file: HeldFiles.File
+
+  /// To be made before the locks are taken. Nil where there is no file at `path`.
+  package init?(atPath path: String) {
+    guard let file = HeldFiles.File(atPath: path) else { return nil }
+    self.file = file
+    HeldFiles.hold(file)
+  }
+
+  deinit {
+    HeldFiles.release(file)
+  }
+}
+
+/// The files that are held, with the descriptors of them that wait to be used again.
+enum HeldFiles {
+  /// Which file it is, whatever it is called.
+  struct File: Hashable {
+    private let device: UInt64
+    private let number: UInt64
+
+    init?(atPath path: String) {
+      var info = stat()
+      guard stat(path, &info) == 0 else { return nil }
+      self.init(info)
+    }
+
+    init?(_ descriptor: Int32) {
+      var info = stat()
+      guard fstat(descriptor, &info) == 0 else { return nil }
+      self.init(info)
+    }
+
+    private init(_ info: stat) {
+      device = UInt64(truncatingIfNeeded: info.st_dev)
+      number = UInt64(info.st_ino)
+    }
+  }
+
+  private struct Entry {
+    var holdCount = 0
+    var readable: [Int32] = []
+    /// Those that can only be written to.
+    var others: [Int32] = []
+  }
+
+  private static let entries = Mutex<[File: Entry]>([:])
+
+  fileprivate static func hold(_ file: File) {
+    entries.withLock { $0[file, default: Entry()].holdCount += 1 }
+  }
+
+  fileprivate static func release(_ file: File) {
+    entries.withLock { entries in
+      entries[file]?.holdCount -= 1
+      guard let entry = entries[file], entry.holdCount == 0 else { return }
+      entries[file] = nil
+      for descriptor in entry.readable + entry.others { _ = systemClose(descriptor) }
+    }
+  }
+
+  /// A descriptor of a held file that can be read, and that nobody uses.
+  static func takeDescriptor(ofFileAt path: String) -> Int32? {
+    entries.withLock { entries in
+      guard !entries.isEmpty, let file = File(atPath: path) else { return nil }
+      return entries[file]?.readable.popLast()
+    }
+  }
+
+  /// Closes a descriptor, or keeps it where the file is held. The result is that of the system's call.
+  @discardableResult
+  static func close(_ descriptor: Int32, isReadable: Bool = true) -> Int32 {
+    // Within the lock, so that nobody begins to hold the file between the look and the closing.
+    entries.withLock { entries in
+      guard !entries.isEmpty, let file = File(descriptor), entries[file] != nil else { return systemClose(descriptor) }
+      if isReadable { entries[file]?.readable.append(descriptor) } else { entries[file]?.others.append(descriptor) }
+      return 0
+    }
+  }
+
+  private static func systemClose(_ descriptor: Int32) -> Int32 {
+    #if canImport(Darwin)
+      Darwin.close(descriptor)
+    #elseif canImport(Musl)
+      Musl.close(descriptor)
+    #else
+      Glibc.close(descriptor)
+    #endif
+  }
+}

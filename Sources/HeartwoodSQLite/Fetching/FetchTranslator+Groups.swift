@@ -47,15 +47,12 @@ extension FetchTranslator {
   }
 
   private mutating func condition(_ fetch: GroupFetch, _ scope: QueryScope) throws(Untranslatable) -> String {
-    var terms = ["\(scope.alias).Z_ENT = \(scope.mapping.number)"]
-    if let plan = fetch.records.plan { terms.append(try condition(plan, scope)) }
-    if !fetch.excluded.isEmpty {
-      guard fetch.excluded.count <= Self.greatestElementCount else { throw Untranslatable() }
-      var places: [String] = []
-      for case .integer(let key) in fetch.excluded { places.append(argument(key)) }
-      terms.append("\(scope.key) NOT IN (\(places.joined(separator: ", ")))")
-    }
-    return terms.joined(separator: " AND ")
+    let condition = try condition(fetch.records.plan, ofRecordsIn: scope)
+    if fetch.excluded.isEmpty { return condition }
+    guard fetch.excluded.count <= Self.greatestElementCount else { throw Untranslatable() }
+    var places: [String] = []
+    for case .integer(let key) in fetch.excluded { places.append(argument(key)) }
+    return "\(condition) AND \(scope.key) NOT IN (\(places.joined(separator: ", ")))"
   }
 
   /// The condition on groups; nil where there is none, or none that SQL could test. Groups that are left out need not be read, that is all.

@@ -68,13 +68,8 @@ extension FetchTranslator {
     var translator = FetchTranslator(schema: schema)
     let scope = QueryScope(mapping, alias: translator.alias())
     do throws(Untranslatable) {
-      let isOfEntity = "\(scope.alias).Z_ENT = \(mapping.number)"
-      var conditions = [isOfEntity]
-      // SQLite tests them from left to right: the first one is that which most rows fail.
-      if let plan = fetch.plan {
-        conditions.insert(try translator.condition(plan, scope), at: schema.isAlone(mapping) ? 0 : 1)
-      }
-      let text = try text(&translator, scope, conditions.joined(separator: " AND "))
+      let condition = try translator.condition(fetch.plan, ofRecordsIn: scope)
+      let text = try text(&translator, scope, condition)
       return FetchStatement(text: text, arguments: StatementArguments(translator.arguments))
     } catch {
       return nil

@@ -127,6 +127,20 @@ import Testing
     #expect(plan[0].contains("> ?"), "what it compares with is an argument")
   }
 
+  @Test(arguments: ["full > -5 OR i16 == nil", "list.name == 'a'", "NOT (str CONTAINS 'a')", nil])
+  func theSameRecordsCountAsAreFound(_ format: String?) throws {
+    let fixture = try TranslationFixture(seed: 13)
+    let records = try fixture.fetch(try format.map { try FetchPredicate(format: $0) }, [])
+    let fetch = GroupFetch(records, by: try grouping(["i16"], ["@count"], having: nil, fixture), isComplete: true)
+    func condition(_ plan: [String]?, before end: String) throws -> Substring {
+      let text = try #require(plan?.first)
+      let start = try #require(text.range(of: " FROM "))
+      return text[start.upperBound..<(try #require(text.range(of: end))).lowerBound]
+    }
+    let found = try condition(try fixture.store.queryPlan(records), before: " ORDER BY ")
+    #expect(try condition(try fixture.store.queryPlan(fetch), before: " GROUP BY ") == found)
+  }
+
   @Test(arguments: [
     (["dec"], "@count"), (["flt"], "@count"), (["i16"], "sum(dec)"), (["i16"], "median(full)"),
     (["i16"], "sum(distinct(i32))"), (["url"], "@count"), (["lowercase(str)"], "@count"),

@@ -47,6 +47,14 @@ extension SQLiteStore {
   }
 }
 
+// MARK: Parts
+
+extension SQLiteStore: NarrowingStore {
+  package func narrowed(_ fetch: RecordFetch) throws -> NarrowedFetch? {
+    try withDatabase { db in FetchTranslator.narrowed(fetch, in: try schema(db)) }
+  }
+}
+
 // MARK: Groups
 
 extension SQLiteStore: GroupingStore {

@@ -46,9 +46,7 @@ struct FetchDependencies: Sendable {
     of entity: EntityDescription,
     in model: ManagedObjectModel
   ) {
-    var survey = DependencySurvey()
-    if let predicate { survey.read(predicate) }
-    for expression in expressions { _ = survey.read(expression) }
+    let survey = DependencySurvey(predicate, expressions)
     isOpaque = survey.isOpaque
     ownOrdinals = survey.reads[[]] ?? []
     for (steps, ordinals) in survey.reads where !steps.isEmpty {

@@ -30,29 +30,27 @@ final class FetchPart {
   /// What is asked for, all of it.
   private let fetch: RecordFetch
   private let model: ManagedObjectModel
-  /// The entities, by ordinal, to which expressions lead that are evaluated for what is found.
-  private let evaluated: Set<Int>
+  /// What is evaluated for what is found, beside the sort keys where others come to it.
+  private let selected: [PlanExpression]
   /// What expressions are evaluated on.
   private var tables: QueryTables
   private var table: NodeTable
-  /// Whether the tables have all records that are evaluated.
-  private var hasEvaluated = false
-  /// Whether the tables have all records that the predicate looks at, too.
+  /// Whether the tables have all records, and all that expressions look at.
   private var isSearchable = false
   /// The rows of objects that the context has changed or deleted: what the table says of them does not count.
   private var hiddenRows: Set<RowID> = []
 
-  /// - Parameter destinations: the entities, by ordinal, to which expressions lead that are evaluated for what is found.
+  /// - Parameter selected: what is evaluated for what is found.
   init(
     _ binding: EntityBinding,
     _ fetch: RecordFetch,
-    evaluatingOn destinations: Set<Int>,
+    evaluating selected: [PlanExpression],
     in model: ManagedObjectModel
   ) throws {
     self.binding = binding
     self.fetch = fetch
     self.model = model
-    evaluated = destinations
+    self.selected = selected
     table = binding.table
     tables = QueryTables(tables: [], scopes: binding.scopes)
     // A table of which all has been read is quicker than the store.
@@ -70,15 +68,13 @@ extension FetchPart {
   private func makeSearchable() throws {
     if isSearchable { return }
     try binding.readWhole()
+    let evaluated = Self.destinations(selected + fetch.sorts.map(\.expression))
     try takeTables(following: evaluated.union(fetch.plan?.destinationOrdinals ?? []))
-    (hasEvaluated, isSearchable) = (true, true)
+    isSearchable = true
   }
 
-  /// Reads what is evaluated for the rows that the store finds.
-  private func readEvaluated() throws {
-    if hasEvaluated { return }
-    try takeTables(following: evaluated)
-    hasEvaluated = true
+  private static func destinations(_ expressions: [PlanExpression]) -> Set<Int> {
+    expressions.reduce(into: []) { $0.formUnion($1.destinationOrdinals) }
   }
 
   /// Takes the table, and those of the entities that `destinations` names and of what inherits from them, which are read for it.
@@ -87,15 +83,26 @@ extension FetchPart {
       needed.formUnion([ordinal] + model.entities[ordinal].subentityOrdinals)
     }
     if needed.contains(binding.entity.ordinal) { try binding.readWhole() }
-    let others = try model.entities.map { needed.contains($0.ordinal) ? try binding.source?.table(of: $0) : nil }
-    take(binding.table, others)
+    take(try model.entities.map { needed.contains($0.ordinal) ? try binding.source?.table(of: $0) : nil })
   }
 
-  private func take(_ own: NodeTable, _ others: [NodeTable?]) {
-    table = own
+  /// Takes the newest table, and others.
+  private func take(_ others: [NodeTable?]) {
+    table = binding.table
     var all = others
-    all[binding.entity.ordinal] = own
+    all[binding.entity.ordinal] = table
     tables = QueryTables(tables: all, scopes: binding.scopes)
+  }
+
+  /// Takes the table, and what is evaluated for some of its rows, which is read for it.
+  private func takeTables(evaluating expressions: [PlanExpression], for rows: [RowID]) throws {
+    let survey = DependencySurvey(nil, expressions)
+    if survey.isOpaque { return try takeTables(following: Self.destinations(expressions)) }
+    guard let source = binding.source, !survey.paths.isEmpty else { return take(model.entities.map { _ in nil }) }
+    var reading = RelatedReading(model.entities, scopes: binding.scopes) { try source.table(of: $0, reading: $1) }
+    try reading.follow(survey.paths, from: [binding.entity.ordinal: rows.map(binding.table.reference)])
+    if let own = reading.tables.table(binding.entity.ordinal) { binding.take(own) }
+    take(reading.tables.tables)
   }
 }
 
@@ -111,24 +118,33 @@ extension FetchPart {
   func match(_ row: RowID) -> FetchPass.Match { .row(binding, row) }
 
   /// The search for the rows that pass and are not hidden, sorted.
-  func search(offset: Int, limit: Int?) throws -> Search {
-    if let rows = try foundRows(offset, limit) { return .found(rows) }
+  ///
+  /// - Parameter isMerged: whether others come to what is found, so that sort keys are evaluated.
+  func search(offset: Int, limit: Int?, isMerged: Bool) throws -> Search {
+    let expressions = selected + (isMerged ? fetch.sorts.map(\.expression) : [])
+    if let rows = try foundRows(offset, limit, evaluating: expressions) { return .found(rows) }
     try makeSearchable()
     return .table(TableSearch(query, sortedBy: fetch.sorts, offset: offset, limit: limit))
   }
 
   /// What the store finds itself; nil where it does not.
-  private func foundRows(_ offset: Int, _ limit: Int?) throws -> [RowID]? {
+  private func foundRows(
+    _ offset: Int,
+    _ limit: Int?,
+    evaluating expressions: [PlanExpression] = []
+  ) throws -> [RowID]? {
     guard !isSearchable, let source = binding.source else { return nil }
-    try readEvaluated()
     // Each hidden row may stand before one that is wanted.
     let candidates = limit.map { Self.sum(Self.sum(offset, $0), hiddenRows.count) }
     let request = hiddenRows.isEmpty ? (offset, limit) : (0, candidates)
     guard let found = try source.find(fetch.limited(offset: request.0, limit: request.1)) else { return nil }
     binding.take(found)
-    take(found.table, tables.tables)
-    if hiddenRows.isEmpty { return found.rows }
-    return Array(found.rows.filter { !hiddenRows.contains($0) }.dropFirst(offset).prefix(limit ?? .max))
+    var rows = found.rows
+    if !hiddenRows.isEmpty {
+      rows = Array(rows.filter { !hiddenRows.contains($0) }.dropFirst(offset).prefix(limit ?? .max))
+    }
+    try takeTables(evaluating: expressions, for: rows)
+    return rows
   }
 
   private static func sum(_ left: Int, _ right: Int) -> Int {

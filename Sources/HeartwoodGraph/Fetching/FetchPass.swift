@@ -63,8 +63,6 @@ struct FetchPass {
     limit = request.fetchLimit.map { max(0, $0) }
     try context.prepare()
     entities = request.includesSubentities ? model.concreteEntities(under: entity) : [entity]
-    let expressions = sorts.map(\.expression) + expressions
-    let evaluated = expressions.reduce(into: Set<Int>()) { $0.formUnion($1.destinationOrdinals) }
     var parts: [FetchPart] = []
     for concrete in entities where !concrete.isAbstract {
       let fetch = RecordFetch(
@@ -78,7 +76,7 @@ struct FetchPass {
       where request.affectedStores?.contains(where: { $0 === store }) ?? true {
         let binding = context.binding(for: concrete, in: store)
         try binding.synchronize()
-        parts.append(try FetchPart(binding, fetch, evaluatingOn: evaluated, in: model))
+        parts.append(try FetchPart(binding, fetch, evaluating: expressions, in: model))
       }
     }
     prefetching = try Prefetching(request.relationshipKeyPathsForPrefetching, of: entity, in: context)
@@ -87,7 +85,7 @@ struct FetchPass {
       changed = []
       return
     }
-    let dependencies = FetchDependencies(plan, expressions, of: entity, in: model)
+    let dependencies = FetchDependencies(plan, sorts.map(\.expression) + expressions, of: entity, in: model)
     let saved = try Self.unlikeStored(parts, dependencies.dependentsOfChanges(in: context), context)
     for part in parts { part.hide(saved + context.deleted.objects) }
     let bindings = Set(parts.map { ObjectIdentifier($0.binding) })
@@ -140,11 +138,11 @@ extension FetchPass {
   /// What the tables are searched for, where `candidates` are put among what is found. Stores that search themselves have done so.
   func searches(_ candidates: [Candidate]) throws -> [FetchPart.Search] {
     if parts.count == 1, candidates.isEmpty {
-      return [try parts[0].search(offset: offset, limit: limit)]
+      return [try parts[0].search(offset: offset, limit: limit, isMerged: false)]
     }
     // Each part may give all that is wanted.
     let wanted = limit.map { offset.addingReportingOverflow($0) }.map { $0.overflow ? Int.max : $0.partialValue }
-    return try parts.map { try $0.search(offset: 0, limit: wanted) }
+    return try parts.map { try $0.search(offset: 0, limit: wanted, isMerged: true) }
   }
 
   /// What the request asks for, made of what the searches have found.
@@ -214,17 +212,6 @@ extension FetchPass {
     for (part, rows) in zip(parts, rows) { found += rows.map { (part.match($0), part.keys($0, sorts)) } }
     found += candidates.map { (.changed($0.object), $0.keys) }
     return found.sorted { sorts.comes($0.keys, before: $1.keys) }.map(\.match)
-  }
-}
-
-extension [SortPlan] {
-  /// Whether one row of values, one for each descriptor, comes before another.
-  func comes(_ left: [PropertyValue], before right: [PropertyValue]) -> Bool {
-    for (index, sort) in enumerated() {
-      let order = sort.ordering.compare(left[index], right[index])
-      if order != 0 { return sort.isAscending ? order < 0 : order > 0 }
-    }
-    return false
   }
 }
 

@@ -171,7 +171,7 @@ extension EntityBinding {
     seenSave = commit.number
   }
 
-  private func take(_ newest: NodeTable) {
+  func take(_ newest: NodeTable) {
     let previous = table
     table = newest
     // Rows that no store has may move, and a version that is older may have fewer rows of the store's.

@@ -138,14 +138,3 @@ extension ManagedObject {
     return binding.traits[ordinal].isOrdered ? ids == list.ids : ids.allSatisfy(list.contains)
   }
 }
-
-extension PropertyValue {
-  /// The ids of a relationship's value.
-  var objectIDs: [ManagedObjectID] {
-    switch self {
-    case .toOne(let id): [id]
-    case .toMany(let ids): ids
-    default: []
-    }
-  }
-}

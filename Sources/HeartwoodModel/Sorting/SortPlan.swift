@@ -22,6 +22,17 @@ package struct SortPlan: Sendable {
   }
 }
 
+extension [SortPlan] {
+  /// Whether one row of values, one for each descriptor, comes before another.
+  package func comes(_ left: [PropertyValue], before right: [PropertyValue]) -> Bool {
+    for (index, sort) in enumerated() {
+      let order = sort.ordering.compare(left[index], right[index])
+      if order != 0 { return sort.isAscending ? order < 0 : order > 0 }
+    }
+    return false
+  }
+}
+
 /// The order of values in a sort. Unlike that of comparisons in predicates, it is total: `nil` comes first, a NaN last.
 package struct SortOrdering: Sendable, Hashable {
   /// What strings are folded by before they are compared.

@@ -112,3 +112,14 @@ extension PropertyValue: Hashable {
 extension Date {
   fileprivate var isNaN: Bool { timeIntervalSinceReferenceDate.isNaN }
 }
+
+extension PropertyValue {
+  /// The ids of a relationship's value.
+  package var objectIDs: [ManagedObjectID] {
+    switch self {
+    case .toOne(let id): [id]
+    case .toMany(let ids): ids
+    default: []
+    }
+  }
+}

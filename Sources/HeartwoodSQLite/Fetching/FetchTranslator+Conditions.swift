@@ -1,6 +1,9 @@
 import HeartwoodModel
 
 extension FetchTranslator {
+  /// So many values at most are handed over for one condition.
+  static let greatestElementCount = 10_000
+
   /// That a row is a record of the scope's entity, and meets a condition.
   mutating func condition(_ plan: PlanPredicate?, ofRecordsIn scope: QueryScope) throws(Untranslatable) -> String {
     let isOfEntity = "\(scope.alias).Z_ENT = \(scope.mapping.number)"
@@ -9,9 +12,6 @@ extension FetchTranslator {
     // SQLite tests from left to right: first comes what most rows fail, and in a table of one entity all rows are of it.
     return schema.isAlone(scope.mapping) ? "\(condition) AND \(isOfEntity)" : "\(isOfEntity) AND \(condition)"
   }
-
-  /// So many values at most are handed over for one condition.
-  static let greatestElementCount = 10_000
 
   /// A condition in SQL.
   ///

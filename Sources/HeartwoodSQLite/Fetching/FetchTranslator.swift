@@ -59,6 +59,22 @@ extension FetchTranslator {
     }
   }
 
+  /// The conditions of a fetch that SQL can test, and its order where SQL has that; nil where it can test none of them.
+  static func narrowed(_ fetch: RecordFetch, in schema: SQLiteSchema) -> NarrowedFetch? {
+    var (tested, rest): ([PlanPredicate], [PlanPredicate]) = ([], [])
+    for term in fetch.plan?.conjuncts ?? [] {
+      let isTested = count(fetch.part(where: term, sortedBy: []), in: schema) != nil
+      if isTested { tested.append(term) } else { rest.append(term) }
+    }
+    if tested.isEmpty { return nil }
+    let isSorted = keys(fetch.part(where: nil, sortedBy: fetch.sorts), in: schema) != nil
+    return NarrowedFetch(
+      part: fetch.part(where: .and(tested), sortedBy: isSorted ? fetch.sorts : []),
+      rest: rest.isEmpty ? nil : .and(rest),
+      isSorted: isSorted
+    )
+  }
+
   private static func translated(
     _ fetch: RecordFetch,
     in schema: SQLiteSchema,

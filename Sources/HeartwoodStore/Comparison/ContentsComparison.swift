@@ -1,4 +1,4 @@
-package import HeartwoodModel
+import HeartwoodModel
 
 /// Whether two stores keep the same: identifier, user's metadata, and the records of each entity, in order, with all values.
 ///
@@ -80,17 +80,6 @@ package struct ContentsComparison {
       let a = pair.left.value(row: pair.leftRow + offset, ordinal: ordinal, type: type, scopes: left.scopes)
       let b = pair.right.value(row: pair.rightRow + offset, ordinal: ordinal, type: type, scopes: right.scopes)
       return isUnordered ? Set(a.objectIDs) != Set(b.objectIDs) : a != b
-    }
-  }
-}
-
-extension PropertyValue {
-  /// The objects that a relationship leads to; none for an attribute.
-  package var objectIDs: [ManagedObjectID] {
-    switch self {
-    case .toOne(let id): [id]
-    case .toMany(let ids): ids
-    default: []
     }
   }
 }

@@ -53,7 +53,7 @@ extension IncrementalStoreEngine {
   package func find(_ fetch: RecordFetch) throws -> FoundRecords? {
     if wholeTable(of: fetch.entity) != nil { return nil }
     return try readingMore {
-      guard let references = try store.fetch(fetch) else { return nil }
+      guard let references = try store.fetch(fetch) else { return try findAmongCandidates(fetch) }
       let table = try readMissing(references, of: fetch.entity)
       return FoundRecords(rows: try references.compactMap { try table.row(of: $0) }, table: table)
     }
@@ -65,7 +65,13 @@ extension IncrementalStoreEngine {
   }
 
   package func queryPlan(_ fetch: RecordFetch) throws -> QueryPlan.Step? {
-    try queryPlan(of: fetch.entity) { try store.queryPlan(fetch) }
+    if let step = try queryPlan(of: fetch.entity, { try store.queryPlan(fetch) }) { return step }
+    if wholeTable(of: fetch.entity) != nil { return nil }
+    return try using {
+      guard var step = try candidatePlan(fetch) else { return nil }
+      step.recordCount = try store.count(of: fetch.entity)
+      return step
+    }
   }
 
   package func groups(_ fetch: GroupFetch) throws -> [RecordGroup]? {

@@ -18,7 +18,8 @@ public struct QueryPlan: Sendable, Hashable {
     public var order: String?
     /// Whether the store does not find the records itself, so that all are read from it first.
     public var readsAll = false
-    /// How a store that finds the records itself does it, in its own language, a line each; none where the framework finds them.
+    /// How a store that finds the records itself does it, in its own language, a line each; none where the framework finds them. What
+    /// ``tests`` and ``order`` tell besides is done in memory, with the records that the store finds.
     public var storeLines: [String]
 
     package init(entityName: String, recordCount: Int) {
@@ -47,7 +48,8 @@ extension QueryPlan.Step: CustomStringConvertible {
   /// A line on what is looked at, one on each test, one on the order.
   public var description: String {
     if !storeLines.isEmpty {
-      return (["\(entityName): found by the store"] + storeLines.map { "  " + $0 }).joined(separator: "\n")
+      let rest = tests.map { "then test in memory: \($0)" } + (order.map { ["then sort in memory: by \($0)"] } ?? [])
+      return (["\(entityName): found by the store"] + (storeLines + rest).map { "  " + $0 }).joined(separator: "\n")
     }
     let access = indexName.map { "\(candidateCount) of \(recordCount) records by the index \($0)" }
     let all = "all \(recordCount) records" + (readsAll ? ", read from the store and tested in memory" : "")

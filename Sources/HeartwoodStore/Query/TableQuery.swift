@@ -24,25 +24,35 @@ package struct TableQuery: Sendable {
     without hiddenRows: Set<RowID> = [],
     indexUse: IndexUse = .automatic
   ) {
-    self.indexUse = indexUse
-    self.tables = tables
-    self.table = table
-    self.hiddenRows = hiddenRows.reduce(into: [:]) { $0[$1.group, default: []].append($1.row) }
-    chosenRows = nil
-    let builder = ColumnTestBuilder(tables: tables, table: table)
-    let terms = (predicate?.conjuncts ?? []).map { IndexPlanner.Term(plan: $0, test: builder.test($0)) }
-    planner = IndexPlanner(indexUse == .never ? [] : table.entity.fetchIndexPlans, terms, builder)
-    test = planner.test
+    self.init(tables, table, where: predicate, hidden: hiddenRows.byGroup, chosen: nil, indexUse)
+  }
+
+  /// - Parameter rows: those of which some may pass; each is tested.
+  package init(_ tables: QueryTables, _ table: NodeTable, where predicate: PlanPredicate?, among rows: [RowID]) {
+    self.init(tables, table, where: predicate, hidden: [:], chosen: rows.byGroup, .never)
   }
 
   /// The records of `rows`, which somebody else has found.
   package init(_ tables: QueryTables, _ table: NodeTable, rows: [RowID]) {
-    self.indexUse = .never
+    self.init(tables, table, where: nil, among: rows)
+  }
+
+  private init(
+    _ tables: QueryTables,
+    _ table: NodeTable,
+    where predicate: PlanPredicate?,
+    hidden: [Int: [Int]],
+    chosen: [Int: [Int]]?,
+    _ indexUse: IndexUse
+  ) {
+    self.indexUse = indexUse
     self.tables = tables
     self.table = table
-    hiddenRows = [:]
-    chosenRows = rows.reduce(into: [:]) { $0[$1.group, default: []].append($1.row) }
-    planner = IndexPlanner([], [], ColumnTestBuilder(tables: tables, table: table))
+    hiddenRows = hidden
+    chosenRows = chosen
+    let builder = ColumnTestBuilder(tables: tables, table: table)
+    let terms = (predicate?.conjuncts ?? []).map { IndexPlanner.Term(plan: $0, test: builder.test($0)) }
+    planner = IndexPlanner(indexUse == .never ? [] : table.entity.fetchIndexPlans, terms, builder)
     test = planner.test
   }
 }
@@ -107,7 +117,8 @@ extension TableQuery {
     if let chosenRows {
       var chosen = rows.cleared
       for row in chosenRows[ordinal] ?? [] where rows.contains(row) { chosen.insert(row) }
-      return chosen
+      if chosen.isEmpty { return chosen }
+      rows = chosen
     }
     for row in hiddenRows[ordinal] ?? [] where row < group.rowCount { rows.remove(row) }
     var tester = tester(ofGroup: ordinal)
@@ -124,4 +135,9 @@ extension TableQuery {
       indexUse: indexUse
     )
   }
+}
+
+extension Sequence<RowID> {
+  /// The rows of each group.
+  fileprivate var byGroup: [Int: [Int]] { reduce(into: [:]) { $0[$1.group, default: []].append($1.row) } }
 }

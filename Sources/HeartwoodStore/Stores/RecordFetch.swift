@@ -44,6 +44,11 @@ extension RecordFetch {
     fetch.limit = limit
     return fetch
   }
+
+  /// All records of the entity that meet another condition, in another order.
+  package func part(where plan: PlanPredicate?, sortedBy sorts: [SortPlan]) -> RecordFetch {
+    RecordFetch(entity: entity, predicate: nil, sortDescriptors: [], plan: plan, sorts: sorts)
+  }
 }
 
 /// What a store has found.

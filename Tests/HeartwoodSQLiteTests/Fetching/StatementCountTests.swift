@@ -112,6 +112,42 @@ import Testing
     #expect(try context.count(for: request) == 1)
   }
 
+  /// Order by language is none that SQL compares by.
+  @Test(arguments: [
+    "name == '7' AND name >=[l] '0'", "name >=[l] '0' AND NOT (name != '7' OR name <[l] '0')",
+    "name == '7' AND ANY items.name >=[l] '7.2'", "SUBQUERY(items, $i, $i.name >=[l] '0').@count == 3 AND name == '7'",
+  ])
+  func whatIsNotSQLIsTestedOnWhatIsFound(_ format: String) throws {
+    let counter = Counter()
+    let context = try context(counter)
+    let request = FetchRequest<ManagedObject>(entityName: "List", where: try FetchPredicate(format: format))
+    let before = counter.count
+    #expect(try context.count(for: request) == 1)
+    #expect(try context.fetch(request).count == 1)
+    #expect(counter.count - before < 20)
+    #expect(try knownCount("List", context) == 1)
+    #expect(try knownCount("Item", context) == (format.contains("items") ? 3 : 0))
+    let plan = try context.queryPlan(for: request).description
+    #expect(plan.contains("SELECT t0.Z_PK FROM ") && plan.contains("then test in memory: "), "\(plan)")
+    #expect(!plan.contains("all \(Self.listCount) records"))
+  }
+
+  @Test func anOrderThatIsNotSQLReadsOnlyWhatItSorts() throws {
+    let context = try context(Counter())
+    var request = FetchRequest<ManagedObject>(
+      entityName: "Item",
+      where: try FetchPredicate(format: "list.name BEGINSWITH '5'"),
+      sortedBy: [
+        FetchSortDescriptor("list.items.@distinctUnionOfObjects.name.@count"),
+        FetchSortDescriptor("name", ascending: false),
+      ]
+    )
+    (request.fetchOffset, request.fetchLimit) = (1, 3)
+    let items = try context.fetch(request)
+    #expect(try items.map { try $0.value(forKey: "name") as? String } == ["59.1", "59.0", "58.2"])
+    #expect(try knownCount("Item", context) == 33 && knownCount("List", context) == 11)
+  }
+
   private func knownCount(_ entity: String, _ context: ManagedObjectContext) throws -> Int {
     let store = context.persistentStoreCoordinator.persistentStores[0]
     let (table, isWhole) = try store.engine.knownTable(of: try #require(model.entity(named: entity)))

@@ -27,6 +27,46 @@ import Testing
     #expect(translated > 60, "most of what is simple is found in SQL")
   }
 
+  /// Conditions of which SQL can test some, and orders that it has not.
+  @Test(arguments: 0..<4)
+  func findsTheRestAmongWhatSQLFinds(_ run: Int) throws {
+    var fixture = try TranslationFixture(seed: .random(in: 0...UInt64.max))
+    let context = try fixture.context()
+    let engine = context.persistentStoreCoordinator.persistentStores[0].engine
+    var narrowed = 0
+    for _ in 0..<300 {
+      var terms = (0..<fixture.queries.number(1...3)).map { _ in fixture.queries.predicate(depth: 1) }
+      if fixture.queries.number(0...3) == 0 { terms.append(.not(.or(terms.map { .not($0) }))) }
+      let predicate = FetchPredicate.and(terms)
+      let sorts = fixture.queries.number(0...1) == 0 ? [] : fixture.queries.sorts()
+      let limit = fixture.queries.number(0...2) == 0 ? fixture.queries.number(0...20) : nil
+      let fetch = try fixture.fetch(predicate, sorts, fixture.queries.number(0...4), limit)
+      guard try fixture.store.fetch(fetch) == nil, try fixture.store.narrowed(fetch) != nil else { continue }
+      narrowed += 1
+      let found = try #require(try engine.find(fetch))
+      let text = "\(predicate), \(sorts), \(fetch.offset), \(String(describing: limit))"
+      #expect(found.rows.map(found.table.reference) == fixture.expected(fetch), "\(text)")
+      #expect(try engine.queryPlan(fetch)?.storeLines.isEmpty == false)
+    }
+    #expect(narrowed > 40, "much is tested in part")
+    #expect(try !engine.knownTable(of: fixture.queries.item).isWhole)
+  }
+
+  @Test(arguments: 0..<3)
+  func changesOfAContextCount(_ run: Int) throws {
+    var fixture = try TranslationFixture(seed: .random(in: 0...UInt64.max))
+    let context = try fixture.context()
+    let engine = context.persistentStoreCoordinator.persistentStores[0].engine
+    try fixture.change(context)
+    let requests = try (0..<60).map { _ in try fixture.request() }
+    let found = try requests.map { try FoundObjects($0, context) }
+    #expect(try !engine.knownTable(of: fixture.queries.item).isWhole, "the store has found them")
+    _ = try engine.contents()
+    for (request, found) in zip(requests, found) {
+      try found.expectSame(try FoundObjects(request, context), request, in: fixture.queries)
+    }
+  }
+
   @Test(arguments: [
     "i32 > 1", "i32 BETWEEN {0, 2}", "str == 'abc'", "str ==[c] 'abc'", "str CONTAINS[cd] 'e'", "str BEGINSWITH 'a'",
     "str BEGINSWITH ''",

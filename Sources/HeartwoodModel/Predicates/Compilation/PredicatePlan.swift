@@ -92,6 +92,9 @@ extension PlanPredicate {
     switch self {
     case .literal(true): []
     case .and(let terms): terms.flatMap(\.conjuncts)
+    // A condition holds or does not: neither of two holds where both do not.
+    case .not(.or(let terms)): terms.flatMap { PlanPredicate.not($0).conjuncts }
+    case .not(.not(let term)): term.conjuncts
     case .literal, .not, .or, .comparison: [self]
     }
   }

@@ -1,15 +1,22 @@
-import HeartwoodModel
-
 /// Goes through a plan and notes which properties are read where.
-struct DependencySurvey {
+package struct DependencySurvey {
   /// The ordinals of what is read, by the relationships that lead there from the tested object.
-  private(set) var reads: [[PlanProperty]: Set<Int>] = [:]
+  package private(set) var reads: [[PlanProperty]: Set<Int>] = [:]
   /// Whether properties of objects are read of which it is not known how they were reached.
-  private(set) var isOpaque = false
+  package private(set) var isOpaque = false
   /// Where the objects are for which the variables of subqueries stand.
   private var variables: [Set<[PlanProperty]>] = []
 
-  mutating func read(_ predicate: PlanPredicate) {
+  /// A survey of a predicate and of expressions, such as what is sorted by.
+  package init(_ predicate: PlanPredicate? = nil, _ expressions: [PlanExpression] = []) {
+    if let predicate { read(predicate) }
+    for expression in expressions { _ = read(expression) }
+  }
+
+  /// The ways over relationships at whose ends something is read.
+  package var paths: [[PlanProperty]] { reads.keys.filter { !$0.isEmpty } }
+
+  private mutating func read(_ predicate: PlanPredicate) {
     switch predicate {
     case .literal: break
     case .not(let term): read(term)
@@ -21,7 +28,7 @@ struct DependencySurvey {
   }
 
   /// Returns where the objects are that the expression gives.
-  mutating func read(_ expression: PlanExpression) -> Set<[PlanProperty]> {
+  private mutating func read(_ expression: PlanExpression) -> Set<[PlanProperty]> {
     switch expression {
     case .constant: return []
     case .subject: return [[]]

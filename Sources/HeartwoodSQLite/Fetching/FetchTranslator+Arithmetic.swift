@@ -16,10 +16,23 @@ extension FetchTranslator {
     let termCount: Int
   }
 
-  /// The sum, the difference, the product or the quotient of numbers.
+  /// The sum, the difference, the product or the quotient of numbers; or what dates are apart, or a date some seconds away.
   mutating func arithmetic(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> TranslatedValue {
+    if case .arithmetic(let left, let symbol, let right) = plan, left.isDate {
+      let seconds = try "\(seconds(left, scope)) \(symbol.rawValue) \(seconds(right, scope))"
+      return TranslatedValue(text: "(\(seconds))", kind: right.isDate ? .number : .date, mayBeNaN: true)
+    }
     let operand = try operand(plan, scope)
     return TranslatedValue(text: operand.text, kind: .number, mayBeNaN: !operand.isInteger)
+  }
+
+  /// A date, or a number of seconds, as a real: a file may hold it as an integer, which SQLite would go on to compute with.
+  private mutating func seconds(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> String {
+    switch plan {
+    case .constant(.one(let value)): "CAST(\(try constant(value, plan.isDate ? .date : .number)) AS REAL)"
+    case _ where plan.isDate: "CAST(\(try value(plan, scope).text) AS REAL)"
+    default: "CAST(\(try operand(plan, scope).text) AS REAL)"
+    }
   }
 
   private mutating func operand(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> Operand {
@@ -32,6 +45,10 @@ extension FetchTranslator {
     case .arithmetic(let left, let symbol, let right):
       let (left, right) = (try operand(left, scope), try operand(right, scope))
       return try result(left, symbol, right)
+    case .function, .collection, .conditional:
+      let value = try value(plan, scope)
+      guard value.kind == .number else { throw Untranslatable() }
+      return Operand(text: value.text, isInteger: false, termCount: 1)
     default: throw Untranslatable()
     }
   }
@@ -54,5 +71,17 @@ extension FetchTranslator {
     // What is computed may have become a real.
     if symbol == .divide, !isInteger || count > 2 { throw Untranslatable() }
     return Operand(text: "(\(left.text) \(symbol.rawValue) \(right.text))", isInteger: isInteger, termCount: count)
+  }
+}
+
+extension PlanExpression {
+  /// Whether it gives a date.
+  fileprivate var isDate: Bool {
+    switch self {
+    case .property(_, let property): property.attributeType == .date
+    case .constant(.one(.date)): true
+    case .arithmetic(let left, _, let right): left.isDate && !right.isDate
+    default: false
+    }
   }
 }

@@ -65,7 +65,11 @@ extension FetchTranslator {
     _ scope: QueryScope,
     _ isExact: Bool
   ) throws(Untranslatable) -> String {
-    guard let right = plan.right.constant else { return try columns(plan, scope, isExact) }
+    guard let right = plan.right.constant else {
+      // `5 < age` is tested as `age > 5`.
+      if plan.left.constant != nil, let mirrored = plan.mirrored { return try direct(mirrored, scope, isExact) }
+      return try columns(plan, scope, isExact)
+    }
     let left = try value(plan.left, scope)
     if left.mayBeNaN, right.namesNothing { throw Untranslatable() }
     let text = try compared(left, plan, right)
@@ -230,7 +234,7 @@ extension PlanComparison {
 
 extension PlanExpression {
   /// The to-many relationship, or the subquery, whose members the expression is about.
-  fileprivate var collection: PlanExpression? {
+  var collection: PlanExpression? {
     switch self {
     case .property(_, let property) where property.isToMany: self
     case .property(let base, _): base.collection

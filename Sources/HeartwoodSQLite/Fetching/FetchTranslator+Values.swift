@@ -16,7 +16,11 @@ extension FetchTranslator {
     if let groupValues { return try Self.groupValue(plan, groupValues) }
     switch plan {
     case .property(let base, let property) where members[plan] == nil: return try column(property, of: row(base, scope))
-    case .collection(.count, let collection): return try count(collection, scope)
+    case .collection(let symbol, let operand):
+      guard let function = symbol.function else { throw Untranslatable() }
+      return try statistic(function, operand, scope)
+    case .function(let function, let operands): return try applied(function, operands, scope)
+    case .conditional(let predicate, let first, let second): return try conditional(predicate, first, second, scope)
     case .arithmetic: return try arithmetic(plan, scope)
     default:
       let row = try row(plan, scope)
@@ -116,10 +120,6 @@ extension FetchTranslator {
       return Members(row: row, pairs: pairs, conditions: ["\(pair).\(own) = \(owner.key)"])
     default: throw Untranslatable()
     }
-  }
-
-  private mutating func count(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> TranslatedValue {
-    TranslatedValue(text: "(SELECT count(*) \(try members(plan, scope).text))", kind: .number)
   }
 }
 

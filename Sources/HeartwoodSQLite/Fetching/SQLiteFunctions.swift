@@ -51,6 +51,7 @@ enum SQLiteFunctions {
     )
     db.add(function: pattern(likeName, .like))
     db.add(function: pattern(expressionName, .matches))
+    addPredicateFunctions(to: db)
   }
 
   private static func pattern(_ name: String, _ comparator: FetchComparison.Comparator) -> DatabaseFunction {

@@ -3,7 +3,7 @@ import HeartwoodModel
 /// An expression in SQL, and what it gives.
 struct TranslatedValue {
   /// What values of one kind have in common: they can be compared, and compare in SQL as they do in predicates.
-  enum Kind {
+  enum Kind: Equatable {
     case number, text, date, uuid
     /// The key of a record, of the topmost entity with this number.
     case record(root: Int)

@@ -67,27 +67,6 @@ extension PlanComparison {
       pattern: pattern
     )
   }
-
-  /// The same comparison with its sides exchanged, where there is one.
-  fileprivate var mirrored: PlanComparison? {
-    let mirror: FetchComparison.Comparator
-    switch comparator {
-    case .equalTo: mirror = .equalTo
-    case .lessThan: mirror = .greaterThan
-    case .lessThanOrEqualTo: mirror = .greaterThanOrEqualTo
-    case .greaterThan: mirror = .lessThan
-    case .greaterThanOrEqualTo: mirror = .lessThanOrEqualTo
-    default: return nil
-    }
-    return PlanComparison(
-      left: right,
-      comparator: mirror,
-      right: left,
-      modifier: modifier,
-      options: options,
-      pattern: nil
-    )
-  }
 }
 
 // MARK: Numbers

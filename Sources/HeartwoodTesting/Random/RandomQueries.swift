@@ -147,6 +147,7 @@ extension RandomQueries {
       return FetchComparison(.selfObject, generator.chance(oneIn: 2) ? .in : .equalTo, .constant(.null)).withObjects(
         &self
       )
+    case 3: return appliedComparison()
     default: return attributeComparison()
     }
   }
@@ -167,6 +168,74 @@ extension RandomQueries {
       isTurned ? key : operand,
       options: generator.chance(oneIn: 2) ? [] : .init(rawValue: Int.random(in: 0..<16, using: &generator))
     )
+  }
+
+  /// A comparison of what functions and operators make.
+  private mutating func appliedComparison() -> FetchComparison {
+    let (left, type) = applied()
+    let comparator = comparator(type)
+    let operand = operand(type, comparator)
+    let options = FetchComparison.Options(rawValue: generator.chance(oneIn: 2) ? 0 : number(0...7))
+    let isTurned = [.equalTo, .notEqualTo, .lessThan, .greaterThanOrEqualTo].contains(comparator) && number(0...5) == 0
+    return FetchComparison(isTurned ? operand : left, comparator, isTurned ? left : operand, options: options)
+  }
+
+  /// What a function or an operator makes, and of which type that is.
+  private mutating func applied() -> (FetchExpression, AttributeType) {
+    switch number(0...5) {
+    case 0: return (.function(pick([.lowercase, .uppercase, .canonical]), [pick(Self.texts)]), .string)
+    case 1: return (.function(.length, [pick(Self.texts)]), .integer32)
+    case 2: return (.function(pick(Self.numberFunctions), [pick(Self.numbers)]), .double)
+    case 3:
+      let second = pick(Self.numbers + [.constant(.integer(Int64(number(-2...3)))), .constant(.null)])
+      return (.function(pick(Self.pairFunctions), [pick(Self.numbers), second]), .integer64)
+    case 4: return collected()
+    default: return computed()
+    }
+  }
+
+  private static let texts: [FetchExpression] = [.key("str"), .key("other"), .key("list", "name")]
+  private static let numbers: [FetchExpression] = ["i16", "i32", "i64", "dec", "dbl", "flt", "flag", "full"].map {
+    .key($0)
+  }
+  private static let numberFunctions: [FetchFunction] = [
+    .absolute, .negate, .floor, .ceiling, .truncate, .squareRoot, .logarithm, .naturalLogarithm, .exponential,
+    .onesComplement,
+  ]
+  private static let pairFunctions: [FetchFunction] = [
+    .modulus, .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift,
+  ]
+  private static let collectionFunctions: [FetchFunction] = [
+    .sum, .count, .min, .max, .average, .median, .mode, .standardDeviation,
+  ]
+
+  private mutating func pick<Element>(_ elements: [Element]) -> Element { elements[number(0...(elements.count - 1))] }
+
+  /// What is made of the members of a collection.
+  private mutating func collected() -> (FetchExpression, AttributeType) {
+    let name = pick(["i16", "i32", "i64", "dec", "dbl", "flt", "flag", "full"])
+    switch number(0...3) {
+    case 0: return (.keyPath(of: .key("tags"), [.collection(pick([.min, .max])), .property("name")]), .string)
+    case 1:
+      return (.function(pick(Self.collectionFunctions), [.key("list", "items", name)]), .double)
+    default:
+      let symbol = pick([CollectionOperator.sum, .min, .max, .average, .count])
+      return (.keyPath(of: .key("list", "items"), [.collection(symbol), .property(name)]), .integer32)
+    }
+  }
+
+  /// What is computed of numbers and dates, or chosen.
+  private mutating func computed() -> (FetchExpression, AttributeType) {
+    switch number(0...3) {
+    case 0: return (.arithmetic(.key("date"), pick([.add, .subtract]), pick(Self.numbers)), .date)
+    case 1: return (.arithmetic(.key("date"), .subtract, .constant(value(of: .date))), .double)
+    case 2:
+      let absolute = FetchExpression.function(.absolute, [pick(Self.numbers)])
+      return (.arithmetic(absolute, pick([.add, .subtract, .multiply]), pick(Self.numbers)), .integer64)
+    default:
+      let condition = FetchPredicate.comparison(attributeComparison())
+      return (.conditional(condition, pick(Self.numbers), .constant(.integer(Int64(number(0...3))))), .double)
+    }
   }
 
   private mutating func comparator(_ type: AttributeType) -> FetchComparison.Comparator {

@@ -76,6 +76,16 @@ import Testing
     "SUBQUERY(tags, $t, $t.name != NULL AND $t.name != 'a').@count > 0", "next.list.order < 2",
     "ANY list.items.full == 3", "full + i32 * 2 > 3", "i16 / 2 == 1", "dbl * full < list.order - 1",
     "NOT (i32 > 1)", "i32 < full", "next == SELF", "SUBQUERY(list.items, $i, $i.full > 0).@count >= 2",
+    "lowercase(str) == 'abc'", "uppercase(list.name) BEGINSWITH 'A'", "canonical(str) IN {'e', 'strasse', ''}",
+    "length(str) > 3", "str.length == 0", "abs(i64) > 2", "-dbl <= 1", "ceiling(dbl) == 2", "floor(flt) < 0",
+    "trunc(dbl) != full", "sqrt(full) > 1", "log(dbl) < 0", "ln(full) >= 1", "exp(i16) > 7",
+    "modulus:by:(full, 3) == 1",
+    "bitwiseAnd:with:(full, 1) == 1", "rightshift:by:(i64, 1) > 0", "onesComplement:(i32) < 0",
+    "abs(i16) + tags.@count > 2", "2 < abs(full)", "now() > date",
+    "now() - date > 60", "date + full * 2 < CAST(3, 'NSDate')", "list.items.@max.full > 5", "tags.@min.name == 'a'",
+    "list.items.@sum.i64 >= 0", "average(list.items.i32) < 1", "median(list.items.dbl) > 0",
+    "mode(list.items.i16) == 1",
+    "TERNARY(flag == YES, i16, full) > 0", "list.items.@min.date < CAST(1, 'NSDate')", "count(list.items) > 3",
   ])
   func isFoundInSQL(_ format: String) throws {
     let fixture = try TranslationFixture(seed: 7)

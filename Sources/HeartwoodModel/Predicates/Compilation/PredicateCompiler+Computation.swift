@@ -73,7 +73,8 @@ extension PredicateCompiler {
 }
 
 extension FetchFunction {
-  fileprivate var takesString: Bool {
+  /// Whether it takes a string and not numbers.
+  package var takesString: Bool {
     switch self {
     case .lowercase, .uppercase, .canonical, .length: true
     default: false

@@ -35,6 +35,29 @@ package struct PlanComparison: Sendable, Hashable {
 }
 
 extension PlanComparison {
+  /// The same comparison with its sides exchanged, where there is one.
+  package var mirrored: PlanComparison? {
+    let mirror: FetchComparison.Comparator
+    switch comparator {
+    case .equalTo, .notEqualTo: mirror = comparator
+    case .lessThan: mirror = .greaterThan
+    case .lessThanOrEqualTo: mirror = .greaterThanOrEqualTo
+    case .greaterThan: mirror = .lessThan
+    case .greaterThanOrEqualTo: mirror = .lessThanOrEqualTo
+    default: return nil
+    }
+    return PlanComparison(
+      left: right,
+      comparator: mirror,
+      right: left,
+      modifier: modifier,
+      options: options,
+      pattern: nil
+    )
+  }
+}
+
+extension PlanComparison {
   // The pattern is made of the right side.
   package static func == (left: PlanComparison, right: PlanComparison) -> Bool {
     left.left == right.left && left.comparator == right.comparator && left.right == right.right

@@ -196,7 +196,7 @@ extension PredicateParser {
 
 extension FetchFunction {
   /// Whether its one argument is a collection.
-  var takesCollection: Bool {
+  package var takesCollection: Bool {
     switch self {
     case .sum, .count, .distinct, .min, .max, .average, .median, .mode, .standardDeviation: true
     default: false

@@ -87,18 +87,23 @@ extension MigrationTranslator {
     case (.attribute(let place), .attribute(let source)):
       try addAttribute(ordinal, place, source, to: &translation)
     case (.toOne(let place), .relationship(let source)):
-      let link = try LinkTranslation(plan, ordinal, source, old, new, self.plan.destinationOrdinals)
+      let link = try link(ordinal, from: source, plan)
       try addToOne(place, link, translation.source.properties[source], to: &translation)
     case (.toMany(let place), .relationship(let source)):
-      _ = try LinkTranslation(plan, ordinal, source, old, new, self.plan.destinationOrdinals)
+      _ = try link(ordinal, from: source, plan)
       // The column of the inverse says it all, where the model knows that.
       if !place.ownsColumn, plan.destination.traits[ordinal].inverseOrdinal == nil {
         throw MigrationObstacle("a relationship shares the column of one that is not its inverse")
       }
     case (.join, .relationship(let source)):
-      _ = try LinkTranslation(plan, ordinal, source, old, new, self.plan.destinationOrdinals)
+      _ = try link(ordinal, from: source, plan)
     default: break
     }
+  }
+
+  /// - Throws: ``MigrationObstacle`` where records may be gone that the relationship led to.
+  private func link(_ ordinal: Int, from source: Int, _ plan: EntityPlan) throws(MigrationObstacle) -> LinkTranslation {
+    try LinkTranslation(plan, ordinal, source, old, new, self.plan.destinationOrdinals)
   }
 
   private func addAttribute(

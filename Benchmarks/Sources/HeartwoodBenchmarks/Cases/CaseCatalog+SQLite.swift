@@ -1,7 +1,11 @@
 /// The SQLite store, against GRDB and SQLite's own functions on tables that were made by hand.
 extension CaseCatalog {
-  private func ours(_ arguments: [String], prepare: @escaping () throws -> Void = {}) -> Contestant {
-    Contestant("Heartwood", .reported, [workspace.programs.sqlite] + arguments, prepare: prepare)
+  private func ours(
+    _ arguments: [String],
+    name: String = "Heartwood",
+    prepare: @escaping () throws -> Void = {}
+  ) -> Contestant {
+    Contestant(name, .reported, [workspace.programs.sqlite] + arguments, prepare: prepare)
   }
 
   private func grdb(
@@ -66,6 +70,25 @@ extension CaseCatalog {
       peer: grdb(["join", try data.sqliteLists()]),
       goal: .ratio(1.2),
       expected: .init(rows: 100_000)
+    )
+  }
+
+  func sqliteMigrate() throws -> BenchmarkCase {
+    try migration("sqlite-migrate", "migration to the next version of the model, into another file, in SQL")
+  }
+
+  func sqliteMigrateDryRun() throws -> BenchmarkCase {
+    try migration("sqlite-migrate-dry", "dry run of the same, in SQL", options: ["--dry-run"])
+  }
+
+  private func migration(_ name: String, _ title: String, options: [String] = []) throws -> BenchmarkCase {
+    let command = ["migrate", try data.coreDataSQLite(), workspace.scratch("migrated-items.sqlite")] + options
+    return BenchmarkCase(
+      name: name,
+      title: title,
+      ours: ours(command),
+      peer: ours(command + ["--through-memory"], name: "through memory"),
+      expected: .init(rows: data.rows)
     )
   }
 }

@@ -29,6 +29,7 @@ struct CaseCatalog {
       ("batch-update", batchUpdate), ("batch-insert", batchInsert),
       ("sqlite-objects", sqliteObjects), ("sqlite-insert", sqliteInsert), ("sqlite-save-one", sqliteSaveOne),
       ("sqlite-filter", sqliteFilter), ("sqlite-prefetch", sqlitePrefetch),
+      ("sqlite-migrate", sqliteMigrate), ("sqlite-migrate-dry", sqliteMigrateDryRun),
     ]
   }
 

@@ -39,27 +39,46 @@ final class List: ManagedObject {
 }
 
 extension Item {
-  /// A context over the SQLite store at `path`.
-  static func openContext(_ path: String) throws -> ManagedObjectContext {
-    let model = try ManagedObjectModel(entities: [
-      .entity(
-        "Item",
-        .attribute("done", .boolean, default: .boolean(false)),
-        .attribute("memo", .string, optional: true),
-        .attribute("sortOrder", .integer32, default: .integer(0)),
-        .attribute("creationDate", .date, optional: true),
-        .attribute("recordID", .uuid, optional: true),
-        .toOne("list", "List", inverse: "items")
-      ),
+  static func model() throws -> ManagedObjectModel {
+    try model(
+      .attribute("memo", .string, optional: true),
+      .attribute("recordID", .uuid, optional: true)
+    )
+  }
+
+  /// The next version: an attribute has another name, one is there no more, and one is new.
+  static func nextModel() throws -> ManagedObjectModel {
+    try model(
+      .attribute("text", .string, optional: true, renamedFrom: "memo"),
+      .attribute("stars", .integer16, default: .integer(3))
+    )
+  }
+
+  private static func model(_ properties: PropertyDescription...) throws -> ManagedObjectModel {
+    let kept: [PropertyDescription] = [
+      .attribute("done", .boolean, default: .boolean(false)),
+      .attribute("sortOrder", .integer32, default: .integer(0)),
+      .attribute("creationDate", .date, optional: true),
+      .toOne("list", "List", inverse: "items"),
+    ]
+    return try ManagedObjectModel(entities: [
+      EntityDefinition(name: "Item", properties: kept + properties),
       .entity("List", .attribute("name", .string, optional: true), .toMany("items", "Item", inverse: "list")),
     ])
+  }
+
+  static func makeCoordinator(
+    _ model: ManagedObjectModel,
+    objectClasses: [ManagedObject.Type] = []
+  ) throws -> PersistentStoreCoordinator {
     let registry = StoreRegistry()
     try registry.register(SQLiteStore.self)
-    let coordinator = try PersistentStoreCoordinator(
-      managedObjectModel: model,
-      registry: registry,
-      objectClasses: [Item.self, List.self]
-    )
+    return try PersistentStoreCoordinator(managedObjectModel: model, registry: registry, objectClasses: objectClasses)
+  }
+
+  /// A context over the SQLite store at `path`.
+  static func openContext(_ path: String) throws -> ManagedObjectContext {
+    let coordinator = try makeCoordinator(try model(), objectClasses: [Item.self, List.self])
     var options = StoreOptions()
     // As much as the peer's: all pages stay in memory.
     options[.sqliteCacheSize] = 1_000_000_000

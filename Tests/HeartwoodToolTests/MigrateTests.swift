@@ -73,7 +73,16 @@ import Testing
     #expect(try heartwood("convert", "todo.heartwood", "todo.sqlite").status == 0)
     let line = "heartwood migrate todo.sqlite --to-model New.xcdatamodel --output"
     let slow = try heartwood.shell("\(line) slow.sqlite --through-memory")
-    #expect(slow.text.hasSuffix("slow.sqlite: migrated, 6 records, 1 step, inferred\n"))
+    #expect(
+      slow.text.hasSuffix("slow.sqlite: migrated, 6 records, 1 step, inferred, through memory: that was asked for\n")
+    )
+    let before = try folder.data("todo.sqlite")
+    let dry = try heartwood.shell("\(line) quick.sqlite --dry-run")
+    #expect(dry.text.hasSuffix("quick.sqlite: can be migrated, 6 records, 1 step, inferred, by the store itself\n"))
+    #expect(try folder.data("todo.sqlite") == before)
+    let taken = try heartwood.shell("\(line) slow.sqlite --dry-run")
+    #expect(taken.status == 1)
+    #expect(taken.errors.contains("--force"))
     let quick = try heartwood.shell("\(line) quick.sqlite")
     #expect(quick.text.hasSuffix("quick.sqlite: migrated, 6 records, 1 step, inferred, by the store itself\n"))
     #expect(try heartwood("diff", "slow.sqlite", "quick.sqlite").status == 0)

@@ -88,10 +88,12 @@ extension OperationLog {
 
   /// Says what a migration has done.
   func tell(_ migration: StoreMigration, _ report: MigrationReport) {
-    tell([
+    var details: Logger.Metadata = [
       "path": "\(migration.path ?? "-")", "steps": "\(migration.steps.count)", "from": "\(report.sourceCount)",
       "to": "\(report.destinationCount)", "by": report.isDoneInStore ? "store" : "memory",
-    ])
+    ]
+    if let reason = report.reasonNotInStore { details["because"] = "\(reason)" }
+    tell(details)
   }
 
   private static func details(_ store: PersistentStore) -> Logger.Metadata {

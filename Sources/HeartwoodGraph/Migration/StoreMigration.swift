@@ -111,12 +111,29 @@ extension StoreMigration {
 // MARK: Running
 
 extension StoreMigration {
-  /// What the migration would do, with the number of records, and what stands in its way: the new records are made in memory, and
-  /// nothing is written. O(records).
+  /// What ``run(progress:)`` would do, with the number of records, and what stands in its way. Nothing is written, and no file is changed; what
+  /// reading has put beside a store's file is taken away again, where that was alone.
+  ///
+  /// A SQLite store that can make its new records itself counts in SQL, and reads none of them. All others make the new records in memory.
+  /// O(records).
   ///
   /// - Throws: what ``run(progress:)`` throws for another reason than records that do not fit the new model, which the report tells.
   public func dryRun(progress: MigrationProgress = MigrationProgress()) throws -> MigrationReport {
-    try MigrationRun(self, progress, isDry: true).run(try readContents(progress)).report
+    _ = try writablePath()
+    if let backup = request.options[.migrationBackupPath] { try opener.checkFree(backup) }
+    return try foresee(request, replacing: true, progress)
+  }
+
+  /// What ``run(to:type:replacing:progress:)`` would do, as ``dryRun(progress:)`` tells what the migration in place would.
+  ///
+  /// - Parameter replacing: whether a file that stands there would be replaced.
+  public func dryRun(
+    to url: URL,
+    type: StoreType? = nil,
+    replacing: Bool = false,
+    progress: MigrationProgress = MigrationProgress()
+  ) throws -> MigrationReport {
+    try foresee(target(url, type), replacing: replacing, progress)
   }
 
   /// Migrates the store where it is. The option ``StoreOptionKey/migrationBackupPath`` keeps the old file.
@@ -142,10 +159,7 @@ extension StoreMigration {
     progress: MigrationProgress = MigrationProgress()
   ) throws -> MigrationReport {
     let log = OperationLog(.migrated, logger)
-    var target = request
-    target.path = url.path
-    target.type = type ?? request.type
-    let result = try write(to: target, replacing: replacing, progress) { try progress.begin(.writing) }
+    let result = try write(to: target(url, type), replacing: replacing, progress) { try progress.begin(.writing) }
     _ = result.store.engine.close(unlessSavedSince: nil)
     log?.tell(self, result.report)
     return result.report
@@ -154,13 +168,7 @@ extension StoreMigration {
   /// Migrates the store where it is, and leaves it open.
   func runInPlace(_ progress: MigrationProgress) throws -> (store: PersistentStore, report: MigrationReport) {
     let log = OperationLog(.migrated, logger)
-    guard let path = request.path, !(request.options[.isReadOnly] ?? false) else {
-      throw PersistenceError(
-        .storeReadOnly,
-        "The store has to be migrated, and is to be opened for reading only. Migrate it first.",
-        context: .init(path: request.path, storeType: request.type)
-      )
-    }
+    let path = try writablePath()
     try opener.gatherSideFiles(request)
     let identity = try opener.fileSystem.status(atPath: path)?.identity
     do {
@@ -180,6 +188,41 @@ extension StoreMigration {
     }
   }
 
+  private func writablePath() throws(PersistenceError) -> String {
+    if let path = request.path, !(request.options[.isReadOnly] ?? false) { return path }
+    throw PersistenceError(
+      .storeReadOnly,
+      "The store has to be migrated, and is to be opened for reading only. Migrate it first.",
+      context: .init(path: request.path, storeType: request.type)
+    )
+  }
+
+  private func target(_ url: URL, _ type: StoreType?) -> StoreOpener.Request {
+    var target = request
+    target.path = url.path
+    target.type = type ?? request.type
+    return target
+  }
+
+  /// Tells what would be written to `target`.
+  private func foresee(
+    _ target: StoreOpener.Request,
+    replacing: Bool,
+    _ progress: MigrationProgress
+  ) throws -> MigrationReport {
+    try opener.checkPlace(target, replacing: replacing)
+    return try opener.leavingAlone(request) {
+      let attempt = try inStore(progress) { plan in
+        try opener.foreseeInStore(plan, of: origin, from: request, to: target, progress: progress)
+      }
+      if let report = attempt.report { return report }
+      var result = try MigrationRun(self, progress, isDry: true).run(try readContents(progress))
+      result.report.reasonNotInStore = attempt.reason
+      if result.report.obstacles.isEmpty { try opener.checkFit(result.contents, target) }
+      return result.report
+    }
+  }
+
   /// Writes the new store and opens it: by itself where it can do that, or else of records in memory.
   ///
   /// - Parameter willReplace: called when nothing can stand in the way any more but the disk.
@@ -190,9 +233,8 @@ extension StoreMigration {
     _ progress: MigrationProgress,
     willReplace: () throws -> Void
   ) throws -> (store: PersistentStore, report: MigrationReport) {
-    if let plan = planInStore {
-      try progress.begin(.reading)
-      let outcome = try opener.migrateInStore(
+    let attempt = try inStore(progress) { plan in
+      try opener.migrateInStore(
         plan,
         of: origin,
         from: request,
@@ -202,19 +244,34 @@ extension StoreMigration {
         progress: progress,
         willMove: willReplace
       )
-      switch outcome {
-      case .done(let report): return (try opener.open(target), report)
-      case .declined(let reason): logger?.debug("migrates through memory", metadata: ["because": "\(reason)"])
-      }
     }
-    if let report = try writeInPasses(to: target, replacing, identity, progress, willReplace) {
+    if let report = attempt.report { return (try opener.open(target), report) }
+    if var report = try writeInPasses(to: target, replacing, identity, progress, willReplace) {
+      report.reasonNotInStore = attempt.reason
       return (try opener.open(target), report)
     }
-    let result = try MigrationRun(self, progress).run(try readContents(progress))
+    var result = try MigrationRun(self, progress).run(try readContents(progress))
+    result.report.reasonNotInStore = attempt.reason
     try willReplace()
     return (
       try opener.write(result.contents, to: target, replacing: replacing, expecting: identity), result.report
     )
+  }
+
+  /// What `body` reports where the store can make its new records itself, or why it does not.
+  private func inStore(
+    _ progress: MigrationProgress,
+    _ body: (TablePlan) throws -> MigrationReport
+  ) throws -> (report: MigrationReport?, reason: String?) {
+    guard try opener.canMigrateInStore(request.type) else { return (nil, nil) }
+    do {
+      let plan = try planInStore()
+      try progress.begin(.reading)
+      return (try body(plan), nil)
+    } catch let obstacle as InStoreMigration.Obstacle {
+      logger?.debug("migrates through memory", metadata: ["because": "\(obstacle.reason)"])
+      return (nil, obstacle.reason)
+    }
   }
 
   /// Makes the new store pass by pass, where there are several and it can be written piecemeal; nil elsewhere.
@@ -255,13 +312,16 @@ extension StoreMigration {
   }
 
   /// What a store could do itself: one step that goes from table to table, and nothing that the application does.
-  private var planInStore: TablePlan? {
-    guard request.options[.migratesInStore] ?? true, steps.count == 1, let step = steps.first, step.stage == nil,
-      step.passes.count == 1,
-      step.destinationModel === destinationModel,
-      step.mappingModel.faults(from: sourceModel, to: destinationModel).isEmpty
-    else { return nil }
-    return TablePlan(step.mappingModel, from: sourceModel, to: destinationModel)
+  private func planInStore() throws(InStoreMigration.Obstacle) -> TablePlan {
+    guard request.options[.migratesInStore] ?? true else { throw .init("that was asked for") }
+    guard let step = steps.first, steps.count == 1 else { throw .init("there are \(steps.count) steps") }
+    guard step.stage == nil else { throw .init("the application takes part in it") }
+    guard step.passes.count == 1 else { throw .init("there are \(step.passes.count) passes") }
+    guard step.destinationModel === destinationModel,
+      step.mappingModel.faults(from: sourceModel, to: destinationModel).isEmpty,
+      let plan = TablePlan(step.mappingModel, from: sourceModel, to: destinationModel)
+    else { throw .init("the mapping model asks for more than columns of tables") }
+    return plan
   }
 
   /// All that the store keeps.

@@ -66,11 +66,16 @@ extension ExternalFiles {
     .map(\.name)
   }
 
+  /// Whether the files called `names` are there.
+  func have(_ names: Set<String>) throws -> Bool { try fileNames(names).subtracting(try self.names()).isEmpty }
+
+  private func fileNames(_ names: Set<String>) -> Set<String> { names.filter { UUID(uuidString: $0) != nil } }
+
   /// Copies the files called `names`.
   ///
   /// - Throws: ``PersistenceError/Code/fileNotFound`` where one is not there.
   func copy(_ names: Set<String>, to destination: ExternalFiles) throws {
-    let names = names.filter { UUID(uuidString: $0) != nil }.sorted()
+    let names = fileNames(names).sorted()
     try support.copy(names.map { PathParts.join(Self.folderName, $0) }, to: destination.support)
   }
 

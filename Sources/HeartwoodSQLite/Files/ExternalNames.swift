@@ -8,14 +8,28 @@ enum ExternalNames {
 
   /// All names, of whatever table and column: a model may not know all of them. O(rows), of which only the heads are read.
   static func all(in db: Database) throws -> Set<String> {
-    var names: Set<String> = []
-    for table in try FileCatalog(db).tables.values {
-      for column in table.columns.values where column.type == SQLiteColumnType.blob.rawValue {
-        let query = selection(SQLiteName.quoted(column.name), SQLiteName.quoted(table.name))
-        names.formUnion(try String.fetchSet(db, sql: query))
-      }
+    let tables = try FileCatalog(db).tables.values
+    return try all(
+      in: tables.flatMap { table in
+        table.columns.values.filter { $0.type == SQLiteColumnType.blob.rawValue }.map { (table.name, $0.name) }
+      },
+      db
+    )
+  }
+
+  /// The same of tables that are known, or of views that stand for them.
+  static func all(of tables: [SQLiteTable], in db: Database) throws -> Set<String> {
+    try all(
+      in: tables.flatMap { table in table.columns.filter { $0.type == .blob }.map { (table.name, $0.name) } },
+      db
+    )
+  }
+
+  private static func all(in columns: [(table: String, name: String)], _ db: Database) throws -> Set<String> {
+    try columns.reduce(into: Set<String>()) { names, column in
+      let query = selection(SQLiteName.quoted(column.name), SQLiteName.quoted(column.table))
+      names.formUnion(try String.fetchSet(db, sql: query))
     }
-    return names
   }
 
   /// The name in a column of one row, or nil where there is none.

@@ -27,10 +27,16 @@ struct SQLiteConnections {
   /// A connection that writes, in the journal mode that the file has.
   func plainWriter() throws(PersistenceError) -> DatabaseQueue { try queue(.write) }
 
-  func reader() throws(PersistenceError) -> DatabaseQueue { try queue(.read) }
+  /// - Parameter access: `unchanging` for a connection that believes that nobody writes the file.
+  func reader(_ access: SQLiteLocation.Access = .read) throws(PersistenceError) -> DatabaseQueue { try queue(access) }
 
-  /// A connection that believes that nobody writes the file.
-  func unchangingReader() throws(PersistenceError) -> DatabaseQueue { try queue(.unchanging) }
+  /// A connection to an empty database in memory, which finds the file by the name ``SQLiteFile/sourceName`` and can only read it.
+  func readerAsSource(_ access: SQLiteLocation.Access) throws(PersistenceError) -> DatabaseQueue {
+    let name = location.name(for: access)
+    return try queue(.write, isInMemory: true) { db in
+      try db.execute(sql: "ATTACH DATABASE ? AS \(SQLiteFile.sourceName)", arguments: [name])
+    }
+  }
 
   /// A connection that reads, also where no file can be made beside this one and none is needed.
   func readerOfAnyFolder() throws(PersistenceError) -> DatabaseQueue {
@@ -40,12 +46,13 @@ struct SQLiteConnections {
       guard SQLiteLocation.readsURIs, try location.isAtRest(), let failure = error.underlyingError as? DatabaseError,
         failure.resultCode == .SQLITE_CANTOPEN || failure.resultCode == .SQLITE_READONLY
       else { throw error }
-      return try unchangingReader()
+      return try reader(.unchanging)
     }
   }
 
   private func queue(
     _ access: SQLiteLocation.Access,
+    isInMemory: Bool = false,
     _ prepare: @escaping @Sendable (Database) throws -> Void = { _ in }
   ) throws(PersistenceError) -> DatabaseQueue {
     var configuration = Configuration()
@@ -69,7 +76,9 @@ struct SQLiteConnections {
       try prepare(db)
     }
     do {
-      return try DatabaseQueue(path: location.name(for: access), configuration: configuration)
+      return try isInMemory
+        ? DatabaseQueue(configuration: configuration)
+        : DatabaseQueue(path: location.name(for: access), configuration: configuration)
     } catch {
       throw SQLiteFailure.error(error, path: location.path)
     }

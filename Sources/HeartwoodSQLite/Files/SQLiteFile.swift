@@ -209,26 +209,53 @@ extension SQLiteFile {
     fileSystem: any FileSystem = POSIXFileSystem(),
     _ body: (Database) throws -> Value
   ) throws(PersistenceError) -> Value {
+    try inspect(atPath: path, options, fileSystem) { connections, access in
+      try closing(try connections.reader(access)) { try $0.read(body) }
+    }
+  }
+
+  /// The same, but `body` finds the file by the name ``sourceName``, in a connection that can have temporary views and nothing else of its own.
+  static func inspectAsSource<Value>(
+    atPath path: String,
+    options: StoreOptions,
+    _ body: (Database) throws -> Value?
+  ) throws(PersistenceError) -> Value? {
+    try inspect(atPath: path, options, POSIXFileSystem()) { connections, access in
+      try closing(try connections.readerAsSource(access)) { reader in
+        try reader.inDatabase { db in
+          var value: Value?
+          try db.inTransaction(.deferred) {
+            value = try body(db)
+            return .rollback
+          }
+          return value
+        }
+      }
+    }
+  }
+
+  private static func inspect<Value>(
+    atPath path: String,
+    _ options: StoreOptions,
+    _ fileSystem: any FileSystem,
+    _ read: (SQLiteConnections, SQLiteLocation.Access) throws -> Value
+  ) throws(PersistenceError) -> Value {
     let location = try SQLiteLocation(path, fileSystem: fileSystem)
     try location.checkMagic()
     let connections = SQLiteConnections(location: location, options: options)
     if SQLiteLocation.readsURIs, try location.isAtRest() {
       let before = try location.identity()
-      let result = Result { try read(from: try connections.unchangingReader(), path: location.path, body) }
+      let result = Result { try read(connections, .unchanging) }
       if try location.isAtRest(), try location.identity() == before { return try unwrapped(result, location.path) }
     }
-    return try unwrapped(
-      Result { try read(from: try connections.reader(), path: location.path, body) },
-      location.path
-    )
+    return try unwrapped(Result { try read(connections, .read) }, location.path)
   }
 
-  private static func read<Value>(
-    from reader: DatabaseQueue,
-    path: String,
-    _ body: (Database) throws -> Value
+  private static func closing<Value>(
+    _ reader: DatabaseQueue,
+    _ body: (DatabaseQueue) throws -> Value
   ) throws -> Value {
-    let result = Result { try reader.read(body) }
+    let result = Result { try body(reader) }
     try reader.close()
     return try result.get()
   }

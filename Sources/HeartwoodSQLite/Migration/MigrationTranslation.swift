@@ -43,18 +43,30 @@ struct EntityTranslation {
   /// Hold for rows that have what no store of the old model should have: reading them would fail, or change them.
   var anomalies: [String] = []
 
+  /// Holds for the rows of the entity.
+  var condition: String { "Z_ENT = \(source.number)" }
+
   private var rows: String {
-    "FROM \(SQLFragment.old(source.tableName)) WHERE Z_PK BETWEEN ? AND ? AND Z_ENT = \(source.number)"
+    "FROM \(SQLFragment.old(source.tableName)) WHERE Z_PK BETWEEN ? AND ? AND \(condition)"
+  }
+
+  /// All columns of the new table that get something.
+  var cells: [(name: String, value: SQLFragment)] {
+    let fixed: [(name: String, value: String)] = [
+      (SQLiteName.primaryKey, "Z_PK"), (SQLiteName.entity, "\(destination.number)"),
+      (SQLiteName.version, "max(1, ifnull(Z_OPT, 1))"),
+    ]
+    return fixed.map { (name: $0.name, value: SQLFragment($0.value)) } + columns
   }
 
   /// Inserts the rows of a range of keys.
   var insertion: SQLFragment {
-    let names = ["Z_PK", "Z_ENT", "Z_OPT"] + columns.map { SQLiteName.quoted($0.name) }
-    let values = ["Z_PK", "\(destination.number)", "max(1, ifnull(Z_OPT, 1))"] + columns.map(\.value.text)
+    let cells = cells
+    let names = cells.map { SQLiteName.quoted($0.name) }.joined(separator: ", ")
     return SQLFragment(
-      "INSERT INTO \(SQLFragment.new(destination.tableName)) (\(names.joined(separator: ", "))) "
-        + "SELECT \(values.joined(separator: ", ")) \(rows) ORDER BY Z_PK",
-      columns.flatMap(\.value.arguments)
+      "INSERT INTO \(SQLFragment.new(destination.tableName)) (\(names)) "
+        + "SELECT \(cells.map(\.value.text).joined(separator: ", ")) \(rows) ORDER BY Z_PK",
+      cells.flatMap(\.value.arguments)
     )
   }
 
@@ -74,22 +86,26 @@ struct JoinTranslation {
   let ownerTable: String
   let memberTable: String
 
-  /// Inserts the pairs whose both ends are there.
-  var insertion: String {
-    var columns = [place.ownColumn, place.otherColumn]
-    var values = ["owner", "member"]
-    if let column = place.orderColumn {
-      columns.append(column)
-      values.append("place")
-    }
-    if let column = place.inverseOrderColumn {
-      columns.append(column)
-      values.append("inversePlace")
-    }
-    return "INSERT INTO \(SQLFragment.new(place.table)) (\(columns.map(SQLiteName.quoted).joined(separator: ", "))) "
-      + "SELECT \(values.joined(separator: ", ")) FROM (\(pairs)) "
-      + "WHERE EXISTS (SELECT 1 FROM \(SQLFragment.new(ownerTable)) WHERE Z_PK = owner) "
+  /// The columns of the table, and what they get of a pair.
+  var cells: [(name: String, value: String)] {
+    let cells: [(String?, String)] = [
+      (place.ownColumn, "owner"), (place.otherColumn, "member"), (place.orderColumn, "place"),
+      (place.inverseOrderColumn, "inversePlace"),
+    ]
+    return cells.compactMap { name, value in name.map { (name: $0, value: value) } }
+  }
+
+  /// The pairs whose both ends are there.
+  var rows: String {
+    "(\(pairs)) WHERE EXISTS (SELECT 1 FROM \(SQLFragment.new(ownerTable)) WHERE Z_PK = owner) "
       + "AND EXISTS (SELECT 1 FROM \(SQLFragment.new(memberTable)) WHERE Z_PK = member)"
+  }
+
+  var insertion: String {
+    let cells = cells
+    let names = cells.map { SQLiteName.quoted($0.name) }.joined(separator: ", ")
+    return "INSERT INTO \(SQLFragment.new(place.table)) (\(names)) "
+      + "SELECT \(cells.map(\.value).joined(separator: ", ")) FROM \(rows)"
   }
 }
 
@@ -110,6 +126,9 @@ struct NarrowingTranslation {
     let owners = "SELECT Z_PK FROM \(SQLFragment.new(destination.tableName)) WHERE Z_ENT = \(destination.number)"
     return "SELECT EXISTS (SELECT 1 FROM \(rows) AND owner IN (\(owners)) GROUP BY owner HAVING count(*) > 1)"
   }
+
+  /// The one of the row with a key.
+  func member(of key: String) -> String { "(SELECT member FROM \(rows) AND owner = \(key))" }
 
   /// Lets each row lead to its one.
   var update: String {
@@ -137,8 +156,8 @@ extension SQLFragment {
   /// A table of the file that the records are taken from.
   static func old(_ table: String) -> String { "\(SQLiteFile.sourceName).\(SQLiteName.quoted(table))" }
 
-  /// A table of the file that is made.
-  static func new(_ table: String) -> String { "main.\(SQLiteName.quoted(table))" }
+  /// A table of the file that is made, or the view that shows what it would be.
+  static func new(_ table: String) -> String { SQLiteName.quoted(table) }
 
   /// The place in an order, as saves number them.
   static func place(among owner: String, by order: String) -> String {

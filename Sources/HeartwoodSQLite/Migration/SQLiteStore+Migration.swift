@@ -1,3 +1,4 @@
+import GRDB
 import HeartwoodModel
 package import HeartwoodStore
 
@@ -7,51 +8,80 @@ extension SQLiteStore: SelfMigratingStore {
     _ migration: InStoreMigration,
     from source: StoreSetup,
     to destination: StoreSetup
-  ) throws -> InStoreMigration.Outcome {
-    guard let oldPath = source.path, let path = destination.path else { return .declined("a store has no file") }
-    let old = try SQLiteFile.inspect(atPath: oldPath, options: source.options) { db in
-      try SQLiteSchema.existing(in: db, model: source.model, entities: source.entities, path: oldPath)
+  ) throws -> MigrationReport {
+    let (translation, oldPath) = try translation(migration, from: source, to: destination)
+    guard let path = destination.path else { throw MigrationObstacle("the new store has no file") }
+    var attempt = Attempt()
+    let result = try SQLiteFile.create(atPath: path, from: oldPath, options: destination.options) { db in
+      try attempt.result { try MigrationStatements.run(translation, migration, db) }
     }
-    let new = try SQLiteSchema(model: destination.model, entities: destination.entities)
+    let made = try attempt.unwrapped(result)
     do {
-      let translation = try MigrationTranslator(migration, from: old, to: new, path: oldPath).translation()
-      return try write(translation, migration, from: oldPath, to: path, destination.options)
-    } catch let obstacle as MigrationObstacle {
-      return .declined(obstacle.reason)
+      try ExternalFiles(ofStoreAt: oldPath).copy(made.fileNames, to: ExternalFiles(ofStoreAt: path))
+    } catch let error as PersistenceError where error.code == .fileNotFound {
+      throw MigrationObstacle.missingFile
     }
+    return made.report
   }
 
-  private static func write(
-    _ translation: MigrationTranslation,
+  /// Counts in SQL, of the old file alone.
+  package static func foresee(
     _ migration: InStoreMigration,
-    from source: String,
-    to path: String,
-    _ options: StoreOptions
-  ) throws -> InStoreMigration.Outcome {
-    var obstacle: MigrationObstacle?
-    let result = try SQLiteFile.create(atPath: path, from: source, options: options) { db in
+    from source: StoreSetup,
+    to destination: StoreSetup
+  ) throws -> MigrationReport {
+    let (translation, path) = try translation(migration, from: source, to: destination)
+    var attempt = Attempt()
+    let result = try SQLiteFile.inspectAsSource(atPath: path, options: source.options) { db in
+      try attempt.result { try MigrationSurvey.run(translation, migration, db) }
+    }
+    let found = try attempt.unwrapped(result)
+    guard try ExternalFiles(ofStoreAt: path).have(found.fileNames) else { throw MigrationObstacle.missingFile }
+    return found.report
+  }
+
+  private static func translation(
+    _ migration: InStoreMigration,
+    from source: StoreSetup,
+    to destination: StoreSetup
+  ) throws -> (translation: MigrationTranslation, path: String) {
+    guard let path = source.path else { throw MigrationObstacle("the store has no file") }
+    let (old, encoding) = try SQLiteFile.inspect(atPath: path, options: source.options) { db in
+      (
+        try SQLiteSchema.existing(in: db, model: source.model, entities: source.entities, path: path),
+        try String.fetchOne(db, sql: "PRAGMA encoding")
+      )
+    }
+    // Databases that a connection has side by side must have the same.
+    guard encoding == "UTF-8" else { throw MigrationObstacle("the texts of the file are not in UTF-8") }
+    let new = try SQLiteSchema(model: destination.model, entities: destination.entities)
+    return (try MigrationTranslator(migration, from: old, to: new, path: path).translation(), path)
+  }
+
+  /// Takes an obstacle past what makes an error of the file of every other one.
+  private struct Attempt {
+    private var obstacle: MigrationObstacle?
+
+    /// What `body` gives; nil where it meets an obstacle.
+    mutating func result<Value>(_ body: () throws -> Value) throws -> Value? {
       do {
-        return try MigrationStatements.run(translation, migration, db)
+        return try body()
       } catch let found as MigrationObstacle {
         obstacle = found
         return nil
       }
     }
-    guard let result else { throw obstacle ?? MigrationObstacle("nothing was made") }
-    do {
-      try ExternalFiles(ofStoreAt: source).copy(result.fileNames, to: ExternalFiles(ofStoreAt: path))
-    } catch let error as PersistenceError where error.code == .fileNotFound {
-      throw MigrationObstacle("a file beside the store is missing")
+
+    func unwrapped<Value>(_ value: Value?) throws(MigrationObstacle) -> Value {
+      if let value { return value }
+      throw obstacle ?? MigrationObstacle("nothing was made")
     }
-    return .done(result.report)
   }
 }
 
-/// Why a migration is not done in SQL, in words that follow “because”.
-struct MigrationObstacle: Error {
-  let reason: String
+/// Why a migration is not done in SQL.
+typealias MigrationObstacle = InStoreMigration.Obstacle
 
-  init(_ reason: String) {
-    self.reason = reason
-  }
+extension MigrationObstacle {
+  fileprivate static let missingFile = MigrationObstacle("a file beside the store is missing")
 }

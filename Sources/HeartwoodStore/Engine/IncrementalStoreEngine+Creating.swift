@@ -80,7 +80,7 @@ extension IncrementalStoreEngine {
 
 extension StoreSetup {
   /// The same for a file at another place.
-  func moved(to path: String) -> StoreSetup {
+  fileprivate func moved(to path: String) -> StoreSetup {
     StoreSetup(
       model: model,
       configurationName: configurationName,

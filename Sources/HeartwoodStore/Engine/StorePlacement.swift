@@ -19,7 +19,7 @@ package struct StorePlacement {
     _ body: (_ temporaryPath: String) throws -> Result
   ) throws -> Result {
     let target = try fileSystem.resolvingSymbolicLinks(inPath: path)
-    try checkFree(target, replacing: replacing)
+    if !replacing { try fileSystem.checkFree(target) }
     let (directory, name) = PathParts.split(target)
     let temporary = PathParts.join(directory, TemporaryName.make(for: name))
     do {
@@ -31,15 +31,6 @@ package struct StorePlacement {
       try? remove(temporary)
       throw error
     }
-  }
-
-  private func checkFree(_ path: String, replacing: Bool) throws(PersistenceError) {
-    guard !replacing, try fileSystem.status(atPath: path) != nil else { return }
-    throw PersistenceError(
-      .fileExists,
-      "There is a file already. Choose another place, or say that it is to be replaced.",
-      context: .init(path: path)
-    )
   }
 
   private func move(
@@ -116,5 +107,17 @@ package struct StorePlacement {
       let prefix = try? file.bytes(from: 0, count: StoreRegistry.prefixLength)
     else { return false }
     return storeClass.recognizes(prefix: prefix)
+  }
+}
+
+extension FileSystem {
+  /// Makes sure that nothing is at `path`.
+  func checkFree(_ path: String) throws(PersistenceError) {
+    guard try status(atPath: path) != nil else { return }
+    throw PersistenceError(
+      .fileExists,
+      "There is a file already. Choose another place, or say that it is to be replaced.",
+      context: .init(path: path)
+    )
   }
 }

@@ -85,6 +85,9 @@ public struct MigrationReport: Sendable, Hashable {
   public package(set) var findings: [Finding]
   /// Whether the store has made the new records itself, in SQL, and they have not gone through memory.
   public package(set) var isDoneInStore = false
+  /// Why a store that makes new records itself where it can has not done it, in words that follow “because”; nil where it has, and for
+  /// stores whose records are in memory anyway.
+  public package(set) var reasonNotInStore: String?
 
   package init(entities: [Entity] = [], findings: [Finding] = []) {
     self.entities = entities

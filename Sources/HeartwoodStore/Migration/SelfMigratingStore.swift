@@ -6,11 +6,20 @@ package protocol SelfMigratingStore: IncrementalStore {
   ///
   /// It makes and reports what ``TableMigration`` would. Where it cannot do just that, or records stand in the way, it declines: what it has
   /// written is thrown away then, and the records are migrated through memory, which also counts all that stand in the way.
+  ///
+  /// - Throws: ``InStoreMigration/Obstacle``.
   static func migrate(
     _ migration: InStoreMigration,
     from source: StoreSetup,
     to destination: StoreSetup
-  ) throws -> InStoreMigration.Outcome
+  ) throws -> MigrationReport
+
+  /// Reports what ``migrate(_:from:to:)`` would do, or declines for the same reasons, and makes nothing.
+  static func foresee(
+    _ migration: InStoreMigration,
+    from source: StoreSetup,
+    to destination: StoreSetup
+  ) throws -> MigrationReport
 }
 
 /// What a store needs to make its successor.
@@ -21,10 +30,14 @@ package struct InStoreMigration: Sendable {
   package let resolutions: MigrationResolutions
   package let progress: MigrationProgress
 
-  package enum Outcome: Sendable {
-    case done(MigrationReport)
-    /// The store leaves it to others, for a reason in words.
-    case declined(String)
+  /// Why a store does not make its successor itself.
+  package struct Obstacle: Error {
+    /// In words that follow “because”.
+    package let reason: String
+
+    package init(_ reason: String) {
+      self.reason = reason
+    }
   }
 }
 
@@ -36,6 +49,7 @@ extension StoreOpener {
   /// - Parameters:
   ///   - expected: the file that must still stand at the place then; nil means any.
   ///   - willMove: called when the new store is whole, before it takes the place.
+  /// - Throws: ``InStoreMigration/Obstacle``.
   package func migrateInStore(
     _ plan: TablePlan,
     of origin: StoreOrigin,
@@ -45,40 +59,62 @@ extension StoreOpener {
     expecting expected: FileIdentity? = nil,
     progress: MigrationProgress,
     willMove: () throws -> Void
-  ) throws -> InStoreMigration.Outcome {
-    guard source.type == target.type, let path = target.path,
-      let storeClass = try registry.storeClass(for: target.type) as? any SelfMigratingStore.Type
-    else { return .declined("the store cannot do it itself") }
+  ) throws -> MigrationReport {
+    let storeClass = try selfMigratingClass(source, target)
+    let migration = try migration(plan, of: origin, to: target, progress)
+    let sourceSetup = try setupForReading(source, from: origin)
+    let report = try makeStore(target, replacing: replacing, expecting: expected) { temporary in
+      let report = try storeClass.migrate(migration, from: sourceSetup, to: try setup(temporary))
+      try willMove()
+      return report
+    }
+    guard let report else { throw InStoreMigration.Obstacle("the new store has no file") }
+    return report
+  }
+
+  /// What ``migrateInStore(_:of:from:to:replacing:expecting:progress:willMove:)`` would report. Nothing is written.
+  package func foreseeInStore(
+    _ plan: TablePlan,
+    of origin: StoreOrigin,
+    from source: Request,
+    to target: Request,
+    progress: MigrationProgress
+  ) throws -> MigrationReport {
+    try selfMigratingClass(source, target).foresee(
+      try migration(plan, of: origin, to: target, progress),
+      from: try setupForReading(source, from: origin),
+      to: try setup(target)
+    )
+  }
+
+  /// Whether stores of a type may make their successors themselves.
+  package func canMigrateInStore(_ type: StoreType) throws -> Bool {
+    try registry.storeClass(for: type) is any SelfMigratingStore.Type
+  }
+
+  private func selfMigratingClass(_ source: Request, _ target: Request) throws -> any SelfMigratingStore.Type {
+    guard let storeClass = try registry.storeClass(for: target.type) as? any SelfMigratingStore.Type,
+      source.type == target.type
+    else { throw InStoreMigration.Obstacle("the new store is of another type") }
+    try CapabilityCheck(storeClass.typeDescription).check(try setup(target))
+    return storeClass
+  }
+
+  private func migration(
+    _ plan: TablePlan,
+    of origin: StoreOrigin,
+    to target: Request,
+    _ progress: MigrationProgress
+  ) throws(PersistenceError) -> InStoreMigration {
     let setup = try setup(target)
-    try CapabilityCheck(storeClass.typeDescription).check(setup)
     var metadata = origin.metadata
     metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
-    let migration = InStoreMigration(
+    return InStoreMigration(
       plan: plan,
       metadata: metadata,
       resolutions: target.options[.migrationResolutions] ?? MigrationResolutions(),
       progress: progress
     )
-    let sourceSetup = try setupForReading(source, from: origin)
-    do {
-      let placement = StorePlacement(storeClass, fileSystem: fileSystem)
-      let report = try placement.write(at: path, replacing: replacing, expecting: expected) { temporaryPath in
-        switch try storeClass.migrate(migration, from: sourceSetup, to: setup.moved(to: temporaryPath)) {
-        case .declined(let reason): throw Declined(reason: reason)
-        case .done(let report):
-          try willMove()
-          return report
-        }
-      }
-      return .done(report)
-    } catch let declined as Declined {
-      return .declined(declined.reason)
-    }
-  }
-
-  /// Takes back what was written.
-  private struct Declined: Error {
-    let reason: String
   }
 
   private func setupForReading(_ request: Request, from origin: StoreOrigin) throws(PersistenceError) -> StoreSetup {

@@ -88,6 +88,46 @@ extension StoreOpener {
     }
   }
 
+  /// Makes sure that a store of `request` can be made, as far as that can be told without its records.
+  ///
+  /// - Parameter replacing: whether a file that stands there is replaced.
+  package func checkPlace(_ request: Request, replacing: Bool) throws {
+    try CapabilityCheck(try registry.storeClass(for: request.type).typeDescription).check(try setup(request))
+    if !replacing, let path = request.path { try checkFree(path) }
+  }
+
+  /// - Throws: ``PersistenceError/Code/fileExists``.
+  package func checkFree(_ path: String) throws(PersistenceError) {
+    try fileSystem.checkFree(try fileSystem.resolvingSymbolicLinks(inPath: path))
+  }
+
+  /// Makes sure that a store of `request` can be made of `contents`.
+  package func checkFit(_ contents: StoreContents, _ request: Request) throws {
+    let storeClass = try registry.storeClass(for: request.type)
+    try setup(request).checkKeeps(contents)
+    let check = CapabilityCheck(storeClass.typeDescription)
+    switch try Kind(storeClass) {
+    case .atomic: try check.check(contents, path: request.path)
+    // It may call records otherwise.
+    case .incremental: if !contents.metadata.userInfo.isEmpty { try check.checkUserMetadata(path: request.path) }
+    }
+  }
+
+  /// Lets `body` look at a store, and takes away what reading has put beside its file, where that was alone.
+  package func leavingAlone<Result>(_ request: Request, _ body: () throws -> Result) throws -> Result {
+    let isAlone = try isAlone(request)
+    defer { if isAlone { try? gatherSideFiles(request) } }
+    return try body()
+  }
+
+  private func isAlone(_ request: Request) throws -> Bool {
+    guard let path = request.path,
+      case .incremental(let storeClass) = try Kind(try registry.storeClass(for: request.type))
+    else { return false }
+    let resolved = try fileSystem.resolvingSymbolicLinks(inPath: path)
+    return try storeClass.sideFiles(ofStoreAt: resolved).allSatisfy { try fileSystem.status(atPath: $0) == nil }
+  }
+
   /// Writes `contents`, the records of this opener's model, as the store of `request`, in one step.
   ///
   /// - Parameters:

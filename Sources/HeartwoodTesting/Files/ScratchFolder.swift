@@ -23,4 +23,17 @@ package final class ScratchFolder: Sendable {
   package func names() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
   }
+
+  /// The bytes of the files that lie in it themselves, by their names.
+  package func files() throws -> [String: Data] {
+    var files: [String: Data] = [:]
+    for name in try names() {
+      var isFolder: ObjCBool = false
+      guard FileManager.default.fileExists(atPath: path(name), isDirectory: &isFolder), !isFolder.boolValue else {
+        continue
+      }
+      files[name] = try Data(contentsOf: url.appending(path: name))
+    }
+    return files
+  }
 }

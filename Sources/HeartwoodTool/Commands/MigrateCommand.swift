@@ -20,12 +20,12 @@ struct MigrateCommand: ParsableCommand {
       done is said with the number of records, before anything is written: --duplicates, --several and --unfit say what is to become \
       of them.
 
-      A SQLite store makes its new records itself, in SQL, where SQL can do that; the last line says so then. All others, and dry runs, take \
-      the records through memory.
+      A SQLite store makes its new records itself, in SQL, where SQL can do that; the last line says so then, or why not. All others take the \
+      records through memory. A dry run tells what the migration would, and changes no file; of records that SQL can make it reads none.
 
       With --json it prints one object with the members steps (objects with inferred and mappings), entities (objects with mapping, type, \
-      source, destination, sourceCount and destinationCount), findings (objects with kind, entity, property, count and obstacle) and \
-      inStore (whether the store has made its records itself).
+      source, destination, sourceCount and destinationCount), findings (objects with kind, entity, property, count and obstacle), inStore \
+      (whether the store has made its records itself) and notInStoreBecause (why a SQLite store has not, or null).
 
       EXAMPLE
         heartwood migrate todo.heartwood --to-model ToDo.xcdatamodeld --dry-run

@@ -20,6 +20,7 @@ struct MigrationOutcome {
       ("entities", .array((report?.entities ?? []).map(Self.json))),
       ("findings", .array((report?.findings ?? []).map(Self.json))),
       ("inStore", .boolean(report?.isDoneInStore ?? false)),
+      ("notInStoreBecause", .optional(report?.reasonNotInStore)),
     ])
   }
 
@@ -74,7 +75,8 @@ struct MigrationOutcome {
       Quantity.text(report.destinationCount, "record"), Quantity.text(steps.count, "step"),
       given == 0 ? "inferred" : "\(Quantity.text(given, "mapping model"))",
     ]
-    let text = (words + (report.isDoneInStore ? ["by the store itself"] : [])).joined(separator: ", ")
+    let way = report.isDoneInStore ? "by the store itself" : report.reasonNotInStore.map { "through memory: \($0)" }
+    let text = (words + [way].compactMap(\.self)).joined(separator: ", ")
     if !isDry { return "migrated, \(text)" }
     return report.obstacles.isEmpty
       ? "can be migrated, \(text)" : "cannot be migrated: see the lines with an exclamation mark"

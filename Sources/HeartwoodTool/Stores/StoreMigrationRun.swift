@@ -49,16 +49,15 @@ struct StoreMigrationRun {
       case .writing: bar.begin(.writing)
       }
     }
-    if command.dryRun { return try migration.dryRun(progress: progress) }
-    guard let output = command.output else { return try migration.run(progress: progress) }
+    guard let output = command.output else {
+      return try command.dryRun ? migration.dryRun(progress: progress) : migration.run(progress: progress)
+    }
     let destination = Destination(path: output, typeName: command.to, isReplaced: command.force)
     try destination.check(against: command.store, in: POSIXFileSystem())
-    return try migration.run(
-      to: URL(filePath: output),
-      type: try destination.type(in: registry),
-      replacing: command.force,
-      progress: progress
-    )
+    let (url, type) = (URL(filePath: output), try destination.type(in: registry))
+    return try command.dryRun
+      ? migration.dryRun(to: url, type: type, replacing: command.force, progress: progress)
+      : migration.run(to: url, type: type, replacing: command.force, progress: progress)
   }
 
   private func options(_ model: ManagedObjectModel, _ locator: ModelLocator) throws -> StoreOptions {

@@ -52,14 +52,24 @@ struct MigrationBench {
     return ManagedObjectContext(coordinator)
   }
 
-  /// Migrates the store, and opens it.
+  /// Migrates the store, after a dry run that tells the same and changes nothing, and opens it.
   func migrated(to model: ManagedObjectModel) throws -> ManagedObjectContext {
-    let migration = try #require(try migration(to: model))
-    try migration.run()
+    let foretold = try foretold(model)
+    let report = try #require(try migration(to: model)).run()
+    if let foretold { #expect(report == foretold) }
     #expect(try self.migration(to: model) == nil)
     let context = try open(model)
     try context.expectSound()
     return context
+  }
+
+  /// What a dry run tells; nil where code of the application would be run by it, which may look at how often that is.
+  private func foretold(_ model: ManagedObjectModel) throws -> MigrationReport? {
+    guard options[.entityMigrationPolicies] == nil, options[.stagedMigrationManager] == nil else { return nil }
+    let before = try folder.files()
+    let report = try #require(try migration(to: model)).dryRun()
+    #expect(try folder.files() == before)
+    return report
   }
 
   /// What the file has, byte for byte.

@@ -150,6 +150,7 @@ struct CorpusMigrationTests {
     guard let place = family.versions.firstIndex(of: start) else { return }
     for target in family.versions[(place + 1)...] {
       let bench = try Bench(family, store)
+      let foretold = try foretold(bench, target)
       let before = try bench.contents(start)
       // Versions may differ in what no store shows.
       guard let migration = try bench.migration(to: target) else {
@@ -157,6 +158,7 @@ struct CorpusMigrationTests {
         continue
       }
       let report = try migration.run()
+      #expect(report == foretold)
       #expect(try bench.migration(to: target) == nil)
       let after = try bench.contents(target)
       if report.isDoneInStore { try expectSameThroughMemory(after, family, store, target) }
@@ -168,6 +170,15 @@ struct CorpusMigrationTests {
       }
       #expect(try bench.scratch.names() == ["Copy.sqlite"])
     }
+  }
+
+  /// What a dry run tells, which changes no file. A log gets what readers share of it.
+  private func foretold(_ bench: Bench, _ target: String) throws -> MigrationReport? {
+    func files() throws -> [String: Data] { try bench.scratch.files().filter { !$0.key.hasSuffix("-shm") } }
+    let before = try files()
+    let report = try bench.migration(to: target)?.dryRun()
+    #expect(try files() == before)
+    return report
   }
 
   /// What SQL has made is what goes through memory.

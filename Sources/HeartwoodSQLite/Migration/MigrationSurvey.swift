@@ -1,0 +1,220 @@
+import GRDB
+import HeartwoodModel
+import HeartwoodStore
+
+/// Counts in SQL what a migration does to records, and finds what stands in its way.
+///
+/// It asks the old tables, and the new ones: those that were made, or views that show what they would be.
+struct MigrationSurvey {
+  struct Result {
+    let report: MigrationReport
+    /// The names of the files with large data that rows lead to.
+    let fileNames: Set<String>
+  }
+
+  /// How many rows are taken at once; in between, the migration can be cancelled.
+  private static let stretch = 65_536
+
+  private let translation: MigrationTranslation
+  private let migration: InStoreMigration
+  private let db: Database
+  /// How many rows each entity has, by its place in the translation.
+  private var counts: [Int]
+  /// What was counted of them.
+  private var tallies: [[Int]]
+
+  init(_ translation: MigrationTranslation, _ migration: InStoreMigration, _ db: Database) {
+    self.translation = translation
+    self.migration = migration
+    self.db = db
+    counts = translation.entities.map { _ in 0 }
+    tallies = translation.entities.map { $0.tallies.map { _ in 0 } }
+  }
+
+  /// What a migration would come to. `db` may have temporary views, and is not written.
+  ///
+  /// - Throws: ``MigrationObstacle`` where ``MigrationStatements`` would.
+  static func run(
+    _ translation: MigrationTranslation,
+    _ migration: InStoreMigration,
+    _ db: Database
+  ) throws -> Result {
+    try MigrationViews(translation).create(in: db)
+    var survey = MigrationSurvey(translation, migration, db)
+    try survey.countRows { _, _ in }
+    for narrowing in translation.narrowings { try survey.check(narrowing) }
+    for index in translation.new.indexes where index.isUnique { try survey.check(index) }
+    try survey.checkRequiredValues()
+    return try survey.result()
+  }
+
+  func result() throws -> Result {
+    Result(report: try report(), fileNames: try ExternalNames.all(of: translation.new.tables, in: db))
+  }
+}
+
+// MARK: Rows
+
+extension MigrationSurvey {
+  /// Counts all rows, and calls `body` with each entity and each range of keys in which it has some.
+  mutating func countRows(_ body: (EntityTranslation, ClosedRange<Int64>) throws -> Void) throws {
+    let places = Dictionary(grouping: translation.entities.indices) { translation.entities[$0].source.tableName }
+    let tables = try places.sorted { $0.key < $1.key }.map { (ranges: try ranges($0.key), places: $0.value) }
+    migration.progress.expect(tables.reduce(0) { $0 + $1.ranges.count })
+    for table in tables {
+      for range in table.ranges {
+        try migration.progress.check()
+        for place in table.places where try count(place, range) { try body(translation.entities[place], range) }
+        migration.progress.advance()
+      }
+    }
+  }
+
+  /// Ranges of keys that have about as many rows each.
+  private func ranges(_ table: String) throws -> [ClosedRange<Int64>] {
+    let ends = try Int64.fetchAll(
+      db,
+      sql: "SELECT Z_PK FROM (SELECT Z_PK, row_number() OVER (ORDER BY Z_PK) AS place FROM \(SQLFragment.old(table))) "
+        + "WHERE place % \(Self.stretch) = 0"
+    )
+    var ranges: [ClosedRange<Int64>] = []
+    var start = Int64.min
+    for end in ends where end < .max {
+      ranges.append(start...end)
+      start = end + 1
+    }
+    return ranges + [start ... .max]
+  }
+
+  /// Whether there are rows.
+  private mutating func count(_ place: Int, _ range: ClosedRange<Int64>) throws -> Bool {
+    let entity = translation.entities[place]
+    let survey = try db.cachedStatement(sql: entity.survey)
+    guard let row = try Row.fetchOne(survey, arguments: [range.lowerBound, range.upperBound]) else { return false }
+    let (count, oddCount): (Int, Int) = (row[0], row[1])
+    if count == 0 { return false }
+    guard oddCount == 0 else {
+      throw MigrationObstacle("\(oddCount) records of \(entity.plan.source.name) have values of another form")
+    }
+    counts[place] += count
+    for index in entity.tallies.indices {
+      tallies[place][index] += row[index + 2]
+      try check(entity.tallies[index], tallies[place][index])
+    }
+    return true
+  }
+
+  private func check(_ tally: EntityTranslation.Tally, _ count: Int) throws(MigrationObstacle) {
+    guard tally.kind == .unfit, count > 0, migration.resolutions.unfitValues == .refuse else { return }
+    throw MigrationObstacle("values have no form in a new type")
+  }
+
+  func check(_ narrowing: NarrowingTranslation) throws {
+    try migration.progress.check()
+    guard try Bool.fetchOne(db, sql: narrowing.survey) == false else {
+      throw MigrationObstacle("records lead to several where one is allowed")
+    }
+  }
+
+  /// What an index would refuse that is not made.
+  private func check(_ index: SQLiteIndex) throws {
+    try migration.progress.check()
+    guard try Bool.fetchOne(db, sql: index.survey) == false else { throw MigrationObstacle.repeatedValues }
+  }
+}
+
+extension SQLiteIndex {
+  /// Whether rows have the same values.
+  fileprivate var survey: String {
+    let columns = terms.map { SQLiteName.quoted($0.column) }
+    return "SELECT EXISTS (SELECT 1 FROM \(SQLFragment.new(tableName)) "
+      + "WHERE \(columns.map { $0 + " IS NOT NULL" }.joined(separator: " AND ")) "
+      + "GROUP BY \(columns.joined(separator: ", ")) HAVING count(*) > 1)"
+  }
+}
+
+extension MigrationObstacle {
+  static let repeatedValues = MigrationObstacle("values are to be unique and are not, or two rows are one")
+}
+
+// MARK: Required values
+
+extension MigrationSurvey {
+  func checkRequiredValues() throws {
+    for entity in translation.entities {
+      try migration.progress.check()
+      for (ordinal, column) in entity.plan.columns.enumerated() {
+        let trait = entity.plan.destination.traits[ordinal]
+        guard !trait.isOptional, !trait.isTransient, let property = entity.destination.properties[ordinal] else {
+          continue
+        }
+        let count = try emptyCount(property, of: entity.destination, SQLFragment.new)
+        guard count > 0 else { continue }
+        guard let source = column.sourceOrdinal, !entity.plan.source.traits[source].isOptional,
+          let old = entity.source.properties[source],
+          count <= (try emptyCount(old, of: entity.source, SQLFragment.old))
+        else { throw MigrationObstacle("records have no value where there must be one") }
+      }
+    }
+  }
+
+  /// How many records have nothing for a property.
+  private func emptyCount(
+    _ property: PropertyMapping,
+    of mapping: EntityMapping,
+    _ table: (String) -> String
+  ) throws -> Int {
+    let condition =
+      switch property {
+      case .attribute(let place): "\(SQLiteName.quoted(place.column)) IS NULL"
+      case .toOne(let place): "\(SQLiteName.quoted(place.column)) IS NULL"
+      case .toMany(let place):
+        "NOT EXISTS (SELECT 1 FROM \(table(place.table)) WHERE \(place.isOwned(by: "record.Z_PK")))"
+      case .join(let place):
+        "NOT EXISTS (SELECT 1 FROM \(table(place.table)) WHERE \(place.isOwned(by: "record.Z_PK")))"
+      }
+    let query =
+      "SELECT count(*) FROM \(table(mapping.tableName)) AS record WHERE Z_ENT = \(mapping.number) AND \(condition)"
+    return try Int.fetchOne(db, sql: query) ?? 0
+  }
+}
+
+extension ToManyMapping {
+  fileprivate func isOwned(by key: String) -> String { "\(SQLiteName.quoted(column)) = \(key)" }
+}
+
+extension JoinMapping {
+  fileprivate func isOwned(by key: String) -> String {
+    let columns = isReflexive ? [ownColumn, otherColumn] : [ownColumn]
+    return columns.map { "\(SQLiteName.quoted($0)) = \(key)" }.joined(separator: " OR ")
+  }
+}
+
+// MARK: What is told of the records
+
+extension MigrationSurvey {
+  private func report() throws -> MigrationReport {
+    var report = MigrationReport()
+    report.isDoneInStore = true
+    for (entity, counts) in zip(translation.entities, tallies) {
+      for (tally, count) in zip(entity.tallies, counts) where count > 0 {
+        let property = entity.plan.destination.properties[tally.ordinal].name
+        report.findings.append(.init(tally.kind, entity.plan.destination.name, property, count: count))
+      }
+    }
+    let plan = migration.plan
+    report.entities = try plan.mapping.entityMappings.map { mapping in
+      let source = try mapping.sourceEntityName.flatMap(plan.source.entity(named:)).map(rowCount)
+      let place = translation.entities.firstIndex { $0.plan.destination.name == mapping.destinationEntityName }
+      return .init(mapping, sourceCount: source ?? 0, destinationCount: place.map { counts[$0] } ?? 0)
+    }
+    return report
+  }
+
+  private func rowCount(of entity: EntityDescription) throws -> Int {
+    if let place = translation.entities.firstIndex(where: { $0.plan.source === entity }) { return counts[place] }
+    guard let mapping = translation.old.mapping(of: entity) else { return 0 }
+    let query = "SELECT count(*) FROM \(SQLFragment.old(mapping.tableName)) WHERE Z_ENT = \(mapping.number)"
+    return try Int.fetchOne(db, sql: query) ?? 0
+  }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import GRDB
+import Heartwood
+import HeartwoodGraph
+import HeartwoodModel
+import HeartwoodStore
+import HeartwoodTesting
+import Synchronization
+import Testing
+
+@testable import HeartwoodSQLite
+
+/// Modules have types of the same names.
+private typealias PersistenceError = HeartwoodStore.PersistenceError
+
+/// What dry runs of SQLite stores do, beside telling what migrations do: that is held wherever a migration is run both ways.
+@Suite struct DryRunTests {
+  private static func model(_ properties: PropertyDescription...) throws -> ManagedObjectModel {
+    try ManagedObjectModel(entities: [
+      EntityDefinition(name: "Note", properties: [.attribute("name", .string, optional: true)] + properties)
+    ])
+  }
+
+  private static func migration() throws -> TwoWayMigration {
+    try TwoWayMigration(
+      from: try model(.attribute("count", .integer64, optional: true)),
+      to: try model(.attribute("number", .integer32, default: .integer(7), renamedFrom: "count"))
+    ) { context in
+      for number in 0..<10 {
+        let note = try context.insert(entityName: "Note")
+        if number > 2 { try note.setValue(number, forKey: "count") }
+      }
+    }
+  }
+
+  @Test func recordsAreCountedAndNotRead() throws {
+    var migration = try Self.migration()
+    let statements = Mutex<[String]>([])
+    migration.options[.sqliteStatementObserver] = SQLiteStatementObserver { statement in
+      statements.withLock { $0.append(statement) }
+    }
+    let report = try #require(try migration.migration(migration.options)).dryRun()
+    #expect(report.isDoneInStore)
+    #expect(report.sourceCount == 10 && report.destinationCount == 10)
+    #expect(report.findings.map { "\($0.kind) \($0.count)" } == ["filled 3"])
+    let readings = statements.withLock { $0 }.filter { $0.hasPrefix("SELECT") && $0.contains("ZNOTE") }
+    #expect(!readings.isEmpty)
+    for statement in readings {
+      #expect(
+        statement.hasPrefix("SELECT count(") || statement.hasPrefix("SELECT Z_PK FROM (SELECT Z_PK, row_number()")
+      )
+    }
+    #expect(!statements.withLock { $0 }.contains { $0.hasPrefix("INSERT") || $0.hasPrefix("CREATE TABLE") })
+  }
+
+  @Test(arguments: [true, false])
+  func aLogStaysAsItIs(inStore: Bool) throws {
+    var migration = try Self.migration()
+    migration.options[.migratesInStore] = inStore
+    let url = migration.url("Old.sqlite")
+    // Who has the file open keeps the log.
+    let queue = try DatabaseQueue(path: url.path)
+    try queue.write { try $0.execute(sql: "INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZCOUNT) VALUES (100, 1, 1, 5)") }
+    let log = try migration.files()["Old.sqlite-wal"]
+    try #require(log?.isEmpty == false)
+    let before = try migration.files().filter { $0.key != "Old.sqlite-shm" }
+    let report = try #require(try migration.migration(migration.options)).dryRun()
+    #expect(report.isDoneInStore == inStore)
+    #expect(report.destinationCount == 11)
+    #expect(try migration.files().filter { $0.key != "Old.sqlite-shm" } == before)
+    try queue.close()
+  }
+
+  @Test func aDryRunCanBeCancelled() throws {
+    let migration = try Self.migration()
+    let progress = MigrationProgress()
+    progress.cancel()
+    let error = #expect(throws: PersistenceError.self) {
+      try migration.migration(migration.options)?.dryRun(progress: progress)
+    }
+    #expect(error?.code == .migrationCancelled)
+  }
+
+  @Test func whereNothingCanBeWrittenIsTold() throws {
+    var migration = try Self.migration()
+    try Data([1]).write(to: migration.url("There.sqlite"))
+    let taken = #expect(throws: PersistenceError.self) {
+      try migration.migration(migration.options)?.dryRun(to: migration.url("There.sqlite"))
+    }
+    #expect(taken?.code == .fileExists)
+    let report = try migration.migration(migration.options)?.dryRun(to: migration.url("There.sqlite"), replacing: true)
+    #expect(report?.isDoneInStore == true)
+    migration.options[.migrationBackupPath] = migration.url("There.sqlite").path
+    let backup = #expect(throws: PersistenceError.self) { try migration.migration(migration.options)?.dryRun() }
+    #expect(backup?.code == .fileExists)
+    migration.options[.migrationBackupPath] = nil
+    migration.options[.isReadOnly] = true
+    let readOnly = #expect(throws: PersistenceError.self) { try migration.migration(migration.options)?.dryRun() }
+    #expect(readOnly?.code == .storeReadOnly)
+  }
+
+  /// Integers that no real tells apart become the same real.
+  @Test func valuesThatBecomeTheSameAreFoundWhenTheyAreToBeUnique() throws {
+    let new = try ManagedObjectModel(entities: [
+      EntityDefinition(
+        name: "Note",
+        properties: [.attribute("name", .string, optional: true), .attribute("count", .double, optional: true)],
+        uniquenessConstraints: [["count"]]
+      )
+    ])
+    let migration = try TwoWayMigration(
+      from: try Self.model(.attribute("count", .integer64, optional: true)),
+      to: new
+    ) { context in
+      for count in [Int64(1) << 60, Int64(1) << 60 + 1] {
+        try context.insert(entityName: "Note").setPropertyValue(.integer(count), forKey: "count")
+      }
+    }
+    #expect(try migration.run() == nil)
+  }
+
+  @Test func aDataFileThatIsMissingIsTold() throws {
+    let data = PropertyDescription.attribute(
+      AttributeDescription(name: "data", type: .binary, allowsExternalBinaryDataStorage: true)
+    )
+    let migration = try TwoWayMigration(
+      from: try Self.model(data),
+      to: try Self.model(data, .attribute("memo", .string, optional: true))
+    ) { try $0.insert(entityName: "Note").setValue(Data(repeating: 1, count: 200_000), forKey: "data") }
+    #expect(try migration.run() == true)
+    for name in ["Memory.sqlite", "Store.sqlite", ".Memory_SUPPORT", ".Store_SUPPORT"] {
+      try FileManager.default.removeItem(at: migration.url(name))
+    }
+    let folder = migration.url(".Old_SUPPORT/_EXTERNAL_DATA")
+    for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
+      try FileManager.default.removeItem(at: file)
+    }
+    #expect(try migration.run() == nil)
+  }
+}

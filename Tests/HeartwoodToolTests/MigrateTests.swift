@@ -120,6 +120,8 @@ import Testing
     "migrate todo.heartwood", "migrate --to-model New.xcdatamodel",
     "migrate todo.heartwood --to-model New.xcdatamodel --output a.xml --backup",
     "migrate todo.heartwood --to-model New.xcdatamodel --duplicates some",
+    "migrate todo.heartwood --to-model New.xcdatamodel --to xml",
+    "migrate todo.heartwood --to-model New.xcdatamodel --force",
   ])
   func wrongArgumentsAreUsageErrors(_ arguments: String) throws {
     #expect(try heartwood.shell("heartwood \(arguments)").status == 64)

@@ -83,13 +83,19 @@ struct StoreOpening {
     }
   }
 
-  /// The options, with the versions and mapping models that lie where the model was found, unless others are given.
+  /// The options, with the versions and the mapping models that lie where the model was found, unless others are given.
   private func migrationOptions() throws -> StoreOptions {
     var options = description.options
-    guard let modelURL, options[.olderModels] == nil, options[.mappingModels] == nil,
-      modelURL.pathExtension != ModelSearch.ownExtension, try DataModelFile.versions(at: modelURL).count > 1
+    guard let modelURL, modelURL.pathExtension != ModelSearch.ownExtension,
+      try DataModelFile.versions(at: modelURL).count > 1
     else { return options }
-    try options.setMigrations(fromModelAt: modelURL)
+    let (versions, mappings) = (options[.olderModels], options[.mappingModels])
+    if mappings == nil {
+      try options.setMigrations(fromModelAt: modelURL)
+      options[.olderModels] = versions ?? options[.olderModels]
+    } else if versions == nil {
+      options[.olderModels] = try DataModelFile.models(at: modelURL).map(\.model)
+    }
     return options
   }
 

@@ -33,12 +33,12 @@ public struct MappingModelFile: Sendable {
     notes = reader.notes
   }
 
+  static let compiledSuffix = ".cdm"
+  static let compiledProblem = "This is a compiled mapping model, whose form is not known: it cannot be read."
+
   private static func document(_ url: URL) throws(ModelFileError) -> URL {
-    if url.path.hasSuffix(".cdm") {
-      throw ModelFileError(
-        file: url.path,
-        "This is a compiled mapping model, whose form is not known. Give the .xcmappingmodel that it was made of."
-      )
+    if url.path.hasSuffix(compiledSuffix) {
+      throw ModelFileError(file: url.path, "\(compiledProblem) Give the .xcmappingmodel that it was made of.")
     }
     var isFolder = false
     _ = FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder)

@@ -24,7 +24,8 @@ extension StoreOptions {
   /// Lets a store be migrated with what there is at hand: all versions of the model in the bundle at `url`, and the mapping models
   /// that lie beside it, in it, or in one of `folders`.
   ///
-  /// - Throws: ``ModelFileError`` where a version or a mapping model between two of them cannot be read.
+  /// - Throws: ``ModelFileError`` where a version or a mapping model between two of them cannot be read, and where a compiled mapping model lies
+  ///   there without the one that it was made of: what would be inferred in its place may not be what it says.
   public mutating func setMigrations(
     fromModelAt url: URL,
     mappingModelsIn folders: [URL] = []
@@ -51,12 +52,24 @@ extension MappingModelFile {
     var seen: Set<String> = []
     for folder in folders {
       let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+      try checkCompiled(names, folder)
       for name in names.sorted() where name.hasSuffix(suffix) {
         let url = folder.appending(path: name)
         if seen.insert(url.path).inserted { files.append(try MappingModelFile(contentsOf: url)) }
       }
     }
     return files
+  }
+
+  private static func checkCompiled(_ names: [String], _ folder: URL) throws(ModelFileError) {
+    let compiled = names.sorted().first { name in
+      name.hasSuffix(compiledSuffix) && !names.contains(name.dropLast(compiledSuffix.count) + suffix)
+    }
+    guard let compiled else { return }
+    throw ModelFileError(
+      file: folder.appending(path: compiled).path,
+      "\(compiledProblem) Put the .xcmappingmodel that it was made of beside it, or move it away where it is of another model."
+    )
   }
 }
 

@@ -52,6 +52,13 @@ extension StoreMigration {
   ) throws -> [MigrationStep] {
     let destination = opener.model
     if let passes = request.options[.migrationPasses], !passes.isEmpty {
+      guard request.options[.stagedMigrationManager] == nil else {
+        throw PersistenceError(
+          .mappingModelUnusable,
+          "The options migrationPasses and stagedMigrationManager each say how the store is migrated. Give one of them.",
+          context: .init(path: request.path, storeType: request.type)
+        )
+      }
       return [MigrationStep(sourceModel: source, destinationModel: destination, passes: passes)]
     }
     if let manager = request.options[.stagedMigrationManager] {
@@ -159,7 +166,9 @@ extension StoreMigration {
     progress: MigrationProgress = MigrationProgress()
   ) throws -> MigrationReport {
     let log = OperationLog(.migrated, logger)
-    let result = try write(to: target(url, type), replacing: replacing, progress) { try progress.begin(.writing) }
+    let result = try opener.leavingAlone(request) {
+      try write(to: target(url, type), replacing: replacing, progress) { try progress.begin(.writing) }
+    }
     _ = result.store.engine.close(unlessSavedSince: nil)
     log?.tell(self, result.report)
     return result.report

@@ -67,7 +67,7 @@ extension ExternalFiles {
   }
 
   /// Whether the files called `names` are there.
-  func have(_ names: Set<String>) throws -> Bool { try fileNames(names).subtracting(try self.names()).isEmpty }
+  func have(_ names: Set<String>) throws -> Bool { fileNames(names).subtracting(try self.names()).isEmpty }
 
   private func fileNames(_ names: Set<String>) -> Set<String> { names.filter { UUID(uuidString: $0) != nil } }
 

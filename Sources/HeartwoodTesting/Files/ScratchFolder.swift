@@ -1,3 +1,5 @@
+import HeartwoodStore
+
 #if canImport(FoundationEssentials)
   package import FoundationEssentials
 #else
@@ -28,10 +30,7 @@ package final class ScratchFolder: Sendable {
   package func files() throws -> [String: Data] {
     var files: [String: Data] = [:]
     for name in try names() {
-      var isFolder: ObjCBool = false
-      guard FileManager.default.fileExists(atPath: path(name), isDirectory: &isFolder), !isFolder.boolValue else {
-        continue
-      }
+      guard try POSIXFileSystem().status(atPath: path(name))?.isRegularFile == true else { continue }
       files[name] = try Data(contentsOf: url.appending(path: name))
     }
     return files

@@ -92,6 +92,7 @@ struct MigrateCommand: ParsableCommand {
 
   func validate() throws {
     if backup, output != nil { throw ValidationError("With --output the old file stays; leave out --backup.") }
+    if to != nil || force, output == nil { throw ValidationError("--to and --force are about the file of --output.") }
   }
 
   func run() throws {

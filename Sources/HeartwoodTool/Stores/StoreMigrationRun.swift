@@ -63,8 +63,9 @@ struct StoreMigrationRun {
   private func options(_ model: ManagedObjectModel, _ locator: ModelLocator) throws -> StoreOptions {
     var options = StoreOptions()
     let bundle = URL(filePath: command.toModel)
-    let versions = (try? DataModelFile.models(at: bundle)) ?? []
-    if versions.count > 1 { try options.setMigrations(fromModelAt: bundle) }
+    let isBundle = (try? DataModelFile.versions(at: bundle).count > 1) ?? false
+    let versions = try isBundle ? DataModelFile.models(at: bundle) : []
+    if isBundle { try options.setMigrations(fromModelAt: bundle) }
     let former = try command.fromModel.map { try locator.model(at: $0).model }
     options[.olderModels] = (options[.olderModels] ?? []) + [former].compactMap(\.self)
     options[.mappingModels] =

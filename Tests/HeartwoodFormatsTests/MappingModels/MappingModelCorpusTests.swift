@@ -73,11 +73,4 @@ struct MappingModelCorpusTests {
     let country = try expressions(Self.files[4], ["Moody 4", "Moody 5"], "Country")
     #expect(country["isoContinent"] == "$source.continent.numericISO3166Code")
   }
-
-  @Test func aCompiledMappingModelIsRefused() {
-    let error = #expect(throws: ModelFileError.self) {
-      try MappingModelFile(contentsOf: URL(filePath: "/tmp/Moody.cdm"))
-    }
-    #expect(error?.message.contains("compiled mapping model") == true)
-  }
 }

@@ -68,6 +68,32 @@ import Testing
     #expect(stars == [3])
   }
 
+  /// A mapping model that is given takes the place of those that lie there, and not of the versions.
+  @Test(arguments: [false, true])
+  func whatIsGivenIsTakenAndTheRestIsFound(givesVersions: Bool) async throws {
+    try await makeOldStore(.binary)
+    let bundle = folder.url.appending(path: "Notes.xcdatamodeld")
+    let models = try DataModelFile.models(at: bundle).map(\.model)
+    let new = try #require(models.last)
+    let entity = try #require(new.entities.first?.name)
+    var description = PersistentStoreDescription()
+    description.options[.mappingModels] = [
+      MappingModel(entityMappings: [
+        EntityMapping(
+          name: "Given",
+          sourceEntityName: entity,
+          destinationEntityName: entity,
+          attributeMappings: [PropertyMapping(name: "title", valueExpression: .constant(.string("given")))]
+        )
+      ])
+    ]
+    if givesVersions { description.options[.olderModels] = models }
+    let container = try container(description)
+    #expect(try container.migrations().first?.steps.map(\.isInferred) == [false])
+    try await container.loadPersistentStores()
+    #expect(try await container.texts("title") == ["given"])
+  }
+
   @Test func checkMigrateAndOpen() async throws {
     try await makeOldStore(.binary)
     let container = try container(PersistentStoreDescription())

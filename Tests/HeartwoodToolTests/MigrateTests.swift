@@ -53,6 +53,10 @@ import Testing
     let again = try heartwood("migrate", "todo.heartwood", "--to-model", "New.xcdatamodel")
     #expect(again.text == "todo.heartwood: The store is of this version of the model already.\n")
     #expect(again.status == 0)
+    let line = "heartwood migrate todo.heartwood --to-model New.xcdatamodel --output copy.heartwood"
+    let copied = try heartwood.shell(line)
+    #expect(copied.status == 1)
+    #expect(copied.errors.contains("copy.heartwood was not written"))
   }
 
   @Test func anotherFileIsWritten() throws {

@@ -31,7 +31,8 @@ public struct PersistentStoreDescription: Sendable {
   /// Whether a store that does not fit the model, and cannot be migrated to it, is deleted with all that it keeps, and a new one made.
   /// Off by default: the error tells.
   ///
-  /// This is for caches that are filled anew. A damaged file is not deleted, nor one that does not tell its model.
+  /// This is for caches that are filled anew. A damaged file is not deleted, nor one that does not tell its model, nor one that is only to be
+  /// read.
   public var losesAllDataOnModelMismatch = false
 
   /// Describes a store.

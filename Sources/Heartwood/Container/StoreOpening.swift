@@ -21,10 +21,12 @@ struct StoreOpening {
   func open(_ progress: MigrationProgress) throws(PersistenceError) -> PersistentStore {
     do {
       return try openMigrated(progress)
-    } catch let error where description.losesAllDataOnModelMismatch && Self.mismatches.contains(error.code) {
+    } catch let error where mayBeReplaced && Self.mismatches.contains(error.code) {
       return try replace()
     }
   }
+
+  private var mayBeReplaced: Bool { description.losesAllDataOnModelMismatch && !description.isReadOnly }
 
   /// What tells that a file is whole, and a store of another model.
   private static let mismatches: Set<PersistenceError.Code> = [

@@ -127,8 +127,10 @@ struct NarrowingTranslation {
     return "SELECT EXISTS (SELECT 1 FROM \(rows) AND owner IN (\(owners)) GROUP BY owner HAVING count(*) > 1)"
   }
 
-  /// The one of the row with a key.
-  func member(of key: String) -> String { "(SELECT member FROM \(rows) AND owner = \(key))" }
+  /// The one of the row with a key, among those whose keys `members` gives.
+  func member(of key: String, among members: String) -> String {
+    "(SELECT member FROM (\(pairs)) WHERE owner = \(key) AND member IN (\(members)))"
+  }
 
   /// Lets each row lead to its one.
   var update: String {

@@ -28,16 +28,28 @@ struct MigrationViews {
   }
 
   private func records(of table: SQLiteTable) -> [SQLFragment] {
-    translation.entities.filter { $0.destination.tableName == table.name }.map { entity in
+    entities(of: table.name).map { entity in
       let narrowings = translation.narrowings.filter { $0.destination.number == entity.destination.number }
-      let cells =
-        entity.cells + narrowings.map { (name: $0.column, value: SQLFragment($0.member(of: "record.Z_PK"))) }
-      return Self.selection(
-        cells,
-        table,
-        from: "\(SQLFragment.old(entity.source.tableName)) AS record WHERE \(entity.condition)"
-      )
+      let links = narrowings.map { narrowing in
+        // The view of the members may be this one.
+        let link = narrowing.member(of: "record.Z_PK", among: keys(of: narrowing.memberTable))
+        return (name: narrowing.column, value: SQLFragment(link))
+      }
+      let rows = "\(SQLFragment.old(entity.source.tableName)) AS record WHERE \(entity.condition)"
+      return Self.selection(entity.cells + links, table, from: rows)
     }
+  }
+
+  private func entities(of table: String) -> [EntityTranslation] {
+    translation.entities.filter { $0.destination.tableName == table }
+  }
+
+  /// Gives the keys of the rows that a table would have.
+  private func keys(of table: String) -> String {
+    let parts = entities(of: table).map {
+      "SELECT Z_PK FROM \(SQLFragment.old($0.source.tableName)) WHERE \($0.condition)"
+    }
+    return parts.isEmpty ? "SELECT NULL WHERE 0" : parts.joined(separator: " UNION ALL ")
   }
 
   private func pairs(of table: SQLiteTable) -> [SQLFragment] {

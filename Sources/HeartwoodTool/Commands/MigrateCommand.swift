@@ -99,6 +99,11 @@ struct MigrateCommand: ParsableCommand {
     let progress = ProgressBar(phases: [.reading, .migrating, .writing, .flushing], isShown: !quiet && !json)
     let run = StoreMigrationRun(self, progress)
     let result = try progress.whileShown { try run.run() }
+    if result == nil, let output {
+      throw ToolError(
+        "\(store): The store is of this version of the model already, so \(output) was not written. heartwood convert makes a copy."
+      )
+    }
     let report = MigrationOutcome(store: output ?? store, isDry: dryRun, result)
     if !quiet { try StandardOutput.write(json ? report.json.line : report.text) }
     if let report = result?.report, dryRun, !report.obstacles.isEmpty { throw ExitCode.failure }

@@ -150,7 +150,7 @@ import Testing
   @Test func passesAndStagesAreNotGivenTogether() throws {
     var bench = try bench(.binary, try Self.passes())
     bench.options[.stagedMigrationManager] = StagedMigrationManager([])
-    let error = persistenceError { try bench.migration(to: try Self.model("2")) }
+    let error = persistenceError { _ = try bench.migration(to: try Self.model("2")) }
     #expect(error?.code == .mappingModelUnusable)
     #expect(error?.message.contains("Give one of them") == true)
   }

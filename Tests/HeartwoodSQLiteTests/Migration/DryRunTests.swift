@@ -42,7 +42,7 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     let report = try #require(try migration.migration(migration.options)).dryRun()
     #expect(report.isDoneInStore)
     #expect(report.sourceCount == 10 && report.destinationCount == 10)
-    #expect(report.findings.map { "\($0.kind) \($0.count)" } == ["filled 3"])
+    #expect(report.findings.map { "\($0.kind) \($0.count)" } == ["converted 7", "filled 3"])
     let readings = statements.withLock { $0 }.filter { $0.hasPrefix("SELECT") && $0.contains("ZNOTE") }
     #expect(!readings.isEmpty)
     for statement in readings {
@@ -117,6 +117,33 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
       }
     }
     #expect(try migration.run() == nil)
+  }
+
+  /// The view of the new table asks for the keys of the same table.
+  @Test func aRelationshipOfATableToItselfIsNarrowed() throws {
+    func model(_ child: PropertyDescription) throws -> ManagedObjectModel {
+      try ManagedObjectModel(entities: [
+        EntityDefinition(
+          name: "Person",
+          properties: [
+            .attribute("name", .string, optional: true), .toOne("parent", "Person", inverse: "child"), child,
+          ]
+        )
+      ])
+    }
+    let migration = try TwoWayMigration(
+      from: try model(.toMany("child", "Person", inverse: "parent")),
+      to: try model(.toOne("child", "Person", inverse: "parent"))
+    ) { context in
+      var parent: ManagedObject?
+      for number in 0..<5 {
+        let person = try context.insert(entityName: "Person")
+        try person.setValue("\(number)", forKey: "name")
+        if let parent { try person.setValue(parent, forKey: "parent") }
+        parent = person
+      }
+    }
+    #expect(try migration.run() == true)
   }
 
   @Test func aDataFileThatIsMissingIsTold() throws {

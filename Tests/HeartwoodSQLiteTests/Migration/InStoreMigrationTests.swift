@@ -269,11 +269,16 @@ private typealias PropertyMapping = HeartwoodModel.PropertyMapping
     return migration
   }
 
+  /// Whether a statement takes rows of the old table.
+  private static func isInsertion(_ statement: String) -> Bool {
+    statement.hasPrefix("INSERT INTO ZNOTE") && statement.contains("FROM source.ZNOTE")
+  }
+
   @Test func manyRowsAreTakenInStretches() throws {
     var migration = try Self.manyNotes()
     let insertions = Mutex(0)
     migration.options[.sqliteStatementObserver] = SQLiteStatementObserver { statement in
-      if statement.hasPrefix("INSERT INTO ZNOTE") { insertions.withLock { $0 += 1 } }
+      if Self.isInsertion(statement) { insertions.withLock { $0 += 1 } }
     }
     #expect(try migration.run() == true)
     #expect(insertions.withLock { $0 } == 3)
@@ -293,7 +298,7 @@ private typealias PropertyMapping = HeartwoodModel.PropertyMapping
     let before = try Data(contentsOf: migration.url("Old.sqlite"))
     let progress = MigrationProgress()
     migration.options[.sqliteStatementObserver] = SQLiteStatementObserver { statement in
-      if statement.hasPrefix("INSERT INTO ZNOTE") { progress.cancel() }
+      if Self.isInsertion(statement) { progress.cancel() }
     }
     let error = #expect(throws: PersistenceError.self) {
       try migration.migration(migration.options)?.run(progress: progress)

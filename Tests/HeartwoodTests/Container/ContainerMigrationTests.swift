@@ -160,6 +160,23 @@ import Testing
     #expect(try await again.texts("title") == ["new"])
   }
 
+  @Test func whatIsOnlyToBeReadIsNotLost() async throws {
+    try await makeOldStore(.binary)
+    let file = folder.url.appending(path: "data/Notes.heartwood")
+    let old = try Data(contentsOf: file)
+    var description = PersistentStoreDescription()
+    description.losesAllDataOnModelMismatch = true
+    description.isReadOnly = true
+    for migrates in [true, false] {
+      description.shouldMigrateStoreAutomatically = migrates
+      description.shouldInferMappingModelAutomatically = false
+      let container = try container(description)
+      let error = await persistenceError { try await container.loadPersistentStores() }
+      #expect(error?.code == (migrates ? .mappingModelMissing : .modelIncompatible))
+      #expect(try Data(contentsOf: file) == old)
+    }
+  }
+
   @Test func whatCanBeMigratedIsNotLost() async throws {
     try await makeOldStore(.binary)
     var description = PersistentStoreDescription()

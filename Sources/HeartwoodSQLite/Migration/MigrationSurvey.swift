@@ -70,16 +70,14 @@ extension MigrationSurvey {
     }
   }
 
-  /// Ranges of keys that have about as many rows each.
+  /// Ranges of keys that have as many rows each, but for the last.
   private func ranges(_ table: String) throws -> [ClosedRange<Int64>] {
-    let ends = try Int64.fetchAll(
-      db,
-      sql: "SELECT Z_PK FROM (SELECT Z_PK, row_number() OVER (ORDER BY Z_PK) AS place FROM \(SQLFragment.old(table))) "
-        + "WHERE place % \(Self.stretch) = 0"
-    )
+    let query =
+      "SELECT Z_PK FROM \(SQLFragment.old(table)) WHERE Z_PK >= ? ORDER BY Z_PK LIMIT 1 OFFSET \(Self.stretch - 1)"
+    let statement = try db.cachedStatement(sql: query)
     var ranges: [ClosedRange<Int64>] = []
     var start = Int64.min
-    for end in ends where end < .max {
+    while let end = try Int64.fetchOne(statement, arguments: [start]), end < .max {
       ranges.append(start...end)
       start = end + 1
     }
@@ -145,9 +143,9 @@ extension MigrationSurvey {
       try migration.progress.check()
       for (ordinal, column) in entity.plan.columns.enumerated() {
         let trait = entity.plan.destination.traits[ordinal]
-        guard !trait.isOptional, !trait.isTransient, let property = entity.destination.properties[ordinal] else {
-          continue
-        }
+        guard !trait.isOptional, !trait.isTransient, Self.mayBeEmpty(ordinal, entity.plan),
+          let property = entity.destination.properties[ordinal]
+        else { continue }
         let count = try emptyCount(property, of: entity.destination, SQLFragment.new)
         guard count > 0 else { continue }
         guard let source = column.sourceOrdinal, !entity.plan.source.traits[source].isOptional,
@@ -156,6 +154,13 @@ extension MigrationSurvey {
         else { throw MigrationObstacle("records have no value where there must be one") }
       }
     }
+  }
+
+  /// Whether records may have nothing for a required property: not where they get a default value in its place.
+  private static func mayBeEmpty(_ ordinal: Int, _ plan: EntityPlan) -> Bool {
+    guard let attribute = plan.destination.properties[ordinal].attribute else { return true }
+    if case .constant(let value) = plan.columns[ordinal] { return value.isNull }
+    return attribute.defaultValue.isNull
   }
 
   /// How many records have nothing for a property.

@@ -47,7 +47,7 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     #expect(!readings.isEmpty)
     for statement in readings {
       #expect(
-        statement.hasPrefix("SELECT count(") || statement.hasPrefix("SELECT Z_PK FROM (SELECT Z_PK, row_number()")
+        statement.hasPrefix("SELECT count(") || statement.hasPrefix("SELECT Z_PK FROM source.ZNOTE WHERE Z_PK >= ")
       )
     }
     #expect(!statements.withLock { $0 }.contains { $0.hasPrefix("INSERT") || $0.hasPrefix("CREATE TABLE") })

@@ -112,19 +112,23 @@ extension AttributeTranslation {
   }
 
   /// Holds for a row that has in the column what reading would refuse or change.
+  ///
+  /// In SQLite's order numbers come before all texts, and these before all bytes: comparing takes a fifth of the time of `typeof`, which only tells
+  /// integers from reals.
   var anomaly: String {
-    func isNone(of types: String...) -> String {
-      "typeof(\(column)) NOT IN (\((types + ["null"]).map { "'\($0)'" }.joined(separator: ", ")))"
-    }
+    let (isNoNumber, isNoText, areNoBytes) = (
+      "\(column) >= ''", "\(column) < '' OR \(column) >= x''", "\(column) < x''"
+    )
     switch oldStorage {
     case .integer:
-      guard let range = Self.range(old.type) else { return isNone(of: "integer") }
-      return "\(isNone(of: "integer")) OR \(column) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)"
-    case .float, .timestamp: return isNone(of: "real", "integer")
-    case .decimal: return "\(isNone(of: "real", "integer")) AND \(column) <> '\(StoredValue.noNumber)'"
-    case .text, .uri: return isNone(of: "text")
-    case .uuid: return "\(isNone(of: "blob")) OR length(\(column)) <> 16"
-    case .blob, .transformable, .externalBlob: return isNone(of: "blob")
+      let isNoInteger = "typeof(\(column)) NOT IN ('integer', 'null')"
+      guard let range = Self.range(old.type) else { return isNoInteger }
+      return "\(isNoInteger) OR \(column) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)"
+    case .float, .timestamp: return isNoNumber
+    case .decimal: return "\(isNoNumber) AND \(column) <> '\(StoredValue.noNumber)'"
+    case .text, .uri: return isNoText
+    case .uuid: return "\(areNoBytes) OR length(\(column)) <> 16"
+    case .blob, .transformable, .externalBlob: return areNoBytes
     }
   }
 }

@@ -245,6 +245,35 @@ private typealias PropertyMapping = HeartwoodModel.PropertyMapping
     #expect(try migration.run() == nil)
   }
 
+  private static let values = [
+    "NULL", "1", "1.5", "'1'", "''", "'a'", "x''", "x'01'", "x'000102030405060708090a0b0c0d0e0f'",
+  ]
+
+  /// Whatever stands in a column, both ways come to the same. Columns of other types than Core Data's take values as they are.
+  @Test(arguments: [.integer64, .boolean, .double, .date, .decimal, .string, .uri, .uuid, .binary] as [AttributeType])
+  func valuesOfAnotherFormAreTheSameEitherWay(_ type: AttributeType) throws {
+    for value in Self.values {
+      let attribute = Property.attribute("value", type, optional: true)
+      let migration = try TwoWayMigration(
+        from: try Self.note(attribute),
+        to: try Self.note(attribute, .attribute("memo", .string, optional: true))
+      ) { _ in }
+      let queue = try DatabaseQueue(path: migration.url("Old.sqlite").path)
+      try queue.write { db in
+        try db.execute(
+          sql: """
+            ALTER TABLE ZNOTE DROP COLUMN ZVALUE;
+            ALTER TABLE ZNOTE ADD COLUMN ZVALUE;
+            INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZVALUE) VALUES (1, 1, 1, \(value));
+            UPDATE Z_PRIMARYKEY SET Z_MAX = 1;
+            """
+        )
+      }
+      try queue.close()
+      try migration.run()
+    }
+  }
+
   // MARK: Many rows
 
   private static let manyRows = 140_000

@@ -17,6 +17,7 @@ let package = Package(
       name: "todo",
       dependencies: [
         .product(name: "Heartwood", package: "Heartwood"),
+        .product(name: "HeartwoodSQLite", package: "Heartwood"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       // All versions of the model, so that files of older ones can be migrated.

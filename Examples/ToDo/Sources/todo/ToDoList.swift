@@ -1,11 +1,18 @@
 import Foundation
 import Heartwood
+import HeartwoodSQLite
 
 /// The to-dos of a file, in their order. People count them from 1.
 struct ToDoList {
   let container: PersistentContainer
   /// Where all versions of the model are.
   static let modelBundle = Bundle.module.bundleURL
+  /// The types that a file may be of: those that come with Heartwood, and SQLite's, which is a product of its own.
+  static let registry = Result {
+    let registry = StoreRegistry.default
+    try registry.register(SQLiteStore.self)
+    return registry
+  }
 
   /// Opens a file, or makes it. Its extension tells its type; a file of an older version of the model is migrated.
   ///
@@ -16,7 +23,8 @@ struct ToDoList {
       modelIn: [modelBundle],
       stores: [PersistentStoreDescription(url: file)],
       objectClasses: ToDoModel.objectClasses,
-      directory: file?.deletingLastPathComponent() ?? PersistentContainer.defaultDirectoryURL(applicationName: "todo")
+      directory: file?.deletingLastPathComponent() ?? PersistentContainer.defaultDirectoryURL(applicationName: "todo"),
+      registry: try registry.get()
     )
     try await container.loadPersistentStores()
     return ToDoList(container: container)

@@ -6,7 +6,8 @@ import ArgumentParser
     commandName: "todo",
     abstract: "Keeps a list of what is to be done.",
     discussion: """
-      The list is in a file of the user, or in the one that --file names. Its extension tells its type: .heartwood, .csv, .xml or .plist.
+      The list is in a file of the user, or in the one that --file names. Its extension tells its type: .heartwood, .csv, .xml, .plist or \
+      .sqlite.
       """,
     subcommands: [
       AddCommand.self, ListCommand.self, DoneCommand.self, MoveCommand.self, RemoveCommand.self, ExportCommand.self,

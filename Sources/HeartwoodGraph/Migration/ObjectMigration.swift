@@ -31,17 +31,12 @@ struct ObjectMigration {
   }
 
   /// How many records each mapping has taken and made.
-  private func report(
-    _ old: StoreContents,
-    _ new: StoreContents
-  ) -> MigrationReport {
+  private func report(_ old: StoreContents, _ new: StoreContents) -> MigrationReport {
     MigrationReport(
-      entities: step.mappingModel.entityMappings.map { mapping in
-        let source = mapping.sourceEntityName.flatMap(old.model.entity(named:)).map { old.table(of: $0).count }
-        let destination = mapping.destinationEntityName.flatMap(new.model.entity(named:)).map {
-          new.table(of: $0).count
-        }
-        return .init(mapping, sourceCount: source ?? 0, destinationCount: destination ?? 0)
+      entities: MigrationReport.entities(step.mappingModel, from: old.model, to: new.model) {
+        old.table(of: $0).count
+      } destinationCount: {
+        new.table(of: $0).count
       }
     )
   }

@@ -44,13 +44,12 @@ struct PassMigration {
 
   private func report() throws -> MigrationReport {
     try withStores { source, destination in
-      MigrationReport(
-        entities: try step.mappingModel.entityMappings.map { mapping in
-          .init(
-            mapping,
-            sourceCount: try source.recordCount(mapping.sourceEntityName),
-            destinationCount: try destination.recordCount(mapping.destinationEntityName)
-          )
+      let models = (source.managedObjectModel, destination.managedObjectModel)
+      return MigrationReport(
+        entities: try MigrationReport.entities(step.mappingModel, from: models.0, to: models.1) {
+          try source.recordCount($0)
+        } destinationCount: {
+          try destination.recordCount($0)
         }
       )
     }
@@ -59,8 +58,8 @@ struct PassMigration {
 
 extension PersistentStoreCoordinator {
   /// How many records of an entity itself the one store has.
-  fileprivate func recordCount(_ entity: String?) throws -> Int {
-    guard let entity = entity.flatMap(managedObjectModel.entity(named:)), !entity.isAbstract else { return 0 }
+  fileprivate func recordCount(_ entity: EntityDescription) throws -> Int {
+    if entity.isAbstract { return 0 }
     return try persistentStores.reduce(0) { $0 + (try $1.engine.count(of: entity)) }
   }
 }

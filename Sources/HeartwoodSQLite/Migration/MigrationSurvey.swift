@@ -208,10 +208,13 @@ extension MigrationSurvey {
       }
     }
     let plan = migration.plan
-    report.entities = try plan.mapping.entityMappings.map { mapping in
-      let source = try mapping.sourceEntityName.flatMap(plan.source.entity(named:)).map(rowCount)
-      let place = translation.entities.firstIndex { $0.plan.destination.name == mapping.destinationEntityName }
-      return .init(mapping, sourceCount: source ?? 0, destinationCount: place.map { counts[$0] } ?? 0)
+    report.entities = try MigrationReport.entities(
+      plan.mapping,
+      from: plan.source,
+      to: plan.destination,
+      sourceCount: rowCount
+    ) { entity in
+      translation.entities.firstIndex { $0.plan.destination === entity }.map { counts[$0] } ?? 0
     }
     return report
   }

@@ -4,7 +4,7 @@ public import HeartwoodModel
 public struct MigrationReport: Sendable, Hashable {
   /// What has become of the records of one entity.
   public struct Entity: Sendable, Hashable {
-    /// The name of the entity's mapping.
+    /// The name of the entity's mapping; `none` for records that the mapping model does not name, which are gone.
     public let mappingName: String
     /// What was done.
     public let mappingType: EntityMapping.MappingType
@@ -79,7 +79,7 @@ public struct MigrationReport: Sendable, Hashable {
     }
   }
 
-  /// The entities, in the order of the mapping model.
+  /// The entities, in the order of the mapping model; then those with records that it does not name.
   public package(set) var entities: [Entity]
   /// What was done to values, in the order of the new model.
   public package(set) var findings: [Finding]
@@ -104,6 +104,34 @@ extension MigrationReport {
 
   /// How many records there are.
   public var destinationCount: Int { entities.reduce(0) { $0 + $1.destinationCount } }
+
+  /// What becomes of records by a mapping model: for each mapping how many it takes and makes, and then those that no mapping takes, which are
+  /// gone.
+  package static func entities(
+    _ mappingModel: MappingModel,
+    from source: ManagedObjectModel,
+    to destination: ManagedObjectModel,
+    sourceCount: (EntityDescription) throws -> Int,
+    destinationCount: (EntityDescription) throws -> Int
+  ) rethrows -> [Entity] {
+    let mapped = try mappingModel.entityMappings.map { mapping in
+      Entity(
+        mapping,
+        sourceCount: try mapping.sourceEntityName.flatMap(source.entity(named:)).map(sourceCount) ?? 0,
+        destinationCount: try mapping.destinationEntityName.flatMap(destination.entity(named:)).map(destinationCount)
+          ?? 0
+      )
+    }
+    let taken = Set(mappingModel.entityMappings.compactMap(\.sourceEntityName))
+    let leftOut = try source.entities.filter { !$0.isAbstract && !taken.contains($0.name) }.map { entity in
+      Entity(
+        EntityMapping(name: "none", mappingType: .remove, sourceEntityName: entity.name),
+        sourceCount: try sourceCount(entity),
+        destinationCount: 0
+      )
+    }
+    return mapped + leftOut.filter { $0.sourceCount > 0 }
+  }
 
   /// The report of both, the one after the other: each entity by where it came from and where it has gone.
   package func followed(by next: MigrationReport) -> MigrationReport {

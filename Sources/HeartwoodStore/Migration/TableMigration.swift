@@ -32,18 +32,12 @@ package struct TableMigration: Sendable {
       .init(.duplicates, $0.entity, $0.property, count: $0.count, isObstacle: resolutions.duplicates == .refuse)
     }
     report.findings += missing(in: unique.tables, before: contents)
-    report.entities = plan.mapping.entityMappings.map { mapping in
-      .init(
-        mapping,
-        sourceCount: Self.count(mapping.sourceEntityName, plan.source, contents.tables),
-        destinationCount: Self.count(mapping.destinationEntityName, plan.destination, unique.tables)
-      )
+    report.entities = MigrationReport.entities(plan.mapping, from: plan.source, to: plan.destination) {
+      contents.tables[$0.ordinal].count
+    } destinationCount: {
+      unique.tables[$0.ordinal].count
     }
     return Result(tables: unique.tables, report: report)
-  }
-
-  private static func count(_ name: String?, _ model: ManagedObjectModel, _ tables: [NodeTable]) -> Int {
-    name.flatMap(model.entity(named:)).map { tables[$0.ordinal].count } ?? 0
   }
 }
 

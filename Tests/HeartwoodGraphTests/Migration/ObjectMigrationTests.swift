@@ -205,6 +205,37 @@ import Testing
     #expect(try bench.bytes() == before)
   }
 
+  /// A mapping model need not name all entities: records of the others are gone, and the report says so.
+  @Test(arguments: MigrationBench.types, [false, true])
+  func recordsThatNoMappingTakesAreReported(_ type: StoreType, usesObjects: Bool) throws {
+    func model(_ names: String...) throws -> ManagedObjectModel {
+      try ManagedObjectModel(
+        entities: names.map { .entity($0, .attribute("name", .string, optional: true)) }
+      )
+    }
+    var bench = try MigrationBench(type)
+    try bench.make(try model("Cat", "Dog", "Fish")) { context in
+      for name in ["Cat", "Dog", "Dog"] { try context.make(name, ["name": "a"]) }
+    }
+    let value = try MappingExpression(format: usesObjects ? "uppercase($source.name)" : "$source.name")
+    bench.options[.mappingModels] = [
+      MappingModel(entityMappings: [
+        EntityMapping(
+          name: "Cats",
+          sourceEntityName: "Cat",
+          destinationEntityName: "Cat",
+          attributeMappings: [PropertyMapping(name: "name", valueExpression: value)]
+        )
+      ])
+    ]
+    let new = try model("Cat")
+    let report = try #require(try bench.migration(to: new)).dryRun()
+    #expect(report.entities.map(\.mappingName) == ["Cats", "none"])
+    #expect(report.entities.map(\.sourceName) == ["Cat", "Dog"])
+    #expect(report.entities.map(\.sourceCount) == [1, 2] && report.entities.map(\.destinationCount) == [1, 0])
+    #expect(try bench.migrated(to: new).texts("Cat", "name") == [usesObjects ? "A" : "a"])
+  }
+
   @Test func entityMappingsAreFoundByName() throws {
     let mapping = try Self.mapping()
     #expect(mapping.entityMappingsByName == ["PersonToHuman": mapping.entityMappings[0]])

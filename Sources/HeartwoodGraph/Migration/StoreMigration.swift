@@ -275,7 +275,7 @@ extension StoreMigration {
     guard try opener.canMigrateInStore(request.type) else { return (nil, nil) }
     do {
       let plan = try planInStore()
-      try progress.begin(.reading)
+      try progress.begin(.migrating)
       return (try body(plan), nil)
     } catch let obstacle as InStoreMigration.Obstacle {
       logger?.debug("migrates through memory", metadata: ["because": "\(obstacle.reason)"])

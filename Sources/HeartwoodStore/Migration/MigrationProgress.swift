@@ -6,7 +6,7 @@ public final class MigrationProgress: Sendable {
   public enum Phase: String, Sendable, Hashable, CaseIterable {
     /// The old store is read.
     case reading
-    /// New records are made.
+    /// New records are made. A store that makes them itself reads the old ones as it goes.
     case migrating
     /// The new file is written. It is not stopped any more once that has begun to take the place of the old one.
     case writing

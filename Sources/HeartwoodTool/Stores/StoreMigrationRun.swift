@@ -49,6 +49,7 @@ struct StoreMigrationRun {
       case .writing: bar.begin(.writing)
       }
     }
+    bar.measure(.migrating) { [weak progress] in progress?.fractionCompleted ?? 0 }
     guard let output = command.output else {
       return try command.dryRun ? migration.dryRun(progress: progress) : migration.run(progress: progress)
     }

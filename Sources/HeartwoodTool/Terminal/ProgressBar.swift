@@ -13,6 +13,7 @@ final class ProgressBar: Sendable {
     var phase: Phase?
     var byteCount = 0
     var expectedByteCount = 0
+    var measures: [Phase: @Sendable () -> Double] = [:]
     var isVisible = false
   }
 
@@ -62,6 +63,11 @@ extension ProgressBar {
     state.withLock { $0.expectedByteCount = byteCount }
   }
 
+  /// Says how far a phase is, from 0 to 1, in which nothing is written that this bar sees.
+  func measure(_ phase: Phase, by fraction: @escaping @Sendable () -> Double) {
+    state.withLock { $0.measures[phase] = fraction }
+  }
+
   func advance(byBytes count: Int) {
     state.withLock { $0.byteCount += count }
   }
@@ -81,11 +87,11 @@ extension ProgressBar {
     }
   }
 
-  /// Each phase has an equal share; in a phase only what is written can be measured.
+  /// Each phase has an equal share; in one that nobody measures, what is written tells.
   private func fraction(_ state: State) -> Double {
     guard let phase = state.phase, let index = phases.firstIndex(of: phase) else { return 0 }
-    let expected = max(state.expectedByteCount, 1)
-    let part = min(1, Double(state.byteCount) / Double(expected))
+    let written = Double(state.byteCount) / Double(max(state.expectedByteCount, 1))
+    let part = min(1, state.measures[phase]?() ?? written)
     return (Double(index) + part) / Double(phases.count)
   }
 

@@ -322,6 +322,18 @@ private typealias PropertyMapping = HeartwoodModel.PropertyMapping
     #expect(note.objectID.reference == .integer(1_000_001))
   }
 
+  @Test(arguments: [true, false])
+  func phasesAreTold(inStore: Bool) throws {
+    var migration = try Self.manyNotes()
+    migration.options[.migratesInStore] = inStore
+    let phases = Mutex<[MigrationProgress.Phase]>([])
+    let progress = MigrationProgress { phase in phases.withLock { $0.append(phase) } }
+    let report = try #require(try migration.migration(migration.options)).run(progress: progress)
+    #expect(report.isDoneInStore == inStore)
+    #expect(phases.withLock { $0 } == (inStore ? [] : [.reading]) + [.migrating, .writing])
+    #expect(progress.fractionCompleted == 1)
+  }
+
   @Test func aMigrationInTheStoreCanBeCancelled() throws {
     var migration = try Self.manyNotes()
     let before = try Data(contentsOf: migration.url("Old.sqlite"))

@@ -37,8 +37,8 @@ final class FetchPart {
   private var table: NodeTable
   /// Whether the tables have all records, and all that expressions look at.
   private var isSearchable = false
-  /// The rows of objects that the context has changed or deleted: what the table says of them does not count.
-  private var hiddenRows: Set<RowID> = []
+  /// Objects that the context has changed or deleted: what the table says of them does not count.
+  private var hidden: [ManagedObject] = []
 
   /// - Parameter selected: what is evaluated for what is found.
   init(
@@ -58,8 +58,11 @@ final class FetchPart {
   }
 
   func hide(_ objects: [ManagedObject]) {
-    for object in objects where object.binding === binding { hiddenRows.insert(object.rowID) }
+    hidden += objects.filter { $0.binding === binding }
   }
+
+  /// Their rows, as far as these are known: those of records that no store has are others once more has been read.
+  private var hiddenRows: Set<RowID> { Set(hidden.lazy.map(\.rowID)) }
 }
 
 // MARK: Tables
@@ -95,14 +98,23 @@ extension FetchPart {
   }
 
   /// Takes the table, and what is evaluated for some of its rows, which is read for it.
-  private func takeTables(evaluating expressions: [PlanExpression], for rows: [RowID]) throws {
+  ///
+  /// - Returns: the rows, where they are in the table that was taken.
+  private func takeTables(evaluating expressions: [PlanExpression], for rows: [RowID]) throws -> [RowID] {
     let survey = DependencySurvey(nil, expressions)
-    if survey.isOpaque { return try takeTables(following: Self.destinations(expressions)) }
-    guard let source = binding.source, !survey.paths.isEmpty else { return take(model.entities.map { _ in nil }) }
-    var reading = RelatedReading(model.entities, scopes: binding.scopes) { try source.table(of: $0, reading: $1) }
-    try reading.follow(survey.paths, from: [binding.entity.ordinal: rows.map(binding.table.reference)])
-    if let own = reading.tables.table(binding.entity.ordinal) { binding.take(own) }
-    take(reading.tables.tables)
+    let mayMove = binding.rowsMayMove
+    let references = mayMove || !survey.paths.isEmpty ? rows.map(binding.table.reference) : []
+    if survey.isOpaque {
+      try takeTables(following: Self.destinations(expressions))
+    } else if let source = binding.source, !survey.paths.isEmpty {
+      var reading = RelatedReading(model.entities, scopes: binding.scopes) { try source.table(of: $0, reading: $1) }
+      try reading.follow(survey.paths, from: [binding.entity.ordinal: references])
+      if let own = reading.tables.table(binding.entity.ordinal) { binding.take(own) }
+      take(reading.tables.tables)
+    } else {
+      take(model.entities.map { _ in nil })
+    }
+    return mayMove ? try references.compactMap { try table.row(of: $0) } : rows
   }
 }
 
@@ -115,7 +127,13 @@ extension FetchPart {
     return table.liveRows.map(binding.object)
   }
 
-  func match(_ row: RowID) -> FetchPass.Match { .row(binding, row) }
+  /// What was found in `row`. A record that no store has gets its object at once, as it may be in another row soon; nil where it has gone
+  /// since the table was taken.
+  func match(_ row: RowID) -> FetchPass.Match? {
+    guard let first = table.firstUnsavedRow, row.rawValue >= first.rawValue else { return .row(binding, row) }
+    let newest = try? binding.table.row(of: table.reference(row))
+    return newest.map { .changed(binding.object($0)) }
+  }
 
   /// The search for the rows that pass and are not hidden, sorted.
   ///
@@ -135,16 +153,16 @@ extension FetchPart {
   ) throws -> [RowID]? {
     guard !isSearchable, let source = binding.source else { return nil }
     // Each hidden row may stand before one that is wanted.
-    let candidates = limit.map { Self.sum(Self.sum(offset, $0), hiddenRows.count) }
-    let request = hiddenRows.isEmpty ? (offset, limit) : (0, candidates)
+    let candidates = limit.map { Self.sum(Self.sum(offset, $0), hidden.count) }
+    let request = hidden.isEmpty ? (offset, limit) : (0, candidates)
     guard let found = try source.find(fetch.limited(offset: request.0, limit: request.1)) else { return nil }
     binding.take(found)
     var rows = found.rows
-    if !hiddenRows.isEmpty {
+    if !hidden.isEmpty {
+      let hiddenRows = hiddenRows
       rows = Array(rows.filter { !hiddenRows.contains($0) }.dropFirst(offset).prefix(limit ?? .max))
     }
-    try takeTables(evaluating: expressions, for: rows)
-    return rows
+    return try takeTables(evaluating: expressions, for: rows)
   }
 
   private static func sum(_ left: Int, _ right: Int) -> Int {
@@ -171,7 +189,7 @@ extension FetchPart {
   /// How many rows pass and are not hidden.
   func count() throws -> Int {
     if !isSearchable {
-      if hiddenRows.isEmpty, let count = try binding.source?.count(fetch) { return count }
+      if hidden.isEmpty, let count = try binding.source?.count(fetch) { return count }
       if let rows = try foundRows(0, nil) { return rows.count }
     }
     try makeSearchable()
@@ -182,20 +200,38 @@ extension FetchPart {
   ///
   /// - Parameter isComplete: whether nothing is added to the groups.
   func groups(by grouping: SelectionPlan.Grouping, isComplete: Bool) throws -> [RecordGroup] {
-    if !isSearchable, let groups = try binding.source?.groups(request(grouping, isComplete)) { return groups }
+    if !isSearchable, let groups = try binding.source?.groups(request(grouping, isComplete)) ?? foundGroups(grouping) {
+      return groups
+    }
     try makeSearchable()
     return query.groups(by: grouping)
   }
 
+  /// The groups of the records that the store finds, where it does not make groups itself; nil where it finds none, or all have been read.
+  private func foundGroups(_ grouping: SelectionPlan.Grouping) throws -> [RecordGroup]? {
+    guard fetch.plan != nil, let rows = try foundRows(0, nil, evaluating: selected) else { return nil }
+    // Many are quicker on columns.
+    if try binding.source?.knownTable(of: binding.entity).isWhole ?? true { return nil }
+    let evaluator = PredicateEvaluator(tables)
+    var groups = RecordGroups(by: grouping)
+    for row in rows { groups.add(QueryTables.Subject(entityOrdinal: binding.entity.ordinal, row: row), evaluator) }
+    return groups.groups
+  }
+
   /// How the groups are made.
   func queryPlan(of grouping: SelectionPlan.Grouping, isComplete: Bool) throws -> QueryPlan.Step {
-    if !isSearchable, let step = try binding.source?.queryPlan(request(grouping, isComplete)) { return step }
+    if !isSearchable, let source = binding.source {
+      if let step = try source.queryPlan(request(grouping, isComplete)) { return step }
+      if fetch.plan != nil, var step = try source.queryPlan(fetch) {
+        step.storeLines.append("what is found is grouped in memory")
+        return step
+      }
+    }
     return try plan { $0.plan(sortedBy: []) }
   }
 
   private func request(_ grouping: SelectionPlan.Grouping, _ isComplete: Bool) -> GroupFetch {
-    let hidden = hiddenRows.sorted { $0.rawValue < $1.rawValue }.map { binding.objectID($0).reference }
-    return GroupFetch(fetch, by: grouping, without: hidden, isComplete: isComplete)
+    GroupFetch(fetch, by: grouping, without: hidden.map(\.objectID.reference), isComplete: isComplete)
   }
 
   private var query: TableQuery {

@@ -153,7 +153,7 @@ extension FetchPass {
   }
 
   private func wanted(_ rows: [[RowID]], _ candidates: [Candidate]) -> [Match] {
-    if parts.count == 1, candidates.isEmpty { return rows[0].map(parts[0].match) }
+    if parts.count == 1, candidates.isEmpty { return rows[0].compactMap(parts[0].match) }
     let found = sorts.isEmpty ? unsorted(rows, candidates) : sorted(rows, candidates)
     return Array(found.dropFirst(offset).prefix(limit ?? .max))
   }
@@ -196,7 +196,7 @@ extension FetchPass {
     var matches: [Match] = []
     for (part, rows) in zip(parts, rows) {
       let own = changed.filter { $0.binding === part.binding && !$0.isInserted }
-      var found = rows.map { (row: $0, match: part.match($0)) }
+      var found = rows.compactMap { row in part.match(row).map { (row: row, match: $0) } }
       if !own.isEmpty {
         found += own.map { (row: $0.rowID, match: Match.changed($0)) }
         found.sort { $0.row.rawValue < $1.row.rawValue }
@@ -209,7 +209,9 @@ extension FetchPass {
   /// Sorted by values that are read for each match once.
   private func sorted(_ rows: [[RowID]], _ candidates: [Candidate]) -> [Match] {
     var found: [(match: Match, keys: [PropertyValue])] = []
-    for (part, rows) in zip(parts, rows) { found += rows.map { (part.match($0), part.keys($0, sorts)) } }
+    for (part, rows) in zip(parts, rows) {
+      found += rows.compactMap { row in part.match(row).map { ($0, part.keys(row, sorts)) } }
+    }
     found += candidates.map { (.changed($0.object), $0.keys) }
     return found.sorted { sorts.comes($0.keys, before: $1.keys) }.map(\.match)
   }

@@ -17,9 +17,17 @@ struct PendingRecords: Sendable {
 }
 
 extension PendingRecords {
+  /// The records that are new, change or go.
+  var references: [ReferenceID] { inserted.map(\.reference) + updated.map(\.reference) + deleted }
+
+  /// The records that change values of properties of `ordinals`, or go.
+  func references(changingAt ordinals: Set<Int>) -> [ReferenceID] {
+    deleted + updated.filter { $0.values.contains { ordinals.contains($0.ordinal) } }.map(\.reference)
+  }
+
   /// Makes the changes in `table`, as far as that does not have them yet: the store may have been saved a moment ago, by the same
-  /// context or by another.
-  func apply(to table: inout NodeTable) throws(PersistenceError) {
+  /// context or by another. The records that change get a version that no others have.
+  func apply(to table: inout NodeTable, version: UInt64) throws(PersistenceError) {
     var updates: [NodeTable.RowUpdate] = []
     var insertions: [NodeTable.NewRow] = []
     for new in inserted {
@@ -39,7 +47,7 @@ extension PendingRecords {
     table.update(updates)
     table.delete(deletions)
     let rows = updates.map(\.row) + Array(table.insertUnsaved(insertions))
-    table.setVersion(StagedVersion.next(), of: rows)
+    table.setVersion(version, of: rows)
   }
 
   private func persistentValues(

@@ -8,24 +8,21 @@ import Synchronization
 /// does and never waits for it. Locks are taken from the child's side to the store's only.
 final class StagedStore: RecordSource {
   private struct State {
-    /// What the parent itself reads from.
-    var base: any RecordSource
+    /// What the parent itself reads from, with what it has published of its changes and what children have saved besides.
+    var view: StagedView
     /// How far the numbers of former bases were ahead.
     var lead: UInt64 = 0
     /// What the parent has published of its changes, by entity ordinal.
     var pending: [Int: PendingRecords] = [:]
     /// What children have saved and is not in ``pending`` yet.
     var arrivals: [Arrival] = []
-    /// The tables that differ from the base's, as far as they have been asked for, by entity ordinal.
-    var tables: [Int: Version] = [:]
-  }
 
-  private struct Version {
-    let table: NodeTable
-    /// The table of the base that it is built on.
-    let base: NodeTable
-    /// The ``RecordSource/changeNumber`` of the base then.
-    let baseNumber: UInt64
+    /// What happens to the records of each entity, one after the other, by entity ordinal.
+    var changes: [Int: [PendingRecords]] {
+      arrivals.reduce(into: pending.mapValues { [$0] }) { changes, arrival in
+        for (ordinal, records) in arrival.records { changes[ordinal, default: []].append(records) }
+      }
+    }
   }
 
   /// What one save of a child did.
@@ -48,7 +45,7 @@ final class StagedStore: RecordSource {
   init(base: any RecordSource, model: ManagedObjectModel, arrivals: ArrivalSignal) {
     store = base.store
     scopes = base.scopes
-    state = Mutex(State(base: base))
+    state = Mutex(State(view: StagedView(base: base, model: model, pending: [:])))
     self.model = model
     self.arrivals = arrivals
   }
@@ -58,36 +55,31 @@ final class StagedStore: RecordSource {
 
 extension StagedStore {
   // All grow only, so their sum is the same only where each is.
-  var changeNumber: UInt64 { state.withLock { $0.base.changeNumber &+ $0.lead } &+ changes.current }
+  var changeNumber: UInt64 { state.withLock { $0.view.base.changeNumber &+ $0.lead } &+ changes.current }
 
-  func table(of entity: EntityDescription) throws -> NodeTable {
-    try state.withLock { try version(of: entity, &$0).table }
+  /// What there is to be read now. Nobody waits for a store while it is taken.
+  private var view: StagedView { state.withLock { $0.view } }
+
+  var readsAsNeeded: Bool { view.base.readsAsNeeded }
+  func table(of entity: EntityDescription) throws -> NodeTable { try view.wholeTable(of: entity) }
+  func count(of entity: EntityDescription) throws -> Int { try view.count(of: entity) }
+
+  func knownTable(of entity: EntityDescription) throws -> (table: NodeTable, isWhole: Bool) {
+    try view.knownTable(of: entity)
   }
 
-  func count(of entity: EntityDescription) throws -> Int {
-    let differs = state.withLock { state in
-      state.pending[entity.ordinal] != nil || state.arrivals.contains { $0.records[entity.ordinal] != nil }
-    }
-    return differs ? try table(of: entity).count : try state.withLock { $0.base }.count(of: entity)
+  func table(of entity: EntityDescription, reading references: [ReferenceID]) throws -> NodeTable {
+    try view.version(of: entity, reading: references).table
   }
+
+  func find(_ fetch: RecordFetch) throws -> FoundRecords? { try view.find(fetch) }
+  func count(_ fetch: RecordFetch) throws -> Int? { try view.count(fetch) }
+  func queryPlan(_ fetch: RecordFetch) throws -> QueryPlan.Step? { try view.queryPlan(fetch) }
+  func groups(_ fetch: GroupFetch) throws -> [RecordGroup]? { try view.groups(fetch) }
+  func queryPlan(_ fetch: GroupFetch) throws -> QueryPlan.Step? { try view.queryPlan(fetch) }
 
   func newReferences(count: Int, for entity: EntityDescription) throws(PersistenceError) -> ReferenceColumn {
-    try state.withLock { $0.base }.newReferences(count: count, for: entity)
-  }
-
-  private func version(of entity: EntityDescription, _ state: inout State) throws -> Version {
-    let ordinal = entity.ordinal
-    let changes = [state.pending[ordinal]] + state.arrivals.map { $0.records[ordinal] }
-    let pending = changes.compactMap(\.self)
-    let number = state.base.changeNumber
-    if !pending.isEmpty, let version = state.tables[ordinal], version.baseNumber == number { return version }
-    let base = try state.base.table(of: entity)
-    if pending.isEmpty { return Version(table: base, base: base, baseNumber: number) }
-    var table = base
-    for records in pending { try records.apply(to: &table) }
-    let version = Version(table: table, base: base, baseNumber: number)
-    state.tables[ordinal] = version
-    return version
+    try view.base.newReferences(count: count, for: entity)
   }
 }
 
@@ -108,8 +100,10 @@ extension StagedStore {
   }
 
   private func apply(_ changes: ChangeSet, to state: inout State) throws -> StoreCommit {
-    let number = state.base.changeNumber
-    let versions = try model.entities.map { try version(of: $0, &state) }
+    let view = state.view
+    let number = view.base.changeNumber
+    let named = changes.recordReferences
+    let versions = try model.entities.map { try view.version(of: $0, reading: named[$0.name] ?? []) }
     var contents = StoreContents(
       model: model,
       entities: store.entities,
@@ -117,16 +111,21 @@ extension StagedStore {
       tables: versions.map(\.table)
     )
     let applied = try contents.apply(changes, typeDescription: store.typeDescription)
-    let records = changes.records
-    for (ordinal, records) in records {
+    let arrival = Arrival(records: changes.records, bases: versions.map(\.base))
+    var (known, stamps) = (view.knownVersions, view.knownStamps)
+    for (ordinal, records) in arrival.records {
+      let stamp = StagedVersion.next()
       var table = contents.tables[ordinal]
       if let first = applied.insertedRows[ordinal]?.first { table.noteUnsaved(from: first) }
       let updates = try records.updated.compactMap { try table.row(of: $0.reference) }
-      table.setVersion(StagedVersion.next(), of: updates + Array(applied.insertedRows[ordinal] ?? RowRuns()))
+      table.setVersion(stamp, of: updates + Array(applied.insertedRows[ordinal] ?? RowRuns()))
       contents.tables[ordinal] = table
-      state.tables[ordinal] = Version(table: table, base: versions[ordinal].base, baseNumber: number)
+      known[ordinal] = StagedView.Version(table: table, base: versions[ordinal].base, baseNumber: number)
+      let earlier = stamps[ordinal].flatMap { $0.baseNumber == number ? $0.numbers : nil }
+      stamps[ordinal] = StagedView.Stamps(baseNumber: number, numbers: (earlier ?? []) + [stamp])
     }
-    state.arrivals.append(Arrival(records: records, bases: versions.map(\.base)))
+    state.arrivals.append(arrival)
+    state.view = StagedView(base: view.base, model: model, pending: state.changes, versions: known, stamps: stamps)
     return StoreCommit(
       permanentIDs: applied.permanentIDs,
       insertedRows: applied.insertedRows,
@@ -176,17 +175,17 @@ extension StagedStore {
   /// its children.
   func publish(_ pending: [Int: PendingRecords], over base: any RecordSource) {
     let differs = state.withLock { state in
-      let isOther = state.base !== base
+      let isOther = state.view.base !== base
       let differs = isOther || !pending.isEmpty || !state.pending.isEmpty || state.arrivals.contains(where: \.isTaken)
+      if !differs { return false }
       if isOther {
-        let (former, new) = (state.base.changeNumber, base.changeNumber)
+        let (former, new) = (state.view.base.changeNumber, base.changeNumber)
         if former > new { state.lead &+= former - new }
-        state.base = base
       }
       state.pending = pending
       state.arrivals.removeAll(where: \.isTaken)
-      state.tables = [:]
-      return differs
+      state.view = StagedView(base: base, model: model, pending: state.changes)
+      return true
     }
     if differs { changes.advance() }
   }

@@ -1,4 +1,4 @@
-import HeartwoodModel
+package import HeartwoodModel
 
 /// What a save does: the records that it inserts, updates and deletes.
 ///
@@ -61,4 +61,14 @@ package struct RecordChanges: Sendable {
   }
 
   package var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+}
+
+extension ChangeSet {
+  /// The references of records that are given one by one, by the name of their entity.
+  package var recordReferences: [String: [ReferenceID]] {
+    let ids =
+      byRecord.updated.map(\.objectID) + byRecord.deleted.map(\.objectID) + expected.map(\.objectID)
+      + byRecord.inserted.map(\.objectID)
+    return Dictionary(grouping: ids.filter { !$0.isTemporaryID }, by: \.entity.name).mapValues { $0.map(\.reference) }
+  }
 }

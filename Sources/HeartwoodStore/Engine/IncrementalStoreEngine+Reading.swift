@@ -234,13 +234,3 @@ extension IncrementalStoreEngine {
     }
   }
 }
-
-extension ChangeSet {
-  /// The references of records that are given one by one, by the name of their entity.
-  fileprivate var recordReferences: [String: [ReferenceID]] {
-    let ids =
-      byRecord.updated.map(\.objectID) + byRecord.deleted.map(\.objectID) + expected.map(\.objectID)
-      + byRecord.inserted.map(\.objectID)
-    return Dictionary(grouping: ids.filter { !$0.isTemporaryID }, by: \.entity.name).mapValues { $0.map(\.reference) }
-  }
-}

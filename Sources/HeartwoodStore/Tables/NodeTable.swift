@@ -93,6 +93,11 @@ extension NodeTable {
     row.group < groups.count && row.row < groups[row.group].rowCount && groups[row.group].isLive(row.row)
   }
 
+  /// Whether `other` is just this version of the table. O(groups).
+  package func isSame(as other: NodeTable) -> Bool {
+    groups.count == other.groups.count && zip(groups, other.groups).allSatisfy { $0 === $1 }
+  }
+
   /// The first row of `other`, another version of the table, that is not in this one, whether its record was deleted or not; nil where
   /// all are.
   package func firstRowMissing(of other: NodeTable) -> RowID? {

@@ -148,6 +148,43 @@ import Testing
     #expect(try knownCount("Item", context) == 33 && knownCount("List", context) == 11)
   }
 
+  @Test func childContextsReadNoMoreThanTheyFind() throws {
+    let counter = Counter()
+    let parent = try context(counter)
+    func request(_ entity: String, _ format: String) throws -> FetchRequest<ManagedObject> {
+      FetchRequest(entityName: entity, where: try FetchPredicate(format: format))
+    }
+    let list = try #require(try parent.fetch(request("List", "name == '7'")).first)
+    try list.setValue("seven", forKey: "name")
+    let new = try parent.insert(entityName: "Item")
+    try new.setValue("new", forKey: "name")
+    try new.setValue(list, forKey: "list")
+    let child = ManagedObjectContext(parent: parent)
+    let before = counter.count
+    #expect(try child.fetch(request("List", "name == '7'")).isEmpty)
+    #expect(try child.fetch(request("List", "name == 'seven' OR name == '8'")).count == 2)
+    #expect(try child.count(for: request("Item", "list.name == 'seven'")) == 4)
+    #expect(try child.count(entityName: "Item") == Self.listCount * 3 + 1)
+    let ofEight = try child.fetch(request("Item", "list.name == '8'"))
+    var first = try request("Item", "list.name IN {'seven', '9'}")
+    first.sortDescriptors = [FetchSortDescriptor("list.name", ascending: false), FetchSortDescriptor("name")]
+    (first.fetchOffset, first.fetchLimit) = (2, 3)
+    #expect(try child.fetch(first).map { try $0.value(forKey: "name") as? String } == ["7.2", "new", "9.0"])
+    #expect(counter.count - before < 40)
+    #expect(try knownCount("List", parent) == 3 && knownCount("Item", parent) <= 9)
+    // What the child changes goes up, though the parent's records were put together anew meanwhile.
+    let seven = try #require(try child.fetch(request("List", "name == 'seven'")).first)
+    try seven.setValue("7 of the child", forKey: "name")
+    for item in ofEight { try item.setValue(seven, forKey: "list") }
+    #expect(try child.fetch(request("Item", "name BEGINSWITH '11.'")).count == 3)
+    try child.save()
+    #expect(try parent.count(for: request("Item", "list.name == '7 of the child'")) == 7)
+    try parent.save()
+    #expect(try child.count(for: request("Item", "list.name == '7 of the child'")) == 7)
+    #expect(try child.fetch(request("Item", "list.name == '8'")).isEmpty)
+    #expect(try knownCount("List", parent) < 10 && knownCount("Item", parent) < 20)
+  }
+
   private func knownCount(_ entity: String, _ context: ManagedObjectContext) throws -> Int {
     let store = context.persistentStoreCoordinator.persistentStores[0]
     let (table, isWhole) = try store.engine.knownTable(of: try #require(model.entity(named: entity)))
@@ -194,6 +231,18 @@ import Testing
     #expect(try context.fetchRows(request) == rows)
     #expect(counter.count == before + 1)
     #expect(try knownCount("Item", context) == 0 && knownCount("List", context) == 0)
+  }
+
+  @Test func groupsThatSQLDoesNotMakeAreOfWhatItFinds() throws {
+    let context = try context(Counter())
+    let predicate = try FetchPredicate(format: "list.name IN {'9', '17'}")
+    var request = FetchRequest<ManagedObject>(entityName: "Item", where: predicate)
+    request.propertiesToGroupBy = ["list.name"]
+    request.propertiesToFetch = ["list.name", try ExpressionDescription(format: "max(uppercase(name)) AS last")]
+    #expect(try context.queryPlan(for: request).description.contains("SELECT t0.Z_PK FROM "))
+    let rows = try context.fetchRows(request)
+    #expect(rows.map(\.values) == [[.string("9"), .string("9.2")], [.string("17"), .string("17.2")]])
+    #expect(try knownCount("Item", context) == 6 && knownCount("List", context) == 2)
   }
 
   @Test func whatMustBeUniqueIsLookedUp() throws {

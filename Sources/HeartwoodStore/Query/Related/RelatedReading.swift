@@ -28,19 +28,34 @@ package struct RelatedReading {
   ///
   /// - Parameter references: the records, by the ordinal of their entity.
   package mutating func follow(_ paths: [[PlanProperty]], from references: [Int: [ReferenceID]]) throws {
-    for (ordinal, references) in references { newest[ordinal] = try read(entities[ordinal], references) }
-    for path in paths {
-      var current = references
-      for relationship in path {
-        current = try related(relationship, from: current)
-        for (ordinal, references) in current { newest[ordinal] = try read(entities[ordinal], references) }
-      }
+    try read(references)
+    for path in paths { try follow(path.map(\.ordinal), from: references) }
+  }
+
+  /// Reads records, and those that one relationship after the other leads to.
+  ///
+  /// - Returns: the records at the end, by the ordinal of their entity.
+  @discardableResult
+  package mutating func follow(
+    _ ordinals: [Int],
+    from references: [Int: [ReferenceID]]
+  ) throws -> [Int: [ReferenceID]] {
+    try read(references)
+    var current = references
+    for ordinal in ordinals {
+      current = try related(ordinal, from: current)
+      try read(current)
     }
+    return current
+  }
+
+  private mutating func read(_ references: [Int: [ReferenceID]]) throws {
+    for (ordinal, references) in references { newest[ordinal] = try read(entities[ordinal], references) }
   }
 
   /// What a relationship leads to, each record once.
   private func related(
-    _ relationship: PlanProperty,
+    _ relationship: Int,
     from references: [Int: [ReferenceID]]
   ) throws -> [Int: [ReferenceID]] {
     var related: [Int: [ReferenceID]] = [:]
@@ -49,7 +64,7 @@ package struct RelatedReading {
       guard let table = newest[ordinal] else { continue }
       for row in try references.compactMap({ try table.row(of: $0) }) {
         let group = table.groups[row.group]
-        let value = group.value(row: row.row, ordinal: relationship.ordinal, type: nil, scopes: scopes)
+        let value = group.value(row: row.row, ordinal: relationship, type: nil, scopes: scopes)
         for id in value.objectIDs where seen.insert(id).inserted {
           related[id.entity.ordinal, default: []].append(id.reference)
         }

@@ -1,0 +1,166 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// A fetch from a store as a parent would leave it: the store finds what the parent leaves alone, and what changes is looked at itself.
+struct StagedSearch {
+  private let fetch: RecordFetch
+  private let view: StagedView
+  /// The records that may be found otherwise than the base has them: those that are new, change or go, and those that depend on such.
+  private let changed: Set<ReferenceID>
+
+  /// Nil where it cannot be told which records are found otherwise.
+  ///
+  /// - Parameter expressions: what is evaluated beside the predicate and the sort keys.
+  init?(_ fetch: RecordFetch, evaluating expressions: [PlanExpression] = [], in view: StagedView) throws {
+    let expressions = fetch.sorts.map(\.expression) + expressions
+    let dependencies = FetchDependencies(fetch.plan, expressions, of: fetch.entity, in: view.model)
+    guard !dependencies.isOpaque, let dependents = try view.dependents(of: fetch.entity, dependencies) else {
+      return nil
+    }
+    self.fetch = fetch
+    self.view = view
+    changed = (view.pending[fetch.entity.ordinal] ?? []).reduce(into: dependents) { changed, records in
+      changed.formUnion(records.inserted.map(\.reference))
+      changed.formUnion(records.references(changingAt: dependencies.ownOrdinals))
+    }
+  }
+
+  /// Whether all records are found as the base has them.
+  var changesNothing: Bool { changed.isEmpty }
+}
+
+extension StagedSearch {
+  /// What is found; nil where the base does not find it.
+  func find() throws -> FoundRecords? {
+    guard let found = try view.base.find(changed.isEmpty ? fetch : fetch.limited(offset: 0, limit: candidateCount))
+    else { return nil }
+    var references = found.rows.map(found.table.reference)
+    if !changed.isEmpty {
+      references.removeAll(where: changed.contains)
+      references = try merged(references, try matchingChanges(view.read))
+      references = Array(references.dropFirst(fetch.offset).prefix(fetch.limit ?? .max))
+    }
+    let table = try view.version(of: fetch.entity, reading: references).table
+    return FoundRecords(rows: try references.compactMap { try table.row(of: $0) }, table: table)
+  }
+
+  /// How many are found, whatever the limits are; nil where the base does not tell.
+  func count() throws -> Int? {
+    guard let count = try view.base.count(fetch) else { return nil }
+    if changed.isEmpty { return count }
+    let before = try matchingChanges { try view.base.table(of: $0, reading: $1) }
+    return count - before.count + (try matchingChanges(view.read).count)
+  }
+
+  /// Each record that changes may stand before one that is wanted.
+  private var candidateCount: Int? {
+    fetch.limit.map { limit in
+      [fetch.offset, changed.count].reduce(limit) { sum, more in
+        let (sum, overflow) = sum.addingReportingOverflow(more)
+        return overflow ? .max : sum
+      }
+    }
+  }
+
+  /// Those of the changed records that meet the condition, as `read` has them.
+  private func matchingChanges(
+    _ read: @escaping (EntityDescription, [ReferenceID]) throws -> NodeTable
+  ) throws -> [ReferenceID] {
+    let tables = try tables(DependencySurvey(fetch.plan), of: Array(changed), read)
+    guard let table = tables.table(fetch.entity.ordinal) else { return [] }
+    let rows = try changed.compactMap { try table.row(of: $0) }
+    return TableQuery(tables, table, where: fetch.plan, among: rows).rows().map(table.reference)
+  }
+
+  private func tables(
+    _ survey: DependencySurvey,
+    of references: [ReferenceID],
+    _ read: @escaping (EntityDescription, [ReferenceID]) throws -> NodeTable
+  ) throws -> QueryTables {
+    var reading = RelatedReading(view.model.entities, scopes: view.base.scopes, read: read)
+    try reading.follow(survey.paths, from: [fetch.entity.ordinal: references])
+    return reading.tables
+  }
+}
+
+// MARK: Order
+
+extension StagedSearch {
+  /// Both in the order of the fetch.
+  ///
+  /// - Parameter found: records in that order.
+  private func merged(_ found: [ReferenceID], _ changes: [ReferenceID]) throws -> [ReferenceID] {
+    if changes.isEmpty { return found }
+    let all = found + changes
+    let keys = try keys(all)
+    func comes(_ left: Int, before right: Int) -> Bool {
+      if fetch.sorts.comes(keys[left], before: keys[right]) { return true }
+      return !fetch.sorts.comes(keys[right], before: keys[left]) && Self.comes(all[left], before: all[right])
+    }
+    var places: [Int] = []
+    var next = 0
+    for change in (found.count..<all.count).sorted(by: { comes($0, before: $1) }) {
+      while next < found.count, !comes(change, before: next) {
+        places.append(next)
+        next += 1
+      }
+      places.append(change)
+    }
+    return (places + Array(next..<found.count)).map { all[$0] }
+  }
+
+  /// Whether a record comes before another one that the sort leaves alike: numbers are given in turn.
+  private static func comes(_ left: ReferenceID, before right: ReferenceID) -> Bool {
+    guard case .integer(let left) = left, case .integer(let right) = right else { return false }
+    return left < right
+  }
+
+  /// What each of the records is sorted by.
+  private func keys(_ references: [ReferenceID]) throws -> [[PropertyValue]] {
+    let expressions = fetch.sorts.map(\.expression)
+    if expressions.isEmpty { return references.map { _ in [] } }
+    let tables = try tables(DependencySurvey(nil, expressions), of: references, view.read)
+    let evaluator = PredicateEvaluator(tables)
+    let ordinal = fetch.entity.ordinal
+    return try references.map { reference in
+      guard let row = try tables.table(ordinal)?.row(of: reference) else { return expressions.map { _ in .null } }
+      let subject = QueryTables.Subject(entityOrdinal: ordinal, row: row)
+      return expressions.map { evaluator.value($0, subject).scalar }
+    }
+  }
+}
+
+// MARK: Dependents
+
+extension StagedView {
+  /// The records of an entity with what changes, as far as they have been read, with those that references name.
+  fileprivate func read(_ entity: EntityDescription, _ references: [ReferenceID]) throws -> NodeTable {
+    try version(of: entity, reading: references).table
+  }
+
+  /// The records of an entity that lead to changed ones which a fetch looks at; nil where they cannot be told.
+  fileprivate func dependents(
+    of entity: EntityDescription,
+    _ dependencies: FetchDependencies
+  ) throws -> Set<ReferenceID>? {
+    // What goes has led back to its origins before.
+    let reads: [(EntityDescription, [ReferenceID]) throws -> NodeTable] = [
+      { try read($0, $1) }, { try base.table(of: $0, reading: $1) },
+    ]
+    var dependents: Set<ReferenceID> = []
+    for (ordinal, changes) in pending {
+      for trail in dependencies.trails(to: model.entities[ordinal]) {
+        let references = changes.flatMap { $0.references(changingAt: trail.ordinals) }
+        if references.isEmpty { continue }
+        guard trail.hasWayBack else { return nil }
+        let wayBack = trail.steps.reversed().compactMap(\.inverse)
+        for read in reads {
+          var reading = RelatedReading(model.entities, scopes: base.scopes, read: read)
+          let origins = try reading.follow(wayBack, from: [ordinal: references])
+          dependents.formUnion(origins[entity.ordinal] ?? [])
+        }
+      }
+    }
+    return dependents
+  }
+}

@@ -1,0 +1,158 @@
+import HeartwoodModel
+import HeartwoodStore
+import Synchronization
+
+/// A store as a parent context would leave it, with the changes of one moment: what does not change is read from below as it is needed.
+struct StagedView: Sendable {
+  /// The records of one entity.
+  struct Version: Sendable {
+    let table: NodeTable
+    /// The table of the base that it is built on.
+    let base: NodeTable
+    /// The ``RecordSource/changeNumber`` of the base then.
+    let baseNumber: UInt64
+  }
+
+  /// What the parent itself reads from.
+  let base: any RecordSource
+  let model: ManagedObjectModel
+  /// What happens to the records of each entity, one after the other, by entity ordinal.
+  let pending: [Int: [PendingRecords]]
+  private let cache: Cache
+
+  /// - Parameters:
+  ///   - versions: tables with these changes that have been put together already, by entity ordinal.
+  ///   - stamps: the versions that records get by the changes of each entity, for the state of the base that has the number.
+  init(
+    base: any RecordSource,
+    model: ManagedObjectModel,
+    pending: [Int: [PendingRecords]],
+    versions: [Int: Version] = [:],
+    stamps: [Int: Stamps] = [:]
+  ) {
+    self.base = base
+    self.model = model
+    self.pending = pending
+    cache = Cache(versions, stamps)
+  }
+}
+
+// MARK: What has been put together
+
+extension StagedView {
+  /// The versions that records get by changes, one for each element of ``pending``: they stay as long as the base does, so that a record which
+  /// is put together anew, when more has been read, is the same.
+  struct Stamps: Sendable {
+    let baseNumber: UInt64
+    var numbers: [UInt64]
+  }
+
+  private final class Cache: Sendable {
+    let versions: Mutex<[Int: Version]>
+    let stamps: Mutex<[Int: Stamps]>
+
+    init(_ versions: [Int: Version], _ stamps: [Int: Stamps]) {
+      self.versions = Mutex(versions)
+      self.stamps = Mutex(stamps)
+    }
+  }
+
+  /// The tables that have been put together, by entity ordinal.
+  var knownVersions: [Int: Version] { cache.versions.withLock { $0 } }
+
+  /// The versions that records have got, by entity ordinal.
+  var knownStamps: [Int: Stamps] { cache.stamps.withLock { $0 } }
+
+  private func stamps(_ ordinal: Int, _ count: Int, baseNumber: UInt64) -> [UInt64] {
+    cache.stamps.withLock { stamps in
+      if let known = stamps[ordinal], known.baseNumber == baseNumber { return known.numbers }
+      let numbers = (0..<count).map { _ in StagedVersion.next() }
+      stamps[ordinal] = Stamps(baseNumber: baseNumber, numbers: numbers)
+      return numbers
+    }
+  }
+}
+
+// MARK: Reading
+
+extension StagedView {
+  /// The records of an entity that have been read so far, with those that change and those that `references` name.
+  func version(of entity: EntityDescription, reading references: [ReferenceID] = []) throws -> Version {
+    let number = base.changeNumber
+    guard let changes = pending[entity.ordinal] else {
+      let table = try baseTable(of: entity, reading: references)
+      return Version(table: table, base: table, baseNumber: number)
+    }
+    let known = cache.versions.withLock { $0[entity.ordinal] }.flatMap { $0.baseNumber == number ? $0 : nil }
+    let wanted = try known.map { known in try references.filter { try known.table.row(of: $0) == nil } }
+    let newest = try baseTable(of: entity, reading: wanted ?? references + changes.flatMap(\.references))
+    if let known, known.base.isSame(as: newest) { return known }
+    var table = newest
+    for (records, stamp) in zip(changes, stamps(entity.ordinal, changes.count, baseNumber: number)) {
+      try records.apply(to: &table, version: stamp)
+    }
+    let version = Version(table: table, base: newest, baseNumber: number)
+    cache.versions.withLock { $0[entity.ordinal] = version }
+    return version
+  }
+
+  private func baseTable(of entity: EntityDescription, reading references: [ReferenceID]) throws -> NodeTable {
+    references.isEmpty ? try base.knownTable(of: entity).table : try base.table(of: entity, reading: references)
+  }
+
+  func knownTable(of entity: EntityDescription) throws -> (table: NodeTable, isWhole: Bool) {
+    let isWhole = try base.knownTable(of: entity).isWhole
+    return (try version(of: entity).table, isWhole)
+  }
+
+  func wholeTable(of entity: EntityDescription) throws -> NodeTable {
+    _ = try base.table(of: entity)
+    return try version(of: entity).table
+  }
+
+  func count(of entity: EntityDescription) throws -> Int {
+    guard let changes = pending[entity.ordinal] else { return try base.count(of: entity) }
+    let references = Set(changes.flatMap { $0.inserted.map(\.reference) + $0.deleted })
+    let table = try baseTable(of: entity, reading: Array(references))
+    let before = try references.filter { try table.row(of: $0) != nil }
+    var after = before
+    for records in changes {
+      after.formUnion(records.inserted.map(\.reference))
+      after.subtract(records.deleted)
+    }
+    return try base.count(of: entity) + after.count - before.count
+  }
+}
+
+// MARK: Fetching
+
+extension StagedView {
+  func find(_ fetch: RecordFetch) throws -> FoundRecords? {
+    pending.isEmpty ? try base.find(fetch) : try StagedSearch(fetch, in: self)?.find()
+  }
+
+  func count(_ fetch: RecordFetch) throws -> Int? {
+    pending.isEmpty ? try base.count(fetch) : try StagedSearch(fetch, in: self)?.count()
+  }
+
+  /// How the base finds them: what changes is looked at record by record.
+  func queryPlan(_ fetch: RecordFetch) throws -> QueryPlan.Step? {
+    guard try pending.isEmpty || StagedSearch(fetch, in: self) != nil else { return nil }
+    return try base.queryPlan(fetch)
+  }
+
+  func groups(_ fetch: GroupFetch) throws -> [RecordGroup]? {
+    try leavesAlone(fetch) ? try base.groups(fetch) : nil
+  }
+
+  func queryPlan(_ fetch: GroupFetch) throws -> QueryPlan.Step? {
+    try leavesAlone(fetch) ? try base.queryPlan(fetch) : nil
+  }
+
+  /// Whether no group is another one by what changes.
+  private func leavesAlone(_ fetch: GroupFetch) throws -> Bool {
+    if pending.isEmpty { return true }
+    let evaluated = fetch.grouping.keys + fetch.grouping.aggregates.map(\.operand)
+    return try StagedSearch(fetch.records, evaluating: evaluated, in: self)?.changesNothing ?? false
+  }
+}

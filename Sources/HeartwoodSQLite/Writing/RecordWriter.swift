@@ -132,8 +132,9 @@ extension RecordWriter {
     for (ordinal, value) in update.values {
       try noteExternalFile(mapping.properties[ordinal], key, mapping)
       for (column, value) in try columnValues(value, ordinal, mapping) {
-        columns.append("\(SQLiteName.quoted(column)) = ?")
-        values.append(value)
+        let argument = StoredValue.argument(value)
+        columns.append("\(SQLiteName.quoted(column)) = \(argument.place)")
+        values.append(argument.value)
       }
     }
     let text = "UPDATE \(SQLiteName.quoted(mapping.tableName)) SET \(columns.joined(separator: ", ")) WHERE Z_PK = ?"

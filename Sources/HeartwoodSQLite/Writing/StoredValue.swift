@@ -42,6 +42,14 @@ struct StoredValue {
     }
   }
 
+  /// The place in a statement for what a column gets, and what is handed over for it: a text that is handed over as such ends at its first zero.
+  static func argument(
+    _ value: (any DatabaseValueConvertible)?
+  ) -> (place: String, value: (any DatabaseValueConvertible)?) {
+    guard let text = value as? String, text.utf8.contains(0) else { return ("?", value) }
+    return ("CAST(? AS TEXT)", Data(text.utf8))
+  }
+
   static func isExternal(_ storage: AttributeStorage) -> Bool {
     if case .externalBlob = storage { true } else { false }
   }

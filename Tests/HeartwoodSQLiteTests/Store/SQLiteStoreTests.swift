@@ -309,6 +309,15 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     #expect(code { try context.save() } == .storeReadOnly)
   }
 
+  @Test func aChangedTextKeepsItsZeros() throws {
+    let context = try insertedTag()
+    let tag = try #require(try objects("Tag", context, by: "name").first)
+    try tag.setValue("b\u{0}lue", forKey: "name")
+    try context.save()
+    let other = try self.context()
+    #expect(try objects("Tag", other, by: "name").first?.propertyValue(forKey: "name") == .string("b\u{0}lue"))
+  }
+
   private func insertedTag() throws -> ManagedObjectContext {
     let context = try context()
     _ = try insert("Tag", ["name": "red"], in: context)

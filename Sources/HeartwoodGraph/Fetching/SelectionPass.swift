@@ -38,7 +38,7 @@ struct SelectionPass {
 extension SelectionPlan {
   /// What is evaluated for each record.
   fileprivate var expressionsOfRecords: [PlanExpression] {
-    grouping.map { $0.keys + $0.aggregates.map(\.operand) } ?? columns
+    grouping?.expressions ?? columns
   }
 }
 

@@ -24,9 +24,6 @@ struct StagedSearch {
       changed.formUnion(records.references(changingAt: dependencies.ownOrdinals))
     }
   }
-
-  /// Whether all records are found as the base has them.
-  var changesNothing: Bool { changed.isEmpty }
 }
 
 extension StagedSearch {
@@ -81,6 +78,38 @@ extension StagedSearch {
     try reading.follow(survey.paths, from: [fetch.entity.ordinal: references])
     return reading.tables
   }
+}
+
+// MARK: Groups
+
+extension StagedSearch {
+  /// The groups; nil where the base does not make those of what it finds.
+  func groups(_ fetch: GroupFetch) throws -> [RecordGroup]? {
+    guard let stored = try view.base.groups(stored(fetch)) else { return nil }
+    if changed.isEmpty { return stored }
+    let excluded = Set(fetch.excluded)
+    let changes = try matchingChanges(view.read).filter { !excluded.contains($0) }
+    let tables = try tables(DependencySurvey(nil, fetch.grouping.expressions), of: changes, view.read)
+    let evaluator = PredicateEvaluator(tables)
+    var groups = RecordGroups(stored, by: fetch.grouping)
+    for reference in changes {
+      guard let row = try tables.table(self.fetch.entity.ordinal)?.row(of: reference) else { continue }
+      groups.add(QueryTables.Subject(entityOrdinal: self.fetch.entity.ordinal, row: row), evaluator)
+    }
+    return groups.groups
+  }
+
+  /// What is asked of the base: changes come to its groups.
+  func stored(_ fetch: GroupFetch) -> GroupFetch {
+    if changed.isEmpty { return fetch }
+    let excluded = changed.union(fetch.excluded)
+    return GroupFetch(fetch.records, by: fetch.grouping, without: Array(excluded), isComplete: false)
+  }
+}
+
+extension SelectionPlan.Grouping {
+  /// What is evaluated for each record.
+  var expressions: [PlanExpression] { keys + aggregates.map(\.operand) }
 }
 
 // MARK: Order

@@ -142,17 +142,15 @@ extension StagedView {
   }
 
   func groups(_ fetch: GroupFetch) throws -> [RecordGroup]? {
-    try leavesAlone(fetch) ? try base.groups(fetch) : nil
+    pending.isEmpty ? try base.groups(fetch) : try search(fetch)?.groups(fetch)
   }
 
   func queryPlan(_ fetch: GroupFetch) throws -> QueryPlan.Step? {
-    try leavesAlone(fetch) ? try base.queryPlan(fetch) : nil
+    if pending.isEmpty { return try base.queryPlan(fetch) }
+    return try search(fetch).flatMap { try base.queryPlan($0.stored(fetch)) }
   }
 
-  /// Whether no group is another one by what changes.
-  private func leavesAlone(_ fetch: GroupFetch) throws -> Bool {
-    if pending.isEmpty { return true }
-    let evaluated = fetch.grouping.keys + fetch.grouping.aggregates.map(\.operand)
-    return try StagedSearch(fetch.records, evaluating: evaluated, in: self)?.changesNothing ?? false
+  private func search(_ fetch: GroupFetch) throws -> StagedSearch? {
+    try StagedSearch(fetch.records, evaluating: fetch.grouping.expressions, in: self)
   }
 }

@@ -45,7 +45,7 @@ extension FetchTranslator {
     case .arithmetic(let left, let symbol, let right):
       let (left, right) = (try operand(left, scope), try operand(right, scope))
       return try result(left, symbol, right)
-    case .function, .collection, .conditional:
+    case .function, .collection, .conditional, .cast, .variable:
       let value = try value(plan, scope)
       guard value.kind == .number else { throw Untranslatable() }
       return Operand(text: value.text, isInteger: false, termCount: 1)

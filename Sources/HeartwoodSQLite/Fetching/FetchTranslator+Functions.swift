@@ -24,6 +24,26 @@ extension FetchTranslator {
     )
   }
 
+  /// A value as one of another type. To which text a number leads depends on its own type, which SQLite does not know in full.
+  mutating func cast(
+    _ operand: PlanExpression,
+    _ type: FetchExpression.CastType,
+    _ scope: QueryScope
+  ) throws(Untranslatable) -> TranslatedValue {
+    let value = try value(operand, scope)
+    guard let kind = TranslatedValue.Kind(type.attributeType) else { throw Untranslatable() }
+    switch (value.kind, kind) {
+    case (.text, _), (.number, .number), (.number, .date), (.date, .number), (.date, .date): break
+    default: throw Untranslatable()
+    }
+    let isReal = type == .double || type == .float || type == .date
+    return TranslatedValue(
+      text: SQLiteFunctions.cast(value, to: type),
+      kind: kind,
+      mayBeNaN: isReal && (value.mayBeNaN || value.kind == .text)
+    )
+  }
+
   /// One of two values.
   mutating func conditional(
     _ predicate: PlanPredicate,

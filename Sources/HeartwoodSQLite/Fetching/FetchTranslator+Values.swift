@@ -13,13 +13,14 @@ import HeartwoodStore
 extension FetchTranslator {
   /// What an expression is for a row.
   mutating func value(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> TranslatedValue {
-    if let groupValues { return try Self.groupValue(plan, groupValues) }
     switch plan {
+    case .variable(let place) where groupValues != nil: return try groupValue(place)
     case .property(let base, let property) where members[plan] == nil: return try column(property, of: row(base, scope))
     case .collection(let symbol, let operand):
       guard let function = symbol.function else { throw Untranslatable() }
       return try statistic(function, operand, scope)
     case .function(let function, let operands): return try applied(function, operands, scope)
+    case .cast(let operand, let type): return try cast(operand, type, scope)
     case .conditional(let predicate, let first, let second): return try conditional(predicate, first, second, scope)
     case .arithmetic: return try arithmetic(plan, scope)
     default:
@@ -29,11 +30,8 @@ extension FetchTranslator {
   }
 
   /// What a condition on groups reads: it has no records to look at.
-  private static func groupValue(
-    _ plan: PlanExpression,
-    _ values: [TranslatedValue?]
-  ) throws(Untranslatable) -> TranslatedValue {
-    if case .variable(let place) = plan, values.indices.contains(place), let value = values[place] { return value }
+  private func groupValue(_ place: Int) throws(Untranslatable) -> TranslatedValue {
+    if let values = groupValues, values.indices.contains(place), let value = values[place] { return value }
     throw Untranslatable()
   }
 
@@ -52,6 +50,7 @@ extension FetchTranslator {
   /// The row of the object that an expression gives.
   mutating func row(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> QueryScope {
     if let member = members[plan] { return member }
+    if groupValues != nil { throw Untranslatable() }
     switch plan {
     case .subject: return scope
     case .variable(let place):
@@ -148,8 +147,9 @@ extension FetchTranslator {
 
   private mutating func text(_ text: String, _ folding: TextFolding) -> String {
     if !folding.isNone { return argument(Data(folding.folded(text))) }
-    // A text that is handed over as such ends at its first zero.
-    return text.utf8.contains(0) ? "CAST(\(argument(Data(text.utf8))) AS TEXT)" : argument(text)
+    let stored = StoredValue.argument(text)
+    if let value = stored.value { _ = argument(value) }
+    return stored.place
   }
 
   /// The key of a record of the store's.

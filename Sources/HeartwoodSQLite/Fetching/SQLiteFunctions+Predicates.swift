@@ -17,6 +17,7 @@ extension SQLiteFunctions {
     .onesComplement,
   ]
   private static let statisticName = "heartwood_statistic"
+  private static let castName = "heartwood_cast"
 
   /// What a function makes of values in SQL. Texts go in and out as bytes, since SQLite ends them at their first zero.
   static func applied(_ function: FetchFunction, _ operands: [String]) -> String {
@@ -30,6 +31,13 @@ extension SQLiteFunctions {
     "\(statisticName)(\(operand), '\(function.rawValue)')"
   }
 
+  /// A value as one of another type.
+  static func cast(_ value: TranslatedValue, to type: FetchExpression.CastType) -> String {
+    let operand = value.kind == .text ? "CAST(\(value.text) AS BLOB)" : value.text
+    let text = "\(castName)(\(operand), '\(type.rawValue)')"
+    return type == .string ? "CAST(\(text) AS TEXT)" : text
+  }
+
   /// Teaches them to a connection.
   static func addPredicateFunctions(to db: Database) {
     for function in computed {
@@ -39,6 +47,14 @@ extension SQLiteFunctions {
         }
       )
     }
+    db.add(
+      function: DatabaseFunction(castName, argumentCount: 2, pure: true) { values in
+        guard let type = String.fromDatabaseValue(values[1]).flatMap(FetchExpression.CastType.init(rawValue:)) else {
+          return nil
+        }
+        return Computation.cast(value(values[0]), to: type).resultInSQL
+      }
+    )
     db.add(function: DatabaseFunction(statisticName, argumentCount: 2, pure: true, aggregate: CollectedNumbers.self))
   }
 
@@ -73,11 +89,15 @@ extension FetchFunction {
 }
 
 extension PropertyValue {
-  /// A number, or the bytes of a text; nil for all else.
+  /// The value as a file holds it, a text as its bytes; nil for what a file holds otherwise than it compares.
   fileprivate var resultInSQL: (any DatabaseValueConvertible)? {
     switch self {
     case .integer(let number): number
+    case .boolean(let flag): flag ? 1 : 0
     case .double(let number): number
+    case .float(let number): Double(number)
+    case .date(let date): date.timeIntervalSinceReferenceDate
+    case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { Data($0) }
     case .string(let text): Data(text.utf8)
     default: nil
     }

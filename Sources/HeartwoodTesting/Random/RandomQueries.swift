@@ -226,7 +226,9 @@ extension RandomQueries {
 
   /// What is computed of numbers and dates, or chosen.
   private mutating func computed() -> (FetchExpression, AttributeType) {
-    switch number(0...3) {
+    switch number(0...5) {
+    case 4: return (.cast(pick(Self.numbers), pick([.integer, .double, .boolean, .float])), .double)
+    case 5: return (.cast(pick(Self.texts + [.key("date")]), pick([.integer, .double])), .integer32)
     case 0: return (.arithmetic(.key("date"), pick([.add, .subtract]), pick(Self.numbers)), .date)
     case 1: return (.arithmetic(.key("date"), .subtract, .constant(value(of: .date))), .double)
     case 2:

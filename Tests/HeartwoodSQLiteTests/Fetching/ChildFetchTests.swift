@@ -30,6 +30,37 @@ import Testing
     }
   }
 
+  @Test(arguments: 0..<4)
+  func groupsAsInMemory(_ run: Int) throws {
+    var fixture = try TranslationFixture(seed: .random(in: 0...UInt64.max))
+    let parent = try fixture.context()
+    try fixture.change(parent)
+    let child = ManagedObjectContext(parent: parent)
+    if run > 1 { try fixture.change(child) }
+    let keys = [["str"], ["flag", "i16"], ["list"], ["list.name"], []]
+    let functions = ["@count", "sum(i64)", "average(i16)", "max(str)", "min(full)", "count(list)", "max(list.name)"]
+    let requests = try (0..<40).map { _ in
+      var request = try fixture.request()
+      request.sortDescriptors = []
+      (request.fetchOffset, request.fetchLimit) = (0, nil)
+      if fixture.queries.number(0...2) == 0 { request.predicate = nil }
+      request.propertiesToGroupBy = keys[fixture.queries.number(0...4)].map { ExpressionDescription($0) }
+      let function = functions[fixture.queries.number(0...6)]
+      request.propertiesToFetch =
+        try request.propertiesToGroupBy + [ExpressionDescription(format: "\(function) AS made")]
+      if fixture.queries.number(0...1) == 0 { request.havingPredicate = try FetchPredicate(format: "@count > 1") }
+      return request
+    }
+    let engine = child.persistentStoreCoordinator.persistentStores[0].engine
+    let found = try requests.map { try child.fetchRows($0) }
+    #expect(try !engine.knownTable(of: fixture.queries.item).isWhole, "the store has made them")
+    _ = try engine.contents()
+    for (request, rows) in zip(requests, found) {
+      let expected = try child.fetchRows(request)
+      #expect(Set(rows.map(\.values)) == Set(expected.map(\.values)) && rows.count == expected.count, "\(request)")
+    }
+  }
+
   /// Objects stay themselves while more is read and others are inserted, changed, saved upwards and deleted.
   @Test(arguments: 0..<4)
   func readingMoreMovesNoObject(_ run: Int) throws {

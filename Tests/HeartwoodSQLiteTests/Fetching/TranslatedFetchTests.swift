@@ -86,6 +86,7 @@ import Testing
     "list.items.@sum.i64 >= 0", "average(list.items.i32) < 1", "median(list.items.dbl) > 0",
     "mode(list.items.i16) == 1",
     "TERNARY(flag == YES, i16, full) > 0", "list.items.@min.date < CAST(1, 'NSDate')", "count(list.items) > 3",
+    "CAST(dbl, 'Integer') > 0", "CAST(str, 'Double') > 9", "CAST(full, 'Date') < date", "CAST(date, 'Double') > full",
   ])
   func isFoundInSQL(_ format: String) throws {
     let fixture = try TranslationFixture(seed: 7)

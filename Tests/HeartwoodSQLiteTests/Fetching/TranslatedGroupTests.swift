@@ -24,6 +24,7 @@ import Testing
     "@count > 2", "sum(i32) >= 1", "max(dbl) < 2", "average(full) > 0.5", "count(distinct(str)) > 1", "sum(dbl) > 1",
     "sum(full) == 0 OR min(str) == 'a'", "NOT (max(date) > CAST(0, 'NSDate'))", "min(i64) == nil", "max(flag) == YES",
     "max(str) CONTAINS[c] 'B'", "@count BETWEEN {1, 3} AND average(i16) != nil", "sum(i64) > 5",
+    "abs(sum(i32)) > 2", "@count + count(str) > 4", "length(min(str)) == 1 OR lowercase(max(str)) BEGINSWITH 'a'",
   ]
 
   private func grouping(

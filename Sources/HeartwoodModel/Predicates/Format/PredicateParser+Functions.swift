@@ -101,7 +101,7 @@ extension FetchExpression.CastType {
   }
 
   /// The attribute type whose values text of this type stands for.
-  var attributeType: AttributeType {
+  package var attributeType: AttributeType {
     switch self {
     case .integer: .integer64
     case .decimal: .decimal

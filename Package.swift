@@ -184,13 +184,13 @@ let package = Package(
     ),
     .testTarget(
       name: "ParserTrialsTests",
-      dependencies: ["ParserTrials", "TrialWorker"],
+      dependencies: ["HeartwoodTesting", "ParserTrials", "TrialWorker"],
       exclude: ["Findings", "Seeds"],
       swiftSettings: settings
     ),
     .testTarget(
       name: "HeartwoodToolTests",
-      dependencies: ["HeartwoodGenerate", "HeartwoodTool", "Heartwood"],
+      dependencies: ["HeartwoodGenerate", "HeartwoodTool", "HeartwoodTesting", "Heartwood"],
       swiftSettings: settings
     ),
     .testTarget(

@@ -1,4 +1,5 @@
 import Foundation
+import HeartwoodTesting
 import ParserTrials
 import Testing
 
@@ -13,7 +14,7 @@ import Testing
     print("\(trial.rawValue): seed \(seed)")
     let worker = Process()
     let output = Pipe()
-    worker.executableURL = try Self.executable()
+    worker.executableURL = try BuiltExecutable.url(named: "TrialWorker")
     worker.arguments = [trial.rawValue, ParserTrialTests.root.path, "\(seed)", "300"]
     worker.standardOutput = output
     try worker.run()
@@ -22,16 +23,5 @@ import Testing
     #expect(worker.terminationStatus == 0, "\(trial.rawValue) \(seed)")
     let growth = try #require(Int(text.trimmingCharacters(in: .whitespacesAndNewlines)), "\(trial.rawValue) \(seed)")
     #expect(growth < Self.mostGrowth, "\(trial.rawValue) \(seed)")
-  }
-
-  /// It lies where the tests were built.
-  private static func executable() throws -> URL {
-    #if os(macOS)
-      let bundle = try #require(Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") })
-      let products = bundle.bundleURL.deletingLastPathComponent()
-    #else
-      let products = try #require(Bundle.main.executableURL).deletingLastPathComponent()
-    #endif
-    return products.appending(path: "TrialWorker")
   }
 }

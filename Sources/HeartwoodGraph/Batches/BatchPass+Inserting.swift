@@ -39,9 +39,9 @@ extension BatchPass {
     var result = BatchResult()
     result.count = upsert.rows.count + updates.count
     if needsIDs {
-      result.changes.insertedObjectIDs = Set(upsert.rows.ids(in: tables.scopes[upsert.rows.entity.ordinal]))
+      result.changes.records.inserted = Set(upsert.rows.ids(in: tables.scopes[upsert.rows.entity.ordinal]))
       result.updatedObjectIDs = Set(updates.map(\.objectID))
-      result.changes.updatedObjectIDs = result.updatedObjectIDs.union(links.updates.map(\.objectID))
+      result.changes.records.updated = result.updatedObjectIDs.union(links.updates.map(\.objectID))
     }
     let changes = ChangeSet(
       byColumn: ColumnChanges(insertions: insertions, scopes: tables.scopes),

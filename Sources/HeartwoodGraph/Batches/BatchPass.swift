@@ -60,7 +60,7 @@ struct BatchPass {
     )
     try derivation.run()
     changes = derivation.changes
-    if !result.changes.isEmpty { result.changes.updatedObjectIDs.formUnion(derivation.updatedObjectIDs) }
+    if !result.changes.isEmpty { result.changes.records.updated.formUnion(derivation.updatedObjectIDs) }
   }
 
   /// Tells those who listen what was done.
@@ -209,7 +209,7 @@ extension BatchPass {
         result.updatedObjectIDs.formUnion(ids)
       }
     }
-    result.changes.updatedObjectIDs = result.updatedObjectIDs
+    result.changes.records.updated = result.updatedObjectIDs
     return (ChangeSet(byColumn: columns), result)
   }
 }
@@ -268,8 +268,8 @@ extension BatchPass {
     var result = BatchResult()
     result.count = deletion.count
     if needsIDs {
-      result.changes.deletedObjectIDs = Set(deletion.objectIDs)
-      result.changes.updatedObjectIDs = Set(changes.byRecord.updated.map(\.objectID))
+      result.changes.records.deleted = Set(deletion.objectIDs)
+      result.changes.records.updated = Set(changes.byRecord.updated.map(\.objectID))
     }
     return (changes, result)
   }

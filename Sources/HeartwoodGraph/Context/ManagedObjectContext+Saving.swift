@@ -99,9 +99,9 @@ extension ManagedObjectContext {
 extension ContextChanges {
   /// Adds what a save has done.
   fileprivate mutating func note(_ save: PendingSave) {
-    insertedObjectIDs.formUnion(save.inserted.lazy.flatMap(\.objects).map(\.objectID))
-    updatedObjectIDs.formUnion(save.updated.lazy.map(\.objectID))
-    deletedObjectIDs.formUnion(save.deleted.lazy.map(\.objectID))
+    records.inserted.formUnion(save.inserted.lazy.flatMap(\.objects).map(\.objectID))
+    records.updated.formUnion(save.updated.lazy.map(\.objectID))
+    records.deleted.formUnion(save.deleted.lazy.map(\.objectID))
   }
 }
 

@@ -1,4 +1,5 @@
 import HeartwoodModel
+import HeartwoodStore
 
 /// The objects that have changed since listeners were last told.
 struct ChangeEvent {
@@ -26,9 +27,9 @@ struct ChangeEvent {
       let isGone = object.isDeleted || object.managedObjectContext == nil
       switch (isNew, isGone) {
       case (true, true): break
-      case (true, false): changes.insertedObjectIDs.insert(object.objectID)
-      case (false, true): changes.deletedObjectIDs.insert(object.objectID)
-      case (false, false): changes.updatedObjectIDs.insert(object.objectID)
+      case (true, false): changes.records.inserted.insert(object.objectID)
+      case (false, true): changes.records.deleted.insert(object.objectID)
+      case (false, false): changes.records.updated.insert(object.objectID)
       }
     }
     return changes

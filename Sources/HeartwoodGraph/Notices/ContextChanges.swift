@@ -5,11 +5,11 @@ import Synchronization
 /// What was changed in a context or by a save, as ids: they are Sendable, the objects are not.
 public struct ContextChanges: Sendable {
   /// The objects that are new.
-  public internal(set) var insertedObjectIDs: Set<ManagedObjectID> = []
+  public var insertedObjectIDs: Set<ManagedObjectID> { records.inserted }
   /// The objects whose values have changed.
-  public internal(set) var updatedObjectIDs: Set<ManagedObjectID> = []
+  public var updatedObjectIDs: Set<ManagedObjectID> { records.updated }
   /// The objects that are gone.
-  public internal(set) var deletedObjectIDs: Set<ManagedObjectID> = []
+  public var deletedObjectIDs: Set<ManagedObjectID> { records.deleted }
   /// The objects that take the newest values of their records, because they were refreshed or the changes of others were merged.
   public internal(set) var refreshedObjectIDs: Set<ManagedObjectID> = []
   /// Whoever changed it, as the context names them (``ManagedObjectContext/transactionAuthor``); nil where that is not told, or
@@ -20,6 +20,8 @@ public struct ContextChanges: Sendable {
   /// Whether another process has saved it, or another coordinator of this one. Then the records are named that had been read here; of those
   /// that nobody had, there is no telling.
   public internal(set) var isRemote = false
+  /// What became of the records of objects, but for ``refreshedObjectIDs``.
+  var records = ChangedObjectIDs()
   /// Whether there may be new records that are not named.
   var mayHaveMore = false
   /// The context; nil where there were several.
@@ -42,9 +44,9 @@ extension ContextChanges {
     self.init(context: nil, name: transaction.contextName, author: transaction.author)
     for change in transaction.changes {
       switch change.changeType {
-      case .insert: insertedObjectIDs.insert(change.changedObjectID)
-      case .update: updatedObjectIDs.insert(change.changedObjectID)
-      case .delete: deletedObjectIDs.insert(change.changedObjectID)
+      case .insert: records.inserted.insert(change.changedObjectID)
+      case .update: records.updated.insert(change.changedObjectID)
+      case .delete: records.deleted.insert(change.changedObjectID)
       }
     }
   }
@@ -52,17 +54,13 @@ extension ContextChanges {
   /// What others have saved to a store.
   init(_ changes: RemoteChanges) {
     self.init(context: nil, name: nil, author: nil)
-    insertedObjectIDs = changes.inserted
-    updatedObjectIDs = changes.updated
-    deletedObjectIDs = changes.deleted
+    records = changes.records
     mayHaveMore = changes.mayHaveMore
     isRemote = true
   }
 
   /// Whether nothing was changed.
-  public var isEmpty: Bool {
-    insertedObjectIDs.isEmpty && updatedObjectIDs.isEmpty && deletedObjectIDs.isEmpty && refreshedObjectIDs.isEmpty
-  }
+  public var isEmpty: Bool { records.isEmpty && refreshedObjectIDs.isEmpty }
 
   /// The objects that are still there.
   var presentObjectIDs: Set<ManagedObjectID> {
@@ -71,15 +69,9 @@ extension ContextChanges {
 
   /// Adds changes that were made after these, so that both together tell what became of each object.
   mutating func append(_ later: ContextChanges) {
-    insertedObjectIDs.subtract(later.deletedObjectIDs)
-    insertedObjectIDs.formUnion(later.insertedObjectIDs)
-    updatedObjectIDs.formUnion(later.updatedObjectIDs)
+    records.append(later.records)
     refreshedObjectIDs.formUnion(later.refreshedObjectIDs)
-    updatedObjectIDs.subtract(insertedObjectIDs)
-    updatedObjectIDs.subtract(later.deletedObjectIDs)
     refreshedObjectIDs.subtract(later.deletedObjectIDs)
-    deletedObjectIDs.subtract(later.insertedObjectIDs)
-    deletedObjectIDs.formUnion(later.deletedObjectIDs)
     if transactionAuthor != later.transactionAuthor { transactionAuthor = nil }
     if contextName != later.contextName { contextName = nil }
     if context != later.context { context = nil }

@@ -16,9 +16,9 @@ extension ManagedObjectContext {
     let held = liveResults.isEmpty ? [] : changes.deletedObjectIDs.compactMap(heldObject)
     for id in changes.updatedObjectIDs.union(changes.deletedObjectIDs).union(changes.refreshedObjectIDs) {
       guard let object = heldObject(id), merge(object) else { continue }
-      if object.isDeleted { merged.deletedObjectIDs.insert(id) } else { merged.refreshedObjectIDs.insert(id) }
+      if object.isDeleted { merged.records.deleted.insert(id) } else { merged.refreshedObjectIDs.insert(id) }
     }
-    merged.insertedObjectIDs = changes.insertedObjectIDs.filter { registeredObject(for: $0) != nil }
+    merged.records.inserted = changes.insertedObjectIDs.filter { registeredObject(for: $0) != nil }
     liveResults.tell(
       LiveEvent(objects: held, ids: changes.presentObjectIDs, isRenewal: true, isPartial: changes.mayHaveMore)
     )

@@ -80,9 +80,9 @@ extension ManagedObjectContext {
   func tellWillSave() {
     guard observers.hasObservers(of: .willSave) else { return }
     var changes = emptyChanges()
-    changes.insertedObjectIDs = Set(inserted.objects.map(\.objectID))
-    changes.updatedObjectIDs = Set(updated.objects.map(\.objectID))
-    changes.deletedObjectIDs = Set(deleted.objects.map(\.objectID))
+    changes.records.inserted = Set(inserted.objects.map(\.objectID))
+    changes.records.updated = Set(updated.objects.map(\.objectID))
+    changes.records.deleted = Set(deleted.objects.map(\.objectID))
     observers.tell(changes, .willSave)
   }
 

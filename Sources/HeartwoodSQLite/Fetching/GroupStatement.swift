@@ -53,15 +53,13 @@ enum GroupValue {
 
   /// What is no UTF-8 is refused, with its place, where all records are read.
   private static func text(_ row: SQLiteStatement, _ index: CInt) throws(Untranslatable) -> String {
-    let start = sqlite3_column_text(row, index)
-    let bytes = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(row, index)))
+    let bytes = ColumnBytes.text(row, index)
     guard UTF8Validation.firstInvalidOffset(in: bytes) == nil else { throw Untranslatable() }
     return String(decoding: bytes, as: UTF8.self)
   }
 
   private static func uuid(_ row: SQLiteStatement, _ index: CInt) throws(Untranslatable) -> UUID {
-    let start = sqlite3_column_blob(row, index)
-    let bytes = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(row, index)))
+    let bytes = ColumnBytes.blob(row, index)
     guard bytes.count == MemoryLayout<uuid_t>.size else { throw Untranslatable() }
     return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))
   }

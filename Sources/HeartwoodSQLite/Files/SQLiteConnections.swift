@@ -43,9 +43,7 @@ struct SQLiteConnections {
     do {
       return try reader()
     } catch {
-      guard SQLiteLocation.readsURIs, try location.isAtRest(), let failure = error.underlyingError as? DatabaseError,
-        failure.resultCode == .SQLITE_CANTOPEN || failure.resultCode == .SQLITE_READONLY
-      else { throw error }
+      guard try location.canBeReadAsUnchanging(after: error) else { throw error }
       return try reader(.unchanging)
     }
   }
@@ -62,10 +60,9 @@ struct SQLiteConnections {
     configuration.busyMode = .timeout((options[.sqliteBusyTimeout] ?? Self.defaultTimeout).seconds)
     let settings = try settings
     let observer = options[.sqliteStatementObserver]
-    // Kept as long as the connection, by what prepares it.
-    let hold = FileHold(atPath: location.path)
-    configuration.prepareDatabase { db in
-      withExtendedLifetime(hold) {}
+    // What prepares a connection is kept as long as that, and with it the location.
+    configuration.prepareDatabase { [location] db in
+      withExtendedLifetime(location) {}
       try db.execute(sql: settings)
       if let observer {
         db.trace(options: .statement) { event in

@@ -223,6 +223,7 @@ extension SQLiteFile {
   ) throws(PersistenceError) -> Value? {
     let fileSystem = POSIXFileSystem()
     let location = try SQLiteLocation(source, fileSystem: fileSystem)
+    defer { withExtendedLifetime(location) {} }
     return try make(atPath: path, options, fileSystem) { writer in
       try writer.writeWithoutTransaction { db in
         try attach(location, to: db)
@@ -244,10 +245,8 @@ extension SQLiteFile {
     }
     do {
       try attach(.read)
-    } catch let error as DatabaseError {
-      guard SQLiteLocation.readsURIs, try location.isAtRest(),
-        error.resultCode == .SQLITE_CANTOPEN || error.resultCode == .SQLITE_READONLY
-      else { throw error }
+    } catch {
+      guard try location.canBeReadAsUnchanging(after: error) else { throw error }
       try? db.execute(sql: "DETACH DATABASE \(sourceName)")
       try attach(.unchanging)
     }

@@ -1,7 +1,10 @@
+import GRDB
 import GRDBSQLite
 import HeartwoodStore
 
 /// A file that SQLite shall open, and what can be told of it without SQLite.
+///
+/// It is to be kept as long as a connection to the file: it holds the file, on which SQLite keeps locks.
 struct SQLiteLocation {
   /// What a connection may do.
   enum Access: String {
@@ -23,6 +26,7 @@ struct SQLiteLocation {
   /// Absolute, without symbolic links: the files beside it are beside the file itself.
   let path: String
   private let fileSystem: any FileSystem
+  private let hold: FileHold?
 
   /// - Throws: ``PersistenceError/Code/fileNotFound``: a file is never made by opening it.
   init(_ path: String, fileSystem: any FileSystem) throws(PersistenceError) {
@@ -38,6 +42,7 @@ struct SQLiteLocation {
         context: .init(path: path, storeType: .sqlite)
       )
     }
+    hold = FileHold(atPath: self.path)
   }
 
   /// What SQLite is to open: a URI, where it reads such, since only that can say that no file is to be made.
@@ -76,6 +81,16 @@ struct SQLiteLocation {
     guard header.count == Self.headerLength, header[Self.readVersionOffset] == Self.logVersion else { return false }
     let (hasLog, hasJournal) = (try hasFile(Self.logSuffix), try hasFile(Self.journalSuffix))
     return !hasLog && !hasJournal
+  }
+
+  /// Whether the file can be read as one that nobody writes, after `error` has told that it could not be opened: where only the files that
+  /// SQLite makes beside it were not to be made, and none is needed.
+  func canBeReadAsUnchanging(after error: any Error) throws(PersistenceError) -> Bool {
+    let failure = ((error as? PersistenceError)?.underlyingError ?? error) as? DatabaseError
+    guard Self.readsURIs, failure?.resultCode == .SQLITE_CANTOPEN || failure?.resultCode == .SQLITE_READONLY else {
+      return false
+    }
+    return try isAtRest()
   }
 
   /// - Throws: ``PersistenceError/Code/fileMalformed`` where the file does not begin as a database.

@@ -31,15 +31,9 @@ struct ColumnReader {
     case .text, .uri: try appendText(statement, column)
     case .decimal: column.append(decimal: try decimal(statement))
     case .uuid: column.append(uuid: try uuid(statement))
-    case .blob, .transformable: column.append(bytes: blob(statement))
+    case .blob, .transformable: column.append(bytes: ColumnBytes.blob(statement, index))
     case .externalBlob: try appendExternal(statement, column, externalFiles)
     }
-  }
-
-  /// The bytes of the column, valid until the next step.
-  private func blob(_ statement: SQLiteStatement) -> UnsafeRawBufferPointer {
-    let start = sqlite3_column_blob(statement, index)
-    return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index)))
   }
 
   @inline(__always)
@@ -60,8 +54,7 @@ struct ColumnReader {
 
   @inline(__always)
   private func appendText(_ statement: SQLiteStatement, _ column: ColumnBuilder) throws {
-    let start = sqlite3_column_text(statement, index)
-    let bytes = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index)))
+    let bytes = ColumnBytes.text(statement, index)
     guard UTF8Validation.firstInvalidOffset(in: bytes) == nil else { throw Fault("holds text that is not UTF-8") }
     column.append(bytes: bytes)
   }
@@ -82,7 +75,7 @@ struct ColumnReader {
   }
 
   private func uuid(_ statement: SQLiteStatement) throws -> uuid_t {
-    let bytes = blob(statement)
+    let bytes = ColumnBytes.blob(statement, index)
     if bytes.count == MemoryLayout<uuid_t>.size { return bytes.loadUnaligned(as: uuid_t.self) }
     if let uuid = UUID(uuidString: String(decoding: bytes, as: UTF8.self)) { return uuid.uuid }
     throw Fault("holds \(bytes.count) bytes that are no UUID")
@@ -93,7 +86,7 @@ struct ColumnReader {
     _ column: ColumnBuilder,
     _ externalFiles: ExternalFiles
   ) throws {
-    let bytes = blob(statement)
+    let bytes = ColumnBytes.blob(statement, index)
     switch bytes.first {
     case ExternalFiles.inlineMark: column.append(bytes: UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
     case ExternalFiles.fileMark:

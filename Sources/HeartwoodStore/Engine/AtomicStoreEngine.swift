@@ -189,7 +189,7 @@ extension AtomicStoreEngine {
       try before.contents.history?.verify()
       let applied = try apply(changes, to: before.contents)
       let additions = try uniqueness.withLock { check throws(PersistenceError) in
-        try check.check(applied, before: before.contents)
+        try check.check(check.uses(of: applied), applied, before: before.contents)
       }
       var after = applied.contents
       after.metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)

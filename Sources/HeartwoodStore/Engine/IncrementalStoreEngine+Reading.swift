@@ -184,7 +184,7 @@ extension IncrementalStoreEngine {
       state.contents.tables = tables
       state.mark = mark
       if !state.hasUnsavedMetadata { state.contents.metadata = metadata }
-      if changes.isEmpty, !changes.mayHaveMore || mark == before.markOfOwnSave { return }
+      if changes.isEmpty, !changes.mayHaveMore { return }
       state.remoteChanges = state.remoteChanges ?? RemoteChanges()
       state.remoteChanges?.append(changes)
     }

@@ -12,14 +12,14 @@ extension IncrementalStoreEngine {
     var hasReadMore = false
   }
 
-  func rivals(of applied: AppliedChanges) throws -> Rivals {
+  func rivals(of uses: [UniquenessCheck.Use], _ applied: AppliedChanges) throws -> Rivals {
     var rivals = Rivals()
-    for use in uniqueness.withLock({ $0.uses(of: applied) }) {
+    for use in uses {
       let entities = setup.entities.filter { use.constraint.entityOrdinals.contains($0.ordinal) && !$0.isAbstract }
       let unread = state.withLock { state in entities.filter { !state.whole.contains($0.ordinal) } }
       if unread.isEmpty { continue }
       let count = unread.reduce(0) { $0 + knownCount(of: $1) }
-      if let rows = try findRows(having: use.keys, use.constraint, entities) {
+      if let rows = try findRows(having: use.keys(in: applied.contents), use.constraint, entities) {
         rivals.rows[use.place] = rows
       } else {
         try readAll(unread)
@@ -45,7 +45,7 @@ extension IncrementalStoreEngine {
     var rows: [UniqueRow] = []
     let keys = Array(keys)
     for entity in entities {
-      guard try keys.count <= Self.fewRecords || keys.count < store.count(of: entity) / 4 else { return nil }
+      guard try keys.count <= Self.fewRecords || keys.count < store.estimatedCount(of: entity) / 4 else { return nil }
       for start in stride(from: 0, to: keys.count, by: Self.keysPerFetch) {
         let predicate = constraint.predicate(keys[start..<min(keys.count, start + Self.keysPerFetch)])
         guard let references = try store.fetch(try fetch(predicate, of: entity)) else { return nil }

@@ -15,8 +15,6 @@ package final class IncrementalStoreEngine: StoreEngine {
     var hasUnsavedMetadata = false
     /// What others have saved since it was last asked for; nil where they have not.
     var remoteChanges: RemoteChanges?
-    /// The store's mark after the last save of this engine, which a store may count like one of others.
-    var markOfOwnSave: UInt64?
   }
 
   let store: any IncrementalStore
@@ -149,13 +147,15 @@ extension IncrementalStoreEngine {
         try read(whatMattersTo: changes)
         var before = state.withLock { $0 }
         var applied = try apply(changes, to: before.contents)
-        let rivals = try self.rivals(of: applied)
+        var uses = uniqueness.withLock { $0.uses(of: applied) }
+        let rivals = try self.rivals(of: uses, applied)
         if rivals.hasReadMore {
           before = state.withLock { $0 }
           applied = try apply(changes, to: before.contents)
+          uses = uniqueness.withLock { $0.uses(of: applied) }
         }
         let additions = try uniqueness.withLock { check throws(PersistenceError) in
-          try check.check(applied, before: before.contents, rivals: rivals.rows)
+          try check.check(uses, applied, before: before.contents, rivals: rivals.rows)
         }
         try write(applied, isEmpty: changes.isEmpty, over: before)
         try settleInverses(&applied, before: before.contents)
@@ -166,16 +166,9 @@ extension IncrementalStoreEngine {
         state.mark = mark
         state.hasUnsavedMetadata = false
       }
-      noteOwnSave()
       uniqueness.withLock { $0.add(additions, to: applied.contents) }
       return applied.commit(number: saves.advance())
     }
-  }
-
-  /// Where the mark cannot be told, the next look at it counts the save as one of others, which does no harm.
-  private func noteOwnSave() {
-    let mark = try? store.changeMark()
-    state.withLock { $0.markOfOwnSave = mark }
   }
 
   /// Refuses to save into a file that is no longer at its place: whoever opens the store next would not find it there.
@@ -236,7 +229,6 @@ extension IncrementalStoreEngine {
         state.contents.metadata = metadata
         state.hasUnsavedMetadata = false
       }
-      noteOwnSave()
     }
   }
 
@@ -263,7 +255,7 @@ extension IncrementalStoreEngine {
     guard let path, let file else { return .absent }
     guard let found = try fileSystem.status(atPath: path)?.identity else { return .removed }
     if type(of: store).savesReplaceFile { return .unchanged }
-    return found.device == file.device && found.number == file.number ? .unchanged : .changed
+    return found.isSameFile(as: file) ? .unchanged : .changed
   }
 
   package func setPath(_ path: String) throws(PersistenceError) {

@@ -39,4 +39,9 @@ public struct FileIdentity: Sendable, Hashable {
     self.modificationSeconds = modificationSeconds
     self.modificationNanoseconds = modificationNanoseconds
   }
+
+  /// Whether both are one file, in whatever state of its content.
+  public func isSameFile(as other: FileIdentity) -> Bool {
+    device == other.device && number == other.number
+  }
 }

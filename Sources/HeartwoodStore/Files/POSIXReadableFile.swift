@@ -55,8 +55,7 @@ final class POSIXReadableFile: ReadableFile {
     guard let path = systemPath() else { return nil }
     // A file that has no name any more may be told by its last one, and another may have that by now.
     let found = try POSIXFileSystem().status(atPath: path)?.identity
-    let own = try status().identity
-    return found?.device == own.device && found?.number == own.number ? path : nil
+    return try found?.isSameFile(as: status().identity) == true ? path : nil
   }
 
   /// What the system calls the file that is open.

@@ -35,6 +35,9 @@ public protocol IncrementalStore: StoreClass {
 
   /// A number that is another one after somebody else has saved: another process, or another open store. It should be quick: every
   /// fetch asks for it.
+  ///
+  /// Within ``saving(_:)``, once everything is saved, it is the one that the store has afterwards: else the next look at it takes the own save
+  /// for one of others, which costs reading the records again.
   func changeMark() throws -> UInt64
 
   /// Calls `body`, which reads, and lets all that it reads be as it was at one moment.

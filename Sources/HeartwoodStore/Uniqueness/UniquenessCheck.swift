@@ -15,26 +15,29 @@ struct UniquenessCheck: Sendable {
     indexes = Array(repeating: nil, count: constraints.count)
   }
 
-  /// What a save gives to records that must be unique.
+  /// The records that a save gives values to which must be unique.
   struct Use: Sendable {
     /// The place of the constraint among all.
     let place: Int
     let constraint: UniqueConstraint
-    /// The values of records that are new or changed.
-    let keys: Set<[PropertyValue]>
+    fileprivate let rows: [UniqueRow]
+
+    /// The values of the records, O(records).
+    func keys(in contents: StoreContents) -> Set<[PropertyValue]> {
+      Set(rows.compactMap { UniquenessCheck.key($0, constraint, contents) })
+    }
   }
 
   /// What a save gives to records, for each constraint that it touches.
   func uses(of applied: AppliedChanges) -> [Use] {
     constraints.enumerated().compactMap { place, constraint in
       let rows = Self.changedRows(constraint, applied.columns, applied.insertedRows)
-      if rows.isEmpty { return nil }
-      let keys = Set(rows.compactMap { Self.key($0, constraint, applied.contents) })
-      return Use(place: place, constraint: constraint, keys: keys)
+      return rows.isEmpty ? nil : Use(place: place, constraint: constraint, rows: rows)
     }
   }
 
   /// - Parameters:
+  ///   - uses: the ``uses(of:)`` of `applied`.
   ///   - applied: the changes and the records with them.
   ///   - before: the records without the changes.
   ///   - rivals: the only other records that may have values which the changes give, by place among the constraints, where that is known:
@@ -42,15 +45,15 @@ struct UniquenessCheck: Sendable {
   /// - Returns: what to ``add(_:to:)`` once the records are saved.
   /// - Throws: ``PersistenceError/Code/constraintConflict``.
   mutating func check(
+    _ uses: [Use],
     _ applied: AppliedChanges,
     before: StoreContents,
     rivals: [Int: [UniqueRow]] = [:]
   ) throws(PersistenceError) -> Additions {
     var additions: Additions = [:]
     var conflicts: [ConstraintConflict] = []
-    for (place, constraint) in constraints.enumerated() {
-      let rows = Self.changedRows(constraint, applied.columns, applied.insertedRows)
-      if rows.isEmpty { continue }
+    for use in uses {
+      let (place, constraint, rows) = (use.place, use.constraint, use.rows)
       if let rivals = rivals[place] {
         _ = Self.check(rows, constraint, Self.index(constraint, of: before, rivals), applied.contents, &conflicts)
         continue
@@ -123,7 +126,7 @@ extension UniquenessCheck {
   }
 
   /// The values of a record that is there.
-  private static func key(
+  fileprivate static func key(
     _ row: UniqueRow,
     _ constraint: UniqueConstraint,
     _ contents: StoreContents

@@ -35,10 +35,3 @@ struct Destination {
     )
   }
 }
-
-extension FileIdentity {
-  /// Whether both are one file, in whatever state of its content.
-  fileprivate func isSameFile(as other: FileIdentity) -> Bool {
-    device == other.device && number == other.number
-  }
-}

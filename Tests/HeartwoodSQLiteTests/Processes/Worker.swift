@@ -1,4 +1,5 @@
 import Foundation
+import HeartwoodTesting
 import Testing
 
 #if canImport(Glibc)
@@ -15,7 +16,7 @@ final class Worker {
 
   /// Starts it.
   init(_ arguments: String...) throws {
-    process.executableURL = try Self.executable()
+    process.executableURL = try BuiltExecutable.url(named: "SQLiteWorker")
     process.arguments = arguments
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output
@@ -58,16 +59,5 @@ final class Worker {
     process.waitUntilExit()
     try #require(process.terminationStatus == 0, "\(process.arguments ?? [])")
     return lines
-  }
-
-  /// It lies where the tests were built.
-  private static func executable() throws -> URL {
-    #if os(macOS)
-      let bundle = try #require(Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") })
-      let products = bundle.bundleURL.deletingLastPathComponent()
-    #else
-      let products = try #require(Bundle.main.executableURL).deletingLastPathComponent()
-    #endif
-    return products.appending(path: "SQLiteWorker")
   }
 }

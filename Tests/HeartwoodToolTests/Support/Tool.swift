@@ -1,4 +1,5 @@
 import Foundation
+import HeartwoodTesting
 import Testing
 
 /// Runs the built tool.
@@ -28,17 +29,18 @@ struct Tool {
 
   /// Runs the tool with `arguments`.
   func callAsFunction(_ arguments: String...) throws -> Outcome {
-    try run(try Self.executable(), arguments)
+    try run(try BuiltExecutable.url(named: "heartwood"), arguments)
   }
 
   /// Runs what the plugin runs.
   func generator(_ arguments: String...) throws -> Outcome {
-    try run(try Self.executable(named: "HeartwoodGenerate"), arguments)
+    try run(try BuiltExecutable.url(named: "HeartwoodGenerate"), arguments)
   }
 
   /// Runs a line of a shell, for which `heartwood` is the tool.
   func shell(_ line: String) throws -> Outcome {
-    try run(URL(filePath: "/bin/sh"), ["-c", "heartwood() { '\(try Self.executable().path)' \"$@\"; }\n\(line)"])
+    let tool = try BuiltExecutable.url(named: "heartwood").path
+    return try run(URL(filePath: "/bin/sh"), ["-c", "heartwood() { '\(tool)' \"$@\"; }\n\(line)"])
   }
 
   private func run(_ executable: URL, _ arguments: [String]) throws -> Outcome {
@@ -67,21 +69,5 @@ struct Tool {
   private static func newFile(_ url: URL) throws -> FileHandle {
     try Data().write(to: url)
     return try FileHandle(forWritingTo: url)
-  }
-
-  /// The tool lies where the tests were built.
-  private static func executable(named name: String = "heartwood") throws -> URL {
-    #if os(macOS)
-      let bundle = try #require(Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") })
-      let products = bundle.bundleURL.deletingLastPathComponent()
-    #else
-      let products = try #require(Bundle.main.executableURL).deletingLastPathComponent()
-    #endif
-    let executable = products.appending(path: name)
-    try #require(
-      FileManager.default.isExecutableFile(atPath: executable.path),
-      "There is no \(name) at \(executable.path)."
-    )
-    return executable
   }
 }

@@ -9,7 +9,7 @@ import Testing
 
   /// What ends a process without a reason, or leaves something for later, and what is to be written instead.
   private static let forbidden = [
-    "fatalError(": "a precondition that says what to do, or an error",
+    "fatalError(": "Misuse.stop(_:), which says what to do, or an error",
     "try!": "a throwing function, or a handled error",
     "as!": "a conditional cast",
     "assertionFailure()": "a text that says what holds",
@@ -18,9 +18,12 @@ import Testing
     "XXX": "an issue",
   ]
 
+  /// The one place that ends a process, after it has said why.
+  private static let end = "Sources/HeartwoodModel/Misuse/Misuse.swift"
+
   @Test(arguments: forbidden.keys.sorted())
   func codeHasNone(_ text: String) throws {
-    for file in try Self.sources.get() {
+    for file in try Self.sources.get() where file != Self.end {
       for (number, line) in try SourceTree.lines(of: file).enumerated() {
         #expect(!line.contains(text), "\(file):\(number + 1): \(text): write \(Self.forbidden[text] ?? "") instead")
       }
@@ -48,6 +51,13 @@ import Testing
   /// A line without its comment.
   private static func code(_ line: Substring) -> Substring {
     line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line
+  }
+
+  /// What a user of the graph does wrong is told in optimized builds too.
+  @Test func mistakesInTheUseOfTheGraphAreTold() throws {
+    for file in try SourceTree.files(in: "Sources/HeartwoodGraph") {
+      #expect(!(try SourceTree.text(file).contains("precondition")), "\(file): use Misuse instead")
+    }
   }
 
   @Test func everyTrapSaysWhatToDo() throws {

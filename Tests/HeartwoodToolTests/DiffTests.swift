@@ -63,7 +63,11 @@ import Testing
     try write(["0, b, 2, \(date)", "1, a, 5, \(date)"], ids: others, to: "second.csv")
     let byReference = try heartwood("diff", "first.csv", "second.csv")
     #expect(byReference.lines.last == "3 records only in the first, 2 records only in the second")
+    #expect(byReference.errors.contains("--match value"))
+    #expect(try heartwood("diff", "first.csv", "second.csv", "--json").errors.contains("--match value"))
+    #expect(try heartwood("diff", "first.csv", "second.csv", "--quiet").errors == "")
     let byValue = try heartwood("diff", "first.csv", "second.csv", "--match", "value")
+    #expect(byValue.errors == "")
     #expect(byValue.text.hasPrefix("- ToDo \(Self.ids[0])\n- ToDo \(Self.ids[2])\n+ ToDo \(others[1])\n"))
     let byMemo = try heartwood("diff", "first.csv", "second.csv", "--match", "memo")
     #expect(

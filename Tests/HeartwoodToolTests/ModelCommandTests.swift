@@ -77,9 +77,10 @@ import Testing
     #expect((json["entities"] as? [[String: Any]])?.count == 2)
   }
 
-  @Test func modelOfAStoreIsShown() throws {
-    #expect(try heartwood("convert", "todo.csv", "todo.heartwood").status == 0)
-    let outcome = try heartwood("model", "hash", "todo.heartwood", "--json")
+  @Test(arguments: ["todo.heartwood", "todo.sqlite"])
+  func modelOfAStoreIsShown(_ store: String) throws {
+    #expect(try heartwood("convert", "todo.csv", store).status == 0)
+    let outcome = try heartwood("model", "hash", store, "--json")
     #expect(outcome.status == 0)
     #expect(outcome.text == (try heartwood("model", "hash", "ToDo.xcdatamodeld", "--json").text))
   }

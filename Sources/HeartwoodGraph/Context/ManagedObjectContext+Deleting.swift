@@ -6,7 +6,7 @@ extension ManagedObjectContext {
   /// The record goes with the next save, which fails where a relationship denies it. An object that was never saved is gone at
   /// once. Deleting an object that is deleted already does nothing.
   public func delete(_ object: ManagedObject) {
-    precondition(
+    Misuse.check(
       object.managedObjectContext === self || object.isDeleted,
       "The object is not, or no longer, of this context. Delete it in its own."
     )

@@ -8,7 +8,7 @@ extension ManagedObjectContext {
   public func insert<Object: ManagedObject>(_ objectClass: Object.Type) throws(PersistenceError) -> Object {
     let entity = try persistentStoreCoordinator.objectClasses.entity(for: objectClass)
     guard let object = try insert(entity) as? Object else {
-      preconditionFailure("The object of an entity is of the class that the coordinator was given for it.")
+      Misuse.stop("The object of an entity is of the class that the coordinator was given for it.")
     }
     return object
   }

@@ -9,7 +9,7 @@ extension ManagedObjectContext {
   public func object(with objectID: ManagedObjectID) -> ManagedObject {
     if let object = objectIfPresent(objectID) { return object }
     guard let entity = persistentStoreCoordinator.managedObjectModel.entity(named: objectID.entity.name) else {
-      preconditionFailure(
+      Misuse.stop(
         "The model has no entity called \(objectID.entity.name). Use the id with a coordinator of its own model."
       )
     }
@@ -43,7 +43,7 @@ extension ManagedObjectContext {
   /// the object's store is saved, they are compared just before. Merge policies do not resolve it. Objects that the save changes
   /// are checked anyway. New objects and faults have nothing to compare.
   public func detectConflicts(for object: ManagedObject) {
-    precondition(
+    Misuse.check(
       object.managedObjectContext === self,
       "The object is not, or no longer, of this context. Detect conflicts in its own."
     )

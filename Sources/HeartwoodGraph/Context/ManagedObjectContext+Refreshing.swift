@@ -37,7 +37,7 @@ extension ManagedObjectContext {
   /// - Parameter mergeChanges: whether the object's own changes stay on top of them; otherwise they are lost. Merging makes an
   ///   object fit to be saved whose save was a conflict.
   public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
-    precondition(
+    Misuse.check(
       object.managedObjectContext === self,
       "The object is not, or no longer, of this context. Refresh it in its own."
     )

@@ -145,7 +145,7 @@ extension ManagedObjectContext {
       let binding = binding(for: insertion.entity, in: save.store)
       binding.adopt(commit)
       guard let rows = commit.insertedRows[insertion.entity.ordinal], rows.count == insertion.objects.count else {
-        preconditionFailure("A store tells the row of every record that it inserts.")
+        Misuse.stop("A store tells the row of every record that it inserts.")
       }
       for (object, row) in zip(insertion.objects, rows) {
         object.binding = binding

@@ -24,7 +24,7 @@ extension PropertyDescription {
     userInfo: [String: String] = [:]
   ) -> PropertyDescription {
     guard let type = type ?? AttributeType(of: Value.self) else {
-      preconditionFailure("\(Value.self) fits no attribute. Correct its fits(_:).")
+      Misuse.stop("\(Value.self) fits no attribute. Correct its fits(_:).")
     }
     return .attribute(
       AttributeDescription(

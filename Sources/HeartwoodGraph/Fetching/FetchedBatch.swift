@@ -1,3 +1,5 @@
+import HeartwoodModel
+
 /// The objects that a fetch has found, made when they are walked over: of those that nobody has looked at there is a row number, and no
 /// object.
 ///
@@ -24,7 +26,7 @@ public struct FetchedBatch<Object: ManagedObject>: RandomAccessCollection {
   /// The object at a place, made where nobody holds it yet. O(1).
   public subscript(position: Int) -> Object {
     guard let object = matches[position].object as? Object else {
-      preconditionFailure("The classes of the objects were checked when they were found.")
+      Misuse.stop("The classes of the objects were checked when they were found.")
     }
     return object
   }

@@ -1,3 +1,5 @@
+import HeartwoodModel
+
 /// Elements that lie in several arrays, one after the other.
 struct ChunkedElements<Element> {
   private let chunks: [ContiguousArray<Element>]
@@ -19,7 +21,7 @@ struct ChunkedElements<Element> {
 
   /// O(log chunks).
   subscript(place: Int) -> Element {
-    precondition(place >= 0 && place < count, "There are \(count) elements, and none at \(place).")
+    Misuse.check(place >= 0 && place < count, "There are \(count) elements, and none at \(place).")
     let chunk = starts.firstPlace { $0 > place } - 1
     return chunks[chunk][place - starts[chunk]]
   }

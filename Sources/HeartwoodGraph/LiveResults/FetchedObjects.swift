@@ -1,3 +1,5 @@
+import HeartwoodModel
+
 /// The objects of live results, or of a section, as they were when they were asked for. They are not copied for it.
 public struct FetchedObjects<Object: ManagedObject>: RandomAccessCollection {
   private let elements: ChunkedElements<LiveEntry>
@@ -14,7 +16,7 @@ public struct FetchedObjects<Object: ManagedObject>: RandomAccessCollection {
   /// The object at a place. O(log objects).
   public subscript(position: Int) -> Object {
     guard let object = elements[position].object as? Object else {
-      preconditionFailure("Objects of another class than the request's are not let in.")
+      Misuse.stop("Objects of another class than the request's are not let in.")
     }
     return object
   }

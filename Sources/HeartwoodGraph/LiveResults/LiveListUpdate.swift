@@ -187,7 +187,7 @@ extension LiveListUpdate {
       changes.append(.insert(offset: move.to.index, element: id, associatedWith: move.from.index))
     }
     guard let difference = CollectionDifference(changes) else {
-      preconditionFailure("Each place is left once and taken once.")
+      Misuse.stop("Each place is left once and taken once.")
     }
     return difference
   }

@@ -58,7 +58,7 @@ extension ManagedObject {
       do {
         value = try newValue.map { .binary(try transformer(for: key).data(from: $0)) } ?? .null
       } catch {
-        preconditionFailure("\(entity.name).\(key.name) cannot be transformed. Correct its transformer. \(error)")
+        Misuse.stop("\(entity.name).\(key.name) cannot be transformed. Correct its transformer. \(error)")
       }
       setAttribute(key, value, fits: Data.fits)
     }
@@ -66,10 +66,10 @@ extension ManagedObject {
 
   private final func transformer<Value>(for key: TransformedKey<Value>) -> any AttributeTransformer<Value> {
     guard let name = entity.property(named: key.name)?.attribute?.valueTransformerName else {
-      preconditionFailure("\(entity.name).\(key.name) names no transformer. Name one in the model.")
+      Misuse.stop("\(entity.name).\(key.name) names no transformer. Name one in the model.")
     }
     guard let transformer = AttributeTransformers.transformer(forName: name) as? any AttributeTransformer<Value> else {
-      preconditionFailure(
+      Misuse.stop(
         "No transformer of \(Value.self) is registered as \(name). Call AttributeTransformers.register(_:forName:)."
       )
     }

@@ -44,7 +44,7 @@ extension ManagedObject {
   @usableFromInline
   final func setAttribute(_ key: PropertyKey, _ value: PropertyValue, fits: (AttributeType) -> Bool) {
     let ordinal = key.ordinal(in: self) { $0.attributeType.map(fits) ?? false }
-    precondition(
+    Misuse.check(
       withBinding { $0.traits[ordinal].attributeType.map(value.fits) ?? false },
       "The value is out of the range of \(entity.name).\(key.name)."
     )

@@ -37,7 +37,7 @@ extension CodableAttributeValue {
     do {
       return .binary(try encoder.encode(self))
     } catch {
-      preconditionFailure("\(Self.self) cannot be encoded as JSON. Correct its encode(to:). \(error)")
+      Misuse.stop("\(Self.self) cannot be encoded as JSON. Correct its encode(to:). \(error)")
     }
   }
 

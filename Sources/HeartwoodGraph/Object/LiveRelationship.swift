@@ -19,7 +19,7 @@ extension LiveRelationship {
     do {
       return try object.addLink(ordinal, to: member)
     } catch {
-      preconditionFailure("\(error)")
+      Misuse.stop("\(error)")
     }
   }
 
@@ -37,7 +37,7 @@ extension ManagedObject {
     isOrdered: Bool
   ) -> LiveRelationship<Destination> {
     let ordinal = key.ordinal(in: self, \.isToMany)
-    precondition(
+    Misuse.check(
       binding.traits[ordinal].isOrdered == isOrdered,
       isOrdered
         ? "\(entity.name).\(key.name) has no order. Use the set subscript."

@@ -25,7 +25,7 @@ extension ManagedObject {
 
   final func cast<Destination: ManagedObject>(_ object: ManagedObject, _ key: PropertyKey) -> Destination {
     guard let destination = object as? Destination else {
-      preconditionFailure(
+      Misuse.stop(
         "\(entity.name).\(key.name) leads to an object of class \(type(of: object)), and its key says \(Destination.self). Give "
           + "that class to the coordinator as one of its objectClasses, or correct the key."
       )
@@ -42,7 +42,7 @@ extension ManagedObject {
     do throws(PersistenceError) {
       try body()
     } catch {
-      preconditionFailure("\(error)")
+      Misuse.stop("\(error)")
     }
   }
 }
@@ -52,7 +52,7 @@ extension ManagedObject {
 extension ManagedObject {
   final var usableContext: ManagedObjectContext {
     guard let context = managedObjectContext else {
-      preconditionFailure(
+      Misuse.stop(
         "The object's context is gone or has let go of it. Keep the context, and after a reset fetch the object anew."
       )
     }

@@ -71,12 +71,12 @@ extension ManagedObject {
     if state.contains(.awaking) { return }
     let isValidating = state.contains(.detached) ? nil : withBinding { $0.withContext(\.isValidating) }
     guard let isValidating else {
-      preconditionFailure(
+      Misuse.stop(
         "The object's context is gone or has let go of it. Keep the context, and after a reset or a rollback fetch the object anew."
       )
     }
-    precondition(!isValidating, "An object cannot be changed while objects are validated. Change it in willSave().")
-    precondition(
+    Misuse.check(!isValidating, "An object cannot be changed while objects are validated. Change it in willSave().")
+    Misuse.check(
       !state.contains(.deleted),
       "A deleted object cannot be changed. Roll the context back to use it again."
     )

@@ -10,7 +10,7 @@ extension ManagedObjectContext {
   /// - Throws: ``PersistenceError/Code/saveNeverSettles``.
   func tellObjectsWillSave() throws(PersistenceError) {
     guard hasChanges else { return }
-    precondition(
+    Misuse.check(
       disturbed == nil,
       "An object saves its context in its willSave(). Leave saving to the save that is under way."
     )

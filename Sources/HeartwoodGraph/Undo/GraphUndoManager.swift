@@ -1,3 +1,5 @@
+import HeartwoodModel
+
 /// Remembers how to take changes back, and how to make them again.
 ///
 /// Give one to a context, and it registers by itself what its events have changed: insertions, deletions with all that they took
@@ -63,7 +65,7 @@ extension GraphUndoManager {
   /// Ends the group that was begun last.
   public func endUndoGrouping() {
     collectChanges()
-    precondition(
+    Misuse.check(
       !openGroups.isEmpty && !isEventGroupOpen,
       "No group was begun. Call beginUndoGrouping() before endUndoGrouping()."
     )
@@ -112,7 +114,7 @@ extension GraphUndoManager {
   /// Ends what ``disableUndoRegistration()`` began.
   public func enableUndoRegistration() {
     collectChanges()
-    precondition(disableCount > 0, "Registration is enabled. Call disableUndoRegistration() before enabling it again.")
+    Misuse.check(disableCount > 0, "Registration is enabled. Call disableUndoRegistration() before enabling it again.")
     disableCount -= 1
   }
 
@@ -219,12 +221,12 @@ extension GraphUndoManager {
   }
 
   private func prepare() {
-    precondition(activity == .none, "An action that undoes or redoes must not call undo() or redo() itself.")
+    Misuse.check(activity == .none, "An action that undoes or redoes must not call undo() or redo() itself.")
     collectChanges()
     // What is undone names records as they are called then.
     for participant in contexts { participant.context?.followStores() }
     endEvent()
-    precondition(openGroups.isEmpty, "A group is open. Call endUndoGrouping() before undoing or redoing.")
+    Misuse.check(openGroups.isEmpty, "A group is open. Call endUndoGrouping() before undoing or redoing.")
   }
 
   /// Runs the actions of a group, the last one first. What they register takes back what they did.
@@ -233,7 +235,7 @@ extension GraphUndoManager {
     openGroups.append(UndoGroup(name: group.name))
     for action in group.actions.reversed() { action.run() }
     collectChanges()
-    precondition(openGroups.count == 1, "An undo action must end the groups that it begins.")
+    Misuse.check(openGroups.count == 1, "An undo action must end the groups that it begins.")
     self.activity = .none
     let inverse = openGroups.removeLast()
     return inverse.actions.isEmpty ? nil : inverse

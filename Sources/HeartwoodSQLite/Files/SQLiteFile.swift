@@ -13,18 +13,28 @@ package final class SQLiteFile: Sendable {
   package let isReadOnly: Bool
   private let reader: DatabaseQueue
   private let second: DatabaseQueue
+  /// The file, where nothing was beside it when it was opened for reading.
+  private let bareLocation: SQLiteLocation?
 
-  private init(path: String, reader: DatabaseQueue, second: DatabaseQueue, isReadOnly: Bool) {
+  private init(
+    path: String,
+    reader: DatabaseQueue,
+    second: DatabaseQueue,
+    isReadOnly: Bool,
+    bareLocation: SQLiteLocation? = nil
+  ) {
     self.path = path
     self.reader = reader
     self.second = second
     self.isReadOnly = isReadOnly
+    self.bareLocation = bareLocation
   }
 
   /// Opens the database at `path`, which is never made by that.
   ///
   /// For writing, the journal mode of the options is set, which stays with the file. For reading only, nothing is changed in the file;
-  /// where its changes go to a log, SQLite makes a file `-shm` beside it, unless there is no log and the folder cannot be written.
+  /// where its changes go to a log, SQLite makes a file `-shm` beside it, unless there is no log and the folder cannot be written. It is gone
+  /// when the file is closed, unless it was there before or others have the file open.
   package static func open(
     atPath path: String,
     options: StoreOptions = StoreOptions(),
@@ -35,8 +45,15 @@ package final class SQLiteFile: Sendable {
     try location.checkMagic()
     let connections = SQLiteConnections(location: location, options: options)
     if isReadOnly {
+      let bareLocation = try location.hasSideFiles() ? nil : location
       let (reader, second) = (try connections.readerOfAnyFolder(), try connections.readerOfAnyFolder())
-      return SQLiteFile(path: location.path, reader: reader, second: second, isReadOnly: true)
+      return SQLiteFile(
+        path: location.path,
+        reader: reader,
+        second: second,
+        isReadOnly: true,
+        bareLocation: bareLocation
+      )
     }
     let writer = try connections.writer()
     try checkWritable(writer, location.path)
@@ -149,6 +166,19 @@ package final class SQLiteFile: Sendable {
     } catch {
       throw SQLiteFailure.error(error, path: path)
     }
+    if let bareLocation { Self.removeTraces(at: bareLocation) }
+  }
+
+  /// Lets SQLite remove the files that it made for readers, which only one may that could write, and only while nobody else has the file
+  /// open. Where that cannot be they stay, which does no harm.
+  private static func removeTraces(at location: SQLiteLocation) {
+    guard (try? location.hasSideFiles()) == true, (try? location.isAtRest()) == true else { return }
+    var options = StoreOptions()
+    options[.sqliteBusyTimeout] = .zero
+    guard let writer = try? SQLiteConnections(location: location, options: options).plainWriter() else { return }
+    // A log is only taken up, and so removed in the end, by who reads.
+    _ = try? writer.inDatabase { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") }
+    try? writer.close()
   }
 }
 

@@ -70,6 +70,12 @@ struct SQLiteLocation {
     [logSuffix, sharedSuffix, journalSuffix].map { path + $0 }
   }
 
+  /// Whether any of the files lies beside this one that SQLite may put there.
+  func hasSideFiles() throws(PersistenceError) -> Bool {
+    for sideFile in Self.sideFiles(ofFileAt: path) where try fileSystem.status(atPath: sideFile) != nil { return true }
+    return false
+  }
+
   /// Whether a file lies beside this one, with something in it.
   private func hasFile(_ suffix: String) throws(PersistenceError) -> Bool {
     (try fileSystem.status(atPath: path + suffix)?.size ?? 0) > 0

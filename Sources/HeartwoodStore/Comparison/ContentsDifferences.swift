@@ -59,6 +59,11 @@ package struct ContentsDifferences {
       }
   }
 
+  /// How many records the stores have.
+  package var recordCounts: (first: Int, second: Int) {
+    (first.tables.reduce(0) { $0 + $1.count }, second.tables.reduce(0) { $0 + $1.count })
+  }
+
   private static func sharedEntities(_ first: StoreContents, _ second: StoreContents) -> [SharedEntity] {
     first.concreteEntities.compactMap { entity in
       second.concreteEntities.first { $0.name == entity.name }.map { SharedEntity(first: entity, second: $0) }

@@ -62,8 +62,16 @@ struct DiffCommand: ParsableCommand {
       try StandardOutput.write(json ? report.json(difference) : report.text(difference))
     }
     if !quiet, !json { try StandardOutput.write(summary.text) }
+    if !quiet, match.matching == .reference, summary.hasOnly(differences.recordCounts) {
+      StandardError.write("heartwood: note: \(Self.referencesDiffer)\n")
+    }
     if !summary.isEmpty { throw ExitCode.failure }
   }
+
+  private static let referencesDiffer = """
+    No record has the same reference in both stores, as where one was converted to a type that has references of its own. Compare \
+    the records by their values with --match value.
+    """
 
   private func compare(_ progress: ProgressBar) throws -> ContentsDifferences {
     progress.begin(.reading)

@@ -96,6 +96,11 @@ struct DifferenceSummary {
     }
   }
 
+  /// Whether these are all records of both stores, each without one that is the same in the other.
+  func hasOnly(_ recordCounts: (first: Int, second: Int)) -> Bool {
+    removed > 0 && added > 0 && removed == recordCounts.first && added == recordCounts.second
+  }
+
   var text: String {
     if isEmpty { return "no differences\n" }
     var parts: [String] = []

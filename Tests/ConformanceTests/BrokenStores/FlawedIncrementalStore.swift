@@ -5,6 +5,20 @@ import HeartwoodTesting
 /// How a store that saves piecemeal goes wrong.
 protocol SavingFlaw: Sendable {
   static func saving<Result>(_ base: SQLiteStore, _ body: () throws -> Result) throws -> Result
+  static func changeMark(_ base: SQLiteStore) throws -> UInt64
+}
+
+extension SavingFlaw {
+  static func saving<Result>(_ base: SQLiteStore, _ body: () throws -> Result) throws -> Result {
+    try base.saving(body)
+  }
+
+  static func changeMark(_ base: SQLiteStore) throws -> UInt64 { try base.changeMark() }
+}
+
+/// Says at each look that somebody has saved.
+enum MarksChangesWithoutAny: SavingFlaw {
+  static func changeMark(_ base: SQLiteStore) throws -> UInt64 { .random(in: .min ... .max) }
 }
 
 /// Keeps what a save had done before it failed.
@@ -47,7 +61,7 @@ final class FlawedIncrementalStore<Flaw: SavingFlaw>: IncrementalStore {
   func connect() throws -> StoreMetadata? { try base.connect() }
   func create(_ metadata: StoreMetadata) throws { try base.create(metadata) }
   func disconnect() { base.disconnect() }
-  func changeMark() throws -> UInt64 { try base.changeMark() }
+  func changeMark() throws -> UInt64 { try Flaw.changeMark(base) }
   func reading<Result>(_ body: () throws -> Result) throws -> Result { try base.reading(body) }
   func metadata() throws -> StoreMetadata { try base.metadata() }
   func count(of entity: EntityDescription) throws -> Int { try base.count(of: entity) }

@@ -5,7 +5,7 @@ import HeartwoodModel
 import HeartwoodStore
 import Testing
 
-@Suite struct MergingTests {
+@Suite(.timeLimit(.minutes(5))) struct MergingTests {
   @Test(arguments: TestStoreKind.allCases)
   func savesOfOthersAreMerged(_ kind: TestStoreKind) async throws {
     let stack = try TestStack(kind)

@@ -45,9 +45,9 @@ final class RecordDatabase: Sendable {
   func change<Result>(_ body: (borrowing Mutex<Content>) throws -> Result) throws -> Result {
     try writing.withLock { _ in
       let draft = Mutex(current)
+      draft.withLock { $0.saveCount += 1 }
       let result = try body(draft)
       if let failure = failure.withLock({ $0.take() }) { throw failure }
-      draft.withLock { $0.saveCount += 1 }
       let changed = draft.withLock { $0 }
       content.withLock { $0 = changed }
       return result

@@ -172,6 +172,28 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     try file.close()
   }
 
+  @Test("Reading a file leaves nothing beside it, unless others have it open")
+  func readingLeavesNoTraces() throws {
+    try create(rows: 1)
+    let file = try SQLiteFile.open(atPath: path)
+    try file.write { try $0.execute(sql: "INSERT INTO ZNOTE VALUES (7, 'b')") }
+    try file.close()
+    let before = try Data(contentsOf: URL(filePath: path))
+    #expect(before[19] == 2, "the file says that its changes go to a log")
+    let count = { (file: SQLiteFile) in try file.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM ZNOTE") } }
+    let reader = try SQLiteFile.open(atPath: path, isReadOnly: true)
+    #expect(try count(reader) == 2)
+    #expect(try scratch.names().contains("Store.sqlite-shm"))
+    let other = try SQLiteFile.open(atPath: path, isReadOnly: true)
+    #expect(try count(other) == 2)
+    try other.close()
+    #expect(try scratch.names().contains("Store.sqlite-shm"), "the first one still reads")
+    #expect(try count(reader) == 2)
+    try reader.close()
+    #expect(try scratch.names() == ["Store.sqlite"])
+    #expect(try Data(contentsOf: URL(filePath: path)) == before)
+  }
+
   @Test("Looking at a file at rest leaves nothing beside it", .enabled(if: SQLiteLocation.readsURIs, "no URIs"))
   func inspecting() throws {
     try create(rows: 1)

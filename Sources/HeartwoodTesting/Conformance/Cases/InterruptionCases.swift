@@ -13,7 +13,20 @@ extension StoreConformance {
       makeCase("is whole where the process ends at each step of setting its metadata", needs: .file) {
         try $0.isWholeAfterStepsOfSettingMetadata()
       },
+      makeCase("takes no save of its own for one of others") { try $0.tellsOwnSaves() },
     ]
+  }
+
+  private func tellsOwnSaves() throws {
+    let open = try smallBench().open()
+    for seed in 0..<3 {
+      try open.insertRandom(1, seed: UInt64(seed))
+      try open.store.engine.followOthers()
+      try expect(
+        open.store.engine.takeRemoteChanges() == nil,
+        "expected the change mark of a save's end to stay until somebody else saves, found another one"
+      )
+    }
   }
 
   /// A store that can be stopped, and an edit that is about to be saved.

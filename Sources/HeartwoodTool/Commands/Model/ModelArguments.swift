@@ -17,6 +17,6 @@ struct ModelArguments: ParsableArguments {
   }
 
   static func load(_ path: String, version: String?) throws -> LocatedModel {
-    try ModelLocator(registry: .default, fileSystem: POSIXFileSystem()).model(at: path, version: version)
+    try ModelLocator(registry: .tool, fileSystem: POSIXFileSystem()).model(at: path, version: version)
   }
 }

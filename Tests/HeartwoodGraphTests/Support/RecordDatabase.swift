@@ -22,11 +22,10 @@ final class RecordDatabase: Sendable {
   }
 
   struct Content: Sendable {
-    var metadata: StoreMetadata?
-    var records: [String: [Int64: Record]] = [:]
+    var metadata: StoreMetadata? { didSet { changeCount += 1 } }
+    var records: [String: [Int64: Record]] = [:] { didSet { changeCount += 1 } }
     var nextNumber: Int64 = 1
-    /// How often it has been saved, and by whom last.
-    var saveCount: UInt64 = 0
+    private(set) var changeCount: UInt64 = 0
   }
 
   private let content = Mutex(Content())
@@ -45,7 +44,6 @@ final class RecordDatabase: Sendable {
   func change<Result>(_ body: (borrowing Mutex<Content>) throws -> Result) throws -> Result {
     try writing.withLock { _ in
       let draft = Mutex(current)
-      draft.withLock { $0.saveCount += 1 }
       let result = try body(draft)
       if let failure = failure.withLock({ $0.take() }) { throw failure }
       let changed = draft.withLock { $0 }

@@ -51,7 +51,7 @@ final class RecordStore: IncrementalStore {
 
   func disconnect() { isConnected.withLock { $0 = false } }
 
-  func changeMark() throws -> UInt64 { (draft.withLock { $0 } ?? database.current).saveCount }
+  func changeMark() throws -> UInt64 { (draft.withLock { $0 } ?? database.current).changeCount }
 
   func reading<Result>(_ body: () throws -> Result) throws -> Result { try body() }
 

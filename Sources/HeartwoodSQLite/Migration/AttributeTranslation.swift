@@ -48,7 +48,13 @@ struct AttributeTranslation {
     if StoredValue.isExternal(place.storage), !value.isNull {
       throw MigrationObstacle("data in files get a default value")
     }
-    return SQLFragment("?", [try stored.value(value, place.storage)])
+    return argument(try stored.value(value, place.storage))
+  }
+
+  /// A value that is handed over.
+  private static func argument(_ value: (any DatabaseValueConvertible)?) -> SQLFragment {
+    let argument = StoredValue.argument(value)
+    return SQLFragment(argument.place, [argument.value])
   }
 
   /// What stands where there is no value.
@@ -73,13 +79,15 @@ struct AttributeTranslation {
 extension AttributeTranslation {
   /// What the new column gets.
   func value() throws -> SQLFragment {
-    let filling = try stored.value(filling, newStorage)
-    if isSameForm { return filling == nil ? SQLFragment(column) : SQLFragment("ifnull(\(column), ?)", [filling]) }
-    let substitute = try stored.value(new.defaultValue, newStorage)
+    let filler = Self.argument(try stored.value(filling, newStorage))
+    if isSameForm {
+      return filling.isNull ? SQLFragment(column) : SQLFragment("ifnull(\(column), \(filler.text))", filler.arguments)
+    }
+    let substitute = Self.argument(try stored.value(new.defaultValue, newStorage))
     let converted = new.type == .string ? "CAST(\(column) AS TEXT)" : column
     return SQLFragment(
-      "CASE WHEN \(column) IS NULL THEN ? WHEN \(fits) THEN \(converted) ELSE ? END",
-      [filling, substitute]
+      "CASE WHEN \(column) IS NULL THEN \(filler.text) WHEN \(fits) THEN \(converted) ELSE \(substitute.text) END",
+      filler.arguments + substitute.arguments
     )
   }
 

@@ -121,6 +121,20 @@ private typealias PropertyMapping = HeartwoodModel.PropertyMapping
       ([.attribute(AttributeDescription(name: "data", type: .binary, allowsExternalBinaryDataStorage: true))], [])
     ),
     Change(
+      "texts with a zero in them are filled in",
+      ([.attribute("text", .string, optional: true)], []),
+      (
+        [
+          .attribute(
+            AttributeDescription(name: "text", type: .string, isOptional: false, defaultValue: .string("a\0b"))
+          ),
+          .attribute(
+            AttributeDescription(name: "memo", type: .string, isOptional: false, defaultValue: .string("\0c"))
+          ),
+        ], []
+      )
+    ),
+    Change(
       "data stay in files",
       (
         [pages, .attribute(AttributeDescription(name: "data", type: .binary, allowsExternalBinaryDataStorage: true))],
@@ -150,7 +164,7 @@ private typealias PropertyMapping = HeartwoodModel.PropertyMapping
         let book = try context.insert(entityName: "Book")
         try book.setValue("book \(number)", forKey: "name")
         let values: [String: PropertyValue] = [
-          "pages": number % 3 == 0 ? .null : .integer(Int64(number / 2)), "text": .string("\(number)"),
+          "pages": number % 3 == 0 ? .null : .integer(Int64(number / 2)), "text": number % 4 == 1 ? .null : .string("\(number)"),
           "data": .binary(Data(repeating: UInt8(number), count: number % 2 == 0 ? 120_000 : 3)),
         ]
         for (key, value) in values where book.entity.property(named: key) != nil {

@@ -164,7 +164,8 @@ private typealias PropertyMapping = HeartwoodModel.PropertyMapping
         let book = try context.insert(entityName: "Book")
         try book.setValue("book \(number)", forKey: "name")
         let values: [String: PropertyValue] = [
-          "pages": number % 3 == 0 ? .null : .integer(Int64(number / 2)), "text": number % 4 == 1 ? .null : .string("\(number)"),
+          "pages": number % 3 == 0 ? .null : .integer(Int64(number / 2)),
+          "text": number % 4 == 1 ? .null : .string("\(number)"),
           "data": .binary(Data(repeating: UInt8(number), count: number % 2 == 0 ? 120_000 : 3)),
         ]
         for (key, value) in values where book.entity.property(named: key) != nil {

@@ -12,6 +12,16 @@ import Testing
   func largeNumbersTakeNoMemory(_ trial: ParserTrial) throws {
     let seed = UInt64.random(in: .min ... .max)
     print("\(trial.rawValue): seed \(seed)")
+    try expectLittleMemory(trial, seed)
+  }
+
+  /// What went wrong once.
+  @Test(arguments: [(ParserTrial.sqlite, 10_500_196_558_762_433_381 as UInt64)])
+  func whatWentWrongDoesNot(_ trial: ParserTrial, _ seed: UInt64) throws {
+    try expectLittleMemory(trial, seed)
+  }
+
+  private func expectLittleMemory(_ trial: ParserTrial, _ seed: UInt64) throws {
     let worker = Process()
     let output = Pipe()
     worker.executableURL = try BuiltExecutable.url(named: "TrialWorker")

@@ -78,6 +78,8 @@ extension MigrationSurvey {
     var ranges: [ClosedRange<Int64>] = []
     var start = Int64.min
     while let end = try Int64.fetchOne(statement, arguments: [start]), end < .max {
+      // So it is in a table whose pages are damaged.
+      guard start <= end else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "keys are out of order") }
       ranges.append(start...end)
       start = end + 1
     }

@@ -48,7 +48,8 @@ final class SharedScan: Sendable {
   /// As many ranges as make full groups of rows where no key is missing, and the same for both connections.
   private static func ranges(from least: Int64, through greatest: Int64) -> [ClosedRange<Int64>]? {
     let span = UInt64(bitPattern: greatest &- least)
-    guard span >= leastSpan else { return nil }
+    // In a damaged table the last key may be before the first.
+    guard least <= greatest, span >= leastSpan else { return nil }
     let pairs = span / UInt64(RowID.rowsPerGroup * 2) + 1
     let count = min(pairs * 2, greatestRangeCount)
     let width = span / count + 1

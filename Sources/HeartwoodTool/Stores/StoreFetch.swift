@@ -24,12 +24,13 @@ struct StoreFetch {
   func records() throws -> [NodeTable] {
     let ids = try context.fetchObjectIDs(request)
     guard let store = context.persistentStoreCoordinator.persistentStores.first else { return [] }
-    let contents = try store.engine.contents()
     var tables: [NodeTable] = []
     var rest = ids[...]
     while let entity = rest.first?.entity {
       let end = rest.firstIndex { $0.entity !== entity } ?? rest.endIndex
-      tables.append(try Self.table(of: rest[..<end], from: contents.table(of: entity)))
+      let found = rest[..<end]
+      // Of a store that reads piecemeal only these are read.
+      tables.append(try Self.table(of: found, from: store.engine.table(of: entity, reading: found.map(\.reference))))
       rest = rest[end...]
     }
     if !tables.isEmpty { return tables }

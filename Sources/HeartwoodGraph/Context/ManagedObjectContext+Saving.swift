@@ -181,14 +181,19 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-  /// Lets the object read from `group`, which has its changes now. Transient values stay.
+  /// Lets the object read from `group`, which has its changes now. Transient values stay, also where the version that the context reads
+  /// lacks the record.
   fileprivate final func endSave(in group: RowGroup?, _ permanentIDs: PermanentIDs?) {
-    guard case .changed(let changes) = content, let group else { return }
-    if binding.transientOrdinals.isEmpty {
+    guard case .changed(let changes) = content else { return }
+    if let group, binding.transientOrdinals.isEmpty {
       content = .read(group)
       return
     }
     let rest = changes.saved(in: group, keeping: binding.transientOrdinals) { permanentIDs?[$0] ?? $0 }
-    content = rest.map(ObjectContent.changed) ?? .read(group)
+    if let rest {
+      content = .changed(rest)
+    } else if let group {
+      content = .read(group)
+    }
   }
 }

@@ -11,7 +11,8 @@ extension ManagedObjectContext {
   ///
   /// Objects that have read their values keep them until they are refreshed; faults read the version. ``save()``, ``reset()``,
   /// ``mergeChanges(from:)`` and ``refreshAllObjects()`` let a pinned context move on to the newest version. A save is a conflict
-  /// where others have saved the same records since the version. Objects whose records the version does not have count as deleted.
+  /// where others have saved the same records since the version. Objects whose records the version does not have count as deleted
+  /// until the context reads one that has them; their changes and transient values stay.
   /// Converting a store to one that calls its records otherwise lets the context move on too.
   ///
   /// - Parameter token: ``QueryGenerationToken/current``, a token of a context of the same coordinator, or nil to read the newest

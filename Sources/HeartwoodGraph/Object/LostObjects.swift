@@ -76,11 +76,12 @@ extension EntityBinding {
 }
 
 extension ManagedObject {
-  /// Lets the object be there again, whose record is back in `row`. Its changes stay on top of what they were made on; one without any is
-  /// a fault.
+  /// Lets the object be there again, whose record is back in `row`. Its changes stay on top of what they were made on, and so do transient
+  /// values that a save has left in place; one without any is a fault.
   fileprivate final func recover(at row: RowID, _ former: LostObjects.Former) {
     state.remove(.inaccessible)
-    guard case .changed(let changes) = content, !state.isDisjoint(with: [.updated, .deleted]) else {
+    let isToBeSaved = !state.isDisjoint(with: [.updated, .deleted])
+    guard case .changed(let changes) = content, isToBeSaved || !changes.isEmpty else {
       content = .fault
       rowID = row
       return
@@ -88,7 +89,7 @@ extension ManagedObject {
     changes.newID = nil
     guard let group = former.group else {
       changes.group = binding.liveGroup(of: row)
-      changes.isOutdated = true
+      changes.isOutdated = isToBeSaved
       rowID = row
       return
     }

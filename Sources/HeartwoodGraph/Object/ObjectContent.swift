@@ -110,12 +110,18 @@ extension ObjectChanges {
   }
 
   /// What is left of the changes once they are in `group`: the transient values, with permanent ids; nil where there are none.
+  ///
+  /// - Parameter group: nil where the record is gone, and the object keeps its name.
   func saved(
-    in group: RowGroup,
+    in group: RowGroup?,
     keeping transientOrdinals: [Int],
     permanentID: (ManagedObjectID) -> ManagedObjectID
   ) -> ObjectChanges? {
-    let rest = ObjectChanges(group: group, values: Array(repeating: nil, count: values.count))
+    let rest = ObjectChanges(
+      newID: group == nil ? newID : nil,
+      group: group,
+      values: Array(repeating: nil, count: values.count)
+    )
     for ordinal in transientOrdinals {
       if case .toOne(let id) = values[ordinal] {
         rest.values[ordinal] = .toOne(permanentID(id))

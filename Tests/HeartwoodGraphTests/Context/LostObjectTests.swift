@@ -108,6 +108,53 @@ import Testing
     #expect(try stack.context().fetch(Person.self).map(\.name) == ["Ann", "Bobby"])
   }
 
+  /// A save lets a pinned context move on, and what has been saved before the object may bring its record back already.
+  @Test(arguments: OtherChange.allCases)
+  fileprivate func aSaveKeepsTheTransientValuesOfWhatAnOlderVersionLacks(_ change: OtherChange) throws {
+    let context = try TestStack().context()
+    let earlier = try context.book("earlier")
+    let person = try context.person("Ann")
+    try context.save()
+    try context.setQueryGeneration(from: .current)
+    let old = try #require(context.queryGenerationToken)
+    let later = try context.book("later")
+    try context.save()
+    later.cached = "seen"
+    try context.setQueryGeneration(from: old)
+    #expect(later.isDeleted)
+    switch change {
+    case .sameEntity: earlier.title = "changed"
+    case .otherEntity: person.name = "Anna"
+    case .none: break
+    }
+    try context.save()
+    #expect(!context.hasChanges && !later.isDeleted)
+    #expect(!later.isFault && later.cached == "seen" && later.title == "later")
+    #expect(later.changedValues().isEmpty)
+    later.title = "changed, too"
+    try context.save()
+    #expect(later.cached == "seen")
+  }
+
+  fileprivate enum OtherChange: CaseIterable {
+    case sameEntity, otherEntity, none
+  }
+
+  @Test func transientValuesThatASaveHasLeftComeBack() throws {
+    let context = try TestStack().context()
+    try context.setQueryGeneration(from: .current)
+    let empty = try #require(context.queryGenerationToken)
+    let book = try context.book("title")
+    book.cached = "seen"
+    try context.save()
+    try context.setQueryGeneration(from: empty)
+    #expect(book.isDeleted && !context.hasChanges)
+    try context.setQueryGeneration(from: nil)
+    #expect(!book.isDeleted && book.cached == "seen" && book.title == "title")
+    context.refresh(book, mergeChanges: false)
+    #expect(book.cached == "cached title")
+  }
+
   @Test func rowsOfAnOlderVersionAreNobodyElses() throws {
     let stack = try TestStack()
     let parent = stack.context()

@@ -8,7 +8,7 @@ extension ReferenceContext {
     advancePin()
     for key in keys {
       guard let object = objects[key], !object.isInserted, !object.isDeleted, !object.isLost else { continue }
-      if source.record(key) == nil { lose(key) } else { refresh(key, mergingChanges: true) }
+      if source.record(key) != nil || !object.hasChanges { refresh(key, mergingChanges: true) } else { lose(key) }
     }
   }
 

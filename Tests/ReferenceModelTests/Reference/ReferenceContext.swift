@@ -294,10 +294,11 @@ extension ReferenceContext {
     }
   }
 
-  /// What an object is once it is saved; nil for a deleted one.
+  /// What an object is once it is saved; nil for a deleted one. Of one whose record is gone its transient values stay.
   private func objectAfterSave(_ object: ReferenceObject) -> ReferenceObject? {
-    guard !object.isDeleted, !object.isLost else { return nil }
+    guard !object.isDeleted else { return nil }
     var saved = ReferenceObject(reading: recordToSave(object))
+    saved.isLost = object.isLost
     for name in object.transientNames where object.values[name]?.isEmpty == false {
       saved.values[name] = object.values[name]
       saved.settled.insert(name)
@@ -340,12 +341,13 @@ extension ReferenceContext {
 // MARK: What is left to the graph
 
 extension ReferenceContext {
-  /// The record of an object is gone. The graph may take its values away then.
+  /// The record of an object is gone. The graph may take its values away then, but for what no record has.
   func lose(_ key: Key) {
-    if objects[key]?.hasChanges == true { objects[key]?.isLost = true } else { objects[key] = nil }
+    guard let object = objects[key] else { return }
+    if object.hasChanges || !object.settled.isEmpty { objects[key]?.isLost = true } else { objects[key] = nil }
   }
 
-  /// Lets a changed object be what it was before its record went, where that is back.
+  /// Lets an object with values of its own be what it was before its record went, where that is back.
   func find(_ key: Key) {
     if objects[key]?.isLost == true, source.record(key) != nil { objects[key]?.isLost = false }
   }

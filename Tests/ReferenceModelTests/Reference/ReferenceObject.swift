@@ -7,7 +7,7 @@ struct ReferenceObject {
   var base: ReferenceRecord?
   var values: [String: ReferenceValue]
   var isDeleted = false
-  /// Whether the object has changes, and its record is gone.
+  /// Whether the object has changes, or transient values, and its record is gone.
   var isLost = false
   /// Whether the object shows another record than the one that its changes were made on.
   var isOutdated = false

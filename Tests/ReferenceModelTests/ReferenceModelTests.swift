@@ -39,6 +39,8 @@ struct SettledRun: Sendable {
   static let all = [
     // A save dropped the transient values of an object that the version lacked to which the context had gone back, or not, as it happened.
     SettledRun(schema: .graph, seed: 10_286_280_371_912_261_397, stepCount: 800),
+    // The reference went on saving what a policy had taken back, where that had been made on another record.
+    SettledRun(schema: .table, seed: 4_580_450_360_501_926_740, stepCount: 480),
   ]
 }
 

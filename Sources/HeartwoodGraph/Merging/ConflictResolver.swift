@@ -171,9 +171,9 @@ extension ManagedObject {
   fileprivate final var ordinalsChangedByOthers: [Int] {
     try? binding.synchronize()
     guard let group, let newest = binding.liveGroup(of: rowID) else { return [] }
-    return binding.traits.indices.filter { ordinal in
-      !binding.hasSameValue(at: ordinal, rowID.row, of: group, rowID.row, of: newest)
-    }
+    let ordinals = binding.ordinalsOfOtherValues(rowID.row, of: group, rowID.row, of: newest)
+    guard case .changed(let changes) = content else { return ordinals }
+    return ordinals + changes.outdatedOrdinals
   }
 
   /// Lets properties be as the object was read with.

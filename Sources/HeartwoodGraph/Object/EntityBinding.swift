@@ -222,8 +222,19 @@ extension EntityBinding {
     traits.indices.allSatisfy { hasSameValue(at: $0, row, of: group, otherRow, of: other, renamed: newID) }
   }
 
+  /// The properties of which a record has other values in two versions of its row.
+  func ordinalsOfOtherValues(
+    _ row: Int,
+    of group: RowGroup,
+    _ otherRow: Int,
+    of other: RowGroup,
+    renamed newID: ((ManagedObjectID) -> ManagedObjectID?)? = nil
+  ) -> [Int] {
+    traits.indices.filter { !hasSameValue(at: $0, row, of: group, otherRow, of: other, renamed: newID) }
+  }
+
   /// Whether a record has the same value of a property in two versions of its row.
-  func hasSameValue(
+  private func hasSameValue(
     at ordinal: Int,
     _ row: Int,
     of group: RowGroup,

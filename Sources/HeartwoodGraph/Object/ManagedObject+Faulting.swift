@@ -67,6 +67,7 @@ extension ManagedObject {
     }
     changes.group = group
     changes.isOutdated = false
+    changes.outdatedOrdinals = []
     for ordinal in changes.unsettledOrdinals { reconsider(ordinal, changes) }
     endChange(changes)
     if !state.contains(.inaccessible) { awake(after: .refresh) }

@@ -34,8 +34,12 @@ extension ManagedObject {
     renamed records: RenamedRecords?
   ) {
     // It may have moved before, and then stays what it became.
-    let isSame = binding.hasSameValues(rowID.row, of: group, row.row, of: newGroup, renamed: records?.newID)
-    if !isSame { changes.isOutdated = true }
+    let others = binding.ordinalsOfOtherValues(rowID.row, of: group, row.row, of: newGroup, renamed: records?.newID)
+    // Values that no save has to write are in nobody's way.
+    if !others.isEmpty, changes.hasUnsettled || state.contains(.deleted) {
+      changes.isOutdated = true
+      changes.outdatedOrdinals.formUnion(others)
+    }
     changes.group = newGroup
   }
 

@@ -21,6 +21,8 @@ final class ObjectChanges {
   @exclusivity(unchecked) var group: RowGroup?
   /// Whether the record has become another since the changes were made, though ``group`` is its newest version.
   @exclusivity(unchecked) var isOutdated = false
+  /// The ordinals of the properties by which it has become another, where that is known.
+  @exclusivity(unchecked) var outdatedOrdinals: Set<Int> = []
   /// The new values of attributes and to-one relationships, indexed by property ordinal; nil for what is as it was. A new object
   /// has its default values here.
   @exclusivity(unchecked) private var values: [PropertyValue?]

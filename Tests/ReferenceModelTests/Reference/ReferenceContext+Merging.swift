@@ -41,14 +41,18 @@ extension ReferenceContext {
     case .overwrite:
       object.base = record
       object.isOutdated = false
+      object.outdatedNames = []
       object.keptChanges = []
       keep(object, key)
     case .objectTrump:
       object.rebase(on: record)
       keep(object, key)
     case .storeTrump:
-      for name in object.changedValues.keys where base.values[name] != record.values[name] {
+      for name in object.changedValues.keys
+      where base.values[name] != record.values[name] || object.outdatedNames.contains(name) {
         object.values[name] = base.values[name]
+        // It may have been made on another record still.
+        object.keptChanges.remove(name)
       }
       guard object.isUpdated else { return forget(key) }
       object.rebase(on: record)

@@ -356,10 +356,11 @@ extension ReferenceContext {
   /// it.
   func readAnew(_ key: Key) {
     guard let record = source.record(key), var object = objects[key], let base = object.base else { return }
-    let isOutdated = object.isOutdated || object.hasChanges && record.values != base.values
+    let others = object.hasChanges ? record.values.keys.filter { record.values[$0] != base.values[$0] } : []
+    let (isOutdated, outdatedNames) = (object.isOutdated || !others.isEmpty, object.outdatedNames.union(others))
     let names = Set(object.changedValues.keys)
     object.rebase(on: record)
-    object.isOutdated = isOutdated
+    (object.isOutdated, object.outdatedNames) = (isOutdated, outdatedNames)
     object.keptChanges = names
     objects[key] = object
   }

@@ -11,6 +11,8 @@ struct ReferenceObject {
   var isLost = false
   /// Whether the object shows another record than the one that its changes were made on.
   var isOutdated = false
+  /// The names of the properties by which that is another.
+  var outdatedNames: Set<String> = []
   /// The names of changes that were made on another record, and count as such though this one has the same values.
   var keptChanges: Set<String> = []
 
@@ -60,6 +62,7 @@ extension ReferenceObject {
     values = record.values.merging(own) { _, own in own }
     base = record
     isOutdated = false
+    outdatedNames = []
     keptChanges = []
   }
 }

@@ -263,3 +263,12 @@ if Context.environment["HEARTWOOD_FUZZ"] != nil {
     )
   )
 }
+
+// Counts what tests reach of this package, and of no other, for `Scripts/coverage`.
+if Context.environment["HEARTWOOD_COVERAGE"] != nil {
+  for target in package.targets where [.regular, .executable, .macro, .test].contains(target.type) {
+    let counters = SwiftSetting.unsafeFlags(["-profile-generate", "-profile-coverage-mapping"])
+    if target.type != .test { target.swiftSettings = (target.swiftSettings ?? []) + [counters] }
+    target.linkerSettings = (target.linkerSettings ?? []) + [.unsafeFlags(["-profile-generate"])]
+  }
+}

@@ -14,7 +14,7 @@ extension SQLiteStore {
     }
   }
 
-  private static func references(_ statement: Statement) throws -> [ReferenceID] {
+  static func references(_ statement: Statement) throws -> [ReferenceID] {
     defer { statement.end() }
     var references: [ReferenceID] = []
     while try statement.nextRow() {

@@ -55,8 +55,7 @@ extension SQLiteStore {
   public static func gatherSideFiles(ofStoreAt path: String) throws {
     let fileSystem = POSIXFileSystem()
     let resolved = try fileSystem.resolvingSymbolicLinks(inPath: path)
-    let isAlone = try sideFiles(ofStoreAt: resolved).allSatisfy { try fileSystem.status(atPath: $0) == nil }
-    if isAlone { return }
+    if try !SQLiteLocation.hasSideFiles(ofFileAt: resolved, in: fileSystem) { return }
     try SQLiteFile.gatherSideFiles(ofFileAt: resolved)
   }
 

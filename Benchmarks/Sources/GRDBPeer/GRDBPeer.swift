@@ -7,7 +7,9 @@ struct GRDBPeer: ParsableCommand {
     commandName: "grdb-peer",
     abstract: "GRDB's side of the comparison.",
     subcommands: [
-      CreateCommand.self, CountCommand.self, ObjectsCommand.self, LinkCommand.self, QueryCommand.self,
+      CreateCommand.self, InsertCommand.self, UpdateCommand.self, CountCommand.self, ObjectsCommand.self,
+      LinkCommand.self,
+      QueryCommand.self,
       SaveOneCommand.self, CreateListsCommand.self, JoinCommand.self,
       VersionCommand.self,
     ]

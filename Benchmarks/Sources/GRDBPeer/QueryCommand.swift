@@ -11,11 +11,15 @@ struct QueryCommand: ParsableCommand {
 
   enum Query: String, ExpressibleByArgument {
     case filter, count, sort
+    /// The filter, on a table of Core Data's schema.
+    case coreDataFilter = "core-data-filter"
 
     var sql: String {
       switch self {
       // The cheap term first: SQLite tests them from left to right.
       case .filter: "SELECT id FROM todo WHERE done AND instr(memo, 'tea') ORDER BY sortOrder LIMIT 100"
+      case .coreDataFilter:
+        "SELECT Z_PK FROM ZITEM WHERE ZDONE = 1 AND instr(ZMEMO, 'tea') ORDER BY ZSORTORDER LIMIT 100"
       case .count: "SELECT COUNT(*) FROM todo WHERE done = 1"
       case .sort: "SELECT id FROM todo ORDER BY sortOrder"
       }

@@ -8,7 +8,7 @@ struct SQLiteCases: ParsableCommand {
     abstract: "The cases that measure Heartwood's SQLite store.",
     subcommands: [
       InsertItemsCommand.self, InsertListsCommand.self, ReadItemsCommand.self, SaveItemCommand.self,
-      FilterItemsCommand.self, PrefetchCommand.self, MigrateItemsCommand.self,
+      FilterItemsCommand.self, PrefetchCommand.self, MigrateItemsCommand.self, UpdateItemsCommand.self,
     ]
   )
 }

@@ -158,7 +158,11 @@ extension BatchPass {
     if assignments.isEmpty { return result }
     let needsIDs = needsIDs(request.resultType)
     let others = assignments.reduce(into: Set<Int>()) { $0.formUnion($1.expression.destinationOrdinals) }
+    let fits = entities.allSatisfy { entity in assignments.allSatisfy { $0.fits(entity) } }
     for store in stores(request.affectedStores, keeping: entities) {
+      if fits, try leave(.update(assignments), to: store, request.predicate, plan, in: entities, needsIDs, &result) {
+        continue
+      }
       try save(to: store, &result) {
         let choice = try choice(from: store, where: request.predicate, plan, in: entities, following: others)
         return try updates(of: choice, assignments, needsIDs)
@@ -226,6 +230,7 @@ extension BatchPass {
       let plan = try predicate.map { try PredicateCompiler.compile($0, for: entity, in: model) }
       let entities = concreteEntities(entity, includingSubentities: request.includesSubentities)
       for store in stores(request.affectedStores, keeping: entities) {
+        if try leave(.delete, to: store, predicate, plan, in: entities, needsIDs, &result) { continue }
         try save(to: store, &result) {
           let choice = try choice(from: store, where: predicate, plan, in: entities)
           return try deletion(of: choice.rows, from: store, needsIDs)

@@ -64,7 +64,7 @@ extension PersistentStoreCoordinator {
     guard isOpen(store) else { throw Self.notOpen(store.path) }
     let request = try request(type: type, configuration: store.configurationName, at: url, options: options)
     try checkNotOpen(request.path)
-    let copy = try opener.convert(store, to: request, replacing: replacing)
+    let copy = try opener.copy(store, to: request, replacing: replacing)
     _ = copy.engine.close(unlessSavedSince: nil)
   }
 

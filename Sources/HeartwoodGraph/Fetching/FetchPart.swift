@@ -153,7 +153,7 @@ extension FetchPart {
   ) throws -> [RowID]? {
     guard !isSearchable, let source = binding.source else { return nil }
     // Each hidden row may stand before one that is wanted.
-    let candidates = limit.map { Self.sum(Self.sum(offset, $0), hidden.count) }
+    let candidates = RecordFetch.limit(limit, behind: offset, among: hidden.count)
     let request = hidden.isEmpty ? (offset, limit) : (0, candidates)
     guard let found = try source.find(fetch.limited(offset: request.0, limit: request.1)) else { return nil }
     binding.take(found)
@@ -163,11 +163,6 @@ extension FetchPart {
       rows = Array(rows.filter { !hiddenRows.contains($0) }.dropFirst(offset).prefix(limit ?? .max))
     }
     return try takeTables(evaluating: expressions, for: rows)
-  }
-
-  private static func sum(_ left: Int, _ right: Int) -> Int {
-    let (sum, overflow) = left.addingReportingOverflow(right)
-    return overflow ? .max : sum
   }
 
   /// How the rows are found.

@@ -141,7 +141,7 @@ extension FetchPass {
       return [try parts[0].search(offset: offset, limit: limit, isMerged: false)]
     }
     // Each part may give all that is wanted.
-    let wanted = limit.map { offset.addingReportingOverflow($0) }.map { $0.overflow ? Int.max : $0.partialValue }
+    let wanted = RecordFetch.limit(limit, behind: offset)
     return try parts.map { try $0.search(offset: 0, limit: wanted, isMerged: true) }
   }
 

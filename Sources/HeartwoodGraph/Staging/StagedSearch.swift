@@ -51,12 +51,7 @@ extension StagedSearch {
 
   /// Each record that changes may stand before one that is wanted.
   private var candidateCount: Int? {
-    fetch.limit.map { limit in
-      [fetch.offset, changed.count].reduce(limit) { sum, more in
-        let (sum, overflow) = sum.addingReportingOverflow(more)
-        return overflow ? .max : sum
-      }
-    }
+    RecordFetch.limit(fetch.limit, behind: fetch.offset, among: changed.count)
   }
 
   /// Those of the changed records that meet the condition, as `read` has them.

@@ -79,7 +79,7 @@ struct AggregateForm {
 
 extension CollectionOperator {
   /// The function that makes the same of a collection; nil where the result is a collection.
-  fileprivate var aggregate: FetchFunction? {
+  package var aggregate: FetchFunction? {
     switch self {
     case .count: .count
     case .sum: .sum

@@ -136,17 +136,3 @@ extension FetchFunction {
     }
   }
 }
-
-extension CollectionOperator {
-  /// The function that does the same; nil where none does.
-  var function: FetchFunction? {
-    switch self {
-    case .count: .count
-    case .sum: .sum
-    case .min: .min
-    case .max: .max
-    case .average: .average
-    case .union, .distinctUnion: nil
-    }
-  }
-}

@@ -17,7 +17,7 @@ extension FetchTranslator {
     case .variable(let place) where groupValues != nil: return try groupValue(place)
     case .property(let base, let property) where members[plan] == nil: return try column(property, of: row(base, scope))
     case .collection(let symbol, let operand):
-      guard let function = symbol.function else { throw Untranslatable() }
+      guard let function = symbol.aggregate else { throw Untranslatable() }
       return try statistic(function, operand, scope)
     case .function(let function, let operands): return try applied(function, operands, scope)
     case .cast(let operand, let type): return try cast(operand, type, scope)

@@ -32,10 +32,7 @@ struct SQLiteConnections {
 
   /// A connection to an empty database in memory, which finds the file by the name ``SQLiteFile/sourceName`` and can only read it.
   func readerAsSource(_ access: SQLiteLocation.Access) throws(PersistenceError) -> DatabaseQueue {
-    let name = location.name(for: access)
-    return try queue(.write, isInMemory: true) { db in
-      try db.execute(sql: "ATTACH DATABASE ? AS \(SQLiteFile.sourceName)", arguments: [name])
-    }
+    try queue(.write, isInMemory: true) { db in try location.attach(access, to: db) }
   }
 
   /// A connection that reads, also where no file can be made beside this one and none is needed.

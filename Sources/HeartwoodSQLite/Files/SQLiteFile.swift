@@ -270,7 +270,7 @@ extension SQLiteFile {
   /// Lets a connection read another database, also where no file can be made beside that and none is needed.
   private static func attach(_ location: SQLiteLocation, to db: Database) throws {
     func attach(_ access: SQLiteLocation.Access) throws {
-      try db.execute(sql: "ATTACH DATABASE ? AS \(sourceName)", arguments: [location.name(for: access)])
+      try location.attach(access, to: db)
       _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(sourceName).sqlite_schema")
     }
     do {

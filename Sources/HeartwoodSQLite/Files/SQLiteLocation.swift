@@ -71,9 +71,17 @@ struct SQLiteLocation {
   }
 
   /// Whether any of the files lies beside this one that SQLite may put there.
-  func hasSideFiles() throws(PersistenceError) -> Bool {
-    for sideFile in Self.sideFiles(ofFileAt: path) where try fileSystem.status(atPath: sideFile) != nil { return true }
+  func hasSideFiles() throws(PersistenceError) -> Bool { try Self.hasSideFiles(ofFileAt: path, in: fileSystem) }
+
+  /// Whether any of the files lies beside the one at `path` that SQLite may put there.
+  static func hasSideFiles(ofFileAt path: String, in fileSystem: any FileSystem) throws(PersistenceError) -> Bool {
+    for sideFile in sideFiles(ofFileAt: path) where try fileSystem.status(atPath: sideFile) != nil { return true }
     return false
+  }
+
+  /// Lets a connection find the file by the name ``SQLiteFile/sourceName``.
+  func attach(_ access: Access, to db: Database) throws {
+    try db.execute(sql: "ATTACH DATABASE ? AS \(SQLiteFile.sourceName)", arguments: [name(for: access)])
   }
 
   /// Whether a file lies beside this one, with something in it.

@@ -49,8 +49,11 @@ private struct InverseSurvey {
     for deletion in changes.deletions {
       for row in deletion.rows { try look(at: row, of: deletion.entity, deletion.entity.sidedOrdinals) }
     }
-    for entity in changes.insertions.map(\.entity) {
-      let ordinals = entity.sidedOrdinals
+    for insertion in changes.insertions {
+      let entity = insertion.entity
+      // New records that nothing leads from are many, and have nothing to disagree about.
+      let groups = insertion.groups
+      let ordinals = entity.sidedOrdinals.filter { ordinal in groups.contains { $0.columns[ordinal].hasLinks } }
       if ordinals.isEmpty { continue }
       for row in insertedRows[entity.ordinal] ?? RowRuns() { try look(at: row, of: entity, ordinals) }
     }
@@ -104,6 +107,14 @@ extension EntityDescription {
   /// The relationships that stores keep and that have an inverse.
   fileprivate var sidedOrdinals: [Int] {
     relationshipTargets.indices.filter { relationshipTargets[$0]?.inverseOrdinal != nil && !traits[$0].isTransient }
+  }
+}
+
+extension Column {
+  /// Whether a relationship leads anywhere from any of the rows. O(rows / 64).
+  fileprivate var hasLinks: Bool {
+    if kind == .toMany { return references.map { $0.count > 0 } ?? false }
+    return validity.map { $0.setBitCount(rowCount) > 0 } ?? (rowCount > 0)
   }
 }
 

@@ -179,7 +179,7 @@ extension IncrementalStoreEngine {
     let before = state.withLock { $0 }
     guard before.mark != mark else { return }
     let metadata = try store.metadata()
-    let (tables, changes) = try renewedTables(before)
+    let (tables, changes) = try renewedTables(before, of: setup.entities)
     state.withLock { state in
       state.contents.tables = tables
       state.mark = mark
@@ -196,9 +196,12 @@ extension IncrementalStoreEngine {
     state.withLock { $0.remoteChanges.take() }
   }
 
-  /// The known records as the store has them now, and what has become of them.
-  private func renewedTables(_ before: State) throws -> ([NodeTable], RemoteChanges) {
-    let entities = setup.entities.filter { !$0.isAbstract }
+  /// The known records, those of some entities as the store has them now, and what has become of these.
+  func renewedTables(
+    _ before: State,
+    of entities: [EntityDescription]
+  ) throws -> (tables: [NodeTable], changes: RemoteChanges) {
+    let entities = entities.filter { !$0.isAbstract }
     let whole = entities.filter { before.whole.contains($0.ordinal) }
     let partial = entities.filter { !before.whole.contains($0.ordinal) && before.contents.table(of: $0).count > 0 }
     let newest = try load { loader in

@@ -172,7 +172,7 @@ extension IncrementalStoreEngine {
   }
 
   /// Refuses to save into a file that is no longer at its place: whoever opens the store next would not find it there.
-  private func checkPlace() throws(PersistenceError) {
+  func checkPlace() throws(PersistenceError) {
     switch try fileState() {
     case .unchanged, .absent: return
     case .removed, .moved, .changed:

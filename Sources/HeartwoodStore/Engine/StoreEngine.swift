@@ -60,6 +60,9 @@ package protocol StoreEngine: Sendable {
   /// - Parameter origin: who saves, for the history.
   func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoreCommit
 
+  /// Changes or deletes many records where the store itself can do that, all or none; nil where they have to be read.
+  func execute(_ batch: RecordBatch) throws -> BatchedRecords?
+
   /// The saves of the store; nil where none are kept.
   func history() throws -> StoreHistory?
 
@@ -127,6 +130,9 @@ extension StoreEngine {
 
   /// Nil: groups are made of the tables.
   package func queryPlan(_ fetch: GroupFetch) throws -> QueryPlan.Step? { nil }
+
+  /// Nil: the records are in memory.
+  package func execute(_ batch: RecordBatch) throws -> BatchedRecords? { nil }
 
   /// Does nothing: others are noticed when the store is saved.
   package func followOthers() throws(PersistenceError) {}

@@ -37,6 +37,25 @@ package struct TablePlan: Sendable {
     self.entities = entities
   }
 
+  /// The plan by which all records stay as they are.
+  package init(keeping model: ManagedObjectModel) {
+    mapping = MappingModel(entityMappings: [])
+    (source, destination) = (model, model)
+    destinationOrdinals = model.entities.map { $0.isAbstract ? nil : $0.ordinal }
+    entities = model.entities.map { entity in
+      if entity.isAbstract { return nil }
+      return EntityPlan(
+        source: entity,
+        destination: entity,
+        columns: entity.properties.indices.map { ordinal in
+          let property = entity.properties[ordinal]
+          if property.isTransient { return .absent }
+          return property.relationship == nil ? .attribute(ordinal) : .relationship(ordinal)
+        }
+      )
+    }
+  }
+
   /// Whether no entity is taken or made twice, and nobody but the mapping model decides.
   private static func isPlain(_ mapping: MappingModel) -> Bool {
     let mappings = mapping.entityMappings

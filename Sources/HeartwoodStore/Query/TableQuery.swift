@@ -83,7 +83,7 @@ extension TableQuery {
   ///   - offset: how many of the first are left out.
   ///   - limit: how many there are at most; nil means all. A small number makes the sort much cheaper.
   package func rows(sortedBy sorts: [SortPlan], offset: Int = 0, limit: Int? = nil) -> [RowID] {
-    let wanted = limit.map { offset.addingReportingOverflow($0) }.map { $0.overflow ? Int.max : $0.partialValue }
+    let wanted = RecordFetch.limit(limit, behind: offset)
     guard let sort = RowSort(sorts, tables, table) else {
       return Array(rows().dropFirst(offset).prefix(limit ?? .max))
     }

@@ -45,6 +45,16 @@ extension RecordFetch {
     return fetch
   }
 
+  /// How many of the first must be found, so that `limit` are left behind `offset` whichever of `others` come among them; nil means all.
+  package static func limit(_ limit: Int?, behind offset: Int, among others: Int = 0) -> Int? {
+    limit.map { limit in
+      [offset, others].reduce(limit) { sum, more in
+        let (sum, overflow) = sum.addingReportingOverflow(more)
+        return overflow ? .max : sum
+      }
+    }
+  }
+
   /// All records of the entity that meet another condition, in another order.
   package func part(where plan: PlanPredicate?, sortedBy sorts: [SortPlan]) -> RecordFetch {
     RecordFetch(entity: entity, predicate: nil, sortDescriptors: [], plan: plan, sorts: sorts)

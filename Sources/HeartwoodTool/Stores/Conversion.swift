@@ -33,12 +33,15 @@ struct Conversion {
     progress.begin(.reading)
     let opened = try source.open()
     progress.begin(.checking)
-    let contents = try opened.store.engine.contents()
+    // What is read as it is needed is read when it is written, if at all.
+    if !opened.store.engine.readsAsNeeded { _ = try opened.store.engine.contents() }
     let written = try write(opened, type)
     if verifies { try verify(written, opened, type) }
     let size = try POSIXFileSystem().status(atPath: destination.path)?.size
     return Result(
-      recordCount: contents.count,
+      recordCount: try opened.store.entities.filter { !$0.isAbstract }.reduce(0) {
+        try $0 + opened.store.engine.count(of: $1)
+      },
       byteCount: size ?? 0,
       lostTransactionCount: try lostTransactionCount(opened, type)
     )
@@ -54,7 +57,7 @@ struct Conversion {
     let fileSystem = ObservedFileSystem(base: POSIXFileSystem(), progress: progress)
     let opener = StoreOpener(model: opened.model.model, registry: registry, fileSystem: fileSystem)
     let request = StoreOpener.Request(type: type, path: destination.path, options: StoreOptions())
-    let written = try opener.convert(opened.store, to: request, replacing: destination.isReplaced)
+    let written = try opener.copy(opened.store, to: request, replacing: destination.isReplaced)
     OpenedStores.add(written)
     return written
   }

@@ -151,6 +151,23 @@ struct CorpusStoreTests {
     }
   }
 
+  @Test("A copy has the same records, whoever makes it", arguments: openable)
+  func copying(_ corpus: SQLiteCorpus.Store) throws {
+    let opened = try Opened(corpus)
+    let url = opened.scratch.url.appending(path: "Second.sqlite")
+    try opened.coordinator.copyPersistentStore(opened.store, to: url)
+    let copy = try Opened(path: url.path, model: opened.coordinator.managedObjectModel, scratch: opened.scratch)
+    let (before, after) = (try opened.store.engine.contents(), try copy.store.engine.contents())
+    let difference = ContentsComparison.firstDifference(before, after)
+    #expect(difference == nil, "\(difference.map { "\($0)" } ?? "")")
+    #expect(try copy.query { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
+    // What goes through memory is the same.
+    let third = opened.scratch.url.appending(path: "Third.sqlite")
+    try opened.coordinator.migratePersistentStore(opened.store, to: third)
+    let moved = try Opened(path: third.path, model: opened.coordinator.managedObjectModel, scratch: opened.scratch)
+    #expect(ContentsComparison.firstDifference(after, try moved.store.engine.contents()) == nil)
+  }
+
   // MARK: Editing
 
   @Test("Edited files keep what Core Data relies on", arguments: openable)

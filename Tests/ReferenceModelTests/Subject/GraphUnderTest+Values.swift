@@ -23,7 +23,7 @@ extension GraphUnderTest {
 
   func shaped(_ value: PropertyValue, _ property: PropertyDescription) throws(Mismatch) -> ReferenceValue {
     guard property.relationship != nil else { return .attribute(value) }
-    let ids = value.relatedIDs
+    let ids = value.objectIDs
     var keys: [Key] = []
     for id in ids {
       guard let key = key(of: id) else {
@@ -33,15 +33,5 @@ extension GraphUnderTest {
     }
     guard Set(keys).count == keys.count else { throw Mismatch("\(property.name) leads to an object twice: \(keys)") }
     return ReferenceValue.empty(property).replacingKeys(by: keys)
-  }
-}
-
-extension PropertyValue {
-  fileprivate var relatedIDs: [ManagedObjectID] {
-    switch self {
-    case .toOne(let id): [id]
-    case .toMany(let ids): ids
-    default: []
-    }
   }
 }

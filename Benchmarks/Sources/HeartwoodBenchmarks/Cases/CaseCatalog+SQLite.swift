@@ -39,6 +39,17 @@ extension CaseCatalog {
     )
   }
 
+  func sqliteInsertDirectly() throws -> BenchmarkCase {
+    let rows = ["--rows", String(data.rows)]
+    return BenchmarkCase(
+      name: "sqlite-insert-floor",
+      title: "insert of all rows by SQLite's own functions (not ours: the least that the insert can take)",
+      ours: grdb(["insert", workspace.scratch("inserted-directly.sqlite")] + rows, name: "SQLite in C"),
+      peer: grdb(["create", workspace.scratch("created.sqlite")] + rows),
+      expected: .init(rows: data.rows)
+    )
+  }
+
   func sqliteSaveOne() throws -> BenchmarkCase {
     let (ownOriginal, original) = (try data.coreDataSQLite(), try data.sqlite())
     let (ownCopy, copy) = (workspace.scratch("changed-items.sqlite"), workspace.scratch("changed.sqlite"))
@@ -51,12 +62,34 @@ extension CaseCatalog {
     )
   }
 
+  func sqliteUpdate() throws -> BenchmarkCase {
+    let original = try data.coreDataSQLite()
+    let (ownCopy, copy) = (workspace.scratch("updated-items.sqlite"), workspace.scratch("updated.sqlite"))
+    return BenchmarkCase(
+      name: "sqlite-update",
+      title: "batch update of every other row: a constant and an expression",
+      ours: ours(["update", ownCopy]) { try Workspace.copyDatabase(original, to: ownCopy) },
+      peer: grdb(["update", copy], name: "SQL by hand") { try Workspace.copyDatabase(original, to: copy) }
+    )
+  }
+
   func sqliteFilter() throws -> BenchmarkCase {
     BenchmarkCase(
       name: "sqlite-filter",
       title: "done AND memo CONTAINS \"tea\", sorted, the first 100, in SQL",
       ours: ours(["filter", try data.coreDataSQLite()]),
       peer: grdb(["query", "filter", try data.sqlite()], name: "SQL by hand"),
+      goal: .ratio(1.1),
+      expected: .init(rows: 100)
+    )
+  }
+
+  func sqliteFilterInSameTable() throws -> BenchmarkCase {
+    BenchmarkCase(
+      name: "sqlite-filter-same",
+      title: "the same, by hand in the same file",
+      ours: ours(["filter", try data.coreDataSQLite()]),
+      peer: grdb(["query", "core-data-filter", try data.coreDataSQLite()], name: "SQL by hand"),
       goal: .ratio(1.1),
       expected: .init(rows: 100)
     )

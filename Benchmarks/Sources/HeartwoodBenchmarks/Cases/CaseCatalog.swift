@@ -27,8 +27,10 @@ struct CaseCatalog {
       ("fetch-filter-polars", fetchFilterPolars), ("fetch-count", fetchCount), ("fetch-group", fetchGroup),
       ("fetch-group-many", fetchManyGroups), ("fetch-sort", fetchSort), ("predicate", compilePredicate),
       ("batch-update", batchUpdate), ("batch-insert", batchInsert),
-      ("sqlite-objects", sqliteObjects), ("sqlite-insert", sqliteInsert), ("sqlite-save-one", sqliteSaveOne),
-      ("sqlite-filter", sqliteFilter), ("sqlite-prefetch", sqlitePrefetch),
+      ("sqlite-objects", sqliteObjects), ("sqlite-insert", sqliteInsert), ("sqlite-insert-floor", sqliteInsertDirectly),
+      ("sqlite-save-one", sqliteSaveOne), ("sqlite-filter", sqliteFilter),
+      ("sqlite-filter-same", sqliteFilterInSameTable),
+      ("sqlite-prefetch", sqlitePrefetch), ("sqlite-update", sqliteUpdate),
       ("sqlite-migrate", sqliteMigrate), ("sqlite-migrate-dry", sqliteMigrateDryRun),
     ]
   }

@@ -1,0 +1,236 @@
+import GRDB
+import HeartwoodModel
+import HeartwoodStore
+
+/// The statements of a batch for the records of one entity.
+struct BatchTranslation {
+  /// Finds the keys of the records.
+  let keys: FetchStatement
+  /// Each counts records for which SQL and the framework may not agree: with any of them, the batch is not done.
+  private(set) var doubts: [FetchStatement] = []
+  /// What becomes of records that lose some to which their relationships led.
+  private(set) var bereavements: [Bereavement] = []
+  /// Changes or deletes the records.
+  private(set) var change: FetchStatement
+
+  /// Records that lose some to which their relationships led: they have a next version.
+  struct Bereavement {
+    /// The entity of all of them; nil where there may be several.
+    let entityOrdinal: Int?
+    let keys: FetchStatement
+    let change: FetchStatement
+  }
+
+  /// What gives a row its next version. Versions begin with 1.
+  private static let nextVersion = "Z_OPT = max(1, ifnull(Z_OPT, 0)) + 1"
+
+  /// - Parameter isAlone: whether the batch is about records of this entity alone.
+  /// - Throws: ``Untranslatable``, or what cannot be kept of a new value.
+  init(_ action: RecordBatch.Action, _ fetch: RecordFetch, isAlone: Bool, in schema: SQLiteSchema, path: String) throws
+  {
+    guard let mapping = schema.mapping(of: fetch.entity) else { throw Untranslatable() }
+    let part = BatchPart(fetch: fetch.part(where: fetch.plan, sortedBy: []), mapping: mapping, schema: schema)
+    keys = try part.statement { scope, condition in "SELECT \(scope.key) FROM \(scope.source) WHERE \(condition)" }
+    switch action {
+    case .update(let assignments):
+      (change, doubts) = try part.update(assignments, settingVersion: Self.nextVersion, path: path)
+    case .delete:
+      change = try part.deletion()
+      bereavements = try part.bereavements(settingVersion: Self.nextVersion)
+      if !isAlone, !bereavements.isEmpty { throw Untranslatable() }
+    }
+  }
+}
+
+/// The records of one entity that a batch is about.
+private struct BatchPart {
+  let fetch: RecordFetch
+  let mapping: EntityMapping
+  let schema: SQLiteSchema
+
+  private var table: String { SQLiteName.quoted(mapping.tableName) }
+
+  /// A statement about the rows that meet the condition.
+  ///
+  /// - Parameter prepare: translates what stands before the condition.
+  func statement<Prepared>(
+    preparing prepare: (inout FetchTranslator, QueryScope) throws -> Prepared,
+    _ text: (Prepared, QueryScope, _ condition: String) -> String
+  ) throws -> FetchStatement {
+    var translator = FetchTranslator(schema: schema)
+    let scope = QueryScope(mapping, alias: translator.alias())
+    let prepared = try prepare(&translator, scope)
+    // What is joined to the row is not there where the row is changed.
+    guard scope.joins.isEmpty else { throw Untranslatable() }
+    let condition = try translator.condition(fetch.plan, ofRecordsIn: scope)
+    let text = text(prepared, scope, condition)
+    return FetchStatement(text: text, arguments: StatementArguments(translator.arguments))
+  }
+
+  func statement(_ text: (QueryScope, _ condition: String) -> String) throws -> FetchStatement {
+    try statement(preparing: { _, _ in }, { text($1, $2) })
+  }
+
+  /// The condition as it stands in a statement that changes the rows of the scope.
+  private func condition(_ condition: String, _ scope: QueryScope) -> String {
+    scope.joins.isEmpty ? condition : "\(scope.key) IN (SELECT \(scope.key) FROM \(scope.source) WHERE \(condition))"
+  }
+}
+
+// MARK: Updates
+
+extension BatchPart {
+  func update(
+    _ assignments: [BatchAssignment],
+    settingVersion version: String,
+    path: String
+  ) throws -> (FetchStatement, doubts: [FetchStatement]) {
+    let unique = Set(fetch.entity.uniquenessConstraints.joined())
+    if assignments.contains(where: { unique.contains($0.ordinal) }) { throw Untranslatable() }
+    let change = try statement { translator, scope in
+      try assignments.map { try value($0, &translator, scope, path) }
+    } _: { values, scope, condition in
+      let terms = [version] + values.map { "\(SQLiteName.quoted($0.column)) = \($0.text)" }
+      return "UPDATE \(table) AS \(scope.alias) SET \(terms.joined(separator: ", ")) WHERE "
+        + self.condition(condition, scope)
+    }
+    return (change, try assignments.filter { $0.expression.constant == nil }.map(doubt))
+  }
+
+  /// The column of an attribute, and what it gets.
+  private func value(
+    _ assignment: BatchAssignment,
+    _ translator: inout FetchTranslator,
+    _ scope: QueryScope,
+    _ path: String
+  ) throws -> (column: String, text: String) {
+    guard case .attribute(let place) = mapping.properties[assignment.ordinal], !StoredValue.isExternal(place.storage)
+    else {
+      throw Untranslatable()
+    }
+    guard let constant = assignment.expression.constant else {
+      let text = try number(assignment, &translator, scope)
+      return (place.column, assignment.type == .double ? "CAST(\(text) AS REAL)" : text)
+    }
+    guard let value = constant.scalar.converted(to: assignment.type) else { throw Untranslatable() }
+    let stored = StoredValue(fetch.entity.name, fetch.entity.properties[assignment.ordinal].name, path)
+    let kept: (any DatabaseValueConvertible)?
+    do {
+      kept = try stored.value(value, place.storage)
+    } catch {
+      // What the file has no place for is refused where there is a record that would get it.
+      throw Untranslatable()
+    }
+    let argument = StoredValue.argument(kept)
+    guard let value = argument.value else { return (place.column, "NULL") }
+    _ = translator.argument(value)
+    return (place.column, argument.place)
+  }
+
+  /// A number that is computed of the attributes of the record itself.
+  private func number(
+    _ assignment: BatchAssignment,
+    _ translator: inout FetchTranslator,
+    _ scope: QueryScope
+  ) throws(Untranslatable) -> String {
+    let isRuled = fetch.entity.ruledAttributes.contains { $0.ordinal == assignment.ordinal }
+    guard !isRuled, assignment.type == .double || Self.range(assignment.type) != nil,
+      assignment.expression.isOfOneRecord
+    else { throw Untranslatable() }
+    let value = try translator.value(assignment.expression, scope)
+    guard value.kind == .number else { throw Untranslatable() }
+    return value.text
+  }
+
+  /// Counts the records whose new value SQL has none for, or that does not fit: what becomes of these is the framework's to say.
+  private func doubt(_ assignment: BatchAssignment) throws -> FetchStatement {
+    try statement { translator, scope in
+      try number(assignment, &translator, scope)
+    } _: { number, scope, condition in
+      let isDoubtful: String
+      if let range = Self.range(assignment.type) {
+        isDoubtful = "typeof(n) <> 'integer' OR n NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)"
+      } else {
+        isDoubtful = "n IS NULL"
+      }
+      let numbers = "SELECT \(number) AS n FROM \(scope.source) WHERE \(condition)"
+      return "SELECT count(*) FROM (\(numbers)) WHERE \(isDoubtful)"
+    }
+  }
+
+  private static func range(_ type: AttributeType) -> ClosedRange<Int64>? {
+    switch type {
+    case .integer16: Int64(Int16.min)...Int64(Int16.max)
+    case .integer32: Int64(Int32.min)...Int64(Int32.max)
+    case .integer64: .min ... .max
+    default: nil
+    }
+  }
+}
+
+extension PlanExpression {
+  /// Whether it is computed of constants and the attributes of the record itself.
+  fileprivate var isOfOneRecord: Bool {
+    switch self {
+    case .constant: true
+    case .property(.subject, let property): property.attributeType != nil
+    case .arithmetic(let left, _, let right): left.isOfOneRecord && right.isOfOneRecord
+    default: false
+    }
+  }
+}
+
+// MARK: Deletions
+
+extension BatchPart {
+  func deletion() throws -> FetchStatement {
+    try statement { scope, condition in
+      "DELETE FROM \(table) AS \(scope.alias) WHERE \(self.condition(condition, scope))"
+    }
+  }
+
+  /// What becomes of the records that relationships lead to.
+  func bereavements(settingVersion version: String) throws -> [BatchTranslation.Bereavement] {
+    try mapping.properties.indices.compactMap { ordinal in
+      switch mapping.properties[ordinal] {
+      case nil: return nil
+      case .attribute(let place):
+        // The files with large data go one by one.
+        if StoredValue.isExternal(place.storage) { throw Untranslatable() }
+        return nil
+      case .toOne(let place): return try bereavement(ordinal, place, settingVersion: version)
+      // Other rows lead to those that go.
+      case .toMany, .join: throw Untranslatable()
+      }
+    }
+  }
+
+  /// Nil where the other end does not know of it.
+  private func bereavement(
+    _ ordinal: Int,
+    _ place: ToOneMapping,
+    settingVersion version: String
+  ) throws -> BatchTranslation.Bereavement? {
+    let entity = fetch.entity
+    guard let relationship = entity.properties[ordinal].relationship, let target = entity.relationshipTargets[ordinal]
+    else { throw Untranslatable() }
+    if relationship.deleteRule == .noAction { return nil }
+    guard relationship.deleteRule == .nullify else { throw Untranslatable() }
+    guard let inverseOrdinal = target.inverseOrdinal else { return nil }
+    let destination = schema.model.entities[target.entityOrdinal]
+    guard let inverse = destination.properties[inverseOrdinal].relationship, inverse.isToMany, inverse.minCount == 0,
+      inverse.isOptional, let other = schema.mapping(of: destination)
+    else { throw Untranslatable() }
+    let keys = try statement { scope, condition in
+      "SELECT DISTINCT \(scope.column(place.column)) FROM \(scope.source) WHERE \(condition) "
+        + "AND \(scope.column(place.column)) IS NOT NULL"
+    }
+    let change = "UPDATE \(SQLiteName.quoted(other.tableName)) SET \(version) WHERE Z_PK IN (\(keys.text))"
+    let entities = schema.model.concreteEntities(under: destination)
+    return BatchTranslation.Bereavement(
+      entityOrdinal: entities.count == 1 ? entities[0].ordinal : nil,
+      keys: keys,
+      change: FetchStatement(text: change, arguments: keys.arguments)
+    )
+  }
+}

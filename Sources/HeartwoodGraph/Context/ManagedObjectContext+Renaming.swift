@@ -49,7 +49,11 @@ extension ManagedObject {
   /// Lets changes stay on top of the same record with other names.
   final func rebase(_ changes: ObjectChanges, on records: RenamedRecords) {
     guard let group = changes.group, let newest = binding.liveGroup(of: rowID) else { return }
-    if !binding.isNewest(rowID, of: group, records) { changes.isOutdated = true }
+    if !binding.isNewest(rowID, of: group, records) {
+      let row = rowID.row
+      let others = binding.ordinalsOfOtherValues(row, of: group, row, of: newest, renamed: records.newID)
+      noteOutdated(changes, by: others)
+    }
     changes.group = newest
   }
 }

@@ -35,12 +35,16 @@ extension ManagedObject {
   ) {
     // It may have moved before, and then stays what it became.
     let others = binding.ordinalsOfOtherValues(rowID.row, of: group, row.row, of: newGroup, renamed: records?.newID)
-    // Values that no save has to write are in nobody's way.
-    if !others.isEmpty, changes.hasUnsettled || state.contains(.deleted) {
-      changes.isOutdated = true
-      changes.outdatedOrdinals.formUnion(others)
-    }
+    if !others.isEmpty { noteOutdated(changes, by: others) }
     changes.group = newGroup
+  }
+
+  /// Notes that others have changed properties of the record since the changes, or the deletion, were made on it, and that it is read anew.
+  final func noteOutdated(_ changes: ObjectChanges, by ordinals: [Int]) {
+    // Values that no save has to write are in nobody's way.
+    guard changes.hasUnsettled || state.contains(.deleted) else { return }
+    changes.isOutdated = true
+    changes.outdatedOrdinals.formUnion(ordinals)
   }
 
   /// Lets the object be one whose record is gone, and no row leads to it. Its changes stay, and saving them is a conflict. It is there

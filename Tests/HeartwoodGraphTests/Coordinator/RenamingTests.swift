@@ -146,6 +146,22 @@ import Testing
     try #require(try stack.context().fetch(Person.self).count == 1)
   }
 
+  @Test func whatAnotherContextChangedStaysWhereTheStoreTrumps() throws {
+    let (context, ann, bob) = try couple()
+    let others = stack.context()
+    let annOfOthers = try #require(try others.existingObject(with: ann.objectID) as? Person)
+    annOfOthers.name = "theirs"
+    ann.name = "mine"
+    ann.mentor = bob
+    try others.save()
+    try stack.convertToNumbers()
+    #expect(try context.fetch(Person.self).count == 2)
+    context.mergePolicy = .mergeByPropertyStoreTrump
+    try context.save()
+    #expect(ann.name == "theirs" && ann.mentor === bob && ann.spouse === bob)
+    try check(["Bob", "theirs"])
+  }
+
   @Test(arguments: [false, true])
   func deletionsAreSaved(_ isOutdated: Bool) throws {
     let (context, ann, bob) = try couple()

@@ -13,8 +13,7 @@ extension BatchPass {
     _ result: inout BatchResult
   ) throws -> Bool {
     guard store.engine.readsAsNeeded, !model.hasDerivedAttributes else { return false }
-    let kept = entities.filter { entity in store.entities.contains { $0 === entity } }
-    let records = kept.map { entity in
+    let records = kept(entities, by: store).map { entity in
       RecordFetch(entity: entity, predicate: predicate, sortDescriptors: [], plan: plan, sorts: [])
     }
     let log = coordinator.log(.savedBatch)

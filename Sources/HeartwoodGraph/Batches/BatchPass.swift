@@ -108,7 +108,7 @@ struct BatchPass {
     in entities: [EntityDescription],
     following others: Set<Int> = []
   ) throws -> BatchChoice {
-    let entities = entities.filter { entity in store.entities.contains { $0 === entity } }
+    let entities = kept(entities, by: store)
     if others.isEmpty {
       var parts: [BatchChoice.Part] = []
       for entity in entities {
@@ -137,6 +137,11 @@ struct BatchPass {
   /// What a store without any record would be searched in.
   func emptyTables(of store: PersistentStore) -> QueryTables {
     QueryTables(tables: model.entities.map { _ in nil }, scopes: store.engine.scopes)
+  }
+
+  /// Those of entities whose records a store keeps.
+  func kept(_ entities: [EntityDescription], by store: PersistentStore) -> [EntityDescription] {
+    entities.filter { entity in store.entities.contains { $0 === entity } }
   }
 
   func concreteEntities(_ entity: EntityDescription, includingSubentities: Bool) -> [EntityDescription] {

@@ -7,7 +7,6 @@ extension IncrementalStoreEngine {
 
   package func execute(_ batch: RecordBatch) throws -> BatchedRecords? {
     guard let store = store as? any BatchingStore, canLeave(batch) else { return nil }
-    try checkWritable(setup, typeDescription.type)
     try checkPlace()
     return try using {
       // The store may make another error of ours.
@@ -23,7 +22,10 @@ extension IncrementalStoreEngine {
         }
         take(tables, mark)
         return done
-      } catch  where isDeclined {
+      } catch let error {
+        // Where nothing is to be changed, it does not matter that nothing can be.
+        let isRefused = (error as? PersistenceError)?.code == .storeReadOnly
+        guard isDeclined || isRefused else { throw error }
         return nil
       }
     }
@@ -41,9 +43,9 @@ extension IncrementalStoreEngine {
   /// Whether a batch may be left to the store: the records have not all been read, for then it is quicker to write those that change, and nothing
   /// else is to be saved with them.
   private func canLeave(_ batch: RecordBatch) -> Bool {
-    state.withLock { state in
-      let hashes = state.contents.metadata.modelVersionHashes
-      return !state.hasUnsavedMetadata && setup.entities.allSatisfy { hashes[$0.name] == $0.versionHash }
+    if setup.isReadOnly { return false }
+    return state.withLock { state in
+      !state.hasUnsavedMetadata && state.contents.metadata.hasVersions(of: setup.entities)
         && batch.records.allSatisfy { !state.whole.contains($0.entity.ordinal) }
     }
   }

@@ -193,8 +193,7 @@ extension IncrementalStoreEngine {
         try withStoreErrors(.fileWriteFailed, Self.notNamed) { try storeReferences(count, for: entity) }
       }
     )
-    let hashes = contents.metadata.modelVersionHashes
-    if setup.entities.contains(where: { hashes[$0.name] != $0.versionHash }) {
+    if !contents.metadata.hasVersions(of: setup.entities) {
       applied.contents.metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
     }
     return applied

@@ -14,7 +14,7 @@ extension ManagedObjectModel {
       return false
     }
     return entities.count == metadata.modelVersionHashes.count
-      && entities.allSatisfy { metadata.modelVersionHashes[$0.name] == $0.versionHash }
+      && metadata.hasVersions(of: entities)
   }
 
   /// The model that a store with this metadata was written with, made of those entities of `models` that have the version hashes that

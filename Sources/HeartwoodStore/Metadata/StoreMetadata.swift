@@ -62,6 +62,11 @@ extension StoreMetadata {
     try container.encode(userInfo, forKey: .userInfo)
   }
 
+  /// Whether the store was written with entities in the version that they have.
+  func hasVersions(of entities: [EntityDescription]) -> Bool {
+    entities.allSatisfy { modelVersionHashes[$0.name] == $0.versionHash }
+  }
+
   /// Notes which model the store is written with.
   package mutating func setModel(_ entities: [EntityDescription], versionIdentifiers: [String]) {
     modelVersionHashes = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0.versionHash) })

@@ -260,6 +260,21 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     #expect(try bench.context.count(for: request(where: "list != nil")) == 0)
   }
 
+  /// A store that can only be read is asked like all others, which matters where records of it would change.
+  @Test func whatChangesNothingNeedsNoPermission() throws {
+    let registry = StoreRegistry()
+    try registry.register(SQLiteStore.self)
+    let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
+    var options = StoreOptions()
+    options[.isReadOnly] = true
+    try coordinator.addPersistentStore(type: .sqlite, at: url(), options: options)
+    #expect(try coordinator.execute(try update("small > 1000", ["done": true])).count == 0)
+    let error = #expect(throws: PersistenceError.self) {
+      try coordinator.execute(try update("small > 10", ["done": true]))
+    }
+    #expect(error?.code == .storeReadOnly)
+  }
+
   // MARK: At random
 
   @Test(arguments: 0..<6)

@@ -8,9 +8,7 @@ struct GRDBPeer: ParsableCommand {
     abstract: "GRDB's side of the comparison.",
     subcommands: [
       CreateCommand.self, InsertCommand.self, UpdateCommand.self, CountCommand.self, ObjectsCommand.self,
-      LinkCommand.self,
-      QueryCommand.self,
-      SaveOneCommand.self, CreateListsCommand.self, JoinCommand.self,
+      LinkCommand.self, QueryCommand.self, SaveOneCommand.self, CreateListsCommand.self, JoinCommand.self,
       VersionCommand.self,
     ]
   )

@@ -74,22 +74,27 @@ extension CaseCatalog {
   }
 
   func sqliteFilter() throws -> BenchmarkCase {
-    BenchmarkCase(
-      name: "sqlite-filter",
-      title: "done AND memo CONTAINS \"tea\", sorted, the first 100, in SQL",
-      ours: ours(["filter", try data.coreDataSQLite()]),
-      peer: grdb(["query", "filter", try data.sqlite()], name: "SQL by hand"),
-      goal: .ratio(1.1),
-      expected: .init(rows: 100)
+    try filter(
+      "sqlite-filter",
+      "done AND memo CONTAINS \"tea\", sorted, the first 100, in SQL",
+      byHand: ["filter", try data.sqlite()]
     )
   }
 
   func sqliteFilterInSameTable() throws -> BenchmarkCase {
+    try filter(
+      "sqlite-filter-same",
+      "the same, by hand in the same file",
+      byHand: ["core-data-filter", try data.coreDataSQLite()]
+    )
+  }
+
+  private func filter(_ name: String, _ title: String, byHand query: [String]) throws -> BenchmarkCase {
     BenchmarkCase(
-      name: "sqlite-filter-same",
-      title: "the same, by hand in the same file",
+      name: name,
+      title: title,
       ours: ours(["filter", try data.coreDataSQLite()]),
-      peer: grdb(["query", "core-data-filter", try data.coreDataSQLite()], name: "SQL by hand"),
+      peer: grdb(["query"] + query, name: "SQL by hand"),
       goal: .ratio(1.1),
       expected: .init(rows: 100)
     )

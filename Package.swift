@@ -272,3 +272,12 @@ if Context.environment["HEARTWOOD_COVERAGE"] != nil {
     target.linkerSettings = (target.linkerSettings ?? []) + [.unsafeFlags(["-profile-generate"])]
   }
 }
+
+// Without the macros nothing of swift-syntax is built, which is the greater part of an optimized build or of one for a sanitizer.
+if Context.environment["HEARTWOOD_WITHOUT_MACROS"] != nil {
+  package.products.removeAll { $0.name == "HeartwoodMacros" }
+  package.targets.removeAll { $0.name.hasPrefix("HeartwoodMacro") }
+  package.dependencies.removeAll {
+    if case .sourceControl(_, let location, _) = $0.kind { location.hasSuffix("swift-syntax") } else { false }
+  }
+}

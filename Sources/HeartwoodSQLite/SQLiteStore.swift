@@ -132,6 +132,7 @@ extension SQLiteStore {
     try SQLiteFile.create(atPath: path, options: setup.options) { db in
       try schema.create(in: db)
       try SQLiteMetadata(metadata).write(to: db, model: setup.model)
+      try SQLiteModelCache.write(setup.model, to: db)
     }
     _ = try connect()
   }

@@ -6,6 +6,14 @@ import HeartwoodModel
 enum ArchivedPredicate {
   private static let deepestNesting = 100
 
+  /// Which values of a collection have to compare so, each at the number by which archives tell it.
+  static let modifiers: [FetchComparison.Modifier] = [.direct, .all, .any]
+  /// The numbers by which archives tell how two values are compared.
+  static let comparators: [Int: FetchComparison.Comparator] = [
+    0: .lessThan, 1: .lessThanOrEqualTo, 2: .greaterThan, 3: .greaterThanOrEqualTo, 4: .equalTo, 5: .notEqualTo,
+    6: .matches, 7: .like, 8: .beginsWith, 9: .endsWith, 10: .in, 99: .contains, 100: .between,
+  ]
+
   static func predicate(_ node: ArchiveNode) -> FetchPredicate? { predicate(node, depth: 0) }
 
   static func expression(_ node: ArchiveNode) -> FetchExpression? { expression(node, depth: 0) }
@@ -34,11 +42,11 @@ enum ArchivedPredicate {
   }
 
   private static func comparison(_ node: ArchiveNode, depth: Int) -> FetchPredicate? {
-    guard let operation = node["NSPredicateOperator"], let comparator = comparator(operation),
+    guard let operation = node["NSPredicateOperator"],
+      let comparator = operation["NSOperatorType"]?.integer.flatMap({ comparators[$0] }),
       let left = node["NSLeftExpression"].flatMap({ expression($0, depth: depth + 1) }),
       let right = node["NSRightExpression"].flatMap({ expression($0, depth: depth + 1) })
     else { return nil }
-    let modifiers: [FetchComparison.Modifier] = [.direct, .all, .any]
     let modifier = operation["NSModifier"]?.integer ?? 0
     guard modifiers.indices.contains(modifier) else { return nil }
     let options = (operation["NSOptions"] ?? operation["NSFlags"])?.integer ?? 0
@@ -52,14 +60,6 @@ enum ArchivedPredicate {
         options: FetchComparison.Options(rawValue: options & 0xF)
       )
     )
-  }
-
-  private static func comparator(_ node: ArchiveNode) -> FetchComparison.Comparator? {
-    let byType: [Int: FetchComparison.Comparator] = [
-      0: .lessThan, 1: .lessThanOrEqualTo, 2: .greaterThan, 3: .greaterThanOrEqualTo, 4: .equalTo, 5: .notEqualTo,
-      6: .matches, 7: .like, 8: .beginsWith, 9: .endsWith, 10: .in, 99: .contains, 100: .between,
-    ]
-    return node["NSOperatorType"]?.integer.flatMap { byType[$0] }
   }
 
   private static func expression(_ node: ArchiveNode, depth: Int) -> FetchExpression? {

@@ -6,7 +6,7 @@ import HeartwoodModel
   import Foundation
 #endif
 
-/// The validation predicates that Xcode makes of an attribute's bounds, turned into those bounds again.
+/// The validation predicates that Xcode makes of an attribute's bounds, turned into those bounds again, and made of them.
 enum ArchivedRules {
   /// The attributes of the source by which it gives the rules of `predicate`; nil where it has none for such a predicate.
   static func attributes(of node: ArchiveNode, _ type: AttributeType) -> [(name: String, text: String)]? {
@@ -52,5 +52,34 @@ enum ArchivedRules {
     case .decimal(let number) where type != .date: (end + "ValueString", "\(number)")
     default: nil
     }
+  }
+}
+
+// MARK: Writing
+
+extension ArchivedRules {
+  /// The validation predicates of an attribute, bounds first.
+  static func predicates(of attribute: AttributeDescription) -> [ValidationPredicate] {
+    let rules = attribute.rules
+    let length = FetchExpression.key("length")
+    let comparisons: [FetchComparison?] = [
+      bound(.selfObject, .greaterThanOrEqualTo, rules.minValue),
+      bound(.selfObject, .lessThanOrEqualTo, rules.maxValue),
+      rules.minLength.map { FetchComparison(length, .greaterThanOrEqualTo, .constant(.integer(Int64($0)))) },
+      rules.maxLength.map { FetchComparison(length, .lessThanOrEqualTo, .constant(.integer(Int64($0)))) },
+      rules.pattern.map { FetchComparison(.selfObject, .matches, .constant(.string($0))) },
+    ]
+    return comparisons.compactMap(\.self).map { comparison in
+      let predicate = FetchPredicate.comparison(comparison)
+      return ValidationPredicate(predicate, warning: "\(attribute.name) does not meet \(predicate).")
+    } + rules.predicates
+  }
+
+  private static func bound(
+    _ subject: FetchExpression,
+    _ comparator: FetchComparison.Comparator,
+    _ value: PropertyValue
+  ) -> FetchComparison? {
+    value.isNull ? nil : FetchComparison(subject, comparator, .constant(value))
   }
 }

@@ -1,11 +1,6 @@
 import HeartwoodModel
 
 extension CompiledModelReader {
-  private enum Flag {
-    static let externalStorage = 4
-    static let preservedOnDeletion = 16
-  }
-
   mutating func property(_ property: ArchiveNode, name: String) -> XMLElement {
     switch property.className {
     case "NSRelationshipDescription": relationship(property, name)
@@ -28,8 +23,8 @@ extension CompiledModelReader {
         "attributeType": type?.dataModelName ?? "type \(code)",
         "valueTransformerName": attribute["NSValueTransformerName"]?.string,
         "customClassName": type == .transformable ? valueClass(attribute) : nil,
-        "allowsExternalBinaryDataStorage": flags & Flag.externalStorage == 0 ? nil : "YES",
-        "preserveAfterDeletion": flags & Flag.preservedOnDeletion == 0 ? nil : "YES",
+        "allowsExternalBinaryDataStorage": flags & CompiledModelFlag.externalStorage == 0 ? nil : "YES",
+        "preserveAfterDeletion": flags & CompiledModelFlag.preservedOnDeletion == 0 ? nil : "YES",
         "derived": derivation == nil ? nil : "YES",
         "derivationExpression": derivation,
         "elementID": renaming(attribute, name),

@@ -23,4 +23,10 @@ extension ManagedObjectModel {
     }
     try self.init(source)
   }
+
+  /// The model as Core Data keeps it in its stores; nil where it has something that no archive of Core Data's was seen to hold, such as
+  /// composite attributes.
+  package func compiled() -> [UInt8]? {
+    try? CompiledModelWriter.bytes(of: self)
+  }
 }

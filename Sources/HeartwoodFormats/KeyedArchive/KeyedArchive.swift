@@ -3,7 +3,7 @@
 /// Nothing of it is ever made an instance of the class that it names: it is read as data. Objects may lead to one another many
 /// times, so how many steps may be taken is bounded; afterwards the archive seems to be empty and says so.
 final class KeyedArchive {
-  private static let archiver = "NSKeyedArchiver"
+  static let archiver = "NSKeyedArchiver"
   private static let mostSteps = 20_000_000
 
   fileprivate let objects: [ArchiveValue]

@@ -64,6 +64,26 @@ struct BinaryObjectBuffer: ~Copyable {
     records.append(UInt32(truncatingIfNeeded: count))
   }
 
+  /// Appends an object that stands for nothing, as archives have.
+  mutating func appendNull() -> Int {
+    let number = begin()
+    bytes.append(0x00)
+    return number
+  }
+
+  /// Appends the number of another object, as archives have.
+  mutating func append(archiveReference target: Int) -> Int {
+    let number = begin()
+    if target <= UInt8.max {
+      bytes.append(0x80)
+      bytes.append(UInt8(truncatingIfNeeded: target))
+    } else {
+      bytes.append(0x83)
+      bytes.append(bigEndian: UInt32(truncatingIfNeeded: target))
+    }
+    return number
+  }
+
   mutating func append(boolean: Bool) -> Int {
     let number = begin()
     bytes.append(boolean ? 0x09 : 0x08)

@@ -24,7 +24,11 @@ package enum PropertyListData {
     let width = BinaryObjectBuffer.referenceWidth(PropertyListObjects.count(value))
     var buffer = BinaryObjectBuffer(firstNumber: 0, referenceWidth: width, capacity: 1 << 12)
     let root = PropertyListObjects.append(value, wraps: false, to: &buffer)
-    let block = buffer.sealed()
+    return file(buffer.sealed(), root: root, referenceWidth: width)
+  }
+
+  /// A whole binary property list of all its objects.
+  static func file(_ block: BinaryObjectBuffer.Block, root: Int, referenceWidth: Int) -> [UInt8] {
     let header = Array(PropertyListFormat.binaryHeader.utf8)
     let tableOffset = header.count + block.bytes.count
     let table = BinaryPropertyListWriter.table(
@@ -36,7 +40,7 @@ package enum PropertyListData {
       count: block.offsets.count / 4,
       root: root,
       tableOffset: tableOffset,
-      referenceWidth: width
+      referenceWidth: referenceWidth
     )
     return header + [block.bytes, table, trailer].flatMap { Array($0.unsafeBytes) }
   }

@@ -9,7 +9,7 @@ import HeartwoodStore
   import Foundation
 #endif
 
-/// The model that Core Data keeps in a file, in the table `Z_MODELCACHE`: a keyed archive, compressed.
+/// The model that a file keeps for Core Data, in the table `Z_MODELCACHE`: a keyed archive, compressed.
 package enum SQLiteModelCache {
   /// How long a model may be, compressed and expanded. Those of large applications take less than a hundredth of it.
   private static let greatestCompressedLength = 16 << 20
@@ -46,6 +46,16 @@ package enum SQLiteModelCache {
     } catch {
       throw malformed("is no model: \(error.message)", path, error)
     }
+  }
+
+  /// Puts `model` into a file, in place of the one that is there. Where it has something that no archive of Core Data's was seen to hold, the
+  /// file has none afterwards: one that is not its own would be worse. The caller has begun a transaction.
+  package static func write(_ model: ManagedObjectModel, to db: Database) throws {
+    try db.execute(sql: "DELETE FROM Z_MODELCACHE")
+    guard let archive = model.compiled(), let content = RawDeflation.compress(archive),
+      content.count <= greatestCompressedLength, archive.count <= greatestLength
+    else { return }
+    try db.execute(sql: "INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", arguments: [Data(content)])
   }
 
   private static func malformed(_ what: String, _ path: String, _ error: (any Error)? = nil) -> PersistenceError {

@@ -36,6 +36,7 @@ struct MigrationStatements {
     try survey.checkRequiredValues()
     try raiseKeys()
     try SQLiteMetadata(migration.metadata).write(to: db, model: new.model)
+    try SQLiteModelCache.write(new.model, to: db)
     return try survey.result()
   }
 

@@ -1,0 +1,10 @@
+import HeartwoodModel
+
+/// Numbers by which compiled models tell what properties are like.
+enum CompiledModelFlag {
+  static let externalStorage = 4
+  static let preservedOnDeletion = 16
+
+  /// Each rule at its number.
+  static let deleteRules: [DeleteRule] = [.noAction, .nullify, .cascade, .deny]
+}

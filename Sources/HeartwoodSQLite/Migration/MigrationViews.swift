@@ -24,7 +24,18 @@ struct MigrationViews {
     guard !parts.isEmpty else {
       return "SELECT \(table.columns.map { _ in "NULL" }.joined(separator: ", ")) WHERE 0"
     }
-    return try parts.map { try Self.literal($0, db) }.joined(separator: " UNION ALL ")
+    return Self.union(try parts.map { try Self.literal($0, db) })
+  }
+
+  /// All rows of several statements. SQLite takes no more than 500 of them side by side.
+  private static func union(_ parts: [String]) -> String {
+    let most = 400
+    guard parts.count > most else { return parts.joined(separator: " UNION ALL ") }
+    return union(
+      stride(from: 0, to: parts.count, by: most).map { start in
+        "SELECT * FROM (\(parts[start..<min(start + most, parts.count)].joined(separator: " UNION ALL ")))"
+      }
+    )
   }
 
   private func records(of table: SQLiteTable) -> [SQLFragment] {
@@ -49,7 +60,7 @@ struct MigrationViews {
     let parts = entities(of: table).map {
       "SELECT Z_PK FROM \(SQLFragment.old($0.source.tableName)) WHERE \($0.condition)"
     }
-    return parts.isEmpty ? "SELECT NULL WHERE 0" : parts.joined(separator: " UNION ALL ")
+    return parts.isEmpty ? "SELECT NULL WHERE 0" : Self.union(parts)
   }
 
   private func pairs(of table: SQLiteTable) -> [SQLFragment] {

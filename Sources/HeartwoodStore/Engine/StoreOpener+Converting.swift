@@ -19,13 +19,25 @@ extension StoreOpener {
 
   /// Makes what ``convert(_:to:replacing:)`` makes, but the records need not have the same rows: where a store makes another one of its type
   /// itself, they do not go through memory, and the new store has read none of them.
-  package func copy(_ store: PersistentStore, to request: Request, replacing: Bool) throws -> PersistentStore {
-    if try copyInStore(store, to: request, replacing: replacing) { return try open(request) }
+  ///
+  /// - Parameter progress: how far a store has come that makes the other one itself; otherwise nothing is told there.
+  package func copy(
+    _ store: PersistentStore,
+    to request: Request,
+    replacing: Bool,
+    progress: MigrationProgress = MigrationProgress()
+  ) throws -> PersistentStore {
+    if try copyInStore(store, to: request, replacing: replacing, progress) { return try open(request) }
     return try convert(store, to: request, replacing: replacing)
   }
 
   /// Lets a store make another one of its type itself, in a migration to the model that it has. Tells whether it did.
-  private func copyInStore(_ store: PersistentStore, to request: Request, replacing: Bool) throws -> Bool {
+  private func copyInStore(
+    _ store: PersistentStore,
+    to request: Request,
+    replacing: Bool,
+    _ progress: MigrationProgress
+  ) throws -> Bool {
     guard let path = store.path, request.type == store.type, request.configurationName == store.configurationName,
       try canMigrateInStore(request.type)
     else { return false }
@@ -36,7 +48,7 @@ extension StoreOpener {
         from: Request(type: request.type, path: path, options: store.options),
         to: request,
         replacing: replacing,
-        progress: MigrationProgress(),
+        progress: progress,
         willMove: {}
       )
       return true

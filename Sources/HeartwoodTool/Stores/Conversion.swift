@@ -57,9 +57,24 @@ struct Conversion {
     let fileSystem = ObservedFileSystem(base: POSIXFileSystem(), progress: progress)
     let opener = StoreOpener(model: opened.model.model, registry: registry, fileSystem: fileSystem)
     let request = StoreOpener.Request(type: type, path: destination.path, options: StoreOptions())
-    let written = try opener.copy(opened.store, to: request, replacing: destination.isReplaced)
+    let written = try opener.copy(
+      opened.store,
+      to: request,
+      replacing: destination.isReplaced,
+      progress: progressOfStore()
+    )
     OpenedStores.add(written)
     return written
+  }
+
+  /// Moves the bar where a store makes the other one itself, and writes past the files that are observed.
+  private func progressOfStore() -> MigrationProgress {
+    let bar = progress
+    let progress = MigrationProgress { _ in bar.begin(.writing) }
+    bar.measure(.writing) { [weak progress] in
+      progress.flatMap { $0.fractionCompleted > 0 ? $0.fractionCompleted : nil }
+    }
+    return progress
   }
 
   /// Reads what was written and compares it with what was to be: the records of the source, under the names that they have now.

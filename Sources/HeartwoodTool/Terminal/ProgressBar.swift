@@ -13,7 +13,7 @@ final class ProgressBar: Sendable {
     var phase: Phase?
     var byteCount = 0
     var expectedByteCount = 0
-    var measures: [Phase: @Sendable () -> Double] = [:]
+    var measures: [Phase: @Sendable () -> Double?] = [:]
     var isVisible = false
   }
 
@@ -63,8 +63,8 @@ extension ProgressBar {
     state.withLock { $0.expectedByteCount = byteCount }
   }
 
-  /// Says how far a phase is, from 0 to 1, in which nothing is written that this bar sees.
-  func measure(_ phase: Phase, by fraction: @escaping @Sendable () -> Double) {
+  /// Says how far a phase is, from 0 to 1, in which nothing is written that this bar sees; nil where it does see it.
+  func measure(_ phase: Phase, by fraction: @escaping @Sendable () -> Double?) {
     state.withLock { $0.measures[phase] = fraction }
   }
 

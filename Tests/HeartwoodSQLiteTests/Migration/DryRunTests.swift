@@ -53,6 +53,23 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     #expect(!statements.withLock { $0 }.contains { $0.hasPrefix("INSERT") || $0.hasPrefix("CREATE TABLE") })
   }
 
+  @Test func aTableMayHaveTheRecordsOfManyEntities() throws {
+    func model(_ properties: PropertyDescription...) throws -> ManagedObjectModel {
+      let root = EntityDefinition(name: "Root", properties: [.attribute("name", .string, optional: true)] + properties)
+      let others = (0..<820).map { EntityDefinition(name: "Kind\($0)", superentityName: "Root", properties: []) }
+      return try ManagedObjectModel(entities: [root] + others)
+    }
+    let migration = try TwoWayMigration(
+      from: try model(),
+      to: try model(.attribute("size", .integer32, default: .integer(7)))
+    ) { context in
+      for number in [0, 410, 819] { _ = try context.insert(entityName: "Kind\(number)") }
+    }
+    let report = try #require(try migration.migration(migration.options)).dryRun()
+    #expect(report.isDoneInStore)
+    #expect(report.sourceCount == 3 && report.destinationCount == 3)
+  }
+
   @Test(arguments: [true, false])
   func aLogStaysAsItIs(inStore: Bool) throws {
     var migration = try Self.migration()

@@ -53,6 +53,32 @@ import Testing
     #expect(try top.fetch(Person.self).map(\.name) == ["Ann", "Bobby"])
   }
 
+  @Test func whatAPolicyTookBackKeepsWhatItReadUntilItIsRefreshed() throws {
+    let top = try TestStack().context()
+    let middle = ManagedObjectContext(parent: top)
+    middle.mergePolicy = .mergeByPropertyStoreTrump
+    let ann = try middle.person("Ann")
+    try middle.saveToPersistentStore()
+    try top.setQueryGeneration(from: .current)
+    let version = try #require(top.queryGenerationToken)
+    top.delete(try top.fetch(Person.self)[0])
+    try top.save()
+    try top.setQueryGeneration(from: version)
+    ann.name = "Anna"
+    try middle.save()
+    middle.delete(ann)
+    top.rollback()
+    _ = try top.person("Bob")
+    // The parent has changed it since, so the deletion is taken back; then the parent moves on to a version that lacks its record.
+    try middle.saveToPersistentStore()
+    #expect(try middle.fetch(Person.self).map(\.name) == ["Bob"])
+    #expect(!ann.isDeleted)
+    #expect(ann.name == "Ann")
+    middle.refresh(ann, mergeChanges: false)
+    #expect(ann.name == "")
+    #expect(ann.isDeleted)
+  }
+
   @Test func anUndoOfTheParentBringsAnObjectBack() throws {
     let parent = try TestStack().context()
     parent.undoManager = GraphUndoManager()

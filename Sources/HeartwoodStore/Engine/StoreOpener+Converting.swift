@@ -41,6 +41,7 @@ extension StoreOpener {
     guard let path = store.path, request.type == store.type, request.configurationName == store.configurationName,
       try canMigrateInStore(request.type)
     else { return false }
+    try progress.begin(.migrating)
     do {
       _ = try migrateInStore(
         TablePlan(keeping: model),

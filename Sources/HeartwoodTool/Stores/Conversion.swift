@@ -14,6 +14,8 @@ struct Conversion {
   let destination: Destination
   let verifies: Bool
   let progress: ProgressBar
+  /// How far a store has come that makes the other one itself.
+  private let copying: MigrationProgress
   private let registry = StoreRegistry.tool
 
   init(source: StoreSource, destination: Destination, verifies: Bool, progress: ProgressBar) {
@@ -21,6 +23,12 @@ struct Conversion {
     self.destination = destination
     self.verifies = verifies
     self.progress = progress
+    // A store that makes the other one itself writes past the files that are observed.
+    let copying = MigrationProgress { _ in progress.begin(.writing) }
+    progress.measure(.writing) { [weak copying] in
+      copying.flatMap { $0.fractionCompleted > 0 ? $0.fractionCompleted : nil }
+    }
+    self.copying = copying
   }
 
   static func phases(verifies: Bool) -> [ProgressBar.Phase] {
@@ -61,20 +69,10 @@ struct Conversion {
       opened.store,
       to: request,
       replacing: destination.isReplaced,
-      progress: progressOfStore()
+      progress: copying
     )
     OpenedStores.add(written)
     return written
-  }
-
-  /// Moves the bar where a store makes the other one itself, and writes past the files that are observed.
-  private func progressOfStore() -> MigrationProgress {
-    let bar = progress
-    let progress = MigrationProgress { _ in bar.begin(.writing) }
-    bar.measure(.writing) { [weak progress] in
-      progress.flatMap { $0.fractionCompleted > 0 ? $0.fractionCompleted : nil }
-    }
-    return progress
   }
 
   /// Reads what was written and compares it with what was to be: the records of the source, under the names that they have now.

@@ -12,11 +12,12 @@ struct ArchiveGap: Error, CustomStringConvertible {
 // MARK: Predicates
 
 extension ArchivedPredicate {
-  /// Puts a predicate into an archive, as ``predicate(_:)`` reads it.
+  /// Puts a predicate into an archive, as ``predicate(_:)`` reads it; where there is none, nothing.
   static func archive(
-    _ predicate: FetchPredicate,
+    _ predicate: FetchPredicate?,
     in archive: inout KeyedArchiveWriter
   ) throws(ArchiveGap) -> ArchiveValue {
+    guard let predicate else { return .nothing }
     switch predicate {
     case .not(let term): return try compound(0, [term], &archive)
     case .and(let terms): return try compound(1, terms, &archive)
@@ -31,8 +32,7 @@ extension ArchivedPredicate {
     _ terms: [FetchPredicate],
     _ archive: inout KeyedArchiveWriter
   ) throws(ArchiveGap) -> ArchiveValue {
-    var items: [ArchiveValue] = []
-    for term in terms { items.append(try self.archive(term, in: &archive)) }
+    let items = try terms.map { term throws(ArchiveGap) in try self.archive(term, in: &archive) }
     return archive.object(
       .compound,
       ["NSCompoundPredicateType": .integer(type), "NSSubpredicates": archive.list(.array, items)]
@@ -57,9 +57,10 @@ extension ArchivedPredicate {
     of comparison: FetchComparison,
     _ archive: inout KeyedArchiveWriter
   ) throws(ArchiveGap) -> ArchiveValue {
+    let gap = ArchiveGap("the comparison \(FetchPredicate.comparison(comparison))")
     guard let number = comparators.first(where: { $0.value == comparison.comparator })?.key,
       let modifier = modifiers.firstIndex(of: comparison.modifier)
-    else { throw ArchiveGap("the comparison \(FetchPredicate.comparison(comparison))") }
+    else { throw gap }
     let members: [String: ArchiveValue] = [
       "NSOperatorType": .integer(Int64(number)), "NSModifier": .integer(Int64(modifier)),
     ]
@@ -78,8 +79,7 @@ extension ArchivedPredicate {
     case .like: return object(.likeOperator, ["NSFlags": options])
     case .matches: return object(.matchingOperator, ["NSFlags": options])
     case .in, .contains: return object(.inOperator, ["NSFlags": options])
-    case .between, .beginsWith, .endsWith:
-      throw ArchiveGap("the comparison \(FetchPredicate.comparison(comparison))")
+    case .between, .beginsWith, .endsWith: throw gap
     }
   }
 }
@@ -107,7 +107,7 @@ extension ArchivedPredicate {
   ) throws(ArchiveGap) -> ArchiveValue {
     switch expression {
     case .constant(let value):
-      let value = value.isNull ? KeyedArchiveWriter.nothing : try ArchivedValue.archive(value, in: &archive)
+      let value = try ArchivedValue.archive(value, in: &archive)
       return archive.object(.constant, ["NSExpressionType": Kind.constant, "NSConstantValue": value])
     case .selfObject: return archive.object(.selfExpression, ["NSExpressionType": Kind.selfObject])
     case .variable(let name):
@@ -150,8 +150,7 @@ extension ArchivedPredicate {
     _ arguments: [FetchExpression],
     _ archive: inout KeyedArchiveWriter
   ) throws(ArchiveGap) -> ArchiveValue {
-    var items: [ArchiveValue] = []
-    for argument in arguments { items.append(try self.archive(argument, in: &archive)) }
+    let items = try arguments.map { argument throws(ArchiveGap) in try self.archive(argument, in: &archive) }
     let owner = archive.object(
       .constant,
       ["NSExpressionType": Kind.constant, "NSConstantValueClassName": archive.text(functionOwner)]

@@ -14,7 +14,7 @@ extension ArchivedValue {
     in archive: inout KeyedArchiveWriter
   ) throws(ArchiveGap) -> ArchiveValue {
     switch value {
-    case .null: return KeyedArchiveWriter.nothing
+    case .null: return .nothing
     case .boolean(let flag): return archive.value(.boolean(flag))
     case .integer(let number): return archive.value(.integer(number))
     case .double(let number): return archive.value(.real(number))
@@ -27,7 +27,7 @@ extension ArchivedValue {
     case .uri(let url):
       return archive.object(
         .url,
-        ["NS.base": KeyedArchiveWriter.nothing, "NS.relative": archive.text(url.absoluteString)]
+        ["NS.base": ArchiveValue.nothing, "NS.relative": archive.text(url.absoluteString)]
       )
     case .decimal(let number): return archive.object(.decimalNumber, try members(of: number))
     case .toOne, .toMany: throw ArchiveGap("an object in a predicate")

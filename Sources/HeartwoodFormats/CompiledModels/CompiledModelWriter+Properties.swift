@@ -45,7 +45,7 @@ extension CompiledModelWriter {
     _ renamingIdentifier: String?
   ) -> [String: ArchiveValue] {
     [
-      "NSPropertyName": archive.text(name), "NSEntity": reference(toEntity: entity.ordinal),
+      "NSPropertyName": archive.text(name), "NSEntity": reference(to: entity),
       "NSRenamingIdentifier": archive.text(renamingIdentifier ?? name),
     ]
   }
@@ -98,23 +98,22 @@ extension CompiledModelWriter {
       | (attribute.preservesValueInHistoryOnDeletion ? CompiledModelFlag.preservedOnDeletion : 0)
     members["NSAttributeType"] = .integer(Int64(attribute.type.coreDataCode))
     members["NSFlagsKey"] = .integer(Int64(flags))
-    members["NSAttributeValueClassName"] = text(attribute.attributeValueClassName ?? attribute.type.valueClassName)
-    members["NSValueTransformerName"] = text(attribute.valueTransformerName)
+    members["NSAttributeValueClassName"] = archive.text(
+      attribute.attributeValueClassName ?? attribute.type.valueClassName
+    )
+    members["NSValueTransformerName"] = archive.text(attribute.valueTransformerName)
     members["NSDefaultValue"] = try defaultValue(of: attribute)
     if let expression = attribute.derivationExpression {
       members["NSDerivationExpression"] = try ArchivedPredicate.archive(expression, in: &archive)
-      members["NSFilteringPredicate"] = KeyedArchiveWriter.nothing
+      members["NSFilteringPredicate"] = .nothing
     }
     let rules = ArchivedRules.predicates(of: attribute)
     guard !rules.isEmpty else { return }
-    var predicates: [ArchiveValue] = []
-    for rule in rules { predicates.append(try ArchivedPredicate.archive(rule.predicate, in: &archive)) }
+    let predicates = try rules.map { rule throws(ArchiveGap) in
+      try ArchivedPredicate.archive(rule.predicate, in: &archive)
+    }
     members["NSValidationPredicates"] = archive.list(.array, predicates)
     members["NSValidationWarnings"] = archive.list(.array, rules.map { archive.text($0.warning) })
-  }
-
-  private mutating func text(_ text: String?) -> ArchiveValue {
-    text.map { archive.text($0) } ?? KeyedArchiveWriter.nothing
   }
 
   private mutating func defaultValue(of attribute: AttributeDescription) throws(ArchiveGap) -> ArchiveValue {
@@ -158,7 +157,7 @@ extension CompiledModelWriter {
     members["_NSDestinationEntityName"] = archive.text(relationship.destinationEntityName)
     if relationship.isOrdered { members["NSIsOrdered"] = .boolean(true) }
     let destination = model.entity(named: relationship.destinationEntityName)
-    if let destination { members["NSDestinationEntity"] = reference(toEntity: destination.ordinal) }
+    if let destination { members["NSDestinationEntity"] = reference(to: destination) }
     guard let name = relationship.inverseRelationshipName else { return }
     members["_NSInverseRelationshipName"] = archive.text(name)
     if let destination, let inverse = destination.ordinal(ofProperty: name) {

@@ -45,7 +45,9 @@ struct CompiledModelWriter {
     return archive.bytes(root: .reference(root))
   }
 
-  func reference(toEntity ordinal: Int) -> ArchiveValue { .reference(entityNumbers[ordinal]) }
+  func reference(to entity: EntityDescription?) -> ArchiveValue {
+    entity.map { .reference(entityNumbers[$0.ordinal]) } ?? .nothing
+  }
 
   func number(ofProperty ordinal: Int, ofEntity entity: Int) -> Int { propertyNumbers[entity][ordinal] }
 }
@@ -65,7 +67,7 @@ extension CompiledModelWriter {
       return archive.object(
         .knownKeysDictionary,
         [
-          "searchMapping": mapping, "values": archive.list(.array, sorted.map { reference(toEntity: $0.ordinal) }),
+          "searchMapping": mapping, "values": archive.list(.array, sorted.map(reference(to:))),
           "emptyToken": archive.text(Self.emptyToken), "version": .integer(1),
         ]
       )
@@ -85,16 +87,16 @@ extension CompiledModelWriter {
     let subentities = model.entities.filter { $0.superentity === entity }
     var members: [String: ArchiveValue] = [
       "NSEntityName": archive.text(entity.name),
-      "NSClassNameForEntity": entity.managedObjectClassName.map { archive.text($0) } ?? KeyedArchiveWriter.nothing,
+      "NSClassNameForEntity": archive.text(entity.managedObjectClassName),
       "NSManagedObjectModel": .reference(root),
-      "NSSuperentity": entity.superentity.map { reference(toEntity: $0.ordinal) } ?? KeyedArchiveWriter.nothing,
+      "NSSuperentity": reference(to: entity.superentity),
       "NSSubentities": archive.dictionary(
         .mutableDictionary,
-        subentities.map { ($0.name, reference(toEntity: $0.ordinal)) }
+        subentities.map { ($0.name, reference(to: $0)) }
       ),
       "NSProperties": archive.dictionary(.mutableDictionary, properties),
       "NSUserInfo": userInfo(entity.userInfo),
-      "NSVersionHashModifier": entity.versionHashModifier.map { archive.text($0) } ?? KeyedArchiveWriter.nothing,
+      "NSVersionHashModifier": archive.text(entity.versionHashModifier),
       "NSRenamingIdentifier": archive.text(entity.renamingIdentifier ?? entity.name),
     ]
     if entity.isAbstract { members["NSIsAbstract"] = .boolean(true) }
@@ -122,8 +124,7 @@ extension CompiledModelWriter {
   private mutating func indexes(of entity: EntityDescription) throws(ArchiveGap) -> [String: ArchiveValue] {
     let indexes = entity.definition.fetchIndexes
     guard !indexes.isEmpty else { return [:] }
-    var descriptions: [ArchiveValue] = []
-    for index in indexes { descriptions.append(try fetchIndex(index, of: entity)) }
+    let descriptions = try indexes.map { index throws(ArchiveGap) in try fetchIndex(index, of: entity) }
     var members = ["NSFetchIndexDescriptions": archive.list(.mutableArray, descriptions)]
     let compounds = indexes.map { $0.elements.compactMap(\.propertyName) }.filter { $0.count > 1 }
     members["NSCompoundIndexes"] = lists(compounds)
@@ -135,8 +136,7 @@ extension CompiledModelWriter {
     of entity: EntityDescription
   ) throws(ArchiveGap) -> ArchiveValue {
     let number = archive.reserve()
-    var elements: [ArchiveValue] = []
-    for element in index.elements {
+    let elements = try index.elements.map { element throws(ArchiveGap) in
       guard let name = element.propertyName, element.collationType == .binary else {
         throw ArchiveGap("an expression or an R-tree in the index \(index.name) of \(entity.name)")
       }
@@ -144,20 +144,15 @@ extension CompiledModelWriter {
         "NSPropertyName": archive.text(name), "NSFetchIndexElementType": .integer(0),
         "NSFetchIndexDescription": .reference(number), "NSAscending": .boolean(element.isAscending),
       ]
-      elements.append(archive.object(.fetchIndexElement, members))
+      return archive.object(.fetchIndexElement, members)
     }
-    let condition: ArchiveValue =
-      if let predicate = index.partialIndexPredicate {
-        try ArchivedPredicate.archive(predicate, in: &archive)
-      } else {
-        KeyedArchiveWriter.nothing
-      }
+    let condition = try ArchivedPredicate.archive(index.partialIndexPredicate, in: &archive)
     archive.set(
       number,
       .fetchIndex,
       [
         "NSIndexName": archive.text(index.name), "NSPartialIndexPredicate": condition,
-        "NSIndexElements": archive.list(.array, elements), "NSEntity": reference(toEntity: entity.ordinal),
+        "NSIndexElements": archive.list(.array, elements), "NSEntity": reference(to: entity),
       ]
     )
     return .reference(number)
@@ -178,7 +173,7 @@ extension CompiledModelWriter {
       return archive.dictionary(
         .mutableDictionary,
         sorted.map { name, members in
-          let entities = members.compactMap { model.entity(named: $0)?.ordinal }.map(reference(toEntity:))
+          let entities = members.compactMap { model.entity(named: $0) }.map(reference(to:))
           return (name, archive.list(.set, entities))
         }
       )
@@ -186,9 +181,10 @@ extension CompiledModelWriter {
   }
 
   private mutating func fetchRequests() throws(ArchiveGap) -> ArchiveValue {
-    guard !model.fetchRequestTemplates.isEmpty else { return KeyedArchiveWriter.nothing }
-    var members: [(key: String, value: ArchiveValue)] = []
-    for request in model.fetchRequestTemplates { members.append((request.name, try fetchRequest(request))) }
+    guard !model.fetchRequestTemplates.isEmpty else { return .nothing }
+    let members = try model.fetchRequestTemplates.map { request throws(ArchiveGap) in
+      (key: request.name, value: try fetchRequest(request))
+    }
     return archive.dictionary(.mutableDictionary, members)
   }
 
@@ -196,16 +192,9 @@ extension CompiledModelWriter {
     guard request.includesSubentities, request.includesPropertyValues, request.includesPendingChanges,
       request.returnsObjectsAsFaults, !request.returnsDistinctResults
     else { throw ArchiveGap("what the fetch request \(request.name) says of how objects are found") }
-    let predicate: ArchiveValue =
-      if let predicate = request.predicate {
-        try ArchivedPredicate.archive(predicate, in: &archive)
-      } else {
-        KeyedArchiveWriter.nothing
-      }
+    let predicate = try ArchivedPredicate.archive(request.predicate, in: &archive)
     var members: [String: ArchiveValue] = [
-      "NSEntity": model.entity(named: request.entityName).map { reference(toEntity: $0.ordinal) }
-        ?? KeyedArchiveWriter.nothing,
-      "NSPredicate": predicate,
+      "NSEntity": reference(to: model.entity(named: request.entityName)), "NSPredicate": predicate,
       "NSFetchLimit": .integer(Int64(request.fetchLimit)), "NSFetchOffset": .integer(0),
       "NSBatchSize": .integer(Int64(request.fetchBatchSize)), "NSAllocationType": .integer(0),
       "NSResultType": .integer(Int64(request.resultType.dataModelNumber)),
@@ -215,7 +204,7 @@ extension CompiledModelWriter {
       "NSSortDescriptors", "NSValuesToFetch", "NSValuesToGroupBy", "NSHavingPredicate",
       "NSRelationshipKeyPathsForPrefetching",
     ]
-    for key in absent { members[key] = KeyedArchiveWriter.nothing }
+    for key in absent { members[key] = .nothing }
     return archive.object(.fetchRequest, members)
   }
 }

@@ -1,9 +1,6 @@
 /// Puts together a graph of objects as `NSKeyedArchiver` lays it out in a property list: a list of objects that lead to each other by
 /// number.
 struct KeyedArchiveWriter {
-  /// The reference that leads nowhere.
-  static let nothing = ArchiveValue.reference(0)
-
   private static let version: Int64 = 100_000
 
   private var objects: [ArchiveValue] = [.string("$null")]
@@ -44,6 +41,11 @@ struct KeyedArchiveWriter {
     return value(.string(text))
   }
 
+  mutating func text(_ text: String?) -> ArchiveValue {
+    guard let text else { return .nothing }
+    return self.text(text)
+  }
+
   /// An array or a set.
   mutating func list(_ type: ArchivedClass, _ items: [ArchiveValue]) -> ArchiveValue {
     object(type, ["NS.objects": .array(items)])
@@ -75,4 +77,9 @@ struct KeyedArchiveWriter {
       ])
     )
   }
+}
+
+extension ArchiveValue {
+  /// The reference that leads nowhere.
+  static let nothing = ArchiveValue.reference(0)
 }

@@ -24,13 +24,8 @@ struct ModelCacheCorpusTests {
     arguments: SQLiteCorpus.stores.filter { $0.modelcache && unread[$0.name] == nil }
   )
   func comparison(_ store: SQLiteCorpus.Store) throws {
-    let scratch = try ScratchFolder()
-    let path = try SQLiteCorpus.copy(store, to: scratch)
-    let content = try SQLiteFile.inspect(atPath: path) { db in
-      try Data.fetchOne(db, sql: "SELECT Z_CONTENT FROM Z_MODELCACHE")
-    }
-    let theirs = try RawInflation.expand(Array(try #require(content)), limit: 1 << 24)
-    let ours = try CompiledModelWriter.bytes(of: try ManagedObjectModel(compiled: theirs, path: path))
+    let theirs = try RawInflation.expand(try content(of: store), limit: 1 << 24)
+    let ours = try CompiledModelWriter.bytes(of: try ManagedObjectModel(compiled: theirs, path: store.name))
     var comparison = ArchiveComparison()
     comparison.compare(try KeyedArchive(theirs).root, try KeyedArchive(ours).root, "model")
     #expect(comparison.differences.isEmpty, "\(comparison.differences.prefix(10))")
@@ -40,17 +35,22 @@ struct ModelCacheCorpusTests {
   @Test("What is put into a file is expanded as it was, and takes little more room than Core Data's")
   func size() throws {
     for store in SQLiteCorpus.stores where store.modelcache {
-      let scratch = try ScratchFolder()
-      let path = try SQLiteCorpus.copy(store, to: scratch)
-      let content = try SQLiteFile.inspect(atPath: path) { db in
-        try Data.fetchOne(db, sql: "SELECT Z_CONTENT FROM Z_MODELCACHE")
-      }
-      let theirs = Array(try #require(content))
+      let theirs = try content(of: store)
       let archive = try RawInflation.expand(theirs, limit: 1 << 24)
       let ours = try #require(RawDeflation.compress(archive))
       #expect(try RawInflation.expand(ours, limit: archive.count) == archive)
       #expect(ours.count < theirs.count * 11 / 10, "\(store.name)")
     }
+  }
+
+  /// The archive as it is in the file, compressed.
+  private func content(of store: SQLiteCorpus.Store) throws -> [UInt8] {
+    let scratch = try ScratchFolder()
+    let path = try SQLiteCorpus.copy(store, to: scratch)
+    let content = try SQLiteFile.inspect(atPath: path) { db in
+      try Data.fetchOne(db, sql: "SELECT Z_CONTENT FROM Z_MODELCACHE")
+    }
+    return Array(try #require(content))
   }
 }
 

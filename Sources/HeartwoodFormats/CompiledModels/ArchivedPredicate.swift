@@ -2,10 +2,8 @@ import HeartwoodModel
 
 /// Reads the archives of predicates and expressions.
 ///
-/// They are trees, but an archive may lead in a circle: how deep one is read is bounded.
+/// They are trees, but an archive may lead in a circle: no more levels are read than a format string may have.
 enum ArchivedPredicate {
-  private static let deepestNesting = 100
-
   /// Which values of a collection have to compare so, each at the number by which archives tell it.
   static let modifiers: [FetchComparison.Modifier] = [.direct, .all, .any]
   /// The numbers by which archives tell how two values are compared.
@@ -19,7 +17,7 @@ enum ArchivedPredicate {
   static func expression(_ node: ArchiveNode) -> FetchExpression? { expression(node, depth: 0) }
 
   private static func predicate(_ node: ArchiveNode, depth: Int) -> FetchPredicate? {
-    guard depth < deepestNesting else { return nil }
+    guard depth < FetchPredicate.greatestHeight else { return nil }
     switch node.className {
     case "NSTruePredicate": return .literal(true)
     case "NSFalsePredicate": return .literal(false)
@@ -63,7 +61,7 @@ enum ArchivedPredicate {
   }
 
   private static func expression(_ node: ArchiveNode, depth: Int) -> FetchExpression? {
-    guard depth < deepestNesting else { return nil }
+    guard depth < FetchPredicate.greatestHeight else { return nil }
     switch node.className {
     case "NSConstantValueExpression":
       guard let value = node["NSConstantValue"] else { return .constant(.null) }
@@ -79,7 +77,7 @@ enum ArchivedPredicate {
   }
 
   private static func constant(_ value: ArchiveNode, depth: Int) -> FetchExpression? {
-    guard depth < deepestNesting else { return nil }
+    guard depth < FetchPredicate.greatestHeight else { return nil }
     if let scalar = ArchivedValue.value(value) { return .constant(scalar) }
     let items = value.items
     let elements = items.compactMap { constant($0, depth: depth + 1) }

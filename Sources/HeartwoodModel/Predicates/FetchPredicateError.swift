@@ -16,7 +16,7 @@ public struct FetchPredicateError: Error, Sendable, Hashable {
     case unboundVariable
     /// It is meant to work, but not here.
     case unsupported
-    /// The predicate is nested too deeply or is too long.
+    /// The predicate is nested too deeply: what is read may have 64 levels.
     case tooComplex
   }
 

@@ -20,10 +20,9 @@ struct PredicateParser {
     case lowest, or, and, not, comparison, additive, multiplicative, power, tightest
   }
 
-  /// How many levels a predicate may have. The functions that walk one call themselves for each.
-  static let greatestHeight = 200
-  /// How often brackets and the like may be nested.
-  private static let deepestNesting = 100
+  /// How often brackets and the like may be nested: as often as in the description of the highest predicate, where a level takes two at
+  /// most, that of an operand and that of the brackets around it. So what could be read can be read again from what is written of it.
+  private static let deepestNesting = 2 * FetchPredicate.greatestHeight + 2
 
   private(set) var token: PredicateToken
   private var lexer: PredicateLexer
@@ -46,6 +45,8 @@ extension FetchPredicate {
   /// The language is that of `NSPredicate`. `%@` stands for an argument, `%K` for a key path given as a string, `%d`, `%ld`, `%f`
   /// and the like for numbers; what stands in quotation marks is text, also where it looks like an argument. Give values as
   /// arguments and never put them into the string: so no value can change what the predicate means.
+  ///
+  /// A predicate has at most 64 levels. Terms that `AND` or `OR` joins are all of one level, however many there are.
   ///
   /// - Throws: ``FetchPredicateError``, which shows the place of the mistake.
   public init(format: String, _ arguments: any FetchArgument...) throws(FetchPredicateError) {
@@ -187,7 +188,7 @@ extension PredicateParser {
   }
 
   func parsed(_ node: Parsed.Node, from start: Int, over height: Int) throws(FetchPredicateError) -> Parsed {
-    if height >= Self.greatestHeight { throw tooComplex(start..<end) }
+    if height >= FetchPredicate.greatestHeight { throw tooComplex(start..<end) }
     return Parsed(node: node, place: start..<end, height: height + 1)
   }
 

@@ -32,7 +32,8 @@ struct PredicatePrinter {
 extension FetchPredicate: CustomStringConvertible {
   /// The predicate as a format string, from which the same predicate comes back.
   ///
-  /// There is one exception: an object that has not been saved has a name, but it leads nowhere.
+  /// There are two exceptions: an object that has not been saved has a name, but it leads nowhere; and a predicate of more than 64
+  /// levels, which only code can make, is too high to be read.
   public var description: String {
     var printer = PredicatePrinter()
     printer.write(self)

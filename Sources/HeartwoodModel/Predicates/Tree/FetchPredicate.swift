@@ -19,6 +19,10 @@ public indirect enum FetchPredicate: Sendable, Hashable {
 }
 
 extension FetchPredicate {
+  /// How many levels a predicate may have that is read, from a format string or an archive. The functions that read and walk one call
+  /// themselves for each, and a thread may have no more than 512 KB of stack.
+  package static let greatestHeight = 64
+
   /// Both conditions are met.
   public static func && (left: FetchPredicate, right: FetchPredicate) -> FetchPredicate {
     if case .and(let terms) = left { return .and(terms + [right]) }

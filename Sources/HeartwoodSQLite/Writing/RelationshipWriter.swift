@@ -36,18 +36,21 @@ struct RelationshipWriter {
     let kept = Set(old).intersection(new)
     let added = new.filter { !kept.contains($0) }
     switch place {
-    case .order(let mapping, let orderColumn): try order(new, in: mapping.table, orderColumn)
+    case .order(let mapping, let orderColumn): try order(new, of: owner, mapping, orderColumn)
     case .column(let mapping):
       try own(nil, removed.sorted(), mapping)
       try own(owner, added, mapping)
-      if let orderColumn = mapping.orderColumn { try order(new, in: mapping.table, orderColumn) }
+      if let orderColumn = mapping.orderColumn { try order(new, of: owner, mapping, orderColumn) }
     case .join(let mapping): try join(owner, removed.sorted(), added, new, mapping)
     }
   }
 
-  private func order(_ keys: [Int64], in table: String, _ column: String) throws {
-    let text = "UPDATE \(SQLiteName.quoted(table)) SET \(SQLiteName.quoted(column)) = ? WHERE Z_PK = ?"
-    for (index, key) in keys.enumerated() { try writer.execute(text, [Int64(index + 1) * Self.gap, key]) }
+  /// A record that has gone to another owner since keeps its place there: its own row says whom it belongs to.
+  private func order(_ keys: [Int64], of owner: Int64, _ mapping: ToManyMapping, _ orderColumn: String) throws {
+    let text =
+      "UPDATE \(SQLiteName.quoted(mapping.table)) SET \(SQLiteName.quoted(orderColumn)) = ?"
+      + " WHERE Z_PK = ? AND \(SQLiteName.quoted(mapping.column)) = ?"
+    for (index, key) in keys.enumerated() { try writer.execute(text, [Int64(index + 1) * Self.gap, key, owner]) }
   }
 
   private func own(_ owner: Int64?, _ keys: [Int64], _ mapping: ToManyMapping) throws {

@@ -143,7 +143,8 @@ final class XMLModelInference: XMLDatabaseHandler {
     for (parent, found) in children.sorted(by: { ($0.value.count, $0.key) < ($1.value.count, $1.key) }) {
       for child in found.sorted() {
         let root = root(of: child, parents)
-        if root != parent { parents[root] = parent }
+        // An entity must not inherit from itself by way of others, whatever a file says.
+        if root != self.root(of: parent, parents) { parents[root] = parent }
       }
     }
     return parents

@@ -115,6 +115,23 @@ import Testing
     #expect(try inferred.read(file.bytes).count == 4)
   }
 
+  @Test("Where records of two entities stand for each other, one inherits from the other, and not in a circle")
+  func entitiesInACircle() throws {
+    let file = try file()
+    let header = try #require(try file.text.split(separator: "</databaseInfo>").first)
+    let objects = [("FOCUS", 1, "tag", "TAG"), ("TAG", 2, "focus", "FOCUS")].map { type, number, name, destination in
+      """
+      <object type="\(type)" id="z\(number)">
+      <relationship name="\(name)" type="0/1" destination="\(destination)" idrefs="z\(number)"></relationship>
+      </object>
+      """
+    }
+    try file.write(header + "</databaseInfo>\n" + objects.joined(separator: "\n") + "\n</database>\n")
+    let model = try #require(try XMLStore.inferModel(from: file.input, options: file.options))
+    #expect(model.entity(named: "Tag")?.superentity?.name == "Focus")
+    #expect(model.entity(named: "Focus")?.superentity == nil)
+  }
+
   @Test func recordsOfOneNumberAreToldApart() throws {
     let store = StoreFile(XMLStore.self, try Self.model())
     let loader = StoreLoader(setup: store.setup, storeType: .xml)

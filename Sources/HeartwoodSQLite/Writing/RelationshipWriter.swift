@@ -38,8 +38,8 @@ struct RelationshipWriter {
     switch place {
     case .order(let mapping, let orderColumn): try order(new, of: owner, mapping, orderColumn)
     case .column(let mapping):
-      try own(nil, removed.sorted(), mapping)
-      try own(owner, added, mapping)
+      try take(removed.sorted(), from: owner, mapping)
+      try give(added, to: owner, mapping)
       if let orderColumn = mapping.orderColumn { try order(new, of: owner, mapping, orderColumn) }
     case .join(let mapping): try join(owner, removed.sorted(), added, new, mapping)
     }
@@ -53,9 +53,16 @@ struct RelationshipWriter {
     for (index, key) in keys.enumerated() { try writer.execute(text, [Int64(index + 1) * Self.gap, key, owner]) }
   }
 
-  private func own(_ owner: Int64?, _ keys: [Int64], _ mapping: ToManyMapping) throws {
+  private func give(_ keys: [Int64], to owner: Int64, _ mapping: ToManyMapping) throws {
     let text = "UPDATE \(SQLiteName.quoted(mapping.table)) SET \(SQLiteName.quoted(mapping.column)) = ? WHERE Z_PK = ?"
     for key in keys { try writer.execute(text, [owner, key]) }
+  }
+
+  /// What another owner has taken already, in the same save or an earlier one, stays there.
+  private func take(_ keys: [Int64], from owner: Int64, _ mapping: ToManyMapping) throws {
+    let column = SQLiteName.quoted(mapping.column)
+    let text = "UPDATE \(SQLiteName.quoted(mapping.table)) SET \(column) = NULL WHERE Z_PK = ? AND \(column) = ?"
+    for key in keys { try writer.execute(text, [key, owner]) }
   }
 
   // MARK: Pairs

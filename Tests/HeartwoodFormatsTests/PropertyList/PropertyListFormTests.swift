@@ -69,9 +69,16 @@ import Testing
       }
       // Foundation's XML has whole seconds and leaves out what XML cannot hold, so only its binary form has all there is.
       if other == .xml { continue }
+      // Foundation drops a byte order mark at the beginning of a text in XML, however it is written.
+      if kind == .xml, contents.records.contains(where: { $0.values.contains(where: Self.beginsWithMark) }) { continue }
       let difference = ContentsComparison.firstDifference(contents, try file.read([UInt8](again)))
       #expect(difference == nil, "seed \(seed): \(String(describing: difference))")
     }
+  }
+
+  private static func beginsWithMark(_ value: PropertyValue) -> Bool {
+    guard case .string(let text) = value else { return false }
+    return text.unicodeScalars.first == "\u{FEFF}"
   }
 
   @Test func foundationsXMLIsRead() throws {

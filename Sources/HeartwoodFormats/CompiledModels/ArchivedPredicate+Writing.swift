@@ -57,10 +57,10 @@ extension ArchivedPredicate {
     of comparison: FetchComparison,
     _ archive: inout KeyedArchiveWriter
   ) throws(ArchiveGap) -> ArchiveValue {
-    let gap = ArchiveGap("the comparison \(FetchPredicate.comparison(comparison))")
+    func gap() -> ArchiveGap { ArchiveGap("the comparison \(FetchPredicate.comparison(comparison))") }
     guard let number = comparators.first(where: { $0.value == comparison.comparator })?.key,
       let modifier = modifiers.firstIndex(of: comparison.modifier)
-    else { throw gap }
+    else { throw gap() }
     let members: [String: ArchiveValue] = [
       "NSOperatorType": .integer(Int64(number)), "NSModifier": .integer(Int64(modifier)),
     ]
@@ -79,7 +79,7 @@ extension ArchivedPredicate {
     case .like: return object(.likeOperator, ["NSFlags": options])
     case .matches: return object(.matchingOperator, ["NSFlags": options])
     case .in, .contains: return object(.inOperator, ["NSFlags": options])
-    case .between, .beginsWith, .endsWith: throw gap
+    case .between, .beginsWith, .endsWith: throw gap()
     }
   }
 }

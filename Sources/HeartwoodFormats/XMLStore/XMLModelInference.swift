@@ -141,10 +141,11 @@ final class XMLModelInference: XMLDatabaseHandler {
     }
     var parents: [Int: Int] = [:]
     for (parent, found) in children.sorted(by: { ($0.value.count, $0.key) < ($1.value.count, $1.key) }) {
+      // An entity must not inherit from itself by way of others, whatever a file says.
+      let top = root(of: parent, parents)
       for child in found.sorted() {
         let root = root(of: child, parents)
-        // An entity must not inherit from itself by way of others, whatever a file says.
-        if root != self.root(of: parent, parents) { parents[root] = parent }
+        if root != top { parents[root] = parent }
       }
     }
     return parents

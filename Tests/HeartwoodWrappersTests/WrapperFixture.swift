@@ -8,12 +8,12 @@ struct WrapperFixture {
   static let path = "/store"
 
   let files = InMemoryFileSystem()
-  let registry = StoreRegistry()
+  let registry: StoreRegistry
   let model: ManagedObjectModel
   var options = StoreOptions()
 
   init(_ storeClasses: any StoreClass.Type...) throws {
-    for storeClass in storeClasses { try registry.register(storeClass) }
+    registry = try StoreRegistry(storeClasses)
     model = try ManagedObjectModel(entities: [.entity("Note", .attribute("text", .string, optional: true))])
   }
 

@@ -18,8 +18,7 @@ enum SQLiteTrial {
     let file = try StoreInput(try POSIXFileSystem().openFile(atPath: path))
     _ = try? SQLiteStore.readMetadata(from: file, options: StoreOptions())
     let model = try SQLiteStore.readModel(from: file, options: StoreOptions()) ?? TrialModel.model.get()
-    let registry = StoreRegistry()
-    try registry.register(SQLiteStore.self)
+    let registry = try StoreRegistry([SQLiteStore.self])
     var options = StoreOptions()
     options[.ignoresModelVersion] = true
     options[.isReadOnly] = true

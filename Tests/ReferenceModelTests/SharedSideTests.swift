@@ -81,9 +81,10 @@ struct SharedSideSession {
     scratch = try ScratchFolder()
     url = scratch.url.appending(path: "Nodes.sqlite")
     model = try Self.model()
-    let registry = StoreRegistry()
-    try registry.register(SQLiteStore.self)
-    let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: model,
+      registry: StoreRegistry([SQLiteStore.self])
+    )
     var options = StoreOptions()
     options[.sqliteSynchronization] = .normal
     store = try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
@@ -207,9 +208,10 @@ extension SharedSideSession {
   }
 
   private func contentsOfFile() throws -> StoreContents {
-    let registry = StoreRegistry()
-    try registry.register(SQLiteStore.self)
-    let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: model,
+      registry: StoreRegistry([SQLiteStore.self])
+    )
     defer { coordinator.close() }
     return try coordinator.addPersistentStore(type: .sqlite, at: url).engine.contents()
   }

@@ -29,9 +29,10 @@ import HeartwoodStore
     var options = StoreOptions()
     options[.sqliteBusyTimeout] = .seconds(60)
     if arguments[0] == "read" { options[.isReadOnly] = true }
-    let registry = StoreRegistry()
-    try registry.register(SQLiteStore.self)
-    let coordinator = try PersistentStoreCoordinator(managedObjectModel: try WorkerModel.model(), registry: registry)
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: try WorkerModel.model(),
+      registry: StoreRegistry([SQLiteStore.self])
+    )
     try coordinator.addPersistentStore(type: .sqlite, at: URL(filePath: arguments[1]), options: options)
     let worker = SQLiteWorker(context: ManagedObjectContext(coordinator))
     switch arguments[0] {

@@ -38,12 +38,9 @@ struct StorePlace {
   }
 
   func open() throws -> OpenPlace {
-    let registry = StoreRegistry()
-    for storeClass in [BinaryStore.self, CSVStore.self, XMLStore.self, PropertyListStore.self] as [any StoreClass.Type]
-    {
-      try registry.register(storeClass)
-    }
-    try registry.register(SQLiteStore.self)
+    let registry = try StoreRegistry([
+      BinaryStore.self, CSVStore.self, XMLStore.self, PropertyListStore.self, SQLiteStore.self,
+    ])
     let coordinator = try PersistentStoreCoordinator(
       managedObjectModel: try Self.model(),
       registry: registry,

@@ -140,29 +140,36 @@ final class XMLModelInference: XMLDatabaseHandler {
       }
     }
     var parents: [Int: Int] = [:]
+    var tops = Array(entities.indices)
     for (parent, found) in children.sorted(by: { ($0.value.count, $0.key) < ($1.value.count, $1.key) }) {
       // An entity must not inherit from itself by way of others, whatever a file says.
-      let top = root(of: parent, parents)
+      let top = Self.root(of: parent, &tops)
       for child in found.sorted() {
-        let root = root(of: child, parents)
-        if root != top { parents[root] = parent }
+        let root = Self.root(of: child, &tops)
+        guard root != top else { continue }
+        parents[root] = parent
+        tops[root] = top
       }
     }
     return parents
   }
 
   private func isInherited(_ property: PropertyDescription, by entity: Int, _ parents: [Int: Int]) -> Bool {
-    var ancestor = parents[entity]
-    while let place = ancestor {
-      if entities[place].properties.contains(property) { return true }
-      ancestor = parents[place]
+    // No model has more ancestors than these, so that a long chain is refused before long.
+    let ancestors = sequence(first: entity) { parents[$0] }.dropFirst().prefix(ManagedObjectModel.deepestInheritance)
+    return ancestors.contains { ancestor in
+      let entity = entities[ancestor]
+      return entity.places[property.name].map { entity.properties[$0] } == property
     }
-    return false
   }
 
-  private func root(of entity: Int, _ parents: [Int: Int]) -> Int {
+  /// The entity that is above all that `entity` inherits from. The way there is shortened for the next time.
+  private static func root(of entity: Int, _ tops: inout [Int]) -> Int {
     var root = entity
-    while let parent = parents[root] { root = parent }
+    while tops[root] != root {
+      tops[root] = tops[tops[root]]
+      root = tops[root]
+    }
     return root
   }
 }

@@ -30,8 +30,6 @@ extension PersistentStoreCoordinator {
 extension StoreRegistry {
   /// A registry that knows the in-memory store only.
   static func inMemory() throws(PersistenceError) -> StoreRegistry {
-    let registry = StoreRegistry()
-    try registry.register(InMemoryStore.self)
-    return registry
+    try StoreRegistry([InMemoryStore.self])
   }
 }

@@ -6,9 +6,6 @@ struct DefinitionIndex {
     let index: Int
   }
 
-  /// How many ancestors an entity may have. It bounds every walk along the parents, and every recursion over them.
-  static let deepestInheritance = 64
-
   let definitions: [EntityDefinition]
   /// The ordinal of each entity's parent; nil where there is none, or none of that name.
   let parents: [Int?]
@@ -67,7 +64,7 @@ struct DefinitionIndex {
   func lineage(of entity: Int) -> [Int] {
     var lineage = [entity]
     while let last = lineage.last, let parent = parents[last], parent != entity,
-      lineage.count <= Self.deepestInheritance
+      lineage.count <= ManagedObjectModel.deepestInheritance
     {
       lineage.append(parent)
     }

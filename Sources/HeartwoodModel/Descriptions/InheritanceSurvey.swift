@@ -30,7 +30,7 @@ struct InheritanceSurvey {
 
   /// Whether the entity has just one ancestor more than allowed. Those further down are too deep for the same reason.
   func isFirstTooDeep(_ entity: Int) -> Bool {
-    if case .depth(DefinitionIndex.deepestInheritance + 1) = standings[entity] { true } else { false }
+    if case .depth(ManagedObjectModel.deepestInheritance + 1) = standings[entity] { true } else { false }
   }
 
   /// Follows the parents of `start` up to an entity that is known already, then writes down what lies between.

@@ -2,6 +2,9 @@
 ///
 /// A model never changes, so it may be shared. Two models are equal when their definitions are.
 public final class ManagedObjectModel: Sendable {
+  /// How many ancestors an entity may have. It bounds every walk along the parents, and every recursion over them.
+  package static let deepestInheritance = 64
+
   /// The entities in declared order; an entity's ordinal is its place here.
   public let entities: [EntityDescription]
   /// The names of the entities of each configuration. The default configuration, of all entities, is not listed.

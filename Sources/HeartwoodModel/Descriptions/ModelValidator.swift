@@ -57,7 +57,7 @@ extension ModelValidator {
       add("The entity inherits from itself (\(names)). Take away one of the parents.", at: .entity(entity), &faults)
     }
     if inheritance.isFirstTooDeep(entity) {
-      let limit = DefinitionIndex.deepestInheritance
+      let limit = ManagedObjectModel.deepestInheritance
       add("The entity has more than \(limit) ancestors. Make the hierarchy flatter.", at: .entity(entity), &faults)
     }
   }

@@ -90,7 +90,7 @@ extension RecordWriter {
 
   private func relationshipWriters(_ mapping: EntityMapping) -> [(ordinal: Int, writer: RelationshipWriter)] {
     mapping.properties.enumerated().compactMap { ordinal, property in
-      RelationshipWriter(property, owner: mapping, writer: self).map { (ordinal, $0) }
+      RelationshipWriter(property, writer: self).map { (ordinal, $0) }
     }
   }
 
@@ -176,7 +176,7 @@ extension RecordWriter {
     let mapping = try mapping(entity)
     let key = try key(update.objectID.reference)
     for (ordinal, value) in update.values {
-      guard let writer = RelationshipWriter(mapping.properties[ordinal], owner: mapping, writer: self) else { continue }
+      guard let writer = RelationshipWriter(mapping.properties[ordinal], writer: self) else { continue }
       let table = contents.tables[entity.ordinal]
       var old: [Int64] = []
       if let row = try table.row(of: update.objectID.reference) {

@@ -4,10 +4,8 @@ import HeartwoodModel
 /// Writes what a to-many relationship of one record leads to.
 struct RelationshipWriter {
   private enum Place {
-    /// Rows of the destination say whom they belong to; the order alone is written.
-    case order(ToManyMapping, orderColumn: String)
-    /// The same, in a column that belongs to the relationship.
-    case column(ToManyMapping)
+    /// Rows of the destination say whom they belong to, in a column of the relationship or of its inverse.
+    case rows(ToManyMapping)
     case join(JoinMapping)
   }
 
@@ -18,12 +16,11 @@ struct RelationshipWriter {
   private let writer: RecordWriter
 
   /// Nil where there is nothing to write.
-  init?(_ property: PropertyMapping?, owner: EntityMapping, writer: RecordWriter) {
+  init?(_ property: PropertyMapping?, writer: RecordWriter) {
     switch property {
-    case .toMany(let mapping) where mapping.ownsColumn: place = .column(mapping)
     case .toMany(let mapping):
-      guard let orderColumn = mapping.orderColumn else { return nil }
-      place = .order(mapping, orderColumn: orderColumn)
+      guard mapping.ownsColumn || mapping.orderColumn != nil else { return nil }
+      place = .rows(mapping)
     case .join(let mapping): place = .join(mapping)
     default: return nil
     }
@@ -36,17 +33,20 @@ struct RelationshipWriter {
     let kept = Set(old).intersection(new)
     let added = new.filter { !kept.contains($0) }
     switch place {
-    case .order(let mapping, let orderColumn): try order(new, of: owner, mapping, orderColumn)
-    case .column(let mapping):
-      try take(removed.sorted(), from: owner, mapping)
-      try give(added, to: owner, mapping)
-      if let orderColumn = mapping.orderColumn { try order(new, of: owner, mapping, orderColumn) }
+    case .rows(let mapping):
+      // The inverse writes its column itself.
+      if mapping.ownsColumn {
+        try take(removed.sorted(), from: owner, mapping)
+        try give(added, to: owner, mapping)
+      }
+      try order(new, of: owner, mapping)
     case .join(let mapping): try join(owner, removed.sorted(), added, new, mapping)
     }
   }
 
   /// A record that has gone to another owner since keeps its place there: its own row says whom it belongs to.
-  private func order(_ keys: [Int64], of owner: Int64, _ mapping: ToManyMapping, _ orderColumn: String) throws {
+  private func order(_ keys: [Int64], of owner: Int64, _ mapping: ToManyMapping) throws {
+    guard let orderColumn = mapping.orderColumn else { return }
     let text =
       "UPDATE \(SQLiteName.quoted(mapping.table)) SET \(SQLiteName.quoted(orderColumn)) = ?"
       + " WHERE Z_PK = ? AND \(SQLiteName.quoted(mapping.column)) = ?"

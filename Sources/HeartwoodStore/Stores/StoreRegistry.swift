@@ -15,6 +15,16 @@ public final class StoreRegistry: Sendable {
     classes = Mutex([])
   }
 
+  /// Makes a registry that knows `storeClasses`, in this order.
+  ///
+  ///     let registry = try StoreRegistry([BinaryStore.self, JSONLinesStore.self])
+  ///
+  /// - Throws: ``PersistenceError/Code/storeTypeAlreadyRegistered`` where two of them have one type string.
+  public convenience init(_ storeClasses: [any StoreClass.Type]) throws(PersistenceError) {
+    self.init()
+    for storeClass in storeClasses { try register(storeClass) }
+  }
+
   /// Makes `storeClass` known by the type string of its description.
   ///
   /// - Throws: ``PersistenceError/Code/storeTypeAlreadyRegistered``.

@@ -23,9 +23,7 @@ import Testing
   private var request: StoreOpener.Request { .init(type: .binary, path: Self.path, options: StoreOptions()) }
 
   private func opener(_ fileSystem: any FileSystem) throws -> StoreOpener {
-    let registry = StoreRegistry()
-    try registry.register(BinaryStore.self)
-    return StoreOpener(model: model, registry: registry, fileSystem: fileSystem)
+    return StoreOpener(model: model, registry: try StoreRegistry([BinaryStore.self]), fileSystem: fileSystem)
   }
 
   private func metadata(author: String) throws -> StoreMetadata {

@@ -132,6 +132,23 @@ import Testing
     #expect(model.entity(named: "Focus")?.superentity == nil)
   }
 
+  /// Each of many entities inherits from the one before, which no model can have: that is said at once.
+  @Test func entitiesInALongChain() throws {
+    let file = try file()
+    let header = try #require(try file.text.split(separator: "</databaseInfo>").first)
+    let objects = (1...5_000).map { number in
+      """
+      <object type="E\(number)" id="z\(number)">
+      <relationship name="r" type="0/1" destination="E\(number - 1)" idrefs="z\(number)"></relationship>
+      </object>
+      """
+    }
+    try file.write(header + "</databaseInfo>\n" + objects.joined(separator: "\n") + "\n</database>\n")
+    #expect { try XMLStore.inferModel(from: file.input, options: file.options) } throws: {
+      "\($0)".contains("The entity has more than 64 ancestors.")
+    }
+  }
+
   @Test func recordsOfOneNumberAreToldApart() throws {
     let store = StoreFile(XMLStore.self, try Self.model())
     let loader = StoreLoader(setup: store.setup, storeType: .xml)

@@ -282,8 +282,7 @@ import Testing
   // MARK: A store of one's own
 
   @Test func aStoreOfOnesOwnIsLikeAnyOther() throws {
-    let registry = StoreRegistry()
-    try registry.register(LineStore.self)
+    let registry = try StoreRegistry([LineStore.self])
     let text = "D35CF030-1EC1-4667-9666-70C8247A1010\n1  One\n2 1 Two\n"
     try memory.setContents(Array(text.utf8), ofFileAtPath: "/notes.lines")
     let coordinator = try PersistentStoreCoordinator(

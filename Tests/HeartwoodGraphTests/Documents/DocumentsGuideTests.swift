@@ -52,8 +52,7 @@ import Testing
   }
 
   @Test func kindsOfDocumentsAreDeclared() throws {
-    let registry = StoreRegistry()
-    try registry.register(CSVStore.self)
+    let registry = try StoreRegistry([CSVStore.self])
     let (files, infoPlist) = (files.memory, URL(filePath: "/Info.plist"))
     let list = """
       <plist version="1.0"><dict><key>CFBundleDocumentTypes</key><array><dict>

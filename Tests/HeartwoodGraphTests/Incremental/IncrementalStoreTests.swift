@@ -183,9 +183,10 @@ import Testing
   @Test func anotherModelIsRefused() throws {
     _ = try stack()
     let model = try ManagedObjectModel(entities: [.entity("Person", .attribute("age", .integer16))])
-    let registry = StoreRegistry()
-    try registry.register(RecordStore.self)
-    let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: model,
+      registry: StoreRegistry([RecordStore.self])
+    )
     let error = persistenceError {
       try coordinator.addPersistentStore(type: RecordStore.typeDescription.type, at: nil, options: options())
     }

@@ -49,19 +49,14 @@ struct TestStack {
 
   /// The stores that ship and those of the tests.
   static let registry: StoreRegistry = {
-    let registry = StoreRegistry()
-    let classes: [any StoreClass.Type] = [
-      BinaryStore.self, CSVStore.self, XMLStore.self, PropertyListStore.self, InMemoryStore.self, RecordStore.self,
-      SQLiteStore.self,
-    ]
     do {
-      for storeClass in classes {
-        try registry.register(storeClass)
-      }
+      return try StoreRegistry([
+        BinaryStore.self, CSVStore.self, XMLStore.self, PropertyListStore.self, InMemoryStore.self, RecordStore.self,
+        SQLiteStore.self,
+      ])
     } catch {
       preconditionFailure("\(error)")
     }
-    return registry
   }()
 
   static func coordinator(

@@ -46,9 +46,10 @@ import Testing
   }
 
   private func context(_ counter: Counter) throws -> ManagedObjectContext {
-    let registry = StoreRegistry()
-    try registry.register(SQLiteStore.self)
-    let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: model,
+      registry: StoreRegistry([SQLiteStore.self])
+    )
     var options = StoreOptions()
     options[.sqliteStatementObserver] = counter.observer
     let url = scratch.url.appending(path: "Lists.sqlite")
@@ -260,9 +261,10 @@ import Testing
     ])
     let url = scratch.url.appending(path: "Places.sqlite")
     func places() throws -> ManagedObjectContext {
-      let registry = StoreRegistry()
-      try registry.register(SQLiteStore.self)
-      let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
+      let coordinator = try PersistentStoreCoordinator(
+        managedObjectModel: model,
+        registry: StoreRegistry([SQLiteStore.self])
+      )
       try coordinator.addPersistentStore(type: .sqlite, at: url)
       return ManagedObjectContext(coordinator)
     }

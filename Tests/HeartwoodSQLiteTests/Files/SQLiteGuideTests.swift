@@ -16,8 +16,7 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
 
   @Test func aFileIsOpenedSharedAndCopied() throws {
     try bench.makeStore(items: ["a": Data(repeating: 1, count: 200_000)])
-    let registry = StoreRegistry()
-    try registry.register(SQLiteStore.self)
+    let registry = try StoreRegistry([SQLiteStore.self])
     let (url, backupURL, modelURL) = (bench.url(), bench.url("Backup.sqlite"), bench.url("Model.json"))
     var options = StoreOptions()
     let model = try SQLiteStore.model(ofStoreAt: url) ?? ManagedObjectModel(contentsOf: modelURL)

@@ -22,9 +22,10 @@ import Testing
   }
 
   private func open(_ model: ManagedObjectModel, _ options: StoreOptions = StoreOptions()) throws {
-    let registry = StoreRegistry()
-    try registry.register(SQLiteStore.self)
-    let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: model,
+      registry: StoreRegistry([SQLiteStore.self])
+    )
     try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
     coordinator.close()
   }

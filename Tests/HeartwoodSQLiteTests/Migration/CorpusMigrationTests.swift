@@ -117,8 +117,7 @@ struct CorpusMigrationTests {
     }
 
     func coordinator(_ version: String) throws -> PersistentStoreCoordinator {
-      let registry = StoreRegistry()
-      try registry.register(SQLiteStore.self)
+      let registry = try StoreRegistry([SQLiteStore.self])
       let model = try ManagedObjectModel(contentsOf: bundle, version: version)
       return try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
     }

@@ -38,9 +38,7 @@ struct TwoWayMigration {
   func url(_ name: String) -> URL { scratch.url.appending(path: name) }
 
   static func coordinator(_ model: ManagedObjectModel) throws -> PersistentStoreCoordinator {
-    let registry = StoreRegistry()
-    try registry.register(SQLiteStore.self)
-    return try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
+    return try PersistentStoreCoordinator(managedObjectModel: model, registry: StoreRegistry([SQLiteStore.self]))
   }
 
   func migration(ofStore name: String = "Old.sqlite", _ options: StoreOptions) throws -> StoreMigration? {

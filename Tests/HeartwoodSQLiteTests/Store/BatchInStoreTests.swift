@@ -24,8 +24,7 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     }
 
     init(_ model: ManagedObjectModel, _ url: URL, readingAll: Bool = false) throws {
-      let registry = StoreRegistry()
-      try registry.register(SQLiteStore.self)
+      let registry = try StoreRegistry([SQLiteStore.self])
       let statements = Statements()
       var options = StoreOptions()
       options[.sqliteStatementObserver] = SQLiteStatementObserver { text in
@@ -262,9 +261,10 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
 
   /// A store that can only be read is asked like all others, which matters where records of it would change.
   @Test func whatChangesNothingNeedsNoPermission() throws {
-    let registry = StoreRegistry()
-    try registry.register(SQLiteStore.self)
-    let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: model,
+      registry: StoreRegistry([SQLiteStore.self])
+    )
     var options = StoreOptions()
     options[.isReadOnly] = true
     try coordinator.addPersistentStore(type: .sqlite, at: url(), options: options)

@@ -49,9 +49,10 @@ import Testing
   }
 
   private func openStore(_ fixture: TranslationFixture, _ name: String) throws -> PersistentStore {
-    let registry = StoreRegistry()
-    try registry.register(SQLiteStore.self)
-    let coordinator = try PersistentStoreCoordinator(managedObjectModel: fixture.queries.model, registry: registry)
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: fixture.queries.model,
+      registry: StoreRegistry([SQLiteStore.self])
+    )
     return try coordinator.addPersistentStore(type: .sqlite, at: bench.url(name))
   }
 

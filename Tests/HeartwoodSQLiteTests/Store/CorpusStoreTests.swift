@@ -36,9 +36,10 @@ struct CorpusStoreTests {
     init(path: String, model: ManagedObjectModel, scratch: ScratchFolder) throws {
       self.scratch = scratch
       self.path = path
-      let registry = StoreRegistry()
-      try registry.register(SQLiteStore.self)
-      coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
+      coordinator = try PersistentStoreCoordinator(
+        managedObjectModel: model,
+        registry: StoreRegistry([SQLiteStore.self])
+      )
       var options = StoreOptions()
       // Some stores were written with a version of the model that is not at hand.
       options[.ignoresModelVersion] = true

@@ -27,9 +27,10 @@ struct OneWayRelationshipTests {
   }
 
   private func coordinator() throws -> PersistentStoreCoordinator {
-    let registry = StoreRegistry()
-    try registry.register(SQLiteStore.self)
-    let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: model,
+      registry: StoreRegistry([SQLiteStore.self])
+    )
     try coordinator.addPersistentStore(type: .sqlite, at: scratch.url.appending(path: "Boxes.sqlite"))
     return coordinator
   }

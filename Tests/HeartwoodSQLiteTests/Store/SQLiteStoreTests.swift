@@ -24,10 +24,10 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
   private var url: URL { scratch.url.appending(path: "Store.sqlite") }
 
   private func coordinator() throws -> PersistentStoreCoordinator {
-    let registry = StoreRegistry()
-    try registry.register(SQLiteStore.self)
-    try registry.register(BinaryStore.self)
-    return try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
+    return try PersistentStoreCoordinator(
+      managedObjectModel: model,
+      registry: StoreRegistry([SQLiteStore.self, BinaryStore.self])
+    )
   }
 
   private func context(_ options: StoreOptions = StoreOptions()) throws -> ManagedObjectContext {

@@ -19,10 +19,10 @@ struct SQLiteBench {
   func url(_ name: String = "Store.sqlite") -> URL { scratch.url.appending(path: name) }
 
   func coordinator() throws -> PersistentStoreCoordinator {
-    let registry = StoreRegistry()
-    try registry.register(SQLiteStore.self)
-    try registry.register(BinaryStore.self)
-    return try PersistentStoreCoordinator(managedObjectModel: try WorkerModel.model(), registry: registry)
+    return try PersistentStoreCoordinator(
+      managedObjectModel: try WorkerModel.model(),
+      registry: StoreRegistry([SQLiteStore.self, BinaryStore.self])
+    )
   }
 
   func context(_ name: String = "Store.sqlite", options: StoreOptions = StoreOptions()) throws -> ManagedObjectContext {

@@ -18,9 +18,10 @@ struct TranslationFixture {
     scratch = try ScratchFolder()
     queries = try RandomQueries(seed: seed)
     let url = scratch.url.appending(path: "Items.sqlite")
-    let registry = StoreRegistry()
-    try registry.register(SQLiteStore.self)
-    let coordinator = try PersistentStoreCoordinator(managedObjectModel: queries.model, registry: registry)
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: queries.model,
+      registry: StoreRegistry([SQLiteStore.self])
+    )
     let opened = try coordinator.addPersistentStore(type: .sqlite, at: url)
     let context = ManagedObjectContext(coordinator)
     try Self.fill(context, &queries)
@@ -84,9 +85,10 @@ struct TranslationFixture {
 
   /// A context of a coordinator that has read nothing.
   func context() throws -> ManagedObjectContext {
-    let registry = StoreRegistry()
-    try registry.register(SQLiteStore.self)
-    let coordinator = try PersistentStoreCoordinator(managedObjectModel: queries.model, registry: registry)
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: queries.model,
+      registry: StoreRegistry([SQLiteStore.self])
+    )
     try coordinator.addPersistentStore(type: .sqlite, at: scratch.url.appending(path: "Items.sqlite"))
     return ManagedObjectContext(coordinator)
   }

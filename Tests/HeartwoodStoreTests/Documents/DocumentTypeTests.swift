@@ -3,12 +3,10 @@ import HeartwoodStore
 import Testing
 
 @Suite struct DocumentTypeTests {
-  private let registry = StoreRegistry()
+  private let registry: StoreRegistry
 
   init() throws {
-    try registry.register(PlainStore.self)
-    try registry.register(NarrowStore.self)
-    try registry.register(InMemoryStore.self)
+    registry = try StoreRegistry([PlainStore.self, NarrowStore.self, InMemoryStore.self])
   }
 
   private func list(_ entries: String, more: String = "") -> Data {

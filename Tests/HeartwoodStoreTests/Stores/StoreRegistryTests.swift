@@ -2,12 +2,10 @@ import HeartwoodStore
 import Testing
 
 @Suite struct StoreRegistryTests {
-  private let registry = StoreRegistry()
+  private let registry: StoreRegistry
 
   init() throws {
-    try registry.register(PlainStore.self)
-    try registry.register(NarrowStore.self)
-    try registry.register(InMemoryStore.self)
+    registry = try StoreRegistry([PlainStore.self, NarrowStore.self, InMemoryStore.self])
   }
 
   @Test func classesAreListedInTheOrderOfRegistration() throws {
@@ -23,6 +21,10 @@ import Testing
     #expect(Set<StoreType>(["plain", "Plain", "other"]).count == 2)
     #expect(try registry.storeClass(for: "plAIN") == PlainStore.self)
     #expect(errorCode { try registry.register(PlainStore.self) } == .storeTypeAlreadyRegistered)
+  }
+
+  @Test func twoClassesOfOneTypeAreRefusedTogetherToo() {
+    #expect(errorCode { _ = try StoreRegistry([PlainStore.self, PlainStore.self]) } == .storeTypeAlreadyRegistered)
   }
 
   @Test func unknownTypeIsAnErrorThatListsTheKnown() throws {

@@ -19,12 +19,9 @@ enum Notes {
 
   /// Those that ship, and the one for SQLite.
   static func registry() throws -> StoreRegistry {
-    let registry = StoreRegistry()
-    let classes: [any StoreClass.Type] = [
+    try StoreRegistry([
       BinaryStore.self, CSVStore.self, XMLStore.self, PropertyListStore.self, InMemoryStore.self, SQLiteStore.self,
-    ]
-    for storeClass in classes { try registry.register(storeClass) }
-    return registry
+    ])
   }
 
   /// A container in a folder.

@@ -59,10 +59,7 @@ final class GraphUnderTest {
   }
 
   private static func coordinator(_ schema: Schema, _ files: any FileSystem) throws -> PersistentStoreCoordinator {
-    let registry = StoreRegistry()
-    for storeClass in [BinaryStore.self, CSVStore.self, InMemoryStore.self, SQLiteStore.self] as [any StoreClass.Type] {
-      try registry.register(storeClass)
-    }
+    let registry = try StoreRegistry([BinaryStore.self, CSVStore.self, InMemoryStore.self, SQLiteStore.self])
     return try PersistentStoreCoordinator(managedObjectModel: schema.model, registry: registry, fileSystem: files)
   }
 

@@ -50,8 +50,7 @@ extension TaskObject {
         .toOne("previous", "Task", inverse: nil)
       )
     ])
-    let registry = StoreRegistry()
-    try registry.register(BinaryStore.self)
+    let registry = try StoreRegistry([BinaryStore.self])
     let coordinator = try PersistentStoreCoordinator(
       managedObjectModel: model,
       registry: registry,

@@ -60,8 +60,7 @@ extension ToDoObject {
     tracksHistory: Bool = false,
     isUnique: Bool = false
   ) throws -> ManagedObjectContext {
-    let registry = StoreRegistry()
-    try registry.register(BinaryStore.self)
+    let registry = try StoreRegistry([BinaryStore.self])
     let coordinator = try PersistentStoreCoordinator(
       managedObjectModel: try makeModel(isUnique: isUnique),
       registry: registry,

@@ -71,9 +71,11 @@ extension Item {
     _ model: ManagedObjectModel,
     objectClasses: [ManagedObject.Type] = []
   ) throws -> PersistentStoreCoordinator {
-    let registry = StoreRegistry()
-    try registry.register(SQLiteStore.self)
-    return try PersistentStoreCoordinator(managedObjectModel: model, registry: registry, objectClasses: objectClasses)
+    return try PersistentStoreCoordinator(
+      managedObjectModel: model,
+      registry: StoreRegistry([SQLiteStore.self]),
+      objectClasses: objectClasses
+    )
   }
 
   /// A context over the SQLite store at `path`.

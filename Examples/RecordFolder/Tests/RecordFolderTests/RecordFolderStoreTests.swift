@@ -5,13 +5,12 @@ import Testing
 
 @Suite final class RecordFolderStoreTests {
   private let folder: URL
-  private let registry = StoreRegistry()
+  private let registry: StoreRegistry
 
   init() throws {
+    registry = try StoreRegistry([RecordFolderStore.self, BinaryStore.self])
     folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    try registry.register(RecordFolderStore.self)
-    try registry.register(BinaryStore.self)
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }

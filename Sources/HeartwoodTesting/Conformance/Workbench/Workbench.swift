@@ -86,8 +86,7 @@ extension Workbench {
 extension Workbench {
   /// A coordinator that knows the type that is tested and all that ship.
   func makeCoordinator() throws -> PersistentStoreCoordinator {
-    let registry = StoreRegistry()
-    try registry.register(conformance.storeClass)
+    let registry = try StoreRegistry([conformance.storeClass])
     for description in StoreRegistry.default.typeDescriptions where description.type != conformance.type {
       try registry.register(try StoreRegistry.default.storeClass(for: description.type))
     }

@@ -1,4 +1,3 @@
-import Foundation
 import HeartwoodTesting
 import Testing
 
@@ -6,12 +5,16 @@ import Testing
 ///
 /// `Scripts/soak` runs them for longer, or one seed again.
 @Suite struct ReferenceModelTests {
+  /// The same run each time, so that a change that has nothing to do with it does not fail.
+  private static let usualSeed: UInt64 = 20_261_121
+
   @Test(arguments: Schema.all)
   func randomOperations(_ schema: Schema) throws {
-    let settings = Settings()
+    let settings = SoakSettings()
     let start = ContinuousClock.now
+    let seed = settings.seed ?? (settings.duration == nil ? Self.usualSeed : nil)
     repeat {
-      let seed = settings.seed ?? UInt64.random(in: .min ... .max)
+      let seed = seed ?? UInt64.random(in: .min ... .max)
       // Printed before the run, which a bug may end together with the process.
       print("Reference model \(schema.name): seed \(seed)")
       let run = Run(schema: schema, seed: seed, stepCount: settings.stepCount, isTraced: settings.isTraced)
@@ -19,7 +22,7 @@ import Testing
         Issue.record("\(failure)")
         return
       }
-    } while settings.seed == nil && ContinuousClock.now - start < settings.duration
+    } while seed == nil && ContinuousClock.now - start < settings.duration ?? .zero
   }
 
   @Test(arguments: SettledRun.all)
@@ -50,19 +53,4 @@ extension SettledRun: CustomTestStringConvertible {
 
 extension Schema: CustomTestStringConvertible {
   var testDescription: String { name }
-}
-
-/// What the environment asks for.
-private struct Settings {
-  /// Without a word about seed and time, the same run each time, so that a change that has nothing to do with it does not fail.
-  let seed = Self.number("SEED") ?? (Self.number("SECONDS") == nil ? Self.usualSeed : nil)
-  let duration = Duration.seconds(Self.number("SECONDS").map(Int.init(clamping:)) ?? 0)
-  let stepCount = Self.number("STEPS").map(Int.init(clamping:)) ?? 3000
-  let isTraced = Self.number("TRACE") != nil
-
-  private static let usualSeed: UInt64 = 20_261_121
-
-  private static func number(_ name: String) -> UInt64? {
-    ProcessInfo.processInfo.environment["HEARTWOOD_REFERENCE_\(name)"].flatMap { UInt64($0) }
-  }
 }

@@ -1,0 +1,15 @@
+import Foundation
+
+/// What `Scripts/soak` asks for, in the environment.
+struct SoakSettings {
+  /// The seed that is to run again, once.
+  let seed = Self.number("SEED")
+  /// How long to go on with other seeds; nil where the tests run as ever.
+  let duration = Self.number("SECONDS").map { Duration.seconds(Int(clamping: $0)) }
+  let stepCount = Self.number("STEPS").map(Int.init(clamping:)) ?? 3000
+  let isTraced = Self.number("TRACE") != nil
+
+  private static func number(_ name: String) -> UInt64? {
+    ProcessInfo.processInfo.environment["HEARTWOOD_REFERENCE_\(name)"].flatMap { UInt64($0) }
+  }
+}

@@ -147,7 +147,7 @@ class Store:
         candidates = self.model.under(destination)
         if colon:
             candidates = [name for name in candidates if name == self.entities.get(entity)]
-        expect(any(own in self.objects[name] for name in candidates), "a relationship leads to no object")
+        expect(candidates, "a relationship leads to no entity with records")
         return reference(own)
 
 

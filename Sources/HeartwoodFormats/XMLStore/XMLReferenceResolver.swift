@@ -2,6 +2,8 @@ import HeartwoodModel
 import HeartwoodStore
 
 /// Finds out of which entity the objects are that relationships to several entities lead to: a file tells only their ids.
+///
+/// An object that is gone is taken for one of the first entity: a deletion may leave links that lead nowhere.
 struct XMLReferenceResolver {
   private let schema: XMLSchema
   private let tables: [NodeTable]
@@ -78,9 +80,10 @@ struct XMLReferenceResolver {
       guard let index = tablesByOrdinal[ordinal] else { continue }
       if try tables[index].row(of: reference) != nil { return ordinal }
     }
+    if let first = property.targets.first { return first }
     throw PersistenceError(
       .danglingReference,
-      "A relationship leads to an object that the file does not hold.",
+      "A relationship leads to an object that no entity of the model has. Open the file with its own model.",
       context: .init(storeType: .xml, entity: entity.name, property: entity.properties[property.ordinal].name)
     )
   }

@@ -165,6 +165,37 @@ import Testing
     #expect(ContentsComparison.firstDifference(contents, try store.open().contents()) == nil)
   }
 
+  /// A file cannot tell of which entity an object was that is gone.
+  @Test func aLinkThatLeadsNowhereIsKept() throws {
+    let model = try ManagedObjectModel(entities: [
+      .entity("Item", .attribute("name", .string, optional: true)),
+      .entity("Special", parent: "Item", .attribute("size", .integer16, optional: true)),
+      .entity("Note", .toOne("about", "Item", inverse: nil), .toMany("others", "Item", inverse: nil)),
+    ])
+    let store = StoreFile(XMLStore.self, model)
+    let loader = StoreLoader(setup: store.setup, storeType: .xml)
+    let (item, note) = (try loader.entity(named: "Item"), try loader.entity(named: "Note"))
+    let records: [(reference: ReferenceID, entity: EntityDescription)] = [
+      (.integer(1), item), (.integer(2), try loader.entity(named: "Special")), (.integer(3), item),
+    ]
+    for (reference, entity) in records { try loader.addNode(reference, to: entity) { _ in } }
+    let ids = records.map { loader.objectID($0, of: $1) }
+    try loader.addNode(.integer(4), to: note) { node in
+      try node.setValue(.toOne(ids[0]), forKey: "about")
+      try node.setValue(.toMany(ids), forKey: "others")
+    }
+    try store.create(try loader.finish())
+    let engine = try store.open()
+    let deletions = try records[..<2].map {
+      RecordDeletion(objectID: try engine.contents().objectID($0, of: $1), baseVersion: 1)
+    }
+    _ = try engine.save(ChangeSet(deleted: deletions))
+    let values = try #require(try store.open().contents().node(.integer(4), of: note))
+    #expect(values["about"].objectIDs.map(\.reference) == [.integer(1)])
+    #expect(values["others"].objectIDs.map(\.reference) == [.integer(1), .integer(2), .integer(3)])
+    #expect(values["others"].objectIDs.map(\.entity.name) == ["Item", "Item", "Item"])
+  }
+
   @Test func namesThatDifferInCaseOnlyAreRefused() throws {
     let clashes: [[EntityDefinition]] = [
       [.entity("A", .attribute("name", .string, optional: true), .attribute("NAME", .string, optional: true))],

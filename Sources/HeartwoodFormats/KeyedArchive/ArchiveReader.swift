@@ -8,10 +8,19 @@ import HeartwoodStore
 
 /// Reads property lists, binary or XML, into values.
 struct ArchiveReader {
+  /// How many bytes texts, data and keys may take in any case, and for each byte of the file: each is copied wherever it stands.
+  private static let leastBytes = 64 << 20
+  private static let expansion = 4
+
   private var remaining = ArchiveValue.mostValues
+  private var remainingBytes: Int
+
+  private init(byteCount: Int) {
+    remainingBytes = max(Self.leastBytes, byteCount * Self.expansion)
+  }
 
   static func value(of bytes: [UInt8]) throws(ArchiveError) -> ArchiveValue {
-    var reader = ArchiveReader()
+    var reader = ArchiveReader(byteCount: bytes.count)
     if bytes.starts(with: PropertyListFormat.binaryMagic) { return try reader.binaryValue(bytes) }
     let root: XMLElement
     do {
@@ -32,6 +41,17 @@ struct ArchiveReader {
     remaining -= 1
     guard remaining > 0, depth < ArchiveValue.deepestNesting else {
       throw ArchiveError(message: "The values are nested too deep, or are too many.")
+    }
+  }
+
+  /// Counts the bytes that are about to be copied.
+  private mutating func count(_ scalar: PropertyListScalar, at offset: Int) throws(ArchiveError) {
+    switch scalar {
+    case .text, .wideText, .data: remainingBytes -= scalar.byteCount
+    case .boolean, .integer, .real, .date: return
+    }
+    guard remainingBytes > 0 else {
+      throw ArchiveError(message: "The values take far more memory than the file has bytes.", offset: offset)
     }
   }
 }
@@ -64,14 +84,21 @@ extension ArchiveReader {
     case .dictionary(let keys, let references):
       var members: [String: ArchiveValue] = [:]
       for index in 0..<keys.count {
-        guard let key = try list.key(keys[index]) else { throw ArchiveError(message: "A key is no text.") }
+        let key = try key(keys[index], of: list)
         members[key] = try value(references[index], of: list, depth: depth + 1)
       }
       return .dictionary(members)
     }
   }
 
-  private func value(_ scalar: PropertyListScalar, at offset: Int) throws(ArchiveError) -> ArchiveValue {
+  private mutating func key(_ number: Int, of list: BinaryPropertyList) throws -> String {
+    if let scalar = try list.scalar(number) { try count(scalar, at: try list.offset(number)) }
+    guard let key = try list.key(number) else { throw ArchiveError(message: "A key is no text.") }
+    return key
+  }
+
+  private mutating func value(_ scalar: PropertyListScalar, at offset: Int) throws(ArchiveError) -> ArchiveValue {
+    try count(scalar, at: offset)
     switch scalar {
     case .boolean(let flag): return .boolean(flag)
     case .integer(let number): return .integer(number)

@@ -245,13 +245,26 @@ extension BinaryPropertyList {
     case .dictionary(let keys, let references):
       var members: [String: MetadataValue] = [:]
       for index in 0..<keys.count {
-        guard let key = try key(keys[index]), members[key] == nil else {
+        guard let key = try key(keys[index], &budget), members[key] == nil else {
           throw PropertyListFault(offset: offset, reason: "A key is no text, or stands twice.")
         }
         members[key] = try value(references[index], &budget)
       }
       return .dictionary(members)
     }
+  }
+
+  /// The text of a key, which is copied for each dictionary that has it; nil where the object is none.
+  private func key(_ number: Int, _ budget: inout Budget) throws(PropertyListFault) -> String? {
+    guard let scalar = try scalar(number) else { return nil }
+    budget.bytes -= scalar.byteCount
+    guard budget.bytes > 0 else {
+      throw PropertyListFault(
+        offset: try offset(number),
+        reason: "The values take far more memory than the file has bytes."
+      )
+    }
+    return try key(number)
   }
 
   /// The text of a key, or nil where the object is none.

@@ -48,6 +48,31 @@ import Testing
     #expect(throws: PropertyListFault.self) { try list.value(Int(last)) }
   }
 
+  /// An array of 2,000 times the same object, which comes next, and a text of 65,536 bytes: together 128 MB.
+  private func manyTimes(_ object: [UInt8]) -> [UInt8] {
+    var file = File()
+    let root = file.add([0xAF, 0x11, 0x07, 0xD0] + [UInt8](repeating: 1, count: 2_000))
+    file.add(object)
+    file.add([0x09])
+    file.add([0x5F, 0x12, 0x00, 0x01, 0x00, 0x00] + [UInt8](repeating: UInt8(ascii: "x"), count: 65_536))
+    return file.finished(root: root)
+  }
+
+  /// A text as the key of a dictionary, which has no value but a boolean.
+  private static let dictionary: [UInt8] = [0xD1, 3, 2]
+
+  @Test func keysThatStandInManyPlacesAreRefused() throws {
+    let list = try list(manyTimes(Self.dictionary))
+    let fault = #expect(throws: PropertyListFault.self) { try list.value(list.root) }
+    #expect(fault.map { "\($0.reason)".contains("far more memory") } == true)
+  }
+
+  @Test(arguments: [dictionary, [0xA1, 3]]) func archivesOfTextsThatStandInManyPlacesAreRefused(_ object: [UInt8]) {
+    let bytes = manyTimes(object)
+    let error = #expect(throws: ArchiveError.self) { try ArchiveReader.value(of: bytes) }
+    #expect(error?.message.contains("far more memory") == true)
+  }
+
   @Test func aRecordThatStandsTwiceIsRefused() throws {
     var file = File()
     let (id, name) = (file.add("$id"), file.add("Thing"))

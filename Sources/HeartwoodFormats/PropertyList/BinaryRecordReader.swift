@@ -88,7 +88,7 @@ final class BinaryRecordReader {
     guard records.begin() else {
       throw PropertyListFault(offset: offset, reason: "There are more records than an atomic store keeps.")
     }
-    guard let reference = try list.scalar(values[layout.reference])?.reference else {
+    guard let reference = try reference(list.scalar(values[layout.reference])) else {
       throw PropertyListFault(offset: offset, reason: "The reference of a record must be a number or a text.")
     }
     records.setReference(reference)
@@ -99,6 +99,10 @@ final class BinaryRecordReader {
     }
     current = nil
     records.end()
+    try checkMemory(offset)
+  }
+
+  private func checkMemory(_ offset: Int) throws(PropertyListFault) {
     guard taken < Self.portion || takePortion() else {
       throw PropertyListFault(offset: offset, reason: "The records take far more memory than the file has bytes.")
     }
@@ -190,21 +194,31 @@ final class BinaryRecordReader {
     _ number: Int,
     _ destination: Int
   ) throws(PropertyListFault) -> (reference: ReferenceID, entityOrdinal: Int) {
+    try checkMemory(try list.offset(number))
     switch try list.object(number) {
-    case .scalar(let scalar): if let reference = scalar.reference { return (reference, destination) }
-    case .dictionary(let keys, let values):
+    case .scalar(let scalar): if let reference = reference(scalar) { return (reference, destination) }
+    // One with other keys may be large, and many relationships may lead to it.
+    case .dictionary(let keys, let values) where keys.count == 2:
       if let id = try list.member(PropertyListFormat.referenceKey, of: keys, values),
-        let reference = try list.scalar(id)?.reference,
+        let reference = try reference(list.scalar(id)),
         let entity = try list.member(PropertyListFormat.entityKey, of: keys, values),
         let ordinal = try list.key(entity).flatMap({ schema.ordinal(ofEntity: $0) })
       {
         return (reference, ordinal)
       }
-    case .array: break
+    case .dictionary, .array: break
     }
     throw PropertyListFault(
       offset: try list.offset(number),
       reason: "A relationship must lead to a reference, or to a dictionary with an entity and a reference."
     )
+  }
+
+  /// The reference that a value stands for. Its text is counted: it is copied wherever it stands.
+  @inline(__always)
+  private func reference(_ scalar: PropertyListScalar?) -> ReferenceID? {
+    guard let scalar else { return nil }
+    taken &+= scalar.byteCount
+    return scalar.reference
   }
 }

@@ -73,20 +73,52 @@ import Testing
     #expect(error?.message.contains("far more memory") == true)
   }
 
-  @Test func aRecordThatStandsTwiceIsRefused() throws {
+  /// The error of reading a file with the records that `add` puts into it.
+  private func refusal(_ add: (_ file: inout File, _ id: UInt8, _ one: UInt8) -> [UInt8]) throws -> PersistenceError? {
     var file = File()
     let (id, name) = (file.add("$id"), file.add("Thing"))
     let one = file.add([0x10, 1])
-    let record = file.add([0xD1, id, one])
-    let records = file.add([0xD1, name, file.add([0xA2, record, record])])
+    let all = add(&file, id, one)
+    let records = file.add([0xD1, name, file.add([0xA0 + UInt8(all.count)] + all)])
     let keys = [file.add("version"), file.add("metadata"), file.add("records")]
     let root = file.add([0xD3] + keys + [one, file.add([0xD1, file.add("identifier"), id]), records])
-    let model = try ManagedObjectModel(entities: [.entity("Thing", .attribute("name", .string, optional: true))])
+    let model = try ManagedObjectModel(entities: [
+      .entity("Thing", .attribute("name", .string, optional: true), .toMany("others", "Thing", inverse: nil))
+    ])
     let store = StoreFile(PropertyListStore.self, model)
     try store.write(file.finished(root: root))
     let reader = try BinaryPropertyListReader(store.input, schema: PropertyListSchema(model, entities: model.entities))
-    let error = #expect(throws: PersistenceError.self) { try reader.tables() }
+    return #expect(throws: PersistenceError.self) { try reader.tables() }
+  }
+
+  @Test func aRecordThatStandsTwiceIsRefused() throws {
+    let error = try refusal { file, id, one in
+      let record = file.add([0xD1, id, one])
+      return [record, record]
+    }
     #expect(error?.message.contains("twice") == true)
+  }
+
+  /// Otherwise a large dictionary could be looked through for each of the relationships that lead to it.
+  @Test func aTargetWithFurtherKeysIsRefused() throws {
+    let error = try refusal { file, id, one in
+      let (entity, thing, others) = (file.add("$entity"), file.add("Thing"), file.add("others"))
+      let target = file.add([0xD3, file.add("x"), entity, id, one, thing, one])
+      return [file.add([0xD2, id, others, one, file.add([0xA1, target])])]
+    }
+    #expect(error?.message.contains("a dictionary with an entity and a reference") == true)
+  }
+
+  /// Each place of an array, and each record, has a copy of the text of a reference.
+  @Test func referencesThatStandInManyPlacesAreRefused() throws {
+    let error = try refusal { file, id, one in
+      let others = file.add("others")
+      let text = UInt8(file.offsets.count + 1)
+      let targets = file.add([0xAF, 0x11, 0x17, 0x70] + [UInt8](repeating: text, count: 6_000))
+      file.add([0x5F, 0x12, 0x00, 0x00, 0xC0, 0x00] + [UInt8](repeating: UInt8(ascii: "x"), count: 49_152))
+      return [file.add([0xD2, id, others, one, targets])]
+    }
+    #expect(error?.message.contains("far more memory") == true)
   }
 
   @Test func valuesOfAllWidthsAreRead() throws {

@@ -3,8 +3,9 @@
 ///
 /// It remembers the last day, since neighbours often share it.
 package struct DateTextReader {
-  private var dayText: (UInt64, UInt16) = (0, 0)
-  private var day = 0
+  /// The first day that can be named, so that no other text is ever taken for one.
+  private var dayText: (UInt64, UInt16) = (0x2D31_302D_3130_3030, 0x3130)
+  private var day = CivilDate.days(year: 1, month: 1, day: 1)
 
   package init() {}
 

@@ -51,4 +51,13 @@ struct ReferenceIDTests {
     #expect(ReferenceID.string("é") != .string("e\u{301}"))
     #expect(Set([ReferenceID.string("é"), .string("e\u{301}"), .string("é")]).count == 2)
   }
+
+  @Test("Equivalent strings have hashes of their own, so that none can be chosen to collide")
+  func hashesOfEquivalentStrings() {
+    let texts = ["é\u{323}", "e\u{301}\u{323}", "e\u{323}\u{301}", "ẹ\u{301}"]
+    #expect(Set(texts).count == 1)
+    #expect(Set(texts.map { ReferenceID.string($0).hashValue }).count == texts.count)
+    #expect(Set(texts.map { PropertyValue.string($0).hashValue }).count == texts.count)
+    #expect(Set(texts.map { PropertyValue.string($0) }).count == texts.count)
+  }
 }

@@ -51,6 +51,21 @@ extension ReferenceID: Hashable {
     default: false
     }
   }
+
+  /// Hashes the number, the UUID, or the bytes of the text.
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .integer(let number):
+      hasher.combine(0 as UInt8)
+      hasher.combine(number)
+    case .uuid(let uuid):
+      hasher.combine(1 as UInt8)
+      hasher.combine(uuid)
+    case .string(let text):
+      hasher.combine(2 as UInt8)
+      text.hashBytes(into: &hasher)
+    }
+  }
 }
 
 extension ReferenceID: CustomStringConvertible {

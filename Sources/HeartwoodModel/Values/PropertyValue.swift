@@ -97,7 +97,7 @@ extension PropertyValue: Hashable {
     case .decimal(let value): hasher.combine(value)
     case .double(let value): hasher.combine(value.isNaN ? .nan : value)
     case .float(let value): hasher.combine(value.isNaN ? .nan : value)
-    case .string(let value): hasher.combine(value)
+    case .string(let value): value.hashBytes(into: &hasher)
     case .boolean(let value): hasher.combine(value)
     case .date(let value): hasher.combine(value.isNaN ? Date(timeIntervalSinceReferenceDate: .nan) : value)
     case .binary(let value): hasher.combine(value)

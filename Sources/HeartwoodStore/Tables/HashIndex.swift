@@ -81,7 +81,10 @@ extension HashIndex {
     switch reference {
     case .integer(let number): return mixed(UInt64(bitPattern: number), 0)
     case .uuid(let uuid): return withUnsafeBytes(of: uuid.uuid) { mixed(uuid: $0) }
-    case .string(let text): return mixed(UInt64(bitPattern: Int64(text.hashValue)), 1)
+    case .string(let text):
+      var hasher = Hasher()
+      text.hashBytes(into: &hasher)
+      return mixed(UInt64(bitPattern: Int64(hasher.finalize())), 1)
     }
   }
 

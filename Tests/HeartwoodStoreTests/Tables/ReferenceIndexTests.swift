@@ -54,6 +54,12 @@ import Testing
     #expect(duplicate?.second == RowID(group: 1, row: 0))
   }
 
+  @Test func equivalentTextsHaveHashesOfTheirOwn() {
+    let texts = ["é\u{323}", "e\u{301}\u{323}", "e\u{323}\u{301}", "ẹ\u{301}"]
+    #expect(Set(texts.map { HashIndex.hash(.string($0)) }).count == texts.count)
+    #expect(Set(texts.map { UniqueConstraint.hash([.string($0)]) }).count == texts.count)
+  }
+
   @Test func whatIsNoNumberIsFoundByItsHash() throws {
     let references: [ReferenceID] = [.integer(1), .string("1"), .integer(2)]
     let groups = Self.groups(references, of: 2)

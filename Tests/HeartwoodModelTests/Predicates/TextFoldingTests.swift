@@ -44,6 +44,17 @@ import Testing
     #expect(folding.folded(left) != folding.folded(right))
   }
 
+  /// Marks that stay are ordered by their class, and those of one class keep their order, however many there are.
+  @Test func ordersMarksThatStay() {
+    let folding = TextFolding(ignoresCase: false, ignoresMarks: true)
+    func repeated(_ marks: String) -> String { String(repeating: marks, count: 1_000) }
+    let mixed = repeated("\u{94D}\u{93C}\u{3099}\u{A3C}\u{9CD}")
+    let ordered = repeated("\u{93C}\u{A3C}") + repeated("\u{3099}") + repeated("\u{94D}\u{9CD}")
+    let expected = Array("क\(ordered)क\u{93C}\u{94D}".utf8)
+    #expect(folding.folded("क\(mixed)क\u{94D}\u{93C}") == expected)
+    #expect(folding.folded("क\(ordered)क\u{93C}\u{94D}") == expected)
+  }
+
   @Test(arguments: all)
   func changesNothingTheSecondTime(_ folding: TextFolding) {
     for code in UInt32(0)...0x1_FFFF {

@@ -113,16 +113,25 @@ extension TextFolding {
 /// Brings marks that follow each other, and that stay, into the order in which Unicode calls strings equivalent.
 private struct MarkOrdering {
   private var waiting: [(scalar: Unicode.Scalar, combiningClass: UInt8)] = []
+  private var isOrdered = true
 
   mutating func add(_ scalar: Unicode.Scalar, _ combiningClass: UInt8) {
-    let place = waiting.lastIndex { $0.combiningClass <= combiningClass }.map { $0 + 1 } ?? 0
-    waiting.insert((scalar, combiningClass), at: place)
+    if let last = waiting.last, last.combiningClass > combiningClass { isOrdered = false }
+    waiting.append((scalar, combiningClass))
   }
 
   @inline(__always)
   mutating func flush(to folded: inout [UInt8]) {
     if waiting.isEmpty { return }
+    if !isOrdered { order() }
     for (scalar, _) in waiting { folded.append(contentsOf: UTF8.encode(scalar).map(Array.init) ?? []) }
     waiting.removeAll(keepingCapacity: true)
+  }
+
+  /// Marks of one class stay in their order. All at once, since a text may have nothing but marks.
+  private mutating func order() {
+    let byClass = Dictionary(grouping: waiting, by: \.combiningClass)
+    waiting = byClass.sorted { $0.key < $1.key }.flatMap(\.value)
+    isOrdered = true
   }
 }

@@ -140,17 +140,22 @@ public struct POSIXFileSystem: FileSystem {
     let (directory, name) = PathParts.split(path)
     guard let stream = opendir(directory) else { return }
     defer { closedir(stream) }
+    let target = HeldFiles.File(atPath: path)
     while let entry = readdir(stream) {
       let entryName = Self.name(entry)
-      if TemporaryName.belongs(entryName, to: name) { removeIfAbandoned(PathParts.join(directory, entryName)) }
+      if TemporaryName.belongs(entryName, to: name) {
+        removeIfAbandoned(PathParts.join(directory, entryName), besideFile: target)
+      }
     }
   }
 
-  private func removeIfAbandoned(_ path: String) {
+  private func removeIfAbandoned(_ path: String, besideFile target: HeldFiles.File?) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return }
     defer { HeldFiles.close(descriptor) }
-    if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { unlink(path) }
+    // A writer that died between link and unlink has left the file itself under a second name, and the lock of that is the saver's.
+    let isTarget = target != nil && HeldFiles.File(descriptor) == target
+    if isTarget || flock(descriptor, LOCK_EX | LOCK_NB) == 0 { unlink(path) }
   }
 
   /// Gives a file another name in one step.
@@ -159,19 +164,25 @@ public struct POSIXFileSystem: FileSystem {
     toPath destination: String,
     exclusively: Bool
   ) throws(PersistenceError) {
-    if exclusively {
-      // A link is refused where the name is taken; a rename would replace.
-      guard link(source, destination) == 0 else {
-        if errno == EEXIST {
-          throw .system(.fileExists, "Somebody else has made the file meanwhile", path: destination)
-        }
-        return try rename(source, to: destination)
-      }
+    guard exclusively else { return try rename(source, to: destination) }
+    // A link is refused where the name is taken; a rename would replace.
+    if link(source, destination) == 0 {
       unlink(source)
-    } else {
-      try rename(source, to: destination)
+      return
     }
+    guard [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS].contains(errno) else {
+      let code: PersistenceError.Code = errno == EEXIST ? .fileExists : .fileWriteFailed
+      throw .system(code, errno == EEXIST ? Self.fileIsMade : "The new file cannot get its name", path: destination)
+    }
+    // Some file systems have no links. What can be told there is who came first, but for a moment.
+    var info = stat()
+    guard lstat(destination, &info) != 0 else {
+      throw PersistenceError(.fileExists, "\(Self.fileIsMade).", context: .init(path: destination))
+    }
+    try rename(source, to: destination)
   }
+
+  private static let fileIsMade = "Somebody else has made the file meanwhile"
 
   /// The name of what `readdir` has found.
   static func name(_ entry: UnsafeMutablePointer<dirent>) -> String {

@@ -49,6 +49,25 @@ import Testing
     #expect(try disk.fileSystem.status(atPath: disk.path("saved"))?.permissions == plain?.permissions)
   }
 
+  /// A writer that dies while it gives a new file its name leaves the file under both names.
+  @Test func aSecondNameOfTheFileIsRemoved() throws {
+    let disk = try TestDisk(.posix)
+    let path = disk.path("todo.csv")
+    let temporary = try disk.fileSystem.createTemporaryFile(besidePath: path, permissions: nil)
+    try temporary.close()
+    try #require(link(temporary.path, path) == 0)
+    try SavedBytes.save(SavedBytes.new, to: path, in: disk.fileSystem)
+    #expect(try disk.names() == ["todo.csv"])
+    #expect(try disk.contents("todo.csv") == SavedBytes.new)
+  }
+
+  @Test func aFileThatIsNotThereGetsNoName() throws {
+    let disk = try TestDisk(.posix)
+    let move = { try disk.fileSystem.moveFile(atPath: disk.path("a"), toPath: disk.path("b"), exclusively: true) }
+    #expect(errorCode { try move() } == .fileWriteFailed)
+    #expect(try disk.names() == [])
+  }
+
   @Test func mappedBytesAreTheFileAndStay() throws {
     let disk = try TestDisk(.posix)
     for bytes in [SavedBytes.old, []] {

@@ -62,6 +62,27 @@ import Testing
     )
   }
 
+  /// What is put into a subquery never becomes the object that it tests.
+  @Test func substitutesVariablesThatHaveTheNameOfASubquerys() throws {
+    let template = try FetchPredicate(format: "SUBQUERY(items, $x, $x.width > $y AND $z == 1).@count > 0")
+    #expect(
+      template.substituting(["y": FetchExpression.variable("x")]).description
+        == "SUBQUERY(items, $x_, $x_.width > $x AND $z == 1).@count > 0"
+    )
+    #expect(
+      template.substituting(["y": FetchExpression.variable("x"), "z": FetchExpression.variable("x_")]).description
+        == "SUBQUERY(items, $x__, $x__.width > $x AND $x_ == 1).@count > 0"
+    )
+    #expect(template.substituting(["other": FetchExpression.variable("x")]) == template)
+    let nested = try FetchPredicate(
+      format: "SUBQUERY(a, $x, SUBQUERY($x.b, $x_, $x_.c == $x.c AND $x_.d == $y).@count > 0).@count > 0"
+    )
+    #expect(
+      nested.substituting(["y": FetchExpression.variable("x")]).description
+        == "SUBQUERY(a, $x_, SUBQUERY($x_.b, $x__, $x__.c == $x_.c AND $x__.d == $x).@count > 0).@count > 0"
+    )
+  }
+
   @Test func namesUnsavedObjectsButDoesNotEncodeThem() throws {
     let model = try ManagedObjectModel(entities: [.entity("List")])
     let scope = ObjectIDScope(storeIdentifier: nil, entity: try #require(model.entity(named: "List")))

@@ -60,14 +60,33 @@ extension FetchExpression {
     case .function(let function, let arguments):
       return .function(function, arguments.map { $0.substituting(values) })
     case .subquery(let collection, let variable, let predicate):
-      let outer = values.filter { $0.key != variable }
-      return .subquery(collection.substituting(values), variable: variable, predicate.substituting(outer))
+      let (variable, predicate) = Self.substituting(values, in: predicate, testing: variable)
+      return .subquery(collection.substituting(values), variable: variable, predicate)
     case .element(let collection, let index):
       return .element(of: collection.substituting(values), index.substituting(values))
     case .cast(let operand, let type): return .cast(operand.substituting(values), type)
     case .conditional(let predicate, let first, let second):
       return .conditional(predicate.substituting(values), first.substituting(values), second.substituting(values))
     }
+  }
+
+  /// The condition of a subquery with `values` in it. The variable gets another name where one of them has its name from outside.
+  private static func substituting(
+    _ values: [String: FetchExpression],
+    in predicate: FetchPredicate,
+    testing variable: String
+  ) -> (variable: String, predicate: FetchPredicate) {
+    var outer = values.filter { $0.key != variable }
+    let own = predicate.variables
+    var incoming: Set<String> = []
+    for (name, value) in outer where name == selfName || own.contains(name) {
+      value.collectVariables(bound: [], &incoming)
+    }
+    guard incoming.contains(variable) else { return (variable, predicate.substituting(outer)) }
+    var renamed = variable
+    while own.contains(renamed) || incoming.contains(renamed) { renamed += "_" }
+    outer[variable] = .variable(renamed)
+    return (renamed, predicate.substituting(outer))
   }
 
   fileprivate func collectVariables(bound: Set<String>, _ names: inout Set<String>) {

@@ -111,6 +111,18 @@ import Testing
     #expect(try !fixture.matches("parts CONTAINS %@", empty, fixture.id(3)))
   }
 
+  /// One that can be told before is an error; one that comes from a record matches nothing.
+  @Test(arguments: ["[", "a)", String(repeating: "a", count: 1_001), String(repeating: "(a)", count: 51)])
+  func aPatternThatIsNoRegularExpressionMatchesNothing(_ pattern: String) throws {
+    var fixture = try ShopFixture()
+    let shop = fixture.add(1, ["title": .string(pattern)], shop: true)
+    let id = fixture.add(2, ["name": .string(pattern), "shop": .toOne(shop)])
+    #expect(try !fixture.matches("name MATCHES shop.title", id))
+    #expect(throws: FetchPredicateError.self) { try fixture.matches("name MATCHES %@", id, pattern) }
+    fixture.add(1, ["title": .string("(?s).*")], shop: true)
+    #expect(try fixture.matches("name MATCHES shop.title", id))
+  }
+
   @Test func aNaNEqualsANaNAndHasNoOrder() throws {
     var fixture = try ShopFixture()
     let id = fixture.add(1, ["price": .double(.nan)])

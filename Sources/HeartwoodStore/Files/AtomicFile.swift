@@ -33,9 +33,11 @@ package struct AtomicFile {
 
   /// Replaces the file by what `body` writes.
   ///
+  /// - Parameter permissions: those of the file where there is no old one; nil means those that a new file gets.
   /// - Throws: an error only where the old file still stands.
   package func replace(
     expecting expectation: Expectation,
+    permissions: UInt32? = nil,
     _ body: (StoreOutput) throws -> Void
   ) throws -> Replacement {
     let target = try fileSystem.resolvingSymbolicLinks(inPath: path)
@@ -44,7 +46,8 @@ package struct AtomicFile {
     defer { lock?.release() }
     let old = try check(expectation, at: target)
     try? fileSystem.removeAbandonedTemporaryFiles(besidePath: target)
-    let temporary = try fileSystem.createTemporaryFile(besidePath: target, permissions: old?.permissions)
+    let permissions = old?.permissions ?? permissions
+    let temporary = try fileSystem.createTemporaryFile(besidePath: target, permissions: permissions)
     // Closed after the move, so that nobody takes it for abandoned before. What is flushed has nothing left to fail at.
     defer { try? temporary.close() }
     let file: StoreInput
@@ -63,9 +66,12 @@ package struct AtomicFile {
 
   /// Replaces the file by a copy of another.
   ///
+  /// - Parameter permissions: those of the file where there is no old one; nil means those that a new file gets.
   /// - Throws: also where the new name may not survive a power cut.
-  package func copy(_ input: StoreInput, expecting expectation: Expectation) throws {
-    let replacement = try replace(expecting: expectation) { output in try output.write(contentsOf: input) }
+  package func copy(_ input: StoreInput, expecting expectation: Expectation, permissions: UInt32? = nil) throws {
+    let replacement = try replace(expecting: expectation, permissions: permissions) { output in
+      try output.write(contentsOf: input)
+    }
     if let failure = replacement.flushFailure { throw failure }
   }
 

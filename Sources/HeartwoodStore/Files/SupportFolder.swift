@@ -24,14 +24,15 @@ package struct SupportFolder: Sendable {
   }
 
   /// Copies `names` of its files into `destination`, and waits until they are on the disk. A file that is there already, and as long, is
-  /// taken for the same.
+  /// taken for the same. Each copy has the permissions of its file from the beginning.
   ///
   /// - Returns: those that were not there.
   @discardableResult
   package func copy(_ names: [String], to destination: SupportFolder) throws -> [String] {
     try destination.add(names) { name, target in
       let input = try StoreInput(try fileSystem.openFile(atPath: PathParts.join(path, name)))
-      try AtomicFile(path: target, fileSystem: fileSystem).copy(input, expecting: .nothing)
+      let permissions = try input.file.status().permissions
+      try AtomicFile(path: target, fileSystem: fileSystem).copy(input, expecting: .nothing, permissions: permissions)
     } length: { name throws(PersistenceError) in
       try length(name)
     }

@@ -68,6 +68,22 @@ import Testing
     #expect(try disk.names() == [])
   }
 
+  @Test func aCopyInASupportFolderIsAsPrivateAsItsFile() throws {
+    let disk = try TestDisk(.posix)
+    try disk.makeFolder("a")
+    for (name, permissions) in [("private", 0o600), ("shared", 0o664)] as [(String, UInt32)] {
+      try disk.write([1], to: "a/\(name)")
+      try disk.setPermissions(permissions, of: "a/\(name)")
+    }
+    let (old, new) = (
+      SupportFolder(path: disk.path("a"), fileSystem: disk.fileSystem),
+      SupportFolder(path: disk.path("b"), fileSystem: disk.fileSystem)
+    )
+    #expect(try old.copy(try old.files(), to: new) == ["private", "shared"])
+    #expect(try disk.fileSystem.status(atPath: disk.path("b/private"))?.permissions == 0o600)
+    #expect(try disk.fileSystem.status(atPath: disk.path("b/shared"))?.permissions == 0o664)
+  }
+
   @Test func mappedBytesAreTheFileAndStay() throws {
     let disk = try TestDisk(.posix)
     for bytes in [SavedBytes.old, []] {

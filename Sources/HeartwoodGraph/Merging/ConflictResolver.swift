@@ -28,7 +28,8 @@ struct ConflictResolver {
     for (conflict, resolution) in conflicts { resolve(conflict, resolution, &restored) }
     // Objects that lead to each other must all be there again first.
     LinkReturn(context, restored).link()
-    for (conflict, resolution) in collisions { try resolve(conflict, resolution) }
+    var yielded: Set<ManagedObjectID> = []
+    for (conflict, resolution) in collisions { try resolve(conflict, resolution, &yielded) }
   }
 
   private func resolution(of conflict: ConstraintConflict) throws -> MergePolicy.ConstraintResolution {
@@ -193,9 +194,17 @@ extension ManagedObject {
 // MARK: Values that must be unique
 
 extension ConflictResolver {
-  private func resolve(_ conflict: ConstraintConflict, _ resolution: MergePolicy.ConstraintResolution) throws {
+  /// - Parameter yielded: the ids of the objects that have given way to others; it gets that of this one.
+  private func resolve(
+    _ conflict: ConstraintConflict,
+    _ resolution: MergePolicy.ConstraintResolution,
+    _ yielded: inout Set<ManagedObjectID>
+  ) throws {
     // An object may collide by several constraints.
     guard let object = object(conflict.objectID), object.isPresent else { return }
+    // What has given way to a third one collides no more, or with that: the next attempt tells. The first conflict is always resolved.
+    if yielded.contains(conflict.conflictingID) { return }
+    yielded.insert(conflict.objectID)
     if object.isInserted {
       if resolution == .updateConflicting, let other = self.object(conflict.conflictingID), other !== object {
         try other.takeValues(of: object)

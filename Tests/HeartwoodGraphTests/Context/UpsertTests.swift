@@ -118,4 +118,58 @@ import Testing
     #expect(try other.propertyValue(forKey: "email") == .string("c@d"))
     #expect(try other.propertyValue(forKey: "name") == .string("Eve"))
   }
+
+  // MARK: Several constraints
+
+  /// A context with a new object that collides with a third one and, by another constraint, with one that collides with a record.
+  private func chain(_ policy: MergePolicy) throws -> ManagedObjectContext {
+    let text = { (name: String) in PropertyDescription.attribute(name, .string, optional: true) }
+    let account = EntityDefinition.entity(
+      "Account",
+      unique: [["username"], ["email"]],
+      text("username"),
+      text("email")
+    )
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: ManagedObjectModel(entities: [account]),
+      registry: .default
+    )
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    let context = ManagedObjectContext(coordinator)
+    context.mergePolicy = policy
+    try insert(context, username: "c", email: nil)
+    try context.save()
+    try insert(context, username: "c", email: "x")
+    try insert(context, username: "a", email: "x")
+    return context
+  }
+
+  private func insert(_ context: ManagedObjectContext, username: String, email: String?) throws {
+    let account = try context.insert(entityName: "Account")
+    try account.setPropertyValue(.string(username), forKey: "username")
+    try account.setPropertyValue(email.map { .string($0) } ?? .null, forKey: "email")
+  }
+
+  /// What each record has.
+  private func accounts(_ context: ManagedObjectContext) throws -> Set<[String]> {
+    let accounts = try ManagedObjectContext(context.persistentStoreCoordinator).fetch(entityName: "Account")
+    return Set(
+      try accounts.map { account in
+        try ["username", "email"].map { try account.value(forKey: $0) as? String ?? "none" }
+      }
+    )
+  }
+
+  @Test func noObjectIsDroppedForOneThatIsDroppedItself() throws {
+    let context = try chain(.mergeByPropertyStoreTrump)
+    try context.save()
+    #expect(try accounts(context) == [["c", "none"], ["a", "x"]])
+  }
+
+  @Test func objectTrumpLosesNoValuesToAnObjectThatIsDropped() throws {
+    let context = try chain(.mergeByPropertyObjectTrump)
+    try context.save()
+    // The record takes the email of the first one, by which the second one collides with it then.
+    #expect(try accounts(context) == [["a", "x"]])
+  }
 }

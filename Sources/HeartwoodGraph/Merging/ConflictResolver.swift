@@ -47,14 +47,14 @@ extension ConflictResolver {
   /// The error with the values of the objects, and with the ids that the objects have as long as they are not saved.
   private func completed(_ error: PersistenceError) -> PersistenceError {
     var error = error
+    var ids = CurrentIDs(save)
     error.context.mergeConflicts = error.context.mergeConflicts.map(completed)
-    error.context.constraintConflicts = error.context.constraintConflicts.map { conflict in
-      var conflict = conflict
-      conflict.objectID = save.currentID(conflict.objectID)
-      conflict.conflictingID = save.currentID(conflict.conflictingID)
-      return conflict
+    for index in error.context.constraintConflicts.indices {
+      let conflict = error.context.constraintConflicts[index]
+      error.context.constraintConflicts[index].objectID = ids[conflict.objectID]
+      error.context.constraintConflicts[index].conflictingID = ids[conflict.conflictingID]
     }
-    error.context.objectIDs = error.context.objectIDs.map(save.currentID)
+    error.context.objectIDs = error.context.objectIDs.map { ids[$0] }
     return error
   }
 
@@ -82,14 +82,33 @@ extension ConflictResolver {
   }
 }
 
-extension PendingSave {
-  /// The id that an object has now which would be saved under `id`.
-  fileprivate func currentID(_ id: ManagedObjectID) -> ManagedObjectID {
-    let insertion = inserted.first { $0.entity === id.entity }
-    guard let insertion, let references = insertion.references,
-      let index = (0..<references.count).first(where: { references[$0] == id.reference })
-    else { return id }
-    return insertion.objects[index].objectID
+/// The ids that objects have now which would be saved under others.
+private struct CurrentIDs {
+  private let save: PendingSave
+  /// The places of the new objects, by the references that they would get; entities are gone through when they are first asked for.
+  private var places: [ObjectIdentifier: [ReferenceID: Int]] = [:]
+
+  init(_ save: PendingSave) {
+    self.save = save
+  }
+
+  subscript(id: ManagedObjectID) -> ManagedObjectID {
+    mutating get {
+      guard let insertion = save.inserted.first(where: { $0.entity === id.entity }) else { return id }
+      return find(insertion)[id.reference].map { insertion.objects[$0].objectID } ?? id
+    }
+  }
+
+  private mutating func find(_ insertion: PendingInsertion) -> [ReferenceID: Int] {
+    let key = ObjectIdentifier(insertion.entity)
+    if let known = places[key] { return known }
+    var found: [ReferenceID: Int] = [:]
+    if let references = insertion.references {
+      found.reserveCapacity(references.count)
+      for index in 0..<references.count { found[references[index]] = index }
+    }
+    places[key] = found
+    return found
   }
 }
 

@@ -119,6 +119,16 @@ import Testing
     #expect(try other.propertyValue(forKey: "name") == .string("Eve"))
   }
 
+  @Test func allConflictsOfManyObjectsAreTold() throws {
+    let context = ManagedObjectContext(coordinator)
+    let contacts = try (0..<2_000).map { try insert(context, "\($0 / 2)", "Ann") }
+    let error = try #require(persistenceError { try context.save() })
+    // Each second object collides with the one before.
+    let pairs = Set(error.context.constraintConflicts.map { [$0.conflictingID, $0.objectID] })
+    #expect(pairs == Set((0..<1_000).map { [contacts[2 * $0].objectID, contacts[2 * $0 + 1].objectID] }))
+    #expect(error.context.objectIDs.count == 2_000)
+  }
+
   // MARK: Several constraints
 
   /// A context with a new object that collides with a third one and, by another constraint, with one that collides with a record.

@@ -6,6 +6,8 @@ struct ObjectColumns {
   let permanentIDs: PermanentIDs
   /// The first failure; the columns are of no use then.
   private(set) var failure: PersistenceError?
+  /// How many links were left out so far since they lead to new objects that are gone.
+  private(set) var lostLinkCount = 0
 
   init(_ permanentIDs: PermanentIDs) {
     self.permanentIDs = permanentIDs
@@ -51,9 +53,11 @@ struct ObjectColumns {
 
   private mutating func reference(_ id: ManagedObjectID, _ ordinal: Int, _ entity: EntityDescription) -> ReferenceID? {
     do throws(PersistenceError) {
-      return try permanentIDs.reference(id) {
+      let reference = try permanentIDs.reference(id) {
         .init(entity: entity.name, property: entity.properties[ordinal].name, objectIDs: [id])
       }
+      if reference == nil { lostLinkCount += 1 }
+      return reference
     } catch {
       failure = failure ?? error
       return nil

@@ -229,6 +229,7 @@ extension SaveBuilder {
   /// Appends the values of a new object; tells whether one may be at fault.
   private func append(_ object: ManagedObject, to builder: RowGroupBuilder, _ columns: inout ObjectColumns) -> Bool {
     guard case .changed(let changes) = object.content else { return false }
+    let lostLinkCount = columns.lostLinkCount
     return object.withBinding { binding in
       var isSuspect = false
       for (ordinal, column) in builder.columns.enumerated() {
@@ -242,7 +243,8 @@ extension SaveBuilder {
           columns.append(value, at: ordinal, of: binding.entity, to: column)
         }
       }
-      return isSuspect
+      // What is left of a relationship without the links that were lost may be too little.
+      return isSuspect || columns.lostLinkCount != lostLinkCount
     }
   }
 
@@ -291,6 +293,7 @@ extension SaveBuilder {
   ) -> Bool {
     guard case .changed(let changes) = object.content else { return false }
     var isSuspect = screen.hasRules || changes.group.map { screen.isSuspect($0) } ?? true
+    let lostLinkCount = columns.lostLinkCount
     var hasBegun = false
     let binding = object.binding
     changes.forEachUnsettled { ordinal, value in
@@ -305,7 +308,7 @@ extension SaveBuilder {
       }
       columns.append(value, at: ordinal, of: binding.entity, to: column)
     }
-    return isSuspect
+    return isSuspect || columns.lostLinkCount != lostLinkCount
   }
 
   private func deletedRows(_ objects: [ManagedObject]) -> [DeletedRows] {

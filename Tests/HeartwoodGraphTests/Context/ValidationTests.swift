@@ -60,4 +60,59 @@ import Testing
     #expect(!member.isInserted)
     #expect(try context.count(entityName: "Member") == 1)
   }
+
+  // MARK: Relationships
+
+  /// A context over a store, or over a parent. Nothing leads back from what an order leads to.
+  private static func orders(isChild: Bool) throws -> ManagedObjectContext {
+    let model = try ManagedObjectModel(entities: [
+      .entity(
+        "Order",
+        .toOne("customer", "Customer", inverse: nil, optional: false),
+        .toMany("items", "Item", inverse: nil, optional: false, count: 2...5),
+        .toMany("remarks", "Item", inverse: nil)
+      ),
+      .entity("Customer", .attribute("name", .string, optional: true)),
+      .entity("Item", .attribute("name", .string, optional: true)),
+    ])
+    let coordinator = try PersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    let context = ManagedObjectContext(coordinator)
+    return isChild ? ManagedObjectContext(parent: context) : context
+  }
+
+  private static func order(_ context: ManagedObjectContext) throws -> ManagedObject {
+    let order = try context.insert(entityName: "Order")
+    try order.setValue(try context.insert(entityName: "Customer"), forKey: "customer")
+    try order.setValue(try (0..<3).map { _ in try context.insert(entityName: "Item") }, forKey: "items")
+    return order
+  }
+
+  private static func faults(_ context: ManagedObjectContext) -> [String] {
+    let error = persistenceError { try context.save() }
+    return error?.context.validationFaults.map { "\($0.property) \($0.kind)" } ?? []
+  }
+
+  @Test(arguments: [false, true])
+  func aLinkToANewObjectThatIsGoneCountsForNothing(_ isChild: Bool) throws {
+    let context = try Self.orders(isChild: isChild)
+    let order = try Self.order(context)
+    let items = try #require(try order.value(forKey: "items") as? [ManagedObject])
+    try order.setValue([items[0]], forKey: "remarks")
+    context.delete(items[0])
+    // Two items are enough, and a remark need not be.
+    try context.save()
+    let other = try context.insert(entityName: "Customer")
+    try order.setValue(other, forKey: "customer")
+    context.delete(other)
+    #expect(Self.faults(context) == ["customer missingValue"])
+    context.rollback()
+    let last = try Self.order(context)
+    let goers = try #require(try last.value(forKey: "items") as? [ManagedObject])
+    goers.dropFirst().forEach(context.delete)
+    #expect(Self.faults(context) == ["items tooFew"])
+    context.delete(goers[0])
+    context.delete(try #require(try last.value(forKey: "customer") as? ManagedObject))
+    #expect(Self.faults(context) == ["customer missingValue", "items missingValue"])
+  }
 }

@@ -31,6 +31,8 @@ public final class FetchedResultsController<Object: ManagedObject> {
   /// What stands for a section of a name in an index: its first character as a capital, unless this is another function.
   public var sectionIndexTitle: (String) -> String? = { $0.first.map { $0.uppercased() } }
 
+  /// What the results are of until the next ``performFetch()``.
+  private var fetchedRequest: FetchRequest<Object>
   private var query: LiveQuery?
   private var list: LiveList?
   private var related: RelatedValues?
@@ -51,6 +53,7 @@ public final class FetchedResultsController<Object: ManagedObject> {
     sectionedBy sectionKey: FetchedResultsSectionKey<Object>? = nil
   ) {
     self.fetchRequest = fetchRequest
+    fetchedRequest = fetchRequest
     self.managedObjectContext = managedObjectContext
     self.sectionKey = sectionKey
   }
@@ -87,7 +90,8 @@ extension FetchedResultsController {
   public func performFetch() throws {
     // What has happened so far is told of the results that were.
     managedObjectContext.tellChangeEvent()
-    let query = try makeQuery()
+    let request = fetchRequest
+    let query = try makeQuery(request)
     let order = LiveOrder(sorts: query.pass.sorts, parts: query.pass.parts)
     let list = LiveList(order, sectionKey?.order)
     let matches = try query.matches()
@@ -102,6 +106,7 @@ extension FetchedResultsController {
       if let section { list.append(entry, to: section) }
     }
     (self.query, self.list) = (query, list)
+    fetchedRequest = request
     related = RelatedValues(query.dependencies, in: managedObjectContext)
     lastNumber = UInt64(matches.count)
     managedObjectContext.liveResults.insert(self)
@@ -109,8 +114,8 @@ extension FetchedResultsController {
     tellReaders(updated: [])
   }
 
-  private func makeQuery() throws -> LiveQuery {
-    var request = fetchRequest
+  private func makeQuery(_ request: FetchRequest<Object>) throws -> LiveQuery {
+    var request = request
     request.includesPendingChanges = true
     return try LiveQuery(request, sectionKey, in: managedObjectContext)
   }
@@ -236,7 +241,7 @@ extension FetchedResultsController: LiveResults {
   private func take(_ event: LiveEvent) {
     guard let query, let list else { return }
     let (touched, isComplete) = touched(by: event, query)
-    if isComplete, fetchRequest.fetchLimit == nil, fetchRequest.fetchOffset <= 0 {
+    if isComplete, fetchedRequest.fetchLimit == nil, fetchedRequest.fetchOffset <= 0 {
       var update = LiveListUpdate(list)
       for object in touched.objects { update.note(object, query.match(ifFound: object), isChanged: true) }
       finish(update)
@@ -268,7 +273,7 @@ extension FetchedResultsController: LiveResults {
 
   /// Compares all with what a fetch gives now.
   private func refetch(_ touched: ObjectList) {
-    guard let list, let query = try? makeQuery(), let matches = try? query.matches() else { return }
+    guard let list, let query = try? makeQuery(fetchedRequest), let matches = try? query.matches() else { return }
     self.query = query
     var update = LiveListUpdate(list)
     let found = Dictionary(uniqueKeysWithValues: matches.map { (ObjectIdentifier($0.object), $0) })

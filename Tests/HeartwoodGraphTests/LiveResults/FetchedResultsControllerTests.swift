@@ -189,6 +189,36 @@ import Testing
     mirror.check(controller)
   }
 
+  @Test func aChangedRequestCountsFromTheNextFetchOn() throws {
+    let context = try TestStack().context()
+    for name in ["b", "b", "c"] { _ = try context.person(name) }
+    try context.save()
+    let controller = FetchedResultsController<Person>(
+      FetchRequest(sortedBy: [Person.nameKey.ascending, Person.nameKey.descending], limit: 3),
+      in: context
+    )
+    try controller.performFetch()
+    let mirror = LiveMirror(controller)
+    _ = try context.person("b")
+    controller.fetchRequest.sortDescriptors = [Person.nameKey.ascending]
+    context.processPendingChanges()
+    #expect(names(controller) == ["b", "b", "b"])
+    _ = try context.person("a")
+    controller.fetchRequest.fetchLimit = nil
+    context.processPendingChanges()
+    #expect(names(controller) == ["a", "b", "b"])
+    mirror.check(controller)
+    _ = try context.person("b")
+    controller.fetchRequest.sortDescriptors = [Person.nameKey.descending]
+    try controller.performFetch()
+    #expect(names(controller) == ["c", "b", "b", "b", "b", "a"])
+    mirror.copy(controller)
+    _ = try context.person("d")
+    context.processPendingChanges()
+    #expect(names(controller) == ["d", "c", "b", "b", "b", "b", "a"])
+    mirror.check(controller)
+  }
+
   @Test(arguments: TestStoreKind.allCases)
   func savesOfOthersComeWithTheMerge(_ kind: TestStoreKind) throws {
     let stack = try TestStack(kind)

@@ -38,8 +38,17 @@ final class ImportIndex {
     wanted = []
   }
 
-  /// The object that has `value`; nil where there is none.
-  func object(_ value: PropertyValue) -> ManagedObject? {
+  /// The object that has `value`, looked for in the stores where nobody has noted that it would be asked for; nil where there is none.
+  func findObject(_ value: PropertyValue, in context: ManagedObjectContext) throws -> ManagedObject? {
+    if let found = object(value) { return found }
+    if known.contains(value) { return nil }
+    want(value)
+    try fetch(in: context)
+    return object(value)
+  }
+
+  /// The object that has `value`, as far as it is known; nil where there is none.
+  private func object(_ value: PropertyValue) -> ManagedObject? {
     // A hook may have deleted it.
     objects[value].flatMap { $0.isDeleted ? nil : $0 }
   }

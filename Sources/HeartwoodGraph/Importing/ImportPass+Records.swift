@@ -27,7 +27,7 @@ extension ImportPass {
     by keyName: String?
   ) throws -> ManagedObject? {
     guard let keyName, let key = try key(of: value, entity, by: keyName) else { return nil }
-    return indexes.index(of: entity, by: keyName, in: context).object(key)
+    return try indexes.index(of: entity, by: keyName, in: context).findObject(key, in: context)
   }
 
   private func newObject(_ entity: EntityDescription, at place: ImportPlace) throws -> ManagedObject? {
@@ -188,7 +188,8 @@ extension ImportPass {
       try note(message, at: place, object.entity, relationship.source.name)
       return nil
     }
-    if let found = indexes.index(of: destination, by: keyName, in: context).object(key) { return found }
+    let index = indexes.index(of: destination, by: keyName, in: context)
+    if let found = try index.findObject(key, in: context) { return found }
     guard let new = try newObject(destination, at: place) else { return nil }
     try set(key, attribute, of: new, at: place)
     indexes.note(new)

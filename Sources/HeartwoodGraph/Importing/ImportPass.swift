@@ -125,7 +125,8 @@ extension ImportPass {
 // MARK: What is fetched together
 
 extension ImportPass {
-  /// Notes by which values the objects of a record and of those in it will be looked for. What is wrong is found later.
+  /// Notes by which values the objects of a record and of those in it will be looked for. What is wrong is found later, and so is what a
+  /// record has for relationships of subentities: whether its object is of one is not known yet.
   private func noteKeys(
     of value: ImportValue,
     _ entity: EntityDescription,

@@ -96,6 +96,36 @@ import Testing
     #expect(try contact(5, fresh)[Contact.scoreKey] == 2)
   }
 
+  @Test(arguments: TestStoreKind.allCases)
+  func relationshipsOfSubentitiesLeadToWhatIsThere(_ kind: TestStoreKind) throws {
+    let model = try ManagedObjectModel(entities: [
+      .entity("Member", .attribute("memberID", .integer64, optional: true)),
+      .entity("Worker", parent: "Member", .toOne("firm", "Firm", inverse: "workers")),
+      .entity(
+        "Firm",
+        .attribute("firmID", .integer64, optional: true),
+        .attribute("name", .string, optional: true),
+        .toMany("workers", "Worker", inverse: "firm")
+      ),
+    ])
+    let stack = try ImportStack(kind, model)
+    try stack.context.importObjects(entityName: "Worker", from: [["memberID": 7], ["memberID": 8]])
+    try stack.context.importObjects(entityName: "Firm", from: [["firmID": 3], ["firmID": 4]])
+    try stack.context.save()
+    // Only the objects that are found tell that their records may have firms: a key, and a record.
+    let context = ManagedObjectContext(stack.coordinator)
+    let workers = try context.importObjects(
+      entityName: "Member",
+      from: [["memberID": 7, "firm": 3], ["memberID": 8, "firm": ["firmID": 4, "name": "Four"]]]
+    )
+    try context.save()
+    let firms = try context.fetch(entityName: "Firm")
+    #expect(firms.count == 2)
+    let found = try workers.compactMap { try $0.value(forKey: "firm") as? ManagedObject }
+    #expect(Set(found) == Set(firms))
+    #expect(try found.last?.value(forKey: "name") as? String == "Four")
+  }
+
   @Test func objectsAreFetchedTogether() throws {
     let stack = try ImportStack(.incremental)
     let records = (0..<1200).map { number -> ImportValue in

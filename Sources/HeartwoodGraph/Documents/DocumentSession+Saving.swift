@@ -56,6 +56,8 @@ extension DocumentSession {
     try context.tellObjectsWillSave()
     context.processPendingChanges()
     try context.prepare()
+    try context.updateDerivedAttributes()
+    context.tellChangeEvent()
     let saves = try SaveBuilder.saves(of: context)
     let copy = try coordinator.opener.prepare(store, as: request, replacing: destination.isReplacing)
     let changes = saves.first { $0.store === store }?.changes ?? ChangeSet()

@@ -156,4 +156,33 @@ import Testing
     let error = persistenceError { try context.save() }
     #expect(error?.code == .saveNeverSettles)
   }
+
+  @MainActor @Test func aCopyOfADocumentHasThemToo() throws {
+    let files = InMemoryFileSystem()
+    let key = AttributeDescription(
+      name: "key",
+      type: .string,
+      isOptional: false,
+      derivationExpression: try FetchExpression(format: "lowercase:(text)")
+    )
+    let model = try ManagedObjectModel(entities: [
+      .entity("Memo", .attribute("text", .string, optional: true), .attribute(key))
+    ])
+    func coordinator() throws -> PersistentStoreCoordinator {
+      try PersistentStoreCoordinator(managedObjectModel: model, registry: .default, fileSystem: files)
+    }
+    let document = try PersistentDocument(try coordinator())
+    let memo = try document.context.insert(entityName: "Memo")
+    try memo.setValue("A", forKey: "text")
+    try document.save(as: URL(filePath: "/folder/memos.heartwood"))
+    try memo.setValue("B", forKey: "text")
+    let new = try document.context.insert(entityName: "Memo")
+    try new.setValue("C", forKey: "text")
+    let url = URL(filePath: "/folder/copy.heartwood")
+    try document.saveCopy(to: url)
+    let copy = try coordinator()
+    try copy.addPersistentStore(type: nil, at: url)
+    let memos = try ManagedObjectContext(copy).fetch(entityName: "Memo")
+    #expect(try Set(memos.map { try $0.propertyValue(forKey: "key") }) == [.string("b"), .string("c")])
+  }
 }

@@ -61,7 +61,10 @@ extension ManagedObjectContext {
     }
   }
 
-  private func find(_ objectID: ManagedObjectID) throws(PersistenceError) -> ManagedObject? {
+  /// The object of `objectID`, or nil where there is none (any more).
+  ///
+  /// - Throws: what reading its record throws, and ``PersistenceError/Code/storeNotOpen``.
+  func find(_ objectID: ManagedObjectID) throws(PersistenceError) -> ManagedObject? {
     if let object = inserted[objectID] { return object }
     if objectID.isTemporaryID { return nil }
     do {

@@ -97,10 +97,15 @@ extension MappingEvaluator {
   private func value(_ key: String, of object: ManagedObject) throws -> MappingValue {
     let value = try object.propertyValue(forKey: key)
     switch value {
-    case .toOne(let id): return .object(try manager.sourceContext.existingObject(with: id))
-    case .toMany(let ids): return .several(try ids.map { .object(try manager.sourceContext.existingObject(with: $0)) })
+    case .toOne(let id): return try present(id) ?? .scalar(.null)
+    case .toMany(let ids): return .several(try ids.compactMap { try present($0) })
     default: return .scalar(value)
     }
+  }
+
+  /// What a relationship leads to; nil where there is no such record: a store may have such links, where a delete rule does nothing.
+  private func present(_ id: ManagedObjectID) throws(PersistenceError) -> MappingValue? {
+    try manager.sourceContext.find(id).map(MappingValue.object)
   }
 
   private func union(_ values: [MappingValue], _ key: String) throws -> MappingValue {
@@ -129,14 +134,14 @@ extension MappingEvaluator {
     guard let source else { throw unusable("computes a value of a record that there is none of") }
     let plan = try PredicateCompiler.compile(own, for: source.entity, in: manager.sourceModel)
     let evaluator = PredicateEvaluator(ContextSource(context: manager.sourceContext))
-    return try mappingValue(evaluator.value(plan, source))
+    return try mappingValue(evaluator.value(plan, source)) ?? .scalar(.null)
   }
 
-  private func mappingValue(_ value: PlanValue) throws -> MappingValue {
+  private func mappingValue(_ value: PlanValue) throws -> MappingValue? {
     switch value {
-    case .one(.toOne(let id)): .object(try manager.sourceContext.existingObject(with: id))
+    case .one(.toOne(let id)): try present(id)
     case .one(let value): .scalar(value)
-    case .many(let values): .several(try values.map(mappingValue))
+    case .many(let values): .several(try values.compactMap(mappingValue))
     }
   }
 }

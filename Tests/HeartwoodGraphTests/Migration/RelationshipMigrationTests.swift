@@ -146,4 +146,48 @@ import Testing
     )
     #expect(try context.links("Note", "tags")["n"]?.count == 4)
   }
+
+  /// What a delete rule that does nothing leaves is no obstacle to expressions that follow it.
+  @Test func linksThatLeadNowhereAreLeftOut() throws {
+    func model(_ name: String, _ others: PropertyDescription...) throws -> ManagedObjectModel {
+      let own: [PropertyDescription] = [
+        .attribute("name", .string, optional: true),
+        .toOne("about", name, inverse: nil, deleteRule: .noAction),
+        .toMany("others", name, inverse: nil, deleteRule: .noAction),
+      ]
+      return try .of(EntityDefinition(name: name, properties: own + others))
+    }
+    var bench = try MigrationBench(.binary)
+    try bench.make(try model("Note")) { context in
+      let gone = try context.make("Note", ["name": "gone"])
+      let about = try context.make("Note", ["name": "about"])
+      try context.make("Note", ["name": "first", "about": gone, "others": [gone, about]])
+      try context.make("Note", ["name": "second", "about": about])
+      try context.save()
+      context.delete(gone)
+    }
+    let notes = { MappingExpression.destinationInstances(forEntityMappingNamed: "Notes", sourceInstances: $0) }
+    bench.options[.mappingModels] = [
+      MappingModel(entityMappings: [
+        EntityMapping(
+          name: "Notes",
+          mappingType: .custom,
+          sourceEntityName: "Note",
+          destinationEntityName: "Memo",
+          attributeMappings: [
+            PropertyMapping(name: "name", valueExpression: .source("name")),
+            PropertyMapping(name: "subject", valueExpression: .source("about.name")),
+          ],
+          relationshipMappings: [
+            PropertyMapping(name: "about", valueExpression: notes("about")),
+            PropertyMapping(name: "others", valueExpression: notes("others")),
+          ]
+        )
+      ])
+    ]
+    let context = try bench.migrated(to: try model("Memo", .attribute("subject", .string, optional: true)))
+    #expect(try context.links("Memo", "about") == ["about": [], "first": [], "second": ["about"]])
+    #expect(try context.links("Memo", "others") == ["about": [], "first": ["about"], "second": []])
+    #expect(try context.texts("Memo", "subject") == ["about", "nil", "nil"])
+  }
 }

@@ -19,7 +19,7 @@ struct SaveBuilder {
     for index in builder.saves.indices { try builder.build(index) }
     // One whose record an older version of the store lacks is a conflict, and has no values that could deny anything.
     for object in builder.saves.lazy.flatMap(\.deleted) where object.isFault || object.group != nil {
-      builder.validation.checkDeletion(of: object, in: context)
+      try builder.validation.checkDeletion(of: object, in: context)
     }
     try builder.validation.finish()
     if let failure = builder.failure { throw failure }

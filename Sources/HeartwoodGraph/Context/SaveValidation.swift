@@ -30,10 +30,15 @@ struct SaveValidation {
   }
 
   /// Checks whether `object` may be deleted.
-  mutating func checkDeletion(of object: ManagedObject, in context: ManagedObjectContext) {
+  ///
+  /// - Throws: what reading the objects throws that a relationship leads to which denies it: nobody knows then whether they are there.
+  mutating func checkDeletion(of object: ManagedObject, in context: ManagedObjectContext) throws(PersistenceError) {
     for (ordinal, property) in object.entity.properties.enumerated() {
       guard let relationship = property.relationship, relationship.deleteRule == .deny else { continue }
-      let others = object.value(at: ordinal).objectIDs.filter { context.objectIfPresent($0)?.isDeleted == false }
+      var others: [ManagedObjectID] = []
+      for id in object.value(at: ordinal).objectIDs {
+        if let other = try context.find(id), !other.isDeleted { others.append(id) }
+      }
       if others.isEmpty { continue }
       let problem = "denies the deletion of an object while it leads to others."
       faults.append(

@@ -68,6 +68,23 @@ import Testing
     #expect(try stack().1.fetch(Person.self).map(\.name) == ["Anna"])
   }
 
+  @Test func aDeletionWaitsUntilWhatMayDenyItCanBeRead() throws {
+    let (_, writer) = try stack()
+    let ann = try writer.person("Ann")
+    try writer.book("Emma").readers = [ann]
+    try writer.save()
+    let (_, context) = try stack()
+    let book = try #require(try context.fetch(Book.self).first)
+    context.delete(book)
+    database.readFailure.withLock { $0 = PersistenceError(.fileReadFailed, "The connection is lost.") }
+    #expect(persistenceError { try context.save() }?.code == .fileReadFailed)
+    #expect(book.isDeleted && book.managedObjectContext === context)
+    let faults = persistenceError { try context.save() }?.context.validationFaults
+    #expect(faults?.map(\.kind) == [.deletionDenied])
+    #expect(faults?.map(\.relatedObjectIDs) == [[ann.objectID]])
+    #expect(database.current.records["Book"]?.count == 1)
+  }
+
   // MARK: Others
 
   @Test func aFetchSeesWhatOthersHaveSaved() throws {

@@ -33,6 +33,8 @@ final class RecordDatabase: Sendable {
   private let writing = Mutex(())
   /// What the next save of whomever fails with.
   let failure = Mutex<PersistenceError?>(nil)
+  /// What the next reading of records by their references fails with.
+  let readFailure = Mutex<PersistenceError?>(nil)
   /// How often all records of some entities were read.
   let loadCount = Mutex(0)
   /// How many records were asked for by their references.

@@ -75,6 +75,7 @@ final class RecordStore: IncrementalStore {
 
   func load(_ references: [ReferenceID], of entity: EntityDescription, into loader: StoreLoader) throws {
     database.readCount.withLock { $0 += references.count }
+    if let failure = database.readFailure.withLock({ $0.take() }) { throw failure }
     for case .integer(let number) in references {
       if let record = content.records[entity.name]?[number] { try add(record, number, entity, to: loader) }
     }

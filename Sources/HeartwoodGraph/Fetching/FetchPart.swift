@@ -61,6 +61,12 @@ final class FetchPart {
     hidden += objects.filter { $0.binding === binding }
   }
 
+  /// What the records of the table are called, by group and row.
+  var references: [ReferenceColumn] { table.groups.map(\.references) }
+
+  /// Whether the context has gone back to a version that lacks rows of the table.
+  var hasLostRows: Bool { binding.table.firstRowMissing(of: table) != nil }
+
   /// Their rows, as far as these are known: those of records that no store has are others once more has been read.
   private var hiddenRows: Set<RowID> { Set(hidden.lazy.map(\.rowID)) }
 }

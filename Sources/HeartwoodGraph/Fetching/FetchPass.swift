@@ -152,6 +152,19 @@ extension FetchPass {
     return matches
   }
 
+  /// What was found, with the objects of rows that the context does not see any more: it may have gone back to an older version while others
+  /// searched for it.
+  func settled(_ matches: [Match]) -> [Match] {
+    let lossy = parts.filter(\.hasLostRows).map { (binding: $0.binding, references: $0.references) }
+    if lossy.isEmpty { return matches }
+    return matches.map { match in
+      guard case .row(let binding, let row) = match, !binding.hasRow(row),
+        let part = lossy.first(where: { $0.binding === binding })
+      else { return match }
+      return .changed(binding.lostObject(of: part.references[row.group][row.row]))
+    }
+  }
+
   private func wanted(_ rows: [[RowID]], _ candidates: [Candidate]) -> [Match] {
     if parts.count == 1, candidates.isEmpty { return rows[0].compactMap(parts[0].match) }
     let found = sorts.isEmpty ? unsorted(rows, candidates) : sorted(rows, candidates)

@@ -37,7 +37,7 @@ extension ManagedObjectContext {
     let candidates = pass.candidates()
     let searches = try pass.searches(candidates)
     let rows = try await Self.rows(searches, progress)
-    let matches = try pass.matches(rows, candidates)
+    let matches = pass.settled(try pass.matches(rows, candidates))
     log?.tell(entity: request.entityName, count: matches.count)
     return matches
   }

@@ -46,6 +46,15 @@ extension EntityBinding {
     lost.insert(object, .init(rowID: object.rowID, group: group))
   }
 
+  /// The object of a record that was found, and that the version of the table lacks to which the context has gone back.
+  func lostObject(of reference: ReferenceID) -> ManagedObject {
+    let id = ManagedObjectID(scope: scope, reference: reference)
+    if let object = lost.objectsWithoutRow.first(where: { $0.objectID == id }) { return object }
+    let object = makeObject(.fault, .none, .registered)
+    object.lose(id)
+    return object
+  }
+
   /// Notes that the records have got other names.
   func takeNamesOfLostObjects(_ records: RenamedRecords) {
     for (object, var former) in lost.all {

@@ -88,6 +88,29 @@ import Testing
     #expect(gone.isDeleted)
   }
 
+  @Test(arguments: TestStoreKind.withHistory)
+  func whatAnOlderVersionLacksCountsAsDeleted(_ kind: TestStoreKind) throws {
+    let stack = try TestStack(kind)
+    let writer = stack.context()
+    _ = try writer.person("Ann")
+    try writer.save()
+    let context = stack.context()
+    try context.setQueryGeneration(from: .current)
+    let old = try #require(context.queryGenerationToken)
+    try context.setQueryGeneration(from: nil)
+    let bob = try writer.person("Bob")
+    try writer.save()
+    let batch = try context.fetchBatch(FetchRequest<Person>(sortedBy: [Person.nameKey.ascending]))
+    try context.setQueryGeneration(from: old)
+    #expect(batch.map(\.isDeleted) == [false, true])
+    let gone = batch[1]
+    #expect(gone.objectID == bob.objectID && batch[1] === gone)
+    #expect(try gone.propertyValue(forKey: "name") == .null)
+    #expect(batch[0].name == "Ann")
+    try context.setQueryGeneration(from: nil)
+    #expect(!gone.isDeleted && gone.name == "Bob" && batch[1] === gone)
+  }
+
   @Test func aRequestTellsHowObjectsAreRead() throws {
     let stack = try TestStack()
     let writer = stack.context()

@@ -3,6 +3,12 @@ public import HeartwoodModel
 public import HeartwoodStore
 import Synchronization
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Core Data's own SQLite files: an application's files are opened, read, edited and saved as they are.
 ///
 /// Changes are written row by row, in a transaction that is on the disk when the save returns. Other processes may have the file open at
@@ -90,6 +96,8 @@ extension SQLiteStore {
   /// An open file, and what of it is known.
   struct Connection: Sendable {
     let file: SQLiteFile
+    /// The store's identifier, as it was when the file was opened.
+    var storeIdentifier: UUID?
     /// Where everything is; nil until something is looked for.
     var schema: SQLiteSchema?
     /// What reads records, by the ordinal of their entity.
@@ -121,6 +129,7 @@ extension SQLiteStore {
     )
     connection.withLock { $0 = Connection(file: file) }
     let metadata = try metadata()
+    connection.withLock { $0?.storeIdentifier = metadata.identifier }
     if !file.isReadOnly { try tidy(file) }
     return metadata
   }
@@ -250,8 +259,9 @@ extension SQLiteStore {
   /// Where everything is in the file.
   func schema(_ db: Database) throws -> SQLiteSchema {
     if let schema = connection.withLock({ $0?.schema }) { return schema }
-    let schema = try SQLiteSchema.existing(in: db, model: setup.model, entities: setup.entities, path: path)
-    connection.withLock { $0?.schema = schema }
+    var schema = try SQLiteSchema.existing(in: db, model: setup.model, entities: setup.entities, path: path)
+    schema.storeIdentifier = connection.withLock { $0?.storeIdentifier }
+    connection.withLock { [schema] in $0?.schema = schema }
     return schema
   }
 

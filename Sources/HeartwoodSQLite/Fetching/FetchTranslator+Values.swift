@@ -140,7 +140,7 @@ extension FetchTranslator {
       return argument(date.timeIntervalSinceReferenceDate)
     case (.uuid, .uuid(let uuid)): return argument(withUnsafeBytes(of: uuid.uuid) { Data($0) })
     case (.text, .string(let text)): return self.text(text, folding)
-    case (.record(let root), .toOne(let id)): return argument(try key(id, root))
+    case (.record(let root), .toOne(let id)): return try key(id, root)
     default: throw Untranslatable()
     }
   }
@@ -152,11 +152,12 @@ extension FetchTranslator {
     return stored.place
   }
 
-  /// The key of a record of the store's.
-  private func key(_ id: ManagedObjectID, _ root: Int) throws(Untranslatable) -> Int64 {
+  /// The place for the key of a record; for one of another store what no key equals, and is there all the same.
+  private mutating func key(_ id: ManagedObjectID, _ root: Int) throws(Untranslatable) -> String {
+    if !id.isTemporaryID, id.storeIdentifier != schema.storeIdentifier { return "''" }
     guard !id.isTemporaryID, case .integer(let key) = id.reference, let mapping = schema.mapping(of: id.entity),
       mapping.rootNumber == root, mapping.entity === id.entity
     else { throw Untranslatable() }
-    return key
+    return argument(key)
   }
 }

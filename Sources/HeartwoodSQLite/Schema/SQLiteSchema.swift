@@ -2,6 +2,12 @@ package import GRDB
 package import HeartwoodModel
 import HeartwoodStore
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Where the entities of a store are kept in a file: the tables and columns that Core Data makes of a model.
 package struct SQLiteSchema: Sendable {
   /// An entity's row in `Z_PRIMARYKEY`.
@@ -23,6 +29,8 @@ package struct SQLiteSchema: Sendable {
   package let entityRows: [EntityRow]
   /// Why the file must not be written, each a sentence; empty where it may.
   package let writeRefusals: [String]
+  /// The identifier of the store, where one is open: keys are those of its records alone.
+  var storeIdentifier: UUID?
 
   /// The schema of a new file for `entities` of `model`.
   ///

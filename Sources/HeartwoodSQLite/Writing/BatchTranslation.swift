@@ -29,6 +29,11 @@ struct BatchTranslation {
   init(_ action: RecordBatch.Action, _ fetch: RecordFetch, isAlone: Bool, in schema: SQLiteSchema, path: String) throws
   {
     guard let mapping = schema.mapping(of: fetch.entity) else { throw Untranslatable() }
+    if !isAlone, let plan = fetch.plan {
+      // The records of one entity are changed before those of the next one are looked for.
+      let change = BatchReading(action, root: mapping.rootNumber, in: schema)
+      if change.isSeen(by: plan) { throw Untranslatable() }
+    }
     let part = BatchPart(fetch: fetch.part(where: fetch.plan, sortedBy: []), mapping: mapping, schema: schema)
     keys = try part.statement { scope, condition in "SELECT \(scope.key) FROM \(scope.source) WHERE \(condition)" }
     switch action {

@@ -36,11 +36,19 @@ final class RelatedKeys {
       let order = place.orderColumn.map(SQLiteName.quoted) ?? "NULL"
       var pairs = "SELECT \(own) AS owner, \(other) AS member, \(order) AS place FROM \(table)"
       if place.isReflexive {
-        pairs += " UNION SELECT \(other), \(own), NULL FROM \(table)"
+        pairs += " UNION SELECT \(other), \(own), NULL FROM \(table) AS pair"
+      }
+      var places = "place"
+      if place.isReflexive, place.orderColumn != nil {
+        // A pair may have a row for each direction; where there is none for this one, nobody has given it a place.
+        pairs +=
+          " WHERE NOT EXISTS (SELECT 1 FROM \(table) AS back"
+          + " WHERE back.\(own) = pair.\(other) AND back.\(other) = pair.\(own))"
+        places = "place IS NULL, place"
       }
       let records = SQLiteName.quoted(destination.mapping.tableName)
       return "SELECT owner, member, (SELECT Z_ENT FROM \(records) WHERE Z_PK = member) FROM (\(pairs))"
-        + " WHERE owner BETWEEN ? AND ? AND member IS NOT NULL ORDER BY owner, place, member"
+        + " WHERE owner BETWEEN ? AND ? AND member IS NOT NULL ORDER BY owner, \(places), member"
     }
   }
 

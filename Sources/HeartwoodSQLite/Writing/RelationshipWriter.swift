@@ -82,13 +82,20 @@ struct RelationshipWriter {
         try writer.execute("DELETE FROM \(table) WHERE \(own) = ? AND \(other) = ?", [key, owner])
       }
     }
-    // The inverse writes the same pairs, and a relationship that is its own inverse has a pair once.
-    let isThere = mapping.isReflexive ? " OR (\(own) = ?2 AND \(other) = ?1)" : ""
-    let insertion =
-      "INSERT INTO \(table) (\(own), \(other)) SELECT ?1, ?2 WHERE NOT EXISTS"
-      + " (SELECT 1 FROM \(table) WHERE (\(own) = ?1 AND \(other) = ?2)\(isThere))"
-    for key in added { try writer.execute(insertion, [owner, key]) }
+    let insertion = "INSERT INTO \(table) (\(own), \(other)) SELECT ?1, ?2 WHERE "
+    let (isThere, isReversed) = ("(\(own) = ?1 AND \(other) = ?2)", "(\(own) = ?2 AND \(other) = ?1)")
+    // The inverse writes the same pairs, and a relationship that is its own inverse has a pair once, or once for each order.
+    let hasOneRow = mapping.isReflexive && mapping.orderColumn == nil
+    let isWritten = hasOneRow ? "\(isThere) OR \(isReversed)" : isThere
+    let addition = insertion + "NOT EXISTS (SELECT 1 FROM \(table) WHERE \(isWritten))"
+    for key in added { try writer.execute(addition, [owner, key]) }
     guard let orderColumn = mapping.orderColumn else { return }
+    if mapping.isReflexive {
+      let completion =
+        insertion + "EXISTS (SELECT 1 FROM \(table) WHERE \(isReversed))"
+        + " AND NOT EXISTS (SELECT 1 FROM \(table) WHERE \(isThere))"
+      for key in all { try writer.execute(completion, [owner, key]) }
+    }
     let update = "UPDATE \(table) SET \(SQLiteName.quoted(orderColumn)) = ? WHERE \(own) = ? AND \(other) = ?"
     for (index, key) in all.enumerated() { try writer.execute(update, [Int64(index + 1) * Self.gap, owner, key]) }
   }

@@ -127,8 +127,9 @@ extension SQLiteIndex {
   /// Whether rows have the same values.
   fileprivate var survey: String {
     let columns = terms.map { SQLiteName.quoted($0.column) }
+    let conditions = columns.map { $0 + " IS NOT NULL" } + [condition].compactMap(\.self)
     return "SELECT EXISTS (SELECT 1 FROM \(SQLFragment.new(tableName)) "
-      + "WHERE \(columns.map { $0 + " IS NOT NULL" }.joined(separator: " AND ")) "
+      + "WHERE \(conditions.joined(separator: " AND ")) "
       + "GROUP BY \(columns.joined(separator: ", ")) HAVING count(*) > 1)"
   }
 }

@@ -50,10 +50,18 @@ package struct SQLiteIndex: Sendable, Hashable {
   package let tableName: String
   package let terms: [Term]
   package let isUnique: Bool
+  /// The numbers of the entities whose rows the index is about; empty where it is about all of the table.
+  package var entityNumbers: [Int] = []
 
-  /// The statement that makes the index, as Core Data writes it.
+  /// The condition that the rows of the index meet; nil where it has all.
+  var condition: String? {
+    if entityNumbers.isEmpty { return nil }
+    return "\(SQLiteName.entity) IN (\(entityNumbers.map(String.init).joined(separator: ", ")))"
+  }
+
+  /// The statement that makes the index, as Core Data writes it; Core Data has none about some entities alone.
   package var createStatement: String {
     "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(SQLiteName.quoted(name)) ON \(SQLiteName.quoted(tableName)) ("
-      + terms.map(\.text).joined(separator: ", ") + ")"
+      + terms.map(\.text).joined(separator: ", ") + ")" + (condition.map { " WHERE \($0)" } ?? "")
   }
 }

@@ -56,10 +56,27 @@ extension SchemaPlan {
         let elements = attributes.map { FetchIndexElementDescription(.property($0)) }
         guard let terms = terms(elements, of: member.entity, columns) else { continue }
         let name = names.unique("Z_\(definition.name)_UNIQUE_\(attributes.joined(separator: "_"))")
-        indexes.append(SQLiteIndex(name: name, tableName: table.name, terms: terms, isUnique: true))
+        var index = SQLiteIndex(name: name, tableName: table.name, terms: terms, isUnique: true)
+        if isInherited(attributes, member) { index.entityNumbers = numbers(under: member.entity) }
+        indexes.append(index)
       }
     }
     return indexes
+  }
+
+  /// Whether an entity has all of the attributes from another one, of which records outside the constraint have values too.
+  private func isInherited(_ attributes: [String], _ member: EntityForest.Member) -> Bool {
+    let own = Set(member.ownProperties.map { member.entity.properties[$0].name })
+    return own.isDisjoint(with: attributes)
+  }
+
+  /// The numbers of an entity and of all that inherit from it.
+  private func numbers(under entity: EntityDescription) -> [Int] {
+    forest.members.filter { member in
+      var ancestor: EntityDescription? = member.entity
+      while let current = ancestor, current !== entity { ancestor = current.superentity }
+      return ancestor != nil
+    }.map { number($0.entity) }.sorted()
   }
 
   private func terms(

@@ -8,6 +8,7 @@ extension FetchTranslator {
   mutating func condition(_ plan: PlanPredicate?, ofRecordsIn scope: QueryScope) throws(Untranslatable) -> String {
     let isOfEntity = "\(scope.alias).Z_ENT = \(scope.mapping.number)"
     guard let plan else { return isOfEntity }
+    guard plan.isOfFitSize else { throw Untranslatable() }
     let condition = try condition(plan, scope)
     // SQLite tests from left to right: first comes what most rows fail, and in a table of one entity all rows are of it.
     return schema.isAlone(scope.mapping) ? "\(condition) AND \(isOfEntity)" : "\(isOfEntity) AND \(condition)"
@@ -39,7 +40,17 @@ extension FetchTranslator {
     var texts: [String] = []
     for term in terms { texts.append(try condition(term, scope, isExact: isExact)) }
     if texts.isEmpty { return separator == " AND " ? "1" : "0" }
-    return "(\(texts.joined(separator: separator)))"
+    return Self.grouped(texts, separator)
+  }
+
+  /// A list as an expression that is not as high as the list is long.
+  private static func grouped(_ texts: [String], _ separator: String) -> String {
+    let size = StatementSize.termsInGroup
+    guard texts.count > size else { return "(\(texts.joined(separator: separator)))" }
+    let groups = stride(from: 0, to: texts.count, by: size).map { start in
+      "(\(texts[start..<min(start + size, texts.count)].joined(separator: separator)))"
+    }
+    return "(\(groups.joined(separator: separator)))"
   }
 }
 

@@ -39,7 +39,7 @@ extension FetchTranslator {
       text += " LIMIT 1"
     }
     return GroupStatement(
-      query: FetchStatement(text: text, arguments: StatementArguments(arguments)),
+      query: try self.statement(text),
       keys: keys.map(\.value),
       aggregates: aggregates.map(\.aggregate),
       testsGroups: fetch.grouping.having == nil || having != nil
@@ -63,7 +63,7 @@ extension FetchTranslator {
     _ values: [TranslatedValue?],
     _ scope: QueryScope
   ) -> String? {
-    guard let plan = grouping.having, !grouping.keys.isEmpty else { return nil }
+    guard let plan = grouping.having, !grouping.keys.isEmpty, plan.isOfFitSize else { return nil }
     var attempt = self
     attempt.groupValues = values
     guard let text = try? attempt.condition(plan, scope) else { return nil }

@@ -8,7 +8,7 @@ import HeartwoodStore
 struct FetchTranslator {
   let schema: SQLiteSchema
   private(set) var arguments: [DatabaseValue] = []
-  private var aliasCount = 0
+  private(set) var aliasCount = 0
   /// The rows that collections stand for, one at a time.
   var members: [PlanExpression: QueryScope] = [:]
   /// The rows that the variables of subqueries stand for.
@@ -86,7 +86,7 @@ extension FetchTranslator {
     do throws(Untranslatable) {
       let condition = try translator.condition(fetch.plan, ofRecordsIn: scope)
       let text = try text(&translator, scope, condition)
-      return FetchStatement(text: text, arguments: StatementArguments(translator.arguments))
+      return try translator.statement(text)
     } catch {
       return nil
     }
@@ -96,6 +96,7 @@ extension FetchTranslator {
   private mutating func order(_ sorts: [SortPlan], _ scope: QueryScope) throws(Untranslatable) -> String {
     var terms: [String] = []
     for sort in sorts {
+      guard sort.expression.weight <= StatementSize.greatestWeight else { throw Untranslatable() }
       let value = try value(sort.expression, scope)
       if value.mayBeNaN { throw Untranslatable() }
       var term = value.text

@@ -68,8 +68,7 @@ private struct BatchPart {
     // What is joined to the row is not there where the row is changed.
     guard scope.joins.isEmpty else { throw Untranslatable() }
     let condition = try translator.condition(fetch.plan, ofRecordsIn: scope)
-    let text = text(prepared, scope, condition)
-    return FetchStatement(text: text, arguments: StatementArguments(translator.arguments))
+    return try translator.statement(text(prepared, scope, condition))
   }
 
   func statement(_ text: (QueryScope, _ condition: String) -> String) throws -> FetchStatement {

@@ -38,7 +38,7 @@ extension SQLiteStore: BatchingStore {
     _ db: Database
   ) throws -> Bool {
     for doubt in translation.doubts {
-      let count = try Int.fetchOne(try db.cachedStatement(sql: doubt.text), arguments: doubt.arguments)
+      let count = try Int.fetchOne(try doubt.prepared(db))
       if count != 0 { return false }
     }
     if tellingReferences {
@@ -55,12 +55,10 @@ extension SQLiteStore: BatchingStore {
   }
 
   private static func execute(_ statement: FetchStatement, _ db: Database) throws {
-    try db.cachedStatement(sql: statement.text).execute(arguments: statement.arguments)
+    try statement.prepared(db).execute()
   }
 
   private static func references(_ query: FetchStatement, _ db: Database) throws -> [ReferenceID] {
-    let statement = try db.cachedStatement(sql: query.text)
-    try statement.setArguments(query.arguments)
-    return try references(statement)
+    try references(try query.prepared(db))
   }
 }

@@ -8,8 +8,7 @@ extension SQLiteStore {
   public func fetch(_ fetch: RecordFetch) throws -> [ReferenceID]? {
     try withDatabase { db in
       guard let query = FetchTranslator.keys(fetch, in: try schema(db)) else { return nil }
-      let statement = try db.cachedStatement(sql: query.text)
-      try statement.setArguments(query.arguments)
+      let statement = try query.prepared(db)
       return try tellingDamage(try mapping(of: fetch.entity, db)) { try Self.references(statement) }
     }
   }
@@ -28,7 +27,7 @@ extension SQLiteStore {
     try withDatabase { db in
       guard let query = FetchTranslator.count(fetch, in: try schema(db)) else { return nil }
       return try tellingDamage(try mapping(of: fetch.entity, db)) {
-        try Int.fetchOne(try db.cachedStatement(sql: query.text), arguments: query.arguments)
+        try Int.fetchOne(try query.prepared(db))
       }
     }
   }
@@ -42,7 +41,8 @@ extension SQLiteStore {
   }
 
   private static func queryPlan(_ query: FetchStatement, _ db: Database) throws -> [String] {
-    let plan = try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN \(query.text)", arguments: query.arguments)
+    let arguments = StatementArguments(query.arguments)
+    let plan = try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN \(query.text)", arguments: arguments)
     return [query.text] + plan.map { $0["detail"] ?? "" }
   }
 }
@@ -61,8 +61,7 @@ extension SQLiteStore: GroupingStore {
   package func groups(_ fetch: GroupFetch, scopes: [ObjectIDScope]) throws -> [RecordGroup]? {
     try withDatabase { db in
       guard let query = FetchTranslator.groups(fetch, in: try schema(db)) else { return nil }
-      let statement = try db.cachedStatement(sql: query.query.text)
-      try statement.setArguments(query.query.arguments)
+      let statement = try query.query.prepared(db)
       return try tellingDamage(try mapping(of: fetch.records.entity, db)) {
         try Self.groups(statement, query, scopes)
       }

@@ -34,8 +34,20 @@ struct FetchTranslator {
 
 /// A statement and its arguments.
 struct FetchStatement {
+  /// A statement with so many arguments at most is kept by the connection. One with more has a list, and lists of another length make another
+  /// statement: few are met again, and all would be kept.
+  private static let greatestCountKept = 16
+
   let text: String
-  let arguments: StatementArguments
+  let arguments: [DatabaseValue]
+
+  /// The statement of a connection, with the arguments.
+  func prepared(_ db: Database) throws -> Statement {
+    let isKept = arguments.count <= Self.greatestCountKept
+    let statement = try isKept ? db.cachedStatement(sql: text) : db.makeStatement(sql: text)
+    try statement.setArguments(StatementArguments(arguments))
+    return statement
+  }
 }
 
 extension FetchTranslator {

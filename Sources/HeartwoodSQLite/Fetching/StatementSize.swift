@@ -1,4 +1,3 @@
-import GRDB
 import HeartwoodModel
 
 // SQLite's parser keeps at most 100 symbols at once, and an expression is at most 1,000 terms high. What is larger is no mistake of the
@@ -85,6 +84,6 @@ extension FetchTranslator {
     guard arguments.count <= StatementSize.greatestArgumentCount, aliasCount <= StatementSize.greatestTableCount,
       text.utf8.count <= StatementSize.greatestLength
     else { throw Untranslatable() }
-    return FetchStatement(text: text, arguments: StatementArguments(arguments))
+    return FetchStatement(text: text, arguments: arguments)
   }
 }

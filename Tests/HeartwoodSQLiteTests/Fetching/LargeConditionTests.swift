@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Heartwood
 import HeartwoodModel
 import HeartwoodStore
@@ -80,6 +81,20 @@ import Testing
         .comparison(FetchComparison(text, .greaterThan, .constant(.integer(2)))),
         inSQL: isTranslated
       )
+    }
+  }
+
+  /// Lists are of many lengths, and each length makes another statement.
+  @Test func statementsOfListsAreNotKept() throws {
+    try DatabaseQueue().read { db in
+      for (count, isKept) in [(1, true), (16, true), (17, false), (1_000, false)] {
+        let places = Array(repeating: "?", count: count).joined(separator: ", ")
+        let arguments = (1...count).map { $0.databaseValue }
+        let query = FetchStatement(text: "SELECT 1 IN (\(places))", arguments: arguments)
+        let first = try query.prepared(db)
+        #expect(try Bool.fetchOne(first) == true)
+        #expect(try (query.prepared(db) === first) == isKept)
+      }
     }
   }
 }

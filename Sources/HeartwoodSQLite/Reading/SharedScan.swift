@@ -39,8 +39,10 @@ final class SharedScan: Sendable {
     self.reader = reader
     let table = SQLiteName.quoted(reader.mapping.tableName)
     let query = "SELECT (SELECT min(Z_PK) FROM \(table)), (SELECT max(Z_PK) FROM \(table))"
-    guard let row = try Row.fetchOne(try db.cachedStatement(sql: query)), let least = row[0] as Int64?,
-      let greatest = row[1] as Int64?, let ranges = Self.ranges(from: least, through: greatest)
+    // In a file that is not Core Data's, a key may be no number.
+    guard let row = try Row.fetchOne(try db.cachedStatement(sql: query)),
+      let least = Int64.fromDatabaseValue(row[0]), let greatest = Int64.fromDatabaseValue(row[1]),
+      let ranges = Self.ranges(from: least, through: greatest)
     else { return nil }
     self.ranges = ranges
   }

@@ -17,9 +17,12 @@ struct DeferredIndexes {
     }
     // What SQLite has made for itself, to keep a column unique, has no statement.
     let query = "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL"
-    let indexes = try Row.fetchAll(db, sql: query, arguments: [table])
-    for index in indexes { try db.execute(sql: "DROP INDEX \(SQLiteName.quoted(index["name"]))") }
-    statements = indexes.map { $0["sql"] }
+    let indexes = try Row.fetchAll(db, sql: query, arguments: [table]).compactMap { row in
+      // In a file that somebody has tampered with, either may be no text.
+      String.fromDatabaseValue(row[0]).flatMap { name in String.fromDatabaseValue(row[1]).map { (name, $0) } }
+    }
+    for (name, _) in indexes { try db.execute(sql: "DROP INDEX \(SQLiteName.quoted(name))") }
+    statements = indexes.map(\.1)
   }
 
   private static func isEmpty(_ table: String, _ db: Database) throws -> Bool {

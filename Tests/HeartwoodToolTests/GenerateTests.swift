@@ -14,7 +14,9 @@ import Testing
     #expect(first.status == 0)
     #expect(first.lines == ["made ToDo.swift", "made ToDoModel.swift", "made _ToDo.swift"])
     try folder.write("// mine\n", to: "out/ToDo.swift")
-    try folder.write("// old\n", to: "out/_ToDo.swift")
+    let machine = String(decoding: try folder.data("out/_ToDo.swift"), as: UTF8.self)
+    let header = try #require(machine.split(separator: "\n").first)
+    try folder.write(header + "\n// old\n", to: "out/_ToDo.swift")
     let second = try heartwood("generate", "ToDo.xcdatamodeld", "--output", "out")
     #expect(second.lines == ["kept ToDo.swift", "updated _ToDo.swift"])
     #expect(try folder.data("out/ToDo.swift") == Data("// mine\n".utf8))
@@ -42,6 +44,36 @@ import Testing
     let text = String(decoding: try folder.data("out/All.swift"), as: UTF8.self)
     #expect(text.contains("final class ToDo: ManagedObject {"))
     #expect(text.contains("enum ToDoModel {"))
+  }
+
+  @Test func whatWasNotGeneratedIsNotReplaced() throws {
+    try folder.write("// mine\n", to: "_ToDo.swift")
+    for arguments in ["--output-file todo.csv", "--output-file _ToDo.swift", "--output ."] {
+      let before = try folder.names
+      let table = try folder.data("todo.csv")
+      let outcome = try heartwood.shell("heartwood generate ToDo.xcdatamodeld \(arguments)")
+      #expect(outcome.status == 1, "\(arguments)")
+      #expect(outcome.errors.contains("There is a file already that was not generated"), "\(outcome.errors)")
+      #expect(try folder.names == before)
+      #expect(try folder.data("todo.csv") == table)
+      #expect(try folder.data("_ToDo.swift") == Data("// mine\n".utf8))
+    }
+    let outcome = try heartwood("generate", "ToDo.xcdatamodeld", "--output-file", "ToDo.xcdatamodeld")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("ToDo.xcdatamodeld: It is not a file."))
+    #expect(try heartwood("generate", "ToDo.xcdatamodeld", "--output-file", "-").status == 64)
+    #expect(!folder.exists("-"))
+  }
+
+  @Test func whatWasGeneratedAndWhatIsEmptyIsReplaced() throws {
+    try folder.write("", to: "all.swift")
+    for access in ["internal", "public"] {
+      let outcome = try heartwood.shell(
+        "heartwood generate ToDo.xcdatamodeld --output-file all.swift --access \(access)"
+      )
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      #expect(outcome.text == "updated all.swift\n")
+    }
   }
 
   @Test func whatThePluginRunsWritesTheSameFile() throws {

@@ -22,6 +22,8 @@ struct GenerateCommand: ParsableCommand {
 
       A template is a text in a small part of the Mustache language; --print-templates shows those that are used without one.
 
+      A file that is overwritten begins with a line that says so; another one in its place is never replaced.
+
       Each line that is printed begins with made, updated, kept (a human file), or orphaned: a file that an earlier run made of an \
       entity that is gone. Files that would be the same are not touched.
 
@@ -88,6 +90,7 @@ struct GenerateCommand: ParsableCommand {
     guard !printTemplates else { return }
     if model == nil { throw ValidationError("Missing expected argument '<model>'.") }
     if (output == nil) == (outputFile == nil) { throw ValidationError("Give either --output or --output-file.") }
+    if output == "-" || outputFile == "-" { throw ValidationError("“-” is no name: classes are written to files.") }
     for name in [baseClass] + imports where !Self.isName(name) {
       throw ValidationError("“\(name)” is no name of a class or a module.")
     }

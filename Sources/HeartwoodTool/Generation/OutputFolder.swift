@@ -1,4 +1,5 @@
 import HeartwoodGeneration
+import HeartwoodStore
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -11,10 +12,13 @@ struct OutputFolder {
   let path: String
 
   /// Writes what differs from what is there; human files only where there is none. It tells what was done, a line a file.
+  ///
+  /// Nothing is written where one of them would replace what no earlier run has made.
   func write(_ files: [GeneratedFile]) throws -> [String] {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    for file in files { try checkPlace(of: file) }
     return try files.compactMap { file in
-      let url = URL(filePath: path).appending(path: file.name)
+      let url = url(of: file.name)
       let former = try? Data(contentsOf: url)
       if former != nil, file.kind == .human { return "kept \(file.name)" }
       guard former != Data(file.contents.utf8) else { return nil }
@@ -27,9 +31,32 @@ struct OutputFolder {
   func orphans(of generator: CodeGenerator) throws -> [String] {
     var firstLines: [String: String] = [:]
     for name in try FileManager.default.contentsOfDirectory(atPath: path) where name.hasSuffix(".swift") {
-      let data = try Data(contentsOf: URL(filePath: path).appending(path: name))
-      firstLines[name] = String(decoding: data.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+      guard try status(of: name)?.isRegularFile ?? false else { continue }
+      firstLines[name] = try firstLine(of: name)
     }
     return try generator.orphans(among: firstLines).map { "orphaned \($0)" }
+  }
+  /// Refuses a place where something stands that is no file, or, for a machine file, one that another hand has written.
+  private func checkPlace(of file: GeneratedFile) throws {
+    guard let status = try status(of: file.name) else { return }
+    let path = url(of: file.name).path
+    guard status.isRegularFile else { throw ToolError("\(path): It is not a file. Choose another name.") }
+    // One without a byte is nobody's.
+    guard file.kind == .machine, status.size > 0, try firstLine(of: file.name) != GeneratedFile.header else { return }
+    throw ToolError(
+      "\(path): There is a file already that was not generated: its first line does not say so. Choose another name, or move it away."
+    )
+  }
+
+  private func url(of name: String) -> URL { URL(filePath: path).appending(path: name) }
+
+  private func status(of name: String) throws -> FileStatus? {
+    try POSIXFileSystem().status(atPath: url(of: name).path)
+  }
+
+  private func firstLine(of name: String) throws -> String {
+    let line = try Data(contentsOf: url(of: name)).prefix { $0 != UInt8(ascii: "\n") }
+    // A checkout on another system may have given the lines other ends.
+    return String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
   }
 }

@@ -131,3 +131,28 @@ import Testing
     #expect(try heartwood.shell("heartwood \(arguments)").status == 64)
   }
 }
+  /// A file that does not tell its model is of a version that fits it, or of none.
+  @Test func whatFitsNoModelIsNotOfThisVersion() throws {
+    try folder.write(
+      "#D35CF030-1EC1-4667-9666-70C8247A1010\n1, memo, 2, 20x6-09-17 18:15:00 +0000, E899556C-BE1A-42A3-A634-F8411915C05F\n",
+      to: "bad.csv"
+    )
+    let damaged = try heartwood("migrate", "bad.csv", "--to-model", "ToDo.xcdatamodeld")
+    #expect(damaged.status == 1)
+    #expect(damaged.text == "")
+    #expect(damaged.errors.contains("bad.csv:2:"), "\(damaged.errors)")
+
+    try FileManager.default.createDirectory(at: folder.path("Chores.xcdatamodel"), withIntermediateDirectories: true)
+    try folder.write(
+      "<model><entity name=\"Chore\"><attribute name=\"due\" optional=\"YES\" attributeType=\"Date\"/></entity></model>",
+      to: "Chores.xcdatamodel/contents"
+    )
+    for options in ["", " --from-model Chores.xcdatamodel"] {
+      let foreign = try heartwood.shell("heartwood migrate todo.csv --to-model Chores.xcdatamodel" + options)
+      #expect(foreign.status == 1)
+      #expect(foreign.errors.contains("todo.csv:2:"), "\(foreign.errors)")
+    }
+    let same = try heartwood("migrate", "todo.csv", "--to-model", "ToDo.xcdatamodeld")
+    #expect(same.text == "todo.csv: The store is of this version of the model already.\n")
+  }
+

@@ -9,6 +9,8 @@ extension StoreOpener {
   }
 
   /// Whether the file of a store is there and was written with other entities than it is to be opened with.
+  ///
+  /// - Throws: why the store cannot be opened, where its file does not tell its model and neither this one nor an older one fits it.
   package func needsMigration(_ request: Request) throws -> Bool {
     guard let path = request.path, let status = try fileSystem.status(atPath: path), status.size > 0,
       !(request.options[.ignoresModelVersion] ?? false)
@@ -17,24 +19,27 @@ extension StoreOpener {
     guard metadata.modelVersionHashes.isEmpty else {
       return !model.isConfiguration(withName: request.configurationName, compatibleWithStoreMetadata: metadata)
     }
-    return try !opens(request, with: model) && olderModel(opening: request) != nil
+    guard let misfit = try misfit(of: request, with: model) else { return false }
+    // What fits no model is damaged or of another one: it is not of this version, and there is nothing to migrate it from.
+    guard try olderModel(opening: request) != nil else { throw misfit }
+    return true
   }
 
   /// The newest of the older models that a store can be opened with whose file does not tell which one it was written with.
   private func olderModel(opening request: Request) throws -> ManagedObjectModel? {
-    try request.options[.olderModels]?.last { try opens(request, with: $0) }
+    try request.options[.olderModels]?.last { try misfit(of: request, with: $0) == nil }
   }
 
-  /// Whether a store that does not tell its model has records of this one. O(records).
-  private func opens(_ request: Request, with model: ManagedObjectModel) throws -> Bool {
+  /// Why a store that does not tell its model cannot have records of this one; nil where it has. O(records).
+  private func misfit(of request: Request, with model: ManagedObjectModel) throws -> PersistenceError? {
     var request = request
     request.options[.isReadOnly] = true
     do {
       let store = try StoreOpener(model: model, registry: registry, fileSystem: fileSystem).open(request)
       _ = store.engine.close(unlessSavedSince: nil)
-      return true
+      return nil
     } catch let error as PersistenceError where error.mayBeOfAnotherModel {
-      return false
+      return error
     }
   }
 

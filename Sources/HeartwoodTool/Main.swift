@@ -5,6 +5,7 @@ import ArgumentParser
   static func main() {
     StandardOutput.prepare()
     do {
+      try Arguments.check()
       var command = try HeartwoodCommand.parseAsRoot()
       try command.run()
       OpenedStores.close()

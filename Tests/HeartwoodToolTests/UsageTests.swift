@@ -28,6 +28,18 @@ import Testing
     #expect(outcome.status == 0)
     #expect(outcome.text.contains("EXAMPLE\n  heartwood \(command)"))
     #expect(try heartwood(command, "--help").text == outcome.text)
+  /// They would name another file, with other characters in place of those bytes.
+  @Test func argumentsThatAreNotUTF8AreUsageErrors() throws {
+    try folder.write("precious", to: "\u{FFFD}.heartwood")
+    let name = "\"$(printf '\\377').heartwood\""
+    for line in ["convert todo.csv \(name) --force", "info \(name)", "info todo.csv --model \(name)"] {
+      let outcome = try heartwood.shell("heartwood \(line)")
+      #expect(outcome.status == 64, "\(line)")
+      #expect(outcome.errors.contains("is not UTF-8"), "\(outcome.errors)")
+    }
+    #expect(try folder.data("\u{FFFD}.heartwood") == Data("precious".utf8))
+  }
+
     #expect(try heartwood("--help").text.contains("\n  \(command) "))
   }
 

@@ -151,6 +151,33 @@ import Testing
     #expect(try heartwood("model", "convert", "M.xcdatamodel", name, "--force").status == 0)
   }
 
+  @Test func noVersionOfABundleIsReplacedByAnother() throws {
+    try folder.addVersions()
+    let versions = ["ToDo.xcdatamodeld/ToDo.xcdatamodel/contents", "ToDo.xcdatamodeld/.xccurrentversion"]
+    let before = try versions.map(folder.data)
+    let other = try heartwood("model", "convert", "M.xcdatamodel", "ToDo.xcdatamodeld", "--force")
+    #expect(other.status == 1)
+    #expect(other.errors.contains("The bundle has other versions, ToDo 2.xcdatamodel."), "\(other.errors)")
+    let same = try heartwood("model", "convert", "ToDo.xcdatamodeld", "./ToDo.xcdatamodeld", "--force")
+    #expect(same.status == 1)
+    #expect(same.errors.contains("are the same file"), "\(same.errors)")
+    #expect(try versions.map(folder.data) == before)
+  }
+
+  @Test func theModelItselfIsNoDestination() throws {
+    #expect(try heartwood("model", "convert", "M.xcdatamodel", "Out.xcdatamodeld").status == 0)
+    let model = "Out.xcdatamodeld/Out.xcdatamodel"
+    for (source, destination) in [(model, "Out.xcdatamodeld"), (model, model), ("\(model)/contents", model)] {
+      let outcome = try heartwood("model", "convert", source, destination, "--force")
+      #expect(outcome.status == 1)
+      #expect(outcome.errors.contains("are the same file"), "\(outcome.errors)")
+    }
+    let nowhere = try heartwood("model", "convert", "M.xcdatamodel", "nowhere/Out.json")
+    #expect(nowhere.status == 1)
+    #expect(nowhere.errors.contains("cannot be found"), "\(nowhere.errors)")
+    #expect(!folder.exists("nowhere"))
+  }
+
   @Test func canvasIsKept() throws {
     #expect(try heartwood("model", "convert", "M.xcdatamodel", "Out.xcdatamodel").status == 0)
     let text = String(decoding: try folder.data("Out.xcdatamodel/contents"), as: UTF8.self)

@@ -15,7 +15,7 @@ struct ModelConvertCommand: ParsableCommand {
     abstract: "Writes a model in another form: an .xcdatamodeld, an .xcdatamodel, or JSON.",
     discussion: """
       What a file of Xcode's says that a model has no place for, such as where the editor draws the entities, is kept in the \
-      forms of Xcode's.
+      forms of Xcode's. A bundle of several versions is not replaced.
 
       EXAMPLE
         heartwood model convert todo.heartwood ToDo.xcdatamodeld
@@ -34,23 +34,58 @@ struct ModelConvertCommand: ParsableCommand {
   func run() throws {
     let located = try arguments.load()
     let url = URL(filePath: destination)
-    if FileManager.default.fileExists(atPath: destination) {
-      guard force else {
-        throw ToolError("\(destination): There is a file already. Choose another name, or replace it with --force.")
-      }
-    }
-    let name = url.deletingPathExtension().lastPathComponent
+    try checkPlace(url)
+    let version = Self.versionName(inBundleAt: url)
     switch url.pathExtension {
     case "json": try write(try located.model.encoded(), to: url)
     case "xcdatamodel": try writeContents(located, to: url)
     case "xcdatamodeld":
-      try writeContents(located, to: url.appending(path: "\(name).xcdatamodel"))
-      try write(Data(Self.versionList("\(name).xcdatamodel").utf8), to: url.appending(path: ".xccurrentversion"))
+      try writeContents(located, to: url.appending(path: version))
+      try write(Data(Self.versionList(version).utf8), to: url.appending(path: ".xccurrentversion"))
     default:
       throw ToolError(
         "\(destination): The name tells no form. Give one that ends with .xcdatamodeld, .xcdatamodel or .json."
       )
     }
+  }
+
+  /// Refuses to replace the model itself, other versions, and, without `--force`, anything.
+  private func checkPlace(_ url: URL) throws {
+    let folder = url.deletingLastPathComponent()
+    guard FileManager.default.fileExists(atPath: folder.path) else {
+      throw ToolError("\(destination): The folder \(folder.path) cannot be found. Make it, or choose another name.")
+    }
+    guard FileManager.default.fileExists(atPath: destination) else { return }
+    guard force else {
+      throw ToolError("\(destination): There is a file already. Choose another name, or replace it with --force.")
+    }
+    try checkIsNotSource(url)
+    guard url.pathExtension == "xcdatamodeld" else { return }
+    let others = try FileManager.default.contentsOfDirectory(atPath: destination)
+      .filter { $0.hasSuffix(".xcdatamodel") && $0 != Self.versionName(inBundleAt: url) }.sorted()
+    guard others.isEmpty else {
+      throw ToolError(
+        "\(destination): The bundle has other versions, \(others.joined(separator: ", ")). Choose another name, or write a single "
+          + ".xcdatamodel into the bundle."
+      )
+    }
+  }
+
+  /// Refuses each place that is written where the model lies there, under whatever name.
+  private func checkIsNotSource(_ url: URL) throws {
+    let fileSystem = POSIXFileSystem()
+    let version = url.appending(path: Self.versionName(inBundleAt: url))
+    let source = try fileSystem.status(atPath: arguments.model)
+    for place in [url, url.appending(path: "contents"), version, version.appending(path: "contents")] {
+      guard let source, let status = try fileSystem.status(atPath: place.path) else { continue }
+      guard status.identity.isSameFile(as: source.identity) else { continue }
+      throw ToolError("\(destination): The source and the destination are the same file. Choose another name.")
+    }
+  }
+
+  /// The version in a bundle that has one: it is called as the bundle.
+  private static func versionName(inBundleAt url: URL) -> String {
+    "\(url.deletingPathExtension().lastPathComponent).xcdatamodel"
   }
 
   private func writeContents(_ located: LocatedModel, to folder: URL) throws {

@@ -56,6 +56,23 @@ import Testing
     #expect(info.contains { $0.hasPrefix("history ") && $0.hasSuffix("0 transactions, those up to number 3 purged") })
   }
 
+  @Test(arguments: [
+    "2026-02-30", "2025-02-29", "2026-13-01", "2026-01-31T25:00:00Z", "2026-01-31T18:61:00Z",
+    "2026-02-30T18:00:00+02:00",
+    "2026-01-31x",
+  ])
+  func aDateThatDoesNotExistRemovesNothing(_ date: String) throws {
+    let outcome = try heartwood("history", "library.heartwood", "--purge-before", date)
+    #expect(outcome.status == 64)
+    #expect(try heartwood("history", "library.heartwood", "--format", "json").lines.count == 3)
+  }
+
+  @Test(arguments: ["2024-02-29", "2024-02-29T23:59:59Z", "2024-02-29T18:00:00+02:00"])
+  func aDateThatExistsIsTaken(_ date: String) throws {
+    let outcome = try heartwood("history", "library.heartwood", "--purge-before", date)
+    #expect(outcome.text == "0 transactions removed, 3 left\n", "\(outcome.errors)")
+  }
+
   @Test func infoTellsOfTheHistory() throws {
     let info = try #require(try heartwood("info", "library.heartwood", "--json").json() as? [String: Any])
     #expect(info["history"] as? [String: Int] == ["transactions": 3, "purged": 0, "last": 3])

@@ -106,7 +106,18 @@ struct PurgeDate: ExpressibleByArgument {
 
   init?(argument: String) {
     let styles = [Date.ISO8601FormatStyle.iso8601, .iso8601.year().month().day()]
-    guard let date = styles.lazy.compactMap({ try? $0.parse(argument) }).first else { return nil }
+    guard let date = styles.lazy.compactMap({ try? $0.parse(argument) }).first, Self.exists(argument) else {
+      return nil
+    }
     self.date = date
+  }
+
+  /// Whether it is in the calendar and on the clock: the styles take the 30th of February for a day in March.
+  private static func exists(_ text: String) -> Bool {
+    let isDay = text.utf8.count == 10
+    let style: Date.ISO8601FormatStyle = isDay ? .iso8601.year().month().day() : .iso8601
+    // Without the offset from UTC, what is there is written as it was read.
+    let local = isDay ? text : text.prefix(19) + "Z"
+    return (try? style.parse(local)).map(style.format) == local
   }
 }

@@ -16,7 +16,7 @@ struct ModelDiffCommand: ParsableCommand {
 
       EXAMPLE
         heartwood model diff old.xcdatamodeld new.xcdatamodeld
-        heartwood model diff ToDo.xcdatamodeld ToDo.xcdatamodeld --version 1 --second-version 2
+        heartwood model diff ToDo.xcdatamodeld ToDo.xcdatamodeld --version ToDo --second-version 'ToDo 2'
       """
   )
 

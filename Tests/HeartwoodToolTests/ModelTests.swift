@@ -71,6 +71,50 @@ import Testing
     #expect(outcome.errors.hasPrefix("heartwood: error: "))
   }
 
+  @Test(arguments: [
+    ("", "It is not JSON"), ("[]", "It is no JSON object."), ("{}", "It has no format."),
+    ("{\"format\":1}", "It has no entities."),
+    ("{\"format\":9,\"entities\":[]}", "format: The model is of format 9"),
+    ("{\"format\":1,\"entities\":[{\"name\":3}]}", "entities[0].name is of another type than it must be."),
+    (
+      jsonModel.replacing("\"boolean\"", with: "\"colour\""),
+      "entities[0].properties[0].type: It is none of the names that are known."
+    ),
+    (jsonModel.replacing("\"memo\"", with: "\"done\""), "The model has a fault:"),
+  ])
+  func aModelThatCannotBeReadIsToldWithItsFileAndPlace(_ text: String, _ reason: String) throws {
+    try folder.write(text, to: "model.json")
+    let outcome = try heartwood("model", "show", "model.json")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.hasPrefix("heartwood: error: model.json: The model"), "\(outcome.errors)")
+    #expect(outcome.errors.contains(reason), "\(outcome.errors)")
+    #expect(!outcome.errors.contains("DecodingError") && !outcome.errors.contains("CodingKeys"))
+  }
+
+  @Test func aModelInAStoreThatCannotBeReadIsToldWithTheFile() throws {
+    let corrupt = Repository.root.appending(path: "Formats/PropertyList/samples/corrupt/boolean-for-text.plist")
+    try FileManager.default.copyItem(at: corrupt, to: folder.path("bad.plist"))
+    for command in ["verify", "dump", "model show"] {
+      let outcome = try heartwood.shell("heartwood \(command) bad.plist")
+      #expect(outcome.status == 1)
+      #expect(
+        outcome.errors.hasPrefix("heartwood: error: bad.plist: The model, which is to be JSON, cannot be read: "),
+        "\(outcome.errors)"
+      )
+    }
+    let model = "{\"format\":1,\"entities\":[{\"name\":\"Thing\",\"properties\":[\(Self.thing)]}]}"
+    try folder.write(model, to: "thing.json")
+    let given = try heartwood("verify", "bad.plist", "--model", "thing.json")
+    #expect(given.errors.contains("at byte 154"), "\(given.errors)")
+  }
+
+  private static let thing = """
+    {"kind": "attribute", "name": "name", "type": "string", "optional": true},
+    {"kind": "attribute", "name": "size", "type": "integer16", "optional": true},
+    {"kind": "relationship", "name": "next", "destination": "Thing", "optional": true},
+    {"kind": "relationship", "name": "others", "destination": "Thing", "optional": true, "toMany": true}
+    """
+
   @Test func anotherModelThanTheFilesIsRefused() throws {
     #expect(try heartwood("convert", "todo.csv", "todo.heartwood").status == 0)
     try Library.write(to: folder.path("library.heartwood"))

@@ -107,7 +107,7 @@ extension BinaryFile {
   /// The model that the records were written with.
   func model() throws(PersistenceError) -> ManagedObjectModel {
     do {
-      return try ManagedObjectModel(encoded: bytes(ofSection: BinaryFormat.modelSection).data)
+      return try ManagedObjectModel.decoded(from: bytes(ofSection: BinaryFormat.modelSection).data)
     } catch {
       let section = directory.sections[BinaryFormat.modelSection]
       var fault = fault.corrupt("the model cannot be understood", at: section.offset)

@@ -73,7 +73,7 @@ package enum CoreDataMetadata {
   /// another program keeps the key and does not know what it means.
   package static func model(_ members: [String: MetadataValue]) throws -> ManagedObjectModel? {
     guard case .string(let text) = members[Key.model] else { return nil }
-    let model = try ManagedObjectModel(encoded: Data(text.utf8))
+    let model = try ManagedObjectModel.decoded(from: Data(text.utf8))
     let isSame = hashes(members).allSatisfy { model.entity(named: $0.key)?.versionHash == $0.value }
     return isSame ? model : nil
   }

@@ -73,7 +73,7 @@ enum PropertyListMetadata {
   /// The model that the file holds, or nil where it holds none.
   static func model(_ header: PropertyListHeader) throws -> ManagedObjectModel? {
     guard case .string(let text) = header.model else { return nil }
-    return try ManagedObjectModel(encoded: Data(text.utf8))
+    return try ManagedObjectModel.decoded(from: Data(text.utf8))
   }
 
   private static func dictionary(_ value: MetadataValue?) -> [String: MetadataValue]? {

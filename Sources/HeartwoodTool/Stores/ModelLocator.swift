@@ -59,8 +59,13 @@ struct ModelLocator {
       throw ToolError("\(path): This holds one model, which has no versions. Leave the version out.")
     }
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
-    switch try firstCharacter(of: file) {
-    case "{": return LocatedModel(try jsonModel(file), path: path)
+    // A file of that name is to be a model, also where it begins otherwise.
+    let isJSON = PathParts.fileExtension(path) == "json"
+    let first = try firstCharacter(of: file)
+    switch isJSON ? "{" : first {
+    case "{":
+      let model = try file.reading { try ManagedObjectModel.decoded(from: Data(try file.bytes())) }
+      return LocatedModel(model, path: path)
     case "<": return try dataModel(at: path)
     default: return try embeddedModel(file)
     }
@@ -69,7 +74,7 @@ struct ModelLocator {
   /// The model of a store about which the user says nothing.
   func model(forStoreAt path: String, _ storeClass: any StoreClass.Type) throws -> LocatedModel {
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
-    if let model = try storeClass.readModel(from: file, options: .readOnly) { return LocatedModel(model, path: nil) }
+    if let model = try embeddedModel(file, storeClass) { return LocatedModel(model, path: nil) }
     return try dataModel(at: try bundle(besideStoreAt: path))
   }
 
@@ -107,31 +112,37 @@ struct ModelLocator {
     return LocatedModel(file.model, path: path, notes: notes, file: file)
   }
 
-  private func jsonModel(_ file: StoreInput) throws -> ManagedObjectModel {
-    do {
-      return try ManagedObjectModel(encoded: Data(try file.bytes()))
-    } catch let error as DecodingError {
-      throw PersistenceError(
-        .modelMissing,
-        "It is not a model as JSON: \(error.explanation)",
-        context: .init(path: file.path)
-      )
-    } catch let error as ModelValidationError {
-      throw ToolError("\(file.path): \(error)")
-    }
-  }
-
   private func embeddedModel(_ file: StoreInput) throws -> LocatedModel {
-    let type = try registry.type(ofFileAt: file.path, in: fileSystem)
+    let type = try type(of: file)
     let storeClass = try registry.storeClass(for: type)
-    if let model = try storeClass.readModel(from: file, options: .readOnly) {
-      return LocatedModel(model, path: file.path)
-    }
+    if let model = try embeddedModel(file, storeClass) { return LocatedModel(model, path: file.path) }
     throw PersistenceError(
       .modelMissing,
       "A file of type \(type) holds no model. Give an .xcdatamodeld, a JSON model, or a store that holds one.",
       context: .init(path: file.path, storeType: type)
     )
+  }
+}
+
+// MARK: In the store
+
+extension ModelLocator {
+  /// The type of a store that is to hold a model.
+  private func type(of file: StoreInput) throws -> StoreType {
+    do {
+      return try registry.type(ofFileAt: file.path, in: fileSystem)
+    } catch let error where error.code == .storeTypeUndetermined {
+      throw PersistenceError(
+        .modelMissing,
+        "It is no model. Give an .xcdatamodeld, a JSON model, or a store that holds one.",
+        context: .init(path: file.path)
+      )
+    }
+  }
+
+  /// The model in a store's file, or an error that names the file.
+  private func embeddedModel(_ file: StoreInput, _ storeClass: any StoreClass.Type) throws -> ManagedObjectModel? {
+    try file.reading { try storeClass.readModel(from: file, options: .readOnly) }
   }
 }
 
@@ -155,18 +166,5 @@ extension ModelLocator {
       ? "The file does not hold its model, and there is no .xcdatamodeld beside it. Give the model with --model."
       : "The file does not hold its model, and several are beside it: \(candidates.joined(separator: ", ")). Give one "
         + "with --model."
-  }
-}
-
-extension DecodingError {
-  /// What is wrong, without the name of a Swift type.
-  fileprivate var explanation: String {
-    switch self {
-    case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
-      .dataCorrupted(let context):
-      let path = context.codingPath.map(\.stringValue).joined(separator: ".")
-      return path.isEmpty ? context.debugDescription : "\(path): \(context.debugDescription)"
-    @unknown default: return "\(self)"
-    }
   }
 }

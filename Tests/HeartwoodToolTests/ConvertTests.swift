@@ -131,4 +131,18 @@ import Testing
     #expect(outcome.errors.hasPrefix("heartwood: error: bad.csv:2:"))
     #expect(try folder.names == before)
   }
+  @Test func otherReferencesAreTold() throws {
+    let outcome = try heartwood("convert", "todo.csv", "todo.sqlite", "--verify")
+    #expect(outcome.status == 0)
+    #expect(
+      outcome.errors
+        == "heartwood: note: todo.sqlite: The type gives references of its own: the records have other ones than "
+        + "in todo.csv.\n"
+    )
+    #expect(try folder.names.filter { $0.hasPrefix("todo.sqlite") } == ["todo.sqlite"])
+    #expect(try heartwood("convert", "todo.csv", "todo.sqlite", "--force", "--quiet").errors == "")
+    #expect(try heartwood("convert", "todo.sqlite", "copy.sqlite").errors == "")
+    #expect(try heartwood("convert", "todo.sqlite", "todo.xml").errors == "")
+  }
+
 }

@@ -6,9 +6,9 @@ struct ConvertCommand: ParsableCommand {
     commandName: "convert",
     abstract: "Writes all that a store keeps as a store of another type or at another place.",
     discussion: """
-      The identifier of the store, its metadata and the names of its records stay the same, and so does its history where the \
-      other type keeps one; else a note says how much is left out. What the other type cannot hold \
-      is refused before anything is written, and a failure leaves an old file as it was.
+      The identifier of the store and its metadata stay the same, and so do the references of its records, but in an SQLite \
+      store, which numbers them, and its history where the other type keeps one; a note says what is left out or numbered. What the \
+      other type cannot hold is refused before anything is written, and a failure leaves an old file as it was.
 
       EXAMPLE
         heartwood convert todo.csv todo.heartwood --verify
@@ -49,11 +49,19 @@ struct ConvertCommand: ParsableCommand {
     )
     let start = ContinuousClock.now
     let result = try progress.whileShown { try conversion.run() }
-    if result.lostTransactionCount > 0, !quiet {
-      let count = Quantity.text(result.lostTransactionCount, "transaction")
-      StandardError.write("heartwood: note: \(destination): The type keeps no history; \(count) left out.\n")
-    }
-    if !quiet { try StandardOutput.write(line(result, start.duration(to: .now))) }
+    guard !quiet else { return }
+    for note in notes(result) { StandardError.write("heartwood: note: \(destination): \(note)\n") }
+    try StandardOutput.write(line(result, start.duration(to: .now)))
+  }
+
+  /// What the new store has not as the old one has it.
+  private func notes(_ result: Conversion.Result) -> [String] {
+    let count = Quantity.text(result.lostTransactionCount, "transaction")
+    return [
+      result.lostTransactionCount > 0 ? "The type keeps no history; \(count) left out." : nil,
+      result.hasRenamedRecords
+        ? "The type gives references of its own: the records have other ones than in \(source)." : nil,
+    ].compactMap(\.self)
   }
 
   private func line(_ result: Conversion.Result, _ duration: Duration) -> String {

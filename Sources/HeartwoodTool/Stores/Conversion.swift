@@ -8,6 +8,8 @@ struct Conversion {
     let byteCount: Int
     /// How many transactions of the history were left out, because the other type keeps none.
     let lostTransactionCount: Int
+    /// Whether the records are called otherwise, because the other type cannot call them as they were called.
+    let hasRenamedRecords: Bool
   }
 
   let source: StoreSource
@@ -51,7 +53,8 @@ struct Conversion {
         try $0 + opened.store.engine.count(of: $1)
       },
       byteCount: size ?? 0,
-      lostTransactionCount: try lostTransactionCount(opened, type)
+      lostTransactionCount: try lostTransactionCount(opened, type),
+      hasRenamedRecords: written.engine.hasRenamedRecords
     )
   }
 

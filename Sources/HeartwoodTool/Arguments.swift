@@ -4,6 +4,22 @@ import ArgumentParser
 enum Arguments {
   static func check() throws {
     try checkEncoding()
+    try checkHelp()
+  }
+
+  /// Refuses help for a command that is not there, for which the parser shows that of the command above it.
+  private static func checkHelp() throws {
+    let names = CommandLine.arguments.dropFirst()
+    guard names.first == "help" else { return }
+    var command: any ParsableCommand.Type = HeartwoodCommand.self
+    for name in names.dropFirst() where !name.hasPrefix("-") && name != "help" {
+      guard let next = command.configuration.subcommands.first(where: { $0.configuration.commandName == name }) else {
+        throw ValidationError(
+          "There is no command “\(names.dropFirst().joined(separator: " "))”. heartwood help lists them."
+        )
+      }
+      command = next
+    }
   }
 
   /// Refuses bytes that are not UTF-8. Swift would put other characters in their place, and so name another file.

@@ -13,6 +13,12 @@ import Testing
     "fly", "convert todo.csv", "convert", "info", "dump todo.csv --format pdf", "info todo.csv --jsno", "types more",
     "verify a b", "history todo.csv --after -1", "history todo.csv --purge-before soon",
     "history todo.csv --purge-before 2026-01-31 --after 1", "fetch todo.csv", "fetch todo.csv ToDo --limit -1",
+    "convert todo.csv out --to Fax", "convert todo.csv out.csv --from Fax", "info todo.csv --type Fax",
+    "dump todo.csv --type Fax", "diff todo.csv todo.csv --second-type Fax",
+    "migrate todo.csv --to-model ToDo.xcdatamodeld --from Fax", "convert todo.csv - --to CSV",
+    "fetch todo.csv ToDo --sort ''", "fetch todo.csv ToDo --sort sortOrder,,memo", "fetch todo.csv ToDo --sort :desc",
+    "fetch todo.csv ToDo --sort sortOrder:desc:asc", "fetch todo.csv ToDo --sort memo:c:l",
+    "help nonsense", "help model nonsense",
     "fetch todo.csv ToDo --select 'sum('", "fetch todo.csv ToDo --having 'done == YES'",
   ])
   func wrongArgumentsAreUsageErrors(_ arguments: String) throws {

@@ -39,6 +39,14 @@ struct ConvertCommand: ParsableCommand {
   @Flag(help: "Print nothing unless it fails.")
   var quiet = false
 
+  func validate() throws {
+    try TypeName.check(from, "--from")
+    try TypeName.check(to, "--to")
+    guard destination != "-" else {
+      throw ValidationError("“-” is no name of a file. heartwood dump writes records to standard output.")
+    }
+  }
+
   func run() throws {
     let progress = ProgressBar(phases: Conversion.phases(verifies: verify), isShown: !quiet)
     let conversion = Conversion(

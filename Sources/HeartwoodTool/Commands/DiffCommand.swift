@@ -51,6 +51,11 @@ struct DiffCommand: ParsableCommand {
   @Flag(help: "Print nothing: the status tells.")
   var quiet = false
 
+  func validate() throws {
+    try TypeName.check(type, "--type")
+    try TypeName.check(secondType, "--second-type")
+  }
+
   func run() throws {
     let progress = ProgressBar(phases: [.reading, .checking], isShown: !quiet)
     let report = DifferenceReport(first: first, second: second)

@@ -144,14 +144,18 @@ extension FetchSortDescriptor {
   /// `key`, `key:desc`, `key:desc:cd`: what is known stands behind colons.
   fileprivate init(argument: String) throws {
     self.init(argument)
+    var hasOrder = false
+    var hasComparison = false
     while let colon = keyPath.lastIndex(of: ":") {
       let ending = keyPath[keyPath.index(after: colon)...]
       switch ending {
-      case "asc": isAscending = true
-      case "desc": isAscending = false
-      case "c": comparison = .caseInsensitive
-      case "cd": comparison = .caseAndDiacriticInsensitive
-      case "l": comparison = .localizedStandard
+      case "asc", "desc":
+        try Self.set(&hasOrder, argument)
+        isAscending = ending == "asc"
+      case "c", "cd", "l":
+        try Self.set(&hasComparison, argument)
+        comparison =
+          ending == "l" ? .localizedStandard : ending == "c" ? .caseInsensitive : .caseAndDiacriticInsensitive
       // A colon may be that of a function.
       case _ where ending.contains(where: { !$0.isLetter }): return
       default:
@@ -161,6 +165,14 @@ extension FetchSortDescriptor {
       }
       keyPath = String(keyPath[..<colon])
     }
+    if keyPath.isEmpty {
+      throw ValidationError("--sort: A key is empty. Leave out the comma beside it, or the option.")
+    }
+  }
+
+  private static func set(_ isSaid: inout Bool, _ argument: String) throws {
+    guard !isSaid else { throw ValidationError("--sort: “\(argument)” says twice how to sort. Leave out one of them.") }
+    isSaid = true
   }
 }
 

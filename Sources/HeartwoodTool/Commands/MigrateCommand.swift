@@ -92,6 +92,9 @@ struct MigrateCommand: ParsableCommand {
 
   func validate() throws {
     if backup, output != nil { throw ValidationError("With --output the old file stays; leave out --backup.") }
+    try TypeName.check(from, "--from")
+    try TypeName.check(to, "--to")
+    if output == "-" { throw ValidationError("“-” is no name of a file.") }
     if to != nil || force, output == nil { throw ValidationError("--to and --force are about the file of --output.") }
   }
 

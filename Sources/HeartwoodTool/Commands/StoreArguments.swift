@@ -11,6 +11,10 @@ struct StoreArguments: ParsableArguments {
   @Option(help: "The type of the store, where the name and the content of the file do not tell; see heartwood types.")
   var type: String?
 
+  func validate() throws {
+    try TypeName.check(type, "--type")
+  }
+
   var source: StoreSource {
     StoreSource(path: store, typeName: type, modelPath: model)
   }

@@ -113,6 +113,38 @@ import Testing
     #expect(try heartwood("verify", "todo.heartwood").text == "ok: 2 records\n")
   }
 
+  @Test func whatTheNewModelHasNoPlaceForIsSaid() throws {
+    try writeModel("")
+    let line = "heartwood migrate todo.heartwood --to-model New.xcdatamodel"
+    let json = try #require(try heartwood.shell("\(line) --dry-run --json").json() as? [String: Any])
+    let finding = try #require((json["findings"] as? [[String: Any]])?.last)
+    #expect(finding["kind"] as? String == "removedProperty")
+    #expect(finding["entity"] as? String == "ToDo" && finding["property"] as? String == "memo")
+    for options in [" --dry-run", ""] {
+      let outcome = try heartwood.shell(line + options)
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      #expect(outcome.lines.contains("ToDo.memo: all values left out: the new model has no such property"))
+    }
+  }
+
+  @Test func aStoreIsNotEmptiedWithoutABackup() throws {
+    try FileManager.default.createDirectory(at: folder.path("Chores.xcdatamodel"), withIntermediateDirectories: true)
+    try folder.write("<model><entity name=\"Chore\"/></model>", to: "Chores.xcdatamodel/contents")
+    let before = try folder.data("todo.heartwood")
+    let line = "heartwood migrate todo.heartwood --to-model Chores.xcdatamodel"
+    let dry = try heartwood.shell("\(line) --dry-run")
+    #expect(dry.status == 1)
+    #expect(dry.lines.contains("ToDo: 6 records left out: the new model has no such entity"), "\(dry.text)")
+    #expect(dry.lines.last == "todo.heartwood: cannot be migrated without --backup: no record would be left")
+    let refused = try heartwood.shell(line)
+    #expect(refused.status == 1)
+    #expect(refused.errors.contains("None of the 6 records would be left"), "\(refused.errors)")
+    #expect(try folder.data("todo.heartwood") == before)
+    #expect(try heartwood.shell("\(line) --output empty.heartwood").status == 0)
+    #expect(try heartwood.shell("\(line) --backup").status == 0)
+    #expect(try folder.data("todo.heartwood.backup") == before)
+  }
+
   @Test func whatCannotBeInferredIsSaid() throws {
     try writeModel(#"<attribute name="memo" optional="YES" attributeType="Date"/>"#)
     let refused = try heartwood("migrate", "todo.heartwood", "--to-model", "New.xcdatamodel")
@@ -120,17 +152,6 @@ import Testing
     #expect(refused.errors.contains("changed ToDo.memo: type: string → date"))
   }
 
-  @Test(arguments: [
-    "migrate todo.heartwood", "migrate --to-model New.xcdatamodel",
-    "migrate todo.heartwood --to-model New.xcdatamodel --output a.xml --backup",
-    "migrate todo.heartwood --to-model New.xcdatamodel --duplicates some",
-    "migrate todo.heartwood --to-model New.xcdatamodel --to xml",
-    "migrate todo.heartwood --to-model New.xcdatamodel --force",
-  ])
-  func wrongArgumentsAreUsageErrors(_ arguments: String) throws {
-    #expect(try heartwood.shell("heartwood \(arguments)").status == 64)
-  }
-}
   /// A file that does not tell its model is of a version that fits it, or of none.
   @Test func whatFitsNoModelIsNotOfThisVersion() throws {
     try folder.write(
@@ -156,3 +177,14 @@ import Testing
     #expect(same.text == "todo.csv: The store is of this version of the model already.\n")
   }
 
+  @Test(arguments: [
+    "migrate todo.heartwood", "migrate --to-model New.xcdatamodel",
+    "migrate todo.heartwood --to-model New.xcdatamodel --output a.xml --backup",
+    "migrate todo.heartwood --to-model New.xcdatamodel --duplicates some",
+    "migrate todo.heartwood --to-model New.xcdatamodel --to xml",
+    "migrate todo.heartwood --to-model New.xcdatamodel --force",
+  ])
+  func wrongArgumentsAreUsageErrors(_ arguments: String) throws {
+    #expect(try heartwood.shell("heartwood \(arguments)").status == 64)
+  }
+}

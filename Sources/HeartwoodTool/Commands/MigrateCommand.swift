@@ -18,13 +18,14 @@ struct MigrateCommand: ParsableCommand {
 
       The new file is written beside the old one and takes its place in one step; on any failure the store is as it was. What cannot be \
       done is said with the number of records, before anything is written: --duplicates, --several and --unfit say what is to become \
-      of them.
+      of them. What the new model has no place for is said too. Where no record at all would be left, as with the model of another \
+      store, --backup or --output has to keep the old ones.
 
       A SQLite store makes its new records itself, in SQL, where SQL can do that; the last line says so then, or why not. All others take the \
       records through memory. A dry run tells what the migration would, and changes no file; of records that SQL can make it reads none.
 
       With --json it prints one object with the members steps (objects with inferred and mappings), entities (objects with mapping, type, \
-      source, destination, sourceCount and destinationCount), findings (objects with kind, entity, property, count and obstacle), inStore \
+      source, destination, sourceCount and destinationCount), findings (objects with kind, entity, property, count, null where it is not known, and obstacle), inStore \
       (whether the store has made its records itself) and notInStoreBecause (why a SQLite store has not, or null).
 
       EXAMPLE
@@ -91,10 +92,10 @@ struct MigrateCommand: ParsableCommand {
   var quiet = false
 
   func validate() throws {
-    if backup, output != nil { throw ValidationError("With --output the old file stays; leave out --backup.") }
     try TypeName.check(from, "--from")
     try TypeName.check(to, "--to")
     if output == "-" { throw ValidationError("“-” is no name of a file.") }
+    if backup, output != nil { throw ValidationError("With --output the old file stays; leave out --backup.") }
     if to != nil || force, output == nil { throw ValidationError("--to and --force are about the file of --output.") }
   }
 
@@ -107,9 +108,15 @@ struct MigrateCommand: ParsableCommand {
         "\(store): The store is of this version of the model already, so \(output) was not written. heartwood convert makes a copy."
       )
     }
-    let report = MigrationOutcome(store: output ?? store, isDry: dryRun, result)
+    let isRefused = (result?.report).map(empties) ?? false
+    let report = MigrationOutcome(store: output ?? store, isDry: dryRun, isRefused: isRefused, result)
     if !quiet { try StandardOutput.write(json ? report.json.line : report.text) }
-    if let report = result?.report, dryRun, !report.obstacles.isEmpty { throw ExitCode.failure }
+    if let report = result?.report, dryRun, isRefused || !report.obstacles.isEmpty { throw ExitCode.failure }
+  }
+
+  /// Whether a migration leaves no record, and nothing keeps those that there were.
+  func empties(_ report: MigrationReport) -> Bool {
+    !backup && output == nil && report.sourceCount > 0 && report.destinationCount == 0
   }
 }
 

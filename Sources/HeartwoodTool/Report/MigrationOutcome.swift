@@ -4,21 +4,27 @@ import Heartwood
 struct MigrationOutcome {
   private let store: String
   private let isDry: Bool
+  private let isRefused: Bool
   private let result: (steps: [MigrationStep], report: MigrationReport)?
 
-  /// - Parameter result: nil where there was nothing to do.
-  init(store: String, isDry: Bool, _ result: (steps: [MigrationStep], report: MigrationReport)?) {
+  /// - Parameters:
+  ///   - isRefused: whether no record would be left, and nothing would keep the old ones.
+  ///   - result: nil where there was nothing to do.
+  init(store: String, isDry: Bool, isRefused: Bool, _ result: (steps: [MigrationStep], report: MigrationReport)?) {
     self.store = store
     self.isDry = isDry
+    self.isRefused = isRefused
     self.result = result
   }
+
+  private var losses: MigrationLosses? { result.map { MigrationLosses($0.steps, $0.report) } }
 
   var json: JSONValue {
     let report = result?.report
     return .object([
       ("steps", .array((result?.steps ?? []).map(Self.json))),
       ("entities", .array((report?.entities ?? []).map(Self.json))),
-      ("findings", .array((report?.findings ?? []).map(Self.json))),
+      ("findings", .array((report?.findings ?? []).map(Self.json) + (losses?.json ?? []))),
       ("inStore", .boolean(report?.isDoneInStore ?? false)),
       ("notInStoreBecause", .optional(report?.reasonNotInStore)),
     ])
@@ -52,7 +58,7 @@ struct MigrationOutcome {
     let report = result.report
     let entities = LabelledLines.text(report.entities.map { (Self.label($0), Self.counts($0)) })
     let findings = report.findings.map { "\($0.isObstacle ? "! " : "")\($0)\n" }.joined()
-    return entities + findings + "\(store): \(summary(result.steps, report))\n"
+    return entities + findings + (losses?.lines ?? []).joined() + "\(store): \(summary(result.steps, report))\n"
   }
 
   private static func label(_ entity: MigrationReport.Entity) -> String {
@@ -78,6 +84,7 @@ struct MigrationOutcome {
     let way = report.isDoneInStore ? "by the store itself" : report.reasonNotInStore.map { "through memory: \($0)" }
     let text = (words + [way].compactMap(\.self)).joined(separator: ", ")
     if !isDry { return "migrated, \(text)" }
+    if isRefused { return "cannot be migrated without --backup: no record would be left" }
     return report.obstacles.isEmpty
       ? "can be migrated, \(text)" : "cannot be migrated: see the lines with an exclamation mark"
   }

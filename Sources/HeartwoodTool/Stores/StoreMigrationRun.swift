@@ -51,6 +51,7 @@ struct StoreMigrationRun {
     }
     bar.measure(.migrating) { [weak progress] in progress?.fractionCompleted ?? 0 }
     guard let output = command.output else {
+      if !command.dryRun { try checkLeavesRecords(migration) }
       return try command.dryRun ? migration.dryRun(progress: progress) : migration.run(progress: progress)
     }
     let destination = Destination(path: output, typeName: command.to, isReplaced: command.force)
@@ -59,6 +60,18 @@ struct StoreMigrationRun {
     return try command.dryRun
       ? migration.dryRun(to: url, type: type, replacing: command.force, progress: progress)
       : migration.run(to: url, type: type, replacing: command.force, progress: progress)
+  }
+
+  /// Refuses to empty a store of which nothing is kept. Only where an entity is gone can that be.
+  private func checkLeavesRecords(_ migration: StoreMigration) throws {
+    let isEntityGone = migration.differences.changes.contains { $0.kind == .removed && !$0.path.contains(".") }
+    guard !command.backup, isEntityGone else { return }
+    let report = try migration.dryRun()
+    guard command.empties(report) else { return }
+    throw ToolError(
+      "\(command.store): None of the \(Quantity.text(report.sourceCount, "record")) would be left, for the new model has no such entities. "
+        + "Give the model of this store, or --backup to keep the old file. The store was left as it is."
+    )
   }
 
   private func options(_ model: ManagedObjectModel, _ locator: ModelLocator) throws -> StoreOptions {

@@ -1,0 +1,40 @@
+import Heartwood
+
+/// What a migration leaves out because the new model has no place for it.
+struct MigrationLosses {
+  private let entities: [MigrationReport.Entity]
+  /// The paths of properties that are gone, such as `ToDo.memo`.
+  private let properties: [String]
+
+  init(_ steps: [MigrationStep], _ report: MigrationReport) {
+    entities = report.entities.filter { $0.destinationName == nil && $0.sourceCount > 0 }
+    properties = steps.flatMap { step in
+      ModelDifferences(from: step.sourceModel, to: step.destinationModel).changes
+        .filter { $0.kind == .removed && $0.changesStores && $0.path.contains(".") }.map(\.path)
+    }
+  }
+
+  var lines: [String] {
+    entities.map { entity in
+      let count = Quantity.text(entity.sourceCount, "record")
+      return "\(entity.sourceName ?? entity.mappingName): \(count) left out: the new model has no such entity\n"
+    } + properties.map { "\($0): all values left out: the new model has no such property\n" }
+  }
+
+  var json: [JSONValue] {
+    entities.map { entity in
+      Self.json("removedEntity", entity.sourceName ?? entity.mappingName, "", count: .integer(entity.sourceCount))
+    }
+      + properties.map { path in
+        let names = path.split(separator: ".", maxSplits: 1).map(String.init)
+        return Self.json("removedProperty", names.first ?? "", names.last ?? "", count: .null)
+      }
+  }
+
+  private static func json(_ kind: String, _ entity: String, _ property: String, count: JSONValue) -> JSONValue {
+    .object([
+      ("kind", .string(kind)), ("entity", .string(entity)), ("property", .string(property)), ("count", count),
+      ("obstacle", .boolean(false)),
+    ])
+  }
+}

@@ -28,7 +28,7 @@ struct Failure {
     if error is ExitCode || HeartwoodCommand.exitCode(for: error) != .failure {
       HeartwoodCommand.exit(withError: error)
     }
-    StandardError.write("heartwood: error: \((error as? CocoaError)?.explanation ?? "\(error)")\n")
+    StandardError.write("heartwood: error: \((error as? CocoaError)?.explanation ?? Wording.text(error))\n")
     quit(EXIT_FAILURE)
   }
 

@@ -28,12 +28,6 @@ import Testing
     #expect(outcome.errors.contains("Usage:"))
   }
 
-  @Test(arguments: ["convert", "migrate", "info", "dump", "fetch", "types", "history", "verify", "model", "generate"])
-  func everyCommandHasHelpWithAnExample(_ command: String) throws {
-    let outcome = try heartwood("help", command)
-    #expect(outcome.status == 0)
-    #expect(outcome.text.contains("EXAMPLE\n  heartwood \(command)"))
-    #expect(try heartwood(command, "--help").text == outcome.text)
   /// They would name another file, with other characters in place of those bytes.
   @Test func argumentsThatAreNotUTF8AreUsageErrors() throws {
     try folder.write("precious", to: "\u{FFFD}.heartwood")
@@ -46,7 +40,34 @@ import Testing
     #expect(try folder.data("\u{FFFD}.heartwood") == Data("precious".utf8))
   }
 
+  @Test(arguments: ["convert", "migrate", "info", "dump", "fetch", "types", "history", "verify", "model", "generate"])
+  func everyCommandHasHelpWithAnExample(_ command: String) throws {
+    let outcome = try heartwood("help", command)
+    #expect(outcome.status == 0)
+    #expect(outcome.text.contains("EXAMPLE\n  heartwood \(command)"))
+    #expect(try heartwood(command, "--help").text == outcome.text)
     #expect(try heartwood("--help").text.contains("\n  \(command) "))
+  }
+
+  /// What the library advises with its own names is of no use to who has the tool only.
+  @Test(arguments: [
+    ("fetch todo.csv ToDo --where 'memo == $x'", "Write the value in its place."),
+    ("history todo.heartwood", "What an application saves with the option tracksPersistentHistory is kept."),
+    ("dump todo.heartwood --model N.xcdatamodel", "heartwood migrate"), ("info N", "--type"),
+    ("model show N", "It is no model."),
+    ("migrate todo.heartwood --to-model N.xcdatamodel --backup", "Move it away, or leave out --backup."),
+  ])
+  func errorsSpeakOfTheTool(_ arguments: String, _ advice: String) throws {
+    #expect(try heartwood("convert", "todo.csv", "todo.heartwood").status == 0)
+    try FileManager.default.createDirectory(at: folder.path("N.xcdatamodel"), withIntermediateDirectories: true)
+    try folder.write("<model><entity name=\"Note\"/></model>", to: "N.xcdatamodel/contents")
+    try folder.write("precious", to: "N")
+    try folder.write("precious", to: "todo.heartwood.backup")
+    let outcome = try heartwood.shell("heartwood \(arguments)")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains(advice), "\(outcome.errors)")
+    #expect(!outcome.errors.contains("substituting") && !outcome.errors.contains("shouldMigrate"))
+    #expect(try folder.data("todo.heartwood.backup") == Data("precious".utf8))
   }
 
   @Test func versionIsANumber() throws {

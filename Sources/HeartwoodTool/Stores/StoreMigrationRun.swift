@@ -91,8 +91,18 @@ struct StoreMigrationRun {
       unfitValues: command.unfit
     )
     options[.migratesInStore] = !command.throughMemory
-    if command.backup { options[.migrationBackupPath] = command.store + ".backup" }
+    if command.backup { options[.migrationBackupPath] = try backupPath() }
     return options
+  }
+
+  private func backupPath() throws -> String {
+    let path = command.store + ".backup"
+    guard try POSIXFileSystem().status(atPath: path) == nil else {
+      throw ToolError(
+        "\(path): There is a file already where the backup would be. Move it away, or leave out --backup."
+      )
+    }
+    return path
   }
 
   /// A mapping model that the user gives: between the versions that it names, or else from the store's model to the new one.

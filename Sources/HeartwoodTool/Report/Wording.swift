@@ -1,0 +1,19 @@
+/// Errors of the library in words for who uses the tool: what the library says of its own names is said of options and commands.
+enum Wording {
+  private static let phrases = [
+    ("Give it one with substituting(_:).", "Write the value in its place."),
+    (
+      "Open it with the option tracksPersistentHistory; what is saved from then on is kept.",
+      "What an application saves with the option tracksPersistentHistory is kept."
+    ),
+    ("migrate it (shouldMigrateStoreAutomatically)", "migrate it with heartwood migrate"),
+    ("Give the older versions of the model with the option olderModels", "Give it with --from-model"),
+    ("Give that with the option olderModels", "Give that with --from-model"),
+    ("Give the type, or a name", "Give the type (with --type, or the option of that file), or a name"),
+    ("Choose another name, or say that it may be replaced.", "Choose another name, or replace it with --force."),
+  ]
+
+  static func text(_ error: any Error) -> String {
+    phrases.reduce("\(error)") { text, phrase in text.replacing(phrase.0, with: phrase.1) }
+  }
+}

@@ -42,6 +42,20 @@ import Testing
     #expect(refused.errors.hasPrefix("heartwood: error: other.csv:2"))
   }
 
+  @Test func theVersionThatGetsFurthestTellsWhatIsWrong() throws {
+    try folder.addVersions()
+    let text = String(decoding: try folder.data("todo.csv"), as: UTF8.self)
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let damaged = lines.enumerated().map { place, line in
+      place == 3 ? String(line).replacing("2016-09", with: "20x6-09") : String(line)
+    }
+    try folder.write(damaged.joined(separator: "\n"), to: "bad.csv")
+    let refused = try heartwood("verify", "bad.csv")
+    #expect(refused.status == 1)
+    #expect(refused.errors.hasPrefix("heartwood: error: bad.csv:4:"), "\(refused.errors)")
+    #expect(refused.errors.contains("It was read with the version “ToDo” of the model."), "\(refused.errors)")
+  }
+
   @Test func existingFilesAreReplacedByForceOnly() throws {
     try folder.write("precious", to: "todo.heartwood")
     let refused = try heartwood("convert", "todo.csv", "todo.heartwood")
@@ -117,20 +131,6 @@ import Testing
     #expect(dumps[0].split(separator: "\n").count == 4)
   }
 
-  @Test func aFolderThatIsNotThereIsAnError() throws {
-    let outcome = try heartwood("convert", "todo.csv", "nowhere/todo.heartwood")
-    #expect(outcome.status == 1)
-    #expect(outcome.errors.hasPrefix("heartwood: error: nowhere/todo.heartwood: "))
-  }
-
-  @Test func aDamagedSourceIsNotConverted() throws {
-    try folder.write("#D35CF030-1EC1-4667-9666-70C8247A1010\n1, memo, many, 2016-09-17 18:15:00 +0000\n", to: "bad.csv")
-    let before = try folder.names
-    let outcome = try heartwood("convert", "bad.csv", "bad.heartwood")
-    #expect(outcome.status == 1)
-    #expect(outcome.errors.hasPrefix("heartwood: error: bad.csv:2:"))
-    #expect(try folder.names == before)
-  }
   @Test func otherReferencesAreTold() throws {
     let outcome = try heartwood("convert", "todo.csv", "todo.sqlite", "--verify")
     #expect(outcome.status == 0)
@@ -145,4 +145,18 @@ import Testing
     #expect(try heartwood("convert", "todo.sqlite", "todo.xml").errors == "")
   }
 
+  @Test func aFolderThatIsNotThereIsAnError() throws {
+    let outcome = try heartwood("convert", "todo.csv", "nowhere/todo.heartwood")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.hasPrefix("heartwood: error: nowhere/todo.heartwood: "))
+  }
+
+  @Test func aDamagedSourceIsNotConverted() throws {
+    try folder.write("#D35CF030-1EC1-4667-9666-70C8247A1010\n1, memo, many, 2016-09-17 18:15:00 +0000\n", to: "bad.csv")
+    let before = try folder.names
+    let outcome = try heartwood("convert", "bad.csv", "bad.heartwood")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.hasPrefix("heartwood: error: bad.csv:2:"))
+    #expect(try folder.names == before)
+  }
 }

@@ -10,8 +10,10 @@ enum OpenedStores {
   }
 
   /// Closes incremental stores, so that no file is left beside theirs. Others have nothing to close.
+  ///
+  /// The last that is opened goes first: one that only reads a file that another one has written cannot tidy up behind it.
   static func close() {
-    for store in all.withLock({ $0 }) where store.capabilities.kind == .incremental {
+    for store in all.withLock({ $0 }).reversed() where store.capabilities.kind == .incremental {
       _ = store.engine.close(unlessSavedSince: nil)
     }
   }

@@ -81,11 +81,31 @@ struct StoreSource {
     do {
       return (model, try open(model))
     } catch let error as PersistenceError where modelPath == nil && error.mayBeOfAnotherModel {
+      var furthest = error
       for older in try ModelLocator(registry: registry, fileSystem: fileSystem).otherVersions(of: model) {
-        if let result = try? open(older) { return (older, result) }
+        do {
+          return (older, try open(older))
+        } catch let other as PersistenceError where other.mayBeOfAnotherModel {
+          furthest = Self.further(furthest, other, older)
+        }
       }
-      throw error
+      throw furthest
     }
+  }
+
+  /// The error of the version of the model that got further into the file: it is the likelier to be the file's, and is named.
+  private static func further(
+    _ error: PersistenceError,
+    _ other: PersistenceError,
+    _ version: LocatedModel
+  ) -> PersistenceError {
+    guard let offset = other.context.byteOffset, offset > error.context.byteOffset ?? 0, let file = version.file else {
+      return error
+    }
+    let name = file.url.deletingLastPathComponent().deletingPathExtension().lastPathComponent
+    var other = other
+    other.message += " It was read with the version “\(name)” of the model."
+    return other
   }
 
   private func model(_ storeClass: any StoreClass.Type, substitute: LocatedModel?) throws -> LocatedModel {

@@ -17,7 +17,7 @@ struct VerifyCommand: ParsableCommand {
 
   @OptionGroup var arguments: StoreArguments
 
-  @Flag(help: "Print one JSON object with the members ok, records and findings.")
+  @Flag(help: "Print one JSON object with the members ok, records, findings and hasMoreFindings.")
   var json = false
 
   func run() throws {

@@ -170,9 +170,10 @@ public struct POSIXFileSystem: FileSystem {
       unlink(source)
       return
     }
-    guard [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS].contains(errno) else {
-      let code: PersistenceError.Code = errno == EEXIST ? .fileExists : .fileWriteFailed
-      throw .system(code, errno == EEXIST ? Self.fileIsMade : "The new file cannot get its name", path: destination)
+    switch errno {
+    case EEXIST: throw .system(.fileExists, Self.fileIsMade, path: destination)
+    case EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS: break
+    default: throw .system(.fileWriteFailed, "The new file cannot get its name", path: destination)
     }
     // Some file systems have no links. What can be told there is who came first, but for a moment.
     var info = stat()

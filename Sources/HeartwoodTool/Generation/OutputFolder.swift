@@ -36,6 +36,7 @@ struct OutputFolder {
     }
     return try generator.orphans(among: firstLines).map { "orphaned \($0)" }
   }
+
   /// Refuses a place where something stands that is no file, or, for a machine file, one that another hand has written.
   private func checkPlace(of file: GeneratedFile) throws {
     guard let status = try status(of: file.name) else { return }

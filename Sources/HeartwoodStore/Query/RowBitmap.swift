@@ -5,14 +5,16 @@ package struct RowBitmap: Sendable {
 
   /// The rows of `group` that are records.
   package init(liveRowsOf group: RowGroup) {
+    self.init(allRowsOf: group)
+    guard let liveness = group.liveness else { return }
+    words = stride(from: 0, to: rowCount, by: 64).map { liveness.word(at: $0, count: rowCount) }
+  }
+
+  /// The rows of `group`, whether their records were deleted or not.
+  init(allRowsOf group: RowGroup) {
     rowCount = group.rowCount
-    let count = group.rowCount
-    if let liveness = group.liveness {
-      words = stride(from: 0, to: count, by: 64).map { liveness.word(at: $0, count: count) }
-    } else {
-      words = Array(repeating: ~0, count: (count + 63) / 64)
-      if !count.isMultiple(of: 64) { words[words.count - 1] = 1 << UInt64(count % 64) - 1 }
-    }
+    words = Array(repeating: ~0, count: (rowCount + 63) / 64)
+    if !rowCount.isMultiple(of: 64) { words[words.count - 1] = 1 << UInt64(rowCount % 64) - 1 }
   }
 
   private init(emptyLike other: RowBitmap) {

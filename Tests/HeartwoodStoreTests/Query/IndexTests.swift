@@ -56,6 +56,17 @@ import Testing
     #expect(made.rows.prefix(10).allSatisfy { $0 % 100 == 0 })
   }
 
+  /// Versions of a table share the indexes of the columns that they share.
+  @Test(arguments: ["name == 'name 7' AND number == 7", "note == 'note' AND number > 5"])
+  func whatOneVersionHasDeletedIsFoundInAnother(_ condition: String) throws {
+    let table = table(1000)
+    var other = table
+    other.delete([RowID(group: 0, row: 7)])
+    let count = try query(table, condition, .never).count()
+    #expect(try query(other, condition, .always).count() == count - 1)
+    #expect(try query(table, condition, .always).count() == count)
+  }
+
   @Test func whatASaveDoesNotTouchKeepsItsIndex() throws {
     var table = table(1000)
     _ = try query(table, "number == 7", .always).count()

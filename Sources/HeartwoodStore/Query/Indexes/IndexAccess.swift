@@ -36,7 +36,8 @@ extension GroupTester {
       return IndexFinding(rows: order.rows, places: places, indexed: nil)
     }
     let indexed = column.order.rows(of: access.plan, in: group, isNeeded: isNeeded) {
-      var members = RowBitmap(liveRowsOf: group)
+      // Other versions of the table share the index: a record that was deleted in this one may be there in them.
+      var members = RowBitmap(allRowsOf: group)
       apply(access.membership, to: &members)
       return members
     }

@@ -35,15 +35,19 @@ struct DuplicateRemoval {
 
   /// Whether the old model did not ask for the same of the same records.
   private func isNew(_ constraint: UniqueConstraint) -> Bool {
-    !constraint.entityOrdinals.compactMap { plan.entities[$0] }.allSatisfy { entity in
+    let entities = constraint.entityOrdinals.compactMap { plan.entities[$0] }
+    // Entities that each had such a constraint were not held against each other.
+    let former = UniqueConstraint.all(of: plan.source).filter { former in
+      entities.allSatisfy { former.entityOrdinals.contains($0.source.ordinal) }
+    }
+    return !entities.allSatisfy { entity in
       let ordinals = constraint.ordinals.compactMap { ordinal -> Int? in
         guard let source = entity.columns[ordinal].sourceOrdinal,
           entity.source.traits[source].attributeType == entity.destination.traits[ordinal].attributeType
         else { return nil }
         return source
       }
-      return entity.source.uniquenessConstraints.contains { Set($0) == Set(ordinals) }
-        && ordinals.count == constraint.ordinals.count
+      return former.contains { Set($0.ordinals) == Set(ordinals) } && ordinals.count == constraint.ordinals.count
     }
   }
 

@@ -147,6 +147,27 @@ import Testing
     #expect(try context.links("Note", "tags")["n"]?.count == 4)
   }
 
+  /// Entities that each had the constraint were not held against each other, as they are when what they inherit from has it.
+  @Test(arguments: MigrationBench.types)
+  func aConstraintThatMovesUpIsNew(_ type: StoreType) throws {
+    func model(unique isAbove: Bool) throws -> ManagedObjectModel {
+      var above = EntityDefinition.entity("Contact", .attribute("name", .string, optional: true))
+      above.isAbstract = true
+      above.uniquenessConstraints = isAbove ? [["name"]] : []
+      let below = ["Person", "Company"].map { name in
+        EntityDefinition(name: name, superentityName: "Contact", uniquenessConstraints: isAbove ? [] : [["name"]])
+      }
+      return try ManagedObjectModel(entities: [above] + below)
+    }
+    let bench = try MigrationBench(type)
+    try bench.make(try model(unique: false)) { context in
+      try context.make("Person", ["name": "a"])
+      try context.make("Company", ["name": "a"])
+    }
+    let report = try #require(try bench.migration(to: try model(unique: true))).dryRun()
+    #expect(report.obstacles.count == 1)
+  }
+
   /// What a delete rule that does nothing leaves is no obstacle to expressions that follow it.
   @Test func linksThatLeadNowhereAreLeftOut() throws {
     func model(_ name: String, _ others: PropertyDescription...) throws -> ManagedObjectModel {

@@ -36,7 +36,11 @@ struct UniqueIndex: Sendable {
       rows[hash] = row
       return
     }
-    others[hash] = (others[hash] ?? []).filter { $0 != row && !isStale($0) } + [row]
+    var rows = others.removeValue(forKey: hash) ?? []
+    // Not each time: a file may have very many duplicates, and what is stale does no harm.
+    if rows.count.nonzeroBitCount <= 1 { rows.removeAll { $0 == row || isStale($0) } }
+    rows.append(row)
+    others[hash] = rows
   }
 
   func forEach(_ body: (UniqueRow, UInt64) -> Void) {

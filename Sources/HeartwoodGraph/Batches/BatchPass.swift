@@ -75,8 +75,9 @@ struct BatchPass {
   /// Whether ids are to be made, for the result or for those who listen.
   func needsIDs(_ type: BatchResultType) -> Bool { type == .objectIDs || coordinator.saveBroadcast.isHeard }
 
+  /// The entity that a batch is about, in stores that are looked at first: what others have saved is part of it.
   func entity(named name: String) throws(PersistenceError) -> EntityDescription {
-    try coordinator.checkNotClosed()
+    try coordinator.followOthers()
     return try model.knownEntity(named: name)
   }
 

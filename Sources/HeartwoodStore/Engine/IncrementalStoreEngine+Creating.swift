@@ -67,7 +67,7 @@ extension IncrementalStoreEngine {
     written.tables = contents.tables
     let isRenamed = try !written.areNamed(as: description.capabilities.referenceKinds)
     if isRenamed {
-      written = try written.renamed { try store.newReferences(count: $0, for: $1) }
+      written = try written.renamed { try store.checkedNewReferences(count: $0, for: $1, path: setup.path) }
     }
     let insertions = try written.tables.filter { $0.count > 0 }.map { table in
       InsertedRows(entity: table.entity, groups: try table.liveGroups(), hasGivenReferences: true)

@@ -16,9 +16,10 @@ extension IncrementalStoreEngine {
   }
 
   package func contents() throws -> StoreContents {
-    if let contents = state.withLock({ unreadEntities($0).isEmpty ? $0.contents : nil }) { return contents }
-    return try readingMore {
-      try readAll(state.withLock { unreadEntities($0) })
+    // Also where all was read: others may have saved since.
+    try readingMore {
+      let unread = state.withLock { unreadEntities($0) }
+      if !unread.isEmpty { try readAll(unread) }
       return state.withLock { $0.contents }
     }
   }
@@ -130,10 +131,20 @@ extension IncrementalStoreEngine {
       return state.withLock { $0.contents.tables[entity.ordinal] }
     }
     let read = try load { try store.load(missing, of: entity, into: $0) }
+    // Those that are known already would be there twice.
+    guard read.tables[entity.ordinal].count <= missing.count else { throw tooMany(missing.count, entity) }
     table.insert(read.tables[entity.ordinal].groups, fillingGroupsBelow: Self.fewRecords)
     let result = table
     state.withLock { $0.contents.tables[entity.ordinal] = result }
     return result
+  }
+
+  private func tooMany(_ count: Int, _ entity: EntityDescription) -> PersistenceError {
+    PersistenceError(
+      .capabilityMissing,
+      "The store was asked for \(count) records and gave more. load(_:of:into:) must add those alone that it is asked for.",
+      context: .init(path: path, storeType: typeDescription.type, entity: entity.name)
+    )
   }
 
   /// So many are read one by one, whatever their part of all.

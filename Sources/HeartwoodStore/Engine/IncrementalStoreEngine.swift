@@ -67,27 +67,41 @@ extension IncrementalStoreEngine {
   ) throws -> IncrementalStoreEngine {
     try CapabilityCheck(storeClass.typeDescription).check(setup)
     let store = try storeClass.init(setup)
-    var metadata = StoreMetadata(storeType: storeClass.typeDescription.type)
-    if let found = try store.connect() {
-      metadata = found
-    } else {
+    let found = try store.connect()
+    do {
+      return try open(store, found, setup: setup, fileSystem: fileSystem)
+    } catch {
+      // Nobody else lets go of what the store holds.
+      store.disconnect()
+      throw error
+    }
+  }
+}
+
+extension IncrementalStoreEngine {
+  /// - Parameter found: the metadata of the store that was found; nil where it is to be made.
+  private static func open(
+    _ store: any IncrementalStore,
+    _ found: StoreMetadata?,
+    setup: StoreSetup,
+    fileSystem: any FileSystem
+  ) throws -> IncrementalStoreEngine {
+    var metadata = found ?? StoreMetadata(storeType: type(of: store).typeDescription.type)
+    if found == nil {
       if setup.isReadOnly { throw setup.absent() }
       metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
       metadata = try make(store, metadata)
     }
     try ModelCompatibility.check(metadata, setup: setup)
-    let contents = StoreContents(model: setup.model, entities: setup.entities, metadata: metadata)
     return try IncrementalStoreEngine(
       store: store,
       setup: setup,
       fileSystem: fileSystem,
-      contents: contents,
+      contents: StoreContents(model: setup.model, entities: setup.entities, metadata: metadata),
       isWhole: false
     )
   }
-}
 
-extension IncrementalStoreEngine {
   /// Makes a store, unless another process has been faster: then that one's is opened.
   private static func make(_ store: any IncrementalStore, _ metadata: StoreMetadata) throws -> StoreMetadata {
     do {
@@ -97,6 +111,19 @@ extension IncrementalStoreEngine {
       guard let found = try store.connect() else { throw error }
       return found
     }
+  }
+}
+
+extension IncrementalStore {
+  /// References for new records, as many as are asked for.
+  func checkedNewReferences(count: Int, for entity: EntityDescription, path: String?) throws -> [ReferenceID] {
+    let references = try newReferences(count: count, for: entity)
+    if references.count == count { return references }
+    throw PersistenceError(
+      .capabilityMissing,
+      "The store gave \(references.count) references where \(count) were asked for.",
+      context: .init(path: path, storeType: Self.typeDescription.type, entity: entity.name)
+    )
   }
 }
 
@@ -111,18 +138,10 @@ extension IncrementalStoreEngine {
 
   private func storeReferences(_ count: Int, for entity: EntityDescription) throws -> ReferenceColumn {
     let references = ReferenceColumnBuilder()
-    for reference in try store.newReferences(count: count, for: entity) {
+    for reference in try store.checkedNewReferences(count: count, for: entity, path: path) {
       references.append(reference, entityOrdinal: entity.ordinal)
     }
-    let column = references.sealed()
-    guard column.count == count else {
-      throw PersistenceError(
-        .capabilityMissing,
-        "The store gave \(column.count) references where \(count) were asked for.",
-        context: .init(path: path, storeType: typeDescription.type, entity: entity.name)
-      )
-    }
-    return column
+    return references.sealed()
   }
 
   /// Calls `body`, and lets an error of the store's own be the cause of one of ours.

@@ -23,11 +23,12 @@ extension StoreContents {
 
   /// The same records in the same rows, under other references.
   ///
-  /// - Parameter newReferences: gives references to as many records of an entity as it is asked for.
+  /// - Parameter newReferences: gives references to as many records of an entity as it is asked for, and to no two the same.
   /// - Throws: ``PersistenceError/Code/danglingReference`` where a relationship leads to a record that is not there.
   package func renamed(_ newReferences: (Int, EntityDescription) throws -> [ReferenceID]) throws -> StoreContents {
     let names = try tables.map { table in
-      try newReferences(table.groups.reduce(0) { $0 + $1.rowCount }, table.entity)
+      let count = table.groups.reduce(0) { $0 + $1.rowCount }
+      return count == 0 ? [] : try newReferences(count, table.entity)
     }
     // Where the names of each group's rows begin.
     let starts = tables.map { table in

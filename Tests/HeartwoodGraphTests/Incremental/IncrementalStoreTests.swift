@@ -107,6 +107,31 @@ import Testing
     #expect(persistenceError { _ = try context.existingObject(with: theirs[1].objectID) } == nil)
   }
 
+  /// A store that has read all there was, before somebody else saved a second person.
+  private func storeBehindOthers() throws -> (PersistentStoreCoordinator, PersistentStore) {
+    let (coordinator, context) = try stack()
+    _ = try context.person("Ann")
+    try context.save()
+    let store = try #require(coordinator.persistentStores.first)
+    #expect(try store.engine.contents().count == 1)
+    let (_, other) = try stack()
+    _ = try other.person("Bob")
+    try other.save()
+    return (coordinator, store)
+  }
+
+  @Test func whatOthersHaveSavedIsConvertedToo() throws {
+    let (coordinator, store) = try storeBehindOthers()
+    let converted = try coordinator.migratePersistentStore(store, to: nil, type: .inMemory)
+    #expect(try converted.engine.contents().count == 2)
+  }
+
+  @Test func aBatchIsAboutWhatOthersHaveSavedToo() throws {
+    let (coordinator, _) = try storeBehindOthers()
+    #expect(try coordinator.execute(BatchDeleteRequest(entityName: "Person")).count == 2)
+    #expect(database.current.records["Person"]?.isEmpty == true)
+  }
+
   @Test func fetchesReadTheRecordsOnce() throws {
     let (_, context) = try stack()
     _ = try context.person("Ann")
@@ -188,6 +213,34 @@ import Testing
     #expect(try stack().1.fetch(Person.self).count == 2)
   }
 
+  // MARK: What an author does wrong
+
+  @Test func recordsThatNobodyAskedForAreRefused() throws {
+    let (_, context) = try stack()
+    for name in ["Ann", "Bob"] { _ = try context.person(name) }
+    try context.save()
+    let (_, other) = try stack()
+    database.readsTooMuch.withLock { $0 = true }
+    let id = try #require(try context.fetch(Person.self).first?.objectID)
+    let error = persistenceError { _ = try other.existingObject(with: id) }
+    #expect(error?.code == .capabilityMissing)
+    #expect(error?.context.entity == "Person")
+  }
+
+  @Test func tooFewReferencesAreRefusedByAConversion() throws {
+    let coordinator = try TestStack.coordinator()
+    let store = try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    let context = ManagedObjectContext(coordinator)
+    _ = try context.person("Ann")
+    try context.save()
+    database.givesTooFewReferences.withLock { $0 = true }
+    let error = persistenceError {
+      try coordinator.migratePersistentStore(store, to: nil, type: RecordStore.typeDescription.type, options: options())
+    }
+    #expect(error?.code == .capabilityMissing)
+    #expect(try context.fetch(Person.self).count == 1)
+  }
+
   // MARK: Opening and closing
 
   @Test func aReadOnlyStoreMustBeThere() throws {
@@ -198,7 +251,9 @@ import Testing
   }
 
   @Test func anotherModelIsRefused() throws {
-    _ = try stack()
+    let (first, _) = try stack()
+    defer { first.close() }
+    let connectionCount = database.connectionCount.withLock { $0 }
     let model = try ManagedObjectModel(entities: [.entity("Person", .attribute("age", .integer16))])
     let coordinator = try PersistentStoreCoordinator(
       managedObjectModel: model,
@@ -208,6 +263,8 @@ import Testing
       try coordinator.addPersistentStore(type: RecordStore.typeDescription.type, at: nil, options: options())
     }
     #expect(error?.code == .modelIncompatible)
+    // What was opened in vain holds nothing.
+    #expect(database.connectionCount.withLock { $0 } == connectionCount)
   }
 
   @Test func aStoreThatWasRemovedIsNotRead() throws {

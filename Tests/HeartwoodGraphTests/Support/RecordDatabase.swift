@@ -35,6 +35,11 @@ final class RecordDatabase: Sendable {
   let failure = Mutex<PersistenceError?>(nil)
   /// What the next reading of records by their references fails with.
   let readFailure = Mutex<PersistenceError?>(nil)
+  /// How many stores are connected.
+  let connectionCount = Mutex(0)
+  /// What an author may do wrong: references are one too few, and records are read with all others of their entity.
+  let givesTooFewReferences = Mutex(false)
+  let readsTooMuch = Mutex(false)
   /// How often all records of some entities were read.
   let loadCount = Mutex(0)
   /// How many records were asked for by their references.

@@ -41,7 +41,7 @@ final class RecordStore: IncrementalStore {
   }
 
   func connect() throws -> StoreMetadata? {
-    isConnected.withLock { $0 = true }
+    if !setConnected(true) { database.connectionCount.withLock { $0 += 1 } }
     return database.current.metadata
   }
 
@@ -49,7 +49,17 @@ final class RecordStore: IncrementalStore {
     try database.change { content in content.withLock { $0.metadata = metadata } }
   }
 
-  func disconnect() { isConnected.withLock { $0 = false } }
+  func disconnect() {
+    if setConnected(false) { database.connectionCount.withLock { $0 -= 1 } }
+  }
+
+  /// - Returns: whether it was connected.
+  private func setConnected(_ isNow: Bool) -> Bool {
+    isConnected.withLock { isConnected in
+      defer { isConnected = isNow }
+      return isConnected
+    }
+  }
 
   func changeMark() throws -> UInt64 { (draft.withLock { $0 } ?? database.current).changeCount }
 
@@ -76,6 +86,7 @@ final class RecordStore: IncrementalStore {
   func load(_ references: [ReferenceID], of entity: EntityDescription, into loader: StoreLoader) throws {
     database.readCount.withLock { $0 += references.count }
     if let failure = database.readFailure.withLock({ $0.take() }) { throw failure }
+    if database.readsTooMuch.withLock({ $0 }) { return try load([entity], into: loader) }
     for case .integer(let number) in references {
       if let record = content.records[entity.name]?[number] { try add(record, number, entity, to: loader) }
     }
@@ -112,7 +123,8 @@ final class RecordStore: IncrementalStore {
   func count(of entity: EntityDescription) throws -> Int { content.records[entity.name]?.count ?? 0 }
 
   func newReferences(count: Int, for entity: EntityDescription) throws -> [ReferenceID] {
-    database.takeNumbers(count).map { .integer($0) }
+    let count = database.givesTooFewReferences.withLock { $0 } ? count - 1 : count
+    return database.takeNumbers(count).map { .integer($0) }
   }
 
   // MARK: Saving

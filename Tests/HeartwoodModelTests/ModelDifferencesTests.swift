@@ -141,6 +141,68 @@ struct ModelDifferencesTests {
     }
   }
 
+  struct Renaming: CustomTestStringConvertible {
+    let testDescription: String
+    let old: [PropertyDescription]
+    let new: [PropertyDescription]
+    let changes: [String]
+  }
+
+  private static func text(_ name: String, was identifier: String? = nil) -> PropertyDescription {
+    .attribute(name, .string, optional: true, renamedFrom: identifier)
+  }
+
+  private static let renamings = [
+    Renaming(
+      testDescription: "an identifier of the version before is left over",
+      old: [text("b", was: "a"), text("a")],
+      new: [text("c", was: "a"), text("b")],
+      changes: ["renamed A.c: was a"]
+    ),
+    Renaming(
+      testDescription: "nothing is new",
+      old: [text("b", was: "a"), text("a")],
+      new: [text("b", was: "a"), text("a")],
+      changes: []
+    ),
+    Renaming(
+      testDescription: "an identifier is taken away",
+      old: [text("b", was: "a"), text("a")],
+      new: [text("b"), text("a")],
+      changes: []
+    ),
+    Renaming(
+      testDescription: "renamed again beside one that has the first name",
+      old: [text("b", was: "a"), text("a")],
+      new: [text("c", was: "a"), text("a")],
+      changes: ["renamed A.c: was b"]
+    ),
+    Renaming(
+      testDescription: "two change their names",
+      old: [text("a"), text("b")],
+      new: [text("a", was: "b"), text("b", was: "a")],
+      changes: ["renamed A.a: was b", "renamed A.b: was a"]
+    ),
+    Renaming(
+      testDescription: "two have changed their names",
+      old: [text("a", was: "b"), text("b", was: "a")],
+      new: [text("a", was: "b"), text("b", was: "a")],
+      changes: []
+    ),
+    Renaming(
+      testDescription: "two had changed their names, and one is renamed",
+      old: [text("a", was: "b"), text("b", was: "a")],
+      new: [text("a", was: "b"), text("c", was: "b")],
+      changes: ["renamed A.c: was b"]
+    ),
+  ]
+
+  @Test("What was renamed is what had the name, or else the identifier", arguments: renamings)
+  func renaming(_ given: Renaming) throws {
+    let entities = [given.old, given.new].map { [EntityDefinition(name: "A", properties: $0)] }
+    #expect(try differences(entities[0], entities[1]).changes.map(\.description) == given.changes)
+  }
+
   @Test("Entities come, go, get other names and other parents")
   func entities() throws {
     let renamed = EntityDefinition(name: "B", renamingIdentifier: "A")

@@ -1,7 +1,7 @@
 /// What differs between two versions of a model, and whether stores can be migrated from one to the other by inference.
 ///
 /// Entities and properties are the same where their names are, or where the new one's renaming identifier is the old one's name or
-/// renaming identifier.
+/// renaming identifier. Where one that has the name and one that has the identifier are there, the name counts.
 public struct ModelDifferences: Sendable {
   /// The changes, in the order of the new model; what was removed comes last.
   public let changes: [ModelChange]
@@ -25,31 +25,49 @@ public struct ModelDifferences: Sendable {
 
 /// Pairs of old and new things, by their names and renaming identifiers.
 struct RenamingMatch {
+  typealias Thing = (name: String, identifier: String?)
+
   /// For each new thing, the place of the old one that it was; nil for what is new.
-  private(set) var oldPlaces: [Int?] = []
+  private(set) var oldPlaces: [Int?]
   /// The places of old things that are gone.
-  let removed: [Int]
+  private(set) var removed: [Int] = []
 
   /// - Parameters: names and renaming identifiers of each thing.
-  init(old: [(name: String, identifier: String?)], new: [(name: String, identifier: String?)]) {
-    let byName = Dictionary(
-      old.enumerated().map { ($0.element.name, $0.offset) },
-      uniquingKeysWith: { first, _ in first }
-    )
-    let byIdentifier = Dictionary(
-      old.enumerated().compactMap { place, thing in thing.identifier.map { ($0, place) } },
-      uniquingKeysWith: { first, _ in first }
-    )
+  init(old: [Thing], new: [Thing]) {
+    let byName = Self.places(old.map { $0.name })
+    let byIdentifier = Self.places(old.map { $0.identifier })
+    let newNames = Set(new.map { $0.name })
+    let kept = Set(new.filter { $0.identifier == nil }.map { $0.name })
+    oldPlaces = Array(repeating: nil, count: new.count)
     var taken: Set<Int> = []
-    // What was renamed says where it comes from; only then a name alone tells.
-    var places: [Int?] = new.map { thing in
-      let place = thing.identifier.flatMap { byIdentifier[$0] ?? byName[$0] }
-      return place.flatMap { taken.insert($0).inserted ? $0 : nil }
+    // An identifier may be left over from a version before the old one: then the thing goes by the same name as it did.
+    match(new, &taken) { thing in
+      byName[thing.name].flatMap { thing.identifier != nil && old[$0].identifier == thing.identifier ? $0 : nil }
     }
-    for (index, thing) in new.enumerated() where places[index] == nil {
-      places[index] = byName[thing.name].flatMap { taken.insert($0).inserted ? $0 : nil }
+    // Otherwise it is the name in the old version, unless what had this name keeps it, and another that had this identifier is gone.
+    match(new, &taken) { thing in
+      guard let identifier = thing.identifier else { return nil }
+      let isOnceMore = byIdentifier[identifier].map { !newNames.contains(old[$0].name) } ?? false
+      return kept.contains(identifier) && isOnceMore ? nil : byName[identifier]
     }
-    oldPlaces = places
+    match(new, &taken) { thing in thing.identifier.flatMap { byIdentifier[$0] } }
+    match(new, &taken) { thing in thing.identifier.flatMap { byName[$0] } }
+    match(new, &taken) { thing in byName[thing.name] }
     removed = old.indices.filter { !taken.contains($0) }
+  }
+
+  /// Gives the new things that have no old one yet the one at `place`, unless another has it.
+  private mutating func match(_ new: [Thing], _ taken: inout Set<Int>, place: (Thing) -> Int?) {
+    for (index, thing) in new.enumerated() where oldPlaces[index] == nil {
+      oldPlaces[index] = place(thing).flatMap { taken.insert($0).inserted ? $0 : nil }
+    }
+  }
+
+  /// The places of texts, the first place for those that stand there several times.
+  private static func places(_ texts: [String?]) -> [String: Int] {
+    Dictionary(
+      texts.enumerated().compactMap { place, text in text.map { ($0, place) } },
+      uniquingKeysWith: { first, _ in first }
+    )
   }
 }

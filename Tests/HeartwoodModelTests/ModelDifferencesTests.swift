@@ -221,4 +221,41 @@ struct ModelDifferencesTests {
     )
     #expect(moved.changes.map(\.description) == ["added A.x"])
   }
+
+  @Test("A required attribute that moves to a parent needs no default value where all records have one")
+  func pullingUp() throws {
+    let number = PropertyDescription.attribute("x", .integer16)
+    let before = [EntityDefinition.entity("A", abstract: true), .entity("B", parent: "A", number)]
+    let after = [EntityDefinition.entity("A", abstract: true, number), .entity("B", parent: "A")]
+    let all = try differences(
+      before + [.entity("C", parent: "A", number)],
+      after + [.entity("C", parent: "A"), .entity("D", parent: "A")]
+    )
+    #expect(all.changes.map(\.description) == ["added A.x", "added D"])
+    #expect(all.isInferable)
+    let some = try differences(before + [.entity("C", parent: "A")], after + [.entity("C", parent: "A")])
+    #expect(some.obstacles.map(\.path) == ["A.x"])
+    let newParent = try differences([.entity("B", number), .entity("C")], after + [.entity("C")])
+    #expect(newParent.isInferable)
+  }
+
+  @Test("A required attribute that comes with a parent needs a default value")
+  func attributesOfNewParents() throws {
+    let after = [EntityDefinition.entity("A", abstract: true, .attribute("x", .string)), .entity("B", parent: "A")]
+    #expect(try differences([.entity("B")], after).obstacles.map(\.path) == ["B.x"])
+    #expect(try differences([.entity("B", abstract: true)], after).isInferable)
+    let others = [EntityDefinition.entity("R"), .entity("A", parent: "R", .attribute("x", .string))]
+    let joined = try differences(others + [.entity("B", parent: "R")], others + [.entity("B", parent: "A")])
+    #expect(joined.obstacles.map(\.path) == ["B.x"])
+  }
+
+  @Test("What changes in an attribute on its way to a parent is told")
+  func changesOnTheWay() throws {
+    let moved = try differences(
+      [.entity("A", abstract: true), .entity("B", parent: "A", .attribute("x", .date)), .entity("C", parent: "B")],
+      [.entity("A", abstract: true, .attribute("x", .uuid)), .entity("B", parent: "A"), .entity("C", parent: "B")]
+    )
+    #expect(moved.changes.map(\.description) == ["added A.x", "changed B.x: type: date → uuid"])
+    #expect(moved.obstacles.map(\.path) == ["B.x"])
+  }
 }

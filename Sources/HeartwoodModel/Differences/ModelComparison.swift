@@ -5,6 +5,8 @@ struct ModelComparison {
   private(set) var changes: [ModelChange] = []
   /// The old entity of each new one, by name.
   private var oldNames: [String: String] = [:]
+  /// What the properties of each entity that is in both versions were, the inherited ones included, by the entity's new name.
+  private var formers: [String: FormerProperties] = [:]
 
   init(_ old: ManagedObjectModel, _ new: ManagedObjectModel) {
     self.old = old
@@ -17,7 +19,9 @@ struct ModelComparison {
       new: new.entities.map { ($0.name, $0.renamingIdentifier) }
     )
     for (entity, place) in zip(new.entities, match.oldPlaces) {
-      if let place { oldNames[entity.name] = old.entities[place].name }
+      guard let place else { continue }
+      oldNames[entity.name] = old.entities[place].name
+      formers[entity.name] = FormerProperties(of: entity, in: old.entities[place])
     }
     for (entity, place) in zip(new.entities, match.oldPlaces) {
       if let place { compare(old.entities[place], entity) } else { add(ModelChange(.added, entity.name, "")) }
@@ -93,24 +97,38 @@ extension ModelComparison {
   }
 
   private mutating func compareProperties(_ old: EntityDescription, _ new: EntityDescription) {
-    // Inherited properties count: one may move along the hierarchy. What is told of them is told where they are declared.
-    let match = RenamingMatch(
-      old: old.properties.map { ($0.name, $0.renamingIdentifier) },
-      new: new.properties.map { ($0.name, $0.renamingIdentifier) }
-    )
-    let own = Set(new.definition.properties.map(\.name))
-    for (property, place) in zip(new.properties, match.oldPlaces) where own.contains(property.name) {
+    guard let former = formers[new.name] else { return }
+    // Inherited properties count: one may move along the hierarchy. What is told of the parent is not told again.
+    for property in new.properties where !isToldOfParent(property.name, of: new, former) {
       let path = "\(new.name).\(property.name)"
-      if let place {
+      if let place = former.places[property.name] {
         compare(old.properties[place], property, path)
       } else {
-        add(ModelChange(.added, path, "", obstacle: obstacle(against: property), changesStores: !property.isTransient))
+        let obstacle = self.obstacle(against: property).flatMap { isMissed(property.name, in: new) ? $0 : nil }
+        add(ModelChange(.added, path, "", obstacle: obstacle, changesStores: !property.isTransient))
       }
     }
     let formerOwn = Set(old.definition.properties.map(\.name))
-    for place in match.removed where formerOwn.contains(old.properties[place].name) {
+    for place in former.removed where formerOwn.contains(old.properties[place].name) {
       let property = old.properties[place]
       add(ModelChange(.removed, "\(old.name).\(property.name)", "", changesStores: !property.isTransient))
+    }
+  }
+
+  /// Whether the parent's property came from the same place in the old model, or from none, as this did.
+  private func isToldOfParent(_ name: String, of entity: EntityDescription, _ former: FormerProperties) -> Bool {
+    guard let parent = entity.superentity, parent.property(named: name) != nil, let other = formers[parent.name] else {
+      return false
+    }
+    return other.origins[name] == former.origins[name]
+  }
+
+  /// Whether records have no value that becomes the property's: those of the entity and of its subentities.
+  private func isMissed(_ name: String, in entity: EntityDescription) -> Bool {
+    ([entity.ordinal] + entity.subentityOrdinals).contains { ordinal in
+      let candidate = new.entities[ordinal]
+      guard !candidate.isAbstract, let former = formers[candidate.name] else { return false }
+      return former.hasRecords && former.places[name] == nil
     }
   }
 
@@ -122,6 +140,46 @@ extension ModelComparison {
     case .attribute: return nil
     case .relationship: return "it is required, and the records that are there have nothing for it"
     }
+  }
+}
+
+/// What the properties of an entity were in the old version of it.
+private struct FormerProperties {
+  /// Where a property was declared, and under which name.
+  struct Origin: Hashable {
+    let entity: String
+    let name: String
+  }
+
+  /// The ordinal in the old entity, by new name; none for what is new.
+  private(set) var places: [String: Int] = [:]
+  /// What is declared where in the old model, by new name.
+  private(set) var origins: [String: Origin] = [:]
+  /// The ordinals of old properties that are gone.
+  let removed: [Int]
+  /// Whether there may be records of the old entity itself.
+  let hasRecords: Bool
+
+  init(of new: EntityDescription, in old: EntityDescription) {
+    let match = RenamingMatch(
+      old: old.properties.map { ($0.name, $0.renamingIdentifier) },
+      new: new.properties.map { ($0.name, $0.renamingIdentifier) }
+    )
+    removed = match.removed
+    hasRecords = !old.isAbstract
+    for (property, place) in zip(new.properties, match.oldPlaces) {
+      guard let place else { continue }
+      places[property.name] = place
+      let declaring = Self.entity(declaring: place, from: old)
+      origins[property.name] = Origin(entity: declaring.name, name: old.properties[place].name)
+    }
+  }
+
+  /// Inherited properties come first, so the ordinal tells how far up one is declared.
+  private static func entity(declaring ordinal: Int, from entity: EntityDescription) -> EntityDescription {
+    var entity = entity
+    while let parent = entity.superentity, ordinal < parent.properties.count { entity = parent }
+    return entity
   }
 }
 

@@ -111,6 +111,34 @@ struct ModelDifferencesTests {
       change: "changed A.a: delete rule: nullify → cascade",
       requiresMigration: false
     ),
+    Case(
+      testDescription: "another type of a transient attribute",
+      old: .attribute("a", .string, optional: true, transient: true),
+      new: .attribute("a", .date, optional: true, transient: true),
+      change: "changed A.a: type: string → date",
+      requiresMigration: false
+    ),
+    Case(
+      testDescription: "a transient attribute becomes required",
+      old: .attribute("a", .string, optional: true, transient: true),
+      new: .attribute("a", .string, transient: true),
+      change: "changed A.a: optional: yes → no",
+      requiresMigration: false
+    ),
+    Case(
+      testDescription: "a transient attribute is renamed",
+      old: .attribute("b", .string, transient: true),
+      new: .attribute("a", .string, transient: true, renamedFrom: "b"),
+      change: "renamed A.a: was b",
+      requiresMigration: false
+    ),
+    Case(
+      testDescription: "another derivation",
+      old: .attribute(AttributeDescription(name: "a", type: .string, derivationExpression: .key("name"))),
+      new: .attribute(AttributeDescription(name: "a", type: .string, derivationExpression: .key("title"))),
+      change: "changed A.a: derivation: name → title",
+      requiresMigration: false
+    ),
   ]
 
   @Test("A change of a property is told, with what hinders a migration", arguments: cases)
@@ -257,5 +285,17 @@ struct ModelDifferencesTests {
     )
     #expect(moved.changes.map(\.description) == ["added A.x", "changed B.x: type: date → uuid"])
     #expect(moved.obstacles.map(\.path) == ["B.x"])
+  }
+
+  @Test("An attribute that becomes transient hinders nothing, whatever else of it changes")
+  func becomingTransient() throws {
+    let before = EntityDefinition.entity("A", .attribute("x", .date, optional: true))
+    let transient = try differences([before], [.entity("A", .attribute("x", .uuid, transient: true))])
+    #expect(transient.isInferable && transient.requiresMigration)
+    let stored = try differences(
+      [.entity("A", .attribute("x", .uuid, optional: true, transient: true))],
+      [.entity("A", .attribute("x", .uuid))]
+    )
+    #expect(!stored.isInferable)
   }
 }

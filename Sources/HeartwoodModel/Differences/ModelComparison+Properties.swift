@@ -1,5 +1,11 @@
 extension ModelComparison {
   mutating func compare(_ old: PropertyDescription, _ new: PropertyDescription, _ path: String) {
+    let count = changes.count
+    compareAsStored(old, new, path)
+    if new.isTransient { takeBackObstacles(since: count, changesStores: !old.isTransient) }
+  }
+
+  private mutating func compareAsStored(_ old: PropertyDescription, _ new: PropertyDescription, _ path: String) {
     if old.name != new.name { add(ModelChange(.renamed, path, "was \(old.name)")) }
     let becomesRequired = old.isOptional && !new.isOptional
     let isFilled = new.attribute.map { !$0.defaultValue.isNull } ?? false
@@ -41,7 +47,9 @@ extension ModelComparison {
       }
       note("rules", path, old.rules, new.rules, changesStores: false) { $0.summary(of: new.type) }
     }
-    note("derivation", path, old.derivationExpression, new.derivationExpression) { $0?.description ?? "none" }
+    note("derivation", path, old.derivationExpression, new.derivationExpression, changesStores: false) {
+      $0?.description ?? "none"
+    }
     note(
       "external storage",
       path,

@@ -37,6 +37,20 @@ struct ModelComparison {
     changes.append(change)
   }
 
+  /// Says of the changes since there were `count` that they hinder nothing, as no store gets the values, and where none had them, that
+  /// they change no store either.
+  mutating func takeBackObstacles(since count: Int, changesStores: Bool) {
+    for place in changes[count...].indices {
+      let change = changes[place]
+      changes[place] = ModelChange(
+        change.kind,
+        change.path,
+        change.detail,
+        changesStores: change.changesStores && changesStores
+      )
+    }
+  }
+
   /// Notes that something that is said of `path` differs, if it does.
   mutating func note<Value: Equatable>(
     _ title: String,

@@ -20,20 +20,32 @@ struct CompositeWriter {
     }
   }
 
-  /// The attribute of the entity.
-  var attribute: XMLElement {
+  /// The attribute of the entity, which is of the composite called `compositeName`. What holds for all its parts is said of it, and not
+  /// of the parts: they are those of all attributes of the composite.
+  func attribute(compositeName: String) -> XMLElement {
     XMLElement(
       "attribute",
       [
         "name": description.name,
-        "optional": !parts.isEmpty && parts.allSatisfy(\.attribute.isOptional) ? "YES" : nil,
-        "transient": !parts.isEmpty && parts.allSatisfy(\.attribute.isTransient) ? "YES" : nil,
+        "optional": isOptional ? "YES" : nil,
+        "transient": isTransient ? "YES" : nil,
         "attributeType": "Composite",
-        "composite": description.compositeName,
+        "composite": compositeName,
         "elementID": oldName,
+        "versionHashModifier": versionHashModifier,
       ],
       children: DataModelWriter.userInfo(description.userInfo)
     )
+  }
+
+  private var isOptional: Bool { !parts.isEmpty && parts.allSatisfy(\.attribute.isOptional) }
+
+  private var isTransient: Bool { !parts.isEmpty && parts.allSatisfy(\.attribute.isTransient) }
+
+  /// The modifier that all parts have.
+  private var versionHashModifier: String? {
+    guard let modifier = parts.first?.attribute.versionHashModifier else { return nil }
+    return parts.allSatisfy { $0.attribute.versionHashModifier == modifier } ? modifier : nil
   }
 
   /// The name that the whole had before, where all parts tell the same.
@@ -48,14 +60,14 @@ struct CompositeWriter {
     return isShared && name != description.name ? name : nil
   }
 
-  /// The composite, and those of its parts that are made of others, by name.
-  var composites: [String: XMLElement] {
-    var composites: [String: XMLElement] = [:]
+  /// Adds the composite, and those of its parts that are made of others, to `composites`, by name.
+  ///
+  /// - Returns: The name of the composite: another than the description's where that one has other parts.
+  func add(to composites: inout [String: XMLElement]) -> String {
     add(description.compositeName, parts, depth: 0, to: &composites)
-    return composites
   }
 
-  private func add(_ name: String, _ parts: [Part], depth: Int, to composites: inout [String: XMLElement]) {
+  private func add(_ name: String, _ parts: [Part], depth: Int, to composites: inout [String: XMLElement]) -> String {
     var children: [XMLElement] = []
     var seen: Set<String> = []
     for part in parts where depth < part.path.count && seen.insert(part.path[depth]).inserted {
@@ -63,9 +75,8 @@ struct CompositeWriter {
         children.append(element(of: part))
       } else {
         // The name of a composite in a composite is not kept.
-        let nested = name + "_" + part.path[depth]
         let inner = parts.filter { $0.path.count > depth + 1 && $0.path[depth] == part.path[depth] }
-        add(nested, inner, depth: depth + 1, to: &composites)
+        let nested = add(name + "_" + part.path[depth], inner, depth: depth + 1, to: &composites)
         children.append(
           XMLElement(
             "attribute",
@@ -74,7 +85,22 @@ struct CompositeWriter {
         )
       }
     }
-    composites[name] = XMLElement("composite", ["name": name], children: children)
+    return Self.add(name, children, to: &composites)
+  }
+
+  /// Adds a composite under a name that none with other parts has.
+  private static func add(
+    _ name: String,
+    _ children: [XMLElement],
+    to composites: inout [String: XMLElement]
+  ) -> String {
+    var (ownName, number) = (name, 1)
+    while let other = composites[ownName], other.children != children {
+      number += 1
+      ownName = "\(name)_\(number)"
+    }
+    composites[ownName] = XMLElement("composite", ["name": ownName], children: children)
+    return ownName
   }
 
   private func element(of part: Part) -> XMLElement {
@@ -84,6 +110,9 @@ struct CompositeWriter {
     attribute.renamingIdentifier = attribute.renamingIdentifier.flatMap {
       oldName == nil && $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : nil
     }
+    if isOptional { attribute.isOptional = false }
+    if isTransient { attribute.isTransient = false }
+    if versionHashModifier != nil { attribute.versionHashModifier = nil }
     return DataModelWriter.attribute(attribute)
   }
 }

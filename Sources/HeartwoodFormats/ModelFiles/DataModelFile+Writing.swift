@@ -17,7 +17,8 @@ extension DataModelFile {
   /// models have no place for.
   public func contents(of model: ManagedObjectModel) -> Data {
     let (old, new) = (DataModelWriter.root(of: self.model), DataModelWriter.root(of: model))
-    return Data(XMLTreeWriter.text(root.applying(changesFrom: old, to: new)).utf8)
+    let restated = root.restated(like: old, before: new)
+    return Data(XMLTreeWriter.text(restated.applying(changesFrom: old, to: new)).utf8)
   }
 }
 

@@ -3,6 +3,23 @@ import HeartwoodModel
 /// Makes the elements of a `contents` file of a model.
 struct DataModelWriter {
   private let model: ManagedObjectModel
+  /// The composites by name.
+  private let composites: [String: XMLElement]
+  /// What the composites of attributes are called in the file, by the names of entity and attribute.
+  private let compositeNames: [[String]: String]
+
+  private init(model: ManagedObjectModel) {
+    self.model = model
+    var composites: [String: XMLElement] = [:]
+    var names: [[String]: String] = [:]
+    for entity in model.entities.map(\.definition) {
+      for composite in entity.compositeAttributes {
+        names[[entity.name, composite.name]] = CompositeWriter(composite, of: entity).add(to: &composites)
+      }
+    }
+    self.composites = composites
+    self.compositeNames = names
+  }
 
   /// The whole tree for `model`, as for a model that Xcode has not seen yet.
   static func root(of model: ManagedObjectModel) -> XMLElement {
@@ -21,7 +38,7 @@ struct DataModelWriter {
         "sourceLanguage": "Swift",
         "userDefinedModelVersionIdentifier": model.versionIdentifiers.first ?? "",
       ],
-      children: model.entities.map { entity($0.definition) } + fetchRequests + configurations + composites
+      children: model.entities.map { entity($0.definition) } + fetchRequests + configurations + sortedComposites
     )
   }
 
@@ -29,15 +46,8 @@ struct DataModelWriter {
     model.fetchRequestTemplates.map(Self.fetchRequest)
   }
 
-  /// The composites, each made of the first attribute that is one.
-  private var composites: [XMLElement] {
-    var composites: [String: XMLElement] = [:]
-    for entity in model.entities.map(\.definition) {
-      for attribute in entity.compositeAttributes where composites[attribute.compositeName] == nil {
-        composites.merge(CompositeWriter(attribute, of: entity).composites) { first, _ in first }
-      }
-    }
-    return composites.sorted { $0.key < $1.key }.map(\.value)
+  private var sortedComposites: [XMLElement] {
+    composites.sorted { $0.key < $1.key }.map(\.value)
   }
 
   private var configurations: [XMLElement] {
@@ -81,7 +91,9 @@ extension DataModelWriter {
     var written: Set<String> = []
     return entity.properties.compactMap { property in
       guard let composite = composites[property.name] else { return Self.property(property) }
-      return written.insert(composite.name).inserted ? CompositeWriter(composite, of: entity).attribute : nil
+      guard written.insert(composite.name).inserted else { return nil }
+      let name = compositeNames[[entity.name, composite.name]] ?? composite.compositeName
+      return CompositeWriter(composite, of: entity).attribute(compositeName: name)
     }
   }
 

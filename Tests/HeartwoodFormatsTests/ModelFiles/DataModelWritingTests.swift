@@ -63,4 +63,57 @@ struct DataModelWritingTests {
     #expect(try CanonicalXML.lines(of: written) == CanonicalXML.lines(of: Data(expected.utf8)))
     #expect(try ManagedObjectModel(contentsOf: folder.write(written, to: "again")) == changed)
   }
+
+  @Test("Several attributes of one composite come back as they were")
+  func composites() throws {
+    let flags = [(true, false), (false, false), (false, true)]
+    let model = try Self.composed(["home", "work", "rest"], flags)
+    let folder = try TemporaryFolder()
+    let file = try DataModelFile(contentsOf: folder.write(model.dataModelContents(), to: "fresh"))
+    #expect(file.model.entities[0].properties == model.entities[0].properties)
+    #expect(file.model.entityVersionHashesByName == model.entityVersionHashesByName)
+    let alike = try Self.composed(["home", "work"], [(true, true), (false, false)])
+    let again = try DataModelFile(contentsOf: folder.write(alike.dataModelContents(), to: "again"))
+    #expect(again.model == alike)
+  }
+
+  @Test("A part of a composite changes in a file that says of the parts what might be said of the whole")
+  func changedComposite() throws {
+    let text = """
+      <model><entity name="A">
+      <attribute name="home" attributeType="Composite" composite="Address" novelty="1"/></entity>
+      <composite name="Address">
+      <attribute name="street" optional="YES" attributeType="String"/>
+      <attribute name="city" optional="YES" attributeType="String"/>
+      </composite></model>
+      """
+    let folder = try TemporaryFolder()
+    let file = try DataModelFile(contentsOf: folder.write(text, to: "contents"))
+    for flags in [(true, false), (false, true), (false, false)] {
+      let changed = try Self.composed(["home", "work"], [flags, (true, true)])
+      let written = try DataModelFile(contentsOf: folder.write(file.contents(of: changed), to: "written"))
+      #expect(written.model.entities[0].properties == changed.entities[0].properties)
+      #expect(written.notes.map(\.message) == ["“novelty” of “home” is not represented in the model."])
+    }
+  }
+
+  /// A model in which attributes are addresses, with whether street and city are optional.
+  private static func composed(
+    _ names: [String],
+    _ flags: [(Bool, Bool)]
+  ) throws -> ManagedObjectModel {
+    var entity = EntityDefinition(name: "A")
+    for (name, flags) in zip(names, flags) {
+      for (part, isOptional) in [("street", flags.0), ("city", flags.1)] {
+        entity.properties.append(.attribute("\(name)_\(part)", .string, optional: isOptional))
+      }
+      let elements = ["street", "city"].map {
+        CompositeAttributeDescription.Element(name: $0, attributeName: "\(name)_\($0)")
+      }
+      entity.compositeAttributes.append(
+        CompositeAttributeDescription(name: name, compositeName: "Address", elements: elements)
+      )
+    }
+    return try ManagedObjectModel(entities: [entity])
+  }
 }

@@ -116,4 +116,62 @@ struct DataModelWritingTests {
     }
     return try ManagedObjectModel(entities: [entity])
   }
+
+  private static let ordered = """
+    <model><entity name="A">
+    <attribute name="a" attributeType="String"/>
+    <attribute name="b" attributeType="String"/>
+    <relationship name="r" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="A"/>
+    <fetchIndex name="i">
+    <fetchIndexElement property="a" type="Binary" order="ascending"/>
+    <fetchIndexElement property="b" type="Binary" order="descending"/>
+    </fetchIndex>
+    <uniquenessConstraints><uniquenessConstraint>
+    <constraint value="a"/><constraint value="b"/>
+    </uniquenessConstraint></uniquenessConstraints>
+    </entity>
+    <entity name="B"/>
+    <configuration name="C"><memberEntity name="A"/><memberEntity name="B"/></configuration></model>
+    """
+
+  @Test("What is in another order is written in this order")
+  func reordered() throws {
+    let folder = try TemporaryFolder()
+    let file = try DataModelFile(contentsOf: folder.write(Self.ordered, to: "contents"))
+    var entity = file.model.entities[0].definition
+    entity.properties.reverse()
+    entity.properties.insert(.attribute("c", .date, optional: true), at: 1)
+    entity.uniquenessConstraints = [["b", "a"]]
+    entity.fetchIndexes = entity.fetchIndexes.map {
+      FetchIndexDescription(name: $0.name, elements: $0.elements.reversed())
+    }
+    let changed = try ManagedObjectModel(
+      entities: [.entity("B"), entity],
+      configurations: ["C": ["B", "A"]]
+    )
+    let written = file.contents(of: changed)
+    #expect(try ManagedObjectModel(contentsOf: folder.write(written, to: "written")) == changed)
+  }
+
+  @Test(
+    "An index that an older version of Xcode wrote down can be taken away",
+    arguments: [[], ["byAIndex"], ["other"]]
+  )
+  func olderIndexes(_ names: [String]) throws {
+    let text = """
+      <model><entity name="A">
+      <attribute name="a" attributeType="String" indexed="YES"/>
+      <attribute name="b" attributeType="String"/>
+      <compoundIndexes><compoundIndex><index value="a,b"/></compoundIndex></compoundIndexes>
+      </entity></model>
+      """
+    let folder = try TemporaryFolder()
+    let file = try DataModelFile(contentsOf: folder.write(text, to: "contents"))
+    #expect(file.model.entities[0].fetchIndexes.map(\.name) == ["byAIndex", "byAAndBIndex"])
+    var entity = file.model.entities[0].definition
+    entity.fetchIndexes = names.map { FetchIndexDescription(name: $0, properties: ["a"]) }
+    let changed = try ManagedObjectModel(entities: [entity])
+    let written = file.contents(of: changed)
+    #expect(try ManagedObjectModel(contentsOf: folder.write(written, to: "written")) == changed)
+  }
 }

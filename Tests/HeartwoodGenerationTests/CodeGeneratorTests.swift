@@ -83,6 +83,34 @@ struct CodeGeneratorTests {
     #expect(files["_Cat.swift"]?.contains("public class _Cat: Pet {") == true)
   }
 
+  @Test("Names that the methods use for themselves hide no property and no parameter")
+  func hiddenNames() throws {
+    let found = FetchRequestTemplate(
+      name: "found",
+      entityName: "Box",
+      predicate: try FetchPredicate(format: "a == $context OR a == $PREDICATE OR a == $request OR a == $a OR a == $A")
+    )
+    let box = EntityDefinition.entity(
+      "Box",
+      .attribute("a", .string, optional: true),
+      .toMany("objects", "Box", inverse: nil),
+      .toMany("object", "Box", inverse: nil, ordered: true)
+    )
+    let model = try ManagedObjectModel(entities: [box], fetchRequestTemplates: [found])
+    let files = try CodeGenerator(model, named: "Boxes").files()
+    let text = try #require(files.first { $0.name == "_Box.swift" }?.contents)
+    for line in [
+      "for object in objects { self.objects.insert(object) }", "for object in objects { self.objects.remove(object) }",
+      "for object in objects { self.object.append(object) }", "for object in objects { self.object.remove(object) }",
+      "context contextValue: any FetchArgument,\n", "predicate predicateValue: any FetchArgument,\n",
+      "request requestValue: any FetchArgument,\n", "    in context: ManagedObjectContext\n",
+      "    a: any FetchArgument,\n", "    a aValue: any FetchArgument,\n", "\"A\": a", "\"a\": aValue",
+      "\"PREDICATE\": predicateValue", "\"context\": contextValue", "\"request\": requestValue",
+    ] {
+      #expect(text.contains(line), "\(line)")
+    }
+  }
+
   @Test("The same model gives the same text, and the model comes back from it")
   func deterministic() throws {
     #expect(try files() == files())

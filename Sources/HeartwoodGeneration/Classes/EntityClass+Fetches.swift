@@ -7,10 +7,11 @@ extension EntityClass {
   }
 
   private func fetch(_ template: FetchRequestTemplate) -> [String: TemplateValue] {
-    let variables = (template.predicate?.variables ?? []).sorted()
+    let variables = namedVariables((template.predicate?.variables ?? []).sorted())
     let parameters =
-      variables.map { "\(SwiftText.parameter($0)): any FetchArgument" } + ["in context: ManagedObjectContext"]
-    let arguments = variables.map { "\"\($0)\": \(SwiftText.parameter($0))" }
+      variables.map { "\($0.label == $0.name ? "" : $0.label + " ")\($0.name): any FetchArgument" }
+      + ["in context: ManagedObjectContext"]
+    let arguments = variables.map { "\"\($0.variable)\": \($0.name)" }
     let isCount = template.resultType == .count
     let name =
       (isCount ? "count" : "fetch")
@@ -30,5 +31,18 @@ extension EntityClass {
       "result": .text(isCount ? "Int" : "[\(className)]"),
       "call": .text(isCount ? "context.count(for: request)" : "context.fetch(request)"),
     ]
+  }
+
+  /// Variables, what they are called where the method is called, and in it: another name where the method has one that is the same.
+  private func namedVariables(_ variables: [String]) -> [(variable: String, label: String, name: String)] {
+    var taken: Set<String> = [
+      "context", "predicate", "request", "`self`", "`Self`", "FetchPredicate", "FetchRequest", className,
+    ]
+    return variables.map { variable in
+      let label = SwiftText.parameter(variable)
+      var name = label
+      while !taken.insert(name).inserted { name = name.filter { $0 != "`" } + "Value" }
+      return (variable, label, name)
+    }
   }
 }

@@ -50,7 +50,9 @@ extension EntityClass {
   func toMany(_ relationship: RelationshipDescription) -> [String: TemplateValue] {
     var values = self.relationship(relationship)
     let isOrdered = relationship.isOrdered
-    let name = Self.accessor(relationship.name)
+    // The methods call what they are given so.
+    let isHidden = ["object", "objects"].contains(relationship.name)
+    let name = (isHidden ? "self." : "") + Self.accessor(relationship.name)
     values["collection"] = .text(isOrdered ? "RelatedList" : "RelatedSet")
     values["label"] = .text(isOrdered ? "list" : "set")
     values["capitalName"] = .text(SwiftText.capitalized(relationship.name))

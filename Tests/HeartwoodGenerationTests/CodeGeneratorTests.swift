@@ -111,6 +111,20 @@ struct CodeGeneratorTests {
     }
   }
 
+  @Test("Files of subentities import what is to be imported where an attribute has a type of one's own")
+  func importsOfSubentities() throws {
+    let model = try ManagedObjectModel(entities: [
+      .entity("Pet"),
+      .entity("Cat", parent: "Pet", .attribute("mood", .integer32, userInfo: ["swiftType": "Mood"])),
+      .entity("Dog", parent: "Pet", .attribute("size", .integer32)),
+    ])
+    var options = GenerationOptions()
+    options.imports = ["Zebra"]
+    let files = try CodeGenerator(model, named: "Zoo", options: options).files()
+    let importing = files.filter { $0.contents.contains("import Zebra\n") }.map(\.name).sorted()
+    #expect(importing == ["_Cat.swift", "_Pet.swift"])
+  }
+
   @Test("The same model gives the same text, and the model comes back from it")
   func deterministic() throws {
     #expect(try files() == files())

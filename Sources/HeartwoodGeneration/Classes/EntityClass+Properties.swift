@@ -9,6 +9,13 @@ extension EntityClass {
     }
   }
 
+  /// Whether a type of the application's is in the declarations.
+  var usesOwnTypes: Bool {
+    entity.definition.properties.compactMap(\.attribute).contains { attribute in
+      Self.ownType(of: attribute) != nil || Self.transformedType(of: attribute) != nil
+    }
+  }
+
   func attribute(_ attribute: AttributeDescription) -> [String: TemplateValue] {
     let isScalar = options.scalarAttributes.contains("\(entity.name).\(attribute.name)")
     let transformed = Self.transformedType(of: attribute)

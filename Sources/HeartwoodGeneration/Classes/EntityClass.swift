@@ -83,11 +83,12 @@ struct EntityClass {
     ]
   }
 
-  /// The base class is named by the classes of entities without a parent alone, and an import that nothing needs is a warning.
+  /// The base class is named by the classes of entities without a parent alone, and the application's types where attributes are of one;
+  /// an import that nothing needs is a warning.
   private var imports: [[String: TemplateValue]] {
     Self.imports(
       options,
-      others: entity.superentity == nil ? options.imports : [],
+      others: entity.superentity == nil || usesOwnTypes ? options.imports : [],
       usesFoundation: usesFoundation,
       declaresFoundation: true,
       declaresHeartwood: declaresHeartwood

@@ -13,6 +13,8 @@ extension DataModelReader {
   private struct Composite {
     let attribute: DataModelElement
     let name: String
+    /// How many parts have been seen, those that have parts themselves included.
+    var partCount = 0
     var elements: [CompositeAttributeDescription.Element] = []
     var attributes: [AttributeDescription] = []
   }
@@ -44,10 +46,14 @@ extension DataModelReader {
     guard let type = composites[typeName] else {
       throw composite.attribute.error("The composite “\(typeName)” does not exist. Add it, or correct the name.")
     }
-    guard path.count < Self.deepestNesting, composite.elements.count < Self.mostParts else {
+    guard path.count < Self.deepestNesting else {
       throw type.error("The composite “\(typeName)” has too many parts, or is a part of itself. Take some away.")
     }
     for part in type.children("attribute") {
+      composite.partCount += 1
+      guard composite.partCount <= Self.mostParts else {
+        throw composite.attribute.error("The attribute has more than \(Self.mostParts) parts. Take some away.")
+      }
       let partPath = path + [try part.requiredText("name")]
       if part.text("attributeType") == "Composite" {
         try readParts(of: try part.requiredText("composite"), path: partPath, into: &composite)
@@ -62,9 +68,6 @@ extension DataModelReader {
     path: [String],
     into composite: inout Composite
   ) throws(ModelFileError) {
-    guard composite.elements.count < Self.mostParts else {
-      throw composite.attribute.error("The attribute has more than \(Self.mostParts) parts. Take some away.")
-    }
     var attribute = try readAttribute(part)
     attribute.name = ([composite.name] + path).joined(separator: "_")
     if try composite.attribute.flag("optional") { attribute.isOptional = true }

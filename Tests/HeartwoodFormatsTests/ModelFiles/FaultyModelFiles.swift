@@ -19,6 +19,15 @@ extension FaultyModelFile {
     <model><entity name="&b;&b;&b;&b;"/></model>
     """
 
+  /// Six composites on lines of their own, each of a hundred parts that are of the next; the last one has none.
+  private static let nestedComposites = (0..<6).map { number in
+    let parts = (0..<(number < 5 ? 100 : 0)).map {
+      "<attribute name=\"a\($0)\" attributeType=\"Composite\" composite=\"C\(number + 1)\"/>"
+    }
+    return "<composite name=\"C\(number)\">\(parts.joined())</composite>\n"
+  }
+  .joined()
+
   private static let documents = [
     faulty("an empty file", line: 1, "not well formed XML", ""),
     faulty("no XML", line: 1, "not well formed XML", "1, insertCurrent"),
@@ -101,6 +110,13 @@ extension FaultyModelFile {
           with: " "
         )
         + "</composite>\n<entity name=\"A\"><attribute name=\"a\" attributeType=\"Composite\" composite=\"C\"/></entity>\n</model>"
+    ),
+    faulty(
+      "composites in composites without any other part",
+      line: 8,
+      "has more than 1000 parts",
+      "<model>\n" + nestedComposites
+        + "<entity name=\"A\"><attribute name=\"a\" attributeType=\"Composite\" composite=\"C0\"/></entity>\n</model>"
     ),
     faulty(
       "an index of a property that is not there",

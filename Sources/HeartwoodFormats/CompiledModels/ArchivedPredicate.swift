@@ -70,7 +70,7 @@ enum ArchivedPredicate {
     case "NSVariableExpression": return node["NSVariable"]?.string.map(FetchExpression.variable)
     case "NSKeyPathExpression": return keyPath(node, depth: depth)
     case "NSFunctionExpression": return function(node, depth: depth)
-    case "NSAggregateExpression": return node["NSCollection"].flatMap { aggregate($0.items, depth: depth) }
+    case "NSAggregateExpression": return node["NSCollection"].flatMap { aggregate($0, depth: depth) }
     case "NSSubqueryExpression": return subquery(node, depth: depth)
     default: return nil
     }
@@ -79,12 +79,15 @@ enum ArchivedPredicate {
   private static func constant(_ value: ArchiveNode, depth: Int) -> FetchExpression? {
     guard depth < FetchPredicate.greatestHeight else { return nil }
     if let scalar = ArchivedValue.value(value) { return .constant(scalar) }
+    guard value.isList else { return nil }
     let items = value.items
     let elements = items.compactMap { constant($0, depth: depth + 1) }
     return elements.count == items.count ? .aggregate(elements) : nil
   }
 
-  private static func aggregate(_ items: [ArchiveNode], depth: Int) -> FetchExpression? {
+  private static func aggregate(_ list: ArchiveNode, depth: Int) -> FetchExpression? {
+    guard list.isList else { return nil }
+    let items = list.items
     let elements = items.compactMap { expression($0, depth: depth + 1) }
     return elements.count == items.count ? .aggregate(elements) : nil
   }

@@ -35,6 +35,7 @@ enum ArchivedValue {
     if let text = node.string { return .string(text) }
     if let seconds = seconds(node) { return .date(Date(timeIntervalSinceReferenceDate: seconds)) }
     if let uuid = uuid(node) { return .uuid(uuid) }
+    if let url = url(node) { return .uri(url) }
     return decimalText(node).flatMap { Decimal(string: $0) }.map(PropertyValue.decimal)
   }
 
@@ -55,6 +56,11 @@ enum ArchivedValue {
     case (_, .integer(let seconds)): Double(seconds)
     default: nil
     }
+  }
+
+  private static func url(_ node: ArchiveNode) -> URL? {
+    guard node["NS.base"] == nil else { return nil }
+    return node["NS.relative"]?.string.flatMap { URL(string: $0) }
   }
 
   private static func uuid(_ node: ArchiveNode) -> UUID? {

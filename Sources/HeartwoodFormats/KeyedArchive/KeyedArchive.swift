@@ -106,6 +106,12 @@ extension ArchiveNode {
     return values.compactMap { ArchiveNode($0, in: archive) }
   }
 
+  /// Whether it is an array or a set.
+  var isList: Bool {
+    guard case .array? = arrayValue else { return false }
+    return self["NS.keys"] == nil
+  }
+
   private var arrayValue: ArchiveValue? {
     if case .array = value { return value }
     return self["NS.objects"]?.value

@@ -106,6 +106,43 @@ struct CompiledModelTests {
     #expect(indexes.map { $0.elements.map(\.propertyName) } == [["name"], ["city", "name"]])
   }
 
+  @Test(
+    "A predicate with a constant of a class that is not known is noted",
+    arguments: [("NSConstantValueExpression", "NSConstantValue"), ("NSAggregateExpression", "NSCollection")]
+  )
+  func unknownConstants(_ className: String, _ key: String) throws {
+    let folder = try TemporaryFolder()
+    let builder = ArchiveBuilder()
+    let constant = builder.object(className, [key: .reference(builder.object("NSColor", ["red": .real(1)]))])
+    let predicate = builder.object(
+      "NSComparisonPredicate",
+      [
+        "NSLeftExpression": .reference(builder.object("NSSelfExpression", [:])),
+        "NSRightExpression": .reference(constant),
+        "NSPredicateOperator": .reference(builder.object("NSPredicateOperator", ["NSOperatorType": .integer(4)])),
+      ]
+    )
+    let entity = builder.object(
+      "NSEntityDescription",
+      ["NSEntityName": .reference(builder.text("A")), "NSProperties": .reference(builder.dictionary([:]))]
+    )
+    let request = builder.object(
+      "NSFetchRequest",
+      ["NSEntity": .reference(entity), "NSPredicate": .reference(predicate)]
+    )
+    let root = builder.object(
+      "NSManagedObjectModel",
+      [
+        "NSEntities": .reference(builder.dictionary(["A": entity])),
+        "NSFetchRequestTemplates": .reference(builder.dictionary(["r": request])),
+      ]
+    )
+    let file = try DataModelFile(contentsOf: folder.write(builder.xml(root: root), to: "M.mom"))
+    #expect(
+      file.notes.map(\.message) == ["The predicate of the fetch request “r” is not represented in the model."]
+    )
+  }
+
   @Test("Objects that lead to themselves, and to each other many times, come to an end")
   func circles() throws {
     let folder = try TemporaryFolder()

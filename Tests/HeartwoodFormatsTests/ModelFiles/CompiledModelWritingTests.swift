@@ -47,6 +47,18 @@ struct CompiledModelWritingTests {
     #expect(owner.attributesByName["folded"]?.derivationExpression?.description == "canonical:(name)")
   }
 
+  @Test("A URL in a predicate is read as it was written")
+  func urls() throws {
+    let url = try #require(URL(string: "https://example.org/a?b=c"))
+    let predicate = FetchPredicate.comparison(FetchComparison(.key("page"), .equalTo, .constant(.uri(url))))
+    let model = try ManagedObjectModel(
+      entities: [.entity("E", .attribute("page", .uri, optional: true))],
+      fetchRequestTemplates: [FetchRequestTemplate(name: "r", entityName: "E", predicate: predicate)]
+    )
+    let read = try ManagedObjectModel(compiled: try CompiledModelWriter.bytes(of: model), path: "M.mom")
+    #expect(read.fetchRequestTemplates.map(\.predicate) == [predicate])
+  }
+
   @Test("An archive is a property list that Foundation reads, and tells classes with those above them")
   func foundation() throws {
     let archive = try CompiledModelWriter.bytes(of: try Self.requests())
@@ -99,6 +111,9 @@ struct CompiledModelWritingTests {
             rules: AttributeRules(predicates: [try ValidationPredicate("SELF BETWEEN {1, 2}", warning: "no")])
           )
         ), "{1, 2}"
+      ),
+      (
+        .entity("E", .toMany("r", "E", inverse: nil, count: 0...1)), "the relationship r"
       ),
     ]
     for (definition, word) in definitions {

@@ -45,7 +45,7 @@ struct AttributeProperty {
         "A transformer may be registered later than the model is made. Set the initial value in awakeFromInsert()."
       )
     }
-    if value.differsEachTime {
+    if value.differsEachTime(as: wrappedType) {
       throw variable.faultOfInitialValue(
         "changingDefault",
         "The initial value is in the model, the same for all objects. Set one of each object's own in awakeFromInsert()."
@@ -97,16 +97,43 @@ extension AttributeProperty: PersistedProperty {
 }
 
 extension ExprSyntax {
-  /// Whether it is known to have another value each time: `UUID()`, `Date()`, `Date.now`.
-  fileprivate var differsEachTime: Bool {
+  private static let changingTypes = ["UUID", "Date", "Foundation.UUID", "Foundation.Date"]
+
+  /// Whether it is known to have another value each time, where one of `type` is expected: `UUID()`, `Date()`, `Date.now`, `.init()`, and
+  /// what is made of these by members and operators.
+  fileprivate func differsEachTime(as type: String) -> Bool {
     if let call = self.as(FunctionCallExprSyntax.self) {
-      let name = call.calledExpression.trimmedDescription
-      let changing = ["UUID", "Date", "UUID.init", "Date.init", "Foundation.UUID", "Foundation.Date"]
-      return call.arguments.isEmpty && changing.contains(name)
+      return call.isChangingInitializer(as: type) || call.calledExpression.differsEachTime(as: type)
     }
-    guard let member = self.as(MemberAccessExprSyntax.self), member.declName.baseName.text == "now" else {
-      return false
+    if let member = self.as(MemberAccessExprSyntax.self) {
+      return member.isPresentDate || member.base?.differsEachTime(as: type) == true
     }
-    return ["", "Date", "Foundation.Date"].contains(member.base?.trimmedDescription ?? "")
+    return operands.contains { $0.differsEachTime(as: type) }
+  }
+
+  /// What operators and brackets stand around; nothing for another expression.
+  private var operands: [ExprSyntax] {
+    if let sequence = self.as(SequenceExprSyntax.self) { return Array(sequence.elements) }
+    if let infix = self.as(InfixOperatorExprSyntax.self) { return [infix.leftOperand, infix.rightOperand] }
+    return self.as(TupleExprSyntax.self)?.elements.map(\.expression) ?? []
+  }
+
+  fileprivate static func isChanging(_ type: String) -> Bool { changingTypes.contains(type) }
+}
+
+extension FunctionCallExprSyntax {
+  /// Whether it makes a new identifier or the present date: `UUID()`, `Date.init()`, or `.init()` where one of these is expected.
+  fileprivate func isChangingInitializer(as type: String) -> Bool {
+    guard arguments.isEmpty else { return false }
+    let initializer = ".init"
+    let name = calledExpression.trimmedDescription
+    if name == initializer { return ExprSyntax.isChanging(type) }
+    return ExprSyntax.isChanging(name.hasSuffix(initializer) ? String(name.dropLast(initializer.count)) : name)
+  }
+}
+
+extension MemberAccessExprSyntax {
+  fileprivate var isPresentDate: Bool {
+    declName.baseName.text == "now" && ["", "Date", "Foundation.Date"].contains(base?.trimmedDescription ?? "")
   }
 }

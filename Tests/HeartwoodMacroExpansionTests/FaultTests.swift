@@ -33,6 +33,19 @@ struct FaultTests {
     )
   }
 
+  /// An attribute whose initial value is another each time.
+  private static func changing(_ source: String, column: Int, fixed: String) -> Case {
+    Case(
+      macro: "@Attribute",
+      source: source,
+      message:
+        "The initial value is in the model, the same for all objects. Set one of each object's own in awakeFromInsert().",
+      column: column,
+      fixIt: "Remove the initial value",
+      fixed: fixed
+    )
+  }
+
   private static let properties = [
     Case(
       macro: "@Attribute",
@@ -125,6 +138,10 @@ struct FaultTests {
       fixIt: "Remove the initial value",
       fixed: "@Attribute var a: Date"
     ),
+    changing("var a: UUID = .init()", column: 26, fixed: "@Attribute var a: UUID"),
+    changing("var a: Foundation.Date? = .init()", column: 38, fixed: "@Attribute var a: Foundation.Date?"),
+    changing("var a: String = UUID().uuidString.lowercased()", column: 28, fixed: "@Attribute var a: String"),
+    changing("var a: Date = Date() + 60", column: 26, fixed: "@Attribute var a: Date"),
     Case(
       macro: "@Attribute(transformer: \"T\")",
       source: "var a: Color",

@@ -15,9 +15,11 @@ struct BinaryGroupImage: Sendable {
 extension BinaryGroupImage {
   /// The image of a group without deleted rows, whose columns have the shape of the format. O(bytes), for the checksums.
   ///
-  /// - Parameter ordinals: the properties that are kept.
-  init(_ group: RowGroup, ordinals: [Int]) {
-    var builder = BinaryImageBuilder()
+  /// - Parameters:
+  ///   - ordinals: the properties that are kept.
+  ///   - entityCount: how many entities the model has.
+  init(_ group: RowGroup, ordinals: [Int], entityCount: Int) {
+    var builder = BinaryImageBuilder(entityCount: entityCount)
     builder.append(group.references)
     let versions = group.writtenVersions
     if let versions { builder.append(versions) }
@@ -35,7 +37,12 @@ extension BinaryGroupImage {
 
 /// Puts the sections of a group in the order that the format has.
 private struct BinaryImageBuilder {
+  private let entityCount: Int
   private(set) var parts: [BinaryGroupImage.Part] = []
+
+  init(entityCount: Int) {
+    self.entityCount = entityCount
+  }
 
   mutating func append(_ bytes: ByteSlice) {
     parts.append(.init(bytes: bytes, checksum: XXH64.hash(bytes)))
@@ -60,13 +67,28 @@ private struct BinaryImageBuilder {
     entry.referenceLayout = references.layout
     entry.referenceCount = references.count
     switch references.entities {
-    case .same(let ordinal): entry.entityIndex = Int(ordinal)
+    case .same(let ordinal): entry.entityIndex = Int(index(ofEntity: ordinal))
     case .each(let ordinals):
       entry.hasEntityIndices = true
-      append(ordinals)
+      append(indices(ofEntities: ordinals))
     }
     append(references)
     return entry
+  }
+
+  /// The place of an entity's table. Where no record is named, the entity may be one that the model does not have.
+  private func index(ofEntity ordinal: UInt32) -> UInt32 { ordinal < entityCount ? ordinal : 0 }
+
+  /// The places of the tables, as they lie in memory where the model has all of the entities. O(bytes).
+  private func indices(ofEntities ordinals: ByteSlice) -> ByteSlice {
+    func ordinal(at place: Int) -> UInt32 {
+      ordinals.unsafeBytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)
+    }
+    let places = stride(from: 0, to: ordinals.count - 3, by: 4)
+    if places.allSatisfy({ ordinal(at: $0) < entityCount }) { return ordinals }
+    let indices = GrowableBytes(capacity: ordinals.count)
+    for place in places { indices.append(index(ofEntity: ordinal(at: place))) }
+    return indices.sealed()
   }
 }
 

@@ -119,7 +119,7 @@ extension BinaryWriter {
       guard let fault = meaning.fault(in: group.columns[ordinal], ordinal: ordinal) else { continue }
       throw unsupported(fault, entity, entity.properties[ordinal].name)
     }
-    return BinaryGroupImage(group, ordinals: entity.storedOrdinals)
+    return BinaryGroupImage(group, ordinals: entity.storedOrdinals, entityCount: contents.model.entities.count)
   }
 
   private func unsupported(_ fault: ColumnFault, _ entity: EntityDescription, _ property: String?) -> PersistenceError {

@@ -72,6 +72,24 @@ import Testing
     #expect(try fixture.readingError(Self.type).code == .encryptionKeyWrong)
   }
 
+  @Test(arguments: [false, true]) func metadataThatTheHeaderCannotHoldAreRefused(_ isReadable: Bool) throws {
+    var options = fixture.options
+    options[.leavesMetadataReadable] = isReadable
+    let encryption = try Encryption(options: options)
+    let file = try fixture.files.createTemporaryFile(besidePath: WrapperFixture.path, permissions: nil)
+    let output = StoreOutput(file)
+    var metadata = StoreMetadata(identifier: UUID(), storeType: .binary)
+    metadata.userInfo = ["picture": .binary(Data(count: 13 << 20))]
+    let error = #expect(throws: PersistenceError.self) {
+      try encryption.encode(FileBytes(copying: [1, 2, 3]), of: .binary, metadata, to: output)
+    }
+    #expect(error?.code == .valueUnsupported)
+    #expect(output.byteCount == 0)
+    metadata.userInfo = ["picture": .binary(Data(count: 1 << 20))]
+    try encryption.encode(FileBytes(copying: [1, 2, 3]), of: .binary, metadata, to: output)
+    #expect(output.byteCount > 1 << 20)
+  }
+
   @Test func everyChangedByteIsDetected() throws {
     try fixture.write(["secret"], Self.type)
     let good = try fixture.bytes

@@ -154,6 +154,8 @@ extension Encryption {
 
 extension Encryption {
   /// Encrypts the file, on all processors, with new keys.
+  ///
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` where the header has no room for the metadata.
   public func encode(_ bytes: FileBytes, of base: StoreType, _ metadata: StoreMetadata, to output: StoreOutput) throws {
     let salt = [UInt8].random(count: FileKeys.saltLength)
     let (master, derivation) = try masterForWriting()
@@ -169,6 +171,7 @@ extension Encryption {
       isMetadataReadable: leavesMetadataReadable,
       metadata: leavesMetadataReadable ? json : try keys.sealMetadata(json)
     )
+    try header.checkLength()
     let headerBytes = header.bytes
     let tag = keys.tag(ofHeader: headerBytes)
     try output.write(headerBytes)

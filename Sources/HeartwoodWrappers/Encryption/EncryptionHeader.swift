@@ -33,6 +33,16 @@ struct EncryptionHeader: Sendable {
 // MARK: Writing
 
 extension EncryptionHeader {
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` where the metadata are so long that no reader would take the header.
+  func checkLength() throws(PersistenceError) {
+    guard length > Self.lengthLimit else { return }
+    throw PersistenceError(
+      .valueUnsupported,
+      "The metadata take \(metadata.count) bytes; the header of an encrypted file, where they stand, must have no more than "
+        + "\(Self.lengthLimit) in all. Nothing was written. Keep large values in records instead of the metadata."
+    )
+  }
+
   /// The bytes of the header, without its tag.
   var bytes: [UInt8] {
     var bytes = Self.magic

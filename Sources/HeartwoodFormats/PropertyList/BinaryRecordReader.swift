@@ -32,6 +32,7 @@ final class BinaryRecordReader {
   private let records: RecordBuilder
   private let contents: [Content]
   private let ordinals: [Int]
+  private let targets: [[Int]]
   private var layout: Layout?
   private var taken = 0
 
@@ -50,6 +51,7 @@ final class BinaryRecordReader {
     records = RecordBuilder(entity.description)
     contents = entity.properties.map(\.content)
     ordinals = entity.properties.map(\.ordinal)
+    targets = entity.properties.map(\.targets)
   }
 
   /// Reads some of the records that an array lists.
@@ -168,7 +170,7 @@ final class BinaryRecordReader {
         throw PropertyListFault(offset: try list.offset(number), reason: reason)
       }
     case .toOne(let destination):
-      let target = try target(number, destination)
+      let target = try target(number, destination, place)
       records.column(ordinals[place], byteCount: 64).append(
         toOne: target.reference,
         entityOrdinal: target.entityOrdinal
@@ -185,24 +187,27 @@ final class BinaryRecordReader {
       )
     }
     var targets: [(reference: ReferenceID, entityOrdinal: Int)] = []
-    for index in 0..<references.count { targets.append(try target(references[index], destination)) }
+    for index in 0..<references.count { targets.append(try target(references[index], destination, place)) }
     taken &+= references.count * 64
     records.column(ordinals[place], byteCount: references.count * 64).append(toMany: targets)
   }
 
   private func target(
     _ number: Int,
-    _ destination: Int
+    _ destination: Int,
+    _ place: Int
   ) throws(PropertyListFault) -> (reference: ReferenceID, entityOrdinal: Int) {
     try checkMemory(try list.offset(number))
     switch try list.object(number) {
-    case .scalar(let scalar): if let reference = reference(scalar) { return (reference, destination) }
+    case .scalar(let scalar):
+      if targets[place].contains(destination), let reference = reference(scalar) { return (reference, destination) }
     // One with other keys may be large, and many relationships may lead to it.
     case .dictionary(let keys, let values) where keys.count == 2:
       if let id = try list.member(PropertyListFormat.referenceKey, of: keys, values),
         let reference = try reference(list.scalar(id)),
         let entity = try list.member(PropertyListFormat.entityKey, of: keys, values),
-        let ordinal = try list.key(entity).flatMap({ schema.ordinal(ofEntity: $0) })
+        let ordinal = try list.key(entity).flatMap({ schema.ordinal(ofEntity: $0) }),
+        targets[place].contains(ordinal)
       {
         return (reference, ordinal)
       }
@@ -210,7 +215,8 @@ final class BinaryRecordReader {
     }
     throw PropertyListFault(
       offset: try list.offset(number),
-      reason: "A relationship must lead to a reference, or to a dictionary with an entity and a reference."
+      reason: "A relationship must lead to a reference, or to a dictionary with an entity and a reference. "
+        + "Without an entity it leads to the destination, which must not be abstract then."
     )
   }
 

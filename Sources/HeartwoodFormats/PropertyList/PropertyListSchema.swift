@@ -14,6 +14,8 @@ struct PropertyListSchema: Sendable {
     let name: String
     let ordinal: Int
     let content: Content
+    /// The entities that a relationship's objects may be of.
+    let targets: [Int]
   }
 
   struct Entity: Sendable {
@@ -30,15 +32,20 @@ struct PropertyListSchema: Sendable {
 
   init(_ model: ManagedObjectModel, entities kept: [EntityDescription]) {
     self.model = model
-    entities = kept.filter { !$0.isAbstract }.map { Self.entity($0) }
+    entities = kept.filter { !$0.isAbstract }.map { Self.entity($0, of: model) }
     placesByName = Self.places(entities.map(\.name))
   }
 
-  private static func entity(_ entity: EntityDescription) -> Entity {
+  private static func entity(_ entity: EntityDescription, of model: ManagedObjectModel) -> Entity {
     let properties = entity.properties.indices.compactMap { ordinal -> Property? in
       let property = entity.properties[ordinal]
       guard !property.isTransient, let content = content(ordinal, of: entity) else { return nil }
-      return Property(name: property.name, ordinal: ordinal, content: content)
+      return Property(
+        name: property.name,
+        ordinal: ordinal,
+        content: content,
+        targets: targets(ordinal, of: entity, model)
+      )
     }
     return Entity(description: entity, properties: properties, placesByName: places(properties.map(\.name)))
   }
@@ -51,6 +58,11 @@ struct PropertyListSchema: Sendable {
         relationship.isToMany ? .toMany($0.entityOrdinal) : .toOne($0.entityOrdinal)
       }
     }
+  }
+
+  private static func targets(_ ordinal: Int, of entity: EntityDescription, _ model: ManagedObjectModel) -> [Int] {
+    guard let target = entity.relationshipTargets[ordinal] else { return [] }
+    return model.concreteEntities(under: model.entities[target.entityOrdinal]).map(\.ordinal)
   }
 
   private static func places(_ names: [String]) -> [String: Int] {

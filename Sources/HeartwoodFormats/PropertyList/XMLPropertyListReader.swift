@@ -220,15 +220,18 @@ final class XMLPropertyListReader: XMLPropertyListHandler {
   }
 
   private func takeTarget(_ reference: ReferenceID?, entityOrdinal: Int? = nil) {
-    guard let reference, let content else { return fail("A relationship must lead to references.") }
-    switch content {
+    guard let reference, let entity, let property else { return fail("A relationship must lead to references.") }
+    let description = schema.entities[entity].properties[property]
+    switch description.content {
     case .attribute: break
-    case .toMany(let destination): targets.append((reference, entityOrdinal ?? destination))
-    case .toOne(let destination):
-      guard let entity, let property else { return }
-      let ordinal = schema.entities[entity].properties[property].ordinal
-      let column = builders[entity].column(ordinal, byteCount: 64)
-      column.append(toOne: reference, entityOrdinal: entityOrdinal ?? destination)
+    case .toOne(let destination), .toMany(let destination):
+      let target: Target = (reference, entityOrdinal ?? destination)
+      guard description.targets.contains(target.entityOrdinal) else {
+        return fail("A relationship leads to an entity that is abstract, or not its destination and no heir of it.")
+      }
+      if case .toMany = description.content { return targets.append(target) }
+      let column = builders[entity].column(description.ordinal, byteCount: 64)
+      column.append(toOne: reference, entityOrdinal: target.entityOrdinal)
       endMember()
     }
   }

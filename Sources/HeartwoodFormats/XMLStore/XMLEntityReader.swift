@@ -13,6 +13,8 @@ final class XMLEntityReader {
     /// The name of an attribute's type; empty for relationships.
     let typeName: UnsafeRawBufferPointer
     let ordinal: Int
+    /// The place of the property in ``schema``.
+    let place: Int
     let column: Unmanaged<ColumnBuilder>
     let kind: Kind
     /// The entity that a relationship's objects are of; nil where they may be of several.
@@ -55,7 +57,7 @@ final class XMLEntityReader {
       let name = Self.copy(texts[index].0, to: &end)
       let typeName = Self.copy(texts[index].1, to: &end)
       let column = records.unsafeColumn(property.ordinal)
-      (fields + index).initialize(to: Self.field(property, name, typeName, column))
+      (fields + index).initialize(to: Self.field(property, at: index, name, typeName, column))
     }
   }
 
@@ -81,6 +83,7 @@ final class XMLEntityReader {
 
   private static func field(
     _ property: XMLSchema.Property,
+    at place: Int,
     _ name: UnsafeRawBufferPointer,
     _ typeName: UnsafeRawBufferPointer,
     _ column: Unmanaged<ColumnBuilder>
@@ -98,11 +101,17 @@ final class XMLEntityReader {
       name: name,
       typeName: typeName,
       ordinal: property.ordinal,
+      place: place,
       column: column,
       kind: kind,
       target: property.targets.count == 1 ? property.targets[0] : openTarget,
       hasKnownType: isKnown
     )
+  }
+
+  /// Whether a relationship may lead to records of the entity with an ordinal.
+  func leads(_ field: Field, toEntity ordinal: Int) -> Bool {
+    schema.properties[field.place].targets.contains(ordinal)
   }
 
   /// Whether the file calls the entity so.

@@ -135,7 +135,7 @@ final class XMLModelInference: XMLDatabaseHandler {
     var children: [Int: Set<Int>] = [:]
     for entity in entities {
       for (destination, ids) in entity.targets {
-        let found = Set(ids.compactMap { owners[$0] }).subtracting([destination])
+        let found = Set(ids.compactMap { owner(of: $0) }).subtracting([destination])
         children[destination, default: []].formUnion(found)
       }
     }
@@ -152,6 +152,12 @@ final class XMLModelInference: XMLDatabaseHandler {
       }
     }
     return parents
+  }
+
+  /// The place of the entity of a record that a relationship leads to. Its name stands before ids that several entities have.
+  private func owner(of reference: String) -> Int? {
+    guard let end = reference.firstIndex(of: ":") else { return owners[reference] }
+    return places[String(reference[..<end])]
   }
 
   private func isInherited(_ property: PropertyDescription, by entity: Int, _ parents: [Int: Int]) -> Bool {

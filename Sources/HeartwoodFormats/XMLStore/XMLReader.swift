@@ -195,14 +195,16 @@ final class XMLReader: XMLDatabaseHandler {
     }
   }
 
-  private static let badReference = "A list of references must hold ids of objects, separated by spaces."
+  private static let badReference =
+    "A list of references must hold ids of objects, separated by spaces. Where the name of an entity stands before an id, the "
+    + "relationship must lead there."
 
   private func readToOne(_ text: UnsafeRawBufferPointer, _ field: XMLEntityReader.Field, _ reader: XMLEntityReader) {
     let column = reader.records.column(field.ordinal, byteCount: text.count)
     var rest = XMLReferenceList(text)
     guard let first = rest.next() else { return column.appendNull() }
     guard rest.next() == nil else { return fail("A relationship to one object has several.") }
-    guard let target = target(first, field) else { return fail(Self.badReference) }
+    guard let target = target(first, field, reader) else { return fail(Self.badReference) }
     column.append(toOne: target.reference, entityOrdinal: target.entityOrdinal)
   }
 
@@ -211,7 +213,7 @@ final class XMLReader: XMLDatabaseHandler {
     var targets: [(reference: ReferenceID, entityOrdinal: Int)] = []
     var rest = XMLReferenceList(text)
     while let token = rest.next() {
-      guard let target = target(token, field) else { return fail(Self.badReference) }
+      guard let target = target(token, field, reader) else { return fail(Self.badReference) }
       targets.append(target)
     }
     column.append(toMany: targets)
@@ -220,12 +222,13 @@ final class XMLReader: XMLDatabaseHandler {
   @inline(__always)
   private func target(
     _ token: UnsafeRawBufferPointer,
-    _ field: XMLEntityReader.Field
+    _ field: XMLEntityReader.Field,
+    _ reader: XMLEntityReader
   ) -> (reference: ReferenceID, entityOrdinal: Int)? {
     if let reference = XMLReferenceText.reference(token) { return (reference, field.target) }
     guard let colon = token.firstIndex(of: XMLReferenceList.entityMark) else { return nil }
     let name = String(decoding: token[..<colon], as: UTF8.self)
-    guard let ordinal = entityOrdinals[name],
+    guard let ordinal = entityOrdinals[name], reader.leads(field, toEntity: ordinal),
       let reference = XMLReferenceText.reference(UnsafeRawBufferPointer(rebasing: token[(colon + 1)...]))
     else { return nil }
     return (reference, ordinal)

@@ -83,7 +83,9 @@ import Testing
     let keys = [file.add("version"), file.add("metadata"), file.add("records")]
     let root = file.add([0xD3] + keys + [one, file.add([0xD1, file.add("identifier"), id]), records])
     let model = try ManagedObjectModel(entities: [
-      .entity("Thing", .attribute("name", .string, optional: true), .toMany("others", "Thing", inverse: nil))
+      .entity("Thing", .attribute("name", .string, optional: true), .toMany("others", "Thing", inverse: nil)),
+      .entity("Base", abstract: true, .toOne("parent", "Base", inverse: nil)),
+      .entity("Heir", parent: "Base"),
     ])
     let store = StoreFile(PropertyListStore.self, model)
     try store.write(file.finished(root: root))
@@ -107,6 +109,16 @@ import Testing
       return [file.add([0xD2, id, others, one, file.add([0xA1, target])])]
     }
     #expect(error?.message.contains("a dictionary with an entity and a reference") == true)
+  }
+
+  @Test(arguments: ["Heir", "Base", "None"]) func aTargetOfAnotherEntityIsRefused(_ name: String) throws {
+    let error = try refusal { file, id, one in
+      let (entity, other, others) = (file.add("$entity"), file.add(name), file.add("others"))
+      let target = file.add([0xD2, entity, id, other, one])
+      return [file.add([0xD2, id, others, one, file.add([0xA1, target])])]
+    }
+    #expect(error?.message.contains("a dictionary with an entity and a reference") == true)
+    #expect(error?.context.property == "others" && error?.context.byteOffset != nil)
   }
 
   /// Each place of an array, and each record, has a copy of the text of a reference.

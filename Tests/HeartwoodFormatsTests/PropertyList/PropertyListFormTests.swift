@@ -125,6 +125,25 @@ import Testing
     #expect(try PropertyListStore.readMetadata(from: file.input, options: file.options).userInfo == values)
   }
 
+  /// No record is of an abstract entity, so a reference has to name one that inherits from it.
+  @Test func aReferenceToAnAbstractEntityIsRefused() throws {
+    let model = try ManagedObjectModel(entities: [
+      .entity("Base", abstract: true, .toOne("parent", "Base", inverse: nil)), .entity("Heir", parent: "Base"),
+    ])
+    let file = Self.file(.xml, model)
+    let loader = StoreLoader(setup: file.setup, storeType: .propertyList)
+    let heir = try loader.entity(named: "Heir")
+    try loader.addNode(.integer(1), to: heir) { node in
+      try node.setValue(.toOne(loader.objectID(.integer(1), of: heir)), forKey: "parent")
+    }
+    try file.create(try loader.finish())
+    #expect(try file.refusal(of: file.bytes) == nil)
+    let named = "<dict><key>$entity</key><string>Heir</string><key>$id</key><integer>1</integer></dict>"
+    let text = try file.text.replacing(named, with: "<integer>1</integer>")
+    let error = try file.refusal(of: Array(text.utf8))
+    #expect(error?.code == .fileMalformed && error?.context.property == "parent" && error?.context.line != nil)
+  }
+
   // MARK: Samples
 
   @Test(arguments: PropertyListKind.allCases) func goldenFiles(_ kind: PropertyListKind) throws {
@@ -178,7 +197,8 @@ import Testing
         .attribute("size", .integer16, optional: true),
         .toOne("next", "Thing", inverse: nil),
         .toMany("others", "Thing", inverse: nil)
-      )
+      ),
+      .entity("Other"),
     ])
   }
 

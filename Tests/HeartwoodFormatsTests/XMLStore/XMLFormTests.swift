@@ -163,6 +163,26 @@ import Testing
     try store.create(contents)
     #expect(try store.text.contains("idrefs=\"FOCUS:z7\""))
     #expect(ContentsComparison.firstDifference(contents, try store.open().contents()) == nil)
+    let tag = try store.text.replacing("FOCUS:z7", with: "TAG:z7")
+    let error = try store.refusal(of: Array(tag.utf8))
+    #expect(error?.code == .fileMalformed && error?.context.property == "parent" && error?.context.line != nil)
+  }
+
+  @Test func namesBeforeIdsTellWhatInherits() throws {
+    let file = try file()
+    let header = try #require(try file.text.split(separator: "</databaseInfo>").first)
+    let objects = ["FOCUS", "TAG"].map { "<object type=\"\($0)\" id=\"z1\"></object>" }
+    let note = """
+      <object type="NOTE" id="z2">
+      <relationship name="all" type="0/0" destination="FOCUS" idrefs="FOCUS:z1 TAG:z1"></relationship>
+      </object>
+      """
+    try file.write(header + "</databaseInfo>\n" + objects.joined(separator: "\n") + note + "\n</database>\n")
+    let model = try #require(try XMLStore.inferModel(from: file.input, options: file.options))
+    #expect(model.entity(named: "Tag")?.superentity?.name == "Focus")
+    var inferred = StoreFile(XMLStore.self, model)
+    inferred.options[.ignoresModelVersion] = true
+    #expect(try inferred.read(file.bytes).records.last?.values[0].objectIDs.map(\.entity.name) == ["Focus", "Tag"])
   }
 
   /// A file cannot tell of which entity an object was that is gone.

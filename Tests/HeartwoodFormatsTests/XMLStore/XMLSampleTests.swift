@@ -34,7 +34,8 @@ import Testing
         .attribute("name", .string, optional: true),
         .attribute("size", .integer16, optional: true),
         .toOne("next", "Thing", inverse: nil)
-      )
+      ),
+      .entity("Other"),
     ])
   }
 

@@ -50,8 +50,9 @@ package struct PackedDecimal: BitwiseCopyable, Sendable {
   package var decimal: Decimal? {
     guard isNaN == 0 else { return isNaN == 1 ? .nan : nil }
     guard Self.exponents.contains(exponent), isNegative <= 1 else { return nil }
-    return Decimal(string: String(magnitude)).map {
-      Decimal(sign: isNegative == 1 ? .minus : .plus, exponent: Int(exponent), significand: $0)
-    }
+    let digits = magnitude
+    if digits == 0 { return .zero }
+    // With its exponent at once: a significand by itself loses its last zeros, and a great exponent has no room for them.
+    return Decimal(string: "\(isNegative == 1 ? "-" : "")\(digits)e\(exponent)")
   }
 }

@@ -1,8 +1,9 @@
 import Foundation
 import Heartwood
 import HeartwoodStore
-import HeartwoodWrappers
 import Testing
+
+@testable import HeartwoodWrappers
 
 @Suite struct CompressionTests {
   private static let type: StoreType = "CompressedCSV"
@@ -74,6 +75,26 @@ import Testing
     var narrow = fixture
     narrow.options[.maximumExpandedLength] = 50_000
     #expect(try narrow.readingError(Self.type).code == .valueUnsupported)
+  }
+
+  /// A member of 34 bytes that tells how long it is, with nothing in it.
+  private static let emptyMember: [UInt8] = [
+    0x1F, 0x8B, 8, 4, 0, 0, 0, 0, 0, 0xFF, 12, 0, 0x48, 0x57, 8, 0, 34, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0,
+    0,
+  ]
+
+  @Test func membersWithNothingInThemAreRead() throws {
+    try fixture.write(["a", "b"], Self.type)
+    let empty = (0..<1000).flatMap { _ in Self.emptyMember }
+    try fixture.setBytes(fixture.bytes + empty)
+    #expect(try fixture.read(Self.type) == ["a", "b"])
+  }
+
+  @Test func aMemberTakesNoMoreMemoryThanItMayNeed() {
+    #expect(GzipMember.room(behind: 0, limit: 0) == 1)
+    #expect(GzipMember.room(behind: 7, limit: 10) == 4)
+    #expect(GzipMember.room(behind: 0, limit: .max) == 1 << 18)
+    #expect(GzipMember.room(behind: 0, limit: -1) == 1)
   }
 
   @Test(arguments: [0, 10, -1]) func levelsThatAreNoneAreRefused(_ level: Int) throws {

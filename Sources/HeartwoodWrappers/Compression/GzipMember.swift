@@ -14,6 +14,7 @@ enum GzipMember {
   private static let rawWindow: Int32 = -15
   private static let gzipWindow: Int32 = 15 + 16
   private static let lengthLimit = 1 << 30
+  private static let greatestRoom = 1 << 18
 }
 
 // MARK: Writing
@@ -114,7 +115,7 @@ extension GzipMember {
     var position = offset
     var status = Z_OK
     while status != Z_STREAM_END {
-      status = step(&stream, bytes, &position, to: output)
+      status = step(&stream, bytes, &position, to: output, room: room(behind: output.count, limit: limit))
       if output.count > limit { throw tooLong(limit: limit, path: path) }
       if status == Z_BUF_ERROR, position >= bytes.count { throw cutShort(at: offset, path: path) }
       guard status == Z_OK || status == Z_STREAM_END || status == Z_BUF_ERROR else {
@@ -128,15 +129,21 @@ extension GzipMember {
     return (output.sealed(), position)
   }
 
+  /// For how many bytes more there is to be memory: one more than there may be, to see where there are too many. Many members may have
+  /// nothing in them, and each keeps its memory until all are expanded.
+  static func room(behind count: Int, limit: Int) -> Int {
+    min(max(limit - count, 0), greatestRoom - 1) + 1
+  }
+
   /// Expands some bytes more. zlib checks that it neither reads nor writes beyond what it is given.
   private static func step(
     _ stream: inout z_stream,
     _ bytes: UnsafeRawBufferPointer,
     _ position: inout Int,
-    to output: GrowableBytes
+    to output: GrowableBytes,
+    room: Int
   ) -> Int32 {
     let input = min(bytes.count - position, 1 << 24)
-    let room = 1 << 18
     var status = Z_OK
     output.appendUnsafely(capacity: room) { buffer in
       let source = UnsafeRawBufferPointer(rebasing: bytes[position..<(position + input)])
@@ -159,7 +166,7 @@ extension GzipMember {
       defer { inflateEnd(&stream) }
       let output = GrowableBytes()
       var position = 0
-      _ = step(&stream, bytes, &position, to: output)
+      _ = step(&stream, bytes, &position, to: output, room: greatestRoom)
       return Array(output.unsafeMutableBytes)
     }
   }

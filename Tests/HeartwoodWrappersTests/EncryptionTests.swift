@@ -72,6 +72,32 @@ import Testing
     #expect(try fixture.readingError(Self.type).code == .encryptionKeyWrong)
   }
 
+  /// The binary logarithm of N, r and p.
+  @Test(arguments: [
+    [4, 17, 1], [4, 255, 1], [16, 1, 1], [1, 8, 0], [1, 8, 17], [0, 8, 1], [25, 1, 1], [20, 16, 1],
+  ])
+  func parametersThatNobodyShouldFollowAreRefused(_ parameters: [UInt8]) throws {
+    let error = try passphraseError(parameters)
+    #expect(error.code == .fileCorrupt)
+    #expect(error.context.byteOffset == 17)
+  }
+
+  @Test(arguments: [[1, 16, 1], [1, 16, 2], [4, 1, 1], [4, 8, 16]])
+  func parametersWithinBoundsAreFollowed(_ parameters: [UInt8]) throws {
+    #expect(try passphraseError(parameters).code == .encryptionKeyWrong)
+  }
+
+  /// The error of opening a file with a passphrase that tells these parameters of scrypt, and was locked otherwise.
+  private func passphraseError(_ parameters: [UInt8]) throws -> PersistenceError {
+    try fixture.write(["secret"], Self.type)
+    var bytes = try fixture.bytes
+    bytes.replaceSubrange(16..<20, with: [1] + parameters)
+    try fixture.setBytes(bytes)
+    var other = fixture
+    other.options[.encryptionKey] = try EncryptionKey(passphrase: "correct horse")
+    return try other.readingError(Self.type)
+  }
+
   @Test(arguments: [false, true]) func metadataThatTheHeaderCannotHoldAreRefused(_ isReadable: Bool) throws {
     var options = fixture.options
     options[.leavesMetadataReadable] = isReadable

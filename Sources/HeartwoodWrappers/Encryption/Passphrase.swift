@@ -15,6 +15,8 @@ struct KeyDerivation: Sendable, Hashable {
   /// How much memory a file may make a reader take.
   private static let memoryLimit = 1 << 30
   private static let greatestParallelism = 16
+  /// swift-crypto allows scrypt one page of memory beyond its table, which has no room for two larger blocks.
+  private static let greatestBlockSize = 16
 
   var salt: [UInt8]
   /// The cost, as a power of two.
@@ -30,8 +32,10 @@ struct KeyDerivation: Sendable, Hashable {
   /// Whether a reader can be asked to do that.
   var isReasonable: Bool {
     let (memory, overflow) = (128 * Int(blockSize)).multipliedReportingOverflow(by: rounds)
-    return (1...24).contains(logarithmOfRounds) && blockSize > 0 && parallelism > 0 && !overflow
-      && memory <= Self.memoryLimit && parallelism <= Self.greatestParallelism
+    // RFC 7914 has fewer rounds than 2 to the power of 16 times the size of a block.
+    guard (1...24).contains(logarithmOfRounds), Int(logarithmOfRounds) < 16 * Int(blockSize) else { return false }
+    return !overflow && memory <= Self.memoryLimit && blockSize <= Self.greatestBlockSize
+      && (1...Self.greatestParallelism).contains(Int(parallelism))
   }
 
   var rounds: Int { 1 << min(Int(logarithmOfRounds), 32) }

@@ -25,15 +25,17 @@ extension VersionColumn {
 
   /// The versions with those of `rows`, which ascend, one higher.
   func raising(_ rows: [UInt16], rowCount: Int) -> VersionColumn {
-    // A file may claim any version, so the highest one is followed by 0.
-    if rows.count == rowCount, case .same(let version) = self { return .same(version &+ 1) }
+    if rows.count == rowCount, case .same(let version) = self { return .same(Self.next(version)) }
     let raised = GrowableBytes(capacity: rowCount * 8)
     append(rowCount: rowCount, to: raised)
     for row in rows {
-      raised.unsafeMutableBytes.storeBytes(of: self[Int(row)] &+ 1, toByteOffset: Int(row) * 8, as: UInt64.self)
+      raised.unsafeMutableBytes.storeBytes(of: Self.next(self[Int(row)]), toByteOffset: Int(row) * 8, as: UInt64.self)
     }
     return .each(raised.sealed())
   }
+
+  /// The version that follows another one. A file may claim the highest that a store keeps, and that is followed by the first.
+  private static func next(_ version: UInt64) -> UInt64 { version < UInt64(Int64.max) ? version + 1 : 1 }
 
   /// The versions with that of `rows` replaced.
   func setting(_ version: UInt64, in rows: [Int], rowCount: Int) -> VersionColumn {

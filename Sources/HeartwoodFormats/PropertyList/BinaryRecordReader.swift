@@ -215,8 +215,10 @@ final class BinaryRecordReader {
     }
     throw PropertyListFault(
       offset: try list.offset(number),
-      reason: "A relationship must lead to a reference, or to a dictionary with an entity and a reference. "
-        + "Without an entity it leads to the destination, which must not be abstract then."
+      reason: """
+        A relationship must lead to a reference, or to a dictionary with an entity and a reference. Without an entity it leads to the \
+        destination, which must not be abstract then.
+        """
     )
   }
 

@@ -177,6 +177,25 @@ import Testing
     #expect(same.text == "todo.csv: The store is of this version of the model already.\n")
   }
 
+  /// The column fits both: by the models, the old attribute is gone and the new one has no values yet.
+  @Test func theGivenModelCountsForAFileThatFitsBoth() throws {
+    try FileManager.default.createDirectory(at: folder.path("Menu.xcdatamodel"), withIntermediateDirectories: true)
+    let model = try String(decoding: folder.data("ToDo.xcdatamodeld/ToDo.xcdatamodel/contents"), as: UTF8.self)
+    try folder.write(model.replacing("memo", with: "menu"), to: "Menu.xcdatamodel/contents")
+    let same = try heartwood.shell("heartwood migrate todo.csv --to-model Menu.xcdatamodel")
+    #expect(same.text == "todo.csv: The store is of this version of the model already.\n")
+    let given = try heartwood.shell(
+      "heartwood migrate todo.csv --from-model ToDo.xcdatamodeld --to-model Menu.xcdatamodel --output new.heartwood"
+    )
+    #expect(given.status == 0, "\(given.errors)")
+    #expect(given.text.contains("todo.csv: migrated, 6 records"), "\(given.text)")
+    #expect(try heartwood.shell("heartwood fetch new.heartwood ToDo --where 'menu == nil'").lines.count == 6)
+    let again = try heartwood.shell(
+      "heartwood migrate todo.csv --from-model ToDo.xcdatamodeld --to-model ToDo.xcdatamodeld"
+    )
+    #expect(again.text == "todo.csv: The store is of this version of the model already.\n")
+  }
+
   @Test(arguments: [
     "migrate todo.heartwood", "migrate --to-model New.xcdatamodel",
     "migrate todo.heartwood --to-model New.xcdatamodel --output a.xml --backup",

@@ -19,15 +19,25 @@ extension StoreOpener {
     guard metadata.modelVersionHashes.isEmpty else {
       return !model.isConfiguration(withName: request.configurationName, compatibleWithStoreMetadata: metadata)
     }
+    if let written = try writtenModel(request) {
+      return written.entityVersionHashesByName != model.entityVersionHashesByName
+    }
     guard let misfit = try misfit(of: request, with: model) else { return false }
     // What fits no model is damaged or of another one: it is not of this version, and there is nothing to migrate it from.
     guard try olderModel(opening: request) != nil else { throw misfit }
     return true
   }
 
-  /// The newest of the older models that a store can be opened with whose file does not tell which one it was written with.
+  /// The model that the options say a store was written with, where its file fits it.
+  private func writtenModel(_ request: Request) throws -> ManagedObjectModel? {
+    guard let model = request.options[.writtenModel], try misfit(of: request, with: model) == nil else { return nil }
+    return model
+  }
+
+  /// The model that a store was written with whose file does not tell it: what the options say, or else the newest of the older ones that it
+  /// can be opened with.
   private func olderModel(opening request: Request) throws -> ManagedObjectModel? {
-    try request.options[.olderModels]?.last { try misfit(of: request, with: $0) == nil }
+    try writtenModel(request) ?? request.options[.olderModels]?.last { try misfit(of: request, with: $0) == nil }
   }
 
   /// Why a store that does not tell its model cannot have records of this one; nil where it has. O(records).

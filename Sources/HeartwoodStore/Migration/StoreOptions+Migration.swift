@@ -16,6 +16,11 @@ extension StoreOptionKey<[ManagedObjectModel]> {
   public static let olderModels = StoreOptionKey("olderModels")
 }
 
+extension StoreOptionKey<ManagedObjectModel> {
+  /// The model that a store was written with whose file does not tell it, though the file may fit others, and the new one, too.
+  package static let writtenModel = StoreOptionKey("writtenModel")
+}
+
 extension StoreOptionKey<[MappingModel]> {
   /// The mapping models that migrations take before they infer one.
   public static let mappingModels = StoreOptionKey("mappingModels")

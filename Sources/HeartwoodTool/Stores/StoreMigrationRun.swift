@@ -64,7 +64,7 @@ struct StoreMigrationRun {
 
   /// Refuses to empty a store of which nothing is kept. Only where an entity is gone can that be.
   private func checkLeavesRecords(_ migration: StoreMigration) throws {
-    let isEntityGone = migration.differences.changes.contains { $0.kind == .removed && !$0.path.contains(".") }
+    let isEntityGone = migration.differences.changes.contains { $0.kind == .removed && !$0.isOfProperty }
     guard !command.backup, isEntityGone else { return }
     let report = try migration.dryRun()
     guard command.empties(report) else { return }
@@ -81,6 +81,7 @@ struct StoreMigrationRun {
     let versions = try isBundle ? DataModelFile.models(at: bundle) : []
     if isBundle { try options.setMigrations(fromModelAt: bundle) }
     let former = try command.fromModel.map { try locator.model(at: $0).model }
+    options[.writtenModel] = former
     options[.olderModels] = (options[.olderModels] ?? []) + [former].compactMap(\.self)
     options[.mappingModels] =
       try command.mapping.map { try mappingModel($0, versions, former: former, model: model) }

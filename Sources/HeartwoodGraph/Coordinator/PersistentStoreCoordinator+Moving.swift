@@ -42,6 +42,7 @@ extension PersistentStoreCoordinator {
         return converted
       }
       // Somebody saved while the records were written: they are written once more, over what is there now.
+      _ = converted.engine.close(unlessSavedSince: nil)
       replacing = true
     }
   }

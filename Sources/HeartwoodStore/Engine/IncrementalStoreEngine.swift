@@ -17,6 +17,15 @@ package final class IncrementalStoreEngine: StoreEngine {
     var remoteChanges: RemoteChanges?
   }
 
+  /// What may be asked of the store.
+  enum Usage {
+    case open
+    /// Nothing, but whoever closed it if a save was the last may open it again.
+    case closed
+    /// Nothing any more.
+    case disconnected
+  }
+
   let store: any IncrementalStore
   let typeDescription: StoreTypeDescription
   let setup: StoreSetup
@@ -25,8 +34,8 @@ package final class IncrementalStoreEngine: StoreEngine {
   private let file: FileIdentity?
   let state: Mutex<State>
   let uniqueness: Mutex<UniquenessCheck>
-  /// Whether the engine was closed. Held while the store is used, which happens one call at a time.
-  let usage = Mutex(false)
+  /// Held while the store is used, which happens one call at a time.
+  let usage = Mutex(Usage.open)
   package let saves = ChangeCounter()
   package let hasRenamedRecords: Bool
 
@@ -257,16 +266,18 @@ extension IncrementalStoreEngine {
 
 extension IncrementalStoreEngine {
   package func close(unlessSavedSince number: UInt64?) -> Bool {
-    usage.withLock { isClosed in
-      if !isClosed { isClosed = number.map { $0 == saves.current } ?? true }
-      // Who names a save may open the store again.
-      if number == nil { store.disconnect() }
-      return isClosed
+    usage.withLock { usage in
+      if usage == .open, number == nil || number == saves.current { usage = .closed }
+      if number == nil, usage != .disconnected {
+        store.disconnect()
+        usage = .disconnected
+      }
+      return usage != .open
     }
   }
 
   package func reopen() {
-    usage.withLock { $0 = false }
+    usage.withLock { if $0 == .closed { $0 = .open } }
   }
 
   package func fileState() throws(PersistenceError) -> StoreFileState {

@@ -267,6 +267,17 @@ import Testing
     #expect(database.connectionCount.withLock { $0 } == connectionCount)
   }
 
+  @Test func aStoreIsDisconnectedOnce() throws {
+    let (coordinator, _) = try stack()
+    let store = coordinator.persistentStores[0]
+    let converted = try coordinator.migratePersistentStore(store, to: nil, type: .inMemory)
+    #expect(database.connectionCount.withLock { $0 } == 0)
+    _ = store.engine.close(unlessSavedSince: nil)
+    try coordinator.remove(converted)
+    coordinator.close()
+    #expect(database.connectionCount.withLock { $0 } == 0)
+  }
+
   @Test func aStoreThatWasRemovedIsNotRead() throws {
     let (coordinator, context) = try stack()
     _ = try context.person("Ann")

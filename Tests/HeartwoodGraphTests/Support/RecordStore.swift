@@ -26,7 +26,6 @@ final class RecordStore: IncrementalStore {
   private let entities: [EntityDescription]
   /// What is being saved; nil where nothing is.
   private let draft = Mutex<RecordDatabase.Content?>(nil)
-  private let isConnected = Mutex(false)
 
   init(_ setup: StoreSetup) throws {
     guard let database = setup.options[.recordDatabase] else {
@@ -41,7 +40,7 @@ final class RecordStore: IncrementalStore {
   }
 
   func connect() throws -> StoreMetadata? {
-    if !setConnected(true) { database.connectionCount.withLock { $0 += 1 } }
+    database.connectionCount.withLock { $0 += 1 }
     return database.current.metadata
   }
 
@@ -50,15 +49,7 @@ final class RecordStore: IncrementalStore {
   }
 
   func disconnect() {
-    if setConnected(false) { database.connectionCount.withLock { $0 -= 1 } }
-  }
-
-  /// - Returns: whether it was connected.
-  private func setConnected(_ isNow: Bool) -> Bool {
-    isConnected.withLock { isConnected in
-      defer { isConnected = isNow }
-      return isConnected
-    }
+    database.connectionCount.withLock { $0 -= 1 }
   }
 
   func changeMark() throws -> UInt64 { (draft.withLock { $0 } ?? database.current).changeCount }

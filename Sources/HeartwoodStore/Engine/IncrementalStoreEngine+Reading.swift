@@ -101,8 +101,8 @@ extension IncrementalStoreEngine {
 extension IncrementalStoreEngine {
   /// Calls `body`, which uses the store, while nobody else does.
   func using<Result>(_ body: () throws -> Result) throws -> Result {
-    try usage.withLock { isClosed in
-      try checkNotClosed(isClosed, typeDescription.type)
+    try usage.withLock { usage in
+      try checkNotClosed(usage != .open, typeDescription.type)
       return try body()
     }
   }
@@ -133,7 +133,7 @@ extension IncrementalStoreEngine {
     let read = try load { try store.load(missing, of: entity, into: $0) }
     // Those that are known already would be there twice.
     guard read.tables[entity.ordinal].count <= missing.count else { throw tooMany(missing.count, entity) }
-    table.insert(read.tables[entity.ordinal].groups, fillingGroupsBelow: Self.fewRecords)
+    table.insert(read.tables[entity.ordinal].groups, fillingGroupsBelow: Self.groupSize(inTableOf: table.count))
     let result = table
     state.withLock { $0.contents.tables[entity.ordinal] = result }
     return result
@@ -149,6 +149,10 @@ extension IncrementalStoreEngine {
 
   /// So many are read one by one, whatever their part of all.
   static let fewRecords = 256
+
+  /// A group with fewer rows is filled up by what is read next: so few that it is cheap to read records one by one, and so many that a table
+  /// never has all groups that it can have.
+  package static func groupSize(inTableOf count: Int) -> Int { min(max(fewRecords, count / 4096), RowID.rowsPerGroup) }
 
   /// Reads all records of entities.
   func readAll(_ entities: [EntityDescription]) throws {

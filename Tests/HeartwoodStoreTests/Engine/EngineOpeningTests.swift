@@ -114,4 +114,14 @@ import Testing
     #expect(errorCode { _ = try fixture.open() } == .fileMalformed)
     #expect(fixture.fileBytes == Array("{}".utf8))
   }
+
+  /// A group is left behind as soon as it has the size that it must have.
+  @Test func aTableThatIsReadPieceByPieceHasGroupsEnough() {
+    var (rowCount, groupCount) = (0, 0)
+    while rowCount < 1 << 31 {
+      rowCount += IncrementalStoreEngine.groupSize(inTableOf: rowCount)
+      groupCount += 1
+    }
+    #expect(groupCount < RowID.maximumGroupCount)
+  }
 }

@@ -32,10 +32,7 @@ struct XMLStreamParser {
     do throws(PersistenceError) {
       try feed(context, handler)
     } catch {
-      var error = error
-      error.context.path = error.context.path ?? file.path
-      error.context.storeType = error.context.storeType ?? handler.storeType
-      throw error
+      throw error.locating(path: file.path, storeType: handler.storeType)
     }
     withExtendedLifetime(handler) {}
   }

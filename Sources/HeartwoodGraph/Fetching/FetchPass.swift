@@ -21,6 +21,14 @@ struct FetchPass {
       case .changed(let object): object.objectID
       }
     }
+
+    /// The object of a row that the context does not see any more; nil where it sees the row. `references` gives what the records of the
+    /// table were called when it was searched, by group and row.
+    func lostObject(_ references: (EntityBinding) -> [ReferenceColumn]?) -> ManagedObject? {
+      guard case .row(let binding, let row) = self, !binding.hasRow(row), let columns = references(binding)
+      else { return nil }
+      return binding.lostObject(of: columns[row.group][row.row])
+    }
   }
 
   let context: ManagedObjectContext
@@ -158,10 +166,7 @@ extension FetchPass {
     let lossy = parts.filter(\.hasLostRows).map { (binding: $0.binding, references: $0.references) }
     if lossy.isEmpty { return matches }
     return matches.map { match in
-      guard case .row(let binding, let row) = match, !binding.hasRow(row),
-        let part = lossy.first(where: { $0.binding === binding })
-      else { return match }
-      return .changed(binding.lostObject(of: part.references[row.group][row.row]))
+      match.lostObject { binding in lossy.first { $0.binding === binding }?.references }.map(Match.changed) ?? match
     }
   }
 

@@ -37,10 +37,7 @@ public struct FetchedBatch<Object: ManagedObject>: RandomAccessCollection {
   }
 
   private func object(_ match: FetchPass.Match) -> ManagedObject {
-    guard case .row(let binding, let row) = match, !binding.hasRow(row),
-      let columns = references[ObjectIdentifier(binding)]
-    else { return match.object }
-    return binding.lostObject(of: columns[row.group][row.row])
+    match.lostObject { references[ObjectIdentifier($0)] } ?? match.object
   }
 }
 

@@ -24,6 +24,9 @@ public struct ModelChange: Sendable, Hashable, CustomStringConvertible {
     self.changesStores = changesStores
   }
 
+  /// Whether it is about a property, and not an entity as a whole or a configuration.
+  package var isOfProperty: Bool { path.contains(".") }
+
   /// The change in a line.
   public var description: String {
     detail.isEmpty ? "\(kind.rawValue) \(path)" : "\(kind.rawValue) \(path): \(detail)"

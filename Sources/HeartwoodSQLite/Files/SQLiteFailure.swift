@@ -6,11 +6,7 @@ import HeartwoodStore
 enum SQLiteFailure {
   /// What `error` means for the file at `path`. Errors that are Heartwood's already stay as they are, and name the file.
   static func error(_ error: any Error, path: String) -> PersistenceError {
-    if var error = error as? PersistenceError {
-      error.context.path = error.context.path ?? path
-      error.context.storeType = error.context.storeType ?? .sqlite
-      return error
-    }
+    if let error = error as? PersistenceError { return error.locating(path: path, storeType: .sqlite) }
     let context = PersistenceError.Context(path: path, storeType: .sqlite)
     guard let failure = error as? DatabaseError else {
       return PersistenceError(.fileReadFailed, "\(error)", context: context)

@@ -72,11 +72,7 @@ extension SchemaPlan {
 
   /// The numbers of an entity and of all that inherit from it.
   private func numbers(under entity: EntityDescription) -> [Int] {
-    forest.members.filter { member in
-      var ancestor: EntityDescription? = member.entity
-      while let current = ancestor, current !== entity { ancestor = current.superentity }
-      return ancestor != nil
-    }.map { number($0.entity) }.sorted()
+    forest.members.filter { $0.entity.isKind(of: entity) }.map { number($0.entity) }.sorted()
   }
 
   private func terms(

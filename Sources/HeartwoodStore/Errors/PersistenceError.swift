@@ -22,6 +22,14 @@ public struct PersistenceError: Error, Sendable {
     self.context = context
     self.underlyingError = underlyingError
   }
+
+  /// The error, with the file and the type of store of whoever passes it on, where it names none.
+  package func locating(path: String?, storeType: StoreType? = nil) -> PersistenceError {
+    var error = self
+    error.context.path = context.path ?? path
+    error.context.storeType = context.storeType ?? storeType
+    return error
+  }
 }
 
 extension PersistenceError {

@@ -38,10 +38,7 @@ public struct StoreInput: Sendable {
         failure = error
       }
     }
-    if var failure {
-      failure.context.path = path
-      throw failure
-    }
+    if let failure { throw failure.locating(path: path) }
     bytes.removeLast(room - filled)
     return bytes
   }

@@ -10,7 +10,7 @@ struct MigrationLosses {
     entities = report.entities.filter { $0.destinationName == nil && $0.sourceCount > 0 }
     properties = steps.flatMap { step in
       ModelDifferences(from: step.sourceModel, to: step.destinationModel).changes
-        .filter { $0.kind == .removed && $0.changesStores && $0.path.contains(".") }.map(\.path)
+        .filter { $0.kind == .removed && $0.changesStores && $0.isOfProperty }.map(\.path)
     }
   }
 

@@ -24,14 +24,18 @@ struct Destination {
   /// Refuses the source itself, under whatever name, and a file that is not to be replaced.
   func check(against source: String, in fileSystem: any FileSystem) throws {
     guard let status = try fileSystem.status(atPath: path) else { return }
-    if let other = try fileSystem.status(atPath: source), other.identity.isSameFile(as: status.identity) {
-      throw ToolError("\(path): The source and the destination are the same file. Choose another name.")
-    }
+    try Self.check(path, status, isNot: fileSystem.status(atPath: source))
     guard status.isRegularFile, status.size > 0, !isReplaced else { return }
     throw PersistenceError(
       .fileExists,
       "There is a file already. Choose another name, or replace it with --force.",
       context: .init(path: path)
     )
+  }
+
+  /// Refuses a file that is the source, under whatever name.
+  static func check(_ path: String, _ status: FileStatus, isNot source: FileStatus?) throws(ToolError) {
+    guard let source, source.identity.isSameFile(as: status.identity) else { return }
+    throw ToolError("\(path): The source and the destination are the same file. Choose another name.")
   }
 }

@@ -77,9 +77,8 @@ struct ModelConvertCommand: ParsableCommand {
     let version = url.appending(path: Self.versionName(inBundleAt: url))
     let source = try fileSystem.status(atPath: arguments.model)
     for place in [url, url.appending(path: "contents"), version, version.appending(path: "contents")] {
-      guard let source, let status = try fileSystem.status(atPath: place.path) else { continue }
-      guard status.identity.isSameFile(as: source.identity) else { continue }
-      throw ToolError("\(destination): The source and the destination are the same file. Choose another name.")
+      guard let status = try fileSystem.status(atPath: place.path) else { continue }
+      try Destination.check(destination, status, isNot: source)
     }
   }
 

@@ -188,7 +188,7 @@ import Testing
       "heartwood migrate todo.csv --from-model ToDo.xcdatamodeld --to-model Menu.xcdatamodel --output new.heartwood"
     )
     #expect(given.status == 0, "\(given.errors)")
-    #expect(given.text.contains("todo.csv: migrated, 6 records"), "\(given.text)")
+    #expect(given.text.contains("new.heartwood: migrated, 6 records"), "\(given.text)")
     #expect(try heartwood.shell("heartwood fetch new.heartwood ToDo --where 'menu == nil'").lines.count == 6)
     let again = try heartwood.shell(
       "heartwood migrate todo.csv --from-model ToDo.xcdatamodeld --to-model ToDo.xcdatamodeld"

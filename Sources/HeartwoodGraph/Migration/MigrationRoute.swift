@@ -78,7 +78,7 @@ struct MigrationRoute {
     if let mapping = given[pair] {
       return MigrationStep(sourceModel: source, destinationModel: destination, mappingModel: mapping)
     }
-    guard infers,
+    guard infers, !leavesOut(pair),
       let mapping = try? MappingModel.inferredMappingModel(forSourceModel: source, destinationModel: destination)
     else { return nil }
     return MigrationStep(
@@ -87,5 +87,24 @@ struct MigrationRoute {
       mappingModel: mapping,
       isInferred: true
     )
+  }
+
+  /// Whether a step over a version between loses what the versions at both ends have: nobody has asked for that.
+  private func leavesOut(_ pair: Pair) -> Bool {
+    guard pair.from > 0 || pair.to < models.count - 1 else { return false }
+    let changes = ModelDifferences(from: models[pair.from], to: models[pair.to]).changes
+    return changes.contains { change in
+      change.kind == .removed && change.changesStores && models[0].has(change.path)
+        && models[models.count - 1].has(change.path)
+    }
+  }
+}
+
+extension ManagedObjectModel {
+  /// Whether there is an entity, or a property of one, at the path of a change.
+  fileprivate func has(_ path: String) -> Bool {
+    let names = path.split(separator: ".", maxSplits: 1).map(String.init)
+    guard let entity = names.first.flatMap(entity(named:)) else { return false }
+    return names.count == 1 || entity.ordinal(ofProperty: names[1]) != nil
   }
 }

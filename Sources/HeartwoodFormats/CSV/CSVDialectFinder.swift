@@ -62,7 +62,6 @@ struct CSVDialectFinder {
       switch splitter.split(bytes, from: start) {
       case .incomplete: return nil
       case .record(let record) where record.fields.count == schema.columns.count: return separator
-      case .record(let record) where record.fields.count > 1 && separator == CSVFormat.comma: return separator
       case .record, .malformed: continue
       }
     }

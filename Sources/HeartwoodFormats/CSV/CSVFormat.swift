@@ -10,6 +10,11 @@ enum CSVFormat {
   static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
   /// Separators that a file may show without the layout naming them, the likeliest first.
   static let detectableSeparators = [comma, UInt8(ascii: ";"), tab]
+  /// Those that a file is tried for before one that has `separator` is found to have it.
+  static func separatorsTried(before separator: UInt8) -> ArraySlice<UInt8> {
+    detectableSeparators.firstIndex(of: separator).map { detectableSeparators[..<$0] } ?? []
+  }
+
   /// What values other than texts are written with, and what has a meaning of its own.
   static let reservedBytes = Set("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+-.:/='%# \"".utf8)
   /// The longest record that is read or written, so that places in it fit into 31 bits.

@@ -25,6 +25,8 @@ struct CSVRowFormatter {
   private let references: CSVReferenceText
   private let separator: CSVMark
   private let separatorByte: UInt8
+  /// Bytes that would let the record be taken for one with another separator, were it the first.
+  private let otherSeparators: ArraySlice<UInt8>
   private let lineEnd: CSVMark
   private let quotesAll: Bool
   private var dates = DateTextWriter(separator: CSVFormat.space)
@@ -34,6 +36,7 @@ struct CSVRowFormatter {
     references = CSVReferenceText(allowsBareStrings: schema.layout.allowsBareStringReferences)
     separator = CSVMark(dialect.separatorBytes)
     separatorByte = dialect.separator
+    otherSeparators = CSVFormat.separatorsTried(before: dialect.separator)
     lineEnd = CSVMark(dialect.lineEndBytes)
     quotesAll = dialect.quoting == .all
     cells = schema.columns.enumerated().map { index, column in
@@ -166,10 +169,11 @@ extension CSVRowFormatter {
   }
 
   /// Whether `text` could be misread without quotes for how it begins or ends, here or by others, some of which take a number sign for
-  /// a comment.
+  /// a comment; or for another separator in it.
   @inline(__always)
   private func needsQuotes(_ text: UnsafeRawBufferPointer, isFirst: Bool) -> Bool {
     guard text.count > 0 else { return true }
+    if !otherSeparators.isEmpty, text.contains(where: otherSeparators.contains) { return true }
     let (first, last) = (text[0], text[text.count &- 1])
     return CSVFormat.isWhiteSpace(first) || CSVFormat.isWhiteSpace(last) || isFirst && first == CSVFormat.identifierMark
   }

@@ -34,10 +34,11 @@ struct CSVWriter {
   }
 
   private var header: String {
+    let separators = CSVFormat.separatorsTried(before: dialect.separator) + [dialect.separator]
     let titles = schema.columns.map { column in
       let title = column.title ?? ""
       let isPlain = title.utf8.allSatisfy { byte in
-        byte != dialect.separator && byte != CSVFormat.quote && !CSVFormat.isWhiteSpace(byte)
+        !separators.contains(byte) && byte != CSVFormat.quote && !CSVFormat.isWhiteSpace(byte)
       }
       guard dialect.quoting == .all || !isPlain else { return title }
       return "\"" + title.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""

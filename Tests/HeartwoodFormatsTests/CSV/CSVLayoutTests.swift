@@ -192,6 +192,17 @@ import Testing
     #expect(try fixture.open().records == engine.records)
   }
 
+  /// Two commas, as many as a record has that is separated by them.
+  @Test(arguments: [";", "\t"], ["a, b, c", "a, b", "a; b; c"])
+  func theSeparatorIsFoundWhateverTheFirstTextHolds(_ separator: String, _ text: String) throws {
+    let fixture = try CSVFixture(Self.thing)
+    let engine = try fixture.open(["plain", "5", "1"].joined(separator: separator))
+    try engine.update(0, "name", .string(text))
+    try engine.insert(.integer(2), [.string("b"), .integer(6), .null])
+    #expect(try fixture.text.hasSuffix("b\(separator)6\(separator)2\n"))
+    #expect(try fixture.open().records == engine.records)
+  }
+
   @Test func spaceAfterTheSeparatorIsNoPartOfAField() throws {
     let spaced = try fixture().open("a, 5, 1", "b,6,2", "  c, 7, 3")
     #expect(try spaced.values("name") == [.string("a"), .string("b"), .string("  c")])

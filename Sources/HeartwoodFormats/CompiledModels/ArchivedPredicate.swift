@@ -106,10 +106,12 @@ enum ArchivedPredicate {
   }
 
   private static func function(_ node: ArchiveNode, depth: Int) -> FetchExpression? {
-    guard let function = node["NSSelectorName"]?.string.flatMap(FetchFunction.init(rawValue:)) else { return nil }
+    guard let name = node["NSSelectorName"]?.string else { return nil }
     let items = node["NSArguments"]?.items ?? []
     let arguments = items.compactMap { expression($0, depth: depth + 1) }
-    guard arguments.count == items.count, arguments.count == function.argumentCount else { return nil }
+    guard arguments.count == items.count else { return nil }
+    if let operation = FetchExpression.operation(named: name, arguments) { return operation }
+    guard let function = FetchFunction(rawValue: name), arguments.count == function.argumentCount else { return nil }
     return .function(function, arguments)
   }
 

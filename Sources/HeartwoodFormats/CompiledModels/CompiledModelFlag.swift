@@ -4,6 +4,8 @@ import HeartwoodModel
 enum CompiledModelFlag {
   static let externalStorage = 4
   static let preservedOnDeletion = 16
+  /// What fetch requests have for which nothing was said.
+  static let usualFetchRequest = 30
 
   /// Each rule at its number.
   static let deleteRules: [DeleteRule] = [.noAction, .nullify, .cascade, .deny]

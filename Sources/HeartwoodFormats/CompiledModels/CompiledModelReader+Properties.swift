@@ -1,7 +1,8 @@
 import HeartwoodModel
 
 extension CompiledModelReader {
-  mutating func property(_ property: ArchiveNode, name: String) -> XMLElement {
+  /// A property; nil where it is one that models cannot represent, which is noted.
+  mutating func property(_ property: ArchiveNode, name: String) -> XMLElement? {
     switch property.className {
     case "NSRelationshipDescription": relationship(property, name)
     case "NSFetchedPropertyDescription": fetchedProperty(property, name)
@@ -89,10 +90,15 @@ extension CompiledModelReader {
     )
   }
 
-  private mutating func fetchedProperty(_ property: ArchiveNode, _ name: String) -> XMLElement {
+  private mutating func fetchedProperty(_ property: ArchiveNode, _ name: String) -> XMLElement? {
     let entity = property["_NSFetchRequestEntityName"]?.string
-    let request = property["NSFetchRequest"].map {
-      fetchRequest($0, name: "fetchedPropertyFetchRequest", entity: entity)
+    var request: XMLElement?
+    if let node = property["NSFetchRequest"] {
+      request = fetchRequest(node, name: "fetchedPropertyFetchRequest", entity: entity)
+      if request == nil {
+        note("The fetched property “\(name)” is not represented in the model.")
+        return nil
+      }
     }
     return XMLElement(
       "fetchedProperty",

@@ -61,7 +61,7 @@ extension CompiledModelReader {
         "elementID": renaming(entity, name),
         "versionHashModifier": entity["NSVersionHashModifier"]?.string,
       ],
-      children: properties.sorted { $0.key < $1.key }.map { property($0.value, name: $0.key) }
+      children: properties.sorted { $0.key < $1.key }.compactMap { property($0.value, name: $0.key) }
         + uniqueness(entity) + indexes(entity, properties) + userInfo(entity)
     )
   }
@@ -155,10 +155,19 @@ extension CompiledModelReader {
 
   private mutating func fetchRequests(_ model: ArchiveNode) -> [XMLElement] {
     (model["NSFetchRequestTemplates"]?.members ?? []).sorted { $0.key < $1.key }
-      .map { fetchRequest($0.value, name: $0.key, entity: nil) }
+      .compactMap { fetchRequest($0.value, name: $0.key, entity: nil) }
   }
 
-  mutating func fetchRequest(_ request: ArchiveNode, name: String, entity: String?) -> XMLElement {
+  /// A fetch request; nil where its predicate is none that is known, since without one it would find all objects.
+  mutating func fetchRequest(_ request: ArchiveNode, name: String, entity: String?) -> XMLElement? {
+    let predicate = request["NSPredicate"].map(ArchivedPredicate.predicate)
+    if case .some(.none) = predicate {
+      note("The fetch request “\(name)” is not represented in the model: its predicate is none that is known.")
+      return nil
+    }
+    if let flags = request["NSFetchRequestFlags"]?.integer, flags != CompiledModelFlag.usualFetchRequest {
+      note("What the flags \(flags) of the fetch request “\(name)” say is not represented in the model.")
+    }
     if !(request["NSSortDescriptors"]?.items ?? []).isEmpty {
       note("The order of the fetch request “\(name)” is not represented in the model.")
     }
@@ -167,7 +176,7 @@ extension CompiledModelReader {
       [
         "name": name,
         "entity": entity ?? request["NSEntity"]?["NSEntityName"]?.string ?? request["NSEntityName"]?.string,
-        "predicateString": request["NSPredicate"].flatMap { predicateText($0, of: "the fetch request “\(name)”") },
+        "predicateString": predicate??.description,
         "fetchLimit": count(request["NSFetchLimit"]),
         "fetchBatchSize": count(request["NSBatchSize"]),
         "resultType": count(request["NSResultType"]),

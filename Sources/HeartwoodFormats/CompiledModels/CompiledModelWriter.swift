@@ -162,9 +162,6 @@ extension CompiledModelWriter {
 // MARK: Beside the entities
 
 extension CompiledModelWriter {
-  /// The flags of a fetch request for which nothing else was said.
-  private static let usualFlags: Int64 = 30
-
   /// The configurations; nil where there is none but the one of all entities.
   private var configurations: ArchiveValue? {
     mutating get {
@@ -198,7 +195,8 @@ extension CompiledModelWriter {
       "NSFetchLimit": .integer(Int64(request.fetchLimit)), "NSFetchOffset": .integer(0),
       "NSBatchSize": .integer(Int64(request.fetchBatchSize)), "NSAllocationType": .integer(0),
       "NSResultType": .integer(Int64(request.resultType.dataModelNumber)),
-      "NSHasFetchRequestFlags": .boolean(true), "NSFetchRequestFlags": .integer(Self.usualFlags),
+      "NSHasFetchRequestFlags": .boolean(true),
+      "NSFetchRequestFlags": .integer(Int64(CompiledModelFlag.usualFetchRequest)),
     ]
     let absent = [
       "NSSortDescriptors", "NSValuesToFetch", "NSValuesToGroupBy", "NSHavingPredicate",

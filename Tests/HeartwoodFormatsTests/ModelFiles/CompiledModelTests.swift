@@ -139,8 +139,63 @@ struct CompiledModelTests {
     )
     let file = try DataModelFile(contentsOf: folder.write(builder.xml(root: root), to: "M.mom"))
     #expect(
-      file.notes.map(\.message) == ["The predicate of the fetch request “r” is not represented in the model."]
+      file.notes.map(\.message) == [
+        "The fetch request “r” is not represented in the model: its predicate is none that is known."
+      ]
     )
+    // Without its predicate it would find all.
+    #expect(file.model.fetchRequestTemplates.isEmpty)
+  }
+
+  @Test("Operators that archives have as functions are read")
+  func operators() throws {
+    let builder = ArchiveBuilder()
+    let arguments = builder.array(
+      ["a", "b"].map { name in
+        let path = builder.object("NSKeyPathSpecifierExpression", ["NSKeyPath": .reference(builder.text(name))])
+        return builder.object(
+          "NSKeyPathExpression",
+          [
+            "NSOperand": .reference(builder.object("NSSelfExpression", [:])),
+            "NSArguments": .reference(builder.array([path])),
+          ]
+        )
+      }
+    )
+    let sum = builder.object(
+      "NSFunctionExpression",
+      ["NSSelectorName": .reference(builder.text("add:to:")), "NSArguments": .reference(arguments)]
+    )
+    let one = builder.object("NSConstantValueExpression", ["NSConstantValue": .integer(1)])
+    let predicate = builder.object(
+      "NSComparisonPredicate",
+      [
+        "NSLeftExpression": .reference(sum), "NSRightExpression": .reference(one),
+        "NSPredicateOperator": .reference(builder.object("NSPredicateOperator", ["NSOperatorType": .integer(4)])),
+      ]
+    )
+    let request = try #require(try model(fetchingWhere: predicate, builder).fetchRequestTemplates.first)
+    #expect(request.predicate?.description == "a + b == 1")
+  }
+
+  /// A model with an entity and a fetch request for it.
+  private func model(fetchingWhere predicate: Int, _ builder: ArchiveBuilder) throws -> ManagedObjectModel {
+    let entity = builder.object(
+      "NSEntityDescription",
+      ["NSEntityName": .reference(builder.text("A")), "NSProperties": .reference(builder.dictionary([:]))]
+    )
+    let request = builder.object(
+      "NSFetchRequest",
+      ["NSEntity": .reference(entity), "NSPredicate": .reference(predicate)]
+    )
+    let root = builder.object(
+      "NSManagedObjectModel",
+      [
+        "NSEntities": .reference(builder.dictionary(["A": entity])),
+        "NSFetchRequestTemplates": .reference(builder.dictionary(["r": request])),
+      ]
+    )
+    return try DataModelFile(contentsOf: TemporaryFolder().write(builder.xml(root: root), to: "M.mom")).model
   }
 
   @Test("Objects that lead to themselves, and to each other many times, come to an end")

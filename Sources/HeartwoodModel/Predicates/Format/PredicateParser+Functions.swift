@@ -158,7 +158,7 @@ extension PredicateParser {
     _ arguments: [FetchExpression],
     at place: Range<Int>
   ) throws(FetchPredicateError) -> FetchExpression {
-    if let node = Self.operators[name].flatMap({ $0(arguments) }) { return node }
+    if let operation = FetchExpression.operation(named: name, arguments) { return operation }
     guard let function = FetchFunction(name: name) else {
       let known = FetchFunction.allCases.filter { $0 != .negate }.map(\.rawValue).joined(separator: " ")
       throw error(.syntax, "There is no function of this name. There are \(known).", at: place)
@@ -169,28 +169,6 @@ extension PredicateParser {
     let wanted = function.argumentCount == 1 ? "1 argument" : "\(function.argumentCount) arguments"
     let hint = function == .count ? " Objects are counted by count(SELF)." : ""
     throw error(.syntax, "\(name) takes \(wanted), and \(arguments.count) are given.\(hint)", at: place)
-  }
-
-  /// Functions that are operators by another name; nil where the arguments do not fit.
-  private static let operators: [String: @Sendable ([FetchExpression]) -> FetchExpression?] = [
-    "add:to:": { binary($0, .add) },
-    "from:subtract:": { binary($0, .subtract) },
-    "multiply:by:": { binary($0, .multiply) },
-    "divide:by:": { binary($0, .divide) },
-    "raise:toPower:": { binary($0, .power) },
-    "objectFrom:withIndex:": { $0.count == 2 ? .element(of: $0[0], .at($0[1])) : nil },
-    "castObject:toType:": { arguments in
-      guard arguments.count == 2, case .constant(.string(let name)) = arguments[1] else { return nil }
-      return FetchExpression.CastType(spelling: name).map { .cast(arguments[0], $0) }
-    },
-    "noindex:": { $0.count == 1 ? $0[0] : nil },
-  ]
-
-  private static func binary(
-    _ arguments: [FetchExpression],
-    _ symbol: FetchExpression.ArithmeticOperator
-  ) -> FetchExpression? {
-    arguments.count == 2 ? .arithmetic(arguments[0], symbol, arguments[1]) : nil
   }
 }
 

@@ -5,6 +5,15 @@ import Testing
 
 @Suite("Writing model files")
 struct DataModelWritingTests {
+  @Test("A control character, for which XML has no form, is refused with its place")
+  func controlCharacters() throws {
+    let model = try ManagedObjectModel(entities: [
+      .entity("Note", .attribute("text", .string, optional: true, default: .string("a\u{1}b")))
+    ])
+    let error = try #require(throws: ModelFileError.self) { try model.dataModelContents() }
+    #expect(error.message.contains("defaultValueString of attribute “text”"), "\(error)")
+  }
+
   @Test(
     "What was read is written, with what the model has no place for",
     arguments: [ModelFixture.everything, ModelFixture.notes, ModelFixture.fetching]
@@ -12,7 +21,7 @@ struct DataModelWritingTests {
   func same(_ text: String) throws {
     let folder = try TemporaryFolder()
     let file = try DataModelFile(contentsOf: folder.write(text, to: "contents"))
-    let written = file.contents()
+    let written = try file.contents()
     #expect(try CanonicalXML.lines(of: written) == CanonicalXML.lines(of: Data(text.utf8)))
     #expect(try CanonicalXML.lines(of: file.contents(of: file.model)) == CanonicalXML.lines(of: Data(text.utf8)))
     #expect(try DataModelFile(contentsOf: folder.write(written, to: "again")).model == file.model)
@@ -49,7 +58,7 @@ struct DataModelWritingTests {
         .attribute("new", .integer16, optional: true)
       )
     ])
-    let written = file.contents(of: changed)
+    let written = try file.contents(of: changed)
     let expected = """
       <model userDefinedModelVersionIdentifier="" extra="kept">
       <entity name="A" syncable="YES" novelty="1">
@@ -149,7 +158,7 @@ struct DataModelWritingTests {
       entities: [.entity("B"), entity],
       configurations: ["C": ["B", "A"]]
     )
-    let written = file.contents(of: changed)
+    let written = try file.contents(of: changed)
     #expect(try ManagedObjectModel(contentsOf: folder.write(written, to: "written")) == changed)
   }
 
@@ -171,7 +180,7 @@ struct DataModelWritingTests {
     var entity = file.model.entities[0].definition
     entity.fetchIndexes = names.map { FetchIndexDescription(name: $0, properties: ["a"]) }
     let changed = try ManagedObjectModel(entities: [entity])
-    let written = file.contents(of: changed)
+    let written = try file.contents(of: changed)
     #expect(try ManagedObjectModel(contentsOf: folder.write(written, to: "written")) == changed)
   }
 }

@@ -88,7 +88,7 @@ struct ModelConvertCommand: ParsableCommand {
   }
 
   private func writeContents(_ located: LocatedModel, to folder: URL) throws {
-    let contents = located.file?.contents() ?? located.model.dataModelContents()
+    let contents = try located.file?.contents() ?? located.model.dataModelContents()
     try write(contents, to: folder.appending(path: "contents"))
   }
 

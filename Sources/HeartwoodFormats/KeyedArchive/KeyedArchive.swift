@@ -8,18 +8,21 @@ final class KeyedArchive {
 
   fileprivate let objects: [ArchiveValue]
   private let top: [String: ArchiveValue]
-  private var steps = 0
+  /// How many steps may still be taken; negative once one could not be.
+  private(set) var stepsLeft: Int
 
   /// Whether more has been asked for than a sound archive can hold, so that what was read is not whole.
-  var isExhausted: Bool { steps > Self.mostSteps }
+  var isExhausted: Bool { stepsLeft < 0 }
 
   /// Counts steps; whether they may be taken.
   fileprivate func take(_ count: Int) -> Bool {
-    steps += count
+    stepsLeft -= count
     return !isExhausted
   }
 
-  init(_ bytes: [UInt8]) throws(ArchiveError) {
+  /// - Parameter steps: how many may be taken; nil means as many as a model needs.
+  init(_ bytes: [UInt8], steps: Int? = nil) throws(ArchiveError) {
+    stepsLeft = steps ?? Self.mostSteps
     guard case .dictionary(let members) = try ArchiveReader.value(of: bytes),
       case .string(Self.archiver) = members["$archiver"],
       case .array(let objects) = members["$objects"], case .dictionary(let top) = members["$top"]

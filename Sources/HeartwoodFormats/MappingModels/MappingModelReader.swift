@@ -12,6 +12,8 @@ struct MappingModelReader {
   private let contents: StoreContents
   private let model: AtomicStoreCacheNode
   private(set) var notes: [String] = []
+  /// How many steps the archives of all expressions may still take: some ten for each property of a large model.
+  private var stepsLeft = 1_000_000
 
   init(_ url: URL) throws(ModelFileError) {
     do {
@@ -115,11 +117,16 @@ extension MappingModelReader {
     }
   }
 
+  private mutating func archivedExpression(_ data: Data) -> MappingExpression? {
+    guard stepsLeft > 0, let archive = try? KeyedArchive([UInt8](data), steps: stepsLeft) else { return nil }
+    let expression = archive.root.flatMap(ArchivedMappingExpression.expression)
+    stepsLeft = archive.stepsLeft
+    return archive.isExhausted ? nil : expression
+  }
+
   private mutating func valueExpression(_ node: AtomicStoreCacheNode, _ place: String) -> MappingExpression? {
     if case .binary(let data) = value(node, "valueexpressiondata") {
-      if let root = try? KeyedArchive([UInt8](data)).root, let expression = ArchivedMappingExpression.expression(root) {
-        return expression
-      }
+      if let expression = archivedExpression(data) { return expression }
       notes.append("The expression of \(place) is not represented.")
       return nil
     }

@@ -41,7 +41,7 @@ public final class XMLStore: AtomicStore {
   /// Reads the file, each value into its column as it comes. O(bytes).
   ///
   /// - Throws: ``PersistenceError/Code/fileMalformed`` with line and column, ``PersistenceError/Code/modelIncompatible``,
-  ///   ``PersistenceError/Code/danglingReference`` where a relationship to several entities leads to no object of the file.
+  ///   ``PersistenceError/Code/danglingReference`` where a relationship leads to an entity that is abstract, and so is all that inherits from it.
   public func load(_ file: StoreInput, into loader: StoreLoader) throws {
     let reader = XMLReader(schema, limits: limits)
     try XMLStreamParser(file: file).parse(reader)

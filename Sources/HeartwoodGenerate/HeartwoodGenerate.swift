@@ -19,6 +19,7 @@ import HeartwoodGeneration
 
   private static func generate(_ url: URL, to output: URL) throws {
     let file = try DataModelFile(contentsOf: url)
+    for note in file.notes { write("\(url.path): warning: \(note)") }
     var options = GenerationOptions()
     options.hasHumanFiles = false
     options.scalarAttributes = file.scalarAttributes
@@ -29,7 +30,11 @@ import HeartwoodGeneration
   }
 
   private static func stop(with message: String) -> Never {
-    FileHandle.standardError.write(Data((message + "\n").utf8))
+    write(message)
     exit(1)
+  }
+
+  private static func write(_ line: String) {
+    FileHandle.standardError.write(Data((line + "\n").utf8))
   }
 }

@@ -69,9 +69,29 @@ public struct CodeGenerator: Sendable {
     contents.hasPrefix(GeneratedFile.header) ? contents : GeneratedFile.header + "\n" + contents
   }
 
+  /// Types that are named by what is generated of any model.
+  private static let usedTypes: Set<String> = [
+    "AnyKeyPath", "AttributeKey", "Data", "FetchArgument", "FetchPredicate", "FetchRequest", "ManagedObject",
+    "ManagedObjectContext",
+    "ManagedObjectModel", "RelatedList", "RelatedSet", "String", "ToManyKey", "ToOneKey", "TransformedKey",
+  ]
+
   private func checkNames(_ classes: [EntityClass]) throws(GenerationError) {
+    if Self.usedTypes.contains(typeName) {
+      throw GenerationError(
+        description:
+          "The classes of the model \(modelName) need a type called \(typeName), which is one of Heartwood's. Call the model otherwise."
+      )
+    }
     var owners: [String: String] = [typeName: "the model"]
+    let usedTypes = Self.usedTypes.union(classes.flatMap(\.attributeTypes))
     for entity in classes {
+      for name in [entity.className, entity.machineClassName] where usedTypes.contains(name) {
+        throw GenerationError(
+          description:
+            "The class \(name) of the entity \(entity.entity.name) would hide a type that the classes use. Give it another class."
+        )
+      }
       for name in Set([entity.className, entity.machineClassName]) {
         if let other = owners.updateValue(entity.entity.name, forKey: name) {
           throw GenerationError(

@@ -31,6 +31,19 @@ struct MacroArguments {
     unlabeled.first { $0.as(MemberAccessExprSyntax.self)?.declName.baseName.text == name }
   }
 
+  /// Makes sure that each argument without a label is written as `.name`: a macro cannot know what else stands for.
+  func checkOptions() throws(MacroFault) {
+    for argument in unlabeled {
+      guard argument.as(MemberAccessExprSyntax.self)?.base == nil, argument.is(MemberAccessExprSyntax.self) else {
+        throw MacroFault(
+          "computedOption",
+          "A macro sees only what is written: write the option as .name.",
+          at: argument
+        )
+      }
+    }
+  }
+
   /// The text of an argument, to be passed on.
   func text(_ label: String) -> String? { labeled[label]?.trimmedDescription }
 }

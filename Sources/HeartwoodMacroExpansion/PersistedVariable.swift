@@ -24,6 +24,7 @@ struct PersistedVariable {
     self.declaration = variable
     self.macro = macro
     arguments = MacroArguments(macro)
+    try arguments.checkOptions()
     try Self.checkSpecifiers(of: variable, macroName)
     guard let binding = variable.bindings.first, variable.bindings.count == 1,
       let pattern = binding.pattern.as(IdentifierPatternSyntax.self)

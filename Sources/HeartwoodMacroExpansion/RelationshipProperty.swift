@@ -127,7 +127,9 @@ extension RelationshipProperty: PersistedProperty {
     guard let argument = variable.arguments["inverse"] else { return nil }
     guard let keyPath = argument.as(KeyPathExprSyntax.self) else { return argument.trimmedDescription }
     guard let property = keyPath.components.last?.component.as(KeyPathPropertyComponentSyntax.self) else { return nil }
-    let owner = keyPath.root?.trimmedDescription ?? destination.trimmedDescription
+    // Of `\Outer.Item.list` the parser takes `Outer` for the root alone.
+    let inner = keyPath.components.dropLast().map(\.trimmedDescription).joined()
+    let owner = keyPath.root.map { $0.trimmedDescription + inner } ?? destination.trimmedDescription
     return "\(owner).\(property.declName.baseName.text.trimmingBackticks)Key.name"
   }
 }

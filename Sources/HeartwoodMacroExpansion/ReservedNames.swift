@@ -2,7 +2,9 @@
 enum ReservedNames {
   static let members: Set<String> = [
     "awakeFromFetch", "awakeFromInsert", "changedValues", "committedValues", "description", "didSave", "entity",
-    "entityDefinition", "entityName", "hasChanges", "hash", "hashValue", "isDeleted", "isFault", "isInserted",
+    "entityDefinition", "entityName", "hasChanges", "hasPersistentChangedValues", "hash", "hashValue", "isDeleted",
+    "isFault",
+    "isInserted",
     "isUpdated",
     "managedObjectContext", "objectID", "prepareForDeletion", "propertyValidators", "self", "willSave",
   ]

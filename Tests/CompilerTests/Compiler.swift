@@ -30,8 +30,10 @@ struct Compiler {
 
   /// What the compiler finds wrong in files of one module. It makes nothing of them, but checks isolation, which comes after the types.
   ///
-  /// - Parameter isStrict: whether warnings count, and imports have to say what they use.
-  func errors(in files: [URL], isStrict: Bool = false) throws -> [Failure] {
+  /// - Parameters:
+  ///   - isStrict: whether warnings count, and imports have to say what they use.
+  ///   - options: what else the compiler is told.
+  func errors(in files: [URL], isStrict: Bool = false, options: [String] = []) throws -> [Failure] {
     let process = Process()
     let output = Pipe()
     process.executableURL = URL(filePath: "/usr/bin/env")
@@ -39,7 +41,7 @@ struct Compiler {
       [
         "swiftc", "-emit-sil", "-wmo", "-o", "/dev/null", "-swift-version", "6", "-parse-as-library", "-module-name",
         "Snippet", "-package-name", "snippet", "-diagnostic-style", "llvm", "-I", modules.path,
-      ] + (try Self.systemModules()) + (isStrict ? Self.strictness : []) + files.map(\.path)
+      ] + (try Self.systemModules()) + (isStrict ? Self.strictness : []) + options + files.map(\.path)
     process.standardOutput = output
     process.standardError = output
     try process.run()

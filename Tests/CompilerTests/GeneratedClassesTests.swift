@@ -65,23 +65,42 @@ import Testing
 
   @Test(arguments: models, variants.indices)
   func generatedClassesCompile(_ model: String, variant: Int) throws {
+    let files = try files(model, Self.variants[variant])
+    #expect(try self.files(model, Self.variants[variant]) == files)
+    let errors = try written(files, Self.ownCode) { sources, own in
+      let faults = try Formatter(configuration: Self.root.appending(path: ".swift-format")).faults(in: sources)
+      #expect(faults.isEmpty, "\(faults)")
+      return try Compiler().errors(in: sources + [own], isStrict: true)
+    }
+    #expect(errors.isEmpty, "\(errors)")
+  }
+
+  /// As new applications are set up by Xcode. What the classes speak of is not the main actor's there, either.
+  @Test(arguments: models, variants.indices)
+  func generatedClassesCompileInTargetsOfTheMainActor(_ model: String, variant: Int) throws {
+    let own = Self.ownCode.replacing("public enum", with: "nonisolated public enum")
+      .replacing("public struct", with: "nonisolated public struct")
+      .replacing("open class", with: "nonisolated open class")
+    let errors = try written(try files(model, Self.variants[variant]), own) { sources, own in
+      try Compiler().errors(in: sources + [own], isStrict: true, options: ["-default-isolation", "MainActor"])
+    }
+    #expect(errors.isEmpty, "\(errors)")
+  }
+
+  /// What `body` says of files in a folder, and of one more with `own`.
+  private func written<Result>(_ files: [GeneratedFile], _ own: String, _ body: ([URL], URL) throws -> Result) throws
+    -> Result
+  {
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let files = try files(model, Self.variants[variant])
-    #expect(try self.files(model, Self.variants[variant]) == files)
-
-    var sources: [URL] = []
-    for file in files {
+    let sources = try files.map { file in
       let url = folder.appending(path: file.name)
       try Data(file.contents.utf8).write(to: url)
-      sources.append(url)
+      return url
     }
-    let faults = try Formatter(configuration: Self.root.appending(path: ".swift-format")).faults(in: sources)
-    #expect(faults.isEmpty, "\(faults)")
-    let own = folder.appending(path: "Own.swift")
-    try Data(Self.ownCode.utf8).write(to: own)
-    let errors = try Compiler().errors(in: sources + [own], isStrict: true)
-    #expect(errors.isEmpty, "\(errors)")
+    let ownFile = folder.appending(path: "Own.swift")
+    try Data(own.utf8).write(to: ownFile)
+    return try body(sources, ownFile)
   }
 }

@@ -47,8 +47,8 @@ struct CodeGeneratorTests {
     )
     let machine = try files { $0.hasHumanFiles = false }
     #expect(machine.keys.sorted() == ["Cat.swift", "Person.swift", "Pet.swift", "ZooModel.swift"])
-    #expect(machine["Cat.swift"]?.contains("final class Cat: Pet {") == true)
-    #expect(machine["Pet.swift"]?.contains("\nclass Pet: ManagedObject {") == true)
+    #expect(machine["Cat.swift"]?.contains("nonisolated final class Cat: Pet {") == true)
+    #expect(machine["Pet.swift"]?.contains("\nnonisolated class Pet: ManagedObject {") == true)
   }
 
   @Test(
@@ -75,12 +75,12 @@ struct CodeGeneratorTests {
       options.imports = ["Zebra"]
     }
     let person = try #require(files["_Person.swift"])
-    #expect(person.contains("public class _Person: Base {"))
+    #expect(person.contains("public nonisolated class _Person: Base {"))
     #expect(person.contains("public var age: Int16 {"))
     #expect(person.contains("public import Foundation\npublic import Heartwood\npublic import Zebra\n"))
     #expect(files["_Pet.swift"]?.contains("import Foundation") == false)
     #expect(files["Cat.swift"]?.contains("public final class Cat: _Cat {") == true)
-    #expect(files["_Cat.swift"]?.contains("public class _Cat: Pet {") == true)
+    #expect(files["_Cat.swift"]?.contains("public nonisolated class _Cat: Pet {") == true)
   }
 
   @Test("Names that the methods use for themselves hide no property and no parameter")
@@ -109,6 +109,66 @@ struct CodeGeneratorTests {
     ] {
       #expect(text.contains(line), "\(line)")
     }
+  }
+
+  @Test("A fetch request's settings are those of its template")
+  func fetchSettings() throws {
+    let template = FetchRequestTemplate(
+      name: "all",
+      entityName: "Box",
+      includesSubentities: false,
+      includesPendingChanges: false,
+      returnsDistinctResults: true
+    )
+    let model = try ManagedObjectModel(
+      entities: [.entity("Box", .attribute("a", .string, optional: true))],
+      fetchRequestTemplates: [template]
+    )
+    let text = try #require(CodeGenerator(model, named: "M").files().first { $0.name == "_Box.swift" }?.contents)
+    for line in [
+      "request.includesSubentities = false", "request.includesPendingChanges = false",
+      "request.returnsDistinctResults = true",
+    ] {
+      #expect(text.contains("    \(line)\n"), "\(line)")
+    }
+  }
+
+  @Test("What would not be Swift, or the same twice, is written otherwise")
+  func awkwardNames() throws {
+    let model = try ManagedObjectModel(
+      entities: [
+        .entity(
+          "Box",
+          userInfo: ["a.b": "one\r\ntwo", "a-b": "", "-": ""],
+          .attribute("description", .string, optional: true),
+          .attribute("description_", .string, optional: true)
+        )
+      ],
+      fetchRequestTemplates: [
+        FetchRequestTemplate(
+          name: "some",
+          entityName: "Box",
+          predicate: try FetchPredicate(format: "description == $1")
+        )
+      ]
+    )
+    let text = try #require(CodeGenerator(model, named: "M").files().first { $0.name == "_Box.swift" }?.contents)
+    for line in [
+      "static let a_b = #\"\"#", "static let a_b_ = #\"one\\#r\\#ntwo\"#", "static let __ = #\"\"#",
+      "var description__: String? {",
+      "var description_: String? {", "value1: any FetchArgument",
+    ] {
+      #expect(text.contains(line), "\(line)")
+    }
+  }
+
+  @Test("A class that would hide a type of the code is refused", arguments: ["Data", "RelatedSet", "Date"])
+  func hiddenTypes(_ name: String) throws {
+    let model = try ManagedObjectModel(entities: [.entity(name, .attribute("at", .date, optional: true))])
+    let error = #expect(throws: GenerationError.self) { try CodeGenerator(model, named: "M").files() }
+    #expect(error?.description.contains("class \(name) ") == true)
+    let other = try ManagedObjectModel(entities: [.entity("Box", .attribute("at", .date, optional: true))])
+    #expect(throws: GenerationError.self) { try CodeGenerator(other, named: "ManagedObject").files() }
   }
 
   @Test("Files of subentities import what is to be imported where an attribute has a type of one's own")

@@ -8,7 +8,7 @@ struct ExpansionTests {
       """
       @Entity final class ToDo: ManagedObject {
         @Attribute(.unique, .indexed, renamedFrom: "title") var memo: String = ""
-        @Relationship(inverse: \\List.items, deleteRule: .cascade) var list: List?
+        @Relationship(inverse: \\Lists.List.items, deleteRule: .cascade) var list: List?
         var other = 0
       }
       """,
@@ -52,7 +52,7 @@ struct ExpansionTests {
               superentityName: super.entityDefinition?.name,
               properties: [
                 .attribute(memoKey, default: "" as String, renamedFrom: "title"),
-                .toOne(listKey, inverse: List.itemsKey.name, deleteRule: .cascade),
+                .toOne(listKey, inverse: Lists.List.itemsKey.name, deleteRule: .cascade),
               ],
               uniquenessConstraints: [[memoKey.name]],
               fetchIndexes: [FetchIndexDescription(name: "byMemoIndex", properties: [memoKey.name])]

@@ -56,6 +56,12 @@ struct FaultTests {
       fixed: "@Attribute var a: Int"
     ),
     Case(
+      macro: "@Attribute(key)",
+      source: "var a: Int",
+      message: "A macro sees only what is written: write the option as .name.",
+      column: 12
+    ),
+    Case(
       macro: "@Attribute",
       source: "var a = 1.5",
       message: "A macro sees only what is written: write the property's type.",

@@ -27,10 +27,18 @@ extension EntityClass {
       "arguments": .text(arguments.isEmpty ? ":" : arguments.joined(separator: ", ")),
       "format": .text(SwiftText.literal(template.predicate?.description ?? "TRUEPREDICATE")),
       "limit": .text(template.fetchLimit > 0 ? ", limit: \(template.fetchLimit)" : ""),
-      "includesSubentities": .text("\(template.includesSubentities)"),
+      "flags": .list(Self.flags(of: template)),
       "result": .text(isCount ? "Int" : "[\(className)]"),
       "call": .text(isCount ? "context.count(for: request)" : "context.fetch(request)"),
     ]
+  }
+
+  /// What a request is told otherwise than it would be: the subentities always, for the request is a variable so.
+  private static func flags(of template: FetchRequestTemplate) -> [[String: TemplateValue]] {
+    var flags = [("includesSubentities", template.includesSubentities)]
+    if !template.includesPendingChanges { flags.append(("includesPendingChanges", false)) }
+    if template.returnsDistinctResults { flags.append(("returnsDistinctResults", true)) }
+    return flags.map { ["flag": .text($0.0), "value": .text("\($0.1)")] }
   }
 
   /// Variables, what they are called where the method is called, and in it: another name where the method has one that is the same.

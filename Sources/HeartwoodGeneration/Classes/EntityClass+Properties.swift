@@ -9,6 +9,13 @@ extension EntityClass {
     }
   }
 
+  /// The types of the entity's own attributes, but for those of the application's.
+  var attributeTypes: [String] {
+    entity.definition.properties.compactMap(\.attribute).filter { attribute in
+      Self.ownType(of: attribute) == nil && Self.transformedType(of: attribute) == nil
+    }.map(\.type.swiftName)
+  }
+
   /// Whether a type of the application's is in the declarations.
   var usesOwnTypes: Bool {
     entity.definition.properties.compactMap(\.attribute).contains { attribute in
@@ -40,7 +47,7 @@ extension EntityClass {
     return type
   }
 
-  /// The type that the user info gives an attribute, or the class that its model names for a transformable one.
+  /// The type that the user info gives an attribute.
   static func ownType(of attribute: AttributeDescription) -> String? {
     typeKeys.lazy.compactMap { attribute.userInfo[$0] }.first { !$0.isEmpty }
   }
@@ -59,7 +66,7 @@ extension EntityClass {
     let isOrdered = relationship.isOrdered
     // The methods call what they are given so.
     let isHidden = ["object", "objects"].contains(relationship.name)
-    let name = (isHidden ? "self." : "") + Self.accessor(relationship.name)
+    let name = (isHidden ? "self." : "") + accessor(relationship.name)
     values["collection"] = .text(isOrdered ? "RelatedList" : "RelatedSet")
     values["label"] = .text(isOrdered ? "list" : "set")
     values["capitalName"] = .text(SwiftText.capitalized(relationship.name))
@@ -70,12 +77,15 @@ extension EntityClass {
 
   /// What a property is called, in Swift and in the model.
   func propertyNames(_ name: String) -> [String: TemplateValue] {
-    ["name": .text(Self.accessor(name)), "baseName": .text(name), "propertyName": .text(name)]
+    ["name": .text(accessor(name)), "baseName": .text(name), "propertyName": .text(name)]
   }
 
-  /// The name of the accessor: that of the property, with an underscore behind it where every object has a member so called.
-  private static func accessor(_ name: String) -> String {
-    ReservedNames.properties.contains(name) ? name + "_" : SwiftText.identifier(name)
+  /// The name of the accessor: that of the property, with underscores behind it where every object has a member so called.
+  private func accessor(_ name: String) -> String {
+    guard ReservedNames.properties.contains(name) else { return SwiftText.identifier(name) }
+    var accessor = name + "_"
+    while entity.ordinal(ofProperty: accessor) != nil { accessor += "_" }
+    return accessor
   }
 }
 

@@ -79,7 +79,7 @@ struct EntityClass {
       "namedProperties": .list(entity.properties.map { propertyNames($0.name) }),
       "fetches": .list(fetches(model.fetchRequestTemplates)),
       "hasUserInfo": .flag(!userInfo.isEmpty),
-      "userInfo": .list(userInfo.map(userInfoEntry)),
+      "userInfo": .list(userInfoEntries(userInfo)),
     ]
   }
 
@@ -117,9 +117,14 @@ struct EntityClass {
     return lines.sorted { $0.key < $1.key }.map { ["line": .text($0.value)] }
   }
 
-  private func userInfoEntry(_ entry: (key: String, value: String)) -> [String: TemplateValue] {
-    let letters = entry.key.map { $0.isLetter || $0.isNumber ? $0 : "_" }
-    let name = String(letters.first?.isNumber ?? true ? ["_"] + letters : letters)
-    return ["name": .text(SwiftText.identifier(name)), "value": .text(SwiftText.literal(entry.value))]
+  /// The entries under names of Swift: keys that differ in other signs alone are told apart by underscores.
+  private func userInfoEntries(_ entries: [(key: String, value: String)]) -> [[String: TemplateValue]] {
+    var taken: Set<String> = ["_"]
+    return entries.map { key, value in
+      let letters = key.map { $0.isLetter || $0.isNumber ? $0 : "_" }
+      var name = String(letters.first?.isNumber ?? true ? ["_"] + letters : letters)
+      while !taken.insert(name).inserted { name += "_" }
+      return ["name": .text(SwiftText.identifier(name)), "value": .text(SwiftText.literal(value))]
+    }
   }
 }

@@ -26,13 +26,24 @@ enum SwiftText {
   static func literal(_ text: String) -> String {
     var marks = "#"
     while text.contains("\"" + marks) || text.contains("\\" + marks) { marks += "#" }
-    let body = text.replacing("\n", with: "\\\(marks)n").replacing("\r", with: "\\\(marks)r")
-      .replacing("\t", with: "\\\(marks)t").replacing("\0", with: "\\\(marks)0")
+    let escape = "\\" + marks
+    var body = ""
+    // Not by characters: a carriage return and a line feed are one.
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\n": body += escape + "n"
+      case "\r": body += escape + "r"
+      case "\t": body += escape + "t"
+      case "\0"..<" ", "\u{7F}", "\u{2028}", "\u{2029}": body += escape + "u{" + String(scalar.value, radix: 16) + "}"
+      default: body.unicodeScalars.append(scalar)
+      }
+    }
     return "\(marks)\"\(body)\"\(marks)"
   }
 
   /// A name of constants in capitals, `FIRST_NAME`, as one of a parameter: `firstName`.
   static func parameter(_ name: String) -> String {
+    if name.first?.isNumber ?? true { return parameter("value" + name) }
     guard !name.contains(where: \.isLowercase) else { return identifier(name) }
     let words = name.lowercased().split(separator: "_")
     let rest = words.dropFirst().map { capitalized(String($0)) }

@@ -7,7 +7,7 @@ extension Template {
     {{/imports}}
 
     /// The properties of `{{entityName}}`{{#hasHumanFile}}, for `{{className}}` to inherit{{/hasHumanFile}}.
-    {{access}}{{#isMachineFinal}}final {{/isMachineFinal}}class {{machineClassName}}: {{superclassName}} {
+    {{access}}nonisolated {{#isMachineFinal}}final {{/isMachineFinal}}class {{machineClassName}}: {{superclassName}} {
       {{access}}override class var entityName: String { "{{entityName}}" }
     {{#attributes}}
 
@@ -64,7 +64,9 @@ extension Template {
       ) throws -> {{result}} {
         let predicate = try FetchPredicate(format: {{format}})
         var request = FetchRequest<{{className}}>(where: predicate.substituting([{{arguments}}]){{limit}})
-        request.includesSubentities = {{includesSubentities}}
+    {{#flags}}
+        request.{{flag}} = {{value}}
+    {{/flags}}
         return try {{call}}
       }
     {{/fetches}}
@@ -81,7 +83,7 @@ extension Template {
     {{/hasProperties}}
     }
 
-    extension {{machineClassName}} {
+    nonisolated extension {{machineClassName}} {
       /// The names of the entity's own attributes.
       {{access}}enum {{entityName}}Attributes {
     {{#attributes}}
@@ -129,7 +131,7 @@ extension Template {
     {{/imports}}
 
     /// The model `{{modelName}}` and the classes of its objects.
-    {{access}}enum {{typeName}} {
+    {{access}}nonisolated enum {{typeName}} {
       /// The classes of the model's entities, for a coordinator.
       {{access}}static var objectClasses: [ManagedObject.Type] {
         [

@@ -49,6 +49,9 @@ struct PropertyValueTextTests {
     arguments: [
       (AttributeType.integer16, ["", "32768", "-32769", "1.0", "0x10", " 1", "1 ", "99999999999999999999", "nan"]),
       (.decimal, ["", "abc", "1abc", "1e", "--1", ".", "1..2", "inf", "1e400", "0x1"]),
+      // Digits that a decimal number has no room for are not cut.
+      (.decimal, ["340282366920938463463374607431768211456", "0.3402823669209384634633746074317682114559", "1e-129"]),
+      (.decimal, ["-1234567890123456789012345678901234567890.1e5", "1e128", "1.5e-130"]),
       (.double, ["", "1e999", "0x1p3", "nan(0x1)", "infinity", "1,5", " 1", "e5"]),
       (.float, ["1e39", "1d", "+", "-"]),
       (.boolean, ["YES", "1", "True", ""]),
@@ -60,6 +63,21 @@ struct PropertyValueTextTests {
   )
   func refused(_ type: AttributeType, _ texts: [String]) {
     for text in texts { #expect(PropertyValue(text: text, type: type) == nil, "\(type) \(text)") }
+  }
+
+  @Test(
+    "A decimal number has any 38 digits, zeros at its ends not counted, and 39 where they are few enough",
+    arguments: [
+      ("340282366920938463463374607431768211455", "340282366920938463463374607431768211455"),
+      ("-3402823669209384634633746074317682114.55", "-3402823669209384634633746074317682114.55"),
+      ("0099999999999999999999999999999999999999e2", "9999999999999999999999999999999999999900"),
+      ("1.50000000000000000000000000000000000000000000", "1.5"),
+      ("0.00000000000000000000000000000000000000000000", "0"),
+      ("1e-128", "0." + String(repeating: "0", count: 127) + "1"),
+    ]
+  )
+  func decimalDigits(_ text: String, _ canonical: String) {
+    #expect(PropertyValue(text: text, type: .decimal)?.text(of: .decimal) == canonical)
   }
 
   @Test("A value of another type has no text")

@@ -1,11 +1,5 @@
 public import HeartwoodModel
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 extension ImportValue {
   /// What an attribute of `type` keeps of the value; nil where it keeps nothing that is the same.
   ///
@@ -58,9 +52,6 @@ extension ImportValue {
 // MARK: Numbers as text
 
 extension ImportValue {
-  /// How many digits a decimal number keeps.
-  private static let digitsOfDecimal = 38
-
   private static func value(
     ofNumber text: String,
     _ type: AttributeType,
@@ -68,7 +59,7 @@ extension ImportValue {
   ) -> PropertyValue? {
     switch type {
     case .integer16, .integer32, .integer64, .boolean: integer(text).flatMap { $0.converted(to: type) }
-    case .decimal: decimal(text).map(PropertyValue.decimal)
+    case .decimal: NumberText.decimal(text).map(PropertyValue.decimal)
     case .double, .float: PropertyValue(text: text, type: type)
     case .date: NumberText.number(text, Double.self).flatMap(dates.date).map(PropertyValue.date)
     case .string, .binary, .uuid, .uri, .transformable: nil
@@ -77,17 +68,6 @@ extension ImportValue {
 
   /// A whole number, however it is written: `7`, `7.0`, `7e3`.
   private static func integer(_ text: String) -> PropertyValue? {
-    Int64(text).map(PropertyValue.integer) ?? decimal(text).map(PropertyValue.decimal)
-  }
-
-  /// The decimal number that is exactly `text`.
-  private static func decimal(_ text: String) -> Decimal? {
-    let mantissa = text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }
-    let digits = mantissa.filter { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-    let isZero = digits.allSatisfy { $0 == UInt8(ascii: "0") }
-    let significant = digits.drop { $0 == UInt8(ascii: "0") }.reversed().drop { $0 == UInt8(ascii: "0") }
-    guard significant.count <= digitsOfDecimal, let number = NumberText.decimal(text) else { return nil }
-    // What is too small becomes nothing.
-    return number.isNaN || number.isZero == isZero ? number : nil
+    Int64(text).map(PropertyValue.integer) ?? NumberText.decimal(text).map(PropertyValue.decimal)
   }
 }

@@ -24,11 +24,32 @@ package enum NumberText {
     return number
   }
 
-  /// The decimal number that `text` stands for, or nil where it is none or has more digits than a `Decimal` holds.
+  /// The decimal number that is exactly `text`, or nil where there is none: a `Decimal` holds any 38 digits, and some numbers of 39.
   package static func decimal(_ text: String) -> Decimal? {
     if text == notANumber { return .nan }
     guard isDecimal(text), let number = Decimal(string: text), !number.isNaN else { return nil }
-    return number
+    return isExact(number, text) ? number : nil
+  }
+
+  /// Digits that a `Decimal` always has room for.
+  private static let digitsOfDecimal = 38
+
+  /// Whether no digit of `text` was cut when it became `number`, and it did not become 0 for being too small.
+  private static func isExact(_ number: Decimal, _ text: String) -> Bool {
+    if text.utf8.count <= digitsOfDecimal, !number.isZero { return true }
+    let digits = significantDigits(of: text)
+    if digits.count <= digitsOfDecimal { return number.isZero == digits.isEmpty }
+    return digits == significantDigits(of: number.description)
+  }
+
+  /// The digits from the first that is not 0 to the last.
+  private static func significantDigits(of text: String) -> ArraySlice<UInt8> {
+    let zero = UInt8(ascii: "0")
+    let mantissa = text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }
+    let digits = mantissa.filter { (zero...UInt8(ascii: "9")).contains($0) }
+    guard let first = digits.firstIndex(where: { $0 != zero }), let last = digits.lastIndex(where: { $0 != zero })
+    else { return [] }
+    return digits[first...last]
   }
 
   /// Whether the text is a sign or none, digits with a point or without, and an exponent or none.

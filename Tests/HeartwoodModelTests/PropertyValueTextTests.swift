@@ -80,6 +80,22 @@ struct PropertyValueTextTests {
     #expect(PropertyValue(text: text, type: .decimal)?.text(of: .decimal) == canonical)
   }
 
+  @Test("A number becomes one of another type, or nothing where that type has no room for it")
+  func conversions() {
+    for number in [1e128, -1e300, .infinity, 1.5e-130] {
+      #expect(PropertyValue.double(number).converted(to: .decimal) == nil, "\(number)")
+    }
+    for number in [1e39, -1e300, .greatestFiniteMagnitude] {
+      #expect(PropertyValue.double(number).converted(to: .float) == nil, "\(number)")
+    }
+    #expect(PropertyValue.decimal(1e100).converted(to: .float) == nil)
+    #expect(PropertyValue.double(.infinity).converted(to: .float) == .float(.infinity))
+    #expect(PropertyValue.double(.nan).converted(to: .decimal) == .decimal(.nan))
+    #expect(PropertyValue.double(1e127).converted(to: .decimal)?.text(of: .decimal)?.count == 128)
+    #expect(PropertyValue.double(0.1).converted(to: .float) == .float(0.1))
+    #expect(PropertyValue.null.converted(to: .decimal) == .null)
+  }
+
   @Test("A value of another type has no text")
   func misfits() {
     #expect(PropertyValue.string("1").text(of: .integer16) == nil)

@@ -1,6 +1,6 @@
 extension PropertyValue {
   /// The same value as an attribute of `type` can hold it, or nil where it cannot: numbers become other numbers, integers only where
-  /// nothing is lost.
+  /// nothing is lost, and others where no more than digits are.
   package func converted(to type: AttributeType) -> PropertyValue? {
     if fits(type) { return self }
     guard let number = NumericValue(self) else { return nil }
@@ -17,6 +17,15 @@ extension PropertyValue {
     case .decimal: value = Computation.cast(self, to: .decimal)
     case .string, .date, .binary, .uuid, .uri, .transformable: return nil
     }
-    return value.fits(type) ? value : nil
+    return value.isNull || value.isInfinite && number.isFinite || !value.fits(type) ? nil : value
+  }
+
+  /// Whether it is a number without bound, which a finite number becomes where a type has no room for it.
+  private var isInfinite: Bool {
+    switch self {
+    case .double(let number): number.isInfinite
+    case .float(let number): number.isInfinite
+    default: false
+    }
   }
 }

@@ -51,6 +51,14 @@ package enum NumericValue: Sendable {
     }
   }
 
+  package var isFinite: Bool {
+    switch self {
+    case .integer: true
+    case .decimal(let number): !number.isNaN
+    case .double(let number): number.isFinite
+    }
+  }
+
   /// The number where it is an integer, of whatever kind.
   package var exactInteger: Int64? {
     switch self {

@@ -250,6 +250,22 @@ struct ModelDifferencesTests {
     #expect(moved.changes.map(\.description) == ["added A.x"])
   }
 
+  @Test("What leads to an entity, or inherits from one, is changed where another entity has its name now")
+  func reusedNames() throws {
+    let leading = EntityDefinition.entity("P", .toOne("a", "A", inverse: nil))
+    let again = [EntityDefinition.entity("B", renamedFrom: "A"), .entity("A")]
+    let links = try differences([.entity("A"), leading], again + [leading])
+    #expect(
+      links.changes.map(\.description) == ["renamed B: was A", "added A", "changed P.a: destination: A → A"]
+    )
+    #expect(links.obstacles.map(\.path) == ["P.a"])
+    let followed = try differences([.entity("A"), leading], again + [.entity("P", .toOne("a", "B", inverse: nil))])
+    #expect(followed.isInferable)
+    #expect(followed.changes.map(\.path) == ["B", "A"])
+    let child = try differences([.entity("A"), .entity("C", parent: "A")], again + [.entity("C", parent: "A")])
+    #expect(child.changes.map(\.description).contains("changed C: parent: A → A"))
+  }
+
   @Test("A required attribute that moves to a parent needs no default value where all records have one")
   func pullingUp() throws {
     let number = PropertyDescription.attribute("x", .integer16)

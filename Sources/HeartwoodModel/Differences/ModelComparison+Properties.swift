@@ -73,7 +73,8 @@ extension ModelComparison {
     if old.destinationEntityName != destination {
       let detail = "destination: \(old.destinationEntityName) → \(new.destinationEntityName)"
       let obstacle = "records that it leads to are of another entity"
-      add(ModelChange(.changed, path, detail, obstacle: isAncestor(destination, of: old) ? nil : obstacle))
+      let isWider = destination.map { isAncestor($0, of: old) } ?? false
+      add(ModelChange(.changed, path, detail, obstacle: isWider ? nil : obstacle))
     }
     note("inverse", path, old.inverseRelationshipName, new.inverseRelationshipName, Self.text)
     note("to-many", path, old.isToMany, new.isToMany, Self.word)

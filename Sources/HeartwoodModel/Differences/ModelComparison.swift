@@ -30,8 +30,8 @@ struct ModelComparison {
     compareRest()
   }
 
-  /// The name that the entity called `name` had in the old model.
-  func formerName(of name: String) -> String { oldNames[name] ?? name }
+  /// The name that the entity called `name` had in the old model; nil for one that is new, also where another had its name.
+  func formerName(of name: String) -> String? { oldNames[name] }
 
   mutating func add(_ change: ModelChange) {
     changes.append(change)
@@ -101,8 +101,8 @@ extension ModelComparison {
 
   /// Parents may come and go; but entities that had no root in common cannot get one, for their records would have to be put together.
   private mutating func compareParents(_ old: EntityDescription, _ new: EntityDescription) {
-    let renamed = new.superentity.map { oldNames[$0.name] ?? $0.name }
-    guard old.superentity?.name != renamed else { return }
+    let former = new.superentity.flatMap { formerName(of: $0.name) }
+    guard old.superentity?.name != former || (former == nil && new.superentity != nil) else { return }
     let formerRoot = oldNames[new.rootEntity.name].flatMap { self.old.entity(named: $0) }?.rootEntity
     let isJoined = formerRoot.map { $0 !== old.rootEntity } ?? false
     let obstacle = "it joins the hierarchy of another entity, with which it shared no ancestor"

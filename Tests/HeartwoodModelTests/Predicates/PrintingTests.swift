@@ -34,4 +34,27 @@ import Testing
     #expect(FetchPredicate.or([]).description == "FALSEPREDICATE")
     #expect(FetchPredicate.and([.or([term])]).description == "a == 1")
   }
+
+  @Test func codesCompoundsOfFewTermsAsWhatTheyMean() throws {
+    let term = FetchPredicate.comparison(FetchComparison(.key("a"), .equalTo, .constant(.integer(1))))
+    let found = FetchExpression.subquery(.key("b"), variable: "x", .or([term]))
+    let value = FetchExpression.conditional(.and([]), .keyPath(of: found, [.collection(.count)]), .constant(.null))
+    let meanings: [(FetchPredicate, String)] = [
+      (.and([]) && term, "a == 1"), (.not(.or([])), "NOT FALSEPREDICATE"),
+      (.or([.and([.or([term, .and([])])]), term]), "(a == 1 OR TRUEPREDICATE) OR a == 1"),
+      (
+        .comparison(FetchComparison(value, .equalTo, .constant(.integer(0)))),
+        "TERNARY(TRUEPREDICATE, SUBQUERY(b, $x, a == 1).@count, nil) == 0"
+      ),
+    ]
+    for (predicate, text) in meanings {
+      let data = try JSONEncoder().encode([predicate])
+      #expect(try JSONDecoder().decode([FetchPredicate].self, from: data) == [try FetchPredicate(format: text)])
+    }
+    let data = try JSONEncoder().encode([value])
+    #expect(
+      try JSONDecoder().decode([FetchExpression].self, from: data)
+        == [try FetchExpression(format: "TERNARY(TRUEPREDICATE, SUBQUERY(b, $x, a == 1).@count, nil)")]
+    )
+  }
 }

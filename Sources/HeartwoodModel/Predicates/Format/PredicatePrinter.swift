@@ -32,8 +32,9 @@ struct PredicatePrinter {
 extension FetchPredicate: CustomStringConvertible {
   /// The predicate as a format string, from which the same predicate comes back.
   ///
-  /// There are two exceptions: an object that has not been saved has a name, but it leads nowhere; and a predicate of more than 64
-  /// levels, which only code can make, is too high to be read.
+  /// There are three exceptions: an object that has not been saved has a name, but it leads nowhere; a predicate of more than 64
+  /// levels, which only code can make, is too high to be read; and ``and(_:)`` and ``or(_:)`` of one term or none come back as what
+  /// they mean.
   public var description: String {
     var printer = PredicatePrinter()
     printer.write(self)

@@ -1,11 +1,11 @@
 extension FetchPredicate: Codable {
-  /// Writes the predicate as its format string.
+  /// Writes the predicate as its format string, ``and(_:)`` and ``or(_:)`` of one term or none as what they mean.
   ///
   /// - Throws: `EncodingError` where it names an object that has not been saved: such an id means nothing elsewhere.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     let text = description
-    guard (try? FetchPredicate(format: text)) == self else {
+    guard (try? FetchPredicate(format: text)) == simplified else {
       let problem = "The predicate names an unsaved object, or has no form as text. Save the object first."
       throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: problem))
     }

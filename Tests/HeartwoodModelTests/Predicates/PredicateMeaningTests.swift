@@ -111,6 +111,27 @@ import Testing
     #expect(try !fixture.matches("parts CONTAINS %@", empty, fixture.id(3)))
   }
 
+  @Test func testsEachOfSeveralConstants() throws {
+    var fixture = try ShopFixture()
+    let (key, other) = (UUID(), UUID())
+    let id = fixture.add(1, ["key": .uuid(key)])
+    #expect(try fixture.matches("ANY %@ == key", id, [other, key]))
+    #expect(try !fixture.matches("NONE %@ == key", id, [other, key]))
+    #expect(try !fixture.matches("ALL %@ == key", id, [other, key]))
+    #expect(try fixture.matches("NONE %@ == key", id, [UUID]()))
+    // Text that spells values of the attribute's type stands for them here, too.
+    #expect(try fixture.matches("ANY %@ == key", id, [other.uuidString, key.uuidString]))
+    #expect(try fixture.matches("ALL %@ != key", id, [other.uuidString]))
+  }
+
+  @Test func testsEachOfSeveralURLs() throws {
+    let model = try ManagedObjectModel(entities: [.entity("Page", .attribute("address", .uri, optional: true))])
+    let page = try #require(model.entity(named: "Page"))
+    let urls = try ["https://example.org/a", "https://example.org/b"].map { try #require(URL(string: $0)) }
+    let predicate = try FetchPredicate(format: "ANY %@ == address", urls)
+    #expect(throws: Never.self) { try PredicateCompiler.compile(predicate, for: page, in: model) }
+  }
+
   /// One that can be told before is an error; one that comes from a record matches nothing.
   @Test(arguments: ["[", "a)", String(repeating: "a", count: 1_001), String(repeating: "(a)", count: 51)])
   func aPatternThatIsNoRegularExpressionMatchesNothing(_ pattern: String) throws {

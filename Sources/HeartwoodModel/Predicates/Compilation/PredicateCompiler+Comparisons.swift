@@ -2,7 +2,8 @@ extension PredicateCompiler {
   mutating func compile(_ comparison: FetchComparison) throws(Fault) -> PlanComparison {
     let left = try compile(0, comparison.left)
     let right = try compile(1, comparison.right)
-    let tested = coerced((left.plan, try testedKind(left.kind, comparison)), to: right.kind)
+    let whole = coerced(left, to: right.kind)
+    let tested = (plan: whole.plan, kind: try testedKind(whole.kind, comparison))
     let other = coerced(right, to: tested.kind)
     try check(tested.kind, comparison, other.kind, other.plan)
     return PlanComparison(

@@ -48,8 +48,38 @@ import Testing
     #expect(try FetchPredicate(sum).description == "(number * 2) + 1 > 5")
     let range: Predicate<Passport> = #Predicate { (1...9).contains($0.number) }
     #expect(try FetchPredicate(range).description == "number >= 1 AND number <= 9")
+    let (closed, halfOpen) = (1...9, 1..<9)
+    let captured: Predicate<Passport> = #Predicate { closed.contains($0.number) || halfOpen.contains($0.number) }
+    #expect(
+      try FetchPredicate(captured).description
+        == "(number >= 1 AND number <= 9) OR (number >= 1 AND number < 9)"
+    )
     let remainder: Predicate<Passport> = #Predicate { $0.number % 2 == 1 }
     #expect(try FetchPredicate(remainder).description == "modulus:by:(number, 2) == 1")
+  }
+
+  @Test func countsOfNothingAreNothing() throws {
+    let pairs: [(Predicate<Person>, String)] = [
+      (#Predicate { $0.mentor?.friends.count == 0 }, "TERNARY(mentor != nil, mentor.friends.@count, nil) == 0"),
+      (
+        #Predicate { $0.mentor?.mentor?.friends.count == 0 },
+        "TERNARY(mentor.mentor != nil, mentor.mentor.friends.@count, nil) == 0"
+      ),
+      (
+        #Predicate { $0.mentor?.friends.filter { $0.name > "b" }.count == 0 },
+        "TERNARY(mentor != nil, SUBQUERY(mentor.friends, $element1, $element1.name > \"b\").@count, nil) == 0"
+      ),
+      (#Predicate { $0.mentor?.mentor?.name == "x" }, "mentor.mentor.name == \"x\""),
+    ]
+    for (predicate, expected) in pairs { #expect(try FetchPredicate(predicate).description == expected) }
+    let context = try TestStack().context()
+    let (alone, led) = (try context.person("Ann"), try context.person("Bob"))
+    led.mentor = alone
+    try context.save()
+    let none: Predicate<Person> = #Predicate { $0.mentor?.friends.count == 0 }
+    #expect(try context.fetch(Person.self, where: none).map(\.name) == ["Bob"])
+    let many: Predicate<Person> = #Predicate { ($0.mentor?.friends.count ?? 99) > 5 }
+    #expect(try context.fetch(Person.self, where: many).map(\.name) == ["Ann"])
   }
 
   @Test func fetchesTakeThem() throws {

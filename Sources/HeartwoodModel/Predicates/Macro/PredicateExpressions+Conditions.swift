@@ -114,12 +114,26 @@ extension PredicateExpressions.OptionalFlatMap: MacroConvertible {
     let value = try conversion.expression(wrapped)
     conversion.bind(variable.key, to: value)
     switch try conversion.node(transform) {
-    // What a key path leads to from nothing is nothing.
-    case .expression(.keyPath(let base, let keys)): return .expression(.keyPath(of: base, keys))
+    case .expression(let result) where isNothing(result, fromNothingAt: value): return .expression(result)
     case .expression(let result): return .expression(.conditional(value.isNotNil, result, .constant(.null)))
     case .predicate(let result):
       return .expression(.conditional(value.isNotNil, MacroConversion.boolean(result), .constant(.null)))
     }
+  }
+
+  /// Whether `result` is nothing by itself where there is nothing at `value`, as what properties lead to from there; a count would be 0.
+  private func isNothing(_ result: FetchExpression, fromNothingAt value: FetchExpression) -> Bool {
+    guard case .keyPath(let base, let keys) = result else { return false }
+    // A collection is always there, so that nothing can be asked for it.
+    if Wrapped.self is any Collection.Type { return true }
+    guard case .keyPath(let root, let first) = value else { return base == value && keys.allSatisfy(\.isProperty) }
+    return base == root && keys.starts(with: first) && keys.dropFirst(first.count).allSatisfy(\.isProperty)
+  }
+}
+
+extension FetchKey {
+  fileprivate var isProperty: Bool {
+    if case .property = self { true } else { false }
   }
 }
 
@@ -160,45 +174,5 @@ extension PredicateExpressions.SequenceAllSatisfy: MacroConvertible {
   func convert(_ conversion: inout MacroConversion) throws(FetchPredicateError) -> MacroConversion.Node {
     let count = try conversion.subquery(sequence, variable.key, test, negated: true).appending(.collection(.count))
     return .predicate(.comparison(FetchComparison(count, .equalTo, .constant(.integer(0)))))
-  }
-}
-
-extension PredicateExpressions.RangeExpressionContains: MacroConvertible {
-  func convert(_ conversion: inout MacroConversion) throws(FetchPredicateError) -> MacroConversion.Node {
-    guard let range = range as? any MacroRange else { throw MacroConversion.unsupported("This range") }
-    let (lower, upper) = try range.bounds(&conversion)
-    let value = try conversion.expression(element)
-    return .predicate(
-      .comparison(FetchComparison(value, .greaterThanOrEqualTo, lower))
-        && .comparison(FetchComparison(value, range.isClosed ? .lessThanOrEqualTo : .lessThan, upper))
-    )
-  }
-}
-
-/// A range whose bounds are parts of the predicate.
-private protocol MacroRange {
-  var isClosed: Bool { get }
-  func bounds(
-    _ conversion: inout MacroConversion
-  ) throws(FetchPredicateError) -> (lower: FetchExpression, upper: FetchExpression)
-}
-
-extension PredicateExpressions.ClosedRange: MacroRange {
-  fileprivate var isClosed: Bool { true }
-
-  fileprivate func bounds(
-    _ conversion: inout MacroConversion
-  ) throws(FetchPredicateError) -> (lower: FetchExpression, upper: FetchExpression) {
-    (try conversion.expression(lower), try conversion.expression(upper))
-  }
-}
-
-extension PredicateExpressions.Range: MacroRange {
-  fileprivate var isClosed: Bool { false }
-
-  fileprivate func bounds(
-    _ conversion: inout MacroConversion
-  ) throws(FetchPredicateError) -> (lower: FetchExpression, upper: FetchExpression) {
-    (try conversion.expression(lower), try conversion.expression(upper))
   }
 }

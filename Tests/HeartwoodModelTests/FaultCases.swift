@@ -154,6 +154,7 @@ extension FaultCase {
     relationship("negative least count", "from 0 on", least: -1),
     relationship("negative greatest count", "from 0 on", most: -1),
     relationship("least above greatest", "The least count 3 is above the greatest, 2", least: 3, most: 2),
+    relationship("to-many of one", "Make the relationship to-one", most: 1),
     relationship("to-one of many", "greatest count of 2", toMany: false, most: 2),
     relationship("to-one of any number", "greatest count of 0", toMany: false, most: 0),
     relationship("to-one of two at least", "The least count 2 is above", toMany: false, least: 2),

@@ -94,7 +94,7 @@ extension [EntityDefinition] {
           isTransient: generator.chance(8),
           deleteRule: DeleteRule.allCases.randomElement(using: &generator) ?? .nullify,
           minCount: generator.chance(2) ? 0 : 1,
-          maxCount: toMany ? [0, 1, 20, Int.max].randomElement(using: &generator) : 1,
+          maxCount: toMany ? [0, 2, 20, Int.max].randomElement(using: &generator) : 1,
           renamingIdentifier: generator.text(),
           versionHashModifier: generator.text(),
           userInfo: generator.userInfo()

@@ -20,7 +20,7 @@ extension CompiledModelWriter {
       try add(attribute, to: &members)
       archive.set(number, attribute.derivationExpression == nil ? .attribute : .derivedAttribute, flagged(members))
     case .relationship(let relationship):
-      try add(relationship, to: &members)
+      add(relationship, to: &members)
       archive.set(number, .relationship, flagged(members))
     }
   }
@@ -146,11 +146,7 @@ extension CompiledModelWriter {
   private mutating func add(
     _ relationship: RelationshipDescription,
     to members: inout [String: ArchiveValue]
-  ) throws(ArchiveGap) {
-    // By this count alone archives tell a relationship that leads to one object at most.
-    guard !relationship.isToMany || relationship.maxCount != 1 else {
-      throw ArchiveGap("that the relationship \(relationship.name) leads to many objects and to one at most")
-    }
+  ) {
     // Any number, which the version hash tells from 0, is written as the greatest.
     let isBounded = relationship.maxCount != Int.max
     members["NSMinCount"] = .integer(Int64(relationship.minCount))

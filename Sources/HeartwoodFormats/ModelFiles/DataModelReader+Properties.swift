@@ -54,8 +54,9 @@ extension DataModelReader {
 
   mutating func readRelationship(_ element: DataModelElement) throws(ModelFileError) -> RelationshipDescription {
     noteUnknownAttributes(of: element, Self.relationshipAttributes)
-    let maxCount = try element.number("maxCount")
-    let isToMany = try element.flag("toMany") || (maxCount ?? 1) != 1
+    let (isMarked, maxCount) = (try element.flag("toMany"), try element.number("maxCount"))
+    // As in Core Data, the count decides: a relationship to many objects and to one at most is a to-one.
+    let isToMany = maxCount.map { $0 != 1 } ?? isMarked
     return RelationshipDescription(
       name: try element.requiredText("name"),
       destinationEntityName: try element.requiredText("destinationEntity"),

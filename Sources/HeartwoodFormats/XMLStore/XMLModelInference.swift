@@ -104,12 +104,14 @@ final class XMLModelInference: XMLDatabaseHandler {
     }
     let destination = place(ofEntity: destinationName)
     let ownName = entities[destination].name
-    add(
-      numbers[1] == 1
-        ? .toOne(name, ownName, inverse: nil)
-        : .toMany(name, ownName, inverse: nil, count: numbers[0]...max(numbers[0], numbers[1])),
-      to: entity
+    let many = RelationshipDescription(
+      name: name,
+      destinationEntityName: ownName,
+      isToMany: true,
+      minCount: numbers[0],
+      maxCount: numbers[1] == 0 ? 0 : max(numbers[0], numbers[1])
     )
+    add(numbers[1] == 1 ? .toOne(name, ownName, inverse: nil) : .relationship(many), to: entity)
     let targets = (values[.idrefs] ?? "").split(separator: " ").map(String.init)
     entities[entity].targets[destination, default: []].formUnion(targets)
   }

@@ -65,6 +65,9 @@ extension ModelValidator {
     } else if !relationship.isToMany && most != 1 {
       let advice = "Make it 1, or make the relationship to-many."
       add("A to-one relationship has a greatest count of \(most). \(advice)", at: subject.location, &faults)
+    } else if relationship.isToMany && most == 1 {
+      let advice = "Make the relationship to-one, or the count larger."
+      add("A to-many relationship has a greatest count of 1. \(advice)", at: subject.location, &faults)
     } else if most != 0 && least > most {
       let advice = "Make the least count smaller, or the greatest one larger."
       add("The least count \(least) is above the greatest, \(most). \(advice)", at: subject.location, &faults)

@@ -24,7 +24,8 @@ public struct RelationshipDescription: Sendable, Hashable {
   public var deleteRule: DeleteRule
   /// The least number of objects that a relationship which is not empty leads to.
   public var minCount: Int
-  /// The greatest number of objects that a to-many relationship leads to; 0 means any number.
+  /// The greatest number of objects that a to-many relationship leads to, from 2 on; 0 means any number. What leads to one object at
+  /// most is a to-one relationship, with the count 1: version hashes tell both by nothing else.
   public var maxCount: Int
   /// The name that the relationship had in the version of the model before this one, where it was renamed.
   public var renamingIdentifier: String?

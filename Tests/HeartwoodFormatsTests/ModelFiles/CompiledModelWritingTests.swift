@@ -112,9 +112,6 @@ struct CompiledModelWritingTests {
           )
         ), "{1, 2}"
       ),
-      (
-        .entity("E", .toMany("r", "E", inverse: nil, count: 0...1)), "the relationship r"
-      ),
     ]
     for (definition, word) in definitions {
       let model = try ManagedObjectModel(entities: [definition])

@@ -33,6 +33,22 @@ struct DataModelFileTests {
     #expect(try ManagedObjectModel(encoded: file.model.encoded()) == file.model)
   }
 
+  @Test("A relationship to many objects and to one at most is a to-one, as in compiled models")
+  func manyOfOneAtMost() throws {
+    let folder = try TemporaryFolder()
+    let text = """
+      <model><entity name="A">
+        <relationship name="one" toMany="YES" minCount="1" maxCount="1" ordered="YES" destinationEntity="A"/>
+        <relationship name="two" toMany="YES" maxCount="2" destinationEntity="A"/>
+        <relationship name="many" toMany="YES" destinationEntity="A"/>
+      </entity></model>
+      """
+    let file = try DataModelFile(contentsOf: folder.write(text, to: "contents"))
+    let relationships = try #require(file.model.entity(named: "A")?.relationships)
+    #expect(relationships.map(\.isToMany) == [false, true, true])
+    #expect(relationships.map(\.maxCount) == [1, 2, 0])
+  }
+
   @Test("The indexes of older versions of Xcode are read")
   func olderIndexes() throws {
     let folder = try TemporaryFolder()

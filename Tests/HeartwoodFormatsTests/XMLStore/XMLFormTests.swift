@@ -115,6 +115,21 @@ import Testing
     #expect(try inferred.read(file.bytes).count == 4)
   }
 
+  @Test func countsOfAModelThatIsMadeAreThoseOfTheRecords() throws {
+    let file = try file()
+    let header = try #require(try file.text.split(separator: "</databaseInfo>").first)
+    let relationships = ["0/0", "1/0", "3/2", "1/1"].enumerated().map { number, counts in
+      "<relationship name=\"r\(number)\" type=\"\(counts)\" destination=\"TAG\" idrefs=\"z1\"></relationship>\n"
+    }
+    let object = "<object type=\"TAG\" id=\"z1\">\n\(relationships.joined())</object>\n"
+    try file.write(header + "</databaseInfo>\n" + object + "</database>\n")
+    let model = try #require(try XMLStore.inferModel(from: file.input, options: file.options))
+    let tag = try #require(model.entity(named: "Tag"))
+    #expect(tag.relationships.map(\.minCount) == [0, 1, 3, 0])
+    #expect(tag.relationships.map(\.maxCount) == [0, 0, 3, 1])
+    #expect(tag.relationships.map(\.isToMany) == [true, true, true, false])
+  }
+
   @Test("Where records of two entities stand for each other, one inherits from the other, and not in a circle")
   func entitiesInACircle() throws {
     let file = try file()

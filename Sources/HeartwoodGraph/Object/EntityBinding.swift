@@ -13,6 +13,8 @@ final class EntityBinding {
   let transientOrdinals: [Int]
   /// What the relationships lead to, indexed by property ordinal.
   let destinations: [EntityDescription?]
+  /// What the relationships' inverses lead to where no object of the entity is one, indexed by property ordinal.
+  let strangers: [EntityDescription?]
   /// The class's own validators.
   let validators: [BoundValidator]
   /// Whether the objects are of a subclass, which may have hooks of its own.
@@ -68,6 +70,7 @@ final class EntityBinding {
     self.transientOrdinals = entity.properties.indices.filter { entity.properties[$0].isTransient }
     let entities = context.persistentStoreCoordinator.managedObjectModel.entities
     self.destinations = entity.relationshipTargets.map { target in target.map { entities[$0.entityOrdinal] } }
+    self.strangers = entity.relationshipTargets.map { $0?.stranger(to: entity, among: entities) }
     self.validators = objectClass.propertyValidators.map { BoundValidator($0, entity) }
     self.hasOwnClass = objectClass != ManagedObject.self
     self.initialValues = entity.properties.map { property in

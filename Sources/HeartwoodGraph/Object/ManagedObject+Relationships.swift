@@ -76,8 +76,8 @@ extension ManagedObject {
 
   /// Lets a relationship lead to `objects`, and their inverse relationships lead back.
   ///
-  /// - Throws: ``PersistenceError/Code/valueTypeMismatch`` where an object is of another entity, ``PersistenceError/Code/objectNotFound``
-  ///   where one is of another context or deleted. Nothing has changed then.
+  /// - Throws: ``PersistenceError/Code/valueTypeMismatch`` where an object is of another entity, or this one is of another than the
+  ///   inverse leads to; ``PersistenceError/Code/objectNotFound`` where one is of another context or deleted. Nothing has changed then.
   final func relate(_ ordinal: Int, to objects: [ManagedObject]) throws(PersistenceError) {
     guard binding.traits[ordinal].isToMany else { return try relate(ordinal, toOne: objects.first) }
     followConversions()
@@ -147,6 +147,12 @@ extension ManagedObject {
         "The relationship leads to objects of \(destination.name), and this one is of \(object.entity.name)."
       )
     }
+    if let stranger = withBinding({ $0.strangers[ordinal] }) {
+      throw refusal(
+        .valueTypeMismatch,
+        "The inverse of the relationship leads back to objects of \(stranger.name), and this one is of \(entity.name)."
+      )
+    }
   }
 
   /// Whether both objects are in the same context, which has not let go of them. Stops where this one's is gone.
@@ -176,5 +182,16 @@ extension ManagedObject {
     } else if case .toOne(id) = value(at: ordinal) {
       change(ordinal, to: .null)
     }
+  }
+}
+
+extension RelationshipTarget {
+  /// What the inverse leads to where that is not `entity`, nor what it inherits from: it may be one of its subentities.
+  func stranger(to entity: EntityDescription, among entities: [EntityDescription]) -> EntityDescription? {
+    guard let inverseOrdinal, let target = entities[entityOrdinal].relationshipTargets[inverseOrdinal] else {
+      return nil
+    }
+    let destination = entities[target.entityOrdinal]
+    return entity.isKind(of: destination) ? nil : destination
   }
 }

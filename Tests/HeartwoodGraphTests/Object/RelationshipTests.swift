@@ -122,6 +122,35 @@ import Testing
     #expect(people[0].spouse is Employee)
   }
 
+  /// An inverse may lead to a subentity: then other objects of the entity cannot be related from either end.
+  @Test func inversesLeadToObjectsOfTheirDestination() throws {
+    let model = try ManagedObjectModel(entities: [
+      .entity("Base", .toMany("items", "Item", inverse: "owner"), .toOne("first", "Item", inverse: "opener")),
+      .entity("Sub", parent: "Base"),
+      .entity("Item", .toOne("owner", "Sub", inverse: "items"), .toOne("opener", "Sub", inverse: "first")),
+    ])
+    let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: TestStack.registry)
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    let context = ManagedObjectContext(coordinator)
+    let (base, sub) = (try context.insert(entityName: "Base"), try context.insert(entityName: "Sub"))
+    let item = try context.insert(entityName: "Item")
+    let values: [(ManagedObject, String, PropertyValue)] = [
+      (base, "items", .toMany([item.objectID])), (base, "first", .toOne(item.objectID)),
+      (item, "owner", .toOne(base.objectID)),
+    ]
+    for (object, name, value) in values {
+      let error = persistenceError { try object.setPropertyValue(value, forKey: name) }
+      #expect(error?.code == .valueTypeMismatch)
+      #expect(error?.context.property == name)
+    }
+    #expect(try item.propertyValue(forKey: "owner").isNull)
+    try sub.setPropertyValue(.toMany([item.objectID]), forKey: "items")
+    try sub.setPropertyValue(.toOne(item.objectID), forKey: "first")
+    try base.setPropertyValue(.toMany([]), forKey: "items")
+    try context.save()
+    #expect(try item.propertyValue(forKey: "owner") == .toOne(sub.objectID))
+  }
+
   @Test func ordinaryOnesWithoutInverseLeaveTheOtherSideAlone() throws {
     let context = try TestStack().context()
     let first = try context.insert(Note.self)

@@ -185,7 +185,7 @@ struct ModelDifferencesTests {
       testDescription: "an identifier of the version before is left over",
       old: [text("b", was: "a"), text("a")],
       new: [text("c", was: "a"), text("b")],
-      changes: ["renamed A.c: was a"]
+      changes: ["renamed A.c: was a", "changed A.b: renaming identifier: “a” → none"]
     ),
     Renaming(
       testDescription: "nothing is new",
@@ -197,7 +197,7 @@ struct ModelDifferencesTests {
       testDescription: "an identifier is taken away",
       old: [text("b", was: "a"), text("a")],
       new: [text("b"), text("a")],
-      changes: []
+      changes: ["changed A.b: renaming identifier: “a” → none"]
     ),
     Renaming(
       testDescription: "renamed again beside one that has the first name",

@@ -34,6 +34,7 @@ extension ModelComparison {
       let obstacle = "what becomes of the values is not known"
       add(ModelChange(.changed, path, "kind: \(kinds[0]) → \(kinds[1])", obstacle: obstacle))
     }
+    noteIdentifier(old.name, old.renamingIdentifier, new.name, new.renamingIdentifier, path)
     note("version hash modifier", path, old.versionHashModifier, new.versionHashModifier, Self.text)
     note("user info", path, old.userInfo, new.userInfo, changesStores: false) { _ in "…" }
   }
@@ -77,6 +78,8 @@ extension ModelComparison {
       add(ModelChange(.changed, path, detail, obstacle: isWider ? nil : obstacle))
     }
     note("inverse", path, old.inverseRelationshipName, new.inverseRelationshipName, Self.text)
+    let areOneSided = [old.hasOneSidedInverse, new.hasOneSidedInverse]
+    note("one-sided inverse", path, areOneSided[0], areOneSided[1], changesStores: false, Self.word)
     note("to-many", path, old.isToMany, new.isToMany, Self.word)
     note("ordered", path, old.isOrdered, new.isOrdered, Self.word)
     note("least count", path, old.minCount, new.minCount)

@@ -66,6 +66,18 @@ struct ModelComparison {
     add(ModelChange(.changed, path, detail, obstacle: obstacle, changesStores: changesStores))
   }
 
+  /// Notes that the identifier differs of what has the same name; a new name says more than where it comes from.
+  mutating func noteIdentifier(
+    _ oldName: String,
+    _ old: String?,
+    _ newName: String,
+    _ new: String?,
+    _ path: String
+  ) {
+    guard oldName == newName else { return }
+    note("renaming identifier", path, old, new, changesStores: false, Self.text)
+  }
+
   static func word(_ flag: Bool) -> String { flag ? "yes" : "no" }
 
   static func text(_ text: String?) -> String { text.map { "“\($0)”" } ?? "none" }
@@ -89,9 +101,8 @@ extension ModelComparison {
       $0.map { $0.joined(separator: "+") }.joined(separator: ", ")
     }
     note("version hash modifier", path, old.versionHashModifier, new.versionHashModifier, Self.text)
-    note("indexes", path, old.definition.fetchIndexes, new.definition.fetchIndexes, changesStores: false) {
-      $0.map(\.name).joined(separator: ", ")
-    }
+    noteIdentifier(old.name, old.renamingIdentifier, new.name, new.renamingIdentifier, path)
+    compareBeside(old, new)
     note("user info", path, old.userInfo, new.userInfo, changesStores: false) { _ in "…" }
   }
 
@@ -194,28 +205,5 @@ private struct FormerProperties {
     var entity = entity
     while let parent = entity.superentity, ordinal < parent.properties.count { entity = parent }
     return entity
-  }
-}
-
-// MARK: Beside the entities
-
-extension ModelComparison {
-  private mutating func compareRest() {
-    for name in Set(old.configurations.keys).union(new.configurations.keys).sorted() {
-      let (before, after) = (old.configurations[name], new.configurations[name])
-      note("entities", "configuration \(name)", before, after, changesStores: false) {
-        $0?.joined(separator: ", ") ?? "none"
-      }
-    }
-    let names = (old.fetchRequestTemplates + new.fetchRequestTemplates).map(\.name)
-    for name in Set(names).sorted() {
-      let (before, after) = (old.fetchRequestTemplate(named: name), new.fetchRequestTemplate(named: name))
-      note("predicate", "fetch request \(name)", before, after, changesStores: false) {
-        $0.map { $0.predicate?.description ?? "all" } ?? "none"
-      }
-    }
-    note("version identifiers", "model", old.versionIdentifiers, new.versionIdentifiers, changesStores: false) {
-      $0.joined(separator: ", ")
-    }
   }
 }

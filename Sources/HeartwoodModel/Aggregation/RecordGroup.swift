@@ -61,7 +61,8 @@ package struct RecordGroups {
 
   /// Where the group of `keys` is, which is made where there is none.
   private mutating func place(of keys: [PropertyValue]) -> Int {
-    var places = places ?? Dictionary(uniqueKeysWithValues: groups.indices.map { (groups[$0].keys, $0) })
+    // Whoever made groups of the same keys: the first of them gets what comes.
+    var places = places ?? Dictionary(groups.indices.map { (groups[$0].keys, $0) }) { first, _ in first }
     self.places = nil
     defer { self.places = places }
     if let place = places[keys] { return place }

@@ -146,6 +146,8 @@ extension FetchTranslator {
   /// The column of any property, to look whether there is a value.
   private func storedText(_ property: PlanProperty, of row: QueryScope) throws(Untranslatable) -> String {
     switch row.mapping.properties[property.ordinal] {
+    // A URI without text is read as nothing.
+    case .attribute(let place) where place.storage == .uri: return "nullif(\(row.column(place.column)), '')"
     case .attribute(let place): return row.column(place.column)
     case .toOne(let place): return row.column(place.column)
     case .toMany, .join, nil: throw Untranslatable()

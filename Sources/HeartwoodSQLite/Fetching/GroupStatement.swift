@@ -29,7 +29,7 @@ enum GroupValue {
     if sqlite3_column_type(row, index) == SQLITE_NULL { return .null }
     switch self {
     case .record(let ordinal):
-      return .toOne(ManagedObjectID(scope: scopes[ordinal], reference: .integer(sqlite3_column_int64(row, index))))
+      return .toOne(ManagedObjectID(scope: scopes[ordinal], reference: .integer(try Self.integer(row, index))))
     case .attribute(let type): return try Self.value(row, index, type)
     }
   }
@@ -40,25 +40,51 @@ enum GroupValue {
     _ type: AttributeType
   ) throws(Untranslatable) -> PropertyValue {
     switch type {
-    case .integer16, .integer32, .integer64: return .integer(sqlite3_column_int64(row, index))
-    case .boolean: return .boolean(sqlite3_column_int64(row, index) != 0)
-    case .double: return .double(sqlite3_column_double(row, index))
-    case .float: return .float(Float(sqlite3_column_double(row, index)))
-    case .date: return .date(Date(timeIntervalSinceReferenceDate: sqlite3_column_double(row, index)))
+    case .integer16, .integer32, .integer64: return .integer(try integer(row, index))
+    case .boolean: return .boolean(try integer(row, index) != 0)
+    case .double: return .double(try real(row, index))
+    case .float: return .float(Float(try real(row, index)))
+    case .date: return .date(Date(timeIntervalSinceReferenceDate: try real(row, index)))
     case .string: return .string(try text(row, index))
     case .uuid: return .uuid(try uuid(row, index))
     case .decimal, .uri, .binary, .transformable: throw Untranslatable()
     }
   }
 
+  /// What has another form than its type is another group in SQL, and may be read as the same value.
+  private static func check(
+    _ row: SQLiteStatement,
+    _ index: CInt,
+    isStoredAs form: CInt
+  ) throws(Untranslatable) {
+    guard sqlite3_column_type(row, index) == form else { throw Untranslatable() }
+  }
+
+  private static func integer(_ row: SQLiteStatement, _ index: CInt) throws(Untranslatable) -> Int64 {
+    try check(row, index, isStoredAs: SQLITE_INTEGER)
+    return sqlite3_column_int64(row, index)
+  }
+
+  /// Columns of dates hold whole numbers as integers.
+  private static func real(_ row: SQLiteStatement, _ index: CInt) throws(Untranslatable) -> Double {
+    if sqlite3_column_type(row, index) == SQLITE_INTEGER {
+      guard let number = Double(exactly: sqlite3_column_int64(row, index)) else { throw Untranslatable() }
+      return number
+    }
+    try check(row, index, isStoredAs: SQLITE_FLOAT)
+    return sqlite3_column_double(row, index)
+  }
+
   /// What is no UTF-8 is refused, with its place, where all records are read.
   private static func text(_ row: SQLiteStatement, _ index: CInt) throws(Untranslatable) -> String {
+    try check(row, index, isStoredAs: SQLITE_TEXT)
     let bytes = ColumnBytes.text(row, index)
     guard UTF8Validation.firstInvalidOffset(in: bytes) == nil else { throw Untranslatable() }
     return String(decoding: bytes, as: UTF8.self)
   }
 
   private static func uuid(_ row: SQLiteStatement, _ index: CInt) throws(Untranslatable) -> UUID {
+    try check(row, index, isStoredAs: SQLITE_BLOB)
     let bytes = ColumnBytes.blob(row, index)
     guard bytes.count == MemoryLayout<uuid_t>.size else { throw Untranslatable() }
     return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))
@@ -87,6 +113,8 @@ enum GroupAggregate {
     switch self {
     case .count: return .count(sqlite3_column_int64(row, index))
     case .integerSum(_, _, _, let isAverage):
+      // Where there are others among the integers, the sum is a real one.
+      guard sqlite3_column_type(row, index + 1) != SQLITE_FLOAT else { throw Untranslatable() }
       let (high, low) = (sqlite3_column_int64(row, index), sqlite3_column_int64(row, index + 1))
       var sum = NumberSum()
       sum.add(Int128(high) << 32 + Int128(low))

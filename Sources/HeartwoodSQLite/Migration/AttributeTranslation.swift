@@ -134,7 +134,8 @@ extension AttributeTranslation {
       return "\(isNoInteger) OR \(column) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)"
     case .float, .timestamp: return isNoNumber
     case .decimal: return "\(isNoNumber) AND \(column) <> '\(StoredValue.noNumber)'"
-    case .text, .uri: return isNoText
+    case .text: return isNoText
+    case .uri: return "\(isNoText) OR \(column) = ''"
     case .uuid: return "\(areNoBytes) OR length(\(column)) <> 16"
     case .blob, .transformable, .externalBlob: return areNoBytes
     }

@@ -28,7 +28,8 @@ struct ColumnReader {
     case .integer: try appendInteger(statement, column)
     case .float: appendReal(statement, column)
     case .timestamp: column.append(double: sqlite3_column_double(statement, index))
-    case .text, .uri: try appendText(statement, column)
+    case .text: column.append(bytes: try text(statement))
+    case .uri: try appendURI(statement, column)
     case .decimal: column.append(decimal: try decimal(statement))
     case .uuid: column.append(uuid: try uuid(statement))
     case .blob, .transformable: column.append(bytes: ColumnBytes.blob(statement, index))
@@ -53,9 +54,17 @@ struct ColumnReader {
   }
 
   @inline(__always)
-  private func appendText(_ statement: SQLiteStatement, _ column: ColumnBuilder) throws {
+  private func text(_ statement: SQLiteStatement) throws -> UnsafeRawBufferPointer {
     let bytes = ColumnBytes.text(statement, index)
     guard UTF8Validation.firstInvalidOffset(in: bytes) == nil else { throw Fault("holds text that is not UTF-8") }
+    return bytes
+  }
+
+  /// No text is no URI: it is nothing.
+  private func appendURI(_ statement: SQLiteStatement, _ column: ColumnBuilder) throws {
+    let bytes = try text(statement)
+    if bytes.isEmpty { return column.appendNull() }
+    guard URL(string: String(decoding: bytes, as: UTF8.self)) != nil else { throw Fault("holds text that is no URI") }
     column.append(bytes: bytes)
   }
 

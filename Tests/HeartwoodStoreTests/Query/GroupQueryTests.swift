@@ -80,6 +80,34 @@ import Testing
     }
   }
 
+  /// Files keep the texts of URIs as they are, and more than one may be read as the same URI.
+  @Test func textsOfTheSameURIAreOneGroup() throws {
+    let model = try ManagedObjectModel(entities: [.entity("Item", .attribute("home", .uri))])
+    let entity = try #require(model.entity(named: "Item"))
+    let builder = RowGroupBuilder(entity: entity)
+    for (row, text) in ["http://x/ä", "http://x/b", "http://x/%C3%A4"].enumerated() {
+      builder.beginRow(.integer(Int64(row)), version: 1)
+      Array(text.utf8).withUnsafeBytes { builder.columns[0].append(bytes: $0) }
+    }
+    let table = NodeTable(entity: entity, groups: [builder.sealed()])
+    let tables = QueryTables(tables: [table], scopes: [ObjectIDScope(storeIdentifier: nil, entity: entity)])
+    let selection = Selection(columns: [.count()], groupKeys: ["home"])
+    let grouping = try #require(SelectionPlan(selection, for: entity, in: model).grouping)
+    let found = TableQuery(tables, table, where: nil).groups(by: grouping)
+    #expect(found.map { $0.accumulators.map(\.result) } == [[.integer(2)], [.integer(1)]])
+  }
+
+  @Test func groupsOfTheSameKeysTakeMore() throws {
+    let model = try ManagedObjectModel(entities: [.entity("Item", .attribute("number", .integer32))])
+    let entity = try #require(model.entity(named: "Item"))
+    let selection = Selection(columns: [.count()], groupKeys: ["number"])
+    let grouping = try #require(SelectionPlan(selection, for: entity, in: model).grouping)
+    let group = RecordGroup(keys: [.integer(1)], accumulators: [.count(1)])
+    var groups = RecordGroups([group, group], by: grouping)
+    groups.merge([group])
+    #expect(groups.groups.map { $0.accumulators.map(\.result) } == [[.integer(2)], [.integer(1)]])
+  }
+
   private func grouping(
     _ keys: [String],
     _ functions: [String],

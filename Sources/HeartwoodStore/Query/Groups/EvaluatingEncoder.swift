@@ -109,8 +109,9 @@ struct QueryRecords: Sendable {
     switch type {
     case .boolean: return BooleanEncoder(property.ordinal)
     case .integer16, .integer32, .integer64, .double, .float, .date: return NumberEncoder(property.ordinal)
-    case .string, .uri, .binary, .transformable, .uuid: return ByteEncoder(property.ordinal)
-    case .decimal: return nil
+    case .string, .binary, .transformable, .uuid: return ByteEncoder(property.ordinal)
+    // Different bytes may be the same value.
+    case .decimal, .uri: return nil
     }
   }
 }

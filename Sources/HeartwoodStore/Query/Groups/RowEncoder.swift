@@ -87,7 +87,7 @@ struct NumberEncoder: RowEncoder {
   }
 }
 
-/// Strings, URIs, binary data and UUIDs by their bytes.
+/// Strings, binary data and UUIDs by their bytes.
 struct ByteEncoder: RowEncoder {
   let ordinal: Int
   private(set) var codeCount: UInt32 = 0

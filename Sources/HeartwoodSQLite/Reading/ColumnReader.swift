@@ -83,10 +83,13 @@ struct ColumnReader {
     throw Fault("holds no decimal number")
   }
 
+  /// A text would be read, but neither found nor kept unique by SQL.
   private func uuid(_ statement: SQLiteStatement) throws -> uuid_t {
+    guard sqlite3_column_type(statement, index) == SQLITE_BLOB else {
+      throw Fault("holds a UUID otherwise than as the 16 bytes that Core Data writes. Store those")
+    }
     let bytes = ColumnBytes.blob(statement, index)
     if bytes.count == MemoryLayout<uuid_t>.size { return bytes.loadUnaligned(as: uuid_t.self) }
-    if let uuid = UUID(uuidString: String(decoding: bytes, as: UTF8.self)) { return uuid.uuid }
     throw Fault("holds \(bytes.count) bytes that are no UUID")
   }
 

@@ -31,8 +31,7 @@ extension BatchPass {
     in store: PersistentStore,
     _ needsIDs: Bool
   ) throws -> (ChangeSet, BatchResult) {
-    let isAlone = !upsert.rows.entity.hasStoredRelationships && !upsert.hasUpdates
-    let tables = isAlone ? emptyTables(of: store) : try tables(of: store)
+    let tables = try tables(of: store, lookedAtBy: upsert)
     let updates = try upsert.recordUpdates(in: tables)
     let links = try InverseLinks(upsert.rows, updates, tables)
     let insertions = upsert.rows.count == 0 ? [] : [upsert.rows]

@@ -51,7 +51,9 @@ struct BatchPass {
 
   /// Puts the derived attributes of what a batch writes, and of what depends on that, among the changes.
   private func derive(from changes: inout ChangeSet, in store: PersistentStore, _ result: inout BatchResult) throws {
-    guard let derived = try coordinator.derivedAttributes() else { return }
+    guard let derived = try coordinator.derivedAttributes(),
+      changes.writtenEntityOrdinals.contains(where: { derived.depend(on: model.entities[$0]) })
+    else { return }
     var derivation = try BatchDerivation(
       derived,
       changes,
@@ -133,11 +135,6 @@ struct BatchPass {
     let fetch = RecordFetch(entity: entity, predicate: predicate, sortDescriptors: [], plan: plan, sorts: [])
     if let found = try store.engine.find(fetch) { return .found(found) }
     return plan.destinationOrdinals.isEmpty ? .matching(plan, try store.engine.table(of: entity)) : nil
-  }
-
-  /// What a store without any record would be searched in.
-  func emptyTables(of store: PersistentStore) -> QueryTables {
-    QueryTables(tables: model.entities.map { _ in nil }, scopes: store.engine.scopes)
   }
 
   /// Those of entities whose records a store keeps.
@@ -283,15 +280,5 @@ extension BatchPass {
       result.changes.records.updated = Set(changes.byRecord.updated.map(\.objectID))
     }
     return (changes, result)
-  }
-
-  /// The records that a deletion looks at.
-  private func tables(of store: PersistentStore, reachedFrom rows: [Int: [RowID]]) throws -> QueryTables {
-    guard store.engine.readsAsNeeded else { return try tables(of: store) }
-    var reach = DeletionReach(store.engine, model)
-    try reach.read(from: rows)
-    let kept = Set(store.entities.map(\.ordinal))
-    let known = try model.entities.map { kept.contains($0.ordinal) ? try store.engine.knownTable(of: $0).table : nil }
-    return QueryTables(tables: known, scopes: store.engine.scopes)
   }
 }

@@ -18,7 +18,7 @@ struct BatchUpsert {
   /// The records that are still to be inserted.
   private(set) var rows: InsertedRows
   /// The values that records take which are there already, by property ordinal.
-  private var updates: [ManagedObjectID: [Int: PropertyValue]] = [:]
+  private(set) var updates: [ManagedObjectID: [Int: PropertyValue]] = [:]
   private let policy: MergePolicy
   private let scopes: [ObjectIDScope]
 

@@ -73,6 +73,9 @@ extension DerivedAttributes {
     dependencies.flatMap { $0.of.trails(to: entity) }
   }
 
+  /// Whether some may have other values once records of `entity` are written.
+  func depend(on entity: EntityDescription) -> Bool { !attributes(of: entity).isEmpty || !trails(to: entity).isEmpty }
+
   /// Whether a record of `entity` has to be looked at whose properties with `ordinals` have been written.
   func isAffected(_ entity: EntityDescription, by ordinals: Set<Int>) -> Bool {
     let own = attributes(of: entity)

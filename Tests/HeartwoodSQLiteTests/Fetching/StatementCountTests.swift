@@ -222,6 +222,22 @@ import Testing
     #expect(try knownCount("Item", context) == 3)
   }
 
+  @Test func countingBesideChangesReadsNoRecord() throws {
+    let context = try context(Counter())
+    func items(_ format: String) throws -> FetchRequest<ManagedObject> {
+      FetchRequest(entityName: "Item", where: try FetchPredicate(format: format))
+    }
+    try context.fetch(items("name == '3.1'")).first?.setValue("changed", forKey: "name")
+    if let item = try context.fetch(items("name == '4.1'")).first { context.delete(item) }
+    try context.insert(entityName: "Item").setValue("new", forKey: "name")
+    let known = try knownCount("Item", context)
+    #expect(try context.count(for: items("name != '5.1'")) == Self.listCount * 3 - 1)
+    #expect(try context.count(for: items("list.name == '3' AND name != 'changed'")) == 2)
+    #expect(try context.count(for: items("name IN {'changed', '3.1', '4.1', 'new'}")) == 2)
+    #expect(try context.count(entityName: "Item") == Self.listCount * 3)
+    #expect(try knownCount("Item", context) == known)
+  }
+
   @Test func groupsReadNoRecord() throws {
     let counter = Counter()
     let context = try context(counter)

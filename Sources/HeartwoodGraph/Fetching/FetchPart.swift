@@ -64,6 +64,12 @@ final class FetchPart {
   /// What the records of the table are called, by group and row.
   var references: [ReferenceColumn] { table.groups.map(\.references) }
 
+  /// A number that is less for a row whose record comes before another one in the store's order.
+  func place(of row: RowID) -> UInt64 { table.place(of: row) }
+
+  /// The same of a changed object.
+  func place(of object: ManagedObject) -> UInt64 { table.place(of: object.objectID.reference, in: object.rowID) }
+
   /// Whether the context has gone back to a version that lacks rows of the table.
   var hasLostRows: Bool { binding.table.firstRowMissing(of: table) != nil }
 

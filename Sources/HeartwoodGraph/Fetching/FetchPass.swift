@@ -208,16 +208,16 @@ extension FetchPass {
     return changed.filter { evaluator.matches(plan, $0) }
   }
 
-  /// In the order of the tables, changed objects in their places; new objects last.
+  /// In the order of the stores, changed objects in their places; new objects last.
   private func unsorted(_ rows: [[RowID]], _ candidates: [Candidate]) -> [Match] {
     let changed = candidates.map(\.object)
     var matches: [Match] = []
     for (part, rows) in zip(parts, rows) {
       let own = changed.filter { $0.binding === part.binding && !$0.isInserted }
-      var found = rows.compactMap { row in part.match(row).map { (row: row, match: $0) } }
+      var found = rows.compactMap { row in part.match(row).map { (place: part.place(of: row), match: $0) } }
       if !own.isEmpty {
-        found += own.map { (row: $0.rowID, match: Match.changed($0)) }
-        found.sort { $0.row.rawValue < $1.row.rawValue }
+        found += own.map { (place: part.place(of: $0), match: Match.changed($0)) }
+        found.sort { $0.place < $1.place }
       }
       matches += found.map(\.match)
     }

@@ -56,6 +56,8 @@ package final class IncrementalStoreEngine: StoreEngine {
     self.uniqueness = Mutex(UniquenessCheck(setup.model))
     let unread = isWhole ? [] : Set(setup.entities.lazy.filter { !$0.isAbstract }.map(\.ordinal))
     let whole = Set(setup.model.entities.map(\.ordinal)).subtracting(unread)
+    var contents = contents
+    for ordinal in unread { contents.tables[ordinal].beginOrderByNumber() }
     self.state = Mutex(State(contents: contents, whole: whole, mark: try store.changeMark()))
   }
 

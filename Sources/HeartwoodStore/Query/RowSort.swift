@@ -16,12 +16,15 @@ struct RowSort: Sendable {
 
   let terms: [SortTerm]
   let table: NodeTable
+  /// Whether rows that the keys leave alike are in another order than that of their numbers.
+  private let isOutOfOrder: Bool
 
   /// Nil where there is nothing to sort by.
   init?(_ sorts: [SortPlan], _ tables: QueryTables, _ table: NodeTable) {
     if sorts.isEmpty { return nil }
     self.terms = sorts.map { SortTerm($0, tables, table) }
     self.table = table
+    self.isOutOfOrder = table.isOutOfOrder
   }
 
   /// Whether rows with the same number are alike.
@@ -40,7 +43,7 @@ struct RowSort: Sendable {
         if order != 0 { return order < 0 }
       }
     }
-    return left.rawValue < right.rawValue
+    return isOutOfOrder ? table.comes(left, before: right) : left.rawValue < right.rawValue
   }
 }
 
@@ -59,7 +62,7 @@ extension RowSort {
   /// All rows of the entries of each group, sorted.
   func sorted(_ groups: [[Entry]]) -> [RowID] {
     var entries = RadixSort.sorted(groups.flatMap(\.self))
-    if !isLeadEnough { Self.sortTies(of: &entries) { comesByKeys($0.row, before: $1.row) } }
+    if !isLeadEnough || isOutOfOrder { Self.sortTies(of: &entries) { comesByKeys($0.row, before: $1.row) } }
     return entries.map(\.row)
   }
 

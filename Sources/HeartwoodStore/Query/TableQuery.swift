@@ -67,7 +67,7 @@ extension TableQuery {
     return perGroup { _, rows in rows.count }.reduce(0, +)
   }
 
-  /// The rows that pass, in the order of the table.
+  /// The rows that pass, from the first on.
   package func rows() -> [RowID] {
     perGroup { ordinal, rows in
       var ids: [RowID] = []
@@ -77,7 +77,7 @@ extension TableQuery {
     }.flatMap(\.self)
   }
 
-  /// The rows that pass, sorted; those that the order leaves alike are in the order of the table.
+  /// The rows that pass, sorted; those that the order leaves alike are in the order of the table's records, and so are all without one.
   ///
   /// - Parameters:
   ///   - offset: how many of the first are left out.
@@ -85,7 +85,7 @@ extension TableQuery {
   package func rows(sortedBy sorts: [SortPlan], offset: Int = 0, limit: Int? = nil) -> [RowID] {
     let wanted = RecordFetch.limit(limit, behind: offset)
     guard let sort = RowSort(sorts, tables, table) else {
-      return Array(rows().dropFirst(offset).prefix(limit ?? .max))
+      return Array(table.ordered(rows()).dropFirst(offset).prefix(limit ?? .max))
     }
     let sorted: [RowID]
     if let wanted, wanted <= RowSort.largestSelection {

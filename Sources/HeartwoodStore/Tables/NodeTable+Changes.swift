@@ -9,6 +9,7 @@ extension NodeTable {
   ///   by one, and makes more groups.
   @discardableResult
   package mutating func insert(_ inserted: [RowGroup], fillingGroupsBelow limit: Int = RowID.rowsPerGroup) -> RowRuns {
+    noteOrder(of: inserted)
     var rows = RowRuns()
     var start: (group: Int, row: Int) = (groups.count, 0)
     for group in inserted where group.rowCount > 0 {

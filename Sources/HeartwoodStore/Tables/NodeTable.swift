@@ -14,6 +14,8 @@ public struct NodeTable: Sendable {
   /// The first row that no store has yet: it and those behind it may be in other rows in a later version of the table. Nil where
   /// all rows are a store's.
   package internal(set) var firstUnsavedRow: RowID?
+  /// In what order the records are; in that of the rows unless they are read as they are needed.
+  var order = RecordOrder.rows
   var indexes: ReferenceIndexes
   private let verifier: (any TableVerifier)?
 

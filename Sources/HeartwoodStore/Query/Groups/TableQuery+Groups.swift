@@ -1,21 +1,21 @@
 package import HeartwoodModel
 
 extension TableQuery {
-  /// The records that pass, in groups, in the order in which the first record of each stands in the table.
+  /// The records that pass, in groups, in the order of the first record of each.
   ///
   /// O(rows), on all processors; O(groups) more for those that are many.
   package func groups(by grouping: SelectionPlan.Grouping) -> [RecordGroup] {
     let records = QueryRecords(tables: tables, entityOrdinal: table.entity.ordinal)
     let workers = max(1, min(Parallel.powerOfTwoProcessorCount, table.groups.count))
     let partial = Parallel.map(workers) { number in
-      var worker = GroupWorker(grouping, records)
+      var worker = GroupWorker(grouping, records, table)
       for ordinal in stride(from: number, to: table.groups.count, by: workers) {
         worker.add(table.groups[ordinal], ordinal: ordinal, passing(inGroup: ordinal))
       }
       return worker
     }
     guard var whole = partial.first else { return [] }
-    for other in partial.dropFirst() { whole.merge(other, table) }
+    for other in partial.dropFirst() { whole.merge(other) }
     return whole.groups()
   }
 }
@@ -24,16 +24,18 @@ extension TableQuery {
 private struct GroupWorker: Sendable {
   private let grouping: SelectionPlan.Grouping
   private let records: QueryRecords
+  private let table: NodeTable
   private var encoder: any RowEncoder
   private var aggregates: [any RowAggregate]
-  /// The first row of each group.
+  /// The row of the first record of each group.
   private var firstRows: [RowID] = []
   /// What was worked on last, whose memory is used again.
   private var rows: GroupRows?
 
-  init(_ grouping: SelectionPlan.Grouping, _ records: QueryRecords) {
+  init(_ grouping: SelectionPlan.Grouping, _ records: QueryRecords, _ table: NodeTable) {
     self.grouping = grouping
     self.records = records
+    self.table = table
     self.encoder = records.encoder(grouping.keys)
     self.aggregates = grouping.aggregates.map(records.aggregate)
   }
@@ -52,17 +54,29 @@ private struct GroupWorker: Sendable {
     self.rows = rows
   }
 
-  /// Numbers the rows, and keeps the first of each new group.
+  /// Numbers the rows, and keeps the first of each group.
   private mutating func encode(_ rows: inout GroupRows) {
     encoder.encode(&rows)
-    guard firstRows.count < Int(encoder.codeCount) else { return }
-    for (row, code) in zip(rows.rows, rows.codes) where Int(code) == firstRows.count {
-      firstRows.append(RowID(group: rows.ordinal, row: Int(row)))
+    if firstRows.count < Int(encoder.codeCount) {
+      for (row, code) in zip(rows.rows, rows.codes) where Int(code) == firstRows.count {
+        firstRows.append(RowID(group: rows.ordinal, row: Int(row)))
+      }
     }
+    if table.isOutOfOrder { lookForFirst(among: rows) }
+  }
+
+  /// Keeps rows that come before those that were met earlier.
+  private mutating func lookForFirst(among rows: GroupRows) {
+    for (row, code) in zip(rows.rows, rows.codes) { keep(RowID(group: rows.ordinal, row: Int(row)), of: Int(code)) }
+  }
+
+  /// Keeps a row of a group where it comes first.
+  private mutating func keep(_ row: RowID, of group: Int) {
+    if table.comes(row, before: firstRows[group]) { firstRows[group] = row }
   }
 
   /// Takes the groups of another worker, which are found by the first row of each.
-  mutating func merge(_ other: GroupWorker, _ table: NodeTable) {
+  mutating func merge(_ other: GroupWorker) {
     var codes: [UInt32] = []
     codes.reserveCapacity(other.firstRows.count)
     var start = 0
@@ -75,9 +89,7 @@ private struct GroupWorker: Sendable {
       codes += rows.codes
       start = end
     }
-    for (code, row) in zip(codes, other.firstRows) where row.rawValue < firstRows[Int(code)].rawValue {
-      firstRows[Int(code)] = row
-    }
+    for (code, row) in zip(codes, other.firstRows) { keep(row, of: Int(code)) }
     for index in aggregates.indices {
       aggregates[index].grow(to: firstRows.count)
       aggregates[index].merge(other.aggregates[index], codes)
@@ -88,7 +100,7 @@ private struct GroupWorker: Sendable {
 
   func groups() -> [RecordGroup] {
     // A single group is there even if it has no records, but that is for whoever asks to know.
-    let order = firstRows.indices.sorted { firstRows[$0].rawValue < firstRows[$1].rawValue }
+    let order = firstRows.indices.sorted { table.comes(firstRows[$0], before: firstRows[$1]) }
     let tasks = (order.count + Self.groupsPerTask - 1) / Self.groupsPerTask
     return Parallel.map(tasks) { task in
       order[(task * Self.groupsPerTask)..<min(order.count, (task + 1) * Self.groupsPerTask)].map(group)

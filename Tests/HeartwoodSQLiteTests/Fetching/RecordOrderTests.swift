@@ -1,0 +1,97 @@
+import Foundation
+import GRDB
+import Heartwood
+import HeartwoodModel
+import HeartwoodStore
+import HeartwoodTesting
+import Testing
+
+@testable import HeartwoodSQLite
+
+/// Records that an order leaves alike are in the order of their keys, whatever has been read when.
+@Suite struct RecordOrderTests {
+  private let scratch: ScratchFolder
+  private let model: ManagedObjectModel
+
+  init() throws {
+    scratch = try ScratchFolder()
+    model = try ManagedObjectModel(entities: [
+      .entity(
+        "Record",
+        .attribute("number", .integer32),
+        .attribute("priority", .integer32),
+        .attribute("title", .string, optional: true)
+      )
+    ])
+  }
+
+  private func context() throws -> ManagedObjectContext {
+    let registry = try StoreRegistry([SQLiteStore.self])
+    let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
+    try coordinator.addPersistentStore(type: .sqlite, at: scratch.url.appending(path: "Records.sqlite"))
+    return ManagedObjectContext(coordinator)
+  }
+
+  /// A context that has read nothing, of a store whose records have their keys as numbers and are alike otherwise.
+  private func context(_ count: Int) throws -> ManagedObjectContext {
+    try context().persistentStoreCoordinator.close()
+    let queue = try DatabaseQueue(path: scratch.url.appending(path: "Records.sqlite").path)
+    try queue.write { db in
+      try db.execute(
+        sql: """
+          WITH RECURSIVE s(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM s WHERE k < \(count))
+          INSERT INTO ZRECORD (Z_PK, Z_ENT, Z_OPT, ZNUMBER, ZPRIORITY, ZTITLE) SELECT k, 1, 1, k, 5, 'same' FROM s;
+          UPDATE Z_PRIMARYKEY SET Z_MAX = \(count);
+          """
+      )
+    }
+    try queue.close()
+    return try context()
+  }
+
+  private func object(_ number: Int, _ context: ManagedObjectContext) throws -> ManagedObject {
+    let predicate = try FetchPredicate(format: "number == \(number)")
+    return try #require(try context.fetch(FetchRequest<ManagedObject>(entityName: "Record", where: predicate)).first)
+  }
+
+  private func numbers(
+    _ context: ManagedObjectContext,
+    sortedBy keys: [String],
+    offset: Int = 0,
+    limit: Int? = nil
+  ) throws -> [Int] {
+    var request = FetchRequest<ManagedObject>(entityName: "Record", sortedBy: keys.map { FetchSortDescriptor($0) })
+    (request.fetchOffset, request.fetchLimit) = (offset, limit)
+    return try context.fetch(request).map { try #require(try $0.value(forKey: "number") as? Int) }
+  }
+
+  /// The first page lets all records be read, so that the second one is made in memory.
+  @Test(arguments: [[], ["priority"], ["priority", "title"]])
+  func pagesFollowEachOther(_ keys: [String]) throws {
+    let context = try context(1000)
+    _ = try object(900, context)
+    let first = try numbers(context, sortedBy: keys, limit: 600)
+    let record = try #require(model.entity(named: "Record"))
+    #expect(try context.persistentStoreCoordinator.persistentStores[0].engine.knownTable(of: record).isWhole)
+    #expect(try first + numbers(context, sortedBy: keys, offset: 600, limit: 600) == Array(1...1000))
+    #expect(try numbers(context, sortedBy: keys) == Array(1...1000))
+  }
+
+  @Test func groupsFollowTheirFirstRecords() throws {
+    let context = try context(600)
+    _ = try object(500, context)
+    _ = try numbers(context, sortedBy: [], limit: 400)
+    var request = FetchRequest<ManagedObject>(entityName: "Record")
+    request.propertiesToGroupBy = [try ExpressionDescription(format: "modulus:by:(number, 7) AS rest")]
+    let rests: [PropertyValue] = [1, 2, 3, 4, 5, 6, 0].map { .integer($0) }
+    #expect(try context.fetchRows(request).flatMap(\.values) == rests)
+  }
+
+  @Test func changedRecordsAreInTheirPlaces() throws {
+    let context = try context(10)
+    _ = try object(3, context)
+    try object(9, context).setValue("changed", forKey: "title")
+    let pages = try (0..<5).flatMap { try numbers(context, sortedBy: [], offset: $0 * 2, limit: 2) }
+    #expect(pages == Array(1...10))
+  }
+}

@@ -65,9 +65,29 @@ struct BatchPass {
     if !result.changes.isEmpty { result.changes.records.updated.formUnion(derivation.updatedObjectIDs) }
   }
 
+  /// Does a batch in one store after the other. Those who listen are told what was done, also where a later store fails.
+  private func inEach(
+    _ stores: [PersistentStore],
+    _ type: BatchResultType,
+    _ body: (PersistentStore, inout BatchResult) throws -> Void
+  ) throws -> BatchResult {
+    var result = BatchResult()
+    do {
+      for store in stores { try body(store, &result) }
+    } catch {
+      tell(result)
+      throw error
+    }
+    return finish(result, type)
+  }
+
+  private func tell(_ result: BatchResult) {
+    if !result.changes.isEmpty { coordinator.saveBroadcast.send(result.changes) }
+  }
+
   /// Tells those who listen what was done.
   func finish(_ result: BatchResult, _ type: BatchResultType) -> BatchResult {
-    if !result.changes.isEmpty { coordinator.saveBroadcast.send(result.changes) }
+    tell(result)
     if type == .objectIDs { return result }
     var told = BatchResult()
     told.count = result.count
@@ -157,21 +177,19 @@ extension BatchPass {
       try assignment($0.key, $0.value, entity)
     }
     let entities = concreteEntities(entity, includingSubentities: request.includesSubentities)
-    var result = BatchResult()
-    if assignments.isEmpty { return result }
+    if assignments.isEmpty { return BatchResult() }
     let needsIDs = needsIDs(request.resultType)
     let others = assignments.reduce(into: Set<Int>()) { $0.formUnion($1.expression.destinationOrdinals) }
     let fits = entities.allSatisfy { entity in assignments.allSatisfy { $0.fits(entity) } }
-    for store in stores(request.affectedStores, keeping: entities) {
+    return try inEach(stores(request.affectedStores, keeping: entities), request.resultType) { store, result in
       if fits, try leave(.update(assignments), to: store, request.predicate, plan, in: entities, needsIDs, &result) {
-        continue
+        return
       }
       try save(to: store, &result) {
         let choice = try choice(from: store, where: request.predicate, plan, in: entities, following: others)
         return try updates(of: choice, assignments, needsIDs)
       }
     }
-    return finish(result, request.resultType)
   }
 
   private func assignment(
@@ -225,15 +243,14 @@ extension BatchPass {
 
 extension BatchPass {
   func delete(_ request: BatchDeleteRequest) throws -> BatchResult {
-    var result = BatchResult()
     let needsIDs = needsIDs(request.resultType)
     switch request.choice {
     case .matching(let name, let predicate):
       let entity = try entity(named: name)
       let plan = try predicate.map { try PredicateCompiler.compile($0, for: entity, in: model) }
       let entities = concreteEntities(entity, includingSubentities: request.includesSubentities)
-      for store in stores(request.affectedStores, keeping: entities) {
-        if try leave(.delete, to: store, predicate, plan, in: entities, needsIDs, &result) { continue }
+      return try inEach(stores(request.affectedStores, keeping: entities), request.resultType) { store, result in
+        if try leave(.delete, to: store, predicate, plan, in: entities, needsIDs, &result) { return }
         try save(to: store, &result) {
           let choice = try choice(from: store, where: predicate, plan, in: entities)
           return try deletion(of: choice.rows, from: store, needsIDs)
@@ -241,11 +258,10 @@ extension BatchPass {
       }
     case .objects(let ids):
       try coordinator.checkNotClosed()
-      for store in stores(request.affectedStores, keeping: model.entities) {
+      return try inEach(stores(request.affectedStores, keeping: model.entities), request.resultType) { store, result in
         try save(to: store, &result) { try deletion(of: try rows(of: ids, in: store), from: store, needsIDs) }
       }
     }
-    return finish(result, request.resultType)
   }
 
   /// The rows of those of the records that are there, by entity ordinal.

@@ -9,12 +9,17 @@ struct RelatedValues {
   init(_ dependencies: FetchDependencies, in context: ManagedObjectContext) {
     self.dependencies = dependencies
     if dependencies.isEmpty { return }
-    for object in context.updated.objects { note(object) }
+    for object in context.updated.objects + context.deleted.objects { note(object) }
   }
 
   private mutating func note(_ object: ManagedObject) {
     let ordinals = ordinals(object)
-    if !ordinals.isEmpty { seen[object] = Self.values(object, ordinals) }
+    if !ordinals.isEmpty { noteSeen(object, Self.values(object, ordinals)) }
+  }
+
+  /// Notes what the results have seen of an object: nothing where it is deleted, so that it changes when it comes back as it was.
+  private mutating func noteSeen(_ object: ManagedObject, _ values: [Int: PropertyValue]) {
+    seen[object] = object.isDeleted ? [:] : values
   }
 
   private func ordinals(_ object: ManagedObject) -> Set<Int> {
@@ -49,7 +54,7 @@ struct RelatedValues {
   private mutating func changes(of object: ManagedObject, isRenewal: Bool) -> Set<Int> {
     let ordinals = ordinals(object)
     let values = Self.values(object, ordinals)
-    defer { seen[object] = values }
+    defer { noteSeen(object, values) }
     if let old = seen[object] { return ordinals.filter { old[$0] != values[$0] } }
     if isRenewal || object.isInserted || object.isDeleted { return ordinals }
     return ordinals.filter { object.committedValue(at: $0) != values[$0] }

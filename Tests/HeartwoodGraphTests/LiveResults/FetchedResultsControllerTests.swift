@@ -169,6 +169,28 @@ import Testing
     #expect(controller.sections.map(\.numberOfObjects) == [0])
   }
 
+  @Test(arguments: [false, true], [false, true])
+  func aDeletionThatIsTakenBackIsFollowed(_ isUndone: Bool, _ isFetchedBefore: Bool) throws {
+    let context = try TestStack().context()
+    context.undoManager = GraphUndoManager()
+    let (ann, emma) = (try context.person("Ann"), try context.book("Emma"))
+    emma.readers = [ann]
+    try context.save()
+    let request = FetchRequest<Person>(where: try FetchPredicate(format: "ANY books.title == 'Emma'"))
+    let controller = FetchedResultsController(request, in: context)
+    if isFetchedBefore { try controller.performFetch() }
+    context.delete(emma)
+    context.processPendingChanges()
+    if !isFetchedBefore { try controller.performFetch() }
+    // Ann goes on leading to the book, which denies its deletion.
+    #expect(names(controller) == [])
+    #expect(persistenceError { try context.save() }?.context.validationFaults.map(\.kind) == [.deletionDenied])
+    if isUndone { context.undo() } else { context.rollback() }
+    context.processPendingChanges()
+    #expect(try context.fetch(request) == [ann])
+    #expect(names(controller) == ["Ann"])
+  }
+
   @Test func aLimitHolds() throws {
     let context = try TestStack().context()
     let people = try ["b", "c", "d", "e"].map { try context.person($0) }

@@ -79,7 +79,8 @@ extension ManagedObjectContext {
   func forgetID(of object: ManagedObject) {
     let id = object.objectID
     inserted.remove(object)
-    assignedStores[ObjectIdentifier(object)] = nil
+    let store = assignedStores.removeValue(forKey: ObjectIdentifier(object))
+    if let store, case .changed(let changes) = object.content { changes.formerStore = store }
     if !id.isTemporaryID { lostIDs.insert(id) }
   }
 }
@@ -112,6 +113,13 @@ extension ManagedObjectContext {
     }
     assignedStores[ObjectIdentifier(object)] = store
     noteChange(object)
+  }
+
+  /// Gives a new object that comes back to the store that it was given to before it went.
+  func assignAgain(_ object: ManagedObject) {
+    guard case .changed(let changes) = object.content, let store = changes.formerStore else { return }
+    changes.formerStore = nil
+    assignedStores[ObjectIdentifier(object)] = store
   }
 
   /// The store that a new object is saved in.

@@ -17,6 +17,8 @@ enum ObjectContent {
 final class ObjectChanges {
   /// The id of an object that no store has: temporary, or the one that a store will have it under.
   @exclusivity(unchecked) var newID: ManagedObjectID?
+  /// The store that a new object was given to, and is to be given to again where it comes back; nil while the context has the object.
+  @exclusivity(unchecked) var formerStore: PersistentStore?
   /// The version of the record that the changes are based on; nil where no store has one.
   @exclusivity(unchecked) var group: RowGroup?
   /// Whether the record has become another since the changes were made, though ``group`` is its newest version.

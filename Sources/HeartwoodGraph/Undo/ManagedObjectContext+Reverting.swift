@@ -89,6 +89,8 @@ extension ManagedObjectContext {
     if object.wasSaved {
       assignedStores[ObjectIdentifier(object)] = object.binding.store
       object.becomeNew(binding(for: object.entity, in: nil))
+    } else {
+      assignAgain(object)
     }
     object.state.subtract([.detached, .deleted, .inaccessible, .uninserted])
     object.state.insert(.inserted)

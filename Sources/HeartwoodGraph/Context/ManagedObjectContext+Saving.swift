@@ -20,9 +20,10 @@ extension ManagedObjectContext {
     processPendingChanges()
     guard hasChanges else { return }
     try prepare()
-    try updateDerivedAttributes()
-    tellChangeEvent()
+    try deriveAndTell()
+    let toldNumber = changeNumber
     tellWillSave()
+    if changeNumber != toldNumber { try deriveAndTell() }
     var attempts = 1
     while hasChanges, let conflict = try write() {
       try checkWatchedObjects()

@@ -25,6 +25,22 @@ extension ManagedObjectContext {
     }
     throw DerivedAttributes.neverSettles(changed.first?.entity.name, changed.map(\.objectID))
   }
+
+  /// How often those who are told what a save has derived may change something in their turn, and are told of that.
+  private static var mostTellings: Int { 10 }
+
+  /// Computes derived attributes and tells what has changed; again where those who are told change something, so that what is derived
+  /// fits what is saved.
+  func deriveAndTell() throws {
+    for _ in 0..<Self.mostTellings {
+      try updateDerivedAttributes()
+      let derivedNumber = changeNumber
+      tellChangeEvent()
+      if changeNumber == derivedNumber { return }
+    }
+    // Who changes something whenever it is told is told of the rest after the save.
+    try updateDerivedAttributes()
+  }
 }
 
 // MARK: What depends on what

@@ -118,6 +118,53 @@ import Testing
     #expect(added.managedObjectContext == nil)
   }
 
+  @Test func whatAnObserverChangesBeforeASaveCounts() throws {
+    let context = try DerivationStack(.inMemory).context()
+    let list = try context.insert(entityName: "List")
+    try context.save()
+    let late = try context.insert(entityName: "Item")
+    try late.setValue(3.0, forKey: "price")
+    let observation = context.observe(.willSave) { _ in
+      #expect(throws: Never.self) { try late.setValue(list, forKey: "list") }
+    }
+    try context.save()
+    _ = observation
+    #expect(!context.hasChanges)
+    #expect(try values(list, "count", "total") == [.integer(1), .double(3)])
+  }
+
+  @Test func whatADelegateChangesAtADerivedValueCounts() throws {
+    /// Puts an item into a list that has got its first.
+    final class Filler: FetchedResultsControllerDelegate {
+      let late: ManagedObject
+
+      init(_ late: ManagedObject) { self.late = late }
+
+      func controller(
+        _ controller: FetchedResultsController<ManagedObject>,
+        didChangeObject change: FetchedResultsObjectChange<ManagedObject>
+      ) {
+        guard case .update(let list, _, _) = change else { return }
+        #expect(throws: Never.self) {
+          if try list.propertyValue(forKey: "count") == .integer(1) { try late.setValue(list, forKey: "list") }
+        }
+      }
+    }
+    let context = try DerivationStack(.inMemory).context()
+    let list = try context.insert(entityName: "List")
+    let late = try context.insert(entityName: "Item")
+    try context.save()
+    let controller = FetchedResultsController<ManagedObject>(FetchRequest(entityName: "List"), in: context)
+    try controller.performFetch()
+    let filler = Filler(late)
+    controller.delegate = filler
+    _ = try item(context, 3, in: list)
+    try context.save()
+    #expect(try late.value(forKey: "list") as? ManagedObject === list)
+    #expect(!context.hasChanges)
+    #expect(try values(list, "count", "total") == [.integer(2), .double(3)])
+  }
+
   @Test func whatIsReachedWithoutAnInverseIsFollowed() throws {
     let context = try DerivationStack(.inMemory).context()
     let tag = try context.insert(entityName: "Tag")

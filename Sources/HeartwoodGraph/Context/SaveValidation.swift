@@ -29,15 +29,18 @@ struct SaveValidation {
     }
   }
 
-  /// Checks whether `object` may be deleted.
+  /// Checks whether `object` may be deleted. A relationship denies it while it leads to others that stay and, where it has an inverse, that
+  /// lead back: a deleted object is not told of those that have been led elsewhere since.
   ///
   /// - Throws: what reading the objects throws that a relationship leads to which denies it: nobody knows then whether they are there.
   mutating func checkDeletion(of object: ManagedObject, in context: ManagedObjectContext) throws(PersistenceError) {
     for (ordinal, property) in object.entity.properties.enumerated() {
       guard let relationship = property.relationship, relationship.deleteRule == .deny else { continue }
+      let inverse = object.binding.traits[ordinal].inverseOrdinal
       var others: [ManagedObjectID] = []
       for id in object.value(at: ordinal).objectIDs {
-        if let other = try context.find(id), !other.isDeleted { others.append(id) }
+        guard let other = try context.find(id), !other.isDeleted else { continue }
+        if inverse.map({ other.leadsUnread($0, to: object.objectID) }) ?? true { others.append(id) }
       }
       if others.isEmpty { continue }
       let problem = "denies the deletion of an object while it leads to others."
@@ -66,5 +69,14 @@ struct SaveValidation {
 
   func finish() throws(PersistenceError) {
     if !faults.isEmpty { throw .validationFailed(faults, underlyingError: underlyingError) }
+  }
+}
+
+extension ManagedObject {
+  /// Whether a relationship leads to the object of `id`. A fault is asked what its record says, and stays a fault.
+  fileprivate final func leadsUnread(_ ordinal: Int, to id: ManagedObjectID) -> Bool {
+    guard isFault else { return leads(ordinal, to: id) }
+    guard let group = binding.liveGroup(of: rowID) else { return false }
+    return group.value(row: rowID.row, ordinal: ordinal, type: nil, scopes: binding.scopes).objectIDs.contains(id)
   }
 }

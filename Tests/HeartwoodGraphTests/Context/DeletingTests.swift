@@ -138,6 +138,33 @@ import Testing
     #expect(try context.count(entityName: "Person") == 0)
   }
 
+  @Test(arguments: TestStoreKind.allCases)
+  func nothingIsDeniedOnceTheOthersAreLedElsewhere(_ kind: TestStoreKind) throws {
+    let stack = try TestStack(kind)
+    let context = stack.context()
+    let (emma, other) = (try context.book("Emma"), try context.book("Other"))
+    let (ann, bob) = (try context.person("Ann"), try context.person("Bob"))
+    emma.readers = [ann, bob]
+    try context.save()
+    context.delete(emma)
+    func denying() -> [Set<ManagedObjectID>]? {
+      persistenceError { try context.save() }?.context.validationFaults.map { Set($0.relatedObjectIDs) }
+    }
+    #expect(denying() == [[ann.objectID, bob.objectID]])
+    ann.books = []
+    #expect(denying() == [[bob.objectID]])
+    context.refresh(bob, mergeChanges: false)
+    #expect(denying() == [[bob.objectID]])
+    // What denies it is looked at as it is stored, where nobody has read it.
+    #expect(bob.isFault)
+    bob.books = [other]
+    try context.save()
+    let reader = stack.context()
+    #expect(try reader.fetch(Book.self).map(\.title) == ["Other"])
+    #expect(try reader.fetch(Book.self).first?.readers.map(\.name) == ["Bob"])
+    #expect(try reader.fetch(Person.self).allSatisfy { $0.books.count == ($0.name == "Bob" ? 1 : 0) })
+  }
+
   @Test func noActionLeavesLinksThatLeadNowhere() throws {
     let stack = try TestStack()
     let context = stack.context()

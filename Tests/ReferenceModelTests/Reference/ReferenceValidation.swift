@@ -17,7 +17,7 @@ extension ReferenceContext {
     var problems: Set<ReferenceProblem> = []
     // A lost object is a conflict, whatever its values are.
     for (key, object) in objects where object.hasChanges && !object.isLost && !isGone(key, object) {
-      let kinds = object.isDeleted ? deletionProblems(object) : valueProblems(object)
+      let kinds = object.isDeleted ? deletionProblems(key, object) : valueProblems(object)
       for (property, kind) in kinds { problems.insert(ReferenceProblem(key: key, property: property, kind: kind)) }
     }
     return problems
@@ -28,11 +28,14 @@ extension ReferenceContext {
     object.isDeleted && object.base?.isUnsaved == true && source.record(key) == nil
   }
 
-  /// A relationship that denies the deletion of its object must not lead to an object that stays.
-  private func deletionProblems(_ object: ReferenceObject) -> [(String, String)] {
+  /// A relationship that denies the deletion of its object must not lead to an object that stays, and leads back.
+  private func deletionProblems(_ key: Key, _ object: ReferenceObject) -> [(String, String)] {
     object.entity.relationships.filter { relationship in
       relationship.deleteRule == .deny
-        && object.keys(relationship.name).contains { self.object($0)?.isDeleted == false }
+        && object.keys(relationship.name).contains { other in
+          guard let other = self.object(other), !other.isDeleted else { return false }
+          return relationship.inverseName.map { other.keys($0).contains(key) } ?? true
+        }
     }.map { ($0.name, "deletionDenied") }
   }
 

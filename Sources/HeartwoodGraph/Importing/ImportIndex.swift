@@ -10,7 +10,25 @@ final class ImportIndex {
   let attributeName: String
   private var wanted: Set<PropertyValue> = []
   private var known: Set<PropertyValue> = []
-  private var objects: [PropertyValue: ManagedObject] = [:]
+  private var candidates: [PropertyValue: Candidates] = [:]
+
+  /// Objects that had a value when they were noted, in the order in which they came.
+  private struct Candidates {
+    private var objects: [ManagedObject] = []
+    /// How many have been passed over for good.
+    private var passedCount = 0
+
+    mutating func append(_ object: ManagedObject) { objects.append(object) }
+
+    /// The first for which `isFit` is true. Those before it are not asked again, so that many that were passed over cost nothing.
+    mutating func first(where isFit: (ManagedObject) -> Bool) -> ManagedObject? {
+      while passedCount < objects.count {
+        if isFit(objects[passedCount]) { return objects[passedCount] }
+        passedCount += 1
+      }
+      return nil
+    }
+  }
 
   /// The context's own changes are looked through once; what is imported is noted as it comes.
   init(_ entity: EntityDescription, _ attributeName: String, in context: ManagedObjectContext) {
@@ -49,19 +67,21 @@ final class ImportIndex {
 
   /// The object that has `value`, as far as it is known; nil where there is none.
   private func object(_ value: PropertyValue) -> ManagedObject? {
-    // A hook may have deleted it.
-    objects[value].flatMap { $0.isDeleted ? nil : $0 }
+    // Another record, or a hook, may have given it another value, or deleted it.
+    candidates[value]?.first { self.value(of: $0) == value }
+  }
+
+  /// The value by which an object is told apart now; nil where there is none.
+  private func value(of object: ManagedObject) -> PropertyValue? {
+    guard !object.isDeleted, let ordinal = object.entity.ordinal(ofProperty: attributeName) else { return nil }
+    let value = object.value(at: ordinal)
+    return value.isNull ? nil : value
   }
 
   /// Lets an object be found by the value that it has now. Of several with the same value the first one is found.
   func note(_ object: ManagedObject) {
-    guard !object.isDeleted, object.entity.isKind(of: entity),
-      let ordinal = object.entity.ordinal(ofProperty: attributeName)
-    else {
-      return
-    }
-    let value = object.value(at: ordinal)
-    if !value.isNull, self.object(value) == nil { objects[value] = object }
+    guard object.entity.isKind(of: entity), let value = value(of: object), self.object(value) !== object else { return }
+    candidates[value, default: Candidates()].append(object)
   }
 }
 

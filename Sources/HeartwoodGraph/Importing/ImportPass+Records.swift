@@ -51,7 +51,11 @@ extension ImportPass {
     for relationship in plan.relationships {
       try importRelationship(relationship, of: object, importing, record, at: place)
     }
-    if let importing { try noting(place, object.entity) { try importing.didImport(record) } }
+    if let importing {
+      try noting(place, object.entity) { try importing.didImport(record) }
+      // It may have other values now.
+      indexes.note(object)
+    }
     return !object.isDeleted
   }
 

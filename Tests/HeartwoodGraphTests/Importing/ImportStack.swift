@@ -125,6 +125,7 @@ final class Contact: ManagedObject, ImportingObject {
 
   func didImport(_ record: ImportValue) throws {
     events.append("did \(self[Self.friendsKey].count)")
+    if let id = record["becomes"]?.propertyValue(of: .integer64) { self[Self.idKey] = Int(propertyValue: id) }
     if record["leaves"] == true { managedObjectContext?.delete(self) }
   }
 }

@@ -126,6 +126,57 @@ import Testing
     #expect(try found.last?.value(forKey: "name") as? String == "Four")
   }
 
+  @Test(arguments: TestStoreKind.allCases)
+  func objectsAreFoundByTheValuesThatTheyHaveNow(_ kind: TestStoreKind) throws {
+    let model = try ManagedObjectModel(entities: [
+      .entity(
+        "Person",
+        .attribute("personID", .integer64, optional: true),
+        .attribute("email", .string, optional: true)
+      ),
+      .entity(
+        "Book",
+        .toOne("author", "Person", inverse: nil, userInfo: ["relatedByAttribute": "email"]),
+        .toOne("editor", "Person", inverse: nil)
+      ),
+    ])
+    let stack = try ImportStack(kind, model)
+    let people = try stack.context.importObjects(entityName: "Person", from: [["personID": 1, "email": "a@x"]])
+    try stack.context.save()
+    let books = try stack.context.importObjects(
+      entityName: "Book",
+      from: [
+        ["author": "a@x", "editor": ["personID": 1, "email": "b@x"]], ["author": "a@x"], ["author": "b@x"],
+        ["author": "a@x"],
+      ]
+    )
+    let authors = try books.compactMap { try $0.value(forKey: "author") as? ManagedObject }
+    #expect(try authors.map { try $0.value(forKey: "email") as? String } == ["b@x", "a@x", "b@x", "a@x"])
+    #expect(authors[0] === people[0] && authors[1] !== people[0] && authors[2] === people[0])
+    #expect(authors[3] === authors[1])
+    #expect(try stack.context.count(entityName: "Person") == 2)
+  }
+
+  @Test func aHookThatChangesKeysIsFollowed() throws {
+    let context = try ImportStack().context
+    let contacts = try context.importObjects(Contact.self, from: [["id": 1, "becomes": 2], ["id": 1], ["id": 2]])
+    #expect(contacts.map { $0[Contact.idKey] } == [2, 1, 2])
+    #expect(contacts[0] === contacts[2] && contacts[0] !== contacts[1])
+  }
+
+  @Test(arguments: TestStoreKind.allCases)
+  func ofSeveralWithOneKeyTheNextIsFoundWhereTheFirstHasGone(_ kind: TestStoreKind) throws {
+    let context = try ImportStack(kind).context
+    for _ in 0..<2 { try context.insert(Contact.self)[Contact.idKey] = 1 }
+    try context.save()
+    let contacts = try context.importObjects(
+      Contact.self,
+      from: [["id": 1, "leaves": true], ["id": 1, "full_name": "Ann"]]
+    )
+    #expect(contacts.count == 1)
+    #expect(try names(context.fetch(Contact.self)) == [.string("Ann")])
+  }
+
   @Test func objectsAreFetchedTogether() throws {
     let stack = try ImportStack(.incremental)
     let records = (0..<1200).map { number -> ImportValue in

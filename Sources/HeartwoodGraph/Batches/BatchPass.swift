@@ -104,9 +104,13 @@ struct BatchPass {
   }
 
   /// The stores that may have records of one of `entities`.
-  func stores(_ affected: [PersistentStore]?, keeping entities: [EntityDescription]) -> [PersistentStore] {
-    coordinator.persistentStores.filter { store in
-      (affected?.contains { $0 === store } ?? true)
+  func stores(
+    _ affected: [PersistentStore]?,
+    keeping entities: [EntityDescription]
+  ) throws(PersistenceError) -> [PersistentStore] {
+    let chosen = try coordinator.openStores(of: affected ?? [])
+    return coordinator.persistentStores.filter { store in
+      (affected == nil || chosen.contains { $0 === store })
         && store.entities.contains { kept in entities.contains { $0 === kept } }
     }
   }

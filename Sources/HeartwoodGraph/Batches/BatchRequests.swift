@@ -72,7 +72,8 @@ public struct BatchUpdateRequest: Sendable {
   public var includesSubentities = true
   /// What the result tells.
   public var resultType = BatchResultType.count
-  /// The stores; nil means all that keep the entity.
+  /// The stores; nil means all that keep the entity. One that was converted stands for what it was converted to; one that is not open any
+  /// more is an error, ``PersistenceError/Code/storeNotOpen``.
   public var affectedStores: [PersistentStore]?
 
   /// Changes the records that meet a condition: `["done": true, "price": try FetchExpression(format: "price * 2")]`.
@@ -101,7 +102,8 @@ public struct BatchDeleteRequest: Sendable {
   public var includesSubentities = true
   /// What the result tells.
   public var resultType = BatchResultType.count
-  /// The stores; nil means all that keep the entity.
+  /// The stores; nil means all that keep the entity. One that was converted stands for what it was converted to; one that is not open any
+  /// more is an error, ``PersistenceError/Code/storeNotOpen``.
   public var affectedStores: [PersistentStore]?
 
   /// Deletes the records that meet a condition; nil means all.

@@ -129,8 +129,7 @@ extension ManagedObjectContext {
     guard let store = assignedStores[ObjectIdentifier(object)] else {
       return try persistentStoreCoordinator.storeForNewObjects(of: object.entity)
     }
-    let newest = store.newestSuccessor ?? store
-    if persistentStoreCoordinator.isOpen(newest) { return newest }
+    if persistentStoreCoordinator.isOpen(store.newest) { return store.newest }
     throw PersistentStoreCoordinator.notOpen(store.path)
   }
 }

@@ -122,3 +122,20 @@ extension PersistentStoreCoordinator {
     try opener.replaceStore(at: url.path, by: request)
   }
 }
+
+// MARK: Stores that were converted
+
+extension PersistentStoreCoordinator {
+  /// The open stores that have the records of `stores` today: in the place of one that was converted, what it was converted to.
+  ///
+  /// - Throws: ``PersistenceError/Code/storeNotOpen`` where one of them is not open.
+  func openStores(of stores: [PersistentStore]) throws(PersistenceError) -> [PersistentStore] {
+    for store in stores where !isOpen(store.newest) { throw Self.notOpen(store.path) }
+    return stores.map(\.newest)
+  }
+}
+
+extension PersistentStore {
+  /// The store that has the records of this one today: what it was converted to, or itself.
+  var newest: PersistentStore { newestSuccessor ?? self }
+}

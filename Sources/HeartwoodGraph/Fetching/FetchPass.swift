@@ -70,6 +70,7 @@ struct FetchPass {
     offset = max(0, request.fetchOffset)
     limit = request.fetchLimit.map { max(0, $0) }
     try context.prepare()
+    let affected = try context.persistentStoreCoordinator.openStores(of: request.affectedStores ?? [])
     entities = request.includesSubentities ? model.concreteEntities(under: entity) : [entity]
     var parts: [FetchPart] = []
     for concrete in entities where !concrete.isAbstract {
@@ -81,7 +82,7 @@ struct FetchPass {
         sorts: sorts
       )
       for store in context.stores(keeping: concrete)
-      where request.affectedStores?.contains(where: { $0 === store }) ?? true {
+      where request.affectedStores == nil || affected.contains(where: { $0 === store }) {
         let binding = context.binding(for: concrete, in: store)
         try binding.synchronize()
         parts.append(try FetchPart(binding, fetch, evaluating: expressions, in: model))

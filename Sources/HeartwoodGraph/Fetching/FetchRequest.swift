@@ -21,7 +21,8 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
   /// Whether the context's unsaved changes count. Without them objects are found by what the stores have, new ones not at all, and
   /// deleted ones still are.
   public var includesPendingChanges = true
-  /// The stores to fetch from; nil means all that keep the entity. New objects are found in any case.
+  /// The stores to fetch from; nil means all that keep the entity. New objects are found in any case. One that was converted stands for
+  /// what it was converted to; one that is not open any more is an error, ``PersistenceError/Code/storeNotOpen``.
   public var affectedStores: [PersistentStore]?
   /// Whether the values of the objects are read when they are asked for. Otherwise they are with the fetch.
   public var returnsObjectsAsFaults = true

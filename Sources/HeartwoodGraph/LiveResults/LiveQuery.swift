@@ -75,8 +75,8 @@ extension LiveQuery {
   }
 
   private func isInStores(_ object: ManagedObject) -> Bool {
-    guard let stores, let store = object.binding.store else { return true }
-    return stores.contains { $0 === store || $0.newestSuccessor === store }
+    guard let stores, let store = object.binding.store?.newest else { return true }
+    return stores.contains { $0.newest === store }
   }
 
   private func passes(_ object: ManagedObject) -> Bool {

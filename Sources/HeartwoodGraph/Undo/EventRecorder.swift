@@ -14,6 +14,9 @@ final class EventRecorder {
   private var vanished: Set<ManagedObjectID> = []
   /// The ids of new objects that were gone when all was saved: what led to them leads nowhere since.
   private var forgotten: Set<ManagedObjectID> = []
+  /// How many ids are noted at most before it is looked which of them nothing names any more.
+  private var idLimit = EventRecorder.fewIDs
+  private static let fewIDs = 1000
 
   init(_ undoManager: GraphUndoManager) {
     self.undoManager = undoManager
@@ -128,6 +131,36 @@ extension EventRecorder {
     successors = [:]
     vanished = []
     forgotten = []
+    idLimit = Self.fewIDs
+  }
+
+  /// How many ids are noted that may be named by what can be undone.
+  var idCount: Int { successors.count + forgotten.count }
+
+  var hasManyIDs: Bool { idCount > idLimit }
+
+  /// Forgets the ids that are named neither by the current event nor by `events`, which are all that can be undone or redone.
+  func forgetIDs(exceptIn events: [GraphEvent]) {
+    var named: Set<ManagedObjectID> = []
+    func name(_ ids: [ManagedObjectID]) {
+      for first in ids {
+        // With an id goes what came in its place.
+        var next: ManagedObjectID? = first
+        while let id = next, named.insert(id).inserted { next = successors[id] }
+      }
+    }
+    for image in images {
+      for property in image.properties.values { name(property.value.objectIDs) }
+      if !image.object.isPresent { name(image.object.linkedIDs) }
+    }
+    for event in events {
+      for edit in event.edits { name(edit.ids) }
+      for object in event.deletions { name(object.linkedIDs) }
+    }
+    successors = successors.filter { named.contains($0.key) }
+    forgotten.formIntersection(named)
+    // What it has cost to look is paid for by as many new ids.
+    idLimit = idCount + max(Self.fewIDs, named.count)
   }
 
   /// The id that the object of `id` has today.

@@ -96,6 +96,7 @@ extension GraphUndoManager {
     guard levelsOfUndo > 0 else { return }
     undoGroups.removeFirst(max(0, undoGroups.count - levelsOfUndo))
     redoGroups.removeFirst(max(0, redoGroups.count - levelsOfUndo))
+    forgetIDs()
   }
 }
 
@@ -163,6 +164,7 @@ extension GraphUndoManager {
     for index in openGroups.indices { openGroups[index].actions.removeAll { isForgotten($0.target) } }
     remove(isForgotten, from: &undoGroups)
     remove(isForgotten, from: &redoGroups)
+    forgetIDs()
   }
 
   private func remove(_ isForgotten: (AnyObject?) -> Bool, from groups: inout [UndoGroup]) {
@@ -293,6 +295,19 @@ extension GraphUndoManager {
     replace(in: &undoGroups)
     replace(in: &redoGroups)
     replace(in: &openGroups)
+  }
+
+  /// Lets contexts that have noted many ids forget those that nothing names any more which can be undone or redone.
+  private func forgetIDs() {
+    // What is being undone is in no group, and still names some.
+    guard activity == .none else { return }
+    for participant in contexts {
+      guard let context = participant.context, let recorder = context.recorder, recorder.undoManager === self,
+        recorder.hasManyIDs
+      else { continue }
+      let actions = (undoGroups + redoGroups + openGroups).flatMap(\.actions)
+      recorder.forgetIDs(exceptIn: actions.compactMap { $0.event(of: context) })
+    }
   }
 
   /// Lets contexts register what they have changed since they last did.

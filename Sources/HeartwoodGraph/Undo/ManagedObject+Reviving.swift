@@ -23,6 +23,14 @@ extension ManagedObject {
     endChange(changes)
   }
 
+  /// The ids of the objects that relationships lead to, by what has been read or changed.
+  final var linkedIDs: [ManagedObjectID] {
+    if isFault { return [] }
+    return binding.traits.indices.flatMap { ordinal in
+      binding.traits[ordinal].attributeType == nil ? value(at: ordinal).objectIDs : []
+    }
+  }
+
   /// Whether a relationship leads to the object of `id`.
   final func leads(_ ordinal: Int, to id: ManagedObjectID) -> Bool {
     if case .changed(let changes) = content, let isLinked = changes.isLinked(id, at: ordinal) { return isLinked }

@@ -40,6 +40,14 @@ extension PropertyEdit {
     }
   }
 
+  /// The ids that the edit names.
+  var ids: [ManagedObjectID] {
+    switch change {
+    case .value(let before, let after): before.objectIDs + after.objectIDs
+    case .list(let edit): edit.ids
+    }
+  }
+
   /// The same edit with other ids.
   func map(_ transform: (ManagedObjectID) -> ManagedObjectID) -> PropertyEdit {
     var edit = self

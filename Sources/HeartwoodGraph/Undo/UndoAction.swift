@@ -29,6 +29,12 @@ struct UndoAction {
     }
   }
 
+  /// The event of `context` that is reverted, where it is one.
+  func event(of context: ManagedObjectContext) -> GraphEvent? {
+    guard target === context, case .event(let event) = body else { return nil }
+    return event
+  }
+
   /// Replaces the event that is reverted, where it is one.
   mutating func replaceEvent(_ transform: (GraphEvent) -> GraphEvent) {
     if case .event(let event) = body { body = .event(transform(event)) }

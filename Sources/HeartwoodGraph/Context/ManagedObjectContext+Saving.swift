@@ -31,8 +31,9 @@ extension ManagedObjectContext {
       attempts += 1
       if try hasMerelyMoved(conflict.error) { continue }
       try ConflictResolver(self, conflict.save).resolve(conflict.error)
-      try updateDerivedAttributes()
-      processPendingChanges()
+      registerPendingChanges()
+      undoManager?.endEvent()
+      try deriveAndTell()
     }
     recorder?.noteSave()
     watched = ObjectList()

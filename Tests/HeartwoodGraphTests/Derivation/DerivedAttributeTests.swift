@@ -133,36 +133,63 @@ import Testing
     #expect(try values(list, "count", "total") == [.integer(1), .double(3)])
   }
 
-  @Test func whatADelegateChangesAtADerivedValueCounts() throws {
-    /// Puts an item into a list that has got its first.
-    final class Filler: FetchedResultsControllerDelegate {
-      let late: ManagedObject
+  /// Puts an item into a list that has got a value.
+  private final class Filler: FetchedResultsControllerDelegate {
+    private let late: ManagedObject
+    private let key: String
+    private let value: PropertyValue
 
-      init(_ late: ManagedObject) { self.late = late }
+    init(_ late: ManagedObject, when key: String, is value: PropertyValue) {
+      (self.late, self.key, self.value) = (late, key, value)
+    }
 
-      func controller(
-        _ controller: FetchedResultsController<ManagedObject>,
-        didChangeObject change: FetchedResultsObjectChange<ManagedObject>
-      ) {
-        guard case .update(let list, _, _) = change else { return }
-        #expect(throws: Never.self) {
-          if try list.propertyValue(forKey: "count") == .integer(1) { try late.setValue(list, forKey: "list") }
-        }
+    func controller(
+      _ controller: FetchedResultsController<ManagedObject>,
+      didChangeObject change: FetchedResultsObjectChange<ManagedObject>
+    ) {
+      guard case .update(let list, _, _) = change else { return }
+      #expect(throws: Never.self) {
+        if try list.propertyValue(forKey: key) == value { try late.setValue(list, forKey: "list") }
       }
     }
+  }
+
+  @Test func whatADelegateChangesAtADerivedValueCounts() throws {
     let context = try DerivationStack(.inMemory).context()
     let list = try context.insert(entityName: "List")
     let late = try context.insert(entityName: "Item")
     try context.save()
     let controller = FetchedResultsController<ManagedObject>(FetchRequest(entityName: "List"), in: context)
     try controller.performFetch()
-    let filler = Filler(late)
+    let filler = Filler(late, when: "count", is: .integer(1))
     controller.delegate = filler
     _ = try item(context, 3, in: list)
     try context.save()
     #expect(try late.value(forKey: "list") as? ManagedObject === list)
     #expect(!context.hasChanges)
     #expect(try values(list, "count", "total") == [.integer(2), .double(3)])
+  }
+
+  @Test func whatADelegateChangesAtAConflictCounts() throws {
+    let stack = try DerivationStack(.inMemory)
+    let context = stack.context()
+    context.mergePolicy = .mergeByPropertyStoreTrump
+    let list = try context.insert(entityName: "List")
+    let late = try context.insert(entityName: "Item")
+    try context.save()
+    let controller = FetchedResultsController<ManagedObject>(FetchRequest(entityName: "List"), in: context)
+    try controller.performFetch()
+    let filler = Filler(late, when: "name", is: .string("theirs"))
+    controller.delegate = filler
+    let other = stack.context()
+    try other.existingObject(with: list.objectID).setValue("theirs", forKey: "name")
+    try other.save()
+    try list.setValue("mine", forKey: "name")
+    try context.save()
+    #expect(try late.value(forKey: "list") as? ManagedObject === list)
+    #expect(try values(list, "name", "count") == [.string("theirs"), .integer(1)])
+    let reader = stack.context()
+    #expect(try values(reader.existingObject(with: list.objectID), "count") == [.integer(1)])
   }
 
   @Test func whatIsReachedWithoutAnInverseIsFollowed() throws {

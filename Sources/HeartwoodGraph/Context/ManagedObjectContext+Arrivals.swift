@@ -4,6 +4,18 @@ import HeartwoodStore
 // What children have saved becomes changes of the parent.
 
 extension ManagedObjectContext {
+  /// Whether children have saved something that has not been taken in.
+  var hasWaitingArrivals: Bool {
+    guard let stagingArea else { return false }
+    return stagingArea.arrivals.count != seenArrival
+  }
+
+  /// Takes in what children have saved since the last time, unless something is under way that it would disturb.
+  func takeWaitingArrivals() {
+    // While objects are validated they cannot be changed.
+    if !takesNothingIn, !isValidating { takeArrivals() }
+  }
+
   /// Takes in what children have saved since the last time.
   func takeArrivals() {
     guard let stagingArea else { return }

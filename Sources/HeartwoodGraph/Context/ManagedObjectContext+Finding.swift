@@ -17,6 +17,7 @@ extension ManagedObjectContext {
   ///   ``PersistenceError/Code/storeNotOpen``.
   public func existingObject(with objectID: ManagedObjectID) throws(PersistenceError) -> ManagedObject {
     try persistentStoreCoordinator.checkNotClosed()
+    takeWaitingArrivals()
     if let object = try find(objectID) { return object }
     throw PersistenceError(
       .objectNotFound,

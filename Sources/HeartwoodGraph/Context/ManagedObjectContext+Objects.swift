@@ -7,6 +7,7 @@ extension ManagedObjectContext {
   /// Where there is no such record (any more), or its store is not open, the object is one that counts as deleted and has no
   /// values; ``existingObject(with:)`` throws then. The entity of the id must be one of the model.
   public func object(with objectID: ManagedObjectID) -> ManagedObject {
+    takeWaitingArrivals()
     if let object = objectIfPresent(objectID) { return object }
     guard let entity = persistentStoreCoordinator.managedObjectModel.entity(named: objectID.entity.name) else {
       Misuse.stop(

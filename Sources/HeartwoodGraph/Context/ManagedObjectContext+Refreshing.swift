@@ -5,6 +5,7 @@ extension ManagedObjectContext {
   /// Forgets all changes: new objects vanish, changed and deleted ones are again what they were when they were read. Nothing that
   /// was done before can be undone.
   public func rollback() {
+    takeWaitingArrivals()
     for object in inserted.objects {
       noteChange(object)
       detach(object)
@@ -22,6 +23,7 @@ extension ManagedObjectContext {
   /// Forgets all objects and all changes, and what could be undone. Objects that somebody still holds must not be changed or
   /// followed any more.
   public func reset() {
+    takeWaitingArrivals()
     for object in registeredObjects { detach(object) }
     clearChanges()
     forgetUndo()

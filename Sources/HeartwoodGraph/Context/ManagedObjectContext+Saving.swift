@@ -18,8 +18,9 @@ extension ManagedObjectContext {
   public func save() throws {
     try tellObjectsWillSave()
     processPendingChanges()
-    guard hasChanges else { return }
-    try prepare()
+    // What a child has saved may not have been taken in, and leave no change.
+    guard hasChanges else { return try checkArrivals() }
+    try prepareToSave()
     try deriveAndTell()
     let toldNumber = changeNumber
     tellWillSave()

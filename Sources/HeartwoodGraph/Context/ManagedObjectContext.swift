@@ -119,7 +119,9 @@ extension ManagedObjectContext {
   }
 
   /// Whether the next save has something to do.
-  public var hasChanges: Bool { !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty }
+  ///
+  /// What children have saved is part of it, though the context may not have taken it in yet.
+  public var hasChanges: Bool { !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty || hasWaitingArrivals }
 
   /// Notes whether an object that a store has has changes.
   func note(_ object: ManagedObject, hasChanges: Bool) {
@@ -213,11 +215,18 @@ extension ManagedObjectContext {
     upstream.stagingArea?.source(for: store) ?? store
   }
 
-  /// Makes ready for a fetch or a save: takes what others have changed.
+  /// Makes ready for a fetch: takes what others have changed.
   func prepare() throws(PersistenceError) {
     try persistentStoreCoordinator.followOthers()
     followStores()
     catchUp()
+  }
+
+  /// Makes ready for a save whose objects have been told of it. What children save from now on waits: its objects have not.
+  func prepareToSave() throws(PersistenceError) {
+    try persistentStoreCoordinator.followOthers()
+    followStores()
+    if !takesNothingIn { takeMerges() }
   }
 
   /// Lets the parent publish its changes, and follows stores that were removed or converted. No object of the context changes.

@@ -68,7 +68,7 @@ extension ManagedObjectContext {
   /// Takes in what children have saved and others have changed.
   func catchUp() {
     if takesNothingIn { return }
-    takeArrivals()
+    takeWaitingArrivals()
     takeMerges()
   }
 }

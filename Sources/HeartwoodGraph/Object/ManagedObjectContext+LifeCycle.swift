@@ -6,9 +6,11 @@ extension ManagedObjectContext {
   private static var mostRounds: Int { 1000 }
 
   /// Tells the objects with changes that they will be saved, and those that this changes as well, until nothing changes any more.
+  /// What children have saved is among them.
   ///
   /// - Throws: ``PersistenceError/Code/saveNeverSettles``.
   func tellObjectsWillSave() throws(PersistenceError) {
+    takeWaitingArrivals()
     guard hasChanges else { return }
     Misuse.check(
       disturbed == nil,

@@ -75,6 +75,52 @@ import Testing
     #expect(try stack.context().fetch(Person.self).map(\.name) == ["Anna", "Bob"])
   }
 
+  @MainActor
+  @Test func aParentTakesInFirstWhatAChildHasJustSaved() throws {
+    let stack = try TestStack()
+    let view = ViewContext(stack.coordinator)
+    let child = ManagedObjectContext(parent: view)
+    _ = try child.person("Ann")
+    try child.save()
+    try view.context.save()
+    #expect(try stack.context().fetch(Person.self).map(\.name) == ["Ann"])
+    #expect(!view.context.hasChanges)
+    let bob = try child.person("Bob")
+    try child.save()
+    #expect(view.context.hasChanges)
+    #expect(view.context.insertedObjects.isEmpty)
+    #expect((try view.context.existingObject(with: bob.objectID) as? Person)?.name == "Bob")
+    _ = try child.person("Cid")
+    try child.save()
+    view.context.rollback()
+    #expect(!view.context.hasChanges)
+    #expect(try view.context.count(entityName: "Person") == 1)
+  }
+
+  /// The id of a new person whose object nobody holds.
+  private static func savedPerson(_ name: String, _ context: ManagedObjectContext) throws -> ManagedObjectID {
+    let person = try context.person(name)
+    try context.save()
+    return person.objectID
+  }
+
+  @MainActor
+  @Test func aSaveTellsThatAChildsChangesHaveNoObject() throws {
+    let stack = try TestStack()
+    let view = ViewContext(stack.coordinator)
+    let id = try Self.savedPerson("Ann", view.context)
+    let child = ManagedObjectContext(parent: view)
+    try #require(try child.existingObject(with: id) as? Person).name = "Child's"
+    try child.save()
+    let other = stack.context()
+    other.delete(try other.existingObject(with: id))
+    try other.save()
+    let error = persistenceError { try view.context.save() }
+    #expect(error?.code == .saveConflict)
+    #expect(error?.context.objectIDs == [id])
+    try view.context.save()
+  }
+
   @Test func whatTheParentChangedMeanwhileIsNotLost() async throws {
     let stack = try TestStack()
     let parent = BackgroundContext(stack.coordinator)

@@ -136,6 +136,24 @@ private final class Member: ManagedObject {
     #expect(ann.saves == 1)
   }
 
+  @MainActor
+  @Test func whatAChildHasJustSavedIsToldToo() throws {
+    let view = ViewContext(try Self.context().persistentStoreCoordinator)
+    let own = try view.context.insert(Member.self)
+    let child = ManagedObjectContext(parent: view)
+    let new = try child.insert(Member.self)
+    try child.save()
+    var saved: [Member] = []
+    let observation = view.context.observe(.willSave) { changes in
+      saved = changes.insertedObjectIDs.compactMap { view.context.registeredObject(for: $0) as? Member }
+    }
+    try withExtendedLifetime(observation) { try view.context.save() }
+    #expect(saved.count == 2)
+    let arrived = try #require(saved.first { $0 !== own })
+    #expect(arrived.objectID == new.objectID)
+    #expect(arrived.takeEvents() == ["willSave", "validateForInsert", "didSave false"])
+  }
+
   @Test func primitiveValuesDoNotDisturb() throws {
     let context = try Self.context()
     let ann = try context.insert(Member.self)

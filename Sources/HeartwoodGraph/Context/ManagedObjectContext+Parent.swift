@@ -15,7 +15,7 @@ extension ManagedObjectContext {
   /// Makes a context of the caller's isolation that reads from the context of a background one and saves to it.
   ///
   /// It sees the parent's changes as they were at the end of the parent's last
-  /// ``BackgroundContext/perform(_:)``. Saving does not wait for the parent: the parent takes the changes in at the beginning of its
+  /// ``BackgroundContext/perform(_:)``, or when it last saved. Saving does not wait for the parent: the parent takes the changes in at the beginning of its
   /// next `perform`, or when the context saves with ``saveToPersistentStore(isolation:)``.
   public convenience init(parent: BackgroundContext) {
     self.init(host: parent)
@@ -31,6 +31,7 @@ extension ManagedObjectContext {
   }
 
   private convenience init(host: any ContextHost) {
+    host.stagingArea.noteDistantChild()
     self.init(.host(host), host.persistentStoreCoordinator)
   }
 

@@ -4,7 +4,8 @@ import HeartwoodStore
 extension ManagedObjectContext {
   /// Lets children see all changes that have not been saved.
   ///
-  /// Children of the same isolation see the newest without it, and those of a ``BackgroundContext`` after each of its `perform`s.
+  /// Children of the same isolation see the newest without it, those of a ``BackgroundContext`` after each of its `perform`s, and those
+  /// of a ``ViewContext`` when it fetches. A save lets them see it too.
   /// New objects get permanent ids, since children must be able to name them; see ``obtainPermanentIDs(for:)``. New objects that no
   /// open store can keep are left out. Nothing is checked and nothing is written. O(objects with changes), where there is
   /// something new to see.
@@ -21,6 +22,13 @@ extension ManagedObjectContext {
     }
     publishedChangeNumber = changeNumber
     unpublishedObjects = []
+  }
+
+  /// Lets children see what a fetch finds, where they do not look themselves.
+  func publishForFetch() {
+    guard publishesWithFetches, let stagingArea, stagingArea.hasDistantChildren else { return }
+    // What may be taken back as a whole is not to be seen, and objects are not to be renamed while they are validated.
+    if !takesNothingIn, !isValidating { publishChanges() }
   }
 
   /// Where it fails, the save finds it again and tells.

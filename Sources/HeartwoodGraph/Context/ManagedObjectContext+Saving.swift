@@ -75,6 +75,8 @@ extension ManagedObjectContext {
     defer {
       notesChangeEvents = notesEvents
       parent?.takeArrivals()
+      // Who is told of the save must not read what children could see before it.
+      if !done.isEmpty { publishChanges() }
       persistentStoreCoordinator.tellRemoteChanges()
       if let changes, !changes.isEmpty { tellSave(changes) }
       for save in done {

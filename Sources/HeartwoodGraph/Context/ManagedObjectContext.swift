@@ -31,6 +31,8 @@ public final class ManagedObjectContext {
   var changeNumber: UInt64 = 0
   /// The ``changeNumber`` that children see.
   var publishedChangeNumber: UInt64 = 0
+  /// Whether children of other isolations see the changes with each fetch.
+  var publishesWithFetches = false
   /// The save of a child that the context has taken in last.
   var seenArrival: UInt64 = 0
   /// Objects of which a child's changes could not be taken in.
@@ -215,11 +217,12 @@ extension ManagedObjectContext {
     upstream.stagingArea?.source(for: store) ?? store
   }
 
-  /// Makes ready for a fetch: takes what others have changed.
+  /// Makes ready for a fetch: takes what others have changed, and lets children see what the fetch will find.
   func prepare() throws(PersistenceError) {
     try persistentStoreCoordinator.followOthers()
     followStores()
     catchUp()
+    publishForFetch()
   }
 
   /// Makes ready for a save whose objects have been told of it. What children save from now on waits: its objects have not.

@@ -26,6 +26,7 @@ public final class ViewContext {
     persistentStoreCoordinator = context.persistentStoreCoordinator
     stagingArea = context.beginStaging()
     self.context = context
+    context.publishesWithFetches = true
     let wake: @Sendable () -> Void = { [weak self] in
       let host = self
       Task { @MainActor in host?.catchUp() }

@@ -7,6 +7,7 @@ final class StagingArea: Sendable {
   /// What the context itself reads from; nil where that is the stores.
   private let upstream: StagingArea?
   private let stores = Mutex<[StagedStore]>([])
+  private let distantChildren = Atomic<Bool>(false)
   /// Tells the context that a child has saved.
   let arrivals = ArrivalSignal()
   /// What is saved to the context, and by it.
@@ -19,6 +20,11 @@ final class StagingArea: Sendable {
 }
 
 extension StagingArea {
+  /// Whether there has been a child of another isolation, which cannot let the context publish.
+  var hasDistantChildren: Bool { distantChildren.load(ordering: .acquiring) }
+
+  func noteDistantChild() { distantChildren.store(true, ordering: .releasing) }
+
   /// What stands for `store`.
   func source(for store: PersistentStore) -> StagedStore {
     stores.withLock { stores in

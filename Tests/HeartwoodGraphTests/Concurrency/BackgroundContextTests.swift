@@ -134,7 +134,7 @@ import Testing
     people[0].name = "Child's"
     people[1].name = "Child's"
     // The child saves while the parent is at work, so neither can see what the other does.
-    let saving = ChildSave { try child.save() }
+    let saving = ChildWork { try child.save() }
     try await parent.perform { context in
       (try context.existingObject(with: ids[0]) as? Person)?.name = "Parent's"
       try saving.run()
@@ -146,6 +146,20 @@ import Testing
     #expect(error?.context.objectIDs == [ids[0]])
     try await parent.perform { context in try context.save() }
     #expect(try stack.context().fetch(Person.self).map(\.name) == ["Parent's", "Child's"])
+  }
+
+  @Test func aSaveIsSeenBeforeTheWorkIsDone() async throws {
+    let parent = BackgroundContext(try TestStack().coordinator)
+    let child = ManagedObjectContext(parent: parent)
+    try await parent.perform { context in _ = try context.person("Ann") }
+    #expect(try child.count(entityName: "Person") == 1)
+    let looking = ChildWork { #expect(try child.count(entityName: "Person") == 0) }
+    try await parent.perform { context in
+      try context.save()
+      context.delete(try #require(try context.fetch(Person.self).first))
+      try context.save()
+      try looking.run()
+    }
   }
 
   @Test func whatTheParentPublishesAnewIsNoConflict() async throws {
@@ -206,8 +220,8 @@ import Testing
   }
 }
 
-/// A save that one test runs in the middle of another context's work: the test itself waits for that, so the two do not race.
-private final class ChildSave: @unchecked Sendable {
+/// What a child does that one test runs in the middle of another context's work: the test itself waits for that, so the two do not race.
+private final class ChildWork: @unchecked Sendable {
   private let body: () throws -> Void
 
   init(_ body: @escaping () throws -> Void) {

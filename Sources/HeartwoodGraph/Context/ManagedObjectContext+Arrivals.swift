@@ -3,6 +3,27 @@ import HeartwoodStore
 
 // What children have saved becomes changes of the parent.
 
+/// A property that was changed since children could see it.
+struct UnpublishedChange: Hashable {
+  let object: ObjectIdentifier
+  let ordinal: Int
+}
+
+extension ManagedObjectContext {
+  /// Notes that children cannot see a change yet.
+  @inline(__always)
+  func noteUnpublishedChange(of object: ManagedObject, _ ordinal: Int) {
+    if notesUnpublishedChanges { insertUnpublishedChange(of: object, ordinal) }
+  }
+
+  @inline(never)
+  private func insertUnpublishedChange(of object: ManagedObject, _ ordinal: Int) {
+    // Children see all of an object or nothing as long as they cannot name it.
+    if object.isInserted, object.objectID.isTemporaryID { return }
+    unpublishedChanges.insert(UnpublishedChange(object: ObjectIdentifier(object), ordinal: ordinal))
+  }
+}
+
 extension ManagedObjectContext {
   /// Whether children have saved something that has not been taken in.
   var hasWaitingArrivals: Bool {
@@ -23,11 +44,11 @@ extension ManagedObjectContext {
     guard newest != seenArrival else { return }
     seenArrival = newest
     // What children have saved they can see already.
-    notesUnpublishedObjects = false
+    notesUnpublishedChanges = false
     for staged in stagingArea.stagedStores {
       for arrival in staged.takeArrivals() { take(arrival, from: staged) }
     }
-    notesUnpublishedObjects = true
+    notesUnpublishedChanges = true
     changeNumber &+= 1
   }
 
@@ -67,9 +88,9 @@ extension ManagedObjectContext {
     guard let object = objectIfPresent(id), !object.isDeleted else { return noteConflict(id) }
     // What others have saved since the child did is a conflict.
     object.fireFault(in: base)
-    let isUnpublished = unpublishedObjects.contains(ObjectIdentifier(object))
+    let unpublished = unpublishedOrdinals(of: object)
     for (ordinal, value) in values where !object.binding.traits[ordinal].isTransient {
-      let isOther = isUnpublished && isChanged(ordinal, of: object)
+      let isOther = unpublished.contains(ordinal)
       if isOther, !object.binding.traits[ordinal].areSame(object.value(at: ordinal), value) {
         noteConflict(id)
       } else {
@@ -87,9 +108,13 @@ extension ManagedObjectContext {
     }
   }
 
-  private func isChanged(_ ordinal: Int, of object: ManagedObject) -> Bool {
-    guard case .changed(let changes) = object.content else { return false }
-    return changes.unsettledOrdinals.contains(ordinal)
+  /// The changed properties of an object whose values children cannot see. What has been changed back is none of them.
+  private func unpublishedOrdinals(of object: ManagedObject) -> Set<Int> {
+    guard !unpublishedChanges.isEmpty, case .changed(let changes) = object.content else { return [] }
+    let ordinals = changes.unsettledOrdinals.lazy.filter {
+      self.unpublishedChanges.contains(UnpublishedChange(object: ObjectIdentifier(object), ordinal: $0))
+    }
+    return Set(ordinals)
   }
 
   private func takeDeletion(of id: ManagedObjectID, basedOn base: NodeTable) {
@@ -97,7 +122,7 @@ extension ManagedObjectContext {
     object.fireFault(in: base)
     if object.isFault { object.fireFault() }
     guard !object.isDeleted else { return }
-    if unpublishedObjects.contains(ObjectIdentifier(object)), object.hasChanges { return noteConflict(id) }
+    guard unpublishedOrdinals(of: object).isEmpty else { return noteConflict(id) }
     markDeleted(object)
   }
 

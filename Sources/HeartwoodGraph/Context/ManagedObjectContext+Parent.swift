@@ -52,7 +52,7 @@ extension ManagedObjectContext {
     if let stagingArea { return stagingArea }
     let area = StagingArea(persistentStoreCoordinator, upstream: upstream.stagingArea)
     stagingArea = area
-    notesUnpublishedObjects = true
+    notesUnpublishedChanges = true
     // What has been changed so far was not published.
     changeNumber &+= 1
     return area

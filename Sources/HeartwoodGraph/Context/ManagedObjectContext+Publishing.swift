@@ -21,7 +21,7 @@ extension ManagedObjectContext {
       stagingArea.source(for: store).publish(pending[ObjectIdentifier(store)] ?? [:], over: source(for: store))
     }
     publishedChangeNumber = changeNumber
-    unpublishedObjects = []
+    unpublishedChanges = []
   }
 
   /// Lets children see what a fetch finds, where they do not look themselves.

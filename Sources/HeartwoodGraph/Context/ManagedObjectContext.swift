@@ -37,9 +37,9 @@ public final class ManagedObjectContext {
   var seenArrival: UInt64 = 0
   /// Objects of which a child's changes could not be taken in.
   var conflictingArrivals: Set<ManagedObjectID> = []
-  /// The objects that were changed since children could see it.
-  var unpublishedObjects: Set<ObjectIdentifier> = []
-  var notesUnpublishedObjects = false
+  /// What was changed since children could see it.
+  var unpublishedChanges: Set<UnpublishedChange> = []
+  var notesUnpublishedChanges = false
   /// The objects that were changed since they were told that they will be saved; nil while no save begins.
   var disturbed: ObjectList?
   /// Whether what others have done waits, since what happens now is taken back as a whole where it fails.
@@ -147,7 +147,6 @@ extension ManagedObjectContext {
   func noteChange(_ object: ManagedObject) {
     changeNumber &+= 1
     disturbed?.append(object)
-    if notesUnpublishedObjects { unpublishedObjects.insert(ObjectIdentifier(object)) }
     if notesChangeEvents { noteInEvent { $0.note(object) } }
   }
 

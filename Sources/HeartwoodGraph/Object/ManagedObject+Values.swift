@@ -82,11 +82,17 @@ extension ManagedObject {
     )
   }
 
-  /// Lets the context note the value that a property has before it changes.
+  /// Lets the context note the value that a property has before it changes, and that it does.
   @inline(__always)
   private final func recordChange(_ ordinal: Int) {
-    let recorder = withBinding { $0.withContext { $0.recorder } } ?? nil
-    if let recorder, !state.contains(.awaking) { recorder.willChange(self, ordinal) }
+    if state.contains(.awaking) { return }
+    let noted = withBinding { binding in
+      binding.withContext { (context) -> EventRecorder? in
+        context.noteUnpublishedChange(of: self, ordinal)
+        return context.recorder
+      }
+    }
+    if let recorder = noted ?? nil { recorder.willChange(self, ordinal) }
   }
 
   /// The changes of the object, which it has from now on.

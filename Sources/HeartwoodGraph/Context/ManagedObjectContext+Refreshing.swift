@@ -36,8 +36,9 @@ extension ManagedObjectContext {
   /// Takes the newest values of an object from its store, as soon as one is read. It becomes a fault, unless it has changes that
   /// stay. New and deleted objects are left as they are.
   ///
-  /// - Parameter mergeChanges: whether the object's own changes stay on top of them; otherwise they are lost. Merging makes an
-  ///   object fit to be saved whose save was a conflict.
+  /// - Parameter mergeChanges: whether the object's own changes stay on top of them; otherwise they are lost. Of a to-many relationship
+  ///   they are what has come to it and gone from it: what others have added stays too, behind the rest where there is an order. Merging
+  ///   makes an object fit to be saved whose save was a conflict.
   public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
     Misuse.check(
       object.managedObjectContext === self,

@@ -9,6 +9,8 @@ extension ManagedObjectContext {
   /// itself are left out.
   public func mergeChanges(from changes: ContextChanges) {
     if changes.context == identifier { return }
+    // What was done before can be undone; what this does cannot.
+    registerPendingChanges()
     advanceQueryGeneration()
     followStores()
     var merged = emptyChanges()

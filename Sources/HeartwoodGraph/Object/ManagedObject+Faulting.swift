@@ -56,9 +56,12 @@ extension ManagedObject {
     state.remove(.awaking)
   }
 
-  /// Lets the changes stay on top of the newest version of the record.
+  /// Lets the changes stay on top of the newest version of the record: of a to-many relationship, what has come to it and gone from it.
   final func rebaseChanges() {
+    // Records have the same names in all that is compared.
+    followConversions()
     guard case .changed(let changes) = content else { return }
+    let formerLinks = linksBeforeChanges(changes)
     try? binding.synchronize()
     let group = binding.liveGroup(of: rowID)
     if group == nil, !state.contains(.inaccessible) {
@@ -68,9 +71,29 @@ extension ManagedObject {
     changes.group = group
     changes.isOutdated = false
     changes.outdatedOrdinals = []
+    for (ordinal, ids) in formerLinks { rebaseLinks(ordinal, changes, since: ids) }
     for ordinal in changes.unsettledOrdinals { reconsider(ordinal, changes) }
     endChange(changes)
     if !state.contains(.inaccessible) { awake(after: .refresh) }
+  }
+
+  /// What the to-many relationships that have changes led to when the object was read, by ordinal.
+  private final func linksBeforeChanges(_ changes: ObjectChanges) -> [(ordinal: Int, ids: [ManagedObjectID])] {
+    guard changes.group != nil else { return [] }
+    let ordinals = changes.unsettledOrdinals.filter {
+      binding.traits[$0].isToMany && !binding.traits[$0].isTransient
+    }
+    return ordinals.map { ($0, committedValue(at: $0).objectIDs) }
+  }
+
+  /// Lets what others have added to a to-many relationship and taken from it come and go, beside its own changes.
+  private final func rebaseLinks(_ ordinal: Int, _ changes: ObjectChanges, since former: [ManagedObjectID]) {
+    guard changes.group != nil, let own = changes.value(at: ordinal) else { return }
+    let newest = committedValue(at: ordinal).objectIDs
+    if newest == former { return }
+    var list = ObjectIDList(own.objectIDs)
+    list.follow(from: former, to: newest)
+    changes.setLinks(list, at: ordinal)
   }
 
   /// Forgets the changes; what the object was read with stays.

@@ -33,6 +33,13 @@ extension ObjectIDList {
     if slots.count > 16, slots.count > 2 * positions.count { self = ObjectIDList(ids) }
   }
 
+  /// Lets what has come to another list, and gone from it, come and go here too; what comes is last. O(n).
+  mutating func follow(from former: [ManagedObjectID], to newest: [ManagedObjectID]) {
+    let (before, after) = (Set(former), Set(newest))
+    for id in former where !after.contains(id) { remove(id) }
+    for id in newest where !before.contains(id) { append(id) }
+  }
+
   /// Puts those of `returning` back that were in `former`, each behind the one before it there that is still in the list. O(n).
   mutating func putBack(_ returning: Set<ManagedObjectID>, asIn former: [ManagedObjectID]) {
     var leading: [ManagedObjectID] = []

@@ -129,4 +129,48 @@ import Testing
     #expect(try child.count(entityName: "Person") == 1)
     #expect(annInChild.name == "Anna")
   }
+
+  @Test(arguments: TestStoreKind.allCases)
+  func whatOthersAddToARelationshipStays(_ kind: TestStoreKind) throws {
+    let stack = try TestStack(kind)
+    let (mine, theirs) = (stack.context(), stack.context())
+    let shelf = try mine.insert(Shelf.self)
+    let books = try ["a", "b", "c"].map { try mine.book($0, on: shelf) }
+    try mine.save()
+    let theirShelf = try #require(try theirs.existingObject(with: shelf.objectID) as? Shelf)
+    #expect(theirShelf.books.map(\.title) == ["a", "b", "c"])
+    books[0].shelf = nil
+    _ = try mine.book("mine", on: shelf)
+    theirShelf.books[1].shelf = nil
+    _ = try theirs.book("theirs", on: theirShelf)
+    try theirs.save()
+    mine.refresh(shelf, mergeChanges: true)
+    #expect(shelf.books.map(\.title) == ["c", "mine", "theirs"])
+    try mine.save()
+    let check = stack.context()
+    let checked = try #require(try check.existingObject(with: shelf.objectID) as? Shelf)
+    #expect(Set(checked.books.map(\.title)) == ["c", "mine", "theirs"])
+    for book in try check.fetch(Book.self) {
+      #expect((book.shelf === checked) == checked.books.contains(book))
+    }
+  }
+
+  @Test func whatIsMergedIsNotUndone() throws {
+    let stack = try TestStack()
+    let (context, other) = (stack.context(), stack.context())
+    let shelf = try context.insert(Shelf.self)
+    try context.save()
+    context.undoManager = GraphUndoManager()
+    _ = try context.book("mine", on: shelf)
+    var saved: ContextChanges?
+    let saves = other.observe(.didSave) { saved = $0 }
+    _ = try other.book("theirs", on: try other.existingObject(with: shelf.objectID) as? Shelf)
+    try other.save()
+    try withExtendedLifetime(saves) { context.mergeChanges(from: try #require(saved)) }
+    #expect(shelf.books.map(\.title) == ["mine", "theirs"])
+    context.undo()
+    #expect(shelf.books.map(\.title) == ["theirs"])
+    context.redo()
+    #expect(Set(shelf.books.map(\.title)) == ["mine", "theirs"])
+  }
 }

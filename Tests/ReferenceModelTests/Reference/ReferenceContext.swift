@@ -359,7 +359,7 @@ extension ReferenceContext {
     let others = object.hasChanges ? record.values.keys.filter { record.values[$0] != base.values[$0] } : []
     let (isOutdated, outdatedNames) = (object.isOutdated || !others.isEmpty, object.outdatedNames.union(others))
     let names = Set(object.changedValues.keys)
-    object.rebase(on: record)
+    object.move(to: record)
     (object.isOutdated, object.outdatedNames) = (isOutdated, outdatedNames)
     object.keptChanges = names
     objects[key] = object

@@ -56,8 +56,16 @@ extension ReferenceObject {
 
   func keys(_ relationship: String) -> [Key] { values[relationship]?.keys ?? [] }
 
-  /// Lets the changes stay on top of `record`.
+  /// Lets the changes stay on top of `record`, which others have saved: of a to-many relationship, what has come to it and gone from it.
   mutating func rebase(on record: ReferenceRecord) {
+    for name in changedValues.keys {
+      values[name] = values[name]?.following(from: base?.values[name], to: record.values[name])
+    }
+    move(to: record)
+  }
+
+  /// Lets the new values stay on top of `record`.
+  mutating func move(to record: ReferenceRecord) {
     let own = values.filter { changedValues.keys.contains($0.key) || settled.contains($0.key) }
     values = record.values.merging(own) { _, own in own }
     base = record

@@ -44,6 +44,17 @@ extension ReferenceValue {
     }
   }
 
+  /// A to-many relationship with what has come to it elsewhere, last, and without what has gone from it there; any other value is as it is.
+  func following(from former: ReferenceValue?, to newest: ReferenceValue?) -> ReferenceValue {
+    guard let former = former?.keys, let newest = newest?.keys else { return self }
+    switch self {
+    case .attribute, .toOne: return self
+    case .toMany, .ordered:
+      let kept = keys.filter { newest.contains($0) || !former.contains($0) }
+      return replacingKeys(by: kept + newest.filter { !former.contains($0) && !kept.contains($0) })
+    }
+  }
+
   var isEmpty: Bool { self == .attribute(.null) || (keys.isEmpty && !isAttribute) }
 
   private var isAttribute: Bool {

@@ -22,6 +22,7 @@ import Testing
     ("is whole where the process ends at each step of setting its metadata", conformance(LosesSaves.self)),
     ("makes its file when it is opened", conformance(LosesSaves.self)),
     ("takes no save of its own for one of others", conformance(MarksChangesWithoutAny.self)),
+    ("keeps the versions of records that are converted to it", conformance(BeginsVersionsAnew.self)),
   ]
 
   @Test(arguments: examples.indices)

@@ -65,6 +65,16 @@ func expectSameRecords(_ found: StoreContents, as expected: StoreContents, _ wha
   }
 }
 
+/// Fails unless two stores have the same records in the same versions: what has another version is another record to whoever saves.
+func expectSameVersions(_ found: StoreContents, as expected: StoreContents, _ what: String) throws {
+  for entity in expected.entities {
+    for node in expected.nodes(of: entity) {
+      let other = try unwrap(try found.node(node.reference, of: entity), "the record \(node.objectID) in \(what)")
+      try expect("the version of \(node.objectID) in \(what)", is: node.version, found: other.version)
+    }
+  }
+}
+
 private func value(of property: String, _ entity: String, _ position: Int, in contents: StoreContents) -> String {
   guard let entity = contents.model.entity(named: entity),
     let node = contents.nodes(of: entity).dropFirst(position - 1).first(where: { _ in true })

@@ -1,11 +1,13 @@
 import Heartwood
 import HeartwoodSQLite
+import HeartwoodStore
 import HeartwoodTesting
 
 /// How a store that saves piecemeal goes wrong.
 protocol SavingFlaw: Sendable {
   static func saving<Result>(_ base: SQLiteStore, _ body: () throws -> Result) throws -> Result
   static func changeMark(_ base: SQLiteStore) throws -> UInt64
+  static func change(_ changes: ChangeSet) -> ChangeSet
 }
 
 extension SavingFlaw {
@@ -14,6 +16,26 @@ extension SavingFlaw {
   }
 
   static func changeMark(_ base: SQLiteStore) throws -> UInt64 { try base.changeMark() }
+
+  static func change(_ changes: ChangeSet) -> ChangeSet { changes }
+}
+
+/// Takes every record that it does not know for one that has never been saved.
+enum BeginsVersionsAnew: SavingFlaw {
+  static func change(_ changes: ChangeSet) -> ChangeSet {
+    var columns = changes.byColumn
+    columns.insertions = columns.insertions.map { insertion in
+      let groups = insertion.groups.map { group in
+        RowGroup(references: group.references, versions: .same(1), columns: group.columns)
+      }
+      return InsertedRows(
+        entity: insertion.entity,
+        groups: groups,
+        hasGivenReferences: insertion.hasGivenReferences
+      )
+    }
+    return ChangeSet(byColumn: columns, byRecord: changes.byRecord)
+  }
 }
 
 /// Says at each look that somebody has saved.
@@ -84,7 +106,7 @@ final class FlawedIncrementalStore<Flaw: SavingFlaw>: IncrementalStore {
   }
 
   func save(_ changes: ChangeSet, over contents: StoreContents) throws {
-    try base.save(changes, over: contents)
+    try base.save(Flaw.change(changes), over: contents)
   }
 
   static func gatherSideFiles(ofStoreAt path: String) throws { try SQLiteStore.gatherSideFiles(ofStoreAt: path) }

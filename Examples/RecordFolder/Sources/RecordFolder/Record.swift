@@ -3,11 +3,13 @@ import Heartwood
 
 /// What the file of a record holds: its values as text, and what its relationships lead to.
 struct Record: Codable {
-  var version: UInt64 = 1
+  var version: UInt64
   private(set) var values: [String: String] = [:]
   private(set) var links: [String: [Name]] = [:]
 
-  init(_ values: [(ordinal: Int, value: PropertyValue)], of id: ManagedObjectID) {
+  /// - Parameter version: how often the record has been saved. One that another store had comes with more than one save.
+  init(_ values: [(ordinal: Int, value: PropertyValue)], of id: ManagedObjectID, version: UInt64) {
+    self.version = version
     set(values, of: id.entity)
   }
 

@@ -179,7 +179,8 @@ extension RecordFolderStore {
   /// Writes a file for each record that is new or changed.
   public func save(_ changes: ChangeSet, over contents: StoreContents) throws {
     for snapshot in changes.inserted {
-      try write(Record(snapshot.values.enumerated().map { ($0, $1) }, of: snapshot.objectID), snapshot.objectID)
+      let values = snapshot.values.enumerated().map { (ordinal: $0, value: $1) }
+      try write(Record(values, of: snapshot.objectID, version: snapshot.version), snapshot.objectID)
     }
     for update in changes.updated {
       guard let entry = try index().records(of: update.objectID.entity)[update.objectID.reference.text] else {

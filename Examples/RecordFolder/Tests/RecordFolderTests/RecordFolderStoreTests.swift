@@ -8,7 +8,7 @@ import Testing
   private let registry: StoreRegistry
 
   init() throws {
-    registry = try StoreRegistry([RecordFolderStore.self, BinaryStore.self])
+    registry = try StoreRegistry([RecordFolderStore.self, BinaryStore.self, InMemoryStore.self])
     folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   }
@@ -78,6 +78,31 @@ import Testing
     try note.setValue("ash", forKey: "text")
     try other.save()
     #expect(throws: PersistenceError.self) { try one.save() }
+    #expect(try notes(context()) == ["elm"])
+  }
+
+  /// What has the same version is taken for the same record.
+  @Test func whatWasConvertedKeepsItsVersions() throws {
+    let coordinator = try coordinator()
+    let store = try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    let mine = ManagedObjectContext(coordinator)
+    let note = try mine.insert(entityName: "Note")
+    for text in ["yew", "fir", "oak"] {
+      try note.setValue(text, forKey: "text")
+      try mine.save()
+    }
+    try coordinator.migratePersistentStore(store, to: folder.appending(path: "Notes.records"))
+    mine.reset()
+    let found = try #require(try mine.fetch(entityName: "Note").first)
+    #expect(try found.value(forKey: "text") as? String == "oak")
+    let other = try context()
+    let theirs = try #require(try other.fetch(entityName: "Note").first)
+    for text in ["ash", "elm"] {
+      try theirs.setValue(text, forKey: "text")
+      try other.save()
+    }
+    try found.setValue("box", forKey: "text")
+    #expect(throws: PersistenceError.self) { try mine.save() }
     #expect(try notes(context()) == ["elm"])
   }
 

@@ -17,7 +17,21 @@ extension StoreConformance {
       makeCase("does not replace a file unless it is told to", needs: .file) { conformance in
         try conformance.withEachDisk { try conformance.doesNotReplace($0) }
       },
-    ]
+    ] + (reachesFilesItself ? [versionsOfConverted] : [])
+  }
+
+  private var versionsOfConverted: ConformanceCase {
+    makeCase("keeps the versions of records that are converted to it", needs: .file) { try $0.keepsVersions() }
+  }
+
+  private func keepsVersions() throws {
+    let bench = try smallBench()
+    let source = try bench.openInMemory()
+    try source.insertRandom(4, seed: 1)
+    for seed in UInt64(2)...3 { try source.editRecords(seed: seed) }
+    let open = try bench.convert(source)
+    let found = try bench.reopened(open).contents()
+    try expectSameVersions(found, as: try open.contents(), "what was converted from memory")
   }
 
   private func converts(to other: StoreTypeDescription) throws {

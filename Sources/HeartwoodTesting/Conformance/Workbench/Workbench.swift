@@ -147,12 +147,15 @@ extension Workbench {
     conformance.capabilities.isPersistent ? try openUnread(name) : open
   }
 
-  /// Fails unless whoever opens the file finds what `open` has.
+  /// Fails unless whoever opens the file finds what `open` has, in the same versions where records are saved piecemeal.
   @discardableResult
   func expectReopensSame(_ open: OpenStore, _ name: String = Workbench.name) throws -> OpenStore {
     let expected = try open.contents()
     let found = try reopened(open, name)
-    try expectSame(try found.contents(), as: expected, "the reopened store")
+    let contents = try found.contents()
+    try expectSame(contents, as: expected, "the reopened store")
+    // Those whose whole file is loaded begin versions anew.
+    if conformance.reachesFilesItself { try expectSameVersions(contents, as: expected, "the reopened store") }
     return found
   }
 

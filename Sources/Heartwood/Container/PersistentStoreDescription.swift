@@ -32,7 +32,7 @@ public struct PersistentStoreDescription: Sendable {
   /// Off by default: the error tells.
   ///
   /// This is for caches that are filled anew. A damaged file is not deleted, nor one that does not tell its model, nor one that is only to be
-  /// read.
+  /// read, be it by the options or by its type.
   public var losesAllDataOnModelMismatch = false
 
   /// Describes a store.

@@ -21,12 +21,18 @@ struct StoreOpening {
   func open(_ progress: MigrationProgress) throws(PersistenceError) -> PersistentStore {
     do {
       return try openMigrated(progress)
-    } catch let error where mayBeReplaced && Self.mismatches.contains(error.code) {
+    } catch let error where Self.mismatches.contains(error.code) {
+      guard try mayBeReplaced else { throw error }
       return try replace()
     }
   }
 
-  private var mayBeReplaced: Bool { description.losesAllDataOnModelMismatch && !description.isReadOnly }
+  private var mayBeReplaced: Bool {
+    get throws(PersistenceError) {
+      guard description.losesAllDataOnModelMismatch, !description.isReadOnly else { return false }
+      return try !coordinator.isReadOnly(description.type, at: url)
+    }
+  }
 
   /// What tells that a file is whole, and a store of another model.
   private static let mismatches: Set<PersistenceError.Code> = [

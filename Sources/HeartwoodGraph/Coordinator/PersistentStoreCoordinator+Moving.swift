@@ -90,8 +90,8 @@ extension PersistentStoreCoordinator {
   /// store beside it, of the same name but for the extension, has files there too.
   ///
   /// - Throws: ``PersistenceError/Code/storeAlreadyOpen``, ``PersistenceError/Code/fileNotFound``, ``PersistenceError/Code/storeBusy`` where
-  ///   another process has the store open and its type can tell; and an error where the file is not a store of `type`, so that no other
-  ///   file is ever removed.
+  ///   another process has the store open and its type can tell; ``PersistenceError/Code/storeReadOnly`` where files of the type are only
+  ///   read; and an error where the file is not a store of `type`, so that no other file is ever removed.
   public func destroyPersistentStore(
     at url: URL,
     type: StoreType? = nil,
@@ -109,7 +109,8 @@ extension PersistentStoreCoordinator {
   /// with what is in its log.
   ///
   /// - Throws: ``PersistenceError/Code/storeAlreadyOpen``, ``PersistenceError/Code/storeBusy`` where another process has the store at `url`
-  ///   open and its type can tell; and what reading and writing can throw. Then the store at `url` is what it was.
+  ///   open and its type can tell; ``PersistenceError/Code/storeReadOnly`` where files of the type are only read; and what reading and
+  ///   writing can throw. Then the store at `url` is what it was.
   public func replacePersistentStore(
     at url: URL,
     withPersistentStoreFrom source: URL,
@@ -120,6 +121,14 @@ extension PersistentStoreCoordinator {
     try checkNotOpen(request.path)
     try checkNotOpen(url.path)
     try opener.replaceStore(at: url.path, by: request)
+  }
+
+  /// Whether a file is of a type whose files are only read.
+  ///
+  /// - Parameter type: nil means the one that the file tells.
+  package func isReadOnly(_ type: StoreType?, at url: URL?) throws(PersistenceError) -> Bool {
+    let request = try request(type: type, at: url, options: StoreOptions())
+    return try registry.storeClass(for: request.type).isReadOnly
   }
 }
 

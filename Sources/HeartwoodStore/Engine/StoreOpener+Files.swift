@@ -4,6 +4,7 @@ extension StoreOpener {
   /// Removes a store: its file, what lies beside it, and what links to it there.
   package func destroy(_ request: Request) throws {
     guard let path = request.path else { return }
+    try checkWritable(request.type, path)
     let target = try fileSystem.resolvingSymbolicLinks(inPath: path)
     let isLink = try fileSystem.isLink(atPath: path)
     // No other file is ever removed. One without a byte is a store that nobody has saved yet.
@@ -33,8 +34,19 @@ extension StoreOpener {
 
   /// Replaces the store at `path`, or makes it, by a copy of the store of `request`, in one step.
   package func replaceStore(at path: String, by request: Request) throws {
+    try checkWritable(request.type, path)
     _ = try metadata(request)
     try copyStore(request, to: path, replacing: true)
+  }
+
+  /// Refuses a type whose files belong to somebody else.
+  private func checkWritable(_ type: StoreType, _ path: String) throws(PersistenceError) {
+    guard try registry.storeClass(for: type).isReadOnly else { return }
+    throw PersistenceError(
+      .storeReadOnly,
+      "Files of this type are only read: none is replaced or removed. Name a type that is written, if the file is yours.",
+      context: .init(path: path, storeType: type)
+    )
   }
 
   /// Makes the store at `path` a copy of the store of `request`, byte by byte as far as that can be, in one step.

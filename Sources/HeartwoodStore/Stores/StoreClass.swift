@@ -23,6 +23,9 @@ public protocol StoreClass: AnyObject, Sendable {
   /// The version of the file's format, as people call it, or nil where the format has no versions.
   static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String?
 
+  /// Whether files of this type belong to somebody else: none is ever written, replaced or removed, whatever the options say.
+  static var isReadOnly: Bool { get }
+
   /// Makes a store that will keep the entities of `setup`.
   ///
   /// - Throws: an error that says why such a model cannot be kept.
@@ -41,6 +44,9 @@ extension StoreClass {
 
   /// Nil: the format has no versions.
   public static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String? { nil }
+
+  /// False: the options tell whether a file is only to be read.
+  public static var isReadOnly: Bool { false }
 }
 
 /// What a store is made for.

@@ -33,6 +33,9 @@ extension ForwardingStore {
   public static func recognizes(prefix: [UInt8]) -> Bool { Base.recognizes(prefix: prefix) }
 
   /// Asks the store inside.
+  public static var isReadOnly: Bool { Base.isReadOnly }
+
+  /// Asks the store inside.
   public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
     var metadata = try Base.readMetadata(from: file, options: options)
     metadata.storeType = typeDescription.type

@@ -1,14 +1,16 @@
 public import HeartwoodStore
 
-/// Any atomic store, of which no file is ever written: for files that belong to somebody else.
+/// Any atomic store, of which no file is ever written, replaced or removed: for files that belong to somebody else.
 ///
 /// Unlike the option ``StoreOptionKey/isReadOnly``, which whoever opens a store may leave out, this holds wherever the type is
-/// used.
+/// used. Whoever names the type of the store inside may write the file.
 public final class ReadOnlyStore<Base: AtomicStore>: ForwardingStore {
   /// `ReadOnly`.
   public static var name: String { "ReadOnly" }
   /// `Read-only`.
   public static var displayName: String { "Read-only" }
+  /// True: the files belong to somebody else.
+  public static var isReadOnly: Bool { true }
 
   private let base: Base
   private let path: String?

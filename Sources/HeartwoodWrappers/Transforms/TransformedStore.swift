@@ -67,6 +67,9 @@ extension TransformedStore {
     Transform.recognizes(prefix: prefix, base: Base.self)
   }
 
+  /// Asks the store inside.
+  public static var isReadOnly: Bool { Base.isReadOnly }
+
   /// Reads the metadata: where the transform keeps them apart, without the rest of the file.
   public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
     var metadata =

@@ -74,6 +74,7 @@ final class InterruptedStore<Base: IncrementalStore>: IncrementalStore {
   static func supportFolder(ofStoreAt path: String) -> String? { Base.supportFolder(ofStoreAt: path) }
   static func copyStore(at source: String, to path: String) throws { try Base.copyStore(at: source, to: path) }
   static func recognizes(prefix: [UInt8]) -> Bool { Base.recognizes(prefix: prefix) }
+  static var isReadOnly: Bool { Base.isReadOnly }
 
   static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
     try Base.readMetadata(from: file, options: options)

@@ -16,6 +16,8 @@ extension ConformanceRequirement {
     case .attributes(let type):
       let error = try expectModelRefusal(try ModelMaker.model(attribute: type), by: conformance)
       try expect("the property that the error names", is: ModelMaker.value, found: error.context.property)
+    case .orderedAttributes:
+      for type in PlainOrder.orderedTypes { try Self.attributes(type).expectRefusal(by: conformance) }
     case .relationships: _ = try expectModelRefusal(try models.withForbiddenRelationship(), by: conformance)
     case .entities(let count): _ = try expectModelRefusal(try models.withEntities(count), by: conformance)
     case .references(let kind): try expectReferenceRefusal(kind, by: conformance)

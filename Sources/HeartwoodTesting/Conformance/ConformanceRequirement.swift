@@ -6,6 +6,8 @@ public enum ConformanceRequirement: Sendable, Hashable {
   case file
   /// Attributes of a type.
   case attributes(AttributeType)
+  /// Attributes of a type whose values have an order.
+  case orderedAttributes
   /// Records that are called by a kind of name.
   case references(StoreCapabilities.ReferenceKind)
   case relationships
@@ -26,6 +28,7 @@ extension ConformanceRequirement {
     return switch self {
     case .file: capabilities.isPersistent
     case .attributes(let type): capabilities.attributeTypes.contains(type)
+    case .orderedAttributes: !capabilities.attributeTypes.isDisjoint(with: PlainOrder.orderedTypes)
     case .references(let kind): capabilities.referenceKinds.contains(kind)
     case .relationships: capabilities.supportsRelationships
     case .entities(let count): count <= capabilities.maximumEntityCount ?? .max
@@ -42,6 +45,7 @@ extension ConformanceRequirement: CustomStringConvertible {
     switch self {
     case .file: "a file"
     case .attributes(let type): "attributes of type \(type.rawValue)"
+    case .orderedAttributes: "attributes whose values have an order"
     case .references(let kind): "references of kind \(kind.rawValue)"
     case .relationships: "relationships"
     case .entities(let count): "\(count) entities"

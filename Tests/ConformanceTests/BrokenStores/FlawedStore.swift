@@ -7,6 +7,7 @@ protocol StoreFlaw: Sendable {
   static var displayName: String { get }
   static var fileExtensions: [String] { get }
   static var embedsModel: Bool { get }
+  static var attributeTypes: Set<AttributeType> { get }
   static func begin(path: String) throws
   static func validate(path: String) throws
   static func change(_ contents: inout StoreContents)
@@ -20,6 +21,7 @@ extension StoreFlaw {
   static var displayName: String { "Flawed" }
   static var fileExtensions: [String] { ["flawed"] }
   static var embedsModel: Bool { false }
+  static var attributeTypes: Set<AttributeType> { Set(AttributeType.allCases) }
   static func begin(path: String) throws {}
   static func validate(path: String) throws {}
   static func change(_ contents: inout StoreContents) {}
@@ -80,7 +82,7 @@ final class FlawedStore<Flaw: StoreFlaw>: AtomicStore {
         kind: .atomic,
         isPersistent: true,
         maximumEntityCount: nil,
-        attributeTypes: Set(AttributeType.allCases),
+        attributeTypes: Flaw.attributeTypes,
         supportsRelationships: true,
         referenceKinds: [.uuid, .integer, .string],
         supportsUserMetadata: true,

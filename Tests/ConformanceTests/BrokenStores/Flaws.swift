@@ -3,6 +3,23 @@ import Heartwood
 
 enum NoFlaw: StoreFlaw {}
 
+/// It has no place for empty texts and data, nor for what is no finite number, and says so.
+enum RefusesOddValues: StoreFlaw {
+  private static let oddTexts: Set = ["", "nan", "inf", "-inf"]
+
+  static func write(_ document: inout StoreDocument, path: String) throws {
+    guard document.records.contains(where: { $0.values.values.contains(where: isOdd) }) else { return }
+    throw PersistenceError(.valueUnsupported, "There is no place for the value.")
+  }
+
+  static func isOdd(_ text: String) -> Bool { oddTexts.contains(text.lowercased()) }
+}
+
+/// It has types of attributes only whose values have no order.
+enum HasNoOrder: StoreFlaw {
+  static var attributeTypes: Set<AttributeType> { [.boolean, .binary, .uuid, .uri, .transformable] }
+}
+
 enum DropsLastRecord: StoreFlaw {
   static func write(_ document: inout StoreDocument, path: String) { _ = document.records.popLast() }
 }

@@ -52,24 +52,27 @@ extension StoreConformance {
 // MARK: By hand
 
 extension StoreConformance {
-  /// Saves a record for each value, and counts what conditions find.
+  /// Saves a record for each value that the store can hold, and counts what conditions find.
+  ///
+  /// - Parameter expected: for each condition, the positions of the values that it finds.
   private func expectCounts(
     _ type: AttributeType,
     _ values: [PropertyValue],
-    _ expected: [(format: String, count: Int)]
+    _ expected: [(format: String, positions: [Int])]
   ) throws {
     let bench = try Workbench(self, model: try ModelMaker.model(attribute: type))
     let open = try bench.open()
     let writer = open.makeContext()
-    for value in values where !refuses(value, type) {
-      try writer.insert(entityName: ModelMaker.entity).setPropertyValue(value, forKey: ModelMaker.value)
+    let held = values.indices.filter { values[$0].isNull || !refuses(values[$0], type) }
+    for position in held {
+      try writer.insert(entityName: ModelMaker.entity).setPropertyValue(values[position], forKey: ModelMaker.value)
     }
-    try expect("the number of records", is: values.count, found: writer.insertedObjects.count)
     for isSaved in [false, true] {
       let context = isSaved ? try bench.reopened(open).makeContext() : writer
-      for (format, count) in expected {
+      for (format, positions) in expected {
         let predicate = try FetchPredicate(format: format)
         let request = FetchRequest<ManagedObject>(entityName: ModelMaker.entity, where: predicate)
+        let count = Set(positions).intersection(held).count
         try expect("the count of \(format)", is: count, found: try context.count(for: request))
       }
       if !isSaved { try writer.save() }
@@ -77,36 +80,35 @@ extension StoreConformance {
   }
 
   private func findsOddNumbers() throws {
-    // Which a store may have no place for.
-    let rest: [Double] = refuses(.double(.nan), .double) ? [] : [.nan]
-    let numbers: [Double] = [0, -0.0, 1.5, -1.5, .infinity, -.infinity] + rest
-    let odd = rest.count
+    let numbers: [Double] = [0, -0.0, 1.5, -1.5, .infinity, -.infinity, .nan]
+    // The first two have no value.
     try expectCounts(
       .double,
       [.null, .null] + numbers.map(PropertyValue.double),
       [
-        ("value == nil", 2), ("value != nil", 6 + odd), ("value == 0", 2), ("value != 0", 6 + odd), ("value > 0", 2),
-        ("value >= 0", 4), ("value < 0", 2), ("NOT value < 0", 6 + odd), ("value <= nil", 0),
-        ("value BETWEEN {-2, 2}", 4),
-        ("value IN {0, nil}", 4), ("value IN {}", 0), ("NOT value IN {}", 8 + odd),
-        ("value == 1.5 OR value == -1.5", 2),
-        ("value + 1 == 1", 2), ("abs(value) == 1.5", 2),
+        ("value == nil", [0, 1]), ("value != nil", Array(2...8)), ("value == 0", [2, 3]),
+        ("value != 0", [0, 1] + Array(4...8)), ("value > 0", [4, 6]), ("value >= 0", [2, 3, 4, 6]),
+        ("value < 0", [5, 7]), ("NOT value < 0", [0, 1, 2, 3, 4, 6, 8]), ("value <= nil", []),
+        ("value BETWEEN {-2, 2}", [2, 3, 4, 5]), ("value IN {0, nil}", [0, 1, 2, 3]), ("value IN {}", []),
+        ("NOT value IN {}", Array(0...8)), ("value == 1.5 OR value == -1.5", [4, 5]), ("value + 1 == 1", [2, 3]),
+        ("abs(value) == 1.5", [4, 5]),
       ]
     )
   }
 
   private func findsTexts() throws {
     let texts = ["", "é", "e\u{301}", "É", "Straße", "STRASSE", "ab\"c", "日本語", "😀 smile", "a, b"]
+    // The first has no value.
     try expectCounts(
       .string,
       [.null] + texts.map(PropertyValue.string),
       [
-        ("value == nil", 1), ("value == ''", 1), ("value != ''", 10), ("value == 'é'", 1), ("value ==[c] 'é'", 2),
-        ("value ==[d] 'é'", 2), ("value ==[cd] 'e'", 3), ("value ==[c] 'strasse'", 2), ("value CONTAINS '本'", 1),
-        ("value BEGINSWITH '😀'", 1), ("value CONTAINS ''", 10), ("value ENDSWITH[c] 'SSE'", 2),
-        ("value ENDSWITH 'SSE'", 1), ("value LIKE '*\"?'", 1), ("value LIKE[c] 'a*'", 2),
-        ("value MATCHES '.{3}'", 1),
-        ("value < 'a'", 3), ("value >= '日'", 2), ("value IN {'', nil, 'a, b'}", 3),
+        ("value == nil", [0]), ("value == ''", [1]), ("value != ''", [0] + Array(2...10)), ("value == 'é'", [2]),
+        ("value ==[c] 'é'", [2, 4]), ("value ==[d] 'é'", [2, 3]), ("value ==[cd] 'e'", [2, 3, 4]),
+        ("value ==[c] 'strasse'", [5, 6]), ("value CONTAINS '本'", [8]), ("value BEGINSWITH '😀'", [9]),
+        ("value CONTAINS ''", Array(1...10)), ("value ENDSWITH[c] 'SSE'", [5, 6]), ("value ENDSWITH 'SSE'", [6]),
+        ("value LIKE '*\"?'", [7]), ("value LIKE[c] 'a*'", [7, 10]), ("value MATCHES '.{3}'", [8]),
+        ("value < 'a'", [1, 5, 6]), ("value >= '日'", [8, 9]), ("value IN {'', nil, 'a, b'}", [0, 1, 10]),
       ]
     )
   }

@@ -11,8 +11,10 @@ extension StoreConformance {
     } + [
       makeCase("finds records by several conditions") { try $0.findsByConditions() },
       makeCase("finds records by what they lead to", needs: .relationships) { try $0.findsByLinks() },
-      makeCase("sorts records") { try $0.sortsRecords() },
-      makeCase("gives parts of what is found, with changes that are not saved") { try $0.givesParts() },
+      makeCase("sorts records", needs: .orderedAttributes) { try $0.sortsRecords() },
+      makeCase("gives parts of what is found, with changes that are not saved", needs: .orderedAttributes) {
+        try $0.givesParts()
+      },
     ]
   }
 

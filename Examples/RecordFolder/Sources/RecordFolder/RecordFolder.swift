@@ -6,6 +6,8 @@ struct RecordFolder {
   let path: String
   private let files = POSIXFileSystem()
   private static let fileExtension = ".json"
+  /// What files of records are called after until they are whole: one name, by which those are found that nobody has finished.
+  private static let temporaryName = "record"
 
   init(path: String) {
     self.path = Self.resolved(path)
@@ -17,6 +19,10 @@ struct RecordFolder {
   }
 
   var recordsPath: String { path + "-files" }
+
+  /// What the store's own file is called after until it is whole. A whole store that is about to take the place of this one is called after
+  /// the file itself.
+  private var temporaryIndexPath: String { path + "-index" }
 
   private func path(_ file: String) -> String { recordsPath + "/" + file }
 
@@ -86,24 +92,31 @@ extension RecordFolder {
   func add(_ record: Record, of entity: EntityDescription) throws -> String {
     if try files.status(atPath: recordsPath) == nil { try create() }
     let name = UUID().uuidString + Self.fileExtension
-    try write(record, to: path(name), exclusively: true)
+    try write(record, to: path(name), by: path(Self.temporaryName), exclusively: true)
     return name
   }
 
   /// Lets `index` count, in one step.
   func write(_ index: RecordIndex) throws {
-    try write(index, to: path, exclusively: false)
+    try write(index, to: path, by: temporaryIndexPath, exclusively: false)
     try files.synchronizeDirectory(ofPath: path)
   }
 
-  private func write(_ value: some Encodable, to path: String, exclusively: Bool) throws {
+  /// - Parameter temporaryPath: what the file is called after until it is whole.
+  private func write(
+    _ value: some Encodable,
+    to path: String,
+    by temporaryPath: String,
+    exclusively: Bool
+  ) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
     let data = try encoder.encode(value)
     let permissions = try files.status(atPath: path)?.permissions
-    let file = try files.createTemporaryFile(besidePath: path, permissions: permissions)
+    let file = try files.createTemporaryFile(besidePath: temporaryPath, permissions: permissions)
     do {
       defer { try? file.close() }
+      if permissions != nil { try files.copyPermissions(ofFileAtPath: path, toPath: file.path) }
       try data.withUnsafeBytes { try file.write($0) }
       try file.synchronize()
       try files.moveFile(atPath: file.path, toPath: path, exclusively: exclusively)
@@ -123,8 +136,11 @@ extension RecordFolder {
     for name in names { try? files.removeFile(atPath: path(name)) }
   }
 
-  /// Removes the files of records that `index` does not name.
+  /// Removes the files of records that `index` does not name, and files that nobody has finished.
   func removeFiles(exceptOf index: RecordIndex) throws {
+    for path in [temporaryIndexPath, path(Self.temporaryName)] {
+      try files.removeAbandonedTemporaryFiles(besidePath: path)
+    }
     guard try files.status(atPath: recordsPath) != nil else { return }
     let named = index.files
     let entries = try files.entries(ofFolderAtPath: recordsPath)

@@ -111,11 +111,14 @@ import Testing
     try context.insert(entityName: "Note").setValue("oak", forKey: "text")
     try context.save()
     let before = try files()
-    for name in [UUID().uuidString + ".json", "README.md"] {
+    for name in [UUID().uuidString + ".json", ".record.a1.heartwood-tmp", "README.md"] {
       try Data("{}".utf8).write(to: folder.appending(path: "Notes.records-files/\(name)"))
     }
+    let unfinished = folder.appending(path: ".Notes.records-index.a1.heartwood-tmp")
+    try Data("{}".utf8).write(to: unfinished)
     #expect(try notes(self.context()) == ["oak"])
     #expect(try files() == before.union(["README.md"]))
+    #expect(!FileManager.default.fileExists(atPath: unfinished.path))
   }
 
   @Test func itIsConvertedCopiedAndDestroyed() throws {

@@ -35,6 +35,13 @@ public final class RecordFolderStore: IncrementalStore {
     var hasChanged = false
     var written: [String] = []
     var replaced: [String] = []
+
+    /// Changes something, in place: a copy would be one of all names for each record.
+    mutating func change(_ body: (inout Transaction) -> Void) {
+      if !hasChanged { index.mark = .random(in: .min ... .max) }
+      hasChanged = true
+      body(&self)
+    }
   }
 
   /// Makes a store that has a file.
@@ -210,12 +217,6 @@ extension RecordFolderStore {
   }
 
   private func change(_ body: (inout Transaction) -> Void) {
-    transaction.withLock { transaction in
-      guard var changed = transaction else { return }
-      if !changed.hasChanged { changed.index.mark = .random(in: .min ... .max) }
-      changed.hasChanged = true
-      body(&changed)
-      transaction = changed
-    }
+    transaction.withLock { transaction -> Void in transaction?.change(body) }
   }
 }

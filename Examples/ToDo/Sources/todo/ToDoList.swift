@@ -69,6 +69,8 @@ extension ToDoList {
       toDo.due = due
       toDo.priority = priority
       toDo.creationDate = Date()
+      // A file that people have edited may have the greatest number that there is.
+      if toDos.last?.sortOrder == Int32.max { Self.renumber(toDos) }
       toDo.sortOrder = (toDos.last?.sortOrder ?? 0) + 1
     }
   }
@@ -93,9 +95,14 @@ extension ToDoList {
       var order = toDos
       order.remove(at: number - 1)
       order.insert(toDo, at: place - 1)
-      for (index, toDo) in order.enumerated() where toDo.sortOrder != Int32(index) + 1 {
-        toDo.sortOrder = Int32(index) + 1
-      }
+      Self.renumber(order)
+    }
+  }
+
+  /// Lets the numbers by which to-dos are sorted be those that people count.
+  private static func renumber(_ toDos: [ToDo]) {
+    for (index, toDo) in toDos.enumerated() where toDo.sortOrder != Int32(index) + 1 {
+      toDo.sortOrder = Int32(index) + 1
     }
   }
 

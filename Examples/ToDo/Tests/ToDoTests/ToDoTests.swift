@@ -76,6 +76,15 @@ private final class Folder {
     #expect(throws: (any Error).self) { try ToDoCommand.parseAsRoot(["add", "Bread", "--due", "tomorrow"]) }
   }
 
+  @Test func aToDoIsAddedBehindTheGreatestNumber() async throws {
+    for memo in ["Bread", "Milk"] { try await run("add", memo, file: "list.csv") }
+    try await FileOptions.parse(["--file", folder.path("list.csv")]).withList { list in
+      try await list.write { _, toDos in toDos[1].sortOrder = .max }
+    }
+    try await run("add", "Wine", file: "list.csv")
+    #expect(try await lines("list.csv") == ["1. [ ] Bread", "2. [ ] Milk", "3. [ ] Wine"])
+  }
+
   /// Makes a file as the first version of the application did, and runs this one over it.
   @Test(arguments: ["list.heartwood", "list.xml", "list.plist", "list.csv", "list.sqlite"])
   func aFileOfTheFirstVersionIsMigrated(_ file: String) async throws {

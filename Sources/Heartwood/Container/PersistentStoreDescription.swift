@@ -22,7 +22,7 @@ public struct PersistentStoreDescription: Sendable {
   /// What the file in the container's folder is called; nil means as the container. Without an extension it gets that of the type.
   public var fileName: String?
   /// Where earlier versions of the application kept the file. The first that has it is where it stays, if the container's folder has
-  /// none. `~/.<application>` is the last to be looked in, whether it is listed or not.
+  /// none. `~/.<application>` is the last to be looked in, whether it is listed or not, unless the container was given a folder.
   public var formerDirectories: [URL] = []
   /// The configuration whose entities the store keeps; nil means all.
   public var configuration: String?

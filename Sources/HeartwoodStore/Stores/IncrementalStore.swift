@@ -24,7 +24,8 @@ public import HeartwoodModel
 /// The framework calls one method at a time, on whatever thread; calls of ``reading(_:)`` and ``saving(_:)`` enclose others. It makes
 /// the store when it is opened, where there is none yet.
 public protocol IncrementalStore: StoreClass {
-  /// Connects to what is at the store's place, and tells who it is; nil where there is no store yet. Called once, first.
+  /// Connects to what is at the store's place, and tells who it is; nil where there is no store yet. Called first, and once
+  /// more where ``create(_:)`` has thrown ``PersistenceError/Code/fileExists``.
   func connect() throws -> StoreMetadata?
 
   /// Makes a store without records, where ``connect()`` found none.

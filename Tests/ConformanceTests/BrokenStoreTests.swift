@@ -204,6 +204,28 @@ import Testing
     #expect(!passed.isEmpty)
   }
 
+  /// What a failure tells leads to the mistake.
+  private static let words: [(conformance: StoreConformance, case: String, words: [String])] = [
+    (
+      .flawed(KeepsFirstEntityOnly.self), "survives the end of the process at each step of a save",
+      ["step 1 (", "from the new, ", "from the old, "]
+    ),
+    (
+      .flawed(KeepsFirstEntityOnly.self), "survives a failure at each step of a save",
+      ["step 1 (", "from the new, ", "from the old, "]
+    ),
+    (.flawed(WritesAtRandom.self), "writes the same content as the same bytes", ["from offset "]),
+    (.flawed(ForgetsItsModel.self), "keeps its model", ["found none"]),
+  ]
+
+  @Test(arguments: words.indices)
+  func failuresTellWhatDiffers(_ index: Int) throws {
+    let (conformance, name, words) = Self.words[index]
+    let testCase = try #require(conformance.cases.first { $0.name == name })
+    let failure = try #require(throws: ConformanceFailure.self) { try testCase.run() }
+    for word in words { #expect(failure.message.contains(word)) }
+  }
+
   @Test func declaredLackThatIsNoneIsCaught() throws {
     let conformance = StoreConformance(
       UndeclaredModelStore.self,

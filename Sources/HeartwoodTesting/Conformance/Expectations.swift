@@ -49,13 +49,42 @@ func expectError(
 
 /// Fails unless two stores keep the same identifier, user's metadata and records, in order.
 func expectSame(_ found: StoreContents, as expected: StoreContents, _ what: String) throws {
-  guard let difference = ContentsComparison.firstDifference(expected, found) else { return }
-  var message = "expected \(what) to keep what was saved; \(difference)"
-  if let entity = difference.entity, let property = difference.property, let position = difference.position {
-    let values = [expected, found].map { value(of: property, entity, position, in: $0) }
-    message += ": expected \(values[0]), found \(values[1])"
+  guard let difference = firstDifference(expected, found) else { return }
+  throw ConformanceFailure("expected \(what) to keep what was saved; \(difference)")
+}
+
+/// Fails unless a store keeps the old content or the new one, and the latter where the work is done.
+func expectSame(
+  _ found: StoreContents,
+  asOld old: StoreContents,
+  orNew new: StoreContents,
+  isDone: Bool,
+  _ when: String
+) throws {
+  guard let fromNew = firstDifference(new, found) else { return }
+  let what = isDone ? "the new content where the save succeeded" : "the old content or the new"
+  guard let fromOld = firstDifference(old, found) else {
+    return try expect(!isDone, "expected \(what) \(when), found the old: \(fromNew)")
   }
-  throw ConformanceFailure(message)
+  throw ConformanceFailure("expected \(what) \(when); from the new, \(fromNew); from the old, \(fromOld)")
+}
+
+/// The first thing in which two stores differ, with the values.
+private func firstDifference(_ expected: StoreContents, _ found: StoreContents) -> String? {
+  guard let difference = ContentsComparison.firstDifference(expected, found) else { return nil }
+  guard let entity = difference.entity, let property = difference.property, let position = difference.position else {
+    return "\(difference)"
+  }
+  let values = [expected, found].map { value(of: property, entity, position, in: $0) }
+  return "\(difference): expected \(values[0]), found \(values[1])"
+}
+
+/// Fails unless the bytes are the same; tells where they begin to differ.
+func expectSame(_ found: [UInt8], as expected: [UInt8], _ what: String) throws(ConformanceFailure) {
+  if found == expected { return }
+  let common = zip(found, expected).prefix { $0 == $1 }.count
+  let counts = "there are \(found.count), expected \(expected.count)"
+  throw ConformanceFailure("expected \(what) to be the same bytes; they differ from offset \(common) on; \(counts)")
 }
 
 /// Fails unless two stores keep the same records by their references, in whatever order.
@@ -80,6 +109,11 @@ private func value(of property: String, _ entity: String, _ position: Int, in co
     let node = contents.nodes(of: entity).dropFirst(position - 1).first(where: { _ in true })
   else { return "no record" }
   return brief(node[property])
+}
+
+extension FaultInjectingFileSystem {
+  /// An operation in words, by its number, which is counted from 1.
+  func operation(_ number: Int) -> String { operations.dropFirst(number - 1).first.map { "\($0)" } ?? "none" }
 }
 
 private func code(of error: any Error) -> String {

@@ -57,17 +57,7 @@ extension StoreConformance {
 
     /// Fails unless the file keeps the old content or the new, and the latter if the save succeeded.
     func check(hasSaved: Bool, _ when: String) throws {
-      let found = try bench.open().contents()
-      let isNew = ContentsComparison.firstDifference(new, found) == nil
-      let isOld = ContentsComparison.firstDifference(old, found) == nil
-      if hasSaved {
-        try expect(
-          isNew,
-          "expected the new content where the save succeeded \(when), found \(isOld ? "the old" : "another")"
-        )
-      } else {
-        try expect(isNew || isOld, "expected the old content or the new \(when), found another")
-      }
+      try expectSame(try bench.open().contents(), asOld: old, orNew: new, isDone: hasSaved, when)
     }
 
     func expectOneFile(_ when: String) throws {
@@ -85,7 +75,7 @@ extension StoreConformance {
       let hasSaved = (try? edit.context.save()) != nil
       let isOver = !edit.faults.hasCrashed
       try expect(hasSaved || !isOver, "expected a save to succeed when nothing happens, found that it fails")
-      let when = "when the process ends at step \(step) (\(edit.faults.operations.last.map { "\($0)" } ?? "none"))"
+      let when = "when the process ends at step \(step) (\(edit.faults.operation(edit.start + step)))"
       edit.faults.restart()
       try edit.check(hasSaved: hasSaved, when)
       // The next save removes what the dead process left.
@@ -101,14 +91,17 @@ extension StoreConformance {
       let bench = try smallBench()
       let faults = FaultInjectingFileSystem(wrapping: bench.disk.fileSystem)
       let open = try bench.seen(through: faults).open()
-      faults.crash(atOperation: faults.operations.count + step)
+      let number = faults.operations.count + step
+      faults.crash(atOperation: number)
       let hasSaved = (try? open.insertRandom(5, seed: 1)) != nil
       let isOver = !faults.hasCrashed
+      let when = "when the process ends at step \(step) (\(faults.operation(number)))"
       faults.restart()
+      try expect(hasSaved || !isOver, "expected a save to succeed when nothing happens, found that it fails")
       let count = try bench.open().contents().count
       try expect(
         count == 5 || (count == 0 && !hasSaved),
-        "expected all records or no file when the process ends at step \(step), found \(count) records"
+        "expected all records \(hasSaved ? "" : "or no file ")\(when), found \(count) records"
       )
       if isOver { return }
     }
@@ -122,7 +115,7 @@ extension StoreConformance {
       let hasSaved = (try? edit.context.save()) != nil
       let isOver = edit.faults.operations.count < edit.start + step
       try expect(hasSaved || !isOver, "expected a save to succeed when nothing fails, found that it fails")
-      let when = "when step \(step) fails"
+      let when = "when step \(step) (\(edit.faults.operation(edit.start + step))) fails"
       try edit.check(hasSaved: hasSaved, when)
       try edit.expectOneFile(when)
       try expect("whether changes are left \(when)", is: !hasSaved, found: edit.context.hasChanges)

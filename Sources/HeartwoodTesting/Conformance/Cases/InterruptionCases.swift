@@ -98,7 +98,7 @@ extension StoreConformance {
       try work(bench, prepared)
       let isOver = interruption.step < start + step
       if isOver { try disk.copyFiles(to: copy) }
-      let when = isOver ? "afterwards" : "when the process ends at step \(step)"
+      let when = isOver ? "afterwards" : "when the process ends at step \(step) (\(interruption.observed))"
       try check(try Workbench(self, model: model, disk: copy), prepared, isOver, when)
       if isOver { return try expect(step > 1, "expected the work to take steps") }
     }
@@ -116,12 +116,7 @@ extension StoreConformance {
       let (old, new) = (prepared.1, try prepared.0.contents())
       let open = try copy.open()
       let found = try open.contents()
-      let isNew = ContentsComparison.firstDifference(new, found) == nil
-      let isOld = ContentsComparison.firstDifference(old, found) == nil
-      try expect(
-        isNew || isOld && !isOver,
-        "expected the old content or the new \(when), found \(isOld ? "the old" : "another")"
-      )
+      try expectSame(found, asOld: old, orNew: new, isDone: isOver, when)
       try open.insertRandom(1, seed: 3)
       try expect("the records after another save \(when)", is: found.count + 1, found: try copy.open().contents().count)
     }

@@ -149,8 +149,8 @@ extension StoreConformance {
       faults.crash(atOperation: step)
       let hasSet = (try? set(new, bench.seen(through: faults))) != nil
       let isOver = !faults.hasCrashed
+      let when = "when the process ends at step \(step) of setting its metadata (\(faults.operation(step)))"
       faults.restart()
-      let when = "when the process ends at step \(step) of setting its metadata"
       let found = try metadata(bench)
       try expect(
         found == new || !hasSet && found == old,
@@ -188,7 +188,11 @@ extension StoreConformance {
     let bench = try Workbench(self, model: try ModelMaker(capabilities).richest())
     try bench.open().insertRandom(3, seed: 1)
     let found = try storeClass.readModel(from: try bench.input(), options: bench.options)
-    try expect(found == bench.model, "expected the file to name the model that it was written with")
+    let model = try unwrap(found, "the model in the file that it was written with")
+    if model == bench.model { return }
+    let changes = ModelDifferences(from: bench.model, to: model).changes.prefix(3).map { "\($0)" }
+    let what = changes.isEmpty ? "another" : changes.joined(separator: "; ")
+    throw ConformanceFailure("expected the file to name the model that it was written with, found \(what)")
   }
 
   private func noticesOtherModel() throws {

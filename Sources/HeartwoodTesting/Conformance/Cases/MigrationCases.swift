@@ -156,11 +156,12 @@ extension StoreConformance {
       guard try trial.tellsItsVersion else { return }
       let faults = FaultInjectingFileSystem(wrapping: trial.old.disk.fileSystem)
       let migration = try unwrap(try trial.migration(through: faults), "a migration for a store of an older version")
-      faults.crash(atOperation: faults.operations.count + step)
+      let number = faults.operations.count + step
+      faults.crash(atOperation: number)
       let hasSucceeded = (try? migration.run()) != nil
       let isOver = !faults.hasCrashed
+      let when = "when the process ends at step \(step) of a migration (\(faults.operation(number)))"
       faults.restart()
-      let when = "when the process ends at step \(step) of a migration"
       try expectOldOrNew(trial, hasSucceeded: hasSucceeded, isOver: isOver, when)
       try trial.new.expectFiles("after a migration \(when)")
       if isOver { return try expect(step > 1, "expected a migration to do something with files") }
@@ -181,7 +182,8 @@ extension StoreConformance {
       try migration.run()
       let isOver = interruption.step < last
       if isOver { try disk.copyFiles(to: copy) }
-      let when = isOver ? "afterwards" : "when the process ends at step \(step) of a migration"
+      let place = "step \(step) of a migration (\(interruption.observed))"
+      let when = isOver ? "afterwards" : "when the process ends at \(place)"
       try expectOldOrNew(try trial.copied(to: copy), hasSucceeded: isOver, isOver: isOver, when)
       if isOver { return try expect(step > 1, "expected a migration to take steps") }
     }

@@ -28,10 +28,7 @@ extension StoreConformance {
     let second = try bench.convert(first, to: "second")
     try bench.convert(try bench.reopened(second, "second"), to: "third")
     for name in ["second", "third"] {
-      try expect(
-        try bench.bytes(name) == bench.bytes("first"),
-        "expected the same content to be written as the same bytes, found others in the \(name) file"
-      )
+      try expectSame(try bench.bytes(name), as: try bench.bytes("first"), "the same content in the \(name) file")
     }
   }
 
@@ -48,6 +45,6 @@ extension StoreConformance {
     try bench.open().insertRandom(40, seed: 1)
     let before = try bench.bytes()
     _ = try bench.open().store.engine.save(ChangeSet())
-    try expect(try bench.bytes() == before, "expected an unchanged store to be written as the same bytes, found others")
+    try expectSame(try bench.bytes(), as: before, "an unchanged store")
   }
 }

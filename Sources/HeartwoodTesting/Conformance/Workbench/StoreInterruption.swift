@@ -15,7 +15,8 @@ final class StoreInterruption: Sendable {
     var stop: Int?
     var hasStopped = false
     var last = "none"
-    var observed: Int?
+    var observedStep: Int?
+    var observed = "none"
   }
 
   private let state = Mutex(State())
@@ -31,12 +32,14 @@ final class StoreInterruption: Sendable {
   var hasStopped: Bool { state.withLock { $0.hasStopped } }
   /// What the last step was.
   var last: String { state.withLock { $0.last } }
+  /// What the step was at which the observer was called.
+  var observed: String { state.withLock { $0.observed } }
 
   /// Lets the store fail at a step.
   func stop(at step: Int) { state.withLock { $0.stop = step } }
 
   /// Calls the observer at a step.
-  func observe(at step: Int) { state.withLock { $0.observed = step } }
+  func observe(at step: Int) { state.withLock { $0.observedStep = step } }
 
   /// Takes a step.
   func pass(_ what: String) throws {
@@ -45,7 +48,8 @@ final class StoreInterruption: Sendable {
       state.last = what
       let isStop = state.step == state.stop
       state.hasStopped = state.hasStopped || isStop
-      return (state.step == state.observed, isStop)
+      if state.step == state.observedStep { state.observed = what }
+      return (state.step == state.observedStep, isStop)
     }
     if isObserved { try observer() }
     if isStop { throw Stop(description: "stopped at \(what)") }

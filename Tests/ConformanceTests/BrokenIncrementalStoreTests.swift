@@ -9,6 +9,7 @@ import Testing
       FlawedIncrementalStore<Flaw>.self,
       detectsEveryChange: false,
       writesSameBytes: false,
+      tellsModelVersion: true,
       options: { _ in StoreOptions() },
       refuses: SQLiteConformanceTests.refuses
     )

@@ -60,7 +60,8 @@ import Testing
       Example(ForgetsUserInfo.self, by: "takes the user's metadata without being opened"),
       Example(ForgetsUserInfo.self, by: "survives the end of the process at each step of setting its metadata"),
       Example(ForgetsUserInfo.self, by: "does not overwrite metadata that somebody else has set"),
-      Example(WritesWrongHashes.self, by: "notices another version of the model, or tells of none"),
+      Example(WritesWrongHashes.self, by: "notices another version of the model"),
+      Example(ForgetsHashes.self, by: "notices another version of the model"),
       Example(DropsLastRecord.self, by: "makes its file with the first save"),
       Example(DropsLastRecord.self, by: "takes a file without a byte for a new store"),
       Example(LosesZeros.self, by: "keeps every integer16 and nil"),
@@ -226,11 +227,23 @@ import Testing
     for word in words { #expect(failure.message.contains(word)) }
   }
 
+  /// What cannot be tried is not said to be implemented.
+  @Test func storeThatTellsNoModelVersionIsNotMigrated() throws {
+    let honest = StoreConformance.flawed(ForgetsHashes.self, tellsModelVersion: false)
+    let cases = honest.cases.filter { $0.missing == .modelVersion }
+    #expect(cases.count == 6)
+    for testCase in cases { try testCase.run() }
+    let wrong = StoreConformance.flawed(NoFlaw.self, tellsModelVersion: false)
+    let testCase = try #require(wrong.cases.first { $0.missing == .modelVersion })
+    #expect(throws: ConformanceFailure.self) { try testCase.run() }
+  }
+
   @Test func declaredLackThatIsNoneIsCaught() throws {
     let conformance = StoreConformance(
       UndeclaredModelStore.self,
       detectsEveryChange: false,
       writesSameBytes: true,
+      tellsModelVersion: true,
       options: { _ in StoreOptions() },
       refuses: { _, _ in false }
     )
@@ -245,12 +258,14 @@ extension StoreConformance {
     _ flaw: Flaw.Type,
     detectsEveryChange: Bool = false,
     writesSameBytes: Bool = true,
+    tellsModelVersion: Bool = true,
     refuses: @escaping @Sendable (PropertyValue, AttributeType) -> Bool = { _, _ in false }
   ) -> StoreConformance {
     StoreConformance(
       FlawedStore<Flaw>.self,
       detectsEveryChange: detectsEveryChange,
       writesSameBytes: writesSameBytes,
+      tellsModelVersion: tellsModelVersion,
       options: { _ in StoreOptions() },
       refuses: refuses
     )

@@ -15,6 +15,7 @@ import Testing
     SQLiteStore.self,
     detectsEveryChange: false,
     writesSameBytes: false,
+    tellsModelVersion: true,
     options: { _ in StoreOptions() },
     refuses: refuses
   )

@@ -24,6 +24,7 @@ import Testing
       storeClass,
       detectsEveryChange: detectsEveryChange,
       writesSameBytes: true,
+      tellsModelVersion: storeClass != CSVStore.self,
       options: { _ in options },
       refuses: { value, _ in storeClass == CSVStore.self && isFarDate(value) }
     )

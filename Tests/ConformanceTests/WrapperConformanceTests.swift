@@ -42,6 +42,7 @@ import Testing
       wrapper,
       detectsEveryChange: isEncrypted || baseDetects && !hidesChanges,
       writesSameBytes: !isEncrypted,
+      tellsModelVersion: !isCSV,
       options: { _ in options },
       refuses: { value, _ in isCSV && StoreConformanceTests.isFarDate(value) }
     )

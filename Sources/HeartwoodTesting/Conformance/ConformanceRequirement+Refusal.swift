@@ -23,6 +23,7 @@ extension ConformanceRequirement {
     case .references(let kind): try expectReferenceRefusal(kind, by: conformance)
     case .userMetadata: try expectUserMetadataRefusal(by: conformance)
     case .embeddedModel: try expectNoModel(of: conformance)
+    case .modelVersion: try expectNoModelVersion(of: conformance)
     case .history: try expectHistoryRefusal(by: conformance)
     }
   }
@@ -103,6 +104,16 @@ extension ConformanceRequirement {
       _ = try open.coordinator.execute(.fetchHistory(after: nil))
     }
     try expect("the token of a store without a history", is: nil, found: try open.token())
+  }
+
+  private func expectNoModelVersion(of conformance: StoreConformance) throws {
+    let bench = try Workbench(conformance, model: try ModelMaker(conformance.capabilities).smallest())
+    try bench.open().insertRandom(3, seed: 1)
+    let metadata = try conformance.storeClass.readMetadata(from: try bench.input(), options: bench.options)
+    try expect(
+      metadata.modelVersionHashes.isEmpty,
+      "expected no version of the model in the file, as stated; found that of \(metadata.modelVersionHashes.keys.sorted())"
+    )
   }
 
   private func expectNoModel(of conformance: StoreConformance) throws {

@@ -17,6 +17,8 @@ public enum ConformanceRequirement: Sendable, Hashable {
   case userMetadata
   /// The model in the file.
   case embeddedModel
+  /// The version of the model in the file.
+  case modelVersion
   /// The saves of the store.
   case history
 }
@@ -34,6 +36,7 @@ extension ConformanceRequirement {
     case .entities(let count): count <= capabilities.maximumEntityCount ?? .max
     case .userMetadata: capabilities.supportsUserMetadata
     case .embeddedModel: capabilities.embedsModel
+    case .modelVersion: conformance.tellsModelVersion
     case .history: capabilities.supportsHistory
     }
   }
@@ -51,6 +54,7 @@ extension ConformanceRequirement: CustomStringConvertible {
     case .entities(let count): "\(count) entities"
     case .userMetadata: "metadata of the user"
     case .embeddedModel: "the model in the file"
+    case .modelVersion: "the version of the model in the file"
     case .history: "a history"
     }
   }

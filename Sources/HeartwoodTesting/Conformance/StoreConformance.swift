@@ -9,6 +9,7 @@ public import Heartwood
 ///       JSONLinesStore.self,
 ///       detectsEveryChange: false,
 ///       writesSameBytes: true,
+///       tellsModelVersion: true,
 ///       options: { _ in StoreOptions() },
 ///       refuses: { _, _ in false }
 ///     )
@@ -27,6 +28,8 @@ public struct StoreConformance: Sendable {
   public let detectsEveryChange: Bool
   /// Whether the same content is always the same bytes, so that files can be compared and kept in version control.
   public let writesSameBytes: Bool
+  /// Whether a file tells with which version of its model it was written, as ``StoreMetadata/modelVersionHashes`` have it.
+  public let tellsModelVersion: Bool
   var options: @Sendable (ManagedObjectModel) -> StoreOptions
   /// Where the folders of the case that runs are.
   private var folders = ConformanceFolders()
@@ -40,6 +43,9 @@ public struct StoreConformance: Sendable {
   ///     may load a damaged file as something else, but must not trap.
   ///   - writesSameBytes: whether the same content is always the same bytes. Encryption, for one, must not be so: an atomic store that
   ///     says no has to write others each time.
+  ///   - tellsModelVersion: whether a file tells with which version of its model it was written, in
+  ///     ``StoreMetadata/modelVersionHashes``. One that does not is opened with any version that its records fit, and no migration of
+  ///     it is tried.
   ///   - options: makes the options that a store of a model is opened with.
   ///   - refuses: which values of the attribute types that the store declares it cannot hold all the same. They have to be refused
   ///     with ``PersistenceError/Code/valueUnsupported``; every other value has to come back as it was.
@@ -47,12 +53,14 @@ public struct StoreConformance: Sendable {
     _ storeClass: any StoreClass.Type,
     detectsEveryChange: Bool,
     writesSameBytes: Bool,
+    tellsModelVersion: Bool,
     options: @escaping @Sendable (_ model: ManagedObjectModel) -> StoreOptions,
     refuses: @escaping @Sendable (_ value: PropertyValue, _ type: AttributeType) -> Bool
   ) {
     self.storeClass = storeClass
     self.detectsEveryChange = detectsEveryChange
     self.writesSameBytes = writesSameBytes
+    self.tellsModelVersion = tellsModelVersion
     self.options = options
     self.refuses = refuses
   }

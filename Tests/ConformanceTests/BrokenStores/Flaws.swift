@@ -152,6 +152,11 @@ enum WritesWrongHashes: StoreFlaw {
   }
 }
 
+/// Its file does not tell with which version of the model it was written.
+enum ForgetsHashes: StoreFlaw {
+  static func write(_ document: inout StoreDocument, path: String) { document.metadata.modelVersionHashes = [:] }
+}
+
 enum KeepsFirstEntityOnly: StoreFlaw {
   static func write(_ document: inout StoreDocument, path: String) {
     let first = document.records.first?.name.entity

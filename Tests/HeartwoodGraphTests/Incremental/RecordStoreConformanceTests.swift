@@ -8,6 +8,7 @@ import Testing
     RecordStore.self,
     detectsEveryChange: true,
     writesSameBytes: true,
+    tellsModelVersion: true,
     options: { _ in
       var options = StoreOptions()
       options[.recordDatabase] = RecordDatabase()

@@ -8,6 +8,7 @@ import Testing
     JSONLinesStore.self,
     detectsEveryChange: false,
     writesSameBytes: true,
+    tellsModelVersion: true,
     options: { _ in StoreOptions() },
     refuses: { _, _ in false }
   )

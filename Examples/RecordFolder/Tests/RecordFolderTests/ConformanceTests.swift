@@ -8,6 +8,7 @@ import Testing
     RecordFolderStore.self,
     detectsEveryChange: false,
     writesSameBytes: false,
+    tellsModelVersion: true,
     options: { _ in StoreOptions() },
     refuses: { _, _ in false }
   )

@@ -40,14 +40,6 @@ struct MigrationTrial {
   /// The same, with a copy of the files.
   func copied(to disk: ConformanceDisk) throws -> MigrationTrial { try MigrationTrial(self, on: disk) }
 
-  /// Whether the file tells with which version of a model it was written. Where it does not, any version opens it.
-  var tellsItsVersion: Bool {
-    get throws {
-      let metadata = try old.conformance.storeClass.readMetadata(from: try old.input(), options: old.options)
-      return !metadata.modelVersionHashes.isEmpty
-    }
-  }
-
   /// The migration that the store needs; nil where it needs none.
   ///
   /// - Parameters:

@@ -29,6 +29,7 @@ struct RecordWriter {
     for insertion in changes.byColumn.insertions { try insert(insertion, changes.byColumn.scopes) }
     for update in updates { try self.update(update) }
     // Relationships come last: their other ends are there then.
+    for update in updates { try release(update) }
     for insertion in changes.byColumn.insertions { try link(insertion, changes.byColumn.scopes) }
     for update in updates { try link(update) }
     try externals.synchronize()
@@ -89,8 +90,8 @@ extension RecordWriter {
   }
 
   private func relationshipWriters(_ mapping: EntityMapping) -> [(ordinal: Int, writer: RelationshipWriter)] {
-    mapping.properties.enumerated().compactMap { ordinal, property in
-      RelationshipWriter(property, writer: self).map { (ordinal, $0) }
+    mapping.properties.indices.compactMap { ordinal in
+      RelationshipWriter(ordinal, of: mapping, writer: self).map { (ordinal, $0) }
     }
   }
 
@@ -171,19 +172,34 @@ extension RecordWriter {
     }
   }
 
+  private func release(_ update: RecordUpdate) throws {
+    try forEachRelationship(of: update, where: \.ownsColumn) { writer, old, new, key in
+      try writer.release(old, by: new, ofOwner: key)
+    }
+  }
+
   private func link(_ update: RecordUpdate) throws {
+    try forEachRelationship(of: update) { writer, old, new, key in try writer.replace(old, by: new, ofOwner: key) }
+  }
+
+  /// Calls `body` with the keys to which each to-many relationship led that changes, and with those to which it is to lead.
+  private func forEachRelationship(
+    of update: RecordUpdate,
+    where isMeant: (RelationshipWriter) -> Bool = { _ in true },
+    _ body: (_ writer: RelationshipWriter, _ old: [Int64], _ new: [Int64], _ key: Int64) throws -> Void
+  ) throws {
     let entity = update.objectID.entity
     let mapping = try mapping(entity)
     let key = try key(update.objectID.reference)
     for (ordinal, value) in update.values {
-      guard let writer = RelationshipWriter(mapping.properties[ordinal], writer: self) else { continue }
+      guard let writer = RelationshipWriter(ordinal, of: mapping, writer: self), isMeant(writer) else { continue }
       let table = contents.tables[entity.ordinal]
       var old: [Int64] = []
       if let row = try table.row(of: update.objectID.reference) {
         let former = table.groups[row.group].value(row: row.row, ordinal: ordinal, type: nil, scopes: contents.scopes)
         old = try keys(former)
       }
-      try writer.replace(old, by: try keys(value), ofOwner: key)
+      try body(writer, old, try keys(value), key)
     }
   }
 

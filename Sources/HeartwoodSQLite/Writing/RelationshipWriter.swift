@@ -1,5 +1,6 @@
 import GRDB
 import HeartwoodModel
+import HeartwoodStore
 
 /// Writes what a to-many relationship of one record leads to.
 struct RelationshipWriter {
@@ -13,21 +14,36 @@ struct RelationshipWriter {
   static let gap: Int64 = 1024
 
   private let place: Place
+  /// Where the owners are, and which of their properties it is.
+  private let owners: EntityMapping
+  private let ordinal: Int
   private let writer: RecordWriter
 
   /// Nil where there is nothing to write.
-  init?(_ property: PropertyMapping?, writer: RecordWriter) {
-    switch property {
+  init?(_ ordinal: Int, of owners: EntityMapping, writer: RecordWriter) {
+    switch owners.properties[ordinal] {
     case .toMany(let mapping):
       guard mapping.ownsColumn || mapping.orderColumn != nil else { return nil }
       place = .rows(mapping)
     case .join(let mapping): place = .join(mapping)
     default: return nil
     }
-    self.writer = writer
+    (self.owners, self.ordinal, self.writer) = (owners, ordinal, writer)
   }
 
-  /// Lets the owner lead to the records with the keys `new`, in this order, where it led to `old`.
+  /// Whether the rows of the records say whose they are in a column of this relationship.
+  var ownsColumn: Bool {
+    if case .rows(let mapping) = place { mapping.ownsColumn } else { false }
+  }
+
+  /// Lets go of the records that are among the keys `old` and not among `new`, where their own rows say whose they are: another owner may
+  /// take them in the same save.
+  func release(_ old: [Int64], by new: [Int64], ofOwner owner: Int64) throws {
+    guard case .rows(let mapping) = place, mapping.ownsColumn else { return }
+    try take(Set(old).subtracting(new).sorted(), from: owner, mapping)
+  }
+
+  /// Lets the owner lead to the records with the keys `new`, in this order, where it led to `old`; it has released the others.
   func replace(_ old: [Int64], by new: [Int64], ofOwner owner: Int64) throws {
     let removed = Set(old).subtracting(new)
     let kept = Set(old).intersection(new)
@@ -35,10 +51,7 @@ struct RelationshipWriter {
     switch place {
     case .rows(let mapping):
       // The inverse writes its column itself.
-      if mapping.ownsColumn {
-        try take(removed.sorted(), from: owner, mapping)
-        try give(added, to: owner, mapping)
-      }
+      if mapping.ownsColumn { try give(added, to: owner, mapping) }
       try order(new, of: owner, mapping)
     case .join(let mapping): try join(owner, removed.sorted(), added, new, mapping)
     }
@@ -53,9 +66,23 @@ struct RelationshipWriter {
     for (index, key) in keys.enumerated() { try writer.execute(text, [Int64(index + 1) * Self.gap, key, owner]) }
   }
 
+  /// A record that another owner has is not taken from that: it would lose the record in silence. What an owner had that is gone is free.
   private func give(_ keys: [Int64], to owner: Int64, _ mapping: ToManyMapping) throws {
-    let text = "UPDATE \(SQLiteName.quoted(mapping.table)) SET \(SQLiteName.quoted(mapping.column)) = ? WHERE Z_PK = ?"
-    for key in keys { try writer.execute(text, [owner, key]) }
+    let (table, column) = (SQLiteName.quoted(mapping.table), SQLiteName.quoted(mapping.column))
+    let text =
+      "UPDATE \(table) SET \(column) = ?1 WHERE Z_PK = ?2 AND NOT EXISTS (SELECT 1 FROM "
+      + "\(SQLiteName.quoted(owners.tableName)) AS owner WHERE owner.Z_PK = \(table).\(column) AND owner.Z_PK <> ?1)"
+    for key in keys {
+      try writer.execute(text, [owner, key])
+      if writer.db.changesCount == 0 { try checkIsGone(key, mapping) }
+    }
+  }
+
+  /// Refuses a record that is there and was not given to an owner.
+  private func checkIsGone(_ key: Int64, _ mapping: ToManyMapping) throws {
+    let query = "SELECT EXISTS (SELECT 1 FROM \(SQLiteName.quoted(mapping.table)) WHERE Z_PK = ?)"
+    guard try Bool.fetchOne(try writer.db.cachedStatement(sql: query), arguments: [key]) ?? false else { return }
+    throw PersistenceError.severalOwners(of: .integer(key), ordinal, of: owners.entity, path: writer.path)
   }
 
   /// What another owner has taken already, in the same save or an earlier one, stays there.

@@ -17,6 +17,7 @@ extension IncrementalStoreEngine {
   ) throws -> IncrementalStoreEngine {
     try CapabilityCheck(storeClass.typeDescription).check(setup)
     try setup.checkKeeps(contents)
+    try (storeClass as? any CheckingStore.Type)?.check(contents, for: setup)
     let store = try storeClass.init(setup)
     let written: Written
     if let path = setup.path {

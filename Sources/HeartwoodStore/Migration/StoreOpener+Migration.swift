@@ -124,7 +124,9 @@ extension StoreOpener {
     switch try Kind(storeClass) {
     case .atomic: try check.check(contents, path: request.path)
     // It may call records otherwise.
-    case .incremental: if !contents.metadata.userInfo.isEmpty { try check.checkUserMetadata(path: request.path) }
+    case .incremental(let storeClass):
+      if !contents.metadata.userInfo.isEmpty { try check.checkUserMetadata(path: request.path) }
+      try (storeClass as? any CheckingStore.Type)?.check(contents, for: setup(request))
     }
   }
 

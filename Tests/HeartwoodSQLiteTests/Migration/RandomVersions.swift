@@ -224,11 +224,16 @@ extension RandomVersions {
         }
       }
     }
+    var owned: [String: Set<ManagedObjectID>] = [:]
     for object in objects.keys.sorted().flatMap({ objects[$0] ?? [] }) {
       for relationship in object.entity.relationships where generator.chance(oneIn: 2) {
         let others = (objects[relationship.destinationEntityName] ?? []).shuffled(using: &generator)
         let count = Int.random(in: 0...(relationship.isToMany ? 3 : 1), using: &generator)
-        let ids = others.prefix(count).map(\.objectID)
+        var ids = others.prefix(count).map(\.objectID)
+        // Without an inverse a record belongs to one owner only.
+        if relationship.isToMany, relationship.inverseRelationshipName == nil {
+          ids.removeAll { !owned[relationship.name, default: []].insert($0).inserted }
+        }
         if relationship.isToMany {
           try object.setPropertyValue(.toMany(ids), forKey: relationship.name)
         } else if let id = ids.first {

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Heartwood
 import HeartwoodGraph
 import HeartwoodModel
@@ -6,6 +7,9 @@ import HeartwoodSQLite
 import HeartwoodStore
 import HeartwoodTesting
 import Testing
+
+/// Modules have types of the same names.
+private typealias PersistenceError = HeartwoodStore.PersistenceError
 
 /// To-many relationships without an inverse: the row of an object says whom it belongs to.
 @Suite("Relationships without an inverse")
@@ -67,6 +71,16 @@ struct OneWayRelationshipTests {
     return (from, to, thing)
   }
 
+  /// Gives the thing to the second box, as another program might that does not ask the first.
+  private func takeElsewhere(_ relationship: String) throws {
+    let queue = try DatabaseQueue(path: scratch.path("Boxes.sqlite"))
+    let column = "Z1\(relationship.uppercased())"
+    try queue.write { db in
+      try db.execute(sql: "UPDATE ZTHING SET \(column) = (SELECT Z_PK FROM ZBOX WHERE ZNAME = 'b')")
+    }
+    try queue.close()
+  }
+
   @Test("What goes from one owner to another in one save is the other's", arguments: ["things", "row"], [true, false])
   func moves(_ relationship: String, _ isInFirst: Bool) throws {
     let coordinator = try coordinator()
@@ -83,14 +97,73 @@ struct OneWayRelationshipTests {
   func losesLate(_ relationship: String) throws {
     let coordinator = try coordinator()
     let (context, late) = (ManagedObjectContext(coordinator), ManagedObjectContext(coordinator))
-    let (from, to, thing) = try fill(context, relationship, inFirst: true)
+    let (from, _, _) = try fill(context, relationship, inFirst: true)
     let theirs = try late.existingObject(with: from.objectID)
     _ = try theirs.value(forKey: relationship)
-    try to.setValue([thing], forKey: relationship)
-    try context.save()
+    try takeElsewhere(relationship)
     try theirs.setValue([ManagedObject](), forKey: relationship)
     try late.save()
     coordinator.close()
     #expect(try counts(relationship) == [0, 1])
+  }
+
+  @Test("What has an owner is refused to another one, and stays there", arguments: ["things", "row"])
+  func hasOneOwner(_ relationship: String) throws {
+    let coordinator = try coordinator()
+    let context = ManagedObjectContext(coordinator)
+    let (_, to, thing) = try fill(context, relationship, inFirst: true)
+    try to.setValue([thing], forKey: relationship)
+    let error = try #require(throws: PersistenceError.self) { try context.save() }
+    #expect(error.code == .valueUnsupported)
+    #expect((error.context.entity, error.context.property) == ("Box", relationship))
+    #expect(error.message.hasPrefix("The Thing \(thing.objectID.reference.text) is in this relationship of several"))
+    coordinator.close()
+    #expect(try counts(relationship) == [1, 0])
+  }
+
+  @Test("What two owners get in one save is refused", arguments: ["things", "row"])
+  func getsOneOwner(_ relationship: String) throws {
+    let coordinator = try coordinator()
+    let context = ManagedObjectContext(coordinator)
+    let thing = try context.insert(entityName: "Thing")
+    for _ in 0..<2 { try context.insert(entityName: "Box").setValue([thing], forKey: relationship) }
+    let error = #expect(throws: PersistenceError.self) { try context.save() }
+    #expect(error?.code == .valueUnsupported)
+    coordinator.close()
+    #expect(try counts(relationship) == [])
+  }
+
+  @Test("What had an owner that is gone is free", arguments: ["things", "row"])
+  func outlivesItsOwner(_ relationship: String) throws {
+    let coordinator = try coordinator()
+    let context = ManagedObjectContext(coordinator)
+    let (from, to, thing) = try fill(context, relationship, inFirst: true)
+    context.delete(from)
+    try context.save()
+    try to.setValue([thing], forKey: relationship)
+    try context.save()
+    coordinator.close()
+    #expect(try counts(relationship) == [1])
+  }
+
+  @Test("A store whose records have several owners is not made one of SQLite", arguments: ["things", "row"])
+  func refusesOthersRecords(_ relationship: String) throws {
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: model,
+      registry: StoreRegistry([InMemoryStore.self, SQLiteStore.self])
+    )
+    let store = try coordinator.addPersistentStore(type: .inMemory)
+    let context = ManagedObjectContext(coordinator)
+    let thing = try context.insert(entityName: "Thing")
+    for _ in 0..<2 { try context.insert(entityName: "Box").setValue([thing], forKey: relationship) }
+    try context.save()
+    let url = scratch.url.appending(path: "Boxes.sqlite")
+    let error = try #require(throws: PersistenceError.self) {
+      try coordinator.migratePersistentStore(store, to: url, type: .sqlite)
+    }
+    #expect(error.code == .valueUnsupported)
+    #expect((error.context.entity, error.context.property) == ("Box", relationship))
+    #expect(error.message.contains(thing.objectID.reference.text))
+    #expect(try scratch.names().isEmpty)
   }
 }

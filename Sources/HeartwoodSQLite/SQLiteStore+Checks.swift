@@ -1,0 +1,55 @@
+import HeartwoodModel
+package import HeartwoodStore
+
+extension SQLiteStore: CheckingStore {
+  /// Refuses records that are in a to-many relationship without an inverse of several owners. O(n) in what such relationships lead to.
+  package static func check(_ contents: StoreContents, for setup: StoreSetup) throws {
+    let schema = try SQLiteSchema(model: setup.model, entities: setup.entities)
+    var owners: [ToManyMapping: [ManagedObjectID: ManagedObjectID]] = [:]
+    for table in contents.tables {
+      guard let mapping = schema.mapping(of: table.entity) else { continue }
+      for (ordinal, property) in mapping.properties.enumerated() {
+        guard case .toMany(let place) = property, place.ownsColumn else { continue }
+        try check(ordinal, of: table, contents, setup.path, &owners[place, default: [:]])
+      }
+    }
+  }
+
+  private static func check(
+    _ ordinal: Int,
+    of table: NodeTable,
+    _ contents: StoreContents,
+    _ path: String?,
+    _ owners: inout [ManagedObjectID: ManagedObjectID]
+  ) throws(PersistenceError) {
+    for row in table.liveRows {
+      let value = table.groups[row.group].value(row: row.row, ordinal: ordinal, type: nil, scopes: contents.scopes)
+      guard case .toMany(let ids) = value else { continue }
+      let own = ManagedObjectID(scope: contents.scopes[table.entity.ordinal], reference: table.reference(row))
+      for id in ids {
+        guard let owner = owners.updateValue(own, forKey: id), owner != own else { continue }
+        throw PersistenceError.severalOwners(of: id.reference, ordinal, of: table.entity, path: path)
+      }
+    }
+  }
+}
+
+extension PersistenceError {
+  /// Refuses a record that is to be in a relationship of another owner while it is in that of one already.
+  static func severalOwners(
+    of reference: ReferenceID,
+    _ ordinal: Int,
+    of entity: EntityDescription,
+    path: String?
+  ) -> PersistenceError {
+    let property = entity.properties[ordinal]
+    let destination = property.relationship?.destinationEntityName ?? ""
+    return PersistenceError(
+      .valueUnsupported,
+      "The \(destination) \(reference.text) is in this relationship of several owners. SQLite files hold one, for a relationship without an "
+        + "inverse: the row of the record says whose it is. Nothing was written. Give the relationship an inverse in the model, or keep the "
+        + "records in a store of another type.",
+      context: .init(path: path, storeType: .sqlite, entity: entity.name, property: property.name)
+    )
+  }
+}

@@ -15,14 +15,25 @@ package enum CoreDataMetadata {
     package var hasDigest: Bool
     /// Whether it has the checksum of still newer ones.
     package var hasChecksum: Bool
+    /// Core Data's other keys, such as `NSPersistenceFrameworkVersion`. They are about the file, and stay as they are.
+    package var frameworkMembers: [String: MetadataValue]
 
-    package init(hasDigest: Bool = false, hasChecksum: Bool = false) {
+    package init(
+      hasDigest: Bool = false,
+      hasChecksum: Bool = false,
+      frameworkMembers: [String: MetadataValue] = [:]
+    ) {
       self.hasDigest = hasDigest
       self.hasChecksum = hasChecksum
+      self.frameworkMembers = frameworkMembers
     }
 
     package init(_ members: [String: MetadataValue]) {
-      self.init(hasDigest: members[Key.digest] != nil, hasChecksum: members[Key.checksum] != nil)
+      self.init(
+        hasDigest: members[Key.digest] != nil,
+        hasChecksum: members[Key.checksum] != nil,
+        frameworkMembers: members.filter { isFrameworkKey($0.key) && !Key.reserved.contains($0.key) }
+      )
     }
   }
 
@@ -41,10 +52,13 @@ package enum CoreDataMetadata {
   }
 
   private static let hashesVersion: Int64 = 3
+  private static let frameworkPrefixes = ["NS", "_NS"]
+
+  private static func isFrameworkKey(_ key: String) -> Bool { frameworkPrefixes.contains { key.hasPrefix($0) } }
 
   // MARK: Reading
 
-  /// What the dictionary says; all keys but those that have a meaning here are taken for the application's.
+  /// What the dictionary says; all keys but those that have a meaning here, or begin as Core Data's do, are taken for the application's.
   package static func metadata(
     _ members: [String: MetadataValue],
     identifier: UUID,
@@ -55,7 +69,7 @@ package enum CoreDataMetadata {
       storeType: storeType,
       modelVersionHashes: hashes(members),
       modelVersionIdentifiers: identifiers(members),
-      userInfo: members.filter { !Key.reserved.contains($0.key) }
+      userInfo: members.filter { !Key.reserved.contains($0.key) && !isFrameworkKey($0.key) }
     )
   }
 
@@ -86,7 +100,7 @@ package enum CoreDataMetadata {
     model: ManagedObjectModel,
     form: Form
   ) throws -> [String: MetadataValue] {
-    var members = metadata.userInfo
+    var members = metadata.userInfo.merging(form.frameworkMembers) { own, _ in own }
     members[Key.hashes] = .dictionary(metadata.modelVersionHashes.mapValues(MetadataValue.binary))
     members[Key.hashesVersion] = .integer(hashesVersion)
     members[Key.identifiers] = .array(metadata.modelVersionIdentifiers.map(MetadataValue.string))
@@ -105,13 +119,21 @@ package enum CoreDataMetadata {
     members.merging([Key.type: .string(storeType.rawValue)]) { $1 }
   }
 
-  /// - Throws: ``PersistenceError/Code/valueUnsupported`` where the application uses a key that has a meaning of its own.
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` where the application uses a key that has a meaning of its own, or could be one of
+  ///   Core Data's.
   package static func validate(_ userInfo: [String: MetadataValue], storeType: StoreType) throws(PersistenceError) {
-    guard let key = userInfo.keys.filter(Key.reserved.contains).min() else { return }
-    throw PersistenceError(
-      .valueUnsupported,
-      "The key \(key) of the metadata has a meaning of its own in a store of type \(storeType). Choose another.",
-      context: .init(storeType: storeType)
-    )
+    let keys = userInfo.keys.sorted()
+    if let key = keys.first(where: Key.reserved.contains) {
+      throw unsupported(
+        "The key \(key) of the metadata has a meaning of its own in a store of type \(storeType). Choose another.",
+        storeType
+      )
+    }
+    guard let key = keys.first(where: isFrameworkKey) else { return }
+    throw unsupported("Keys of the metadata that begin like \(key) are Core Data's own. Choose another.", storeType)
+  }
+
+  private static func unsupported(_ message: String, _ storeType: StoreType) -> PersistenceError {
+    PersistenceError(.valueUnsupported, message, context: .init(storeType: storeType))
   }
 }

@@ -13,8 +13,6 @@ package import HeartwoodStore
 package struct SQLiteMetadata: Sendable {
   /// What the store tells; the application's keys are its ``StoreMetadata/userInfo``.
   package var metadata: StoreMetadata
-  /// Core Data's other keys, such as `NSPersistenceFrameworkVersion`. They stay as they are.
-  package var frameworkMembers: [String: MetadataValue]
   /// The model that Heartwood has put there, where the records were last written with it.
   package var embeddedModel: ManagedObjectModel?
   private var form: CoreDataMetadata.Form
@@ -23,38 +21,32 @@ package struct SQLiteMetadata: Sendable {
   private static let frameworkVersion: Int64 = 1344
   /// Free pages are kept in a list, and given back when somebody asks for it.
   private static let incrementalVacuum = "2"
-  private static let frameworkPrefixes = ["NS", "_NS"]
 
   /// The metadata of a new file.
   package init(_ metadata: StoreMetadata) {
     self.metadata = metadata
-    frameworkMembers = [
-      "NSPersistenceFrameworkVersion": .integer(Self.frameworkVersion),
-      "_NSAutoVacuumLevel": .string(Self.incrementalVacuum),
-    ]
-    form = CoreDataMetadata.Form(hasDigest: true, hasChecksum: true)
+    form = CoreDataMetadata.Form(
+      hasDigest: true,
+      hasChecksum: true,
+      frameworkMembers: [
+        "NSPersistenceFrameworkVersion": .integer(Self.frameworkVersion),
+        "_NSAutoVacuumLevel": .string(Self.incrementalVacuum),
+      ]
+    )
   }
 
   private init(_ members: [String: MetadataValue], identifier: UUID) throws {
-    var metadata = CoreDataMetadata.metadata(members, identifier: identifier, storeType: .sqlite)
-    frameworkMembers = metadata.userInfo.filter { Self.isFrameworkKey($0.key) }
-    metadata.userInfo = metadata.userInfo.filter { !Self.isFrameworkKey($0.key) }
-    self.metadata = metadata
+    metadata = CoreDataMetadata.metadata(members, identifier: identifier, storeType: .sqlite)
     embeddedModel = try CoreDataMetadata.model(members)
     form = CoreDataMetadata.Form(members)
   }
 
-  private static func isFrameworkKey(_ key: String) -> Bool { frameworkPrefixes.contains { key.hasPrefix($0) } }
+  /// Core Data's other keys, such as `NSPersistenceFrameworkVersion`. They stay as they are.
+  package var frameworkMembers: [String: MetadataValue] { form.frameworkMembers }
 
   /// - Throws: ``PersistenceError/Code/valueUnsupported`` where the application uses a key that could be one of Core Data's.
   package static func validate(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
     try CoreDataMetadata.validate(userInfo, storeType: .sqlite)
-    guard let key = userInfo.keys.filter(isFrameworkKey).min() else { return }
-    throw PersistenceError(
-      .valueUnsupported,
-      "Keys of the metadata that begin like \(key) are Core Data's own. Choose another.",
-      context: .init(storeType: .sqlite)
-    )
   }
 }
 
@@ -109,7 +101,6 @@ extension SQLiteMetadata {
   /// file has them. The caller has begun a transaction.
   package func write(to db: Database, model: ManagedObjectModel) throws {
     let members = try CoreDataMetadata.members(of: metadata, model: model, form: form)
-      .merging(frameworkMembers) { own, _ in own }
     let list = PropertyListData.binary(.dictionary(CoreDataMetadata.noting(.sqlite, in: members)))
     let identifier = metadata.identifier.uuidString
     try db.execute(

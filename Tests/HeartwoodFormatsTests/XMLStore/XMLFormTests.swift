@@ -73,9 +73,22 @@ import Testing
 
   @Test func keysOfOthersAreKept() throws {
     let metadata = try file().open().metadata
-    #expect(metadata.userInfo == ["BuildNumber": 591, "NSPersistenceFrameworkVersion": 186])
+    #expect(metadata.userInfo == ["BuildNumber": 591])
     #expect(metadata.identifier.uuidString == "B4FC79D0-E654-43EF-9020-A5273B3F104A")
     #expect(metadata.modelVersionHashes == (try Self.model()).entityVersionHashesByName)
+  }
+
+  @Test func keysOfCoreDataStayInTheFile() throws {
+    let file = try file()
+    let engine = try file.open()
+    var metadata = engine.metadata
+    metadata.userInfo["BuildNumber"] = 592
+    try engine.replaceMetadata(metadata)
+    #expect(try file.text.contains("<key>NSPersistenceFrameworkVersion</key>"))
+    #expect(try file.open().metadata.userInfo == ["BuildNumber": 592])
+    metadata.userInfo["NSPersistenceFrameworkVersion"] = 187
+    let error = #expect(throws: PersistenceError.self) { try engine.replaceMetadata(metadata) }
+    #expect(error?.code == .valueUnsupported)
   }
 
   @Test func numbersAreNotGivenTwice() throws {

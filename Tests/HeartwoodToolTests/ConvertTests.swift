@@ -159,4 +159,54 @@ import Testing
     #expect(outcome.errors.hasPrefix("heartwood: error: bad.csv:2:"))
     #expect(try folder.names == before)
   }
+
+  @Test(arguments: ["todo.heartwood", "todo.sqlite"])
+  func anOldFileIsReplacedByOneThatWasVerified(_ name: String) throws {
+    #expect(try heartwood("convert", "todo.csv", name).status == 0)
+    let before = try folder.names
+    try folder.writeToDos(count: 3, to: "three.csv")
+    let outcome = try heartwood("convert", "three.csv", name, "--force", "--verify")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.text.hasPrefix("\(name): 3 records, ") && outcome.text.contains(", verified"))
+    #expect(try heartwood("verify", name).text == "ok: 3 records\n")
+    #expect(try folder.names == (before + ["three.csv"]).sorted())
+  }
+
+  private static let twoOwners = """
+    <?xml version="1.0"?>
+    <!DOCTYPE database SYSTEM "file:///System/Library/DTDs/CoreData.dtd">
+    <database>
+        <databaseInfo>
+            <version>134481920</version>
+            <UUID>B4FC79D0-E654-43EF-9020-A5273B3F104A</UUID>
+            <metadata><plist version="1.0"><dict>
+                <key>NSPersistenceFrameworkVersion</key><integer>186</integer>
+            </dict></plist></metadata>
+        </databaseInfo>
+        <object type="A" id="z102"><relationship name="bs" type="0/0" destination="B" idrefs="z103 z104"></relationship></object>
+        <object type="A" id="z105"><relationship name="bs" type="0/0" destination="B" idrefs="z103"></relationship></object>
+        <object type="B" id="z103"></object>
+        <object type="B" id="z104"></object>
+    </database>
+
+    """
+
+  @Test func whatHasTwoOwnersIsNotTakenFromOneOfThem() throws {
+    try folder.write(Self.twoOwners, to: "owners.xml")
+    try FileManager.default.removeItem(at: folder.path("ToDo.xcdatamodeld"))
+    let before = try folder.names
+    let refused = try heartwood("convert", "owners.xml", "owners.sqlite")
+    #expect(refused.status == 1)
+    #expect(refused.errors.contains("The B 103 is in this relationship of several owners."), "\(refused.errors)")
+    #expect(refused.errors.contains("(A.bs)"), "\(refused.errors)")
+    #expect(try folder.names == before)
+  }
+
+  @Test func aFileOfCoreDatasXMLIsVerified() throws {
+    try FileManager.default.removeItem(at: folder.path("ToDo.xcdatamodeld"))
+    try folder.write(Self.twoOwners.replacing("idrefs=\"z103\"", with: "idrefs=\"\""), to: "owners.xml")
+    let outcome = try heartwood("convert", "owners.xml", "owners.sqlite", "--verify")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(try heartwood("diff", "owners.xml", "owners.sqlite", "--match", "value").text == "no differences\n")
+  }
 }

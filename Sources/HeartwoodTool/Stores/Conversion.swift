@@ -1,6 +1,12 @@
 import Heartwood
 import HeartwoodStore
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Writes all that one store keeps as another.
 struct Conversion {
   struct Result {
@@ -45,8 +51,7 @@ struct Conversion {
     progress.begin(.checking)
     // What is read as it is needed is read when it is written, if at all.
     if !opened.store.engine.readsAsNeeded { _ = try opened.store.engine.contents() }
-    let written = try write(opened, type)
-    if verifies { try verify(written, opened, type) }
+    let hasRenamedRecords = try write(opened, type)
     let size = try POSIXFileSystem().status(atPath: destination.path)?.size
     return Result(
       recordCount: try opened.store.entities.filter { !$0.isAbstract }.reduce(0) {
@@ -54,7 +59,7 @@ struct Conversion {
       },
       byteCount: size ?? 0,
       lostTransactionCount: try lostTransactionCount(opened, type),
-      hasRenamedRecords: written.engine.hasRenamedRecords
+      hasRenamedRecords: hasRenamedRecords
     )
   }
 
@@ -63,29 +68,64 @@ struct Conversion {
     return isKept ? 0 : try opened.store.engine.history()?.transactionCount ?? 0
   }
 
-  private func write(_ opened: OpenStore, _ type: StoreType) throws -> PersistentStore {
+  /// Writes the destination, and tells whether its records are called otherwise.
+  private func write(_ opened: OpenStore, _ type: StoreType) throws -> Bool {
+    guard verifies else { return try write(opened, type, at: destination.path).engine.hasRenamedRecords }
+    let target = try POSIXFileSystem().resolvingSymbolicLinks(inPath: destination.path)
+    let hasOld = try POSIXFileSystem().status(atPath: target).map { $0.size > 0 } ?? false
+    return try hasOld ? writeDraft(opened, type, target) : writeVerified(opened, type, at: destination.path)
+  }
+
+  /// Writes beside an old file, which stays until what was written has been verified.
+  private func writeDraft(_ opened: OpenStore, _ type: StoreType, _ target: String) throws -> Bool {
+    let path = PathParts.join(PathParts.split(target).directory, ".\(UUID().uuidString).heartwood-unverified")
+    let hasRenamedRecords = try writeVerified(opened, type, at: path)
+    let draft = StoreOpener.Request.reading(path, type)
+    let opener = StoreOpener(model: opened.model.model, registry: registry, fileSystem: POSIXFileSystem())
+    // What cannot be removed does not hide why the old file stands.
+    defer { try? opener.destroy(draft) }
+    try opener.replaceStore(at: target, by: draft)
+    return hasRenamedRecords
+  }
+
+  /// Writes a file that is not there yet, verifies it, and closes it again; what is wrong does not stay.
+  private func writeVerified(_ opened: OpenStore, _ type: StoreType, at path: String) throws -> Bool {
+    let written = try write(opened, type, at: path)
+    let opener = StoreOpener(model: opened.model.model, registry: registry, fileSystem: POSIXFileSystem())
+    do {
+      try verify(written, opener, .reading(path, type))
+      close(written)
+      return written.engine.hasRenamedRecords
+    } catch {
+      close(written)
+      // What cannot be removed does not hide what is wrong with it.
+      try? opener.destroy(.reading(path, type))
+      throw error
+    }
+  }
+
+  private func close(_ store: PersistentStore) {
+    if store.capabilities.kind == .incremental { _ = store.engine.close(unlessSavedSince: nil) }
+  }
+
+  private func write(_ opened: OpenStore, _ type: StoreType, at path: String) throws -> PersistentStore {
     progress.expect(byteCount: opened.size)
     let fileSystem = ObservedFileSystem(base: POSIXFileSystem(), progress: progress)
     let opener = StoreOpener(model: opened.model.model, registry: registry, fileSystem: fileSystem)
-    let request = StoreOpener.Request(type: type, path: destination.path, options: StoreOptions())
-    let written = try opener.copy(
-      opened.store,
-      to: request,
-      replacing: destination.isReplaced,
-      progress: copying
-    )
+    let request = StoreOpener.Request(type: type, path: path, options: StoreOptions())
+    let written = try opener.copy(opened.store, to: request, replacing: destination.isReplaced, progress: copying)
     OpenedStores.add(written)
     return written
   }
 
   /// Reads what was written and compares it with what was to be: the records of the source, under the names that they have now.
-  private func verify(_ store: PersistentStore, _ opened: OpenStore, _ type: StoreType) throws {
+  private func verify(_ store: PersistentStore, _ opener: StoreOpener, _ request: StoreOpener.Request) throws {
     progress.begin(.verifying)
-    let opener = StoreOpener(model: opened.model.model, registry: registry, fileSystem: POSIXFileSystem())
-    let reopened = try opener.open(.reading(destination.path, type))
+    let reopened = try opener.open(request)
     OpenedStores.add(reopened)
+    defer { close(reopened) }
     let written = try reopened.engine.contents()
     guard let difference = ContentsComparison.firstDifference(try store.engine.contents(), written) else { return }
-    throw ToolError("\(destination.path): What was written is not what was read: \(difference).")
+    throw ToolError("\(destination.path): What was written is not what was read: \(difference). It was not kept.")
   }
 }

@@ -99,6 +99,22 @@ import Testing
     #expect(try fixture.matches(format, empty) == ofEmpty)
   }
 
+  /// Syllables of Hangul and voiced kana are letters, and have none in them.
+  @Test(
+    arguments: [
+      ("강남", "name CONTAINS[cd] '가'", false), ("간", "name BEGINSWITH[cd] '가'", false),
+      ("ガラス", "name BEGINSWITH[cd] 'カ'", false), ("カ\u{3099}ラス", "name BEGINSWITH[cd] 'カ'", false),
+      ("カ\u{3099}ラス", "name CONTAINS[cd] 'ガラ'", true), ("ガラス", "name LIKE[cd] '?ラ?'", true),
+      ("한국", "name LIKE[cd] '한?'", true), ("한국", "name LIKE[d] '한??'", false),
+      ("한국", "name MATCHES[cd] '[가-힣]+'", true), ("ガラス", "name MATCHES[cd] '[ァ-ヺ]{3}'", true),
+    ]
+  )
+  func findsNoPartsOfLetters(_ name: String, _ format: String, _ expected: Bool) throws {
+    var fixture = try ShopFixture()
+    let id = fixture.add(1, ["name": .string(name)])
+    #expect(try fixture.matches(format, id) == expected)
+  }
+
   @Test func comparesWithObjects() throws {
     let (fixture, full, empty) = try fixture()
     let shop = fixture.id(1, shop: true)

@@ -1,20 +1,12 @@
-/// What Unicode calls the full canonical decompositions of scalars, Hangul syllables left out: those follow a rule.
+/// What Unicode calls the full canonical decompositions of scalars. Syllables of Hangul are left out: they need not be taken apart, as
+/// ``CanonicalCompositions`` makes them of their parts.
 enum CanonicalDecompositions {
   /// The scalars of which `scalar` is composed; nil where it is composed of none but itself.
-  static func decomposition(of scalar: Unicode.Scalar) -> [Unicode.Scalar]? {
-    if let syllable = hangul(scalar.value) { return syllable }
-    return table[scalar.value]
-  }
+  static func decomposition(of scalar: Unicode.Scalar) -> [Unicode.Scalar]? { table[scalar.value] }
 
-  /// The syllables are in order of their parts, which are in three blocks.
-  private static func hangul(_ code: UInt32) -> [Unicode.Scalar]? {
-    let (first, leading, vowel, trailing) = (0xAC00 as UInt32, 0x1100 as UInt32, 0x1161 as UInt32, 0x11A7 as UInt32)
-    let (vowelCount, trailingCount) = (21 as UInt32, 28 as UInt32)
-    guard (first...0xD7A3).contains(code) else { return nil }
-    let index = code - first
-    var parts = [leading + index / (vowelCount * trailingCount), vowel + index / trailingCount % vowelCount]
-    if index % trailingCount > 0 { parts.append(trailing + index % trailingCount) }
-    return parts.compactMap(Unicode.Scalar.init)
+  /// All that is composed of others.
+  static var all: [(scalar: Unicode.Scalar, parts: [Unicode.Scalar])] {
+    table.compactMap { code, parts in Unicode.Scalar(code).map { (scalar: $0, parts: parts) } }
   }
 
   private static let table: [UInt32: [Unicode.Scalar]] = {

@@ -1,7 +1,8 @@
 /// Makes strings that differ in case, or in marks on letters, the same.
 ///
 /// Case is Unicode's full case folding of each scalar. Marks are the nonspacing ones that modify a letter: accents, dots, Hebrew and
-/// Arabic points. Signs that make another letter stay: the voicing of kana, nukta and virama of the scripts of India.
+/// Arabic points. Signs that make another letter stay: the voicing of kana, nukta and virama of the scripts of India. A letter with such
+/// a sign is one scalar where there is one for it, and so is a syllable of Hangul, so that no part of them is found or compared alone.
 package struct TextFolding: Sendable, Hashable {
   package let ignoresCase: Bool
   package let ignoresMarks: Bool
@@ -41,45 +42,56 @@ extension TextFolding {
     folded.reserveCapacity(folded.count + bytes.count)
     var decoder = UTF8()
     var iterator = bytes.makeIterator()
-    var ordering = MarkOrdering()
+    var letters = LetterComposition()
     while true {
       switch decoder.decode(&iterator) {
-      case .emptyInput: return ordering.flush(to: &folded)
-      case .error: append("\u{FFFD}", &ordering, to: &folded)
-      case .scalarValue(let scalar): append(scalar, &ordering, to: &folded)
+      case .emptyInput: return letters.flush(to: &folded)
+      case .error: append("\u{FFFD}", &letters, to: &folded)
+      case .scalarValue(let scalar): append(scalar, &letters, to: &folded)
       }
     }
   }
 
   @inline(__always)
-  private func append(_ scalar: Unicode.Scalar, _ ordering: inout MarkOrdering, to folded: inout [UInt8]) {
+  private func append(_ scalar: Unicode.Scalar, _ letters: inout LetterComposition, to folded: inout [UInt8]) {
     if scalar.isASCII {
-      ordering.flush(to: &folded)
+      letters.flush(to: &folded)
       folded.append(
         ignoresCase ? Self.lowercased(UInt8(truncatingIfNeeded: scalar.value)) : UInt8(truncatingIfNeeded: scalar.value)
       )
     } else {
-      appendBeyondASCII(scalar, &ordering, to: &folded)
+      appendBeyondASCII(scalar, &letters, to: &folded)
     }
   }
 
   @inline(never)
-  private func appendBeyondASCII(_ scalar: Unicode.Scalar, _ ordering: inout MarkOrdering, to folded: inout [UInt8]) {
+  private func appendBeyondASCII(_ scalar: Unicode.Scalar, _ letters: inout LetterComposition, to folded: inout [UInt8])
+  {
     guard ignoresMarks else { return appendFoldedCase(scalar, to: &folded) }
     guard let parts = CanonicalDecompositions.decomposition(of: scalar) else {
-      return appendWithoutMarks(scalar, &ordering, to: &folded)
+      return appendWithoutMarks(scalar, &letters, to: &folded)
     }
-    for part in parts { appendWithoutMarks(part, &ordering, to: &folded) }
+    for part in parts { appendWithoutMarks(part, &letters, to: &folded) }
   }
 
-  private func appendWithoutMarks(_ scalar: Unicode.Scalar, _ ordering: inout MarkOrdering, to folded: inout [UInt8]) {
+  private func appendWithoutMarks(
+    _ scalar: Unicode.Scalar,
+    _ letters: inout LetterComposition,
+    to folded: inout [UInt8]
+  ) {
     let combiningClass = scalar.properties.canonicalCombiningClass.rawValue
     if combiningClass == 0 {
-      ordering.flush(to: &folded)
-      appendFoldedCase(scalar, to: &folded)
+      // A letter that makes another with what follows has no case.
+      if !letters.add(letter: scalar, to: &folded) { appendFoldedCase(scalar, to: &folded) }
     } else if !Self.isMark(scalar, combiningClass) {
-      ordering.add(scalar, combiningClass)
+      letters.add(mark: scalar, combiningClass)
     }
+  }
+
+  /// Whether a scalar is left where marks are ignored.
+  static func stays(_ scalar: Unicode.Scalar) -> Bool {
+    let combiningClass = scalar.properties.canonicalCombiningClass.rawValue
+    return combiningClass == 0 || !isMark(scalar, combiningClass)
   }
 
   /// Whether the scalar only modifies the letter before it.
@@ -107,31 +119,5 @@ extension TextFolding {
   @inline(__always)
   package static func lowercased(_ byte: UInt8) -> UInt8 {
     byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
-  }
-}
-
-/// Brings marks that follow each other, and that stay, into the order in which Unicode calls strings equivalent.
-private struct MarkOrdering {
-  private var waiting: [(scalar: Unicode.Scalar, combiningClass: UInt8)] = []
-  private var isOrdered = true
-
-  mutating func add(_ scalar: Unicode.Scalar, _ combiningClass: UInt8) {
-    if let last = waiting.last, last.combiningClass > combiningClass { isOrdered = false }
-    waiting.append((scalar, combiningClass))
-  }
-
-  @inline(__always)
-  mutating func flush(to folded: inout [UInt8]) {
-    if waiting.isEmpty { return }
-    if !isOrdered { order() }
-    for (scalar, _) in waiting { folded.append(contentsOf: UTF8.encode(scalar).map(Array.init) ?? []) }
-    waiting.removeAll(keepingCapacity: true)
-  }
-
-  /// Marks of one class stay in their order. All at once, since a text may have nothing but marks.
-  private mutating func order() {
-    let byClass = Dictionary(grouping: waiting, by: \.combiningClass)
-    waiting = byClass.sorted { $0.key < $1.key }.flatMap(\.value)
-    isOrdered = true
   }
 }

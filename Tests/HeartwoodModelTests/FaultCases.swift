@@ -3,7 +3,7 @@ import HeartwoodModel
 
 extension FaultCase {
   static let all =
-    names + hierarchy + defaults + rules + counts + destinations + [oneSided] + constraints + configurations
+    names + hierarchy + defaults + rules + counts + destinations + [oneSided] + constraints + configurations + beside
 
   private static func one(_ name: String, at path: String, _ message: String, _ entities: EntityDefinition...)
     -> FaultCase
@@ -264,6 +264,69 @@ extension FaultCase {
       message: "an empty name",
       entities: [.entity("A")],
       configurations: ["": ["A"]]
+    ),
+  ]
+
+  /// An entity that has something beside its properties.
+  private static func naming(_ name: String, parent: String? = nil, fetched: String?, composite: String?)
+    -> EntityDefinition
+  {
+    let part = CompositeAttributeDescription.Element(name: "part", attributeName: "\(name)Part")
+    return EntityDefinition(
+      name: name,
+      superentityName: parent,
+      properties: [.attribute("\(name)Part", .string)],
+      fetchedProperties: [fetched].compactMap(\.self).map {
+        FetchedPropertyDescription(name: $0, fetchRequest: FetchRequestTemplate(name: $0, entityName: name))
+      },
+      compositeAttributes: [composite].compactMap(\.self).map {
+        CompositeAttributeDescription(name: $0, compositeName: "C", elements: [part])
+      }
+    )
+  }
+
+  private static let beside = [
+    one(
+      "composite attribute and fetched property of one name",
+      at: "A",
+      "another property called “x”",
+      naming("A", fetched: "x", composite: "x")
+    ),
+    one(
+      "attribute that is called as an inherited composite attribute",
+      at: "B.x",
+      "from “A”",
+      naming("A", fetched: nil, composite: "x"),
+      .entity("B", parent: "A", .attribute("x", .string))
+    ),
+    one(
+      "relationship that is called as an inherited fetched property",
+      at: "C.x",
+      "from “A”",
+      naming("A", fetched: "x", composite: nil),
+      .entity("B", parent: "A"),
+      .entity("C", parent: "B", .toOne("x", "A", inverse: nil))
+    ),
+    one(
+      "composite attribute that is called as an inherited property",
+      at: "B",
+      "inherits another property called “x” from “A”",
+      .entity("A", .attribute("x", .string)),
+      naming("B", parent: "A", fetched: nil, composite: "x")
+    ),
+    one(
+      "composite attribute that is called as an inherited one",
+      at: "B",
+      "inherits another property called “x” from “A”",
+      naming("A", fetched: nil, composite: "x"),
+      naming("B", parent: "A", fetched: nil, composite: "x")
+    ),
+    one(
+      "fetched property that is called as an inherited one",
+      at: "B",
+      "inherits another property called “x” from “A”",
+      naming("A", fetched: "x", composite: nil),
+      naming("B", parent: "A", fetched: "x", composite: nil)
     ),
   ]
 }

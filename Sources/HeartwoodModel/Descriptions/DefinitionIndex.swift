@@ -11,6 +11,8 @@ struct DefinitionIndex {
   let parents: [Int?]
   private let ordinals: [String: Int]
   private let ownProperties: [[String: Int]]
+  /// The names of the entity's own fetched properties and composite attributes.
+  private let ownNamesBeside: [Set<String>]
 
   init(_ definitions: [EntityDefinition]) {
     let ordinals = Dictionary(
@@ -26,6 +28,9 @@ struct DefinitionIndex {
         uniquingKeysWith: { first, _ in first }
       )
     }
+    self.ownNamesBeside = definitions.map { definition in
+      Set(definition.fetchedProperties.map(\.name) + definition.compositeAttributes.map(\.name))
+    }
   }
 
   /// The ordinal of the first entity called `name`.
@@ -33,6 +38,11 @@ struct DefinitionIndex {
 
   /// The place of the first own property called `name`, not an inherited one.
   func index(ofOwnProperty name: String, in entity: Int) -> Int? { ownProperties[entity][name] }
+
+  /// The nearest ancestor that has a property called `name`, or something beside the properties; nil where none has.
+  func ancestor(naming name: String, of entity: Int) -> Int? {
+    lineage(of: entity).dropFirst().first { ownProperties[$0][name] != nil || ownNamesBeside[$0].contains(name) }
+  }
 
   /// The property called `name`, own or inherited.
   func place(ofProperty name: String, in entity: Int) -> PropertyPlace? {

@@ -66,8 +66,12 @@ extension ModelValidator {
   ) {
     if !ModelName.isAllowed(name) {
       add("The property's name is \(quoted(name)). \(ModelName.rule)", at: location, &faults)
-    } else if !names.insert(name).inserted || index.place(ofProperty: name, in: entity) != nil {
+    } else if !names.insert(name).inserted || index.index(ofOwnProperty: name, in: entity) != nil {
       add("The entity has another property called \(quoted(name)). Rename one of them.", at: location, &faults)
+    } else if let owner = index.ancestor(naming: name, of: entity) {
+      let owner = quoted(index.definitions[owner].name)
+      let message = "The entity inherits another property called \(quoted(name)) from \(owner)."
+      add("\(message) Rename one of them, or take this one away.", at: location, &faults)
     }
   }
 

@@ -29,8 +29,7 @@ extension ModelValidator {
       add("The entity has another property of the same name. Rename one of them.", at: subject.location, &faults)
       return
     }
-    let ancestors = index.lineage(of: subject.entity).dropFirst()
-    if let owner = ancestors.first(where: { index.index(ofOwnProperty: name, in: $0) != nil }) {
+    if let owner = index.ancestor(naming: name, of: subject.entity) {
       let owner = quoted(index.definitions[owner].name)
       let advice = "Rename one of them, or take this one away."
       add("The entity inherits a property of the same name from \(owner). \(advice)", at: subject.location, &faults)

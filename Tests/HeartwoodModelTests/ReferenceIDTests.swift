@@ -26,6 +26,16 @@ struct ReferenceIDTests {
     #expect(ReferenceID(text: String(number)) == .integer(number))
   }
 
+  @Test("A number in Core Data's form is told from other strings")
+  func numbersOfCoreData() {
+    #expect(ReferenceID.string("p12").numberOfCoreData == 12)
+    #expect(ReferenceID.string("p\(Int64.max)").numberOfCoreData == .max)
+    for text in ["", "p", "p0", "p-1", "p+1", "p012", "P12", "12", "t12", "p1a", "p1 ", "p9223372036854775808"] {
+      #expect(ReferenceID.string(text).numberOfCoreData == nil, "\(text)")
+    }
+    #expect(ReferenceID.integer(12).numberOfCoreData == nil)
+  }
+
   @Test("A UUID comes back from its text, in capitals")
   func uuids() throws {
     let uuid = try #require(UUID(uuidString: Self.uuidText))

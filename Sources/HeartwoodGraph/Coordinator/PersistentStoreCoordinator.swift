@@ -246,12 +246,19 @@ extension PersistentStoreCoordinator {
 extension PersistentStoreCoordinator {
   /// The id of the object that `uri` names, or nil where it names none of an open store. It does not look whether the object is
   /// still there.
+  ///
+  /// For a store that calls records by numbers alone, as SQLite does, it may be a URI that Core Data has made: `x-coredata://…/ToDo/p12`.
   public func managedObjectID(forURIRepresentation uri: URL) -> ManagedObjectID? {
     guard let parts = ObjectURI(uri), let identifier = parts.storeIdentifier,
       let store = persistentStore(withIdentifier: identifier),
       let entity = store.entities.first(where: { $0.name == parts.entityName })
     else { return nil }
-    return ManagedObjectID(scope: store.engine.scopes[entity.ordinal], reference: parts.reference)
+    let hasNumbersOnly = store.capabilities.referenceKinds == [.integer]
+    let number = hasNumbersOnly ? parts.reference.numberOfCoreData : nil
+    return ManagedObjectID(
+      scope: store.engine.scopes[entity.ordinal],
+      reference: number.map(ReferenceID.integer) ?? parts.reference
+    )
   }
 
   /// The store that a new object of `entity` is saved in: the first that keeps the entity and can be written.

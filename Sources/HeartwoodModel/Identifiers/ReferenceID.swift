@@ -41,6 +41,15 @@ extension ReferenceID {
   }
 }
 
+extension ReferenceID {
+  /// The number that is meant where Core Data has written the reference, which puts a p before it: 12 for `p12`. Nil for all else.
+  package var numberOfCoreData: Int64? {
+    guard case .string(let text) = self, text.utf8.first == UInt8(ascii: "p") else { return nil }
+    let digits = Substring(text.utf8.dropFirst())
+    return Int64(digits).flatMap { $0 > 0 && String($0) == digits ? $0 : nil }
+  }
+}
+
 extension ReferenceID: Hashable {
   /// Whether both are the same number, the same UUID, or the same bytes of text.
   public static func == (left: ReferenceID, right: ReferenceID) -> Bool {

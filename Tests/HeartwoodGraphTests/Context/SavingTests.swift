@@ -31,6 +31,24 @@ import Testing
     #expect(try context.existingObject(with: back) === ann)
   }
 
+  @Test(arguments: [TestStoreKind.incremental, .sqlite, .binary])
+  func urisOfCoreDataLeadToRecordsWithNumbers(_ kind: TestStoreKind) throws {
+    let stack = try TestStack(kind)
+    let context = stack.context()
+    let ann = try context.person("Ann")
+    try context.save()
+    var uri = try #require(ObjectURI(ann.objectID.uriRepresentation()))
+    uri.reference = .string("p\(uri.reference.text)")
+    let id = try #require(stack.coordinator.managedObjectID(forURIRepresentation: uri.url))
+    // Where records may be called by strings, it is one.
+    if stack.store.capabilities.referenceKinds.contains(.string) {
+      #expect(id.reference == uri.reference)
+    } else {
+      #expect(id == ann.objectID)
+      #expect(try context.existingObject(with: id) === ann)
+    }
+  }
+
   @Test func onlyDifferencesAreChanges() throws {
     let context = try TestStack().context()
     let people = try ["Ann", "Bob", "Cid"].map { try context.person($0) }

@@ -50,6 +50,7 @@ import Testing
     #expect(try #require(try error("pirce == 1")).message == "Item has no property “pirce”. Did you mean price?")
     #expect(try #require(try error("shop.Title == 'x'")).message.hasSuffix("Did you mean title?"))
     #expect(try #require(try error("completely == 1")).message.contains("It has name, price, count"))
+    #expect(try #require(try error("#SELF == nil")).message.hasSuffix("write SELF in the format string, not as a key."))
   }
 
   @Test func leavesTextOutOfMessages() throws {

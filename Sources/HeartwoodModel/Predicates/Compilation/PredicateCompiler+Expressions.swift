@@ -156,7 +156,11 @@ extension PredicateCompiler {
   }
 
   private func unknownKey(_ name: String, _ entity: EntityDescription, at index: Int) -> Fault {
-    let advice = NameSuggestion.advice(for: name, among: entity.properties.map(\.name))
+    let isSelf = name.lowercased() == "self"
+    let advice =
+      isSelf
+      ? "For the object itself write SELF in the format string, not as a key."
+      : NameSuggestion.advice(for: name, among: entity.properties.map(\.name))
     return fault(.unknownKey, "\(entity.name) has no property \(quoted(name)). \(advice)", at: 1 + index)
   }
 

@@ -35,15 +35,16 @@ struct BatchUpsert {
   ///
   /// - Throws: ``PersistenceError/Code/saveConflict`` where one is gone meanwhile.
   func recordUpdates(in tables: QueryTables) throws(PersistenceError) -> [RecordUpdate] {
-    var records: [RecordUpdate] = []
+    var records: [(subject: QueryTables.Subject, update: RecordUpdate)] = []
     for (id, values) in updates where !values.isEmpty {
       guard let subject = tables.subject(id), let table = tables.table(subject.entityOrdinal) else {
         throw .saveConflict([MergeConflict(objectID: id, oldVersion: 0, persisted: nil)])
       }
       let changes = values.sorted { $0.key < $1.key }.map { (ordinal: $0.key, value: $0.value) }
-      records.append(RecordUpdate(objectID: id, baseVersion: table.version(subject.row), values: changes))
+      let update = RecordUpdate(objectID: id, baseVersion: table.version(subject.row), values: changes)
+      records.append((subject, update))
     }
-    return records
+    return records.sorted { $0.subject < $1.subject }.map(\.update)
   }
 }
 

@@ -26,7 +26,7 @@ struct InverseLinks {
     }
     for update in taken { try gather(update) }
     var faults = BatchFaults()
-    updates = changes.compactMap { subject, changes in update(subject, changes, &faults) }
+    updates = changes.sorted { $0.key < $1.key }.compactMap { subject, changes in update(subject, changes, &faults) }
     try faults.check()
   }
 

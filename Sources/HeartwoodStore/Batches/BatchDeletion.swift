@@ -67,7 +67,7 @@ extension BatchDeletion {
     var faults = BatchFaults()
     for denial in denials { check(denial, &faults) }
     var updates: [RecordUpdate] = []
-    for (subject, ordinals) in inverses where !isDeleted(subject) {
+    for (subject, ordinals) in inverses.sorted(by: { $0.key < $1.key }) where !isDeleted(subject) {
       if let update = update(subject, ordinals, &faults) { updates.append(update) }
     }
     try faults.check()

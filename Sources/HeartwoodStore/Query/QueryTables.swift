@@ -67,3 +67,10 @@ extension QueryTables: PredicateSource {
     return Subject(entityOrdinal: ordinal, row: row)
   }
 }
+
+extension QueryTables.Subject: Comparable {
+  /// In the order of the model's entities, and of the rows of each.
+  package static func < (left: Self, right: Self) -> Bool {
+    (left.entityOrdinal, left.row.rawValue) < (right.entityOrdinal, right.row.rawValue)
+  }
+}

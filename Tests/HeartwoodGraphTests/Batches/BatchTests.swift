@@ -232,6 +232,25 @@ import Testing
     #expect(denied < 40)
   }
 
+  @Test func whatADeletionWouldLeaveAloneIsToldInOrder() throws {
+    let model = try ManagedObjectModel(entities: [
+      .entity("List", .toMany("items", "Item", inverse: "list")),
+      .entity("Item", .toOne("list", "List", inverse: "items", optional: false)),
+    ])
+    let coordinator = try PersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    let context = ManagedObjectContext(coordinator)
+    let list = try context.insert(entityName: "List")
+    let items = try (0..<40).map { _ in
+      let item = try context.insert(entityName: "Item")
+      try item.setValue(list, forKey: "list")
+      return item
+    }
+    try context.save()
+    let error = persistenceError { try coordinator.execute(BatchDeleteRequest(entityName: "List")) }
+    #expect(error?.context.validationFaults.map(\.objectID) == items.map(\.objectID))
+  }
+
   /// The values of all objects that are there, without links to others.
   private func state(_ context: ManagedObjectContext) throws -> [ManagedObjectID: [String: Set<String>]] {
     let objects = try ["Person", "Shelf", "Book", "Tag", "Passport"].flatMap { try context.fetch(entityName: $0) }

@@ -209,7 +209,7 @@ extension FetchPart {
     if hidden.isEmpty { return try source.count(fetch) }
     // Groups are made without certain records, so all are one.
     let counting = SelectionPlan.Grouping(keys: [], aggregates: [AggregatePlan(.count, of: .subject)])
-    let groups = try source.groups(request(counting, isComplete: true))
+    let groups = try source.groups(request(counting, true))
     return groups?.reduce(0) { sum, group in
       if case .count(let count)? = group.accumulators.first { sum + Int(count) } else { sum }
     }

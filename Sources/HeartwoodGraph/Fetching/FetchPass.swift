@@ -225,14 +225,37 @@ extension FetchPass {
     return matches + changed.filter(\.isInserted).map(Match.changed)
   }
 
+  /// Where a match stands among those that the order leaves alike: in the order of the parts and of their records, new objects last.
+  private struct Place: Comparable {
+    let part: Int
+    let record: UInt64
+
+    static func < (left: Self, right: Self) -> Bool {
+      (left.part, left.record) < (right.part, right.record)
+    }
+  }
+
   /// Sorted by values that are read for each match once.
   private func sorted(_ rows: [[RowID]], _ candidates: [Candidate]) -> [Match] {
-    var found: [(match: Match, keys: [PropertyValue])] = []
-    for (part, rows) in zip(parts, rows) {
-      found += rows.compactMap { row in part.match(row).map { ($0, part.keys(row, sorts)) } }
+    var found: [(match: Match, keys: [PropertyValue], place: Place)] = []
+    for (number, (part, rows)) in zip(parts, rows).enumerated() {
+      found += rows.compactMap { row in
+        part.match(row).map { ($0, part.keys(row, sorts), Place(part: number, record: part.place(of: row))) }
+      }
     }
-    found += candidates.map { (.changed($0.object), $0.keys) }
-    return found.sorted { sorts.comes($0.keys, before: $1.keys) }.map(\.match)
+    found += candidates.map { (.changed($0.object), $0.keys, place(of: $0.object)) }
+    return found.sorted { left, right in
+      if sorts.comes(left.keys, before: right.keys) { return true }
+      return !sorts.comes(right.keys, before: left.keys) && left.place < right.place
+    }.map(\.match)
+  }
+
+  /// Where a changed object stands.
+  private func place(of object: ManagedObject) -> Place {
+    guard !object.isInserted, let part = parts.firstIndex(where: { $0.binding === object.binding }) else {
+      return Place(part: parts.count, record: 0)
+    }
+    return Place(part: part, record: parts[part].place(of: object))
   }
 }
 

@@ -222,6 +222,32 @@ import Testing
     }
   }
 
+  @Test(arguments: TestStoreKind.allCases)
+  func aChangeThatIsNoSortKeyMovesNoObject(_ kind: TestStoreKind) throws {
+    let stack = try TestStack(kind)
+    let writer = stack.context()
+    for number in 0..<4 {
+      let employee = try writer.insert(Employee.self)
+      (employee.name, employee.salary) = ("\(number)", 1)
+      try writer.save()
+    }
+    let context = stack.context()
+    func names(_ offset: Int = 0, _ limit: Int? = nil) throws -> [String] {
+      let request = FetchRequest<Employee>(sortedBy: [Employee.salaryKey.ascending], offset: offset, limit: limit)
+      return try context.fetch(request).map(\.name)
+    }
+    let second = try #require(try context.fetch(Employee.self, where: Person.nameKey == "1").first)
+    let before = try names()
+    second.name = "1 changed"
+    let new = try context.insert(Employee.self)
+    (new.name, new.salary) = ("new", 1)
+    let after = before.map { $0 == "1" ? "1 changed" : $0 }
+    #expect(try names() == after + ["new"])
+    #expect(try (0..<5).flatMap { try names($0, 1) } == after + ["new"])
+    try context.save()
+    #expect(try names() == after + ["new"])
+  }
+
   @Test func changedObjectsThatOthersHaveDeletedAreNotFound() throws {
     let stack = try TestStack()
     let context = stack.context()

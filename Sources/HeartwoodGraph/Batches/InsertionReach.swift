@@ -8,11 +8,13 @@ struct InsertionReach {
   /// The entities that the store keeps.
   private let entities: [EntityDescription]
   private let model: ManagedObjectModel
+  private let scopes: [ObjectIDScope]
   /// The records that are to be read, by entity ordinal.
   private var wanted: [Int: Set<ReferenceID>] = [:]
 
   init(_ store: PersistentStore, _ model: ManagedObjectModel) {
     engine = store.engine
+    scopes = engine.scopes
     entities = store.entities
     self.model = model
   }
@@ -33,7 +35,7 @@ struct InsertionReach {
     for (ordinal, trait) in rows.entity.traits.enumerated() where trait.isToOne && !trait.isTransient {
       for group in rows.groups {
         for row in 0..<group.rowCount {
-          let value = group.value(row: row, ordinal: ordinal, type: nil, scopes: engine.scopes)
+          let value = group.value(row: row, ordinal: ordinal, type: nil, scopes: scopes)
           for id in value.objectIDs { want(id) }
         }
       }
@@ -49,7 +51,7 @@ struct InsertionReach {
     for (ordinal, value) in relationships {
       for target in value.objectIDs { want(target) }
       guard let row else { continue }
-      let before = table.groups[row.group].value(row: row.row, ordinal: ordinal, type: nil, scopes: engine.scopes)
+      let before = table.groups[row.group].value(row: row.row, ordinal: ordinal, type: nil, scopes: scopes)
       for target in before.objectIDs { want(target) }
     }
   }

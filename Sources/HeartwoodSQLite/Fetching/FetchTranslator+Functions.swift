@@ -31,7 +31,7 @@ extension FetchTranslator {
     _ scope: QueryScope
   ) throws(Untranslatable) -> TranslatedValue {
     let value = try value(operand, scope)
-    guard let kind = TranslatedValue.Kind(type.attributeType) else { throw Untranslatable() }
+    let kind = try kind(type.attributeType)
     switch (value.kind, kind) {
     case (.text, _), (.number, .number), (.number, .date), (.date, .number), (.date, .date): break
     default: throw Untranslatable()

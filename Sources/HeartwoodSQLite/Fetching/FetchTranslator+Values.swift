@@ -38,13 +38,19 @@ extension FetchTranslator {
   func column(_ property: PlanProperty, of row: QueryScope) throws(Untranslatable) -> TranslatedValue {
     switch row.mapping.properties[property.ordinal] {
     case .attribute(let place):
-      guard let type = property.attributeType, let kind = TranslatedValue.Kind(type) else { throw Untranslatable() }
-      return TranslatedValue(text: row.column(place.column), kind: kind)
+      guard let type = property.attributeType else { throw Untranslatable() }
+      return TranslatedValue(text: row.column(place.column), kind: try kind(type))
     case .toOne(let place):
       guard let destination = mapping(property.destination) else { throw Untranslatable() }
       return TranslatedValue(text: row.column(place.column), kind: .record(root: destination.rootNumber))
     case .toMany, .join, nil: throw Untranslatable()
     }
+  }
+
+  /// The kind of values that SQL compares as predicates do.
+  func kind(_ type: AttributeType) throws(Untranslatable) -> TranslatedValue.Kind {
+    guard let kind = TranslatedValue.Kind(type), kind != .text || schema.keepsUTF8 else { throw Untranslatable() }
+    return kind
   }
 
   /// The row of the object that an expression gives.
@@ -139,7 +145,7 @@ extension FetchTranslator {
     case (.date, .date(let date)) where !date.timeIntervalSinceReferenceDate.isNaN:
       return argument(date.timeIntervalSinceReferenceDate)
     case (.uuid, .uuid(let uuid)): return argument(withUnsafeBytes(of: uuid.uuid) { Data($0) })
-    case (.text, .string(let text)): return self.text(text, folding)
+    case (.text, .string(let text)) where schema.keepsUTF8: return self.text(text, folding)
     case (.record(let root), .toOne(let id)): return try key(id, root)
     default: throw Untranslatable()
     }

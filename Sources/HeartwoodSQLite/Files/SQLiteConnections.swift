@@ -106,6 +106,13 @@ struct SQLiteConnections {
           context: .init(path: location.path, storeType: .sqlite)
         )
       }
+      if settings.contains(where: { $0.key.lowercased() == "encoding" }) {
+        throw PersistenceError(
+          .valueUnsupported,
+          "The option sqlitePragmas sets the encoding of text. Leave it out: Core Data's files have UTF-8.",
+          context: .init(path: location.path, storeType: .sqlite)
+        )
+      }
       return settings.map { "\($0.key) = \($0.value)" }
     }
   }

@@ -41,7 +41,7 @@ extension StoreOptionKey<[String: String]> {
   /// Further settings of each connection, by the names of SQLite's pragmas, as Core Data's `NSSQLitePragmasOption` has them. Names are of
   /// letters and underscores, values of letters, digits, underscores, points and signs.
   ///
-  /// What has an option of its own is better set with that; a pragma that is set here counts.
+  /// What has an option of its own is better set with that; a pragma that is set here counts. `encoding` is refused: text is UTF-8.
   public static let sqlitePragmas = StoreOptionKey("sqlitePragmas")
 }
 

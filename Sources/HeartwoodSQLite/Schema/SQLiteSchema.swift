@@ -29,6 +29,8 @@ package struct SQLiteSchema: Sendable {
   package let entityRows: [EntityRow]
   /// Why the file must not be written, each a sentence; empty where it may.
   package let writeRefusals: [String]
+  /// Whether the file's text is UTF-8, as Core Data's is: in another encoding SQL compares it otherwise than predicates do.
+  var keepsUTF8 = true
   /// The identifier of the store, where one is open: keys are those of its records alone.
   var storeIdentifier: UUID?
 

@@ -6,7 +6,8 @@ public struct RecordFetch: Sendable {
   public let entity: EntityDescription
   /// Which records to find; nil means all. What it says of other records counts as they are stored.
   public let predicate: FetchPredicate?
-  /// By what the records are sorted. Those that it leaves alike are in the store's order, and so are all without any.
+  /// By what the records are sorted. Those that it leaves alike are in the store's order, and so are all without any: in that of their
+  /// references, where these are numbers.
   public let sortDescriptors: [FetchSortDescriptor]
   /// How many of the first are left out.
   public package(set) var offset: Int

@@ -73,6 +73,7 @@ import Testing
     #expect(error?.context.objectIDs == [chain.ann.objectID])
     try chain.view.context.save()
     #expect(try chain.saved == ["Anna 1"])
+    chain.child.refresh(chain.inChild, mergeChanges: false)
     chain.ann.name = "Annabel"
     chain.child.delete(chain.inChild)
     try chain.child.save()

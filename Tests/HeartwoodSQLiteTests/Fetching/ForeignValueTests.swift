@@ -101,12 +101,12 @@ import Testing
 
   @Test func aTextThatIsNoURIIsRefused() throws {
     let message = try message(context("home", ["'http://x'", "'http://['"]))
-    #expect(message == "The row with the key 2 of the table ZNOTE holds text that is no URI.")
+    #expect(message?.contains("the key 2 of the table ZNOTE holds text that is no URI.") == true)
   }
 
   @Test(arguments: ["'E899556C-3C3A-4B1E-9C6C-0F1A2B3C4D5E'", "'sixteen bytes...'", "7"])
   func aUUIDThatIsNoBlobIsRefused(_ value: String) throws {
     let message = try message(context("key", ["x'000102030405060708090a0b0c0d0e0f'", value]))
-    #expect(message?.hasPrefix("The row with the key 2 of the table ZNOTE holds a UUID otherwise") == true)
+    #expect(message?.contains("the key 2 of the table ZNOTE holds a UUID otherwise") == true)
   }
 }

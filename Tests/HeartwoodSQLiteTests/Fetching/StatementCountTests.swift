@@ -230,6 +230,7 @@ import Testing
     try context.fetch(items("name == '3.1'")).first?.setValue("changed", forKey: "name")
     if let item = try context.fetch(items("name == '4.1'")).first { context.delete(item) }
     try context.insert(entityName: "Item").setValue("new", forKey: "name")
+    context.processPendingChanges()
     let known = try knownCount("Item", context)
     #expect(try context.count(for: items("name != '5.1'")) == Self.listCount * 3 - 1)
     #expect(try context.count(for: items("list.name == '3' AND name != 'changed'")) == 2)

@@ -24,10 +24,15 @@ struct ConflictResolver {
     if fails || conflicts.isEmpty && collisions.isEmpty { throw error }
     // A context that stays at a version would find the same conflicts again.
     context.advanceQueryGeneration()
+    var settlement = LinkSettlement(context)
+    for (conflict, _) in conflicts where !conflict.isDeletedInStore {
+      if let object = context.registeredObject(for: conflict.objectID) { settlement.note(object) }
+    }
     var restored: [ManagedObject] = []
     for (conflict, resolution) in conflicts { resolve(conflict, resolution, &restored) }
     // Objects that lead to each other must all be there again first.
     LinkReturn(context, restored).link()
+    settlement.settle()
     var yielded: Set<ManagedObjectID> = []
     for (conflict, resolution) in collisions { try resolve(conflict, resolution, &yielded) }
   }
@@ -130,7 +135,7 @@ extension ConflictResolver {
     case .takeObject: object.rebaseValues()
     case .mergePreferringObject: context.refresh(object, mergeChanges: true)
     case .mergePreferringStored:
-      object.forgetChanges(at: object.ordinalsChangedByOthers)
+      object.yieldToOthers()
       context.refresh(object, mergeChanges: true)
     }
   }
@@ -194,6 +199,26 @@ extension ManagedObject {
     let ordinals = binding.ordinalsOfOtherValues(rowID.row, of: group, rowID.row, of: newest)
     guard case .changed(let changes) = content else { return ordinals }
     return ordinals + changes.outdatedOrdinals
+  }
+
+  /// Lets properties that others have changed be as these have them, but for what has come to to-many relationships here and gone from them.
+  fileprivate final func yieldToOthers() {
+    let ordinals = ordinalsChangedByOthers
+    forgetChanges(at: ordinals.filter { !putLinksOnNewest($0) })
+  }
+
+  /// Lets what has come to a to-many relationship and gone from it stay on top of its newest objects, in their order.
+  ///
+  /// - Returns: false where it is none, or what it was is not known any more.
+  private final func putLinksOnNewest(_ ordinal: Int) -> Bool {
+    guard binding.traits[ordinal].isToMany, case .changed(let changes) = content,
+      !changes.outdatedOrdinals.contains(ordinal), changes.unsettledOrdinals.contains(ordinal),
+      let own = changes.value(at: ordinal), let newest = newestValue(at: ordinal)
+    else { return false }
+    var list = ObjectIDList(newest.objectIDs)
+    list.follow(from: committedValue(at: ordinal).objectIDs, to: own.objectIDs)
+    changes.setLinks(list, at: ordinal)
+    return true
   }
 
   /// Lets properties be as the object was read with.

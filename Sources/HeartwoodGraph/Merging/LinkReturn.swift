@@ -38,8 +38,9 @@ struct LinkReturn {
 }
 
 extension RelationshipEnd {
-  /// Lets the relationship lead again to what it led to when the object was read.
-  fileprivate func putBack(_ ids: Set<ManagedObjectID>) {
+  /// Lets the relationship lead again to what it led to when the object was read, where it is a to-many one.
+  func putBack(_ ids: Set<ManagedObjectID>) {
+    guard object.binding.traits[ordinal].isToMany else { return }
     let former = object.committedValue(at: ordinal).objectIDs
     if former.contains(where: ids.contains) {
       object.changeLinks(ordinal) { $0.putBack(ids, asIn: former) }

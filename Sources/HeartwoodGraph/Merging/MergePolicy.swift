@@ -5,6 +5,8 @@ public import HeartwoodStore
 ///
 /// A policy is asked for each conflict; then the save is tried again, a few times at most. No policy brings back a record that
 /// another save has deleted: its changes are dropped, unless the policy fails.
+///
+/// The inverse relationships of other objects follow what a policy makes of a relationship.
 public struct MergePolicy: Sendable {
   /// What becomes of an object whose record another save has changed.
   public enum Resolution: Sendable, Hashable {
@@ -14,7 +16,8 @@ public struct MergePolicy: Sendable {
     case takeStored
     /// All values of the object are saved as they are.
     case takeObject
-    /// The object's changes are saved, but for those of properties that the other save has changed too.
+    /// The object's changes are saved, but for those of properties that the other save has changed too. Of a to-many relationship that both
+    /// have changed, what each has added is there, and what one of them has taken away is not.
     case mergePreferringStored
     /// The object's changes are saved, on top of the other save's.
     case mergePreferringObject

@@ -150,7 +150,7 @@ import Testing
     try theirs.save()
     let mine = stack.context()
     for person in people { mine.delete(try mine.existingObject(with: person.objectID)) }
-    // A policy lets only one end of a relationship lead to the other.
+    // What a policy adds to a relationship comes to both of its ends.
     let other = stack.context()
     let otherAnn = try #require(try other.existingObject(with: ann.objectID) as? Person)
     let otherBob = try #require(try other.existingObject(with: bob.objectID) as? Person)
@@ -159,7 +159,7 @@ import Testing
     try theirs.save()
     other.mergePolicy = .mergeByPropertyStoreTrump
     try other.save()
-    #expect(otherBob.mentor === otherAnn && otherAnn.students.map(\.name) == ["Cid"])
+    #expect(otherBob.mentor === otherAnn && otherAnn.students.map(\.name) == ["Cid", otherBob.name])
     mine.mergePolicy = .rollback
     try mine.save()
     let check = stack.context()
@@ -239,5 +239,60 @@ import Testing
     try mine.save()
     #expect(seen.withLock { $0 } == [book.objectID])
     #expect(try storedTitle() == "mine")
+  }
+
+  @Test(arguments: [nil, 0, 2] as [Int?])
+  func bothEndsOfARelationshipFollowAPolicy(_ place: Int?) throws {
+    #expect(try shelves(place, .mergeByPropertyStoreTrump) == (place == 0 ? [1] : [place].compactMap(\.self)))
+    #expect(try shelves(place, .mergeByPropertyObjectTrump) == [1])
+    #expect(try shelves(place, .overwrite) == [1])
+    #expect(try shelves(place, .rollback) == [place].compactMap(\.self))
+  }
+
+  /// The shelves that have a book in the end which was on the first of three, which one context moves to the second while another one
+  /// renames it and puts it in `place`.
+  private func shelves(_ place: Int?, _ policy: MergePolicy) throws -> [Int] {
+    let setUp = stack.context()
+    let former = try (0..<3).map { _ in try setUp.insert(Shelf.self) }
+    let book = try setUp.book("moved", on: former[0])
+    try setUp.save()
+    let (mine, theirs) = (stack.context(), stack.context())
+    let (myShelves, theirShelves) = (try shelves(former, mine), try shelves(former, theirs))
+    #expect(myShelves.map(\.books.count) == [1, 0, 0])
+    try #require(try mine.existingObject(with: book.objectID) as? Book).shelf = myShelves[1]
+    let theirBook = try #require(try theirs.existingObject(with: book.objectID) as? Book)
+    theirBook.title = "renamed"
+    theirBook.shelf = place.map { theirShelves[$0] }
+    try theirs.save()
+    mine.mergePolicy = policy
+    try mine.save()
+    #expect(!mine.hasChanges)
+    let check = stack.context()
+    let checked = try shelves(former, check)
+    let found = checked.indices.filter { checked[$0].books.map(\.objectID) == [book.objectID] }
+    let checkedBook = try #require(try check.existingObject(with: book.objectID) as? Book)
+    #expect(checkedBook.shelf == found.first.map { checked[$0] })
+    return found
+  }
+
+  private func shelves(_ shelves: [Shelf], _ context: ManagedObjectContext) throws -> [Shelf] {
+    try shelves.map { try #require(try context.existingObject(with: $0.objectID) as? Shelf) }
+  }
+
+  @Test(arguments: [true, false])
+  func whatBothAddIsThere(_ objectTrumps: Bool) throws {
+    let setUp = stack.context()
+    let shelf = try setUp.insert(Shelf.self)
+    try setUp.save()
+    let (mine, theirs) = (stack.context(), stack.context())
+    _ = try mine.book("mine", on: try shelves([shelf], mine)[0])
+    _ = try theirs.book("theirs", on: try shelves([shelf], theirs)[0])
+    try theirs.save()
+    mine.mergePolicy = objectTrumps ? .mergeByPropertyObjectTrump : .mergeByPropertyStoreTrump
+    try mine.save()
+    let check = stack.context()
+    let checked = try shelves([shelf], check)
+    #expect(checked[0].books.map(\.title) == (objectTrumps ? ["mine", "theirs"] : ["theirs", "mine"]))
+    #expect(checked[0].books.allSatisfy { $0.shelf === checked[0] })
   }
 }

@@ -27,9 +27,11 @@ extension ReferenceContext {
   /// Does with objects that others have saved what the policy says.
   func resolve(_ conflicts: Set<Key>) {
     advancePin()
+    let rivalries = conflicts.sorted().flatMap { self.rivalries(of: $0) }
     for key in conflicts.sorted() where objects[key]?.isDeleted == false { resolveUpdate(key) }
     let restored = conflicts.sorted().filter { key in objects[key]?.isDeleted == true && resolveDeletion(key) }
     linkBack(restored)
+    for rivalry in rivalries { settle(rivalry, conflicts) }
   }
 
   private func resolveUpdate(_ key: Key) {
@@ -50,7 +52,8 @@ extension ReferenceContext {
     case .storeTrump:
       for name in object.changedValues.keys
       where base.values[name] != record.values[name] || object.outdatedNames.contains(name) {
-        object.values[name] = base.values[name]
+        let newest = object.outdatedNames.contains(name) ? nil : record.values[name]
+        object.values[name] = object.values[name]?.yielding(newest, since: base.values[name])
         // It may have been made on another record still.
         object.keptChanges.remove(name)
       }
@@ -94,7 +97,7 @@ extension ReferenceContext {
   }
 
   /// Lets an ordered relationship lead to `target` at the place where it did when the object was read.
-  private func putBack(_ target: Key, _ key: Key, _ name: String) {
+  func putBack(_ target: Key, _ key: Key, _ name: String) {
     guard let object = object(key), case .ordered(var keys) = object.values[name], !keys.contains(target),
       case .ordered(let former) = object.base?.values[name], let place = former.firstIndex(of: target)
     else { return }

@@ -55,6 +55,16 @@ extension ReferenceValue {
     }
   }
 
+  /// The value once it has given way to `newest`: of a to-many relationship what has come to it and gone from it stays; any other is `former`.
+  ///
+  /// - Parameter newest: nil where it is not known what has come and gone.
+  func yielding(_ newest: ReferenceValue?, since former: ReferenceValue?) -> ReferenceValue? {
+    switch self {
+    case .attribute, .toOne: former
+    case .toMany, .ordered: newest.map { $0.following(from: former, to: self) } ?? former
+    }
+  }
+
   var isEmpty: Bool { self == .attribute(.null) || (keys.isEmpty && !isAttribute) }
 
   private var isAttribute: Bool {

@@ -1,0 +1,90 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// Lets the other ends of relationships follow what a policy makes of objects that others have changed too.
+///
+/// What the policy drops of a relationship goes at the other end as well, and what it keeps against the other save is no longer where that
+/// has put it.
+struct LinkSettlement {
+  /// What a relationship of an object in conflict leads to, as three know it.
+  private struct Rivalry {
+    let end: RelationshipEnd
+    let inverse: Int
+    /// When the object was read.
+    let former: ObjectIDList
+    /// By the changes of the context.
+    let own: ObjectIDList
+    /// In the store.
+    let newest: ObjectIDList
+  }
+
+  private let context: ManagedObjectContext
+  private var rivalries: [Rivalry] = []
+
+  init(_ context: ManagedObjectContext) {
+    self.context = context
+  }
+}
+
+extension LinkSettlement {
+  /// Notes what the relationships of an object lead to, before the policy has its way with it.
+  mutating func note(_ object: ManagedObject) {
+    try? object.binding.synchronize()
+    guard object.isPresent, object.group != nil else { return }
+    for (ordinal, trait) in object.binding.traits.enumerated() where trait.attributeType == nil && !trait.isTransient {
+      guard let inverse = trait.inverseOrdinal, let newest = object.newestValue(at: ordinal) else { continue }
+      let (former, own) = (object.committedValue(at: ordinal), object.value(at: ordinal))
+      if former == own, own == newest { continue }
+      rivalries.append(
+        Rivalry(
+          end: RelationshipEnd(object: object, ordinal: ordinal),
+          inverse: inverse,
+          former: ObjectIDList(former.objectIDs),
+          own: ObjectIDList(own.objectIDs),
+          newest: ObjectIDList(newest.objectIDs)
+        )
+      )
+    }
+  }
+
+  /// Lets the other ends follow, once the policy has had its way with all objects.
+  func settle() {
+    for rivalry in rivalries where rivalry.end.object.isPresent { settle(rivalry) }
+  }
+
+  private func settle(_ rivalry: Rivalry) {
+    let (object, ordinal, inverse) = (rivalry.end.object, rivalry.end.ordinal, rivalry.inverse)
+    let now = ObjectIDList(object.value(at: ordinal).objectIDs)
+    for other in objects(rivalry.own, { !rivalry.former.contains($0) && !now.contains($0) }) {
+      other.unlinkIfLinked(inverse, from: object.objectID)
+    }
+    for other in objects(rivalry.former, { !rivalry.own.contains($0) && now.contains($0) })
+    where other.isUpdated && !other.leads(inverse, to: object.objectID) {
+      RelationshipEnd(object: other, ordinal: inverse).putBack([object.objectID])
+      if !other.leads(inverse, to: object.objectID) { other.link(inverse, to: object, forward: ordinal) }
+    }
+    for other in objects(rivalry.newest, { !rivalry.former.contains($0) && !now.contains($0) }) {
+      // What it leads to is what the other save has left, which the context may not have read.
+      if !other.isUpdated { context.refresh(other, mergeChanges: false) }
+      other.unlinkIfLinked(inverse, from: object.objectID)
+    }
+  }
+
+  private func objects(_ list: ObjectIDList, _ condition: (ManagedObjectID) -> Bool) -> [ManagedObject] {
+    list.ids.filter(condition).compactMap(context.objectIfPresent).filter(\.isPresent)
+  }
+}
+
+extension ManagedObject {
+  /// The value of a property in the newest version of the record; nil where that is gone.
+  final func newestValue(at ordinal: Int) -> PropertyValue? {
+    guard let group = binding.liveGroup(of: rowID) else { return nil }
+    let type = binding.traits[ordinal].attributeType
+    return group.value(row: rowID.row, ordinal: ordinal, type: type, scopes: binding.scopes)
+  }
+
+  /// Where nothing leads there, there is no change.
+  fileprivate final func unlinkIfLinked(_ ordinal: Int, from id: ManagedObjectID) {
+    if leads(ordinal, to: id) { unlink(ordinal, from: id) }
+  }
+}

@@ -1,0 +1,69 @@
+import HeartwoodModel
+
+/// What a relationship of an object in conflict leads to, as three know it.
+struct ReferenceRivalry {
+  let key: Key
+  let name: String
+  let inverse: String
+  /// When the object was read.
+  let former: [Key]
+  /// By the changes of the context.
+  let own: [Key]
+  /// In the record that others have saved.
+  let newest: [Key]
+}
+
+/// Both ends of relationships agree on what a policy has made of conflicts.
+extension ReferenceContext {
+  /// The relationships of an object that others have changed too.
+  func rivalries(of key: Key) -> [ReferenceRivalry] {
+    guard let object = objects[key], let base = object.base, !object.isDeleted, !object.isLost,
+      let record = source.record(key)
+    else { return [] }
+    return object.entity.relationships.compactMap { relationship in
+      guard let inverse = relationship.inverseName else { return nil }
+      return ReferenceRivalry(
+        key: key,
+        name: relationship.name,
+        inverse: inverse,
+        former: base.values[relationship.name]?.keys ?? [],
+        own: object.keys(relationship.name),
+        newest: record.values[relationship.name]?.keys ?? []
+      )
+    }
+  }
+
+  /// Lets the other ends follow what has become of the object.
+  func settle(_ rivalry: ReferenceRivalry, _ conflicts: Set<Key>) {
+    guard let object = object(rivalry.key), !object.isDeleted else { return }
+    let now = object.keys(rivalry.name)
+    // What the context has added and the policy has dropped.
+    for other in rivalry.own where !rivalry.former.contains(other) && !now.contains(other) { part(other, rivalry) }
+    // What the context has taken away and the policy has put back.
+    for other in rivalry.former
+    where !rivalry.own.contains(other) && now.contains(other) && objects[other]?.isUpdated == true {
+      rejoin(other, rivalry, conflicts)
+    }
+    // What others have added and the policy has not taken.
+    for other in rivalry.newest where !rivalry.former.contains(other) && !now.contains(other) {
+      guard self.object(other)?.isDeleted == false else { continue }
+      if objects[other]?.hasChanges != true { forget(other) }
+      part(other, rivalry)
+    }
+  }
+
+  private func part(_ other: Key, _ rivalry: ReferenceRivalry) {
+    guard let object = object(other), !object.isDeleted, object.keys(rivalry.inverse).contains(rivalry.key) else {
+      return
+    }
+    unlink(other, rivalry.inverse, from: rivalry.key)
+  }
+
+  private func rejoin(_ other: Key, _ rivalry: ReferenceRivalry, _ conflicts: Set<Key>) {
+    guard let object = object(other), !object.keys(rivalry.inverse).contains(rivalry.key) else { return }
+    // Of two that lead to an object which can lead back to one of them it is not said which gets it.
+    if case .toOne(let rival?) = object.values[rivalry.inverse], conflicts.contains(rival) { isSettlementPlain = false }
+    putBack(rivalry.key, other, rivalry.inverse)
+    link(other, rivalry.inverse, to: rivalry.key, other: rivalry.name)
+  }
+}

@@ -23,6 +23,9 @@ import Testing
     ("is whole where the process ends at each step of setting its metadata", conformance(LosesSaves.self)),
     ("makes its file when it is opened", conformance(LosesSaves.self)),
     ("takes no save of its own for one of others", conformance(MarksChangesWithoutAny.self)),
+    ("sorts records", conformance(GivesMoreThanIsWanted.self)),
+    ("finds what a look at every object finds (seed 1)", conformance(FindsAll.self)),
+    ("keeps entities that inherit from one that has records", conformance(CountsTooMany.self)),
     ("keeps the versions of records that are converted to it", conformance(BeginsVersionsAnew.self)),
   ]
 

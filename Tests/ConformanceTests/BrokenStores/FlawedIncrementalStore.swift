@@ -8,6 +8,8 @@ protocol SavingFlaw: Sendable {
   static func saving<Result>(_ base: SQLiteStore, _ body: () throws -> Result) throws -> Result
   static func changeMark(_ base: SQLiteStore) throws -> UInt64
   static func change(_ changes: ChangeSet) -> ChangeSet
+  static func fetch(_ base: SQLiteStore, _ fetch: RecordFetch) throws -> [ReferenceID]?
+  static func count(_ base: SQLiteStore, of entity: EntityDescription) throws -> Int
 }
 
 extension SavingFlaw {
@@ -18,6 +20,31 @@ extension SavingFlaw {
   static func changeMark(_ base: SQLiteStore) throws -> UInt64 { try base.changeMark() }
 
   static func change(_ changes: ChangeSet) -> ChangeSet { changes }
+
+  static func fetch(_ base: SQLiteStore, _ fetch: RecordFetch) throws -> [ReferenceID]? { try base.fetch(fetch) }
+
+  static func count(_ base: SQLiteStore, of entity: EntityDescription) throws -> Int { try base.count(of: entity) }
+}
+
+/// Gives all that a fetch finds, whichever part of it was asked for.
+enum GivesMoreThanIsWanted: SavingFlaw {
+  static func fetch(_ base: SQLiteStore, _ fetch: RecordFetch) throws -> [ReferenceID]? {
+    try base.fetch(fetch.limited(offset: 0, limit: nil))
+  }
+}
+
+/// Finds all records of an entity, whatever they are looked for by.
+enum FindsAll: SavingFlaw {
+  static func fetch(_ base: SQLiteStore, _ fetch: RecordFetch) throws -> [ReferenceID]? {
+    try base.fetch(fetch.part(where: nil, sortedBy: fetch.sorts).limited(offset: fetch.offset, limit: fetch.limit))
+  }
+}
+
+/// Counts a record that is not there.
+enum CountsTooMany: SavingFlaw {
+  static func count(_ base: SQLiteStore, of entity: EntityDescription) throws -> Int {
+    try base.count(of: entity) + 1
+  }
 }
 
 /// Takes every record that it does not know for one that has never been saved.
@@ -86,7 +113,7 @@ final class FlawedIncrementalStore<Flaw: SavingFlaw>: IncrementalStore {
   func changeMark() throws -> UInt64 { try Flaw.changeMark(base) }
   func reading<Result>(_ body: () throws -> Result) throws -> Result { try base.reading(body) }
   func metadata() throws -> StoreMetadata { try base.metadata() }
-  func count(of entity: EntityDescription) throws -> Int { try base.count(of: entity) }
+  func count(of entity: EntityDescription) throws -> Int { try Flaw.count(base, of: entity) }
   func saveMetadata(_ metadata: StoreMetadata) throws { try base.saveMetadata(metadata) }
 
   func load(_ entities: [EntityDescription], into loader: StoreLoader) throws {
@@ -97,7 +124,7 @@ final class FlawedIncrementalStore<Flaw: SavingFlaw>: IncrementalStore {
     try base.load(references, of: entity, into: loader)
   }
 
-  func fetch(_ fetch: RecordFetch) throws -> [ReferenceID]? { try base.fetch(fetch) }
+  func fetch(_ fetch: RecordFetch) throws -> [ReferenceID]? { try Flaw.fetch(base, fetch) }
   func count(_ fetch: RecordFetch) throws -> Int? { try base.count(fetch) }
   func queryPlan(_ fetch: RecordFetch) throws -> [String]? { try base.queryPlan(fetch) }
 

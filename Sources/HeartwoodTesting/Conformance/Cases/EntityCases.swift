@@ -55,6 +55,14 @@ extension StoreConformance {
     let reopened = try bench.expectReopensSame(open)
     let context = reopened.makeContext()
     try expect("the objects of the parent and below", is: 12, found: try context.count(entityName: "Shape"))
+    // A store that nobody has read yet counts itself.
+    let (contents, unread) = (try open.contents(), try bench.reopened(open))
+    for entity in unread.concreteEntities {
+      let count = try unread.store.engine.count(of: entity)
+      try expect("the number of \(entity.name) itself", is: contents.table(of: entity).count, found: count)
+    }
+    let found = try bench.reopened(open).makeContext().count(entityName: "Shape")
+    try expect("the objects of the parent and below", is: 12, found: found)
     try expectError(.entityUnknown, when: "an object of an entity is asked for that is not there") {
       _ = try context.fetch(entityName: "Triangle")
     }

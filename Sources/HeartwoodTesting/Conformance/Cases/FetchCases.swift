@@ -23,6 +23,8 @@ extension StoreConformance {
 
   private static let objectCount = 45
   private static let fetchesPerState = 60
+  /// Each opens a store.
+  private static let unreadFetchCount = 25
 
   private func examineFetches(seed: UInt64) throws {
     do {
@@ -40,6 +42,12 @@ extension StoreConformance {
     open = try bench.expectReopensSame(open)
     examination.move(to: open)
     let context = open.makeContext()
+    if reachesFilesItself, capabilities.isPersistent {
+      // A copy: what is examined later is the same for all stores.
+      var unread = examination
+      let read = open
+      try unread.examineUnread(context, count: Self.unreadFetchCount) { try bench.reopened(read) }
+    }
     try examination.examine(context, count: Self.fetchesPerState)
     try examination.change(context)
     try examination.examine(context, count: Self.fetchesPerState)

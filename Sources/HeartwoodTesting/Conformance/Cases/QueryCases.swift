@@ -125,6 +125,31 @@ extension StoreConformance {
         )
       }
     }
+    try expectPartsOfUnread(bench, open, records)
+  }
+
+  /// Asks stores that have just been opened for parts of what is sorted and of what is not: there it is the store itself that searches.
+  private func expectPartsOfUnread(_ bench: Workbench, _ open: OpenStore, _ records: [AtomicStoreCacheNode]) throws {
+    let name = try unwrap(orderedNames.first, "a type whose values have an order")
+    let sorted = PlainOrder.sorted(records, by: [(true, { $0[name] })])
+    let parts: [(offset: Int, limit: Int?)] = [
+      (0, 5), (3, 7), (records.count - 2, 10), (records.count + 1, 3), (2, nil),
+    ]
+    for (offset, limit) in parts {
+      for isSorted in [true, false] {
+        let request = FetchRequest<ManagedObject>(
+          entityName: ModelMaker.entity,
+          sortedBy: isSorted ? [FetchSortDescriptor(name)] : [],
+          offset: offset,
+          limit: limit
+        )
+        let expected = (isSorted ? sorted : records).dropFirst(offset).prefix(limit ?? .max).map(\.reference)
+        let context = try bench.reopened(open).makeContext()
+        let what = "\(limit.map { "\($0)" } ?? "all") records from \(offset) on\(isSorted ? " by \(name)" : "")"
+        try expect("the number of \(what)", is: expected.count, found: try context.count(for: request))
+        try expect(what, is: expected, found: try context.fetch(request).map(\.objectID.reference))
+      }
+    }
   }
 
   private func givesParts() throws {

@@ -76,6 +76,43 @@ extension FetchExamination {
   }
 }
 
+// MARK: Fetching from stores that nobody has read
+
+extension FetchExamination {
+  /// Fetches by `count` random requests, each from a store that has just been opened: it is the store itself that searches there, and not
+  /// the framework among records that it has read.
+  ///
+  /// - Parameters:
+  ///   - context: sees what is expected, and has no changes.
+  ///   - reopen: opens the store anew.
+  mutating func examineUnread(
+    _ context: ManagedObjectContext,
+    count: Int,
+    reopen: () throws -> OpenStore
+  ) throws {
+    let model = context.persistentStoreCoordinator.managedObjectModel
+    let all = try open.allObjects(in: context)
+    let names = Dictionary(uniqueKeysWithValues: all.map { (Self.name($0.objectID), $0) })
+    for _ in 0..<count {
+      guard let entity = open.store.entities.randomElement(using: &generator) else { return }
+      var maker = ConditionMaker(model, entity, pools, all.map(\.objectID), seed: generator.next())
+      let condition = maker.condition(depth: Int.random(in: 0...2, using: &generator))
+      let request = makeRequest(condition, maker.sorts(), entity)
+      let matching = try context.fetch(entityName: entity.name).filter(condition.holds)
+      let part = matching.dropFirst(request.fetchOffset).prefix(request.fetchLimit ?? .max)
+      let unread = try reopen().makeContext()
+      try expect("the count of \(words(request))", is: part.count, found: try unread.count(for: request))
+      let found = try unread.fetchObjectIDs(request).map { id in
+        try unwrap(names[Self.name(id)], "no objects by \(words(request)) but those that were saved")
+      }
+      try expectPart(found, request, among: matching)
+    }
+  }
+
+  /// What an object is called in whatever coordinator.
+  private static func name(_ id: ManagedObjectID) -> String { "\(id.entity.name) \(id.reference.text)" }
+}
+
 // MARK: Fetching
 
 extension FetchExamination {
@@ -150,26 +187,48 @@ extension FetchExamination {
     _ entity: EntityDescription,
     _ context: ManagedObjectContext
   ) throws {
+    let request = makeRequest(condition, sorts, entity)
+    try expectPart(try context.fetch(request), request, among: try objects.filter(condition.holds))
+  }
+
+  /// A request for some of what is found, or for all.
+  private mutating func makeRequest(
+    _ condition: PlainCondition,
+    _ sorts: [FetchSortDescriptor],
+    _ entity: EntityDescription
+  ) -> FetchRequest<ManagedObject> {
     let offset = generator.chance(oneIn: 2) ? 0 : Int.random(in: 0...9, using: &generator)
     let limit = generator.chance(oneIn: 2) ? nil : Int.random(in: 0...12, using: &generator)
-    let request = FetchRequest<ManagedObject>(
+    return FetchRequest(
       entityName: entity.name,
       where: condition.predicate,
       sortedBy: sorts,
       offset: offset,
       limit: limit
     )
-    let found = try context.fetch(request)
-    let matching = try objects.filter(condition.holds)
+  }
+
+  /// Fails unless what was found is the part of what matches that was asked for.
+  private func expectPart(
+    _ found: [ManagedObject],
+    _ request: FetchRequest<ManagedObject>,
+    among matching: [ManagedObject]
+  ) throws {
+    let sorts = request.sortDescriptors
     let expected = try matching.map { try keys($0, sorts) }.sorted { comes($0, before: $1, sorts) }
-      .dropFirst(offset).prefix(limit ?? .max)
-    let what =
-      "the keys of \(entity.name) where \(condition.predicate) by \(sorts) from \(offset), \(limit ?? -1)"
+      .dropFirst(request.fetchOffset).prefix(request.fetchLimit ?? .max)
+    let what = "the keys of \(words(request))"
     try expect(what, is: "\(Array(expected))", found: "\(try found.map { try keys($0, sorts) })")
     try expect(
       Set(found).isSubset(of: matching) && Set(found).count == found.count,
       "\(what): expected each at most once"
     )
+  }
+
+  private func words(_ request: FetchRequest<ManagedObject>) -> String {
+    let condition = request.predicate.map { "\($0)" } ?? "anything"
+    return "\(request.entityName) where \(condition) by \(request.sortDescriptors) from \(request.fetchOffset), "
+      + "\(request.fetchLimit ?? -1)"
   }
 
   private func keys(_ object: ManagedObject, _ sorts: [FetchSortDescriptor]) throws -> [PropertyValue] {

@@ -26,6 +26,9 @@ import Testing
     ("sorts records", conformance(GivesMoreThanIsWanted.self)),
     ("finds what a look at every object finds (seed 1)", conformance(FindsAll.self)),
     ("keeps entities that inherit from one that has records", conformance(CountsTooMany.self)),
+    ("sees each kind of change that others save", conformance(MarksNoChanges.self)),
+    ("gives no reference of a deleted record again", conformance(GivesReferencesAgain.self)),
+    ("reads hundreds of records by what they are called", conformance(ReadsFew.self)),
     ("keeps the versions of records that are converted to it", conformance(BeginsVersionsAnew.self)),
   ]
 

@@ -70,7 +70,8 @@ public protocol IncrementalStore: StoreClass {
   /// How a fetch is answered, a line each, for people to read; nil as with ``fetch(_:)``.
   func queryPlan(_ fetch: RecordFetch) throws -> [String]?
 
-  /// Names for records of `entity` that a later save will insert: no others get them, in no process.
+  /// Names for records of `entity` that a later save will insert: no others get them, in no process, and not after these have been deleted
+  /// either, or what somebody has noted of one would lead to another.
   func newReferences(count: Int, for entity: EntityDescription) throws -> [ReferenceID]
 
   /// Calls `body`, which saves, while nobody else can, and keeps all that it saves, durably, or where it throws nothing.

@@ -75,7 +75,7 @@ extension StoreConformance {
     registrationCases + metadataCases + newStoreCases + attributeCases + referenceCases + orderCases + entityCases
       + relationshipCases + editingCases + sameBytesCases + atomicityCases + conflictCases + uniquenessCases
       + readOnlyCases + placeCases + queryCases + fetchCases + contextCases + concurrencyCases + conversionCases
-      + migrationCases + historyCases + damageCases + randomGraphCases
+      + migrationCases + historyCases + damageCases + randomGraphCases + piecemealCases
   }
 
   var typeDescription: StoreTypeDescription { storeClass.typeDescription }

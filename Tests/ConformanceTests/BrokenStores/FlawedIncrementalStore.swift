@@ -10,6 +10,8 @@ protocol SavingFlaw: Sendable {
   static func change(_ changes: ChangeSet) -> ChangeSet
   static func fetch(_ base: SQLiteStore, _ fetch: RecordFetch) throws -> [ReferenceID]?
   static func count(_ base: SQLiteStore, of entity: EntityDescription) throws -> Int
+  static func newReferences(_ base: SQLiteStore, _ count: Int, for entity: EntityDescription) throws -> [ReferenceID]
+  static func known(_ references: [ReferenceID]) -> [ReferenceID]
 }
 
 extension SavingFlaw {
@@ -24,6 +26,30 @@ extension SavingFlaw {
   static func fetch(_ base: SQLiteStore, _ fetch: RecordFetch) throws -> [ReferenceID]? { try base.fetch(fetch) }
 
   static func count(_ base: SQLiteStore, of entity: EntityDescription) throws -> Int { try base.count(of: entity) }
+
+  static func newReferences(_ base: SQLiteStore, _ count: Int, for entity: EntityDescription) throws -> [ReferenceID] {
+    try base.newReferences(count: count, for: entity)
+  }
+
+  static func known(_ references: [ReferenceID]) -> [ReferenceID] { references }
+}
+
+/// Never says that somebody has saved.
+enum MarksNoChanges: SavingFlaw {
+  static func changeMark(_ base: SQLiteStore) throws -> UInt64 { 0 }
+}
+
+/// Calls new records by how many there are.
+enum GivesReferencesAgain: SavingFlaw {
+  static func newReferences(_ base: SQLiteStore, _ count: Int, for entity: EntityDescription) throws -> [ReferenceID] {
+    let last = try base.count(of: entity)
+    return (1...max(1, count)).map { .integer(Int64(last + $0)) }
+  }
+}
+
+/// Reads no more records at once than some statement may have places.
+enum ReadsFew: SavingFlaw {
+  static func known(_ references: [ReferenceID]) -> [ReferenceID] { Array(references.prefix(256)) }
 }
 
 /// Gives all that a fetch finds, whichever part of it was asked for.
@@ -121,7 +147,7 @@ final class FlawedIncrementalStore<Flaw: SavingFlaw>: IncrementalStore {
   }
 
   func load(_ references: [ReferenceID], of entity: EntityDescription, into loader: StoreLoader) throws {
-    try base.load(references, of: entity, into: loader)
+    try base.load(Flaw.known(references), of: entity, into: loader)
   }
 
   func fetch(_ fetch: RecordFetch) throws -> [ReferenceID]? { try Flaw.fetch(base, fetch) }
@@ -129,7 +155,7 @@ final class FlawedIncrementalStore<Flaw: SavingFlaw>: IncrementalStore {
   func queryPlan(_ fetch: RecordFetch) throws -> [String]? { try base.queryPlan(fetch) }
 
   func newReferences(count: Int, for entity: EntityDescription) throws -> [ReferenceID] {
-    try base.newReferences(count: count, for: entity)
+    try Flaw.newReferences(base, count, for: entity)
   }
 
   func save(_ changes: ChangeSet, over contents: StoreContents) throws {

@@ -35,6 +35,12 @@ extension StoreConformance {
       }
     }
     try reopened.insertUnique([values[2]])
+    let context = reopened.makeContext()
+    let object = try context.fetch(entityName: ModelMaker.entity).first { object in
+      try object.propertyValue(forKey: ModelMaker.value) == values[1]
+    }
+    try unwrap(object, "the record with the second \(type)").setPropertyValue(values[0], forKey: ModelMaker.value)
+    try expectError(.constraintConflict, when: "a record is given the \(type) of another") { try context.save() }
     try expect("the records", is: 5, found: try bench.reopened(reopened).contents().count)
   }
 

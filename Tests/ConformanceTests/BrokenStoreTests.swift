@@ -113,6 +113,7 @@ import Testing
       Example(LacksWithoutSaying.self, by: "keeps every transformable and nil"),
       Example(DropsLastRecord.self, by: "keeps an entity that inherits from an abstract one"),
       Example(DropsLastRecord.self, by: "keeps the entities of its configuration only"),
+      Example(DropsLastRecord.self, by: "keeps properties whatever they are called"),
       Example(NoFlaw.self, by: "writes the same content as other bytes each time", writesSameBytes: false),
       Example(DropsLastRecord.self, by: "survives the end of the process at each step of its first save"),
       Example(KeepsFirstEntityOnly.self, by: "survives a failure at each step of a save"),

@@ -42,7 +42,8 @@ import Testing
       wrapper,
       detectsEveryChange: isEncrypted || baseDetects && !hidesChanges,
       writesSameBytes: !isEncrypted,
-      tellsModelVersion: !isCSV,
+      // Encrypted files have metadata of their own.
+      tellsModelVersion: isEncrypted || !isCSV,
       options: { _ in options },
       refuses: { value, _ in isCSV && StoreConformanceTests.isFarDate(value) }
     )

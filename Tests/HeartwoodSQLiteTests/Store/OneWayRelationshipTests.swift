@@ -152,7 +152,7 @@ struct OneWayRelationshipTests {
       managedObjectModel: model,
       registry: StoreRegistry([InMemoryStore.self, SQLiteStore.self])
     )
-    let store = try coordinator.addPersistentStore(type: .inMemory)
+    let store = try coordinator.addPersistentStore(type: .inMemory, at: nil)
     let context = ManagedObjectContext(coordinator)
     let thing = try context.insert(entityName: "Thing")
     for _ in 0..<2 { try context.insert(entityName: "Box").setValue([thing], forKey: relationship) }

@@ -17,6 +17,7 @@ extension StoreConformance {
       makeCase("keeps entities that inherit from one that has records", needs: .entities(3)) {
         try $0.keepsInheritance(subentities: ["Circle", "Square"], isAbstract: false)
       },
+      makeCase("keeps properties whatever they are called") { try $0.keepsAwkwardProperties() },
       makeCase("keeps the entities of its configuration only", needs: .file) { try $0.keepsConfiguration() },
     ]
   }
@@ -66,6 +67,27 @@ extension StoreConformance {
     try expectError(.entityUnknown, when: "an object of an entity is asked for that is not there") {
       _ = try context.fetch(entityName: "Triangle")
     }
+  }
+
+  private func keepsAwkwardProperties() throws {
+    let bench = try Workbench(self, model: try ModelMaker(capabilities).withAwkwardProperties())
+    var open = try bench.open()
+    try open.insertRandom(5, seed: 1)
+    for round in 0..<2 {
+      open = try bench.expectReopensSame(open)
+      let context = open.makeContext()
+      let objects = try context.fetch(entityName: ModelMaker.entity)
+      var generator = SeededGenerator(seed: UInt64(round))
+      try open.setRandomAttributes(of: objects[round], &generator)
+      if capabilities.supportsRelationships {
+        let others = [objects[4], objects[round + 1]].map(\.objectID)
+        try objects[round].setPropertyValue(.toOne(others[0]), forKey: "order")
+        try objects[round].setPropertyValue(.toMany(others), forKey: "group")
+        try objects[round].setPropertyValue(.toMany(others), forKey: "mates")
+      }
+      try context.save()
+    }
+    try bench.expectReopensSame(open)
   }
 
   private func keepsConfiguration() throws {

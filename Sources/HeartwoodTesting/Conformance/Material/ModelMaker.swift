@@ -56,6 +56,27 @@ struct ModelMaker {
     return try ManagedObjectModel(entities: [EntityDefinition(name: Self.entity, properties: properties)])
   }
 
+  /// An entity whose properties are called as stores call their own things, or in other scripts; one of them is kept by nobody. Where there may
+  /// be relationships, two have no inverse, and one is its own.
+  func withAwkwardProperties() throws -> ManagedObjectModel {
+    let types = AttributeType.allCases.filter(attributeTypes.contains)
+    let names = ["id", "entity", "reference", "version", "select", "größe", "名前"]
+    var properties =
+      types.isEmpty
+      ? []
+      : names.enumerated().map { index, name in
+        PropertyDescription.attribute(name, types[index % types.count], optional: true, transient: name == "entity")
+      }
+    if supportsRelationships {
+      properties += [
+        .toOne("order", Self.entity, inverse: nil),
+        .toMany("group", Self.entity, inverse: nil),
+        .toMany("mates", Self.entity, inverse: "mates", ordered: true),
+      ]
+    }
+    return try ManagedObjectModel(entities: [EntityDefinition(name: Self.entity, properties: properties)])
+  }
+
   /// An entity that leads to itself, for stores that have no relationships.
   func withForbiddenRelationship() throws -> ManagedObjectModel {
     let properties = attributes + [.toOne("next", Self.entity, inverse: nil)]

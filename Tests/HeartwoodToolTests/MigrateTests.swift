@@ -196,6 +196,47 @@ import Testing
     #expect(again.text == "todo.csv: The store is of this version of the model already.\n")
   }
 
+  private static let mapping = """
+    <?xml version="1.0"?>
+    <!DOCTYPE database SYSTEM "file:///System/Library/DTDs/CoreData.dtd">
+    <database><databaseInfo><version>134481920</version><UUID>2CB996DF-63DA-4182-BC5B-7CB919C1BB09</UUID>
+    <metadata><plist version="1.0"><dict><key>NSStoreModelVersionHashes</key><dict>
+    <key>XDDevMappingModel</key><data>AA==</data><key>XDDevEntityMapping</key><data>AA==</data></dict></dict></plist></metadata>
+    </databaseInfo>
+    <object type="XDDEVMAPPINGMODEL" id="z101">
+    <attribute name="sourcemodelpath" type="string">ToDo.xcdatamodeld/ToDo.xcdatamodel</attribute>
+    <attribute name="destinationmodelpath" type="string">ToDo.xcdatamodeld/ToDo 2.xcdatamodel</attribute>
+    <relationship name="entitymappings" type="0/0" destination="XDDEVENTITYMAPPING" idrefs="z102"></relationship>
+    </object>
+    <object type="XDDEVENTITYMAPPING" id="z102">
+    <attribute name="mappingtypename" type="string">Transform</attribute>
+    <attribute name="sourcename" type="string">ToDo</attribute>
+    <attribute name="destinationname" type="string">ToDo</attribute>
+    <attribute name="name" type="string">ToDoToToDo</attribute>
+    <relationship name="mappingmodel" type="1/1" destination="XDDEVMAPPINGMODEL" idrefs="z101"></relationship>
+    </object>
+    </database>
+
+    """
+
+  @Test func aGivenModelIsOlderThanThoseOfTheBundle() throws {
+    try folder.addVersions()
+    for name in ["Map.xcmappingmodel", "Menu.xcdatamodel"] {
+      try FileManager.default.createDirectory(at: folder.path(name), withIntermediateDirectories: true)
+    }
+    try folder.write(Self.mapping, to: "Map.xcmappingmodel/xcmapping.xml")
+    let model = try String(decoding: folder.data("ToDo.xcdatamodeld/ToDo.xcdatamodel/contents"), as: UTF8.self)
+    try folder.write(model.replacing("memo", with: "menu"), to: "Menu.xcdatamodel/contents")
+    let line = "heartwood migrate todo.csv --to-model ToDo.xcdatamodeld --dry-run --output new.heartwood --from-model"
+    let foreign = try heartwood.shell("\(line) Menu.xcdatamodel")
+    #expect(
+      foreign.lines.last == "new.heartwood: can be migrated, 6 records, 2 steps, 1 mapping model",
+      "\(foreign.errors)"
+    )
+    let own = try heartwood.shell("\(line) ToDo.xcdatamodeld/ToDo.xcdatamodel")
+    #expect(own.lines.last == "new.heartwood: can be migrated, 6 records, 1 step, 1 mapping model", "\(own.errors)")
+  }
+
   @Test(arguments: [
     "migrate todo.heartwood", "migrate --to-model New.xcdatamodel",
     "migrate todo.heartwood --to-model New.xcdatamodel --output a.xml --backup",

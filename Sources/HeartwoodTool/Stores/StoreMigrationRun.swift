@@ -82,7 +82,7 @@ struct StoreMigrationRun {
     if isBundle { try options.setMigrations(fromModelAt: bundle) }
     let former = try command.fromModel.map { try locator.model(at: $0).model }
     options[.writtenModel] = former
-    options[.olderModels] = (options[.olderModels] ?? []) + [former].compactMap(\.self)
+    options[.olderModels] = Self.versions(former, options[.olderModels] ?? [])
     options[.mappingModels] =
       try command.mapping.map { try mappingModel($0, versions, former: former, model: model) }
       + (options[.mappingModels] ?? [])
@@ -94,6 +94,14 @@ struct StoreMigrationRun {
     options[.migratesInStore] = !command.throughMemory
     if command.backup { options[.migrationBackupPath] = try backupPath() }
     return options
+  }
+
+  /// The versions in order, the oldest first. The model that the user gives is older than those of the bundle, where it is none of them.
+  private static func versions(_ former: ManagedObjectModel?, _ versions: [ManagedObjectModel]) -> [ManagedObjectModel]
+  {
+    guard let former else { return versions }
+    let isOneOfThem = versions.contains { $0.entityVersionHashesByName == former.entityVersionHashesByName }
+    return isOneOfThem ? versions : [former] + versions
   }
 
   private func backupPath() throws -> String {

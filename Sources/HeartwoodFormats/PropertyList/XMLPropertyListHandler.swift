@@ -53,8 +53,7 @@ class XMLPropertyListHandler: XMLStreamHandler {
 
   final override func begin(_ tag: XMLTag) {
     switch place {
-    case .records:
-      if !readsHeaderOnly { beginRecords(tag) }
+    case .records: beginInRecords(tag)
     case .value: note(elements.begin(tag, self))
     case .root: beginInRoot(tag)
     case .document:
@@ -69,6 +68,11 @@ class XMLPropertyListHandler: XMLStreamHandler {
     }
   }
 
+  private func beginInRecords(_ tag: XMLTag) {
+    // Whoever reads the header leaves all values of records out.
+    if readsHeaderOnly { ignoreText() } else { beginRecords(tag) }
+  }
+
   private func beginInRoot(_ tag: XMLTag) {
     if isReadingKey { return fail("A key holds an element.") }
     guard let key else {
@@ -78,8 +82,7 @@ class XMLPropertyListHandler: XMLStreamHandler {
     }
     if key == PropertyListFormat.recordsKey {
       place = .records
-      if !readsHeaderOnly { beginRecords(tag) }
-      return
+      return beginInRecords(tag)
     }
     place = .value(key: key)
     elements = PropertyListElements()

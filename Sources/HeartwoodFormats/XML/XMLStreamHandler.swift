@@ -12,6 +12,7 @@ class XMLStreamHandler {
   /// The text of the element that is being read, where it is collected.
   let text = GrowableBytes()
   @exclusivity(unchecked) private var collectsText = false
+  @exclusivity(unchecked) private var ignoresText = false
   /// Why the reader has stopped.
   private(set) var failure: PersistenceError?
   @exclusivity(unchecked) private(set) var isStopped = false
@@ -37,6 +38,11 @@ class XMLStreamHandler {
   final func collectText() {
     text.removeAll()
     collectsText = true
+  }
+
+  /// Has the text from here on to the next tag passed over.
+  final func ignoreText() {
+    ignoresText = true
   }
 
   final var textBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(text.unsafeMutableBytes) }
@@ -79,14 +85,14 @@ extension XMLStreamHandler {
     guard tag.attributeCount <= limits.attributeCount else {
       return fail("A tag has more than \(limits.attributeCount) attributes.")
     }
-    collectsText = false
+    (collectsText, ignoresText) = (false, false)
     begin(tag)
   }
 
   fileprivate func close() {
     guard !isStopped else { return }
     depth -= 1
-    collectsText = false
+    (collectsText, ignoresText) = (false, false)
     end()
   }
 
@@ -97,7 +103,7 @@ extension XMLStreamHandler {
         return fail("The text of an element has more than \(limits.textLength) bytes.")
       }
       text.append(bytes)
-    } else if !bytes.isBlank {
+    } else if !ignoresText, !bytes.isBlank {
       fail("There is text where only elements belong.")
     }
   }

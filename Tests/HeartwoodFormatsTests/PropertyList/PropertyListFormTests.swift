@@ -106,6 +106,33 @@ import Testing
     #expect(try PropertyListStore.readFormatVersion(from: other.input, options: other.options) == "1, \(kind.rawValue)")
   }
 
+  @Test(arguments: [
+    ["heartwoodVersion", "metadata", "records", "model"], ["records", "model", "metadata", "heartwoodVersion"],
+    ["records", "metadata", "heartwoodVersion"],
+  ])
+  func theKeysHaveAnyOrderInXML(_ keys: [String]) throws {
+    let contents = try GoldenSample.contents()
+    let file = Self.file(.xml, contents.model)
+    let bytes = try file.create(contents)
+    let root = try #require(
+      try PropertyListSerialization.propertyList(from: Data(bytes), format: nil) as? [String: Any]
+    )
+    let members = try keys.map { key -> String in
+      let value = try #require(root[key])
+      let list = try PropertyListSerialization.data(fromPropertyList: ["k": value], format: .xml, options: 0)
+      let text = String(decoding: list, as: UTF8.self)
+      let start = try #require(text.range(of: "<key>k</key>")).upperBound
+      let end = try #require(text.range(of: "</dict>", options: .backwards)).lowerBound
+      return "<key>\(key)</key>\(text[start..<end])"
+    }
+    try file.write("<plist version=\"1.0\"><dict>\(members.joined())</dict></plist>")
+    #expect(try file.open().contents().count == contents.count)
+    let metadata = try PropertyListStore.readMetadata(from: file.input, options: file.options)
+    #expect(metadata.identifier == contents.metadata.identifier)
+    let model = try PropertyListStore.readModel(from: file.input, options: file.options)
+    #expect(model == (keys.contains("model") ? contents.model : nil))
+  }
+
   @Test(arguments: PropertyListKind.allCases) func metadataOfAllKindsIsKept(_ kind: PropertyListKind) throws {
     let values: [String: MetadataValue] = [
       "control": "a\u{1}b\u{FFFE}\r\n", "date": .date(Date(timeIntervalSinceReferenceDate: 0.1)),

@@ -42,10 +42,19 @@ import Testing
     #expect(outcome.errors.contains("--model"))
   }
 
-  @Test(arguments: ["models/M.xcdatamodeld", "models/M.xcdatamodeld/ToDo.xcdatamodel", "todo.heartwood", "model.json"])
+  @Test(arguments: [
+    "models/M.xcdatamodeld", "models/M.xcdatamodeld/ToDo.xcdatamodel", "todo.heartwood", "todo.xml",
+    "todo.plist", "xml.plist", "model.json",
+  ])
   func modelsCanBeGiven(_ path: String) throws {
     let dump = try heartwood("dump", "todo.csv").text
-    #expect(try heartwood("convert", "todo.csv", "todo.heartwood").status == 0)
+    for name in ["todo.heartwood", "todo.xml", "todo.plist"] {
+      #expect(try heartwood("convert", "todo.csv", name).status == 0)
+    }
+    let list = try PropertyListSerialization.propertyList(from: try folder.data("todo.plist"), format: nil)
+    let text = try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
+    let body = String(decoding: text, as: UTF8.self).drop { $0 != "\n" }
+    try folder.write("<?xml version=\"1.0\"?>\n<!-- a <model> -->\n\(body)", to: "xml.plist")
     try FileManager.default.createDirectory(at: folder.path("models"), withIntermediateDirectories: true)
     try FileManager.default.moveItem(at: folder.path("ToDo.xcdatamodeld"), to: folder.path("models/M.xcdatamodeld"))
     try Data(Self.jsonModel.utf8).write(to: folder.path("model.json"))

@@ -62,11 +62,12 @@ struct ModelLocator {
     // A file of that name is to be a model, also where it begins otherwise.
     let isJSON = PathParts.fileExtension(path) == "json"
     let first = try firstCharacter(of: file)
+    let isStore = try first == "<" && Self.storeElements.contains(firstElement(of: file))
     switch isJSON ? "{" : first {
     case "{":
       let model = try file.reading { try ManagedObjectModel.decoded(from: Data(try file.bytes())) }
       return LocatedModel(model, path: path)
-    case "<": return try dataModel(at: path)
+    case "<" where !isStore: return try dataModel(at: path)
     default: return try embeddedModel(file)
     }
   }
@@ -101,6 +102,20 @@ struct ModelLocator {
   private func firstCharacter(of file: StoreInput) throws(PersistenceError) -> Character? {
     let prefix = try file.bytes(from: 0, count: 64)
     return String(decoding: prefix, as: UTF8.self).first { !$0.isWhitespace && $0 != "\u{FEFF}" }
+  }
+
+  /// The first elements of stores in XML.
+  private static let storeElements: Set = ["database", "plist"]
+  /// How much of a file is looked at to find its first element.
+  private static let prologueLength = 4096
+
+  /// The name of the first element of an XML file; empty where that is not found.
+  private func firstElement(of file: StoreInput) throws(PersistenceError) -> String {
+    let prefix = String(decoding: try file.bytes(from: 0, count: Self.prologueLength), as: UTF8.self)
+    // Declarations begin with ? or !; a comment may hold anything.
+    let tags = prefix.replacing(/<!--.*?-->/.dotMatchesNewlines(), with: "").split(separator: "<").dropFirst()
+    guard let tag = tags.first(where: { $0.first?.isLetter ?? false }) else { return "" }
+    return String(tag.prefix { !$0.isWhitespace && $0 != ">" && $0 != "/" })
   }
 
   /// How the names of files end whose form cannot be told from stores' by their content.

@@ -19,7 +19,7 @@ extension StoreOpener {
     guard metadata.modelVersionHashes.isEmpty else {
       return !model.isConfiguration(withName: request.configurationName, compatibleWithStoreMetadata: metadata)
     }
-    if let written = try writtenModel(request) {
+    if let written = try writtenModel(request) ?? embeddedModel(request) {
       return written.entityVersionHashesByName != model.entityVersionHashesByName
     }
     guard let misfit = try misfit(of: request, with: model) else { return false }
@@ -34,10 +34,11 @@ extension StoreOpener {
     return model
   }
 
-  /// The model that a store was written with whose file does not tell it: what the options say, or else the newest of the older ones that it
-  /// can be opened with.
+  /// The model that a store was written with whose file has no hashes of it: what the options say, or else the one in the file, or the newest
+  /// of the older ones that it can be opened with.
   private func olderModel(opening request: Request) throws -> ManagedObjectModel? {
-    try writtenModel(request) ?? request.options[.olderModels]?.last { try misfit(of: request, with: $0) == nil }
+    try writtenModel(request) ?? embeddedModel(request)
+      ?? request.options[.olderModels]?.last { try misfit(of: request, with: $0) == nil }
   }
 
   /// Why a store that does not tell its model cannot have records of this one; nil where it has. O(records).

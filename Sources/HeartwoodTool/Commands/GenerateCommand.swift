@@ -110,7 +110,7 @@ struct GenerateCommand: ParsableCommand {
     if !quiet { for note in located.notes { StandardError.write("heartwood: note: \(note)\n") } }
     let generator = CodeGenerator(
       located.model,
-      named: Self.name(ofModelAt: URL(filePath: model)),
+      named: Self.name(ofModelAt: URL(argument: model)),
       options: try options(located)
     )
     let lines = try write(generator)
@@ -126,7 +126,7 @@ struct GenerateCommand: ParsableCommand {
 
   private func write(_ generator: CodeGenerator) throws -> [String] {
     if let outputFile {
-      let url = URL(filePath: outputFile)
+      let url = URL(argument: outputFile)
       let folder = OutputFolder(path: url.deletingLastPathComponent().path)
       return try folder.write([try generator.file(named: url.lastPathComponent)])
     }

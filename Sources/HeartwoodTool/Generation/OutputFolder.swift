@@ -49,7 +49,7 @@ struct OutputFolder {
     )
   }
 
-  private func url(of name: String) -> URL { URL(filePath: path).appending(path: name) }
+  private func url(of name: String) -> URL { URL(argument: path).appending(path: name) }
 
   private func status(of name: String) throws -> FileStatus? {
     try POSIXFileSystem().status(atPath: url(of: name).path)

@@ -82,7 +82,7 @@ struct ModelLocator {
   /// The other versions of a model that lies beside a store, the newest first.
   func otherVersions(of model: LocatedModel) throws -> [LocatedModel] {
     guard let path = model.path, path.hasSuffix(Self.bundleSuffix) else { return [] }
-    let bundle = URL(filePath: path)
+    let bundle = URL(argument: path)
     let current = try DataModelFile.currentVersion(at: bundle)
     return try DataModelFile.models(at: bundle).reversed().filter { $0.version != current }.map { version, _ in
       try dataModel(at: path, version: version)
@@ -122,7 +122,7 @@ struct ModelLocator {
   private static let fileNames = [".mom", ".omo", "/elements"]
 
   private func dataModel(at path: String, version: String? = nil) throws -> LocatedModel {
-    let file = try DataModelFile(contentsOf: URL(filePath: path), version: version)
+    let file = try DataModelFile(contentsOf: URL(argument: path), version: version)
     let notes = file.notes.map { "\(file.url.path):\($0.line.map { "\($0):" } ?? "") \($0.message)" }
     return LocatedModel(file.model, path: path, notes: notes, file: file)
   }

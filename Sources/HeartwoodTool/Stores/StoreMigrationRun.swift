@@ -21,10 +21,7 @@ struct StoreMigrationRun {
   /// What was done, or would be; nil where the store is of that version already.
   func run() throws -> (steps: [MigrationStep], report: MigrationReport)? {
     let source = POSIXFileSystem()
-    guard let status = try source.status(atPath: command.store), status.isRegularFile else {
-      throw PersistenceError(.fileNotFound, "There is no such file.", context: .init(path: command.store))
-    }
-    progress.expect(byteCount: status.size)
+    progress.expect(byteCount: try source.storeStatus(atPath: command.store).size)
     let locator = ModelLocator(registry: registry, fileSystem: source)
     let model = try locator.model(at: command.toModel, version: command.version).model
     let coordinator = try PersistentStoreCoordinator(
@@ -33,7 +30,7 @@ struct StoreMigrationRun {
       fileSystem: ObservedFileSystem(base: source, progress: progress)
     )
     let migration = try coordinator.migration(
-      ofStoreAt: URL(filePath: command.store),
+      ofStoreAt: URL(argument: command.store),
       type: command.from.map { StoreType($0) },
       options: try options(model, locator)
     )
@@ -56,7 +53,7 @@ struct StoreMigrationRun {
     }
     let destination = Destination(path: output, typeName: command.to, isReplaced: command.force)
     try destination.check(against: command.store, in: POSIXFileSystem())
-    let (url, type) = (URL(filePath: output), try destination.type(in: registry))
+    let (url, type) = (URL(argument: output), try destination.type(in: registry))
     return try command.dryRun
       ? migration.dryRun(to: url, type: type, replacing: command.force, progress: progress)
       : migration.run(to: url, type: type, replacing: command.force, progress: progress)
@@ -76,7 +73,7 @@ struct StoreMigrationRun {
 
   private func options(_ model: ManagedObjectModel, _ locator: ModelLocator) throws -> StoreOptions {
     var options = StoreOptions()
-    let bundle = URL(filePath: command.toModel)
+    let bundle = URL(argument: command.toModel)
     let isBundle = (try? DataModelFile.versions(at: bundle).count > 1) ?? false
     let versions = try isBundle ? DataModelFile.models(at: bundle) : []
     if isBundle { try options.setMigrations(fromModelAt: bundle) }
@@ -121,7 +118,7 @@ struct StoreMigrationRun {
     former: ManagedObjectModel?,
     model: ManagedObjectModel
   ) throws -> MappingModel {
-    let file = try MappingModelFile(contentsOf: URL(filePath: path))
+    let file = try MappingModelFile(contentsOf: URL(argument: path))
     for note in file.notes { StandardError.write("heartwood: note: \(path): \(note)\n") }
     let named = [file.sourceVersion, file.destinationVersion].map { name in
       versions.first { $0.version == name }?.model

@@ -29,7 +29,7 @@ struct StoreSource {
   ///   - substitute: the model to take where none is given and none is found.
   ///   - options: nothing but reading is allowed unless they say so.
   func open(substitute: LocatedModel? = nil, options: StoreOptions = .readOnly) throws -> OpenStore {
-    let size = try checkedStatus().size
+    let size = try fileSystem.storeStatus(atPath: path).size
     let type = try typeName.map { StoreType($0) } ?? registry.type(ofFileAt: path, in: fileSystem)
     let storeClass = try registry.storeClass(for: type)
     let (model, store) = try withModel(storeClass, substitute: substitute) { model in
@@ -53,7 +53,7 @@ struct StoreSource {
 
   /// Opens the store in a context of its own, for reading.
   func openContext() throws -> ManagedObjectContext {
-    _ = try checkedStatus()
+    _ = try fileSystem.storeStatus(atPath: path)
     let type = try typeName.map { StoreType($0) } ?? registry.type(ofFileAt: path, in: fileSystem)
     let storeClass = try registry.storeClass(for: type)
     let (_, coordinator) = try withModel(storeClass, substitute: nil) { model in
@@ -64,7 +64,7 @@ struct StoreSource {
         registry: registry,
         fileSystem: fileSystem
       )
-      OpenedStores.add(try coordinator.addPersistentStore(type: type, at: URL(filePath: path), options: options))
+      OpenedStores.add(try coordinator.addPersistentStore(type: type, at: URL(argument: path), options: options))
       return coordinator
     }
     return ManagedObjectContext(coordinator)
@@ -117,20 +117,6 @@ struct StoreSource {
       if let model = try substitute ?? locator.inferredModel(forStoreAt: path, storeClass) { return model }
       throw error
     }
-  }
-
-  /// What the file is. One without a byte would be a new store, and there is nothing to read in one.
-  private func checkedStatus() throws(PersistenceError) -> FileStatus {
-    guard let status = try fileSystem.status(atPath: path) else {
-      throw PersistenceError(.fileNotFound, "There is no such file.", context: .init(path: path))
-    }
-    guard status.isRegularFile else {
-      throw PersistenceError(.fileReadFailed, "It is not a file.", context: .init(path: path))
-    }
-    guard status.size > 0 else {
-      throw PersistenceError(.fileMalformed, "The file is empty; there is no store in it.", context: .init(path: path))
-    }
-    return status
   }
 }
 

@@ -33,7 +33,7 @@ struct ModelConvertCommand: ParsableCommand {
 
   func run() throws {
     let located = try arguments.load()
-    let url = URL(filePath: destination)
+    let url = URL(argument: destination)
     try checkPlace(url)
     let version = Self.versionName(inBundleAt: url)
     switch url.pathExtension {

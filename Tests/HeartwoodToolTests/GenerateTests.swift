@@ -25,6 +25,16 @@ import Testing
     )
   }
 
+  @Test func aHumanFileThatCannotBeReadIsKept() throws {
+    #expect(try heartwood("generate", "ToDo.xcdatamodeld", "--output", "out").status == 0)
+    try folder.write("// mine\n", to: "out/ToDo.swift")
+    let path = folder.path("out/ToDo.swift").path
+    try FileManager.default.setAttributes([.posixPermissions: 0o200], ofItemAtPath: path)
+    _ = try heartwood("generate", "ToDo.xcdatamodeld", "--output", "out")
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    #expect(try folder.data("out/ToDo.swift") == Data("// mine\n".utf8))
+  }
+
   @Test func filesOfEntitiesThatAreGoneAreListed() throws {
     try folder.write(
       "<model><entity name=\"Old\"><attribute name=\"a\" attributeType=\"String\"/></entity></model>",

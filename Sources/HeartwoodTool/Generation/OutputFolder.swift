@@ -19,8 +19,10 @@ struct OutputFolder {
     for file in files { try checkPlace(of: file) }
     return try files.compactMap { file in
       let url = url(of: file.name)
-      let former = try? Data(contentsOf: url)
-      if former != nil, file.kind == .human { return "kept \(file.name)" }
+      let isThere = try status(of: file.name) != nil
+      if isThere, file.kind == .human { return "kept \(file.name)" }
+      // What cannot be read is not taken for nothing.
+      let former = isThere ? try Data(contentsOf: url) : nil
       guard former != Data(file.contents.utf8) else { return nil }
       try Data(file.contents.utf8).write(to: url, options: .atomic)
       return (former == nil ? "made " : "updated ") + file.name

@@ -59,7 +59,8 @@ import Testing
   @Test(arguments: [
     "2026-02-30", "2025-02-29", "2026-13-01", "2026-01-31T25:00:00Z", "2026-01-31T18:61:00Z",
     "2026-02-30T18:00:00+02:00",
-    "2026-01-31x",
+    "2026-01-31x", "2026-01-31T20:26:41", "2026-01-31T20:26:41X", "2026-01-31T20:26:41.junk",
+    "2026-01-31T20:26:41+99:00", "2026-01-31T20:26:41Zjunk", "2026-01-31Z", "2026-01-31T20:26Z",
   ])
   func aDateThatDoesNotExistRemovesNothing(_ date: String) throws {
     let outcome = try heartwood("history", "library.heartwood", "--purge-before", date)
@@ -71,6 +72,8 @@ import Testing
   func aDateThatExistsIsTaken(_ date: String) throws {
     let outcome = try heartwood("history", "library.heartwood", "--purge-before", date)
     #expect(outcome.text == "0 transactions removed, 3 left\n", "\(outcome.errors)")
+    let json = try heartwood("history", "library.heartwood", "--purge-before", date, "--format", "json")
+    #expect(try json.json() as? [String: Int] == ["removed": 0, "left": 3])
   }
 
   @Test func infoTellsOfTheHistory() throws {

@@ -16,7 +16,7 @@ struct HistoryCommand: ParsableCommand {
     discussion: """
       As table, there is a line for each transaction. As json, each line is an object with number, date, author, context and \
       changes: a list of objects with kind (insert, update, delete), entity, id, for an update properties, and for a deletion \
-      tombstone, the values that the model has preserved.
+      tombstone, the values that the model has preserved. With --purge-before it is one object with removed and left.
 
       A store has a history where it was saved with the option tracksPersistentHistory.
 
@@ -46,7 +46,7 @@ struct HistoryCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Print nothing, and remove the transactions that were saved before a date: 2026-01-31, or 2026-01-31T18:00:00Z.",
+      "Remove the transactions that were saved before a date, 2026-01-31 or 2026-01-31T18:00:00Z, and print how many.",
       valueName: "date"
     )
   )
@@ -96,7 +96,9 @@ struct HistoryCommand: ParsableCommand {
     let before = try store.requiredHistoryReader().history.transactionCount
     try store.engine.deleteHistory(before: date)
     let left = try store.requiredHistoryReader().history.transactionCount
-    try StandardOutput.write("\(Quantity.text(before - left, "transaction")) removed, \(left) left\n")
+    let object = JSONValue.object([("removed", .integer(before - left)), ("left", .integer(left))])
+    let text = "\(Quantity.text(before - left, "transaction")) removed, \(left) left\n"
+    try StandardOutput.write(format == .json ? object.line : text)
   }
 }
 
@@ -105,19 +107,25 @@ struct PurgeDate: ExpressibleByArgument {
   let date: Date
 
   init?(argument: String) {
-    let styles = [Date.ISO8601FormatStyle.iso8601, .iso8601.year().month().day()]
-    guard let date = styles.lazy.compactMap({ try? $0.parse(argument) }).first, Self.exists(argument) else {
+    let style = argument.utf8.count == Self.dayLength ? Self.day : .iso8601
+    guard Self.hasForm(argument), let date = try? style.parse(argument), Self.exists(argument, style) else {
       return nil
     }
     self.date = date
   }
 
+  private static let dayLength = 10
+  private static let day = Date.ISO8601FormatStyle.iso8601.year().month().day()
+
+  /// Whether all of it is a day, or a time with its offset from UTC: the styles pass over what stands behind.
+  private static func hasForm(_ text: String) -> Bool {
+    text.wholeMatch(of: /\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(Z|[+-]\d\d:?\d\d))?/) != nil
+  }
+
   /// Whether it is in the calendar and on the clock: the styles take the 30th of February for a day in March.
-  private static func exists(_ text: String) -> Bool {
-    let isDay = text.utf8.count == 10
-    let style: Date.ISO8601FormatStyle = isDay ? .iso8601.year().month().day() : .iso8601
+  private static func exists(_ text: String, _ style: Date.ISO8601FormatStyle) -> Bool {
     // Without the offset from UTC, what is there is written as it was read.
-    let local = isDay ? text : text.prefix(19) + "Z"
+    let local = text.utf8.count == dayLength ? text : text.prefix(19) + "Z"
     return (try? style.parse(local)).map(style.format) == local
   }
 }

@@ -111,6 +111,17 @@ import Testing
     #expect((other.status, other.text, other.errors) == (1, "", ""))
   }
 
+  @Test func aModelOfTheOtherStoreIsTakenWhereItFits() throws {
+    try FileManager.default.removeItem(at: folder.path("ToDo.xcdatamodeld"))
+    try folder.write(CoreDataXML.oneOwner, to: "owners.xml")
+    #expect(try heartwood("convert", "owners.xml", "owners.heartwood").status == 0)
+    for names in [["owners.xml", "owners.heartwood"], ["owners.heartwood", "owners.xml"]] {
+      let outcome = try heartwood("diff", names[0], names[1])
+      #expect(outcome.text == "no differences\n", "\(outcome.errors)")
+      #expect(outcome.errors.hasPrefix("heartwood: note: owners.xml: The file holds no model"), "\(outcome.errors)")
+    }
+  }
+
   @Test func aFileThatIsNotThereIsAnError() throws {
     let outcome = try heartwood("diff", "todo.csv", "nothing.csv")
     #expect(outcome.status == 1)

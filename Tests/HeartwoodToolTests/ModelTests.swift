@@ -124,6 +124,30 @@ import Testing
     {"kind": "relationship", "name": "others", "destination": "Thing", "optional": true, "toMany": true}
     """
 
+  @Test(arguments: ["dump owners.xml", "info owners.xml", "fetch owners.xml A", "verify owners.xml"])
+  func aModelThatWasMadeOfTheRecordsIsTold(_ arguments: String) throws {
+    try FileManager.default.removeItem(at: folder.path("ToDo.xcdatamodeld"))
+    try folder.write(CoreDataXML.oneOwner, to: "owners.xml")
+    let outcome = try heartwood.shell("heartwood \(arguments)")
+    #expect(outcome.status == 0)
+    #expect(outcome.errors.hasPrefix("heartwood: note: owners.xml: The file holds no model"), "\(outcome.errors)")
+  }
+
+  @Test func theModelInAFileIsItsOwnWhateverTheHashesAre() throws {
+    #expect(try heartwood("convert", "todo.csv", "todo.plist").status == 0)
+    var list = try #require(
+      try PropertyListSerialization.propertyList(from: try folder.data("todo.plist"), format: nil) as? [String: Any]
+    )
+    var metadata = try #require(list["metadata"] as? [String: Any])
+    metadata["modelVersionHashes"] = ["ToDo": Data([1])]
+    list["metadata"] = metadata
+    let data = try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
+    try data.write(to: folder.path("todo.plist"))
+    #expect(try heartwood("info", "todo.plist").status == 0)
+    #expect(try heartwood("dump", "todo.plist").text == (try heartwood("dump", "todo.csv").text))
+    #expect(try heartwood("dump", "todo.plist", "--model", "ToDo.xcdatamodeld").status == 1)
+  }
+
   @Test func anotherModelThanTheFilesIsRefused() throws {
     #expect(try heartwood("convert", "todo.csv", "todo.heartwood").status == 0)
     try Library.write(to: folder.path("library.heartwood"))

@@ -58,6 +58,7 @@ struct ConvertCommand: ParsableCommand {
     let start = ContinuousClock.now
     let result = try progress.whileShown { try conversion.run() }
     guard !quiet else { return }
+    result.model.tellNotes()
     for note in notes(result) { StandardError.write("heartwood: note: \(destination): \(note)\n") }
     try StandardOutput.write(line(result, start.duration(to: .now)))
   }

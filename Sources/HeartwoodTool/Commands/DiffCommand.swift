@@ -82,7 +82,8 @@ struct DiffCommand: ParsableCommand {
     progress.begin(.reading)
     let one = try StoreSource(path: first, typeName: type, modelPath: model).open()
     let other = try StoreSource(path: second, typeName: secondType, modelPath: secondModel).open(substitute: one.model)
-    for note in one.model.notes { StandardError.write("heartwood: note: \(note)\n") }
+    one.model.tellNotes()
+    if other.model.notes != one.model.notes { other.model.tellNotes() }
     let contents = (try one.store.engine.contents(), try other.store.engine.contents())
     progress.begin(.checking)
     return try ContentsDifferences(contents.0, contents.1, matching: match.matching)

@@ -30,7 +30,9 @@ struct DumpCommand: ParsableCommand {
   var format = Format.json
 
   func run() throws {
-    let contents = try arguments.source.open().store.engine.contents()
+    let opened = try arguments.source.open()
+    opened.model.tellNotes()
+    let contents = try opened.store.engine.contents()
     let entities = try DumpedEntities(name: entity, contents: contents, path: arguments.store)
     switch format {
     case .json: try entities.forEach { try RecordJSON(entity: $0.entity).write($0, to: StandardOutput.write) }

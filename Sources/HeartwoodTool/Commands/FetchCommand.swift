@@ -80,7 +80,9 @@ struct FetchCommand: ParsableCommand {
   }
 
   func run() throws {
-    let fetch = StoreFetch(try arguments.source.openContext(), try request())
+    let (context, model) = try arguments.source.openContext()
+    model.tellNotes()
+    let fetch = StoreFetch(context, try request())
     if explain { return try StandardOutput.write(try fetch.explanation()) }
     if count { return try StandardOutput.write("\(try fetch.count())\n") }
     if fetch.isOfRows {

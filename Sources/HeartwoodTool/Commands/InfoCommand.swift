@@ -19,7 +19,9 @@ struct InfoCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    let report = try StoreReport(arguments.source.open())
+    let opened = try arguments.source.open()
+    opened.model.tellNotes()
+    let report = try StoreReport(opened)
     try StandardOutput.write(json ? report.json.line : report.text)
   }
 }

@@ -22,8 +22,8 @@ struct VerifyCommand: ParsableCommand {
 
   func run() throws {
     let progress = ProgressBar(phases: [.reading, .checking], isShown: true)
-    let (report, notes) = try progress.whileShown { try check(progress) }
-    for note in notes { StandardError.write("heartwood: note: \(note)\n") }
+    let (report, model) = try progress.whileShown { try check(progress) }
+    model.tellNotes()
     if json {
       try StandardOutput.write(report.json.line)
     } else if report.findings.isEmpty {
@@ -34,7 +34,7 @@ struct VerifyCommand: ParsableCommand {
     if !report.findings.isEmpty { throw ExitCode.failure }
   }
 
-  private func check(_ progress: ProgressBar) throws -> (VerificationReport, notes: [String]) {
+  private func check(_ progress: ProgressBar) throws -> (VerificationReport, LocatedModel) {
     progress.begin(.reading)
     let source = try arguments.source.open()
     progress.begin(.checking)
@@ -42,6 +42,6 @@ struct VerifyCommand: ParsableCommand {
     // One more than is shown tells whether there are more.
     let findings = try ContentsValidation.findings(in: contents, limit: Self.findingLimit + 1)
     let report = VerificationReport(recordCount: contents.count, findings: findings, limit: Self.findingLimit)
-    return (report, source.model.notes)
+    return (report, source.model)
   }
 }

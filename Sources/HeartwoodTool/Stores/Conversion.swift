@@ -10,6 +10,8 @@ import HeartwoodStore
 /// Writes all that one store keeps as another.
 struct Conversion {
   struct Result {
+    /// The model with which the source was read.
+    let model: LocatedModel
     let recordCount: Int
     let byteCount: Int
     /// How many transactions of the history were left out, because the other type keeps none.
@@ -54,6 +56,7 @@ struct Conversion {
     let hasRenamedRecords = try write(opened, type)
     let size = try POSIXFileSystem().status(atPath: destination.path)?.size
     return Result(
+      model: opened.model,
       recordCount: try opened.store.entities.filter { !$0.isAbstract }.reduce(0) {
         try $0 + opened.store.engine.count(of: $1)
       },

@@ -33,6 +33,11 @@ struct LocatedModel {
     self.isInferred = isInferred
     self.file = file
   }
+
+  /// Tells the user what is to be known of the model.
+  func tellNotes() {
+    for note in notes { StandardError.write("heartwood: note: \(note)\n") }
+  }
 }
 
 /// Finds the model of a store: the one that the user gives, the one in the store's own file, or the one beside it.

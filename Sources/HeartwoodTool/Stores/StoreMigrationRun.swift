@@ -23,18 +23,24 @@ struct StoreMigrationRun {
     let source = POSIXFileSystem()
     progress.expect(byteCount: try source.storeStatus(atPath: command.store).size)
     let locator = ModelLocator(registry: registry, fileSystem: source)
-    let model = try locator.model(at: command.toModel, version: command.version).model
+    let newModel = model(try locator.model(at: command.toModel, version: command.version))
     let coordinator = try PersistentStoreCoordinator(
-      managedObjectModel: model,
+      managedObjectModel: newModel,
       registry: registry,
       fileSystem: ObservedFileSystem(base: source, progress: progress)
     )
     let migration = try coordinator.migration(
       ofStoreAt: URL(argument: command.store),
       type: command.from.map { StoreType($0) },
-      options: try options(model, locator)
+      options: try options(newModel, locator)
     )
     return try migration.map { (steps: $0.steps, report: try run($0)) }
+  }
+
+  /// A model that the user gives, with what is to be known of it.
+  private func model(_ located: LocatedModel) -> ManagedObjectModel {
+    if !command.quiet { located.tellNotes() }
+    return located.model
   }
 
   private func run(_ migration: StoreMigration) throws -> MigrationReport {
@@ -71,17 +77,17 @@ struct StoreMigrationRun {
     )
   }
 
-  private func options(_ model: ManagedObjectModel, _ locator: ModelLocator) throws -> StoreOptions {
+  private func options(_ newModel: ManagedObjectModel, _ locator: ModelLocator) throws -> StoreOptions {
     var options = StoreOptions()
     let bundle = URL(argument: command.toModel)
     let isBundle = (try? DataModelFile.versions(at: bundle).count > 1) ?? false
     let versions = try isBundle ? DataModelFile.models(at: bundle) : []
     if isBundle { try options.setMigrations(fromModelAt: bundle) }
-    let former = try command.fromModel.map { try locator.model(at: $0).model }
+    let former = try command.fromModel.map { model(try locator.model(at: $0)) }
     options[.writtenModel] = former
     options[.olderModels] = Self.versions(former, options[.olderModels] ?? [])
     options[.mappingModels] =
-      try command.mapping.map { try mappingModel($0, versions, former: former, model: model) }
+      try command.mapping.map { try mappingModel($0, versions, former: former, model: newModel) }
       + (options[.mappingModels] ?? [])
     options[.migrationResolutions] = MigrationResolutions(
       duplicates: command.duplicates,

@@ -33,11 +33,8 @@ struct StoreSource {
     let type = try typeName.map { StoreType($0) } ?? registry.type(ofFileAt: path, in: fileSystem)
     let storeClass = try registry.storeClass(for: type)
     let (model, store) = try withModel(storeClass, substitute: substitute) { model in
-      var options = options
-      // A model that was made of the file has other hashes than the one that it was written with.
-      if model.isInferred { options[.ignoresModelVersion] = true }
       return try StoreOpener(model: model.model, registry: registry, fileSystem: fileSystem).open(
-        StoreOpener.Request(type: type, path: path, options: options)
+        StoreOpener.Request(type: type, path: path, options: Self.options(options, for: model))
       )
     }
     OpenedStores.add(store)
@@ -52,13 +49,12 @@ struct StoreSource {
   }
 
   /// Opens the store in a context of its own, for reading.
-  func openContext() throws -> ManagedObjectContext {
+  func openContext() throws -> (context: ManagedObjectContext, model: LocatedModel) {
     _ = try fileSystem.storeStatus(atPath: path)
     let type = try typeName.map { StoreType($0) } ?? registry.type(ofFileAt: path, in: fileSystem)
     let storeClass = try registry.storeClass(for: type)
-    let (_, coordinator) = try withModel(storeClass, substitute: nil) { model in
-      var options = StoreOptions.readOnly
-      if model.isInferred { options[.ignoresModelVersion] = true }
+    let (model, coordinator) = try withModel(storeClass, substitute: nil) { model in
+      let options = Self.options(.readOnly, for: model)
       let coordinator = try PersistentStoreCoordinator(
         managedObjectModel: model.model,
         registry: registry,
@@ -67,7 +63,16 @@ struct StoreSource {
       OpenedStores.add(try coordinator.addPersistentStore(type: type, at: URL(argument: path), options: options))
       return coordinator
     }
-    return ManagedObjectContext(coordinator)
+    return (ManagedObjectContext(coordinator), model)
+  }
+
+  /// The options with which a store is opened with a model. Where that is from the store's own file, no other one fits it better: one that was
+  /// made of the records has other hashes than theirs, and so may one that another program has kept in its own form.
+  private static func options(_ options: StoreOptions, for model: LocatedModel) -> StoreOptions {
+    var options = options
+    let isOfStore = model.path == nil && options[.isReadOnly] ?? false
+    if model.isInferred || isOfStore { options[.ignoresModelVersion] = true }
+    return options
   }
 
   /// Opens the store with its model. Where the model beside it has several versions and the file does not tell which is its own, that is the
@@ -82,12 +87,17 @@ struct StoreSource {
       return (model, try open(model))
     } catch let error as PersistenceError where modelPath == nil && error.mayBeOfAnotherModel {
       var furthest = error
-      for older in try ModelLocator(registry: registry, fileSystem: fileSystem).otherVersions(of: model) {
+      let locator = ModelLocator(registry: registry, fileSystem: fileSystem)
+      for older in try locator.otherVersions(of: model) {
         do {
           return (older, try open(older))
         } catch let other as PersistenceError where other.mayBeOfAnotherModel {
           furthest = Self.further(furthest, other, older)
         }
+      }
+      // The other store's model is not this one's.
+      if model.model === substitute?.model, let inferred = try locator.inferredModel(forStoreAt: path, storeClass) {
+        return (inferred, try open(inferred))
       }
       throw furthest
     }

@@ -12,7 +12,7 @@ struct ModelArguments: ParsableArguments {
 
   func load() throws -> LocatedModel {
     let located = try Self.load(model, version: version)
-    for note in located.notes { StandardError.write("heartwood: note: \(note)\n") }
+    located.tellNotes()
     return located
   }
 

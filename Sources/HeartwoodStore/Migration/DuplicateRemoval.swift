@@ -1,22 +1,28 @@
 import HeartwoodModel
 
-/// Finds records that have the same values where they are to be unique from now on, and deletes all but one of each.
+/// Finds records that have the same values where they are to be unique, and had not before or were not to be, and deletes all but one of
+/// each.
 struct DuplicateRemoval {
   private let plan: TablePlan
+  /// The attributes that got a value where they had none.
+  private let filled: Set<ColumnKey>
   private let keepsLast: Bool
   private(set) var tables: [NodeTable]
   /// How many records have the values of another, by entity and attributes.
   private(set) var found: [(entity: String, property: String, count: Int)] = []
   private var removed: Set<RecordKey> = []
 
-  /// - Parameter resolution: nothing is deleted where it is to be refused.
+  /// - Parameters:
+  ///   - filled: the attributes that got a value where they had none, and so may have the same as others now.
+  ///   - resolution: nothing is deleted where it is to be refused.
   static func run(
     _ tables: [NodeTable],
     _ plan: TablePlan,
+    filled: Set<ColumnKey>,
     _ resolution: MigrationResolutions.Duplicates
   ) -> DuplicateRemoval {
-    var removal = DuplicateRemoval(plan: plan, keepsLast: resolution == .keepLast, tables: tables)
-    for constraint in UniqueConstraint.all(of: plan.destination) where removal.isNew(constraint) {
+    var removal = DuplicateRemoval(plan: plan, filled: filled, keepsLast: resolution == .keepLast, tables: tables)
+    for constraint in UniqueConstraint.all(of: plan.destination) where removal.mayBeBroken(constraint) {
       let rows = removal.repeatedRows(constraint)
       guard !rows.isEmpty else { continue }
       let entity = plan.destination.entities[constraint.entityOrdinals[0]]
@@ -27,10 +33,19 @@ struct DuplicateRemoval {
     return removal
   }
 
-  private init(plan: TablePlan, keepsLast: Bool, tables: [NodeTable]) {
+  private init(plan: TablePlan, filled: Set<ColumnKey>, keepsLast: Bool, tables: [NodeTable]) {
     self.plan = plan
+    self.filled = filled
     self.keepsLast = keepsLast
     self.tables = tables
+  }
+
+  /// Whether records may have the same values that had not before.
+  private func mayBeBroken(_ constraint: UniqueConstraint) -> Bool {
+    isNew(constraint)
+      || constraint.entityOrdinals.contains { entityOrdinal in
+        constraint.ordinals.contains { filled.contains(ColumnKey(entityOrdinal: entityOrdinal, ordinal: $0)) }
+      }
   }
 
   /// Whether the old model did not ask for the same of the same records.

@@ -11,7 +11,7 @@ package struct InverseSettlement {
   static func settle(
     _ tables: [NodeTable],
     _ plan: TablePlan,
-    narrowed: Set<RelationshipKey>
+    narrowed: Set<ColumnKey>
   ) -> InverseSettlement {
     var settlement = InverseSettlement(plan: plan, tables: tables)
     settlement.run(narrowed)
@@ -31,7 +31,7 @@ package struct InverseSettlement {
     }
   }
 
-  private mutating func run(_ narrowed: Set<RelationshipKey>) {
+  private mutating func run(_ narrowed: Set<ColumnKey>) {
     for relationship in relationships {
       guard let inverse = relationship.inverse else { continue }
       if narrowed.contains(relationship.key) {
@@ -58,8 +58,8 @@ package struct InverseSettlement {
   }
 }
 
-/// A relationship by the entity that declares it.
-struct RelationshipKey: Hashable, Sendable {
+/// A property of an entity: a relationship by the entity that declares it.
+struct ColumnKey: Hashable, Sendable {
   let entityOrdinal: Int
   let ordinal: Int
 }
@@ -71,7 +71,9 @@ extension InverseSettlement {
     let target: RelationshipTarget
     let model: ManagedObjectModel
 
-    var key: RelationshipKey { RelationshipKey(entityOrdinal: entity.ordinal, ordinal: ordinal) }
+    var isToMany: Bool { entity.traits[ordinal].isToMany }
+
+    var key: ColumnKey { ColumnKey(entityOrdinal: entity.ordinal, ordinal: ordinal) }
 
     /// The relationship that leads back; nil where stores keep none.
     var inverse: Relationship? {

@@ -24,10 +24,11 @@ package struct TableMigration: Sendable {
   /// - Throws: ``PersistenceError/Code/migrationCancelled``.
   package func run(_ contents: StoreContents) throws -> Result {
     var report = MigrationReport()
-    let (tables, narrowed) = try migratedTables(contents, &report)
-    let settled = InverseSettlement.settle(tables, plan, narrowed: narrowed)
+    let columns = try migratedColumns(contents)
+    report.findings += columns.findings
+    let settled = InverseSettlement.settle(columns.tables, plan, narrowed: columns.narrowed)
     report.findings += settled.restored.map { .init(.restoredLinks, $0.entity, $0.property, count: $0.count) }
-    let unique = DuplicateRemoval.run(settled.tables, plan, resolutions.duplicates)
+    let unique = DuplicateRemoval.run(settled.tables, plan, filled: columns.filled, resolutions.duplicates)
     report.findings += unique.found.map {
       .init(.duplicates, $0.entity, $0.property, count: $0.count, isObstacle: resolutions.duplicates == .refuse)
     }
@@ -44,15 +45,20 @@ package struct TableMigration: Sendable {
 // MARK: Columns
 
 extension TableMigration {
-  /// The new tables, and the relationships that lost links because they lead to one object now.
-  private func migratedTables(
-    _ contents: StoreContents,
-    _ report: inout MigrationReport
-  ) throws -> ([NodeTable], Set<RelationshipKey>) {
+  /// New tables, and what was done to make them.
+  private struct Columns {
+    var tables: [NodeTable]
+    var findings: [MigrationReport.Finding] = []
+    /// The relationships that lost links because they lead to one object now, by the entities that declare them.
+    var narrowed: Set<ColumnKey> = []
+    /// The attributes that got a value where they had none.
+    var filled: Set<ColumnKey> = []
+  }
+
+  private func migratedColumns(_ contents: StoreContents) throws -> Columns {
     let entities = plan.entities.compactMap(\.self)
     progress.expect(entities.reduce(0) { $0 + contents.tables[$1.source.ordinal].groups.count })
-    var tables = plan.destination.entities.map { NodeTable(entity: $0) }
-    var narrowed: Set<RelationshipKey> = []
+    var columns = Columns(tables: plan.destination.entities.map { NodeTable(entity: $0) })
     for entity in entities {
       let migration = GroupMigration(entity, plan)
       let groups = contents.tables[entity.source.ordinal].groups
@@ -61,17 +67,19 @@ extension TableMigration {
         defer { progress.advance() }
         return migration.migrated(groups[place])
       }
-      tables[entity.destination.ordinal] = NodeTable(entity: entity.destination, groups: migrated.map(\.group))
+      columns.tables[entity.destination.ordinal] = NodeTable(entity: entity.destination, groups: migrated.map(\.group))
       var tallies = [ColumnTally](repeating: ColumnTally(), count: entity.columns.count)
       for part in migrated { for (ordinal, tally) in part.tallies.enumerated() { tallies[ordinal] += tally } }
-      for (ordinal, tally) in tallies.enumerated() {
-        report.findings += findings(tally, entity.destination, ordinal)
-        guard tally.severalObjects > 0 else { continue }
-        let owner = entity.destination.declaring(ordinal)
-        narrowed.insert(RelationshipKey(entityOrdinal: owner.ordinal, ordinal: ordinal))
-      }
+      for (ordinal, tally) in tallies.enumerated() { note(tally, entity.destination, ordinal, in: &columns) }
     }
-    return (tables, narrowed)
+    return columns
+  }
+
+  private func note(_ tally: ColumnTally, _ entity: EntityDescription, _ ordinal: Int, in columns: inout Columns) {
+    columns.findings += findings(tally, entity, ordinal)
+    if tally.filled > 0 { columns.filled.insert(ColumnKey(entityOrdinal: entity.ordinal, ordinal: ordinal)) }
+    guard tally.severalObjects > 0 else { return }
+    columns.narrowed.insert(ColumnKey(entityOrdinal: entity.declaring(ordinal).ordinal, ordinal: ordinal))
   }
 
   private func findings(

@@ -168,6 +168,31 @@ import Testing
     #expect(report.obstacles.count == 1)
   }
 
+  /// The constraint is that of before, but what had no value collided with nothing.
+  @Test(arguments: MigrationBench.types, MigrationResolutions.Duplicates.allCases)
+  func valuesThatAreFilledMayBeTheSame(_ type: StoreType, _ resolution: MigrationResolutions.Duplicates) throws {
+    func model(_ name: PropertyDescription) throws -> ManagedObjectModel {
+      try .of(.entity("Tag", unique: [["name"]], name, .attribute("place", .integer32, optional: true)))
+    }
+    var bench = try MigrationBench(type)
+    try bench.make(try model(.attribute("name", .string, optional: true))) { context in
+      for (place, name) in ["a", nil, nil].enumerated() { try context.make("Tag", ["name": name, "place": place]) }
+    }
+    let new = try model(.attribute("name", .string, default: .string("none")))
+    bench.options[.migrationResolutions] = MigrationResolutions(duplicates: resolution)
+    let report = try #require(try bench.migration(to: new)).dryRun()
+    #expect(report.findings.map(\.kind) == [.filled, .duplicates])
+    #expect(report.findings.map(\.count) == [2, 1])
+    guard resolution != .refuse else {
+      let before = try bench.bytes()
+      expectError(.migrationFailed) { try bench.migration(to: new)?.run() }
+      return #expect(try bench.bytes() == before)
+    }
+    let context = try bench.migrated(to: new)
+    #expect(try context.texts("Tag", "name") == ["a", "none"])
+    #expect(try context.texts("Tag", "place") == (resolution == .keepFirst ? ["0", "1"] : ["0", "2"]))
+  }
+
   /// What a delete rule that does nothing leaves is no obstacle to expressions that follow it.
   @Test func linksThatLeadNowhereAreLeftOut() throws {
     func model(_ name: String, _ others: PropertyDescription...) throws -> ManagedObjectModel {

@@ -52,13 +52,14 @@ struct BatchDerivation {
     let written = writtenRows
     for rows in written where !rows.areDeleted { note(rows) }
     try settle(targets(of: written))
+    try check()
   }
 
   /// Computes the derived attributes of rows, and of what depends on them, until nothing changes.
   private mutating func settle(_ targets: [Int: Set<RowID>]) throws(PersistenceError) {
     var written = derive(targets)
     for _ in 0..<DerivedAttributes.mostRounds {
-      if written.isEmpty { return try check() }
+      if written.isEmpty { return }
       for rows in written { note(rows) }
       written = derive(self.targets(of: written))
     }
@@ -133,22 +134,35 @@ extension StoreContents {
 // MARK: All records
 
 extension BatchDerivation {
-  /// The records with all derived attributes computed anew, but for those that tell when a record was saved.
+  /// The records with all derived attributes computed anew, but for those that tell when a record was saved. Values are not checked.
   ///
-  /// - Throws: as ``run()``.
+  /// - Throws: ``PersistenceError/Code/saveNeverSettles``.
   static func derivingAll(_ derived: DerivedAttributes, of contents: StoreContents) throws -> StoreContents {
-    var derivation = try BatchDerivation(
-      derived,
-      ChangeSet(),
-      of: contents,
-      typeDescription: InMemoryStore.typeDescription
-    )
+    var derivation = try BatchDerivation(ofAll: contents, derived)
     derivation.tellsTime = false
-    let targets = contents.entities.filter { !derived.attributes(of: $0).isEmpty }.map { entity in
-      (entity.ordinal, Set(contents.table(of: entity).liveRows))
-    }
-    try derivation.settle(Dictionary(uniqueKeysWithValues: targets))
+    try derivation.settle(derivation.allRows { _, attributes in !attributes.isEmpty })
     return derivation.after
+  }
+
+  /// Makes sure that derived attributes have values that they may have.
+  ///
+  /// - Throws: ``PersistenceError/Code/validationFailed``.
+  static func checkAll(_ derived: DerivedAttributes, of contents: StoreContents) throws {
+    var derivation = try BatchDerivation(ofAll: contents, derived)
+    derivation.checkedRows = derivation.allRows { $0.asksMuch(of: $1) }
+    try derivation.check()
+  }
+
+  private init(ofAll contents: StoreContents, _ derived: DerivedAttributes) throws {
+    try self.init(derived, ChangeSet(), of: contents, typeDescription: InMemoryStore.typeDescription)
+  }
+
+  /// All rows of the entities that `isIncluded` wants, by entity ordinal.
+  private func allRows(
+    where isIncluded: (EntityDescription, [DerivedAttributes.Attribute]) -> Bool
+  ) -> [Int: Set<RowID>] {
+    let entities = before.entities.filter { isIncluded($0, derived.attributes(of: $0)) }
+    return Dictionary(uniqueKeysWithValues: entities.map { ($0.ordinal, Set(before.table(of: $0).liveRows)) })
   }
 }
 

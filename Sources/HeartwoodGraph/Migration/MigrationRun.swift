@@ -25,13 +25,7 @@ struct MigrationRun {
       if !result.report.obstacles.isEmpty { break }
       contents = try StageHandling.run(step.stage?.didMigrateHandler, on: result.contents)
     }
-    return (try isDry ? contents : Self.derived(contents), report)
-  }
-
-  /// What is derived, computed of the new values: the new model may derive what the old one did not, or otherwise.
-  private static func derived(_ contents: StoreContents) throws -> StoreContents {
-    guard contents.model.hasDerivedAttributes else { return contents }
-    return try BatchDerivation.derivingAll(try DerivedAttributes(contents.model), of: contents)
+    return (contents, report)
   }
 
   private func run(
@@ -45,14 +39,31 @@ struct MigrationRun {
     else {
       return try ObjectMigration(step, migration.options, progress).run(contents)
     }
+    return try followColumns(plan, to: step.destinationModel, contents)
+  }
+
+  private func followColumns(
+    _ plan: TablePlan,
+    to model: ManagedObjectModel,
+    _ contents: StoreContents
+  ) throws -> (contents: StoreContents, report: MigrationReport) {
     let resolutions = migration.options[.migrationResolutions] ?? MigrationResolutions()
-    let result = try TableMigration(plan, resolutions: resolutions, progress: progress).run(contents)
-    let migrated = contents.migrated(
-      to: step.destinationModel,
-      entities: migration.entities(of: step.destinationModel),
-      tables: result.tables
-    )
-    return (migrated, result.report)
+    let tableMigration = TableMigration(plan, resolutions: resolutions, progress: progress)
+    let migrated = { (tables: [NodeTable]) in
+      contents.migrated(to: model, entities: migration.entities(of: model), tables: tables)
+    }
+    guard model.hasDerivedAttributes else {
+      let result = try tableMigration.run(contents)
+      return (migrated(result.tables), result.report)
+    }
+    // The new model may derive what the old one did not, or otherwise. What is derived may have to be there, or to be unique.
+    let derived = try DerivedAttributes(model)
+    let result = try tableMigration.run(contents) { tables in
+      try BatchDerivation.derivingAll(derived, of: migrated(tables)).tables
+    }
+    let new = migrated(result.tables)
+    if result.report.obstacles.isEmpty { try BatchDerivation.checkAll(derived, of: new) }
+    return (new, result.report)
   }
 
   /// Makes sure that a step's mapping model leads from one model to the other.

@@ -124,7 +124,8 @@ extension StoreMigration {
   /// A SQLite store that can make its new records itself counts in SQL, and reads none of them. All others make the new records in memory.
   /// O(records).
   ///
-  /// - Throws: what ``run(progress:)`` throws for another reason than records that do not fit the new model, which the report tells.
+  /// - Throws: what ``run(progress:)`` throws for another reason than records that do not fit the new model, which the report tells; values that
+  ///   are derived and break a rule are such a reason.
   public func dryRun(progress: MigrationProgress = MigrationProgress()) throws -> MigrationReport {
     _ = try writablePath()
     if let backup = request.options[.migrationBackupPath] { try opener.checkFree(backup) }

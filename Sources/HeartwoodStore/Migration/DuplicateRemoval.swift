@@ -12,6 +12,9 @@ struct DuplicateRemoval {
   private(set) var found: [(entity: String, property: String, count: Int)] = []
   private var removed: Set<RecordKey> = []
 
+  /// Whether records have been deleted.
+  var hasRemoved: Bool { !removed.isEmpty }
+
   /// - Parameters:
   ///   - filled: the attributes that got a value where they had none, and so may have the same as others now.
   ///   - resolution: nothing is deleted where it is to be refused.
@@ -44,7 +47,12 @@ struct DuplicateRemoval {
   private func mayBeBroken(_ constraint: UniqueConstraint) -> Bool {
     isNew(constraint)
       || constraint.entityOrdinals.contains { entityOrdinal in
-        constraint.ordinals.contains { filled.contains(ColumnKey(entityOrdinal: entityOrdinal, ordinal: $0)) }
+        let entity = plan.destination.entities[entityOrdinal]
+        return constraint.ordinals.contains { ordinal in
+          // What is derived is derived anew, of other values or otherwise.
+          entity.properties[ordinal].attribute?.derivationExpression != nil
+            || filled.contains(ColumnKey(entityOrdinal: entityOrdinal, ordinal: ordinal))
+        }
       }
   }
 

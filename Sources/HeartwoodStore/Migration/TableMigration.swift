@@ -21,24 +21,45 @@ package struct TableMigration: Sendable {
 
   /// Makes the new records. O(records) at most; what is not touched costs nothing.
   ///
+  /// - Parameter derive: computes what is derived of other values. It is called again where records were deleted, for what is derived of them.
   /// - Throws: ``PersistenceError/Code/migrationCancelled``.
-  package func run(_ contents: StoreContents) throws -> Result {
+  package func run(
+    _ contents: StoreContents,
+    deriving derive: (([NodeTable]) throws -> [NodeTable])? = nil
+  ) throws -> Result {
     var report = MigrationReport()
     let columns = try migratedColumns(contents)
     report.findings += columns.findings
     let settled = InverseSettlement.settle(columns.tables, plan, narrowed: columns.narrowed)
     report.findings += settled.restored.map { .init(.restoredLinks, $0.entity, $0.property, count: $0.count) }
-    let unique = DuplicateRemoval.run(settled.tables, plan, filled: columns.filled, resolutions.duplicates)
-    report.findings += unique.found.map {
-      .init(.duplicates, $0.entity, $0.property, count: $0.count, isObstacle: resolutions.duplicates == .refuse)
-    }
-    report.findings += missing(in: unique.tables, before: contents)
+    let tables = try unique(try derive?(settled.tables) ?? settled.tables, columns.filled, &report, derive)
+    report.findings += missing(in: tables, before: contents)
     report.entities = MigrationReport.entities(plan.mapping, from: plan.source, to: plan.destination) {
       contents.tables[$0.ordinal].count
     } destinationCount: {
-      unique.tables[$0.ordinal].count
+      tables[$0.ordinal].count
     }
-    return Result(tables: unique.tables, report: report)
+    return Result(tables: tables, report: report)
+  }
+
+  /// The tables without records that are too many, and with what is derived of those that are left.
+  private func unique(
+    _ tables: [NodeTable],
+    _ filled: Set<ColumnKey>,
+    _ report: inout MigrationReport,
+    _ derive: (([NodeTable]) throws -> [NodeTable])?
+  ) throws -> [NodeTable] {
+    var tables = tables
+    // Each round but the last deletes records, so there is a last one.
+    while true {
+      let removal = DuplicateRemoval.run(tables, plan, filled: filled, resolutions.duplicates)
+      report.findings += removal.found.map {
+        .init(.duplicates, $0.entity, $0.property, count: $0.count, isObstacle: resolutions.duplicates == .refuse)
+      }
+      guard removal.hasRemoved, let derive else { return removal.tables }
+      try progress.check()
+      tables = try derive(removal.tables)
+    }
   }
 }
 

@@ -6,7 +6,7 @@ public struct MigrationStep: Sendable {
   public let sourceModel: ManagedObjectModel
   /// The version after.
   public let destinationModel: ManagedObjectModel
-  /// What becomes of records.
+  /// What becomes of records. Of records that are copied it names the properties, also where the mapping model that was given does not.
   public let mappingModel: MappingModel
   /// The mapping models that are followed one after the other; only ``mappingModel``, unless there are several passes.
   public let passes: [MappingModel]
@@ -24,17 +24,17 @@ public struct MigrationStep: Sendable {
   ) {
     self.sourceModel = sourceModel
     self.destinationModel = destinationModel
-    self.mappingModel = mappingModel
+    self.mappingModel = mappingModel.namingCopiedProperties(from: sourceModel, to: destinationModel)
     self.isInferred = isInferred
-    passes = [mappingModel]
+    passes = [self.mappingModel]
   }
 
   /// Makes a step in several passes, each over a part of the entities.
   public init(sourceModel: ManagedObjectModel, destinationModel: ManagedObjectModel, passes: [MappingModel]) {
     self.sourceModel = sourceModel
     self.destinationModel = destinationModel
-    self.passes = passes
-    mappingModel = MappingModel(entityMappings: passes.flatMap(\.entityMappings))
+    self.passes = passes.map { $0.namingCopiedProperties(from: sourceModel, to: destinationModel) }
+    mappingModel = MappingModel(entityMappings: self.passes.flatMap(\.entityMappings))
     isInferred = false
   }
 }

@@ -16,7 +16,7 @@ public struct EntityMapping: Sendable, Hashable {
     case add
     /// The entity is gone, and its records with it.
     case remove
-    /// Records stay as they are.
+    /// Records stay as they are: without property mappings, each property comes from that of the same name.
     case copy
     /// Records stay, with other properties.
     case transform
@@ -36,9 +36,10 @@ public struct EntityMapping: Sendable, Hashable {
   public var destinationEntityVersionHash: Data?
   /// Which records are taken; nil means all.
   public var sourcePredicate: FetchPredicate?
-  /// Where the values of attributes come from. What is not named has its default value.
+  /// Where the values of attributes come from. What is not named has its default value, but for records that are copied:
+  /// ``MappingType/copy``.
   public var attributeMappings: [PropertyMapping]
-  /// Where relationships lead. What is not named leads nowhere.
+  /// Where relationships lead. What is not named leads nowhere, but for records that are copied.
   public var relationshipMappings: [PropertyMapping]
   /// The name by which the application gives a policy of its own; nil means none.
   public var entityMigrationPolicyClassName: String?

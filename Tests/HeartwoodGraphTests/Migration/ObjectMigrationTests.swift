@@ -236,6 +236,46 @@ import Testing
     #expect(try bench.migrated(to: new).texts("Cat", "name") == [usesObjects ? "A" : "a"])
   }
 
+  /// A mapping that copies need not name the properties.
+  @Test(arguments: MigrationBench.types, [false, true])
+  func recordsThatAreCopiedStayAsTheyAre(_ type: StoreType, usesObjects: Bool) throws {
+    func model(_ properties: PropertyDescription...) throws -> ManagedObjectModel {
+      let name = PropertyDescription.attribute("name", .string, optional: true)
+      return try ManagedObjectModel(entities: [
+        EntityDefinition(
+          name: "Note",
+          properties: [
+            name, .attribute("stars", .integer32, default: .integer(1)), .toOne("page", "Page", inverse: "notes"),
+          ]
+        ),
+        EntityDefinition(name: "Page", properties: [name, .toMany("notes", "Note", inverse: "page")] + properties),
+      ])
+    }
+    var bench = try MigrationBench(type)
+    try bench.make(try model()) { context in
+      let page = try context.make("Page", ["name": "p"])
+      for stars in [2, 3] { try context.make("Note", ["name": "n\(stars)", "stars": stars, "page": page]) }
+    }
+    let value = try MappingExpression(format: usesObjects ? "uppercase($source.name)" : "$source.name")
+    bench.options[.mappingModels] = [
+      MappingModel(entityMappings: [
+        EntityMapping(name: "Notes", mappingType: .copy, sourceEntityName: "Note", destinationEntityName: "Note"),
+        EntityMapping(
+          name: "Pages",
+          mappingType: .transform,
+          sourceEntityName: "Page",
+          destinationEntityName: "Page",
+          attributeMappings: [PropertyMapping(name: "name", valueExpression: value)]
+        ),
+      ])
+    ]
+    let context = try bench.migrated(to: try model(.attribute("memo", .string, optional: true)))
+    #expect(try context.texts("Note", "stars") == ["2", "3"])
+    let page = usesObjects ? "P" : "p"
+    #expect(try context.links("Note", "page") == ["n2": [page], "n3": [page]])
+    #expect(try context.links("Page", "notes") == [page: ["n2", "n3"]])
+  }
+
   @Test func entityMappingsAreFoundByName() throws {
     let mapping = try Self.mapping()
     #expect(mapping.entityMappingsByName == ["PersonToHuman": mapping.entityMappings[0]])

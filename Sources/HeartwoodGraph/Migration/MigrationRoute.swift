@@ -1,13 +1,13 @@
 import HeartwoodModel
+import HeartwoodStore
 
 /// Finds the way from one version of a model to another, over others: the one of the fewest steps that leaves out no mapping model
 /// which leads from one version to a later one on the way.
 struct MigrationRoute {
   private let models: [ManagedObjectModel]
-  private let mappings: [MappingModel]
   private let infers: Bool
   /// The pairs of places between which a mapping model leads, with that.
-  private let given: [Pair: MappingModel]
+  private let given: [Pair: MappingChoice]
 
   private struct Pair: Hashable {
     let from: Int
@@ -19,26 +19,28 @@ struct MigrationRoute {
   ///   - infers: whether steps without a mapping model are allowed.
   init(models: [ManagedObjectModel], mappings: [MappingModel], infers: Bool) {
     self.models = models
-    self.mappings = mappings
     self.infers = infers
-    var given: [Pair: MappingModel] = [:]
+    var given: [Pair: MappingChoice] = [:]
     for from in models.indices {
       for to in models.indices where from != to {
-        given[Pair(from: from, to: to)] = mappings.first { $0.leads(from: models[from], to: models[to]) }
+        let choice = MappingChoice(mappings, from: models[from], to: models[to])
+        if choice.mapping != nil { given[Pair(from: from, to: to)] = choice }
       }
     }
     self.given = given
   }
 
   /// The steps, or nil where there is no way.
-  func steps() -> [MigrationStep]? {
+  ///
+  /// - Throws: ``PersistenceError/Code/mappingModelUnusable`` where nothing tells which of several mapping models a step is to follow.
+  func steps() throws(PersistenceError) -> [MigrationStep]? {
     // So few versions that the plain form of Dijkstra's algorithm does.
     var costs = [0: 0]
     var origins: [Int: (place: Int, step: MigrationStep)] = [:]
     var open = Set(models.indices)
     let end = models.count - 1
     while let place = open.filter({ costs[$0] != nil }).min(by: { (costs[$0] ?? 0, $0) < (costs[$1] ?? 0, $1) }) {
-      if place == end { return path(to: end, origins) }
+      if place == end { return try path(to: end, origins) }
       open.remove(place)
       for next in open {
         let cost = (costs[place] ?? 0) + self.cost(Pair(from: place, to: next))
@@ -50,10 +52,14 @@ struct MigrationRoute {
     return nil
   }
 
-  private func path(to end: Int, _ origins: [Int: (place: Int, step: MigrationStep)]) -> [MigrationStep] {
+  private func path(
+    to end: Int,
+    _ origins: [Int: (place: Int, step: MigrationStep)]
+  ) throws(PersistenceError) -> [MigrationStep] {
     var steps: [MigrationStep] = []
     var place = end
     while let origin = origins[place] {
+      try given[Pair(from: origin.place, to: place)]?.check()
       steps.insert(origin.step, at: 0)
       place = origin.place
     }
@@ -75,7 +81,7 @@ struct MigrationRoute {
 
   private func step(_ pair: Pair) -> MigrationStep? {
     let (source, destination) = (models[pair.from], models[pair.to])
-    if let mapping = given[pair] {
+    if let mapping = given[pair]?.mapping {
       return MigrationStep(sourceModel: source, destinationModel: destination, mappingModel: mapping)
     }
     guard infers, !leavesOut(pair),

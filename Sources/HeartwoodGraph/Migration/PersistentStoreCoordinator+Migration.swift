@@ -17,7 +17,8 @@ extension PersistentStoreCoordinator {
   ///     ``StoreOptionKey/entityMigrationPolicies``, ``StoreOptionKey/migrationResolutions`` and
   ///     ``StoreOptionKey/migrationBackupPath`` say how.
   /// - Throws: ``PersistenceError/Code/migrationModelMissing``; and where no mapping model leads to this model and none can be inferred,
-  ///   ``PersistenceError/Code/mappingModelMissing``, whose message lists each reason.
+  ///   ``PersistenceError/Code/mappingModelMissing``, whose message lists each reason; ``PersistenceError/Code/mappingModelUnusable`` where
+  ///   several given ones lead there and none tells the versions that it is for.
   public func migration(
     ofStoreAt url: URL,
     type: StoreType? = nil,

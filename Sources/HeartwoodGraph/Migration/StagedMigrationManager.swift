@@ -84,14 +84,15 @@ extension StagedMigrationManager {
   private func step(_ link: Link, to destination: ManagedObjectModel, _ mappings: [MappingModel]) throws
     -> MigrationStep
   {
-    let given = mappings.first { $0.leads(from: link.from, to: destination) }
+    let choice = MappingChoice(mappings, from: link.from, to: destination)
+    try choice.check()
     do {
       var step = MigrationStep(
         sourceModel: link.from,
         destinationModel: destination,
-        mappingModel: try given
+        mappingModel: try choice.mapping
           ?? MappingModel.inferredMappingModel(forSourceModel: link.from, destinationModel: destination),
-        isInferred: given == nil
+        isInferred: choice.mapping == nil
       )
       step.stage = link.stage
       return step

@@ -32,7 +32,8 @@ public struct StoreMigration: Sendable {
   /// What differs between them.
   public var differences: ModelDifferences { ModelDifferences(from: sourceModel, to: destinationModel) }
 
-  /// - Throws: ``PersistenceError/Code/migrationModelMissing``, ``PersistenceError/Code/mappingModelMissing``.
+  /// - Throws: ``PersistenceError/Code/migrationModelMissing``, ``PersistenceError/Code/mappingModelMissing``,
+  ///   ``PersistenceError/Code/mappingModelUnusable``.
   init(_ opener: StoreOpener, _ request: StoreOpener.Request, _ logger: Logger?) throws {
     self.opener = opener
     self.logger = logger
@@ -74,7 +75,7 @@ extension StoreMigration {
       mappings: request.options[.mappingModels] ?? [],
       infers: request.options[.shouldInferMappingModelAutomatically] ?? true
     )
-    if let steps = route.steps() { return steps }
+    if let steps = try route.steps() { return steps }
     throw missing(source, destination, request)
   }
 

@@ -22,7 +22,8 @@ extension StoreOptionKey<ManagedObjectModel> {
 }
 
 extension StoreOptionKey<[MappingModel]> {
-  /// The mapping models that migrations take before they infer one.
+  /// The mapping models that migrations take before they infer one. Where there are several, let each tell by version hashes between which
+  /// versions it leads.
   public static let mappingModels = StoreOptionKey("mappingModels")
   /// Mapping models that lead from the store's version to the new one together, each over a part of the entities: they are followed one after
   /// the other. Where the store is incremental, only the objects of one of them are in memory at a time.

@@ -105,11 +105,19 @@ import Testing
     var options = StoreOptions()
     try options.setMigrations(fromModelAt: bundle)
     #expect(options[.olderModels]?.map { $0.entities[0].attributes.map(\.name) } == [["name"], ["title"]])
+    let person = try ManagedObjectModel.of(
+      .entity("Person", .attribute("last", .string, optional: true), .attribute("cents", .integer32, optional: true))
+    )
+    let human = try ManagedObjectModel.of(
+      .entity("Human", .attribute("name", .string, optional: true), .attribute("euros", .double, optional: true))
+    )
     let mapping = MappingModel(entityMappings: [
       EntityMapping(
         name: "PersonToHuman",
         sourceEntityName: "Person",
         destinationEntityName: "Human",
+        sourceEntityVersionHash: person.entity(named: "Person")?.versionHash,
+        destinationEntityVersionHash: human.entity(named: "Human")?.versionHash,
         attributeMappings: [
           PropertyMapping(name: "name", valueExpression: .source("last")),
           PropertyMapping(name: "euros", valueExpression: try MappingExpression(format: "$source.cents / 100.0")),
@@ -118,12 +126,6 @@ import Testing
     ])
     options[.mappingModels] = [mapping]
     options[.entityMigrationPolicies] = ["PostPolicy": PostPolicy.self]
-    let person = try ManagedObjectModel.of(
-      .entity("Person", .attribute("last", .string, optional: true), .attribute("cents", .integer32, optional: true))
-    )
-    let human = try ManagedObjectModel.of(
-      .entity("Human", .attribute("name", .string, optional: true), .attribute("euros", .double, optional: true))
-    )
     let bench = try MigrationBench(.binary)
     try bench.make(person) { try $0.make("Person", ["last": "Lee", "cents": 250]) }
     try bench.coordinator(human).migration(ofStoreAt: bench.url, options: options)?.run()

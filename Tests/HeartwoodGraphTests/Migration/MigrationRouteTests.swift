@@ -68,6 +68,71 @@ import Testing
     #expect(try bench.migrated(to: try Self.version(3)).texts("Note", "count3") == ["10"])
   }
 
+  /// The versions of an entity with a name, and from the second on a slug and then words.
+  private static func notes(_ number: Int) throws -> ManagedObjectModel {
+    try ManagedObjectModel(entities: [
+      EntityDefinition(
+        name: "Note",
+        properties: ["name", "slug", "words"].prefix(number).map { .attribute($0, .string, optional: true) }
+      )
+    ])
+  }
+
+  /// What makes the newest attribute of a version of the name.
+  private static func adding(_ property: String, to number: Int, hashes: Bool) throws -> MappingModel {
+    let names = ["name", "slug", "words"].prefix(number)
+    return MappingModel(entityMappings: [
+      EntityMapping(
+        name: "Note\(number - 1)ToNote\(number)",
+        sourceEntityName: "Note",
+        destinationEntityName: "Note",
+        sourceEntityVersionHash: hashes ? try notes(number - 1).entity(named: "Note")?.versionHash : nil,
+        destinationEntityVersionHash: hashes ? try notes(number).entity(named: "Note")?.versionHash : nil,
+        attributeMappings: try names.map { name in
+          let format = name == property ? "uppercase($source.name)" : "$source.\(name)"
+          return PropertyMapping(name: name, valueExpression: try .init(format: format))
+        }
+      )
+    ])
+  }
+
+  private static func addStages(_ usesStages: Bool, to options: inout StoreOptions) throws {
+    guard usesStages else { return }
+    options[.stagedMigrationManager] = StagedMigrationManager([
+      .lightweight(LightweightMigrationStage(try (1...3).map { try notes($0).versionChecksum }))
+    ])
+  }
+
+  @Test(arguments: [false, true])
+  func whichOfSeveralMappingModelsIsMeantIsAsked(usesStages: Bool) throws {
+    for start in 1...2 {
+      var bench = try MigrationBench()
+      try bench.make(try Self.notes(start)) { try $0.make("Note", ["name": "n"]) }
+      bench.options[.olderModels] = try (1...2).map(Self.notes)
+      try Self.addStages(usesStages, to: &bench.options)
+      bench.options[.mappingModels] = [
+        try Self.adding("slug", to: 2, hashes: false), try Self.adding("words", to: 3, hashes: false),
+      ]
+      let error = persistenceError { _ = try bench.migration(to: try Self.notes(3)) }
+      #expect(error?.code == .mappingModelUnusable)
+      #expect(error?.message.contains("sourceEntityVersionHash") == true)
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func aMappingModelThatTellsItsVersionsIsPreferred(usesStages: Bool) throws {
+    var bench = try MigrationBench()
+    try bench.make(try Self.notes(2)) { try $0.make("Note", ["name": "n", "slug": "s"]) }
+    bench.options[.olderModels] = try (1...2).map(Self.notes)
+    try Self.addStages(usesStages, to: &bench.options)
+    bench.options[.mappingModels] = [
+      try Self.adding("slug", to: 2, hashes: false), try Self.adding("words", to: 3, hashes: true),
+    ]
+    let context = try bench.migrated(to: try Self.notes(3))
+    #expect(try context.texts("Note", "slug") == ["s"])
+    #expect(try context.texts("Note", "words") == ["N"])
+  }
+
   @Test func withoutMappingModelsItIsOneStep() throws {
     var bench = try Self.bench()
     bench.options[.olderModels] = try (1...4).map(Self.version)

@@ -5,6 +5,8 @@ import HeartwoodStore
 enum StageHandling {
   static func run(_ handler: CustomMigrationStage.Handler?, on contents: StoreContents) throws -> StoreContents {
     guard let handler else { return contents }
+    var contents = contents
+    contents.reserveNumbersOfLinks()
     let coordinator = try PersistentStoreCoordinator(inMemory: contents)
     let context = ManagedObjectContext(coordinator)
     try handler(context)

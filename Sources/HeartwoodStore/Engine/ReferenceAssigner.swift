@@ -120,7 +120,7 @@ extension StoreContents {
 
 extension ReferenceColumn {
   /// The greatest of the names that are numbers, or nil where none is.
-  fileprivate var greatestNumber: Int64? {
+  var greatestNumber: Int64? {
     switch layout {
     case .uuid, .string: nil
     case .integer, .mixed:

@@ -23,9 +23,15 @@ extension StoreContents {
 
   /// The same records in the same rows, under other references.
   ///
-  /// - Parameter newReferences: gives references to as many records of an entity as it is asked for, and to no two the same.
+  /// - Parameters:
+  ///   - keepsMissing: whether a relationship that leads to a record which is not there stays as it is. It is an error elsewhere: other
+  ///     references could be taken for that record's.
+  ///   - newReferences: gives references to as many records of an entity as it is asked for, and to no two the same.
   /// - Throws: ``PersistenceError/Code/danglingReference`` where a relationship leads to a record that is not there.
-  package func renamed(_ newReferences: (Int, EntityDescription) throws -> [ReferenceID]) throws -> StoreContents {
+  package func renamed(
+    keepsMissing: Bool = false,
+    _ newReferences: (Int, EntityDescription) throws -> [ReferenceID]
+  ) throws -> StoreContents {
     let names = try tables.map { table in
       let count = table.groups.reduce(0) { $0 + $1.rowCount }
       return count == 0 ? [] : try newReferences(count, table.entity)
@@ -35,14 +41,14 @@ extension StoreContents {
       table.groups.reduce(into: [0]) { starts, group in starts.append((starts.last ?? 0) + group.rowCount) }
     }
     func name(_ reference: ReferenceID, _ ordinal: Int) throws(PersistenceError) -> ReferenceID? {
-      guard let row = try tables[ordinal].row(of: reference) else { return nil }
+      guard let row = try tables[ordinal].row(of: reference) else { return keepsMissing ? reference : nil }
       return names[ordinal][starts[ordinal][row.group] + row.row]
     }
     var renamed = self
     for (ordinal, table) in tables.enumerated() {
       let groups = try table.groups.enumerated().map { place, group in
         let start = starts[ordinal][place]
-        return try group.renamed(names[ordinal][start..<(start + group.rowCount)], of: table.entity, name)
+        return try group.renamed(names[ordinal][start..<(start + group.rowCount)], in: scopes[ordinal], name)
       }
       renamed.tables[ordinal] = NodeTable(entity: table.entity, groups: groups)
     }
@@ -54,9 +60,10 @@ extension RowGroup {
   /// The same records under other references, leading to records by what `name` says for the reference and the entity's ordinal.
   fileprivate func renamed(
     _ references: ArraySlice<ReferenceID>,
-    of entity: EntityDescription,
+    in scope: ObjectIDScope,
     _ name: (ReferenceID, Int) throws(PersistenceError) -> ReferenceID?
   ) throws(PersistenceError) -> RowGroup {
+    let entity = scope.entity
     let builder = ReferenceColumnBuilder()
     for reference in references { builder.append(reference, entityOrdinal: entity.ordinal) }
     var columns = columns
@@ -77,7 +84,11 @@ extension RowGroup {
             throw PersistenceError(
               .danglingReference,
               "A relationship leads to a record that is not there. Remove it before the records get other references.",
-              context: .init(entity: entity.name, property: entity.properties[ordinal].name)
+              context: .init(
+                entity: entity.name,
+                property: entity.properties[ordinal].name,
+                objectIDs: [ManagedObjectID(scope: scope, reference: self.references[row])]
+              )
             )
           }
           renamed.append(new, entityOrdinal: destination)

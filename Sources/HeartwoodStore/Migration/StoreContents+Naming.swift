@@ -10,11 +10,26 @@ extension StoreContents {
   ///   - origins: what the records were called that these were made of, by the ids that these have now.
   ///   - old: the store that they come from.
   package func calling(_ origins: [ManagedObjectID: ReferenceID], asIn old: StoreContents) throws -> StoreContents {
-    var naming = RecordNaming(origins: origins, old: old, new: self)
-    return try renamed { _, entity in try naming.names(ofRecordsOf: entity) }
+    try calling(origins, asIn: old, keepsMissing: false)
   }
 
-  /// The same records, those that were not in `old` under references of the kind that it has.
+  private func calling(
+    _ origins: [ManagedObjectID: ReferenceID],
+    asIn old: StoreContents,
+    keepsMissing: Bool
+  ) throws -> StoreContents {
+    var naming = RecordNaming(origins: origins, old: old, new: self)
+    return try renamed(keepsMissing: keepsMissing) { _, entity in try naming.names(ofRecordsOf: entity) }
+  }
+
+  /// Sees to it that no new record gets a number by which a relationship leads to a record that is gone.
+  package mutating func reserveNumbersOfLinks() {
+    let greatest = tables.lazy.flatMap(\.groups).flatMap(\.columns).compactMap { $0.references?.greatestNumber }.max()
+    guard let greatest, greatest < .max else { return }
+    nextReferenceNumber = max(numberAfterGreatestReference, greatest + 1)
+  }
+
+  /// The same records, those that were not in `old` under references of the kind that it has. What leads to no record stays.
   package func namingNewRecords(asIn old: StoreContents) throws -> StoreContents {
     var origins: [ManagedObjectID: ReferenceID] = [:]
     for (ordinal, table) in tables.enumerated() {
@@ -22,7 +37,7 @@ extension StoreContents {
         origins[objectID(table.reference(row), of: table.entity)] = table.reference(row)
       }
     }
-    return try calling(origins, asIn: old)
+    return try calling(origins, asIn: old, keepsMissing: true)
   }
 }
 

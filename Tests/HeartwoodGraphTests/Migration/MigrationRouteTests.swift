@@ -208,6 +208,50 @@ import Testing
     #expect(try bench.migrated(to: try Self.version(4)).texts("Note", "count4") == ["1"])
   }
 
+  /// What a delete rule that does nothing leaves is no obstacle, and leads to no new record.
+  @Test(arguments: [StoreType.binary, .sqlite])
+  func linksThatLeadNowhereStayInAStage(_ type: StoreType) throws {
+    func model(_ others: PropertyDescription...) throws -> ManagedObjectModel {
+      let own: [PropertyDescription] = [
+        .attribute("name", .string, optional: true), .toOne("about", "Note", inverse: nil, deleteRule: .noAction),
+      ]
+      return try ManagedObjectModel(entities: [EntityDefinition(name: "Note", properties: own + others)])
+    }
+    func links(_ context: ManagedObjectContext) throws -> [ReferenceID] {
+      let notes = try context.fetch(entityName: "Note") { try $0.value(forKey: "name") as? String == "first" }
+      return try notes.flatMap { try $0.propertyValue(forKey: "about").objectIDs.map(\.reference) }
+    }
+    var bench = try MigrationBench(type)
+    try bench.make(try model()) { context in
+      let first = try context.make("Note", ["name": "first"])
+      try context.save()
+      // Its number is the greatest.
+      let gone = try context.make("Note", ["name": "gone"])
+      try first.setValue(gone, forKey: "about")
+      try context.save()
+      context.delete(gone)
+    }
+    let before = try bench.open(try model())
+    let former = try links(before)
+    before.persistentStoreCoordinator.close()
+    let new = try model(.attribute("memo", .string, optional: true))
+    bench.options[.stagedMigrationManager] = StagedMigrationManager([
+      .custom(
+        CustomMigrationStage(migratingFrom: try model(), to: new) { context in
+          try context.make("Note", ["name": "new"])
+        } didMigrate: { context in
+          try context.make("Note", ["name": "newer"])
+        }
+      )
+    ])
+    try #require(try bench.migration(to: new)).run()
+    let context = try bench.open(new)
+    #expect(try context.texts("Note", "name") == ["first", "new", "newer"])
+    #expect(try links(context) == former)
+    let references = try context.fetch(entityName: "Note").map(\.objectID.reference)
+    #expect(Set(references).isDisjoint(with: former))
+  }
+
   @Test func stagesThatLeadNowhereAreRefused() throws {
     var bench = try Self.bench()
     bench.options[.olderModels] = try (1...2).map(Self.version)

@@ -34,7 +34,11 @@ package struct InverseSettlement {
   private mutating func run(_ narrowed: Set<ColumnKey>) {
     for relationship in relationships {
       guard let inverse = relationship.inverse else { continue }
-      if narrowed.contains(relationship.key) {
+      if inverse.key == relationship.key {
+        let isNarrowed = narrowed.contains(relationship.key)
+        guard isNarrowed || sideMadeAnew(relationship, inverse) != nil else { continue }
+        settleWithItself(relationship, isNarrowed: isNarrowed)
+      } else if narrowed.contains(relationship.key) {
         settle(inverse)
       } else if let side = sideMadeAnew(relationship, inverse) {
         settle(side)
@@ -132,28 +136,41 @@ extension InverseSettlement {
   /// Lets a relationship lead to the records that lead back. Whether somewhere there was place for one of several only.
   private mutating func follow(_ relationship: Relationship) -> Bool {
     let leading = leading(relationship)
-    let isToMany = relationship.entity.traits[relationship.ordinal].isToMany
     var hasSeveral = false
+    replaceLinks(of: relationship) { key, old in
+      let new = Self.merged(old, leading[key] ?? [])
+      if !relationship.isToMany, new.count > 1 { hasSeveral = true }
+      return new
+    }
+    return hasSeveral
+  }
+
+  /// - Parameter new: gives the links of a record that has those of old.
+  private mutating func replaceLinks(
+    of relationship: Relationship,
+    by new: (_ key: RecordKey, _ old: [RecordKey]) -> [RecordKey]
+  ) {
+    let isToMany = relationship.isToMany
     var changed = 0
     for entity in plan.destination.concreteEntities(under: relationship.entity) {
       let table = tables[entity.ordinal]
       let groups = table.groups.map { group in
         let builder = ColumnBuilder(kind: isToMany ? .toMany : .toOne)
         for row in 0..<group.rowCount {
-          let key = RecordKey(entityOrdinal: entity.ordinal, reference: group.references[row])
-          let found = group.isLive(row) ? leading[key] ?? [] : []
+          guard group.isLive(row) else {
+            builder.append([], isToMany: isToMany)
+            continue
+          }
           let old = group.columns[relationship.ordinal].recordKeys(row)
-          let new = Self.merged(old, found)
-          if !isToMany, new.count > 1 { hasSeveral = true }
-          if new != old, group.isLive(row) { changed += 1 }
-          builder.append(new, isToMany: isToMany)
+          let links = new(RecordKey(entityOrdinal: entity.ordinal, reference: group.references[row]), old)
+          if links != old { changed += 1 }
+          builder.append(links, isToMany: isToMany)
         }
         return group.replacing(relationship.ordinal, by: builder.sealed())
       }
       if table.count > 0 { tables[entity.ordinal] = NodeTable(entity: entity, groups: groups) }
     }
     note(relationship, changed)
-    return hasSeveral
   }
 
   private mutating func note(_ relationship: Relationship, _ count: Int) {
@@ -165,14 +182,21 @@ extension InverseSettlement {
   private func leading(_ relationship: Relationship) -> [RecordKey: [RecordKey]] {
     guard let inverse = relationship.inverse else { return [:] }
     var leading: [RecordKey: [RecordKey]] = [:]
-    for entity in plan.destination.concreteEntities(under: inverse.entity) {
-      for row in tables[entity.ordinal].liveRows {
-        let group = tables[entity.ordinal].groups[row.group]
-        let key = RecordKey(entityOrdinal: entity.ordinal, reference: group.references[row.row])
-        for target in group.columns[inverse.ordinal].recordKeys(row.row) { leading[target, default: []].append(key) }
-      }
+    for (key, targets) in links(inverse) {
+      for target in targets { leading[target, default: []].append(key) }
     }
     return leading
+  }
+
+  /// What the relationship of each record leads to, in the order of the records.
+  private func links(_ relationship: Relationship) -> [(key: RecordKey, targets: [RecordKey])] {
+    plan.destination.concreteEntities(under: relationship.entity).flatMap { entity in
+      tables[entity.ordinal].liveRows.map { row -> (key: RecordKey, targets: [RecordKey]) in
+        let group = tables[entity.ordinal].groups[row.group]
+        let key = RecordKey(entityOrdinal: entity.ordinal, reference: group.references[row.row])
+        return (key: key, targets: group.columns[relationship.ordinal].recordKeys(row.row))
+      }
+    }
   }
 
   /// The old links that still hold, in their order, and then the new ones.
@@ -181,6 +205,52 @@ extension InverseSettlement {
     let kept = old.filter(wanted.contains)
     let known = Set(kept)
     return kept + found.filter { !known.contains($0) }
+  }
+}
+
+// MARK: A relationship that is its own inverse
+
+extension InverseSettlement {
+  /// Lets records lead to each other: to all that one of the two leads to, or, where there is place for one record, in pairs.
+  ///
+  /// - Parameter isNarrowed: whether the links are what is left of several.
+  private mutating func settleWithItself(_ relationship: Relationship, isNarrowed: Bool) {
+    let links = links(relationship)
+    let keys = Set(links.map(\.key))
+    if relationship.isToMany {
+      let leading = leading(relationship)
+      replaceLinks(of: relationship) { key, old in
+        let kept = old.filter(keys.contains)
+        let known = Set(kept)
+        return kept + (leading[key] ?? []).filter { !known.contains($0) }
+      }
+    } else {
+      let wishes = links.flatMap { key, targets in
+        targets.prefix(1).filter(keys.contains).map { (key: key, target: $0) }
+      }
+      let partners = Self.partners(wishes, keepsPairs: !isNarrowed)
+      replaceLinks(of: relationship) { key, _ in partners[key].map { [$0] } ?? [] }
+    }
+  }
+
+  /// Who is whose partner: the first to wish for a record that has none yet.
+  ///
+  /// - Parameter keepsPairs: whether two that wish for each other come before all others.
+  private static func partners(
+    _ wishes: [(key: RecordKey, target: RecordKey)],
+    keepsPairs: Bool
+  ) -> [RecordKey: RecordKey] {
+    var partners: [RecordKey: RecordKey] = [:]
+    func pair(_ wish: (key: RecordKey, target: RecordKey)) {
+      guard partners[wish.key] == nil, partners[wish.target] == nil else { return }
+      (partners[wish.key], partners[wish.target]) = (wish.target, wish.key)
+    }
+    if keepsPairs {
+      let targets = Dictionary(wishes.map { ($0.key, $0.target) }, uniquingKeysWith: { first, _ in first })
+      for wish in wishes where targets[wish.target] == wish.key { pair(wish) }
+    }
+    for wish in wishes { pair(wish) }
+    return partners
   }
 }
 

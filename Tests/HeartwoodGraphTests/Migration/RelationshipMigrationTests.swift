@@ -108,6 +108,59 @@ import Testing
     #expect(try bench.migrated(to: new).links("Author", "books") == ["A": ["x", "y"], "B": ["z"]])
   }
 
+  // MARK: Relationships that are their own inverse
+
+  private static func people(_ relationships: PropertyDescription...) throws -> ManagedObjectModel {
+    try ManagedObjectModel(entities: [
+      EntityDefinition(name: "Person", properties: [.attribute("name", .string, optional: true)] + relationships)
+    ])
+  }
+
+  /// Makes people with one-letter names.
+  private static func people(_ names: String, _ context: ManagedObjectContext) throws -> [ManagedObject] {
+    try names.map { try context.make("Person", ["name": String($0)]) }
+  }
+
+  @Test(arguments: MigrationBench.types)
+  func aRelationshipBecomesItsOwnInverse(_ type: StoreType) throws {
+    let bench = try MigrationBench(type)
+    let old = try Self.people(
+      .toMany("friends", "Person", inverse: nil),
+      .toOne("partner", "Person", inverse: "partnerOf"),
+      .toOne("partnerOf", "Person", inverse: "partner"),
+      .toOne("twin", "Person", inverse: nil)
+    )
+    try bench.make(old) { context in
+      let people = try Self.people("ABCD", context)
+      try people[0].setValue([people[1], people[2]], forKey: "friends")
+      try people[0].setValue(people[1], forKey: "partner")
+      // A is left, for those who agree stay together.
+      for (from, to) in [(0, 1), (1, 2), (2, 1)] { try people[from].setValue(people[to], forKey: "twin") }
+    }
+    let new = try Self.people(
+      .toMany("friends", "Person", inverse: "friends"),
+      .toOne("partner", "Person", inverse: "partner"),
+      .toOne("twin", "Person", inverse: "twin")
+    )
+    let context = try bench.migrated(to: new)
+    #expect(try context.links("Person", "friends") == ["A": ["B", "C"], "B": ["A"], "C": ["A"], "D": []])
+    #expect(try context.links("Person", "partner") == ["A": ["B"], "B": ["A"], "C": [], "D": []])
+    #expect(try context.links("Person", "twin") == ["A": [], "B": ["C"], "C": ["B"], "D": []])
+  }
+
+  @Test(arguments: MigrationBench.types)
+  func friendsBecomePairs(_ type: StoreType) throws {
+    var bench = try MigrationBench(type)
+    try bench.make(try Self.people(.toMany("friend", "Person", inverse: "friend"))) { context in
+      let people = try Self.people("ABCD", context)
+      try people[1].setValue([people[0], people[2]], forKey: "friend")
+      try people[3].setValue([people[2]], forKey: "friend")
+    }
+    bench.options[.migrationResolutions] = MigrationResolutions(severalObjects: .keepFirst)
+    let context = try bench.migrated(to: try Self.people(.toOne("friend", "Person", inverse: "friend")))
+    #expect(try context.links("Person", "friend") == ["A": ["B"], "B": ["A"], "C": ["D"], "D": ["C"]])
+  }
+
   // MARK: Uniqueness
 
   private static func tags(unique: Bool) throws -> ManagedObjectModel {

@@ -84,7 +84,8 @@ extension PersistentStoreDescription {
     set { options[.shouldInferMappingModelAutomatically] = newValue }
   }
 
-  /// Where a migration keeps the old file; nothing must stand there yet. Nil, which is the default, means nowhere.
+  /// Where a migration keeps the old file; nothing must stand there yet, but for a copy of just that file. Nil, which is the default, means
+  /// nowhere.
   public var migrationBackupURL: URL? {
     get { options[.migrationBackupPath].map { URL(filePath: $0) } }
     set { options[.migrationBackupPath] = newValue?.path }

@@ -129,7 +129,7 @@ extension StoreMigration {
   ///   are derived and break a rule are such a reason.
   public func dryRun(progress: MigrationProgress = MigrationProgress()) throws -> MigrationReport {
     _ = try writablePath()
-    if let backup = request.options[.migrationBackupPath] { try opener.checkFree(backup) }
+    if let backup = request.options[.migrationBackupPath] { _ = try opener.hasBackup(request, at: backup) }
     return try foresee(request, replacing: true, progress)
   }
 
@@ -145,7 +145,7 @@ extension StoreMigration {
     try foresee(target(url, type), replacing: replacing, progress)
   }
 
-  /// Migrates the store where it is. The option ``StoreOptionKey/migrationBackupPath`` keeps the old file.
+  /// Migrates the store where it is. The option ``StoreOptionKey/migrationBackupPath`` keeps the old file, unless the migration fails.
   ///
   /// - Throws: ``PersistenceError/Code/migrationFailed`` with all records that do not fit,
   ///   ``PersistenceError/Code/migrationCancelled``, ``PersistenceError/Code/fileChangedOnDisk`` where somebody saved meanwhile,
@@ -182,21 +182,31 @@ extension StoreMigration {
     let path = try writablePath()
     try opener.gatherSideFiles(request)
     let identity = try opener.fileSystem.status(atPath: path)?.identity
+    var hasMadeBackup = false
     do {
       let result = try write(to: request, replacing: true, expecting: identity, progress) {
         try progress.begin(.writing)
-        if let backup = request.options[.migrationBackupPath] {
-          try opener.copyStore(request, to: backup, replacing: false)
+        if let backup = request.options[.migrationBackupPath], try opener.backUp(request, to: backup) {
+          hasMadeBackup = true
         }
         try progress.check()
       }
       log?.tell(self, result.report)
       return result
     } catch {
+      if hasMadeBackup { removeBackup() }
       // Reading may have made files beside the store, which was alone before.
       try? opener.gatherSideFiles(request)
       throw error
     }
+  }
+
+  /// Removes the copy of a store that is as it was. Where the new one stands in its place, the copy is all there is of the old one.
+  private func removeBackup() {
+    guard let backup = request.options[.migrationBackupPath], (try? opener.needsMigration(request)) == true else {
+      return
+    }
+    opener.removeBackup(of: request, at: backup)
   }
 
   private func writablePath() throws(PersistenceError) -> String {

@@ -36,6 +36,7 @@ extension StoreOptionKey<MigrationResolutions> {
 }
 
 extension StoreOptionKey<String> {
-  /// The path at which a migration keeps the old file, which nothing must stand at yet. Without it, none is kept.
+  /// The path at which a migration keeps the old file, which nothing must stand at yet, but for a copy of just that file. A migration that
+  /// fails leaves none. Without the option, none is kept.
   public static let migrationBackupPath = StoreOptionKey("migrationBackupPath")
 }

@@ -5,6 +5,7 @@ import HeartwoodModel
 import HeartwoodSQLite
 import HeartwoodStore
 import HeartwoodTesting
+import Synchronization
 import Testing
 
 /// Whatever happens during a migration, the old store is there or the new one is.
@@ -150,6 +151,62 @@ import Testing
       expectError(.fileExists) { try migration.run() }
     }
     #expect(try Self.isNew(bench))
+  }
+
+  @Test(arguments: MigrationBench.types)
+  func aMigrationThatFailsLeavesNoCopy(_ type: StoreType) throws {
+    var bench = try MigrationBench(type)
+    try bench.make(try Self.model(false), Self.fill)
+    bench.options[.migrationBackupPath] = bench.folder.path("old")
+    let migration = try #require(try bench.migration(to: try Self.model(true)))
+    let current = Mutex<MigrationProgress?>(nil)
+    let progress = MigrationProgress { phase in
+      if phase == .writing { current.withLock { $0 }?.cancel() }
+    }
+    current.withLock { $0 = progress }
+    expectError(.migrationCancelled) { try migration.run(progress: progress) }
+    #expect(try bench.folder.names() == ["store"])
+    try migration.run()
+    #expect(try bench.folder.names() == ["old", "store"])
+    #expect(try Self.isNew(bench))
+  }
+
+  /// What a process leaves that was killed when the copy was made.
+  @Test(arguments: MigrationBench.types)
+  func aCopyOfTheStoreThatIsThereIsTaken(_ type: StoreType) throws {
+    var bench = try MigrationBench(type)
+    try bench.make(try Self.model(false), Self.fill)
+    let backup = bench.folder.path("old")
+    let opener = StoreOpener(model: try Self.model(false), registry: TestStack.registry, fileSystem: POSIXFileSystem())
+    let request = StoreOpener.Request(type: type, path: bench.url.path, options: StoreOptions())
+    try opener.copyStore(request, to: backup, replacing: false)
+    let before = try bench.folder.files()
+    bench.options[.migrationBackupPath] = backup
+    let migration = try #require(try bench.migration(to: try Self.model(true)))
+    _ = try migration.dryRun()
+    #expect(try bench.folder.files() == before)
+    try migration.run()
+    #expect(try bench.folder.files()["old"] == before["old"])
+    #expect(try bench.folder.names() == ["old", "store"])
+    #expect(try Self.isNew(bench))
+  }
+
+  /// Another store is not written over, and is not removed.
+  @Test(arguments: MigrationBench.types)
+  func whatIsNoCopyOfTheStoreStays(_ type: StoreType) throws {
+    var bench = try MigrationBench(type)
+    try bench.make(try Self.model(false), Self.fill)
+    try FileManager.default.copyItem(at: bench.url, to: bench.folder.url.appending(path: "old"))
+    let context = try bench.open(try Self.model(false))
+    try context.make("Note", ["name": "more"])
+    try context.save()
+    context.persistentStoreCoordinator.close()
+    let before = try bench.folder.files()
+    bench.options[.migrationBackupPath] = bench.folder.path("old")
+    let migration = try #require(try bench.migration(to: try Self.model(true)))
+    expectError(.fileExists) { try migration.dryRun() }
+    expectError(.fileExists) { try migration.run() }
+    #expect(try bench.folder.files() == before)
   }
 
   @Test(arguments: MigrationBench.types, [nil, false])

@@ -43,15 +43,15 @@ package struct StorePlacement {
     let lock = try fileSystem.lockFile(atPath: PathParts.split(path).directory)
     defer { lock?.release() }
     let isThere = try fileSystem.status(atPath: path).map { $0.size > 0 } ?? false
-    if isThere {
-      try storeClass.gatherSideFiles(ofStoreAt: path)
-      if let expected { _ = try AtomicFile(path: path, fileSystem: fileSystem).check(.unchanged(expected), at: path) }
-    }
+    // Before anything is moved: in most cases what stands in the way is there already.
+    if isThere { try gather(path, expecting: expected) }
     let folder = supportFolder(path)
     let files = try folder.flatMap { try supportFolder(temporary)?.move(to: $0) }
     do {
       if isThere {
         try fileSystem.copyPermissions(ofFileAtPath: path, toPath: temporary)
+        // Others may have opened the store since, and the new file must not come to lie beside their log.
+        try gather(path, expecting: expected)
       } else {
         try removeSideFiles(path)
       }
@@ -63,6 +63,32 @@ package struct StorePlacement {
     try fileSystem.synchronizeDirectory(ofPath: path)
     // The new store stands: what only the old one had may wait for another day.
     if let folder, !isShared(folder, path) { try? folder.remove(keeping: Set(files?.all ?? [])) }
+  }
+
+  /// Brings what lies beside the old file into it, so that this can be replaced.
+  ///
+  /// - Throws: ``PersistenceError/Code/storeBusy`` where somebody uses the file, ``PersistenceError/Code/fileChangedOnDisk`` where it is not
+  ///   `expected`.
+  private func gather(_ path: String, expecting expected: FileIdentity?) throws {
+    let before = try sideFileIdentities(path)
+    try storeClass.gatherSideFiles(ofStoreAt: path)
+    if let expected { _ = try AtomicFile(path: path, fileSystem: fileSystem).check(.unchanged(expected), at: path) }
+    // What was there before and still is belongs to nobody who is at work.
+    guard try sideFileIdentities(path).isSubset(of: before) else {
+      throw PersistenceError(
+        .storeBusy,
+        "Somebody has opened the store while it was to be replaced. It is as it was. Try again when it is closed.",
+        context: .init(path: path, storeType: storeClass.typeDescription.type)
+      )
+    }
+  }
+
+  private func sideFileIdentities(_ path: String) throws(PersistenceError) -> Set<FileIdentity> {
+    var identities: Set<FileIdentity> = []
+    for sideFile in storeClass.sideFiles(ofStoreAt: path) {
+      if let status = try fileSystem.status(atPath: sideFile) { identities.insert(status.identity) }
+    }
+    return identities
   }
 
   /// Removes the store at `path`, of which nothing may be in use.

@@ -1,0 +1,88 @@
+import Foundation
+import GRDB
+import Heartwood
+import HeartwoodStore
+import HeartwoodTesting
+import Synchronization
+import Testing
+
+@testable import HeartwoodSQLite
+
+/// Modules have types of the same names.
+private typealias PersistenceError = HeartwoodStore.PersistenceError
+
+/// Stores that take the place of others which somebody opens at that moment.
+@Suite struct PlacementTests {
+  /// Files, and somebody who opens a store and saves to it just before another one takes its place.
+  private struct RacedFileSystem: FileSystem {
+    let base = POSIXFileSystem()
+    let save: @Sendable () -> Void
+
+    func copyPermissions(ofFileAtPath source: String, toPath destination: String) throws(PersistenceError) {
+      try base.copyPermissions(ofFileAtPath: source, toPath: destination)
+      save()
+    }
+
+    func status(atPath path: String) throws(PersistenceError) -> FileStatus? { try base.status(atPath: path) }
+    func resolvingSymbolicLinks(inPath path: String) throws(PersistenceError) -> String {
+      try base.resolvingSymbolicLinks(inPath: path)
+    }
+    func openFile(atPath path: String) throws(PersistenceError) -> any ReadableFile { try base.openFile(atPath: path) }
+    func createTemporaryFile(
+      besidePath path: String,
+      permissions: UInt32?
+    ) throws(PersistenceError) -> any WritableFile {
+      try base.createTemporaryFile(besidePath: path, permissions: permissions)
+    }
+    func removeAbandonedTemporaryFiles(besidePath path: String) throws(PersistenceError) {
+      try base.removeAbandonedTemporaryFiles(besidePath: path)
+    }
+    func moveFile(atPath source: String, toPath destination: String, exclusively: Bool) throws(PersistenceError) {
+      try base.moveFile(atPath: source, toPath: destination, exclusively: exclusively)
+    }
+    func synchronizeDirectory(ofPath path: String) throws(PersistenceError) {
+      try base.synchronizeDirectory(ofPath: path)
+    }
+    func removeFile(atPath path: String) throws(PersistenceError) { try base.removeFile(atPath: path) }
+    func lockFile(atPath path: String) throws(PersistenceError) -> (any FileLock)? { try base.lockFile(atPath: path) }
+    func entries(ofFolderAtPath path: String) throws(PersistenceError) -> [FolderEntry] {
+      try base.entries(ofFolderAtPath: path)
+    }
+    func createFolder(atPath path: String) throws(PersistenceError) { try base.createFolder(atPath: path) }
+    func removeFolder(atPath path: String) throws(PersistenceError) { try base.removeFolder(atPath: path) }
+  }
+
+  @Test func aStoreThatIsOpenedMeanwhileStays() throws {
+    let bench = try SQLiteBench()
+    try bench.makeStore("New.sqlite", items: ["new": Data(repeating: 1, count: 200_000)])
+    try bench.makeStore(items: ["old": nil])
+    let path = bench.url().path
+    let other = Mutex<DatabaseQueue?>(nil)
+    let fileSystem = RacedFileSystem {
+      do {
+        let queue = try DatabaseQueue(path: path)
+        try queue.write { try $0.execute(sql: "UPDATE ZITEM SET ZNAME = 'late'") }
+        other.withLock { $0 = queue }
+      } catch {
+        Issue.record(error)
+      }
+    }
+    let placement = StorePlacement(SQLiteStore.self, fileSystem: fileSystem)
+    let code = bench.code {
+      try placement.write(at: path, replacing: true) { temporary in
+        try SQLiteStore.copyStore(at: bench.url("New.sqlite").path, to: temporary)
+      }
+    }
+    #expect(code == .storeBusy)
+    #expect(try bench.externalNames().isEmpty)
+    try other.withLock { $0 }?.close()
+    #expect(try bench.integrity() == "ok")
+    #expect(try Array(bench.contents().keys) == ["late"])
+    // What was to be there is gone, and can be tried again.
+    #expect(try bench.scratch.names().allSatisfy { !$0.hasSuffix("-tmp") })
+    try StorePlacement(SQLiteStore.self, fileSystem: POSIXFileSystem()).write(at: path, replacing: true) { temporary in
+      try SQLiteStore.copyStore(at: bench.url("New.sqlite").path, to: temporary)
+    }
+    #expect(try Array(bench.contents().keys) == ["new"])
+  }
+}

@@ -26,8 +26,9 @@ extension AtomicStoreEngine {
     saving.withLock { _ in
       state.withLock { state in
         state.path = path
-        // What stands there is nobody's unless it is the file that was loaded.
-        if found != state.standing { state.standing = nil }
+        // What stands there is nobody's unless it is the file that was loaded, which the place may have been left for another.
+        let known = [state.standing, state.file?.status.identity]
+        state.standing = known.contains(found) ? found : nil
       }
     }
   }

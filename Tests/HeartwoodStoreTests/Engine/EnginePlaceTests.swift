@@ -66,6 +66,25 @@ import Testing
     #expect(try engine.fileState() == .unchanged)
   }
 
+  /// A place that was left for another is the store's own when it comes back.
+  @Test(arguments: TestDisk.Kind.allCases)
+  func theFileIsKnownAgain(_ kind: TestDisk.Kind) throws {
+    let (disk, fixture) = (try TestDisk(kind), try EngineFixture())
+    let engine = try engine(disk, fixture)
+    try save(engine, fixture)
+    try engine.setPath(disk.path("other.plain"))
+    #expect(try engine.fileState() == .absent)
+    try engine.setPath(disk.path("work.plain"))
+    #expect(try engine.fileState() == .unchanged)
+    try save(engine, fixture)
+    #expect(try disk.names() == ["work.plain"])
+    // What somebody else has written there meanwhile is not.
+    try engine.setPath(disk.path("other.plain"))
+    try disk.write([1], to: "work.plain")
+    try engine.setPath(disk.path("work.plain"))
+    #expect(errorCode { try save(engine, fixture) } == .fileExists)
+  }
+
   @Test func aStoreWithoutAFileHasNoPlace() throws {
     let engine = try EngineFixture().openInMemory()
     #expect(try engine.fileState() == .absent)

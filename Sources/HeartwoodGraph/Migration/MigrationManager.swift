@@ -75,7 +75,7 @@ extension MigrationManager {
     sourceInstances: [ManagedObject]? = nil
   ) -> [ManagedObject] {
     guard let sourceInstances else {
-      return Self.objects(earlier.made(by: name), in: destinationContext) + made(by: name)
+      return objects(earlier.made(by: name), in: destinationContext) + made(by: name)
     }
     return Self.distinct(sourceInstances.flatMap { destinations(of: $0, by: name) })
   }
@@ -87,7 +87,7 @@ extension MigrationManager {
   ) -> [ManagedObject] {
     Self.distinct(
       destinationInstances.flatMap { destination in
-        Self.objects(earlier.sources(of: destination.objectID, by: name), in: sourceContext)
+        objects(earlier.sources(of: destination.objectID, by: name), in: sourceContext)
           + (sources[name]?[destination] ?? [])
       }
     )
@@ -114,13 +114,21 @@ extension MigrationManager {
   func made(by name: String) -> [ManagedObject] { made[name] ?? [] }
 
   private func destinations(of source: ManagedObject, by name: String) -> [ManagedObject] {
-    Self.objects(earlier.destinations(of: source.objectID, by: name), in: destinationContext)
+    objects(earlier.destinations(of: source.objectID, by: name), in: destinationContext)
       + (destinations[name]?[source] ?? [])
   }
 
-  /// The objects of `ids` that are still there.
-  private static func objects(_ ids: [ManagedObjectID], in context: ManagedObjectContext) -> [ManagedObject] {
-    ids.compactMap { try? context.existingObject(with: $0) }
+  /// The objects of `ids` that are still there. Where the store cannot be read, the migration ends: links would be lost.
+  private func objects(_ ids: [ManagedObjectID], in context: ManagedObjectContext) -> [ManagedObject] {
+    ids.compactMap { id -> ManagedObject? in
+      do throws(PersistenceError) {
+        try context.persistentStoreCoordinator.checkNotClosed()
+        return try context.find(id)
+      } catch {
+        cancelMigration(with: error)
+        return nil
+      }
+    }
   }
 
   private static func distinct(_ objects: [ManagedObject]) -> [ManagedObject] {

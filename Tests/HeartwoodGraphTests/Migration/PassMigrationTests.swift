@@ -147,6 +147,29 @@ import Testing
     #expect(error?.message.contains("Writer") == true)
   }
 
+  /// Lets what an earlier pass has taken be out of reach.
+  private final class ClosingPolicy: EntityMigrationPolicy {
+    override func performCustomValidation(forMapping mapping: EntityMapping, manager: MigrationManager) throws {
+      let authors = manager.destinationInstances(forEntityMappingName: "Authors")
+      #expect(authors.count == 2)
+      manager.sourceContext.persistentStoreCoordinator.close()
+      _ = manager.sourceInstances(forEntityMappingName: "Authors", destinationInstances: authors)
+    }
+  }
+
+  @Test(arguments: MigrationBench.types)
+  func whatCannotBeReadEndsTheMigration(_ type: StoreType) throws {
+    let passes = [
+      MappingModel(entityMappings: [try Self.mapping("Author")]),
+      MappingModel(entityMappings: [try Self.mapping("Tag", policy: "ClosingPolicy")]),
+    ]
+    var bench = try bench(type, passes)
+    bench.options[.entityMigrationPolicies] = ["ClosingPolicy": ClosingPolicy.self]
+    let before = try bench.bytes()
+    expectError(.coordinatorClosed) { try bench.migration(to: try Self.model("2"))?.run() }
+    #expect(try bench.bytes() == before)
+  }
+
   @Test func passesAndStagesAreNotGivenTogether() throws {
     var bench = try bench(.binary, try Self.passes())
     bench.options[.stagedMigrationManager] = StagedMigrationManager([])

@@ -1,4 +1,5 @@
 import HeartwoodModel
+import HeartwoodStore
 
 /// What was made of what, by ids: the objects themselves are gone from memory when a pass of a migration is done.
 struct MigrationAssociations {
@@ -6,6 +7,8 @@ struct MigrationAssociations {
   private var made: [String: [ManagedObjectID]] = [:]
   private var destinations: [String: [ManagedObjectID: [ManagedObjectID]]] = [:]
   private var sources: [String: [ManagedObjectID: [ManagedObjectID]]] = [:]
+  /// How many old objects each mapping has taken, by its name.
+  private var takenCounts: [String: Int] = [:]
   /// What the store called the old object of which each new one was made first.
   private(set) var origins: [ManagedObjectID: ReferenceID] = [:]
 
@@ -15,6 +18,18 @@ struct MigrationAssociations {
     self.sources[mapping, default: [:]][destination, default: []] += sources
     for source in sources { destinations[mapping, default: [:]][source, default: []].append(destination) }
     if origins[destination] == nil { origins[destination] = sources.first?.reference }
+  }
+
+  /// Notes that `mapping` has taken as many old objects, whatever it has made of them.
+  mutating func addTaken(_ count: Int, by mapping: String) { takenCounts[mapping, default: 0] += count }
+
+  /// How many records a mapping has taken and made, where the tables do not tell it: others may take of the same entity, and make the same.
+  func counts(of mapping: EntityMapping, in mappingModel: MappingModel) -> MigrationReport.Counts {
+    let makers = mappingModel.entityMappings.count { $0.destinationEntityName == mapping.destinationEntityName }
+    return .init(
+      taken: takenCounts[mapping.name],
+      made: makers > 1 && mapping.destinationEntityName != nil ? made(by: mapping.name).count : nil
+    )
   }
 
   /// The names of all mappings that have made something, in alphabetical order.

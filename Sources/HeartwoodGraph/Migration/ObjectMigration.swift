@@ -27,13 +27,19 @@ struct ObjectMigration {
       entities: step.destinationModel.entities,
       tables: made.tables
     )
-    return (migrated, report(contents, migrated))
+    return (migrated, report(contents, migrated, associations))
   }
 
   /// How many records each mapping has taken and made.
-  private func report(_ old: StoreContents, _ new: StoreContents) -> MigrationReport {
+  private func report(
+    _ old: StoreContents,
+    _ new: StoreContents,
+    _ associations: MigrationAssociations
+  ) -> MigrationReport {
     MigrationReport(
       entities: MigrationReport.entities(step.mappingModel, from: old.model, to: new.model) {
+        associations.counts(of: $0, in: step.mappingModel)
+      } sourceCount: {
         old.table(of: $0).count
       } destinationCount: {
         new.table(of: $0).count
@@ -87,18 +93,23 @@ extension ObjectMigration {
       after: associations
     )
     progress.expect(pairs.count * 2)
-    try createInstances(pairs, manager)
+    try createInstances(pairs, manager, &associations)
     try createRelationships(pairs, manager)
     try validate(pairs, manager)
     try manager.destinationContext.save()
     manager.note(in: &associations)
   }
 
-  private func createInstances(_ pairs: [Pair], _ manager: MigrationManager) throws {
+  private func createInstances(
+    _ pairs: [Pair],
+    _ manager: MigrationManager,
+    _ associations: inout MigrationAssociations
+  ) throws {
     for (mapping, policy) in pairs {
       manager.currentEntityMapping = mapping
       try policy.begin(mapping, with: manager)
       let sources = try sources(mapping, manager)
+      if Self.takes(mapping) { associations.addTaken(sources.count, by: mapping.name) }
       if type(of: policy) == EntityMigrationPolicy.self { try checkConcrete(mapping, sources.count, manager) }
       for source in sources {
         try manager.checkCancellation()
@@ -125,12 +136,14 @@ extension ObjectMigration {
     )
   }
 
+  /// Whether a mapping takes old objects to make new ones.
+  private static func takes(_ mapping: EntityMapping) -> Bool {
+    mapping.sourceEntityName != nil && mapping.destinationEntityName != nil && mapping.mappingType != .remove
+  }
+
   /// The old objects that a mapping takes; those of subentities have mappings of their own.
   private func sources(_ mapping: EntityMapping, _ manager: MigrationManager) throws -> [ManagedObject] {
-    guard let name = mapping.sourceEntityName, mapping.destinationEntityName != nil, mapping.mappingType != .remove
-    else {
-      return []
-    }
+    guard let name = mapping.sourceEntityName, Self.takes(mapping) else { return [] }
     var request = FetchRequest<ManagedObject>(entityName: name, where: mapping.sourcePredicate)
     request.includesSubentities = false
     return try manager.sourceContext.fetch(request)

@@ -29,7 +29,7 @@ struct PassMigration {
         try objects.follow(pass, from: source, to: destination, &associations)
       }
     }
-    return try report()
+    return try report(associations)
   }
 
   private func withStores<Result>(
@@ -42,11 +42,13 @@ struct PassMigration {
     return try body(source, destination)
   }
 
-  private func report() throws -> MigrationReport {
+  private func report(_ associations: MigrationAssociations) throws -> MigrationReport {
     try withStores { source, destination in
       let models = (source.managedObjectModel, destination.managedObjectModel)
       return MigrationReport(
         entities: try MigrationReport.entities(step.mappingModel, from: models.0, to: models.1) {
+          associations.counts(of: $0, in: step.mappingModel)
+        } sourceCount: {
           try source.recordCount($0)
         } destinationCount: {
           try destination.recordCount($0)

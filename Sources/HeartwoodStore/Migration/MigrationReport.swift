@@ -12,9 +12,9 @@ public struct MigrationReport: Sendable, Hashable {
     public let sourceName: String?
     /// The entity that they are of; nil where they are gone.
     public let destinationName: String?
-    /// How many records there were.
+    /// How many records there were. Where several mappings take records of the entity, those that this one takes.
     public let sourceCount: Int
-    /// How many records there are.
+    /// How many records there are. Where several mappings make records of the entity, those that this one makes.
     public package(set) var destinationCount: Int
 
     package init(_ mapping: EntityMapping, sourceCount: Int, destinationCount: Int) {
@@ -105,21 +105,34 @@ extension MigrationReport {
   /// How many records there are.
   public var destinationCount: Int { entities.reduce(0) { $0 + $1.destinationCount } }
 
-  /// What becomes of records by a mapping model: for each mapping how many it takes and makes, and then those that no mapping takes, which are
-  /// gone.
+  /// How many records a mapping has taken and made; nil where it is all of its entity's.
+  package struct Counts {
+    let taken: Int?
+    let made: Int?
+
+    package init(taken: Int? = nil, made: Int? = nil) {
+      self.taken = taken
+      self.made = made
+    }
+  }
+
+  /// What becomes of records by a mapping model: for each mapping how many it takes and makes, and then those of entities that no mapping takes,
+  /// which are gone.
   package static func entities(
     _ mappingModel: MappingModel,
     from source: ManagedObjectModel,
     to destination: ManagedObjectModel,
+    counts: (EntityMapping) -> Counts = { _ in Counts() },
     sourceCount: (EntityDescription) throws -> Int,
     destinationCount: (EntityDescription) throws -> Int
   ) rethrows -> [Entity] {
-    let mapped = try mappingModel.entityMappings.map { mapping in
-      Entity(
+    let mapped = try mappingModel.entityMappings.map { mapping -> Entity in
+      let own = counts(mapping)
+      return Entity(
         mapping,
-        sourceCount: try mapping.sourceEntityName.flatMap(source.entity(named:)).map(sourceCount) ?? 0,
-        destinationCount: try mapping.destinationEntityName.flatMap(destination.entity(named:)).map(destinationCount)
-          ?? 0
+        sourceCount: try own.taken ?? mapping.sourceEntityName.flatMap(source.entity(named:)).map(sourceCount) ?? 0,
+        destinationCount: try own.made
+          ?? mapping.destinationEntityName.flatMap(destination.entity(named:)).map(destinationCount) ?? 0
       )
     }
     let taken = Set(mappingModel.entityMappings.compactMap(\.sourceEntityName))

@@ -2,7 +2,7 @@ import Foundation
 import HeartwoodModel
 
 extension FaultCase {
-  static let all =
+  static let all: [FaultCase] =
     names + hierarchy + defaults + rules + counts + destinations + [oneSided] + constraints + configurations + beside
 
   private static func one(_ name: String, at path: String, _ message: String, _ entities: EntityDefinition...)

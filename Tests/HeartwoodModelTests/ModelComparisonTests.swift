@@ -95,7 +95,10 @@ struct ModelComparisonTests {
     let first = FetchRequestTemplate(name: "r", entityName: "A", predicate: predicate)
     var (second, third) = (first, first)
     second.entityName = "B"
-    (third.predicate, third.fetchLimit, third.resultType, third.returnsDistinctResults) = (nil, 5, .count, true)
+    third.predicate = nil
+    third.resultType = .count
+    third.fetchLimit = 5
+    third.returnsDistinctResults = true
     #expect(
       try changes(model(first), model(second)) == ["changed fetch request r: fetch: A where x == $X → B where x == $X"]
     )

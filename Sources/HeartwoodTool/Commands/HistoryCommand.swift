@@ -107,7 +107,7 @@ struct PurgeDate: ExpressibleByArgument {
   let date: Date
 
   init?(argument: String) {
-    let style = argument.utf8.count == Self.dayLength ? Self.day : .iso8601
+    let style: Date.ISO8601FormatStyle = argument.utf8.count == Self.dayLength ? Self.day : .iso8601
     guard Self.hasForm(argument), let date = try? style.parse(argument), Self.exists(argument, style) else {
       return nil
     }

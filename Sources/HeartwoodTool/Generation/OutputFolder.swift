@@ -22,7 +22,7 @@ struct OutputFolder {
       let isThere = try status(of: file.name) != nil
       if isThere, file.kind == .human { return "kept \(file.name)" }
       // What cannot be read is not taken for nothing.
-      let former = isThere ? try Data(contentsOf: url) : nil
+      let former: Data? = try isThere ? Data(contentsOf: url) : nil
       guard former != Data(file.contents.utf8) else { return nil }
       try Data(file.contents.utf8).write(to: url, options: .atomic)
       return (former == nil ? "made " : "updated ") + file.name

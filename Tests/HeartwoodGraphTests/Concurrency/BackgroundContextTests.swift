@@ -153,7 +153,10 @@ import Testing
     let child = ManagedObjectContext(parent: parent)
     try await parent.perform { context in _ = try context.person("Ann") }
     #expect(try child.count(entityName: "Person") == 1)
-    let looking = ChildWork { #expect(try child.count(entityName: "Person") == 0) }
+    let looking = ChildWork {
+      let count = try child.count(entityName: "Person")
+      #expect(count == 0)
+    }
     try await parent.perform { context in
       try context.save()
       context.delete(try #require(try context.fetch(Person.self).first))

@@ -1,4 +1,5 @@
 import ArgumentParser
+import HeartwoodFormats
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -28,7 +29,9 @@ struct Failure {
     if error is ExitCode || HeartwoodCommand.exitCode(for: error) != .failure {
       HeartwoodCommand.exit(withError: error)
     }
-    StandardError.write("heartwood: error: \((error as? CocoaError)?.explanation ?? Wording.text(error))\n")
+    let text = (error as? CocoaError)?.explanation ?? Wording.text(error)
+    // Names of files and of records command no terminal; a message may have several lines.
+    StandardError.write("heartwood: error: \(DisplayText.safe(text, keepsLines: true))\n")
     quit(EXIT_FAILURE)
   }
 

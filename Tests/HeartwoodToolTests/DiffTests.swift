@@ -122,6 +122,23 @@ import Testing
     }
   }
 
+  /// What is in a file may neither break a line nor command a terminal.
+  @Test func whatTheStoresSayIsShownSafely() throws {
+    #expect(try heartwood("convert", "todo.csv", "todo.plist").status == 0)
+    var list = try #require(
+      try PropertyListSerialization.propertyList(from: try folder.data("todo.plist"), format: nil) as? [String: Any]
+    )
+    var metadata = try #require(list["metadata"] as? [String: Any])
+    metadata["userInfo"] = ["\u{1B}[31mred\n": 1]
+    list["metadata"] = metadata
+    let data = try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
+    try data.write(to: folder.path("red.plist"))
+    let outcome = try heartwood("diff", "todo.plist", "red.plist")
+    #expect(outcome.text == "~ metadata \\u001b[31mred\\n\n1 other difference\n")
+    let missing = try heartwood("info", "\u{1B}[31m")
+    #expect(missing.errors == "heartwood: error: \\u001b[31m: There is no such file.\n")
+  }
+
   @Test func aFileThatIsNotThereIsAnError() throws {
     let outcome = try heartwood("diff", "todo.csv", "nothing.csv")
     #expect(outcome.status == 1)

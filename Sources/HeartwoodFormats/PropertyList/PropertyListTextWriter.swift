@@ -158,7 +158,10 @@ extension PropertyListTextWriter {
     case .dictionary(let members):
       for (key, value) in members {
         guard PropertyListEscapes.canHold(key) else {
-          throw unsupported("A key of the metadata has characters that XML cannot hold. Choose another.", storeType)
+          throw unsupported(
+            "The key “\(DisplayText.safe(key))” of the metadata has characters that XML cannot hold. Choose another.",
+            storeType
+          )
         }
         try validate(value, storeType: storeType, depth: depth + 1)
       }

@@ -4,7 +4,21 @@ import HeartwoodStore
 ///
 /// Control characters and characters that change the direction of what follows are shown as escapes (`\n`, `\u001b`), so that
 /// text of a file can neither break a line nor command a terminal.
-enum DisplayText {
+package enum DisplayText {
+  /// The text with escapes in place of what is not safe to show; `keepsLines` leaves the ends of lines.
+  package static func safe(_ text: String, keepsLines: Bool = false) -> String {
+    if text.utf8.allSatisfy(isPrintableASCII) { return text }
+    var safe = ""
+    for scalar in text.unicodeScalars {
+      if let escape = escape(of: scalar), !keepsLines || scalar != "\n" {
+        safe += escape
+      } else {
+        safe.unicodeScalars.append(scalar)
+      }
+    }
+    return safe
+  }
+
   private static let ellipsis = "…"
 
   /// How many cells of a terminal the text takes.

@@ -8,11 +8,11 @@ struct DifferenceReport {
   let first: String
   let second: String
 
-  /// One line, or one for each value that differs below it.
+  /// One line, or one for each value that differs below it. What the stores say commands no terminal.
   func text(_ difference: ContentsDifferences.Difference) -> String {
     switch difference {
     case .identifier: "~ identifier of the store\n"
-    case .metadata(let key): "~ metadata \(key)\n"
+    case .metadata(let key): "~ metadata \(DisplayText.safe(key))\n"
     case .entity(let entity, let count, let side):
       "\(sign(side)) \(entity.name): \(Quantity.text(count, "record")); there is no such entity in \(name(other(side)))\n"
     case .property(let property, let entity, let side):
@@ -61,7 +61,9 @@ struct DifferenceReport {
 
   private func place(_ side: ContentsDifferences.Side) -> JSONValue { .string(side == .first ? "first" : "second") }
 
-  private func title(_ node: AtomicStoreCacheNode) -> String { "\(node.entity.name) \(node.reference.text)" }
+  private func title(_ node: AtomicStoreCacheNode) -> String {
+    "\(node.entity.name) \(DisplayText.safe(node.reference.text))"
+  }
 
   private func json(_ property: String, _ node: AtomicStoreCacheNode) -> String {
     let output = GrowableBytes()
@@ -75,7 +77,7 @@ struct DifferenceReport {
     side == .first ? .second : .first
   }
 
-  private func name(_ side: ContentsDifferences.Side) -> String { side == .first ? first : second }
+  private func name(_ side: ContentsDifferences.Side) -> String { DisplayText.safe(side == .first ? first : second) }
 }
 
 /// How many differences of each kind there are.

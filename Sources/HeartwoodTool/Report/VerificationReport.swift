@@ -1,4 +1,5 @@
 import Heartwood
+import HeartwoodFormats
 import HeartwoodStore
 
 /// What `verify` found.
@@ -16,7 +17,8 @@ struct VerificationReport {
   }
 
   func text(path: String) -> String {
-    let lines = findings.map { "heartwood: error: \(path): \($0)\n" }
+    let path = DisplayText.safe(path)
+    let lines = findings.map { "heartwood: error: \(path): \(DisplayText.safe("\($0)"))\n" }
     return lines.joined() + (hasMore ? "heartwood: error: \(path): There are more findings.\n" : "")
   }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Heartwood
+import HeartwoodFormats
 import HeartwoodStore
 
 #if canImport(FoundationEssentials)
@@ -36,7 +37,7 @@ struct LocatedModel {
 
   /// Tells the user what is to be known of the model.
   func tellNotes() {
-    for note in notes { StandardError.write("heartwood: note: \(note)\n") }
+    for note in notes { StandardError.write("heartwood: note: \(DisplayText.safe(note))\n") }
   }
 }
 

@@ -152,6 +152,16 @@ import Testing
     #expect(try PropertyListStore.readMetadata(from: file.input, options: file.options).userInfo == values)
   }
 
+  @Test func aKeyThatXMLCannotHoldIsNamed() throws {
+    let engine = try Self.file(.xml, SampleModel.make()).open()
+    let error = #expect(throws: PersistenceError.self) {
+      try engine.setUserInfo(["fine": 1, "a\u{1}": 2])
+      _ = try engine.save(ChangeSet())
+    }
+    #expect(error?.code == .valueUnsupported)
+    #expect(error?.message.contains("“a\\u0001”") ?? false)
+  }
+
   /// No record is of an abstract entity, so a reference has to name one that inherits from it.
   @Test func aReferenceToAnAbstractEntityIsRefused() throws {
     let model = try ManagedObjectModel(entities: [

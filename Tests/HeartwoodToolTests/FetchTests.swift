@@ -195,9 +195,18 @@ import Testing
     #expect(key.errors.contains("Did you mean memo?") && key.errors.contains("\n  ^~~~"))
     let group = try heartwood("fetch", "todo.csv", "ToDo", "--select", "memo,count(SELF)")
     #expect(group.status == 1 && group.errors.contains("Group by it"))
+    let limit = try heartwood("fetch", "todo.csv", "ToDo", "--limit", "-1")
+    #expect(limit.status == 64 && limit.errors.contains("--limit and --offset must not be negative."))
     let entity = try heartwood("fetch", "todo.csv", "Todo")
     #expect(entity.status == 1 && entity.errors.contains("Did you mean ToDo?"))
     #expect(try heartwood("fetch", "nothing.csv", "ToDo").status == 1)
+  }
+
+  @Test func aQuotationMarkInATextDoesNotEndIt() throws {
+    let row = try heartwood("fetch", "todo.csv", "ToDo", "--select", #""a\",b" AS text,memo"#, "--limit", "1")
+    #expect(row.status == 0, "\(row.errors)")
+    #expect(try row.jsonLines().first?["text"] as? String == #"a",b"#)
+    #expect(try row.jsonLines().first?.count == 2)
   }
 
   @Test func whoHasSeenEnoughMayClose() throws {

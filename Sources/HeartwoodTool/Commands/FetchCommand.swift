@@ -44,10 +44,10 @@ struct FetchCommand: ParsableCommand {
   )
   var sort: String?
 
-  @Option(help: "How many to print at most.")
+  @Option(parsing: .unconditional, help: "How many to print at most.")
   var limit: Int?
 
-  @Option(help: "How many of the first to leave out.")
+  @Option(parsing: .unconditional, help: "How many of the first to leave out.")
   var offset = 0
 
   @Option(help: ArgumentHelp("The columns: attributes, key paths, expressions.", valueName: "a,b,…"))
@@ -185,12 +185,16 @@ enum ExpressionList {
     var parts = [""]
     var depth = 0
     var quote: Character?
+    var isEscaped = false
     for character in text {
       if character == ",", depth == 0, quote == nil {
         parts.append("")
         continue
       }
-      if let open = quote {
+      if isEscaped {
+        isEscaped = false
+      } else if let open = quote {
+        isEscaped = character == "\\"
         if character == open { quote = nil }
       } else if character == "\"" || character == "'" {
         quote = character

@@ -32,7 +32,10 @@ struct HistoryCommand: ParsableCommand {
 
   @OptionGroup var arguments: StoreArguments
 
-  @Option(help: ArgumentHelp("Print only the transactions after the one with this number.", valueName: "number"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Print only the transactions after the one with this number.", valueName: "number")
+  )
   var after: Int64?
 
   @Option(help: "Print only the transactions of this author.")

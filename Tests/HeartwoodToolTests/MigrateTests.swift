@@ -97,6 +97,13 @@ import Testing
     let dry = try heartwood("migrate", "todo.heartwood", "--to-model", "New.xcdatamodel", "--dry-run")
     #expect(dry.status == 1)
     #expect(dry.text.contains("! ToDo.done: 4 records with the values of another one"))
+    let quiet = try heartwood("migrate", "todo.heartwood", "--to-model", "New.xcdatamodel", "--dry-run", "--quiet")
+    #expect(quiet.status == 1 && quiet.text == "")
+    #expect(
+      quiet.errors.hasPrefix(
+        "heartwood: error: todo.heartwood: cannot be migrated: ToDo.done: 4 records with the values"
+      )
+    )
     let report = try #require(
       try heartwood("migrate", "todo.heartwood", "--to-model", "New.xcdatamodel", "--dry-run", "--json").json()
         as? [String: Any]
@@ -107,6 +114,7 @@ import Testing
     let refused = try heartwood("migrate", "todo.heartwood", "--to-model", "New.xcdatamodel")
     #expect(refused.status == 1)
     #expect(refused.errors.contains("The store was left as it is"))
+    #expect(refused.errors.contains("what is to become of them (--duplicates, --several, --unfit)"))
     #expect(try folder.data("todo.heartwood") == before)
     let line = "heartwood migrate todo.heartwood --to-model New.xcdatamodel --duplicates keepFirst"
     #expect(try heartwood.shell(line).status == 0)

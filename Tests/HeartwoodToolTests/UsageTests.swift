@@ -55,6 +55,8 @@ import Testing
     ("history todo.heartwood", "What an application saves with the option tracksPersistentHistory is kept."),
     ("dump todo.heartwood --model N.xcdatamodel", "heartwood migrate"), ("info N", "--type"),
     ("model show N", "It is no model."),
+    ("convert todo.csv out --to InMemory", "has no file. Choose another type of store"),
+    ("convert todo.csv N.xcdatamodel --to Binary --force", "N.xcdatamodel: It is not a file. Choose another name."),
     ("migrate todo.heartwood --to-model N.xcdatamodel --backup", "Move it away, or leave out --backup."),
   ])
   func errorsSpeakOfTheTool(_ arguments: String, _ advice: String) throws {

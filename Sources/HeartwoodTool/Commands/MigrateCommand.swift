@@ -111,7 +111,9 @@ struct MigrateCommand: ParsableCommand {
     let isRefused = (result?.report).map(empties) ?? false
     let report = MigrationOutcome(store: output ?? store, isDry: dryRun, isRefused: isRefused, result)
     if !quiet { try StandardOutput.write(json ? report.json.line : report.text) }
-    if let report = result?.report, dryRun, isRefused || !report.obstacles.isEmpty { throw ExitCode.failure }
+    guard dryRun, let reason = report.refusal else { return }
+    if quiet { throw ToolError("\(store): \(reason)") }
+    throw ExitCode.failure
   }
 
   /// Whether a migration leaves no record, and nothing keeps those that there were.

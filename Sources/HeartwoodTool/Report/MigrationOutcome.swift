@@ -61,6 +61,15 @@ struct MigrationOutcome {
     return entities + findings + (losses?.lines ?? []).joined() + "\(store): \(summary(result.steps, report))\n"
   }
 
+  private static let emptied = "cannot be migrated without --backup: no record would be left"
+
+  /// Why a migration would fail, without anything above it to read; nil where it would not.
+  var refusal: String? {
+    if isRefused { return Self.emptied }
+    guard let obstacles = result?.report.obstacles, !obstacles.isEmpty else { return nil }
+    return "cannot be migrated: \(obstacles.map { "\($0)" }.joined(separator: "; "))"
+  }
+
   private static func label(_ entity: MigrationReport.Entity) -> String {
     switch (entity.sourceName, entity.destinationName) {
     case (let source?, let destination?): source == destination ? source : "\(source) → \(destination)"
@@ -84,7 +93,7 @@ struct MigrationOutcome {
     let way = report.isDoneInStore ? "by the store itself" : report.reasonNotInStore.map { "through memory: \($0)" }
     let text = (words + [way].compactMap(\.self)).joined(separator: ", ")
     if !isDry { return "migrated, \(text)" }
-    if isRefused { return "cannot be migrated without --backup: no record would be left" }
+    if isRefused { return Self.emptied }
     return report.obstacles.isEmpty
       ? "can be migrated, \(text)" : "cannot be migrated: see the lines with an exclamation mark"
   }

@@ -11,6 +11,17 @@ enum Wording {
     ("Give that with the option olderModels", "Give that with --from-model"),
     ("Give the type, or a name", "Give the type (with --type, or the option of that file), or a name"),
     ("Choose another name, or say that it may be replaced.", "Choose another name, or replace it with --force."),
+    ("Choose another place, or say that it is to be replaced.", "Choose another name, or replace it with --force."),
+    ("Add it without a location, or choose another type of store", "Choose another type of store"),
+    (
+      "what is to become of them (MigrationResolutions)", "what is to become of them (--duplicates, --several, --unfit)"
+    ),
+    (
+      "Give its class with the option entityMigrationPolicies.",
+      "That is code of an application, which has to migrate the store itself."
+    ),
+    ("go on from currentPersistentHistoryToken.", "go on from the last transaction that heartwood info tells."),
+    ("Try again later, or set a longer sqliteBusyTimeout.", "Try again later."),
   ]
 
   static func text(_ error: any Error) -> String {

@@ -25,7 +25,8 @@ struct Destination {
   func check(against source: String, in fileSystem: any FileSystem) throws {
     guard let status = try fileSystem.status(atPath: path) else { return }
     try Self.check(path, status, isNot: fileSystem.status(atPath: source))
-    guard status.isRegularFile, status.size > 0, !isReplaced else { return }
+    guard status.isRegularFile else { throw ToolError("\(path): It is not a file. Choose another name.") }
+    guard status.size > 0, !isReplaced else { return }
     throw PersistenceError(
       .fileExists,
       "There is a file already. Choose another name, or replace it with --force.",

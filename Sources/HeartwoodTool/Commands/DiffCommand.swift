@@ -13,8 +13,9 @@ struct DiffCommand: ParsableCommand {
       relationships to the same records; with --match and names of attributes, those that have the same values there. Then \
       neither references nor the identifiers of the stores count.
 
-      With --json each difference is an object on a line of its own, with the members change (removed, added, changed, \
-      identifier, metadata, entity, property), entity, id, and values.
+      With --json each difference is an object on a line of its own, with the member change (removed, added, changed, \
+      identifier, metadata, entity, property) and, where they tell something, entity, id and values (of a record), key (of the \
+      metadata), property, records (how many), and onlyIn (first or second).
 
       The status is 0 where nothing differs, else 1.
 
@@ -33,7 +34,10 @@ struct DiffCommand: ParsableCommand {
   @Option(help: ModelLocator.help, completion: .file())
   var model: String?
 
-  @Option(help: "The model of the second store; without it, the one that it holds or lies beside it, or the first's.")
+  @Option(
+    help: "The model of the second store; without it, the one that it holds or lies beside it, or the first's.",
+    completion: .file()
+  )
   var secondModel: String?
 
   @Option(help: "The type of the first store, where its name and content do not tell; see heartwood types.")

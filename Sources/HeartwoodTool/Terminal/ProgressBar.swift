@@ -82,7 +82,10 @@ extension ProgressBar {
       let filled = Int(fraction(state) * Double(Self.cellCount))
       let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: Self.cellCount - filled)
       let seconds = Quantity.text(start.duration(to: .now), digits: 1)
-      StandardError.write("\(Self.clearLine)[\(bar)] \(phase.rawValue), \(seconds)")
+      let line = "[\(bar)] \(phase.rawValue), \(seconds)"
+      // A line that fills the terminal would go on in the next one, which is not cleared.
+      let room = max(0, (Terminal.standardError.width ?? line.count + 1) - 1)
+      StandardError.write(Self.clearLine + line.prefix(room))
       state.isVisible = true
     }
   }

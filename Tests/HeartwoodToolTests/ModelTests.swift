@@ -100,6 +100,17 @@ import Testing
     #expect(!outcome.errors.contains("DecodingError") && !outcome.errors.contains("CodingKeys"))
   }
 
+  @Test func aModelThatTheSystemDoesNotGiveIsToldInItsWords() throws {
+    let contents = folder.path("Bad.xcdatamodel/contents")
+    try FileManager.default.createDirectory(at: contents, withIntermediateDirectories: true)
+    let outcome = try heartwood("model", "show", "Bad.xcdatamodel")
+    #expect(outcome.status == 1)
+    #expect(
+      outcome.errors.contains("Check that it is there and its permissions. (Is a directory)"),
+      "\(outcome.errors)"
+    )
+  }
+
   @Test func aModelInAStoreThatCannotBeReadIsToldWithTheFile() throws {
     let corrupt = Repository.root.appending(path: "Formats/PropertyList/samples/corrupt/boolean-for-text.plist")
     try FileManager.default.copyItem(at: corrupt, to: folder.path("bad.plist"))

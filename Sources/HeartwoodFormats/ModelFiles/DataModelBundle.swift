@@ -146,7 +146,7 @@ extension DataModelBundle {
     do {
       return try FileManager.default.contentsOfDirectory(atPath: url.path)
     } catch {
-      throw self.error("The folder cannot be read. Check its permissions. (\(error))")
+      throw self.error("The folder cannot be read. Check its permissions. (\(SystemReason.text(of: error)))")
     }
   }
 
@@ -167,7 +167,7 @@ extension DataModelBundle {
     } catch {
       throw ModelFileError(
         file: file.path,
-        "The file cannot be read. Check that it is there and its permissions. (\(error))"
+        "The file cannot be read. Check that it is there and its permissions. (\(SystemReason.text(of: error)))"
       )
     }
   }

@@ -1,6 +1,5 @@
 import Heartwood
 import HeartwoodSQLite
-import HeartwoodStore
 import HeartwoodTesting
 
 /// How a store that saves piecemeal goes wrong.

@@ -8,6 +8,7 @@ protocol StoreFlaw: Sendable {
   static var fileExtensions: [String] { get }
   static var embedsModel: Bool { get }
   static var attributeTypes: Set<AttributeType> { get }
+  static func recognizes(prefix: [UInt8]) -> Bool
   static func begin(path: String) throws
   static func validate(path: String) throws
   static func change(_ contents: inout StoreContents)
@@ -22,6 +23,7 @@ extension StoreFlaw {
   static var fileExtensions: [String] { ["flawed"] }
   static var embedsModel: Bool { false }
   static var attributeTypes: Set<AttributeType> { Set(AttributeType.allCases) }
+  static func recognizes(prefix: [UInt8]) -> Bool { false }
   static func begin(path: String) throws {}
   static func validate(path: String) throws {}
   static func change(_ contents: inout StoreContents) {}
@@ -98,6 +100,8 @@ final class FlawedStore<Flaw: StoreFlaw>: AtomicStore {
     path = setup.path ?? ""
     try Flaw.begin(path: path)
   }
+
+  static func recognizes(prefix: [UInt8]) -> Bool { Flaw.recognizes(prefix: prefix) }
 
   static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
     try document(in: file).metadata

@@ -129,6 +129,10 @@ enum HasLongExtension: StoreFlaw {
   static var fileExtensions: [String] { ["flawed.gz"] }
 }
 
+enum RecognizesAnything: StoreFlaw {
+  static func recognizes(prefix: [UInt8]) -> Bool { true }
+}
+
 enum HasNoName: StoreFlaw {
   static var displayName: String { "" }
 }

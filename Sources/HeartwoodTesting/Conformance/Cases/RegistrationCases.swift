@@ -7,6 +7,7 @@ extension StoreConformance {
       makeCase("is registered once by its type") { try $0.registersOnce() },
       makeCase("says how its files and records are called") { try $0.describesItself() },
       makeCase("its type is told from a file's name", needs: .file) { try $0.isToldByExtension() },
+      makeCase("recognizes no file of something else", needs: .file) { try $0.recognizesNothingElse() },
     ]
   }
 
@@ -35,6 +36,18 @@ extension StoreConformance {
     )
     for name in typeDescription.fileExtensions + typeDescription.mimeTypes {
       try expect("a name of files", is: name.lowercased(), found: name)
+    }
+  }
+
+  private func recognizesNothingElse() throws {
+    let others: [(what: String, prefix: [UInt8])] = [
+      ("nothing", []), ("a text", Array("of another program\n".utf8)), ("zeros", Array(repeating: 0, count: 512)),
+    ]
+    for (what, prefix) in others {
+      try expect(
+        !storeClass.recognizes(prefix: prefix),
+        "expected a file that begins with \(what) to be nobody's, found that it is taken for one of these"
+      )
     }
   }
 

@@ -26,13 +26,13 @@ public struct MigrationReport: Sendable, Hashable {
       self.destinationCount = destinationCount
     }
 
-    /// The last of two steps, which began with `origin`.
-    fileprivate init(_ last: Entity, origin: Entity?) {
+    /// The last of two steps, which began with `origin` and with as many records.
+    fileprivate init(_ last: Entity, origin: Entity?, sourceCount: Int) {
       mappingName = last.mappingName
       mappingType = last.mappingType == .copy ? origin?.mappingType ?? .copy : last.mappingType
       sourceName = origin?.sourceName ?? (origin == nil ? last.sourceName : nil)
       destinationName = last.destinationName
-      sourceCount = origin?.sourceCount ?? last.sourceCount
+      self.sourceCount = sourceCount
       destinationCount = last.destinationCount
     }
   }
@@ -149,8 +149,11 @@ extension MigrationReport {
   /// The report of both, the one after the other: each entity by where it came from and where it has gone.
   package func followed(by next: MigrationReport) -> MigrationReport {
     var entities = next.entities.map { entity in
-      let origin = self.entities.first { $0.destinationName != nil && $0.destinationName == entity.sourceName }
-      return Entity(entity, origin: origin)
+      let origins = self.entities.filter { $0.destinationName != nil && $0.destinationName == entity.sourceName }
+      // Of which of them those are that each of several mappings takes, nobody tells.
+      let isShared = next.entities.count { $0.sourceName == entity.sourceName } > 1
+      let sourceCount = isShared || origins.isEmpty ? entity.sourceCount : origins.reduce(0) { $0 + $1.sourceCount }
+      return Entity(entity, origin: origins.first, sourceCount: sourceCount)
     }
     entities += self.entities.filter { $0.destinationName == nil }
     return MigrationReport(entities: entities, findings: findings + next.findings)

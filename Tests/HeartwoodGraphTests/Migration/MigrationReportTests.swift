@@ -6,11 +6,13 @@ import Testing
 
 /// What is told of a migration.
 @Suite struct MigrationReportTests {
-  private static func model(_ names: String...) throws -> ManagedObjectModel {
-    try ManagedObjectModel(
-      entities: names.map {
-        .entity($0, .attribute("name", .string, optional: true), .attribute("age", .integer16, optional: true))
-      }
+  private static func model(_ names: String..., hasMemo: Bool = false) throws -> ManagedObjectModel {
+    let own: [PropertyDescription] = [
+      .attribute("name", .string, optional: true), .attribute("age", .integer16, optional: true),
+    ]
+    let memo = PropertyDescription.attribute("memo", .string, optional: true)
+    return try ManagedObjectModel(
+      entities: names.map { EntityDefinition(name: $0, properties: hasMemo ? own + [memo] : own) }
     )
   }
 
@@ -76,5 +78,48 @@ import Testing
     ]
     let counts = try Self.report(bench, mappings, to: try Self.model("Animal"), inPasses: inPasses)
     #expect(counts == ["Cats 2 2", "Dogs 1 1"])
+  }
+
+  /// What is told of a migration over versions of a model, between two of which mappings are given.
+  private static func report(
+    _ bench: MigrationBench,
+    _ mappings: [EntityMapping],
+    over versions: [ManagedObjectModel]
+  ) throws -> [String] {
+    var bench = bench
+    bench.options[.olderModels] = versions
+    bench.options[.mappingModels] = [MappingModel(entityMappings: mappings)]
+    bench.options[.stagedMigrationManager] = StagedMigrationManager([
+      .lightweight(LightweightMigrationStage(versions.map(\.versionChecksum)))
+    ])
+    let migration = try #require(try bench.migration(to: try #require(versions.last)))
+    #expect(migration.steps.map(\.isInferred).sorted { !$0 && $1 } == [false, true])
+    return try migration.dryRun().entities.map { "\($0.mappingName) \($0.sourceCount) \($0.destinationCount)" }
+  }
+
+  @Test func theStepsBeforeAndAfterAreCountedWithIt() throws {
+    let people = try MigrationBench()
+    try people.make(try Self.model("Person")) { context in
+      for age in 15..<25 { try context.make("Person", ["age": age]) }
+    }
+    let split = [
+      try Self.mapping("Minors", from: "Person", to: "Minor", where: "age < 18"),
+      try Self.mapping("Adults", from: "Person", to: "Adult", where: "age >= 18"),
+    ]
+    let versions = [
+      try Self.model("Person"), try Self.model("Person", hasMemo: true), try Self.model("Minor", "Adult"),
+    ]
+    #expect(try Self.report(people, split, over: versions) == ["Minors 3 3", "Adults 7 7"])
+    let animals = try MigrationBench()
+    try animals.make(try Self.model("Cat", "Dog")) { context in
+      for name in ["Cat", "Cat", "Dog"] { try context.make(name, ["name": "a"]) }
+    }
+    let joined = [
+      try Self.mapping("Cats", from: "Cat", to: "Animal"), try Self.mapping("Dogs", from: "Dog", to: "Animal"),
+    ]
+    let others = [
+      try Self.model("Cat", "Dog"), try Self.model("Animal"), try Self.model("Animal", hasMemo: true),
+    ]
+    #expect(try Self.report(animals, joined, over: others) == ["IEM_Transform_Animal 3 3"])
   }
 }

@@ -121,7 +121,10 @@ extension BatchDerivation {
   ) -> Set<QueryTables.Subject> {
     let subjects = Set(written.rows.map { QueryTables.Subject(entityOrdinal: written.entity.ordinal, row: $0) })
     return trail.steps.reversed().reduce(subjects) { subjects, step in
-      if let inverse = step.inverse { return tables.destinations(of: subjects, over: inverse) }
+      if let inverse = step.inverse {
+        let owners = tables.destinations(of: subjects, over: inverse)
+        return owners.filter { before.model.entities[$0.entityOrdinal].isKind(of: step.owner) }
+      }
       return tables.owners(of: subjects, over: step, in: before.model)
     }
   }

@@ -80,10 +80,13 @@ extension FetchDependencies {
   }
 
   /// The objects from which `trail` leads to `object` now; nil where it has no way back.
+  ///
+  /// The inverse of a relationship that an entity inherits leads back to objects of its ancestor, too, which the way does not go over.
   func origins(of object: ManagedObject, _ trail: Trail, in context: ManagedObjectContext) -> [ManagedObject]? {
     guard trail.hasWayBack else { return nil }
     return trail.steps.reversed().reduce([object]) { objects, step in
-      context.objects(step.inverse.map { inverse in objects.flatMap { $0.value(at: inverse).objectIDs } } ?? [])
+      let ids = step.inverse.map { inverse in objects.flatMap { $0.value(at: inverse).objectIDs } } ?? []
+      return context.objects(ids).filter { $0.entity.isKind(of: step.owner) }
     }
   }
 

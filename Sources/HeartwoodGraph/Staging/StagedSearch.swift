@@ -177,14 +177,25 @@ extension StagedView {
         let references = changes.flatMap { $0.references(changingAt: trail.ordinals) }
         if references.isEmpty { continue }
         guard trail.hasWayBack else { return nil }
-        let wayBack = trail.steps.reversed().compactMap(\.inverse)
         for read in reads {
           var reading = RelatedReading(model.entities, scopes: base.scopes, read: read)
-          let origins = try reading.follow(wayBack, from: [ordinal: references])
+          let origins = try origins(of: [ordinal: references], trail, &reading)
           dependents.formUnion(origins[entity.ordinal] ?? [])
         }
       }
     }
     return dependents
+  }
+
+  /// The records from which `trail` leads to some, by the ordinal of their entity.
+  private func origins(
+    of references: [Int: [ReferenceID]],
+    _ trail: FetchDependencies.Trail,
+    _ reading: inout RelatedReading
+  ) throws -> [Int: [ReferenceID]] {
+    try trail.steps.reversed().reduce(references) { references, step in
+      let owners = try reading.follow([step.inverse].compactMap(\.self), from: references)
+      return owners.filter { model.entities[$0.key].isKind(of: step.owner) }
+    }
   }
 }

@@ -208,7 +208,7 @@ import Testing
   }
 
   /// What a failure tells leads to the mistake.
-  private static let words: [(conformance: StoreConformance, case: String, words: [String])] = [
+  private static let words: [(conformance: StoreConformance, name: String, words: [String])] = [
     (
       .flawed(KeepsFirstEntityOnly.self), "survives the end of the process at each step of a save",
       ["step 1 (", "from the new, ", "from the old, "]

@@ -6,6 +6,8 @@ package struct InverseSettlement {
   private(set) var tables: [NodeTable]
   /// How many records of the relationship got other links, by entity and property.
   private(set) var restored: [(entity: String, property: String, count: Int)] = []
+  /// How many records several lead back to where the relationship that was made has place for one, by entity and property.
+  private(set) var severalObjects: [(entity: String, property: String, count: Int)] = []
 
   /// - Parameter narrowed: the relationships that lost links because they lead to one object now.
   static func settle(
@@ -41,7 +43,7 @@ package struct InverseSettlement {
       } else if narrowed.contains(relationship.key) {
         settle(inverse)
       } else if let side = sideMadeAnew(relationship, inverse) {
-        settle(side)
+        settle(side, isMade: true)
       }
     }
   }
@@ -55,10 +57,13 @@ package struct InverseSettlement {
 
   /// Lets a relationship lead to the records that lead back, in the order that it has already; then the other side again, where
   /// there was place for one record only.
-  private mutating func settle(_ relationship: Relationship) {
+  private mutating func settle(_ relationship: Relationship, isMade: Bool = false) {
     guard let inverse = relationship.inverse else { return }
-    let hasSeveral = follow(relationship)
-    if hasSeveral { _ = follow(inverse) }
+    let severalCount = follow(relationship)
+    if severalCount > 0 { _ = follow(inverse) }
+    // Elsewhere it is the side that lost links which tells of them.
+    guard isMade, severalCount > 0 else { return }
+    severalObjects.append((relationship.entity.name, relationship.name, severalCount))
   }
 }
 
@@ -74,6 +79,8 @@ extension InverseSettlement {
     let ordinal: Int
     let target: RelationshipTarget
     let model: ManagedObjectModel
+
+    var name: String { entity.properties[ordinal].name }
 
     var isToMany: Bool { entity.traits[ordinal].isToMany }
 
@@ -133,16 +140,18 @@ extension InverseSettlement {
 // MARK: Following
 
 extension InverseSettlement {
-  /// Lets a relationship lead to the records that lead back. Whether somewhere there was place for one of several only.
-  private mutating func follow(_ relationship: Relationship) -> Bool {
+  /// Lets a relationship lead to the records that lead back.
+  ///
+  /// - Returns: for how many records there was place for one of several only.
+  private mutating func follow(_ relationship: Relationship) -> Int {
     let leading = leading(relationship)
-    var hasSeveral = false
+    var severalCount = 0
     replaceLinks(of: relationship) { key, old in
       let new = Self.merged(old, leading[key] ?? [])
-      if !relationship.isToMany, new.count > 1 { hasSeveral = true }
+      if !relationship.isToMany, new.count > 1 { severalCount += 1 }
       return new
     }
-    return hasSeveral
+    return severalCount
   }
 
   /// - Parameter new: gives the links of a record that has those of old.
@@ -175,7 +184,7 @@ extension InverseSettlement {
 
   private mutating func note(_ relationship: Relationship, _ count: Int) {
     guard count > 0 else { return }
-    restored.append((relationship.entity.name, relationship.entity.properties[relationship.ordinal].name, count))
+    restored.append((relationship.entity.name, relationship.name, count))
   }
 
   /// The records that lead to each record by the inverse.

@@ -32,6 +32,9 @@ package struct TableMigration: Sendable {
     report.findings += columns.findings
     let settled = InverseSettlement.settle(columns.tables, plan, narrowed: columns.narrowed)
     report.findings += settled.restored.map { .init(.restoredLinks, $0.entity, $0.property, count: $0.count) }
+    report.findings += settled.severalObjects.map {
+      .init(.severalObjects, $0.entity, $0.property, count: $0.count, isObstacle: resolutions.severalObjects == .refuse)
+    }
     let tables = try unique(try derive?(settled.tables) ?? settled.tables, columns.filled, &report, derive)
     report.findings += missing(in: tables, before: contents)
     report.entities = MigrationReport.entities(plan.mapping, from: plan.source, to: plan.destination) {

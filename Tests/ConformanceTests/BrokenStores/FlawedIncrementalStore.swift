@@ -42,7 +42,7 @@ enum MarksNoChanges: SavingFlaw {
 enum GivesReferencesAgain: SavingFlaw {
   static func newReferences(_ base: SQLiteStore, _ count: Int, for entity: EntityDescription) throws -> [ReferenceID] {
     let last = try base.count(of: entity)
-    return (1...max(1, count)).map { .integer(Int64(last + $0)) }
+    return (0..<count).map { .integer(Int64(last + $0 + 1)) }
   }
 }
 

@@ -92,7 +92,8 @@ import Testing
     bench.options[.stagedMigrationManager] = StagedMigrationManager([
       .lightweight(LightweightMigrationStage(versions.map(\.versionChecksum)))
     ])
-    let migration = try #require(try bench.migration(to: try #require(versions.last)))
+    let newest = try #require(versions.last)
+    let migration = try #require(try bench.migration(to: newest))
     #expect(migration.steps.map(\.isInferred).sorted { !$0 && $1 } == [false, true])
     return try migration.dryRun().entities.map { "\($0.mappingName) \($0.sourceCount) \($0.destinationCount)" }
   }

@@ -108,6 +108,23 @@ import Testing
     #expect(try bench.migrated(to: new).links("Author", "books") == ["A": ["x", "y"], "B": ["z"]])
   }
 
+  @Test(arguments: MigrationBench.types)
+  func aNewInverseHasPlaceForOne(_ type: StoreType) throws {
+    var bench = try MigrationBench(type)
+    try bench.make(try Self.model(nil, .toOne("author", "Author", inverse: nil))) { context in
+      let author = try context.make("Author", ["name": "A"])
+      for name in ["x", "y"] { try context.make("Book", ["name": name, "author": author]) }
+    }
+    let new = try Self.model(.toOne("books", "Book", inverse: "author"), .toOne("author", "Author", inverse: "books"))
+    let refused = try #require(try bench.migration(to: new))
+    #expect(try refused.dryRun().obstacles.map(\.kind) == [.severalObjects])
+    expectError(.migrationFailed) { try refused.run() }
+    bench.options[.migrationResolutions] = MigrationResolutions(severalObjects: .keepFirst)
+    let context = try bench.migrated(to: new)
+    let kept = try #require(try context.links("Author", "books")["A"]?.first)
+    #expect(try context.links("Book", "author").filter { !$0.value.isEmpty } == [kept: ["A"]])
+  }
+
   // MARK: Relationships that are their own inverse
 
   private static func people(_ relationships: PropertyDescription...) throws -> ManagedObjectModel {

@@ -195,7 +195,10 @@ struct CompiledModelTests {
         "NSFetchRequestTemplates": .reference(builder.dictionary(["r": request])),
       ]
     )
-    return try DataModelFile(contentsOf: TemporaryFolder().write(builder.xml(root: root), to: "M.mom")).model
+    let folder = try TemporaryFolder()
+    return try withExtendedLifetime(folder) {
+      try DataModelFile(contentsOf: folder.write(builder.xml(root: root), to: "M.mom")).model
+    }
   }
 
   @Test("Objects that lead to themselves, and to each other many times, come to an end")

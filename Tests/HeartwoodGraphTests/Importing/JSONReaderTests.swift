@@ -55,7 +55,7 @@ import Testing
       (.boolean, "1", .boolean(true)), (.boolean, "2", nil), (.double, "1e400", nil), (.float, "0.1", .float(0.1)),
       (.double, "0.1", .double(0.1)), (.string, "1.50", .string("1.50")), (.uuid, "1", nil), (.binary, "1", nil),
       (.decimal, "0.1", PropertyValue(text: "0.1", type: .decimal)), (.decimal, "1e-300", nil),
-      (.decimal, "123456789012345678901234567890123456789", nil),
+      (.decimal, "1234567890123456789012345678901234567891", nil),
       (.date, "0", .date(Date(timeIntervalSince1970: 0))), (.date, "1e999", nil),
     ] as [(AttributeType, String, PropertyValue?)]
   )

@@ -44,7 +44,7 @@ import Testing
     let people = try couple()
     for _ in 0..<2 {
       context.undo()
-      #expect(people.allSatisfy(\.isDeleted))
+      #expect(people.map(\.isDeleted) == [true, true])
       context.redo()
     }
     try expectInSecondStore(people)

@@ -5,7 +5,7 @@ extension ManagedObjectContext {
   /// Takes in what another context has saved, as one of its notices tells: objects that are registered here take the newest
   /// values, with their own changes on top, and those whose records are gone count as deleted.
   ///
-  /// New objects need nothing, unless a parent has shown them before it saved them: the next fetch finds them. A pinned context moves on to the newest generation. Changes of this context
+  /// New objects need nothing: the next fetch finds them. A pinned context moves on to the newest generation. Changes of this context
   /// itself are left out.
   public func mergeChanges(from changes: ContextChanges) {
     if changes.context == identifier { return }
@@ -20,12 +20,7 @@ extension ManagedObjectContext {
       guard let object = heldObject(id), merge(object) else { continue }
       if object.isDeleted { merged.records.deleted.insert(id) } else { merged.refreshedObjectIDs.insert(id) }
     }
-    for id in changes.insertedObjectIDs {
-      guard let object = registeredObject(for: id) else { continue }
-      // A parent may have shown it before it was saved.
-      _ = merge(object)
-      merged.records.inserted.insert(id)
-    }
+    merged.records.inserted = changes.insertedObjectIDs.filter { registeredObject(for: $0) != nil }
     liveResults.tell(
       LiveEvent(objects: held, ids: changes.presentObjectIDs, isRenewal: true, isPartial: changes.mayHaveMore)
     )

@@ -86,13 +86,13 @@ public struct CodeGenerator: Sendable {
     var owners: [String: String] = [typeName: "the model"]
     let usedTypes = Self.usedTypes.union(classes.flatMap(\.attributeTypes))
     for entity in classes {
-      for name in [entity.className, entity.machineClassName] where usedTypes.contains(name) {
-        throw GenerationError(
-          description:
-            "The class \(name) of the entity \(entity.entity.name) would hide a type that the classes use. Give it another class."
-        )
-      }
       for name in Set([entity.className, entity.machineClassName]) {
+        if usedTypes.contains(name) {
+          throw GenerationError(
+            description:
+              "The class \(name) of the entity \(entity.entity.name) would hide a type that the classes use. Give it another class."
+          )
+        }
         if let other = owners.updateValue(entity.entity.name, forKey: name) {
           throw GenerationError(
             description:
@@ -106,8 +106,7 @@ public struct CodeGenerator: Sendable {
   // MARK: The model
 
   private var typeName: String {
-    let letters = modelName.map { $0.isLetter || $0.isNumber ? $0 : "_" }
-    let name = String(letters.first?.isNumber ?? true ? ["_"] + letters : letters)
+    let name = SwiftText.name(of: modelName)
     return name.hasSuffix("Model") ? name : name + "Model"
   }
 

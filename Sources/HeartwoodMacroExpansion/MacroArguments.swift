@@ -34,13 +34,12 @@ struct MacroArguments {
   /// Makes sure that each argument without a label is written as `.name`: a macro cannot know what else stands for.
   func checkOptions() throws(MacroFault) {
     for argument in unlabeled {
-      guard argument.as(MemberAccessExprSyntax.self)?.base == nil, argument.is(MemberAccessExprSyntax.self) else {
-        throw MacroFault(
-          "computedOption",
-          "A macro sees only what is written: write the option as .name.",
-          at: argument
-        )
-      }
+      if let access = argument.as(MemberAccessExprSyntax.self), access.base == nil { continue }
+      throw MacroFault(
+        "computedOption",
+        "A macro sees only what is written: write the option as .name.",
+        at: argument
+      )
     }
   }
 

@@ -35,7 +35,7 @@ extension PersistentContainer {
     in slot: StoreSlot
   ) throws(PersistenceError) -> StoreOpening {
     guard case .loaded(let first) = slot else { return try opening(of: description) }
-    let store = first.newestSuccessor ?? first
+    let store = first.newest
     var description = description
     description.type = store.type
     return opening(of: description, at: persistentStoreCoordinator.url(for: store))

@@ -2,25 +2,19 @@ import HeartwoodModel
 
 extension EntityClass {
   /// Whether a type of Foundation's is in the declarations.
-  var usesFoundation: Bool {
-    entity.definition.properties.compactMap(\.attribute).contains { attribute in
-      Self.ownType(of: attribute) == nil && Self.transformedType(of: attribute) == nil
-        && attribute.type.isFoundationType
-    }
-  }
+  var usesFoundation: Bool { plainTypes.contains(where: \.isFoundationType) }
 
   /// The types of the entity's own attributes, but for those of the application's.
-  var attributeTypes: [String] {
-    entity.definition.properties.compactMap(\.attribute).filter { attribute in
-      Self.ownType(of: attribute) == nil && Self.transformedType(of: attribute) == nil
-    }.map(\.type.swiftName)
-  }
+  var attributeTypes: [String] { plainTypes.map(\.swiftName) }
 
   /// Whether a type of the application's is in the declarations.
-  var usesOwnTypes: Bool {
-    entity.definition.properties.compactMap(\.attribute).contains { attribute in
-      Self.ownType(of: attribute) != nil || Self.transformedType(of: attribute) != nil
-    }
+  var usesOwnTypes: Bool { plainTypes.count < ownAttributes.count }
+
+  private var ownAttributes: [AttributeDescription] { entity.definition.properties.compactMap(\.attribute) }
+
+  /// The types of those whose values are of no type of the application's.
+  private var plainTypes: [AttributeType] {
+    ownAttributes.filter { Self.ownType(of: $0) == nil && Self.transformedType(of: $0) == nil }.map(\.type)
   }
 
   func attribute(_ attribute: AttributeDescription) -> [String: TemplateValue] {

@@ -121,8 +121,7 @@ struct EntityClass {
   private func userInfoEntries(_ entries: [(key: String, value: String)]) -> [[String: TemplateValue]] {
     var taken: Set<String> = ["_"]
     return entries.map { key, value in
-      let letters = key.map { $0.isLetter || $0.isNumber ? $0 : "_" }
-      var name = String(letters.first?.isNumber ?? true ? ["_"] + letters : letters)
+      var name = SwiftText.name(of: key)
       while !taken.insert(name).inserted { name += "_" }
       return ["name": .text(SwiftText.identifier(name)), "value": .text(SwiftText.literal(value))]
     }

@@ -17,6 +17,12 @@ enum SwiftText {
     keywords.contains(name) ? "`\(name)`" : name
   }
 
+  /// A name with the letters and digits of any text, and underscores for the rest.
+  static func name(of text: String) -> String {
+    let letters = text.map { $0.isLetter || $0.isNumber ? $0 : "_" }
+    return String(letters.first?.isNumber ?? true ? ["_"] + letters : letters)
+  }
+
   /// `name` with a capital.
   static func capitalized(_ name: String) -> String {
     name.prefix(1).uppercased() + name.dropFirst()

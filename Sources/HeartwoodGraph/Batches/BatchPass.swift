@@ -108,9 +108,9 @@ struct BatchPass {
     _ affected: [PersistentStore]?,
     keeping entities: [EntityDescription]
   ) throws(PersistenceError) -> [PersistentStore] {
-    let chosen = try coordinator.openStores(of: affected ?? [])
+    let chosen = try affected.map(coordinator.openStores)
     return coordinator.persistentStores.filter { store in
-      (affected == nil || chosen.contains { $0 === store })
+      (chosen?.contains { $0 === store } ?? true)
         && store.entities.contains { kept in entities.contains { $0 === kept } }
     }
   }

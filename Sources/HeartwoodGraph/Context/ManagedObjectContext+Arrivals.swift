@@ -31,10 +31,13 @@ extension ManagedObjectContext {
     return stagingArea.arrivals.count != seenArrival
   }
 
+  /// Whether nothing is under way that must be alone: what may be taken back as a whole, or a validation, in which objects can be neither
+  /// changed nor renamed.
+  var mayBeDisturbed: Bool { !takesNothingIn && !isValidating }
+
   /// Takes in what children have saved since the last time, unless something is under way that it would disturb.
   func takeWaitingArrivals() {
-    // While objects are validated they cannot be changed.
-    if !takesNothingIn, !isValidating { takeArrivals() }
+    if mayBeDisturbed { takeArrivals() }
   }
 
   /// Takes in what children have saved since the last time.

@@ -27,8 +27,7 @@ extension ManagedObjectContext {
   /// Lets children see what a fetch finds, where they do not look themselves.
   func publishForFetch() {
     guard publishesWithFetches, let stagingArea, stagingArea.hasDistantChildren else { return }
-    // What may be taken back as a whole is not to be seen, and objects are not to be renamed while they are validated.
-    if !takesNothingIn, !isValidating { publishChanges() }
+    if mayBeDisturbed { publishChanges() }
   }
 
   /// Where it fails, the save finds it again and tells.

@@ -76,7 +76,6 @@ extension ManagedObject {
   /// Whether a relationship leads to the object of `id`. A fault is asked what its record says, and stays a fault.
   fileprivate final func leadsUnread(_ ordinal: Int, to id: ManagedObjectID) -> Bool {
     guard isFault else { return leads(ordinal, to: id) }
-    guard let group = binding.liveGroup(of: rowID) else { return false }
-    return group.value(row: rowID.row, ordinal: ordinal, type: nil, scopes: binding.scopes).objectIDs.contains(id)
+    return newestValue(at: ordinal)?.objectIDs.contains(id) ?? false
   }
 }

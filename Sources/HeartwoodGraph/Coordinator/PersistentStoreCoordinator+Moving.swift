@@ -143,8 +143,3 @@ extension PersistentStoreCoordinator {
     return stores.map(\.newest)
   }
 }
-
-extension PersistentStore {
-  /// The store that has the records of this one today: what it was converted to, or itself.
-  var newest: PersistentStore { newestSuccessor ?? self }
-}

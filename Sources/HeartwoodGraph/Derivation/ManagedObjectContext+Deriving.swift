@@ -62,10 +62,7 @@ extension ManagedObjectContext {
 
   /// The objects that lead to one of `objects` by a relationship.
   private func owners(of objects: [ManagedObject], over step: FetchDependencies.Step) throws -> [ManagedObject] {
-    if let inverse = step.inverse {
-      let owners = self.objects(objects.flatMap { $0.value(at: inverse).objectIDs })
-      return owners.filter { $0.entity.isKind(of: step.owner) }
-    }
+    if let owners = step.owners(of: objects, in: self) { return owners }
     let ids = Set(objects.map(\.objectID))
     let changed = (inserted.objects + updated.objects).filter { object in
       object.entity.isKind(of: step.owner)

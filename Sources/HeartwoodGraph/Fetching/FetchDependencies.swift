@@ -12,6 +12,14 @@ struct FetchDependencies: Sendable {
     let relationship: PlanProperty
     /// The ordinal of the inverse; nil where there is none.
     let inverse: Int?
+
+    /// The objects that lead to some by the relationship; nil where it has no inverse.
+    ///
+    /// The inverse of a relationship that an entity inherits leads back to objects of its ancestor, too, which are none of them.
+    func owners(of objects: [ManagedObject], in context: ManagedObjectContext) -> [ManagedObject]? {
+      guard let inverse else { return nil }
+      return context.objects(objects.flatMap { $0.value(at: inverse).objectIDs }).filter { $0.entity.isKind(of: owner) }
+    }
   }
 
   /// A way over relationships, and what is looked at where it ends.
@@ -80,13 +88,10 @@ extension FetchDependencies {
   }
 
   /// The objects from which `trail` leads to `object` now; nil where it has no way back.
-  ///
-  /// The inverse of a relationship that an entity inherits leads back to objects of its ancestor, too, which the way does not go over.
   func origins(of object: ManagedObject, _ trail: Trail, in context: ManagedObjectContext) -> [ManagedObject]? {
     guard trail.hasWayBack else { return nil }
     return trail.steps.reversed().reduce([object]) { objects, step in
-      let ids = step.inverse.map { inverse in objects.flatMap { $0.value(at: inverse).objectIDs } } ?? []
-      return context.objects(ids).filter { $0.entity.isKind(of: step.owner) }
+      step.owners(of: objects, in: context) ?? []
     }
   }
 

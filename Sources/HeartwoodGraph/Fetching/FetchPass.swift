@@ -70,7 +70,7 @@ struct FetchPass {
     offset = max(0, request.fetchOffset)
     limit = request.fetchLimit.map { max(0, $0) }
     try context.prepare()
-    let affected = try context.persistentStoreCoordinator.openStores(of: request.affectedStores ?? [])
+    let affected = try request.affectedStores.map(context.persistentStoreCoordinator.openStores)
     entities = request.includesSubentities ? model.concreteEntities(under: entity) : [entity]
     var parts: [FetchPart] = []
     for concrete in entities where !concrete.isAbstract {
@@ -82,7 +82,7 @@ struct FetchPass {
         sorts: sorts
       )
       for store in context.stores(keeping: concrete)
-      where request.affectedStores == nil || affected.contains(where: { $0 === store }) {
+      where affected?.contains(where: { $0 === store }) ?? true {
         let binding = context.binding(for: concrete, in: store)
         try binding.synchronize()
         parts.append(try FetchPart(binding, fetch, evaluating: expressions, in: model))

@@ -105,10 +105,3 @@ extension StagedMigrationManager {
     PersistenceError(.mappingModelMissing, "\(problem) Add a stage to the StagedMigrationManager.")
   }
 }
-
-extension ManagedObjectModel {
-  /// Whether stores of one can be opened with the other.
-  func isSameVersion(as other: ManagedObjectModel) -> Bool {
-    self === other || entityVersionHashesByName == other.entityVersionHashesByName
-  }
-}

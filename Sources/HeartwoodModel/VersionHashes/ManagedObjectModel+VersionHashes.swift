@@ -12,6 +12,11 @@ extension ManagedObjectModel {
     Dictionary(entities.map { ($0.name, $0.versionHash) }, uniquingKeysWith: { first, _ in first })
   }
 
+  /// Whether stores of one can be opened with the other.
+  package func isSameVersion(as other: ManagedObjectModel) -> Bool {
+    self === other || entityVersionHashesByName == other.entityVersionHashesByName
+  }
+
   /// One text that stands for the version hashes of all entities: what newer stores keep under
   /// `NSStoreModelVersionChecksumKey`. O(n log n) in the number of entities.
   public var versionChecksum: String { Self.versionChecksum(of: entityVersionHashesByName) }

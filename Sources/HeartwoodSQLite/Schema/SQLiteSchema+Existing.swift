@@ -19,17 +19,11 @@ extension SQLiteSchema {
     let plan = try SchemaPlan(model: model, forest: EntityForest(entities), numbers: numbers)
     var resolution = SchemaResolution(plan: plan, catalog: catalog, path: path)
     let resolved = try resolution.resolve()
-    let refusals = resolution.refusals + (try WriteRefusals.all(of: catalog, in: db))
+    let keepsUTF8 = try String.fetchOne(db, sql: "PRAGMA encoding") == "UTF-8"
+    let refusals = resolution.refusals + (try WriteRefusals.all(of: catalog, in: db, keepsUTF8: keepsUTF8))
     var schema = SQLiteSchema(resolved, writeRefusals: refusals)
-    schema.keepsUTF8 = try TextEncoding.isUTF8(db)
+    schema.keepsUTF8 = keepsUTF8
     return schema
-  }
-}
-
-/// In what encoding a file has its text.
-private enum TextEncoding {
-  static func isUTF8(_ db: Database) throws -> Bool {
-    try String.fetchOne(db, sql: "PRAGMA encoding") == "UTF-8"
   }
 }
 
@@ -85,13 +79,11 @@ enum WriteRefusals {
   private static let mirroringPrefix = "ANSCK"
   private static let historyTables = ["ACHANGE", "ATRANSACTION"]
 
-  static func all(of catalog: FileCatalog, in db: Database) throws -> [String] {
-    [triggers(catalog), mirroring(catalog), try history(catalog, db), try encoding(db)].compactMap(\.self)
-  }
+  private static let encoding =
+    "The file keeps text in UTF-16, and Core Data in UTF-8: what is written as bytes would become other text."
 
-  private static func encoding(_ db: Database) throws -> String? {
-    if try TextEncoding.isUTF8(db) { return nil }
-    return "The file keeps text in UTF-16, and Core Data in UTF-8: what is written as bytes would become other text."
+  static func all(of catalog: FileCatalog, in db: Database, keepsUTF8: Bool) throws -> [String] {
+    [triggers(catalog), mirroring(catalog), try history(catalog, db), keepsUTF8 ? nil : encoding].compactMap(\.self)
   }
 
   private static func triggers(_ catalog: FileCatalog) -> String? {

@@ -19,9 +19,7 @@ extension StoreOpener {
     guard metadata.modelVersionHashes.isEmpty else {
       return !model.isConfiguration(withName: request.configurationName, compatibleWithStoreMetadata: metadata)
     }
-    if let written = try writtenModel(request) ?? embeddedModel(request) {
-      return written.entityVersionHashesByName != model.entityVersionHashesByName
-    }
+    if let written = try writtenModel(request) ?? embeddedModel(request) { return !written.isSameVersion(as: model) }
     guard let misfit = try misfit(of: request, with: model) else { return false }
     // What fits no model is damaged or of another one: it is not of this version, and there is nothing to migrate it from.
     guard try olderModel(opening: request) != nil else { throw misfit }

@@ -83,6 +83,9 @@ extension PersistentStore {
     return next?.newestSuccessor ?? next
   }
 
+  /// The store that has the records of this one today: what it was converted to, or itself.
+  package var newest: PersistentStore { newestSuccessor ?? self }
+
   /// Notes the store that this one was converted to; nil takes that back.
   package func setSuccessor(_ store: PersistentStore?) {
     successor.withLock { $0 = store }

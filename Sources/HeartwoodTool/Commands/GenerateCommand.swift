@@ -107,7 +107,7 @@ struct GenerateCommand: ParsableCommand {
     if printTemplates { return try StandardOutput.write(Template.machineText + "\n" + Template.humanText) }
     guard let model else { return }
     let located = try ModelArguments.load(model, version: version)
-    if !quiet { for note in located.notes { StandardError.write("heartwood: note: \(note)\n") } }
+    if !quiet { located.tellNotes() }
     let generator = CodeGenerator(
       located.model,
       named: Self.name(ofModelAt: URL(argument: model)),

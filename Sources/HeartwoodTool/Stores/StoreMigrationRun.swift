@@ -103,8 +103,7 @@ struct StoreMigrationRun {
   private static func versions(_ former: ManagedObjectModel?, _ versions: [ManagedObjectModel]) -> [ManagedObjectModel]
   {
     guard let former else { return versions }
-    let isOneOfThem = versions.contains { $0.entityVersionHashesByName == former.entityVersionHashesByName }
-    return isOneOfThem ? versions : [former] + versions
+    return versions.contains(where: former.isSameVersion) ? versions : [former] + versions
   }
 
   private func backupPath() throws -> String {

@@ -24,9 +24,15 @@ private protocol MacroRange {
   ) throws(FetchPredicateError) -> (lower: FetchExpression, upper: FetchExpression)
 }
 
-extension PredicateExpressions.ClosedRange: MacroRange {
-  fileprivate var isClosed: Bool { true }
+/// A range whose bounds are parts of the predicate.
+private protocol WrittenRange: MacroRange {
+  associatedtype LHS
+  associatedtype RHS
+  var lower: LHS { get }
+  var upper: RHS { get }
+}
 
+extension WrittenRange {
   fileprivate func bounds(
     _ conversion: inout MacroConversion
   ) throws(FetchPredicateError) -> (lower: FetchExpression, upper: FetchExpression) {
@@ -34,14 +40,12 @@ extension PredicateExpressions.ClosedRange: MacroRange {
   }
 }
 
-extension PredicateExpressions.Range: MacroRange {
-  fileprivate var isClosed: Bool { false }
+extension PredicateExpressions.ClosedRange: WrittenRange {
+  fileprivate var isClosed: Bool { true }
+}
 
-  fileprivate func bounds(
-    _ conversion: inout MacroConversion
-  ) throws(FetchPredicateError) -> (lower: FetchExpression, upper: FetchExpression) {
-    (try conversion.expression(lower), try conversion.expression(upper))
-  }
+extension PredicateExpressions.Range: WrittenRange {
+  fileprivate var isClosed: Bool { false }
 }
 
 // MARK: Ranges made outside of the predicate

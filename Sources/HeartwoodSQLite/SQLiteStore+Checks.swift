@@ -47,8 +47,8 @@ extension PersistenceError {
     return PersistenceError(
       .valueUnsupported,
       "The \(destination) \(reference.text) is in this relationship of several owners. SQLite files hold one, for a relationship without an "
-        + "inverse: the row of the record says whose it is. Nothing was written. Give the relationship an inverse in the model, or keep the "
-        + "records in a store of another type.",
+        + "inverse: the row of the record says whose it is. Nothing was written. Take the record from all owners but one, give the "
+        + "relationship an inverse in the model, or keep the records in a store of another type.",
       context: .init(path: path, storeType: .sqlite, entity: entity.name, property: property.name)
     )
   }

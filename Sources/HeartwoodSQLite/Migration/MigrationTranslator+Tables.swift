@@ -141,6 +141,7 @@ extension MigrationTranslator {
       guard case .toMany(let old) = source else {
         throw MigrationObstacle("a relationship without an inverse was kept in another form")
       }
+      try checkOwners(of: source, slots.filter { $0.property == slot.property }.map(\.entity.source.number))
       for index in entities.indices {
         guard entities[index].destination.tableName == place.table, entities[index].source.tableName == old.table else {
           continue
@@ -151,6 +152,13 @@ extension MigrationTranslator {
         addOrder(orderColumn, old.orderColumn, column: place.column, to: &entity)
         entities[index] = entity
       }
+    }
+  }
+  /// Rows tell their owner, and not of which entity it is: those of one that is not to have the relationship any more would keep it.
+  private func checkOwners(of source: PropertyMapping?, _ owners: [Int]) throws(MigrationObstacle) {
+    for entity in entities where entity.source.properties.contains(source) {
+      guard !owners.contains(entity.source.number) else { continue }
+      throw MigrationObstacle("a relationship without an inverse goes from some of those that had it")
     }
   }
 }

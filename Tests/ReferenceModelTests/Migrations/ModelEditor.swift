@@ -35,7 +35,6 @@ struct ModelEditor {
     former = draft
     (edits, obstacle) = ([], nil)
     forgetIdentifiers()
-    // A text file does not tell its model: what still fits is not migrated.
     if isTable, let property = draft.entities[0].properties.first { edits.append(rename(property, to: newName("p"))) }
     let count = number(1...6)
     var tries = 0
@@ -81,7 +80,14 @@ struct ModelEditor {
   }
 
   private var isAllowed: Bool {
-    keepsHierarchies && keepsDestinations && leavesNames && changesIdentifiers && keepsRecords
+    keepsHierarchies && keepsDestinations && leavesNames && leavesIdentifiers && changesIdentifiers && changesColumns
+      && keepsRecords
+  }
+
+  /// A text file does not tell its model, but the names of its columns: what still fits is not migrated.
+  private var changesColumns: Bool {
+    func names(_ draft: ModelDraft) -> Set<String> { Set(draft.entities[0].properties.map(\.name)) }
+    return !isTable || names(draft) != names(former)
   }
 
   private var keepsRecords: Bool {
@@ -106,6 +112,17 @@ struct ModelEditor {
       let (before, after) = (former.properties(of: entity.id), draft.properties(of: entity.id))
       return after.filter(\.origins.isEmpty).allSatisfy { new in
         before.filter { $0.name == new.name }.allSatisfy { old in after.contains { $0.origins.contains(old.id) } }
+      }
+    }
+  }
+
+  /// What comes to an entity with its new parent does not say that it was another property of it.
+  private var leavesIdentifiers: Bool {
+    draft.entities.allSatisfy { entity in
+      let before = former.properties(of: entity.id)
+      return draft.properties(of: entity.id).allSatisfy { new in
+        new.identifier == nil || before.contains { new.origins.contains($0.id) }
+          || !before.contains { [$0.name, $0.identifier].contains(new.identifier) }
       }
     }
   }

@@ -10,14 +10,13 @@ struct UnpublishedChange: Hashable {
 }
 
 extension ManagedObjectContext {
-  /// Notes that children cannot see a change yet.
-  @inline(__always)
-  func noteUnpublishedChange(of object: ManagedObject, _ ordinal: Int) {
-    if notesUnpublishedChanges { insertUnpublishedChange(of: object, ordinal) }
+  /// Notes that a value is about to change: children cannot see that yet, and it may be undone.
+  func recordChange(of object: ManagedObject, _ ordinal: Int) {
+    if notesUnpublishedChanges { noteUnpublishedChange(of: object, ordinal) }
+    recorder?.willChange(object, ordinal)
   }
 
-  @inline(never)
-  private func insertUnpublishedChange(of object: ManagedObject, _ ordinal: Int) {
+  private func noteUnpublishedChange(of object: ManagedObject, _ ordinal: Int) {
     // Children see all of an object or nothing as long as they cannot name it.
     if object.isInserted, object.objectID.isTemporaryID { return }
     unpublishedChanges.insert(UnpublishedChange(object: ObjectIdentifier(object), ordinal: ordinal))

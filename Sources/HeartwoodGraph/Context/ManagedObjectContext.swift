@@ -28,7 +28,10 @@ public final class ManagedObjectContext {
   /// What children read from and save to, once there is one.
   var stagingArea: StagingArea?
   /// Grows with each change of an object.
-  var changeNumber: UInt64 = 0
+  ///
+  /// Each value that is set goes through this and through ``disturbed``. That no one else has access meanwhile is checked by eye, since no
+  /// code of others runs while they change.
+  @exclusivity(unchecked) var changeNumber: UInt64 = 0
   /// The ``changeNumber`` that children see.
   var publishedChangeNumber: UInt64 = 0
   /// Whether children of other isolations see the changes with each fetch.
@@ -41,13 +44,15 @@ public final class ManagedObjectContext {
   var unpublishedChanges: Set<UnpublishedChange> = []
   var notesUnpublishedChanges = false
   /// The objects that were changed since they were told that they will be saved; nil while no save begins.
-  var disturbed: ObjectList?
+  @exclusivity(unchecked) var disturbed: ObjectList?
   /// Whether what others have done waits, since what happens now is taken back as a whole where it fails.
   var takesNothingIn = false
   /// Whether objects are asked whether they are fit to be saved.
   var isValidating = false
   /// What the current event has changed; nil where nothing can be undone.
   var recorder: EventRecorder?
+  /// Whether someone has to know of values before they change.
+  var recordsChanges: Bool { notesUnpublishedChanges || recorder != nil }
   private var bindings: [BindingKey: EntityBinding] = [:]
   /// The bindings of open stores by their scopes, which they hold: the fast way from an id to its object.
   private var bindingsByScope: [ObjectIdentifier: EntityBinding] = [:]

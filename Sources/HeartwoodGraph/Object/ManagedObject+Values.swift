@@ -66,9 +66,17 @@ extension ManagedObject {
     endChange(changes)
   }
 
+  @inline(__always)
   private final func checkChangeable() {
     // A fault fires without a context too, and what awakes it notes no change there.
     if state.contains(.awaking) { return }
+    let isOpen = withBinding { binding in binding.withContext { !$0.isValidating } ?? false }
+    if !isOpen || !state.isDisjoint(with: [.detached, .deleted]) { stopUnchangeable() }
+  }
+
+  /// Says why the object cannot be changed.
+  @inline(never)
+  private final func stopUnchangeable() {
     let isValidating = state.contains(.detached) ? nil : withBinding { $0.withContext(\.isValidating) }
     guard let isValidating else {
       Misuse.stop(
@@ -86,13 +94,8 @@ extension ManagedObject {
   @inline(__always)
   private final func recordChange(_ ordinal: Int) {
     if state.contains(.awaking) { return }
-    let noted = withBinding { binding in
-      binding.withContext { (context) -> EventRecorder? in
-        context.noteUnpublishedChange(of: self, ordinal)
-        return context.recorder
-      }
-    }
-    if let recorder = noted ?? nil { recorder.willChange(self, ordinal) }
+    let isRecorded = withBinding { binding in binding.withContext(\.recordsChanges) ?? false }
+    if isRecorded, let context = managedObjectContext { context.recordChange(of: self, ordinal) }
   }
 
   /// The changes of the object, which it has from now on.
@@ -110,17 +113,18 @@ extension ManagedObject {
   /// Lets the context know whether the object has changes.
   final func endChange(_ changes: ObjectChanges) {
     if let group = changes.group, changes.isEmpty { content = .read(group) }
-    noteChange(isUnsettled: changes.hasUnsettled)
+    noteChange(changes)
   }
 
+  /// - Parameter changes: what tells whether there is something to save; nil where that is known.
   @inline(__always)
-  private final func noteChange(isUnsettled: @autoclosure () -> Bool = true) {
+  private final func noteChange(_ changes: ObjectChanges? = nil) {
     withBinding { binding in
       binding.withContext { context in
         if state.contains(.inserted) {
           context.noteChange(self)
         } else if state.isDisjoint(with: [.deleted, .detached]) {
-          context.note(self, hasChanges: isUnsettled())
+          context.note(self, hasChanges: changes?.hasUnsettled ?? true)
         }
       }
     }

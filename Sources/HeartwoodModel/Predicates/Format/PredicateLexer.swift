@@ -16,7 +16,7 @@ struct PredicateLexer {
 
   /// The next token; at the end, again and again ``PredicateToken/Kind/end``.
   mutating func next() throws(FetchPredicateError) -> PredicateToken {
-    while let scalar = peek, scalar.properties.isWhitespace { advance() }
+    while let scalar = peek, Self.isSpace(scalar) { advance() }
     let start = offset
     let kind = try readKind()
     return PredicateToken(kind: kind, place: start..<offset)
@@ -32,11 +32,19 @@ struct PredicateLexer {
   }
 
   private mutating func read(while isPart: (Unicode.Scalar) -> Bool) -> String {
-    let start = index
+    let start = offset
     while let scalar = peek, isPart(scalar) { advance() }
-    var text = String.UnicodeScalarView()
-    text.append(contentsOf: scalars[start..<index])
-    return String(text)
+    let units = text.utf8
+    let first = units.index(units.startIndex, offsetBy: start)
+    return String(decoding: units[first..<units.index(first, offsetBy: offset - start)], as: UTF8.self)
+  }
+
+  /// Unicode's tables are asked only where ASCII does not tell.
+  private static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case " ", "\t"..."\r": true
+    default: !scalar.isASCII && scalar.properties.isWhitespace
+    }
   }
 
   func error(_ message: String, from start: Int) -> FetchPredicateError {
@@ -187,7 +195,7 @@ extension PredicateLexer {
   private mutating func readSymbol() throws(FetchPredicateError) -> PredicateToken.Kind {
     let start = offset
     guard let first = peek else { return .end }
-    if let second = peekSecond, let symbol = symbol(String(String.UnicodeScalarView([first, second]))) {
+    if let second = peekSecond, Self.isSecond(second), let symbol = symbol("\(first)\(second)") {
       advance()
       advance()
       return .symbol(symbol)
@@ -195,6 +203,14 @@ extension PredicateLexer {
     advance()
     if let symbol = symbol(String(first)) { return .symbol(symbol) }
     throw error("This character has no meaning here. Text stands in quotation marks.", from: start)
+  }
+
+  /// Whether a symbol of two characters can end so.
+  private static func isSecond(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "=", "<", ">", "&", "|", "*": true
+    default: false
+    }
   }
 
   private func symbol(_ text: String) -> PredicateToken.Symbol? {

@@ -57,8 +57,9 @@ extension PredicateKeyword {
   private static let longest = 15
 
   init?(_ name: String) {
-    guard name.utf8.count <= Self.longest, let keyword = Self(rawValue: name.uppercased()) else { return nil }
-    self = keyword
+    // What is no ASCII is no reserved word, though its capitals may look like one's.
+    guard name.utf8.count <= Self.longest, name.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+    self.init(rawValue: name.uppercased())
   }
 
   /// Whether the word means something only before a bracket or within square brackets, and is a key elsewhere.

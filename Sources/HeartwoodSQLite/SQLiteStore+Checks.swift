@@ -2,8 +2,10 @@ import HeartwoodModel
 package import HeartwoodStore
 
 extension SQLiteStore: CheckingStore {
-  /// Refuses records that are in a to-many relationship without an inverse of several owners. O(n) in what such relationships lead to.
+  /// Refuses metadata under keys of Core Data's own, and records that are in a to-many relationship without an inverse of several owners.
+  /// O(n) in what such relationships lead to.
   package static func check(_ contents: StoreContents, for setup: StoreSetup) throws {
+    try SQLiteMetadata.validate(contents.metadata.userInfo)
     let schema = try SQLiteSchema(model: setup.model, entities: setup.entities)
     var owners: [ToManyMapping: [ManagedObjectID: ManagedObjectID]] = [:]
     for table in contents.tables {

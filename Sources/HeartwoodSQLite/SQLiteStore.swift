@@ -346,7 +346,6 @@ extension SQLiteStore {
 
   /// Writes metadata; what Core Data has noted beside them stays.
   public func saveMetadata(_ metadata: StoreMetadata) throws {
-    try SQLiteMetadata.validate(metadata.userInfo)
     try withDatabase { db in
       var row = try SQLiteMetadata.read(from: db, path: path)
       row.metadata = metadata

@@ -99,7 +99,10 @@ extension SQLiteMetadata {
 extension SQLiteMetadata {
   /// Writes the metadata of a store whose records are of `model`: the digest and the checksum of the hashes are computed anew where the
   /// file has them. The caller has begun a transaction.
+  ///
+  /// - Throws: ``PersistenceError/Code/valueUnsupported``, as ``validate(_:)`` does.
   package func write(to db: Database, model: ManagedObjectModel) throws {
+    try Self.validate(metadata.userInfo)
     let members = try CoreDataMetadata.members(of: metadata, model: model, form: form)
     let list = PropertyListData.binary(.dictionary(CoreDataMetadata.noting(.sqlite, in: members)))
     let identifier = metadata.identifier.uuidString

@@ -2,10 +2,10 @@ import HeartwoodModel
 package import HeartwoodStore
 
 extension SQLiteStore: CheckingStore {
-  /// Refuses metadata under keys of Core Data's own, and records that are in a to-many relationship without an inverse of several owners.
-  /// O(n) in what such relationships lead to.
+  /// Refuses metadata that would not come back, and records that are in a to-many relationship without an inverse of several owners. O(n) in
+  /// what such relationships lead to.
   package static func check(_ contents: StoreContents, for setup: StoreSetup) throws {
-    try SQLiteMetadata.validate(contents.metadata.userInfo)
+    _ = try SQLiteMetadata(contents.metadata).list(of: setup.model)
     let schema = try SQLiteSchema(model: setup.model, entities: setup.entities)
     var owners: [ToManyMapping: [ManagedObjectID: ManagedObjectID]] = [:]
     for table in contents.tables {

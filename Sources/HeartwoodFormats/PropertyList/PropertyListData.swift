@@ -20,11 +20,25 @@ package enum PropertyListData {
   }
 
   /// A binary property list of a value, the same bytes for the same value.
-  package static func binary(_ value: MetadataValue) -> [UInt8] {
-    let width = BinaryObjectBuffer.referenceWidth(PropertyListObjects.count(value))
+  ///
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` where ``value(of:path:)`` would refuse it: for its depth, or for all that is in it.
+  package static func binary(_ value: MetadataValue) throws(PersistenceError) -> [UInt8] {
+    // Depth comes first: to count what is nested without end would take more stack than there is.
+    guard value.hasLevels(atMost: ArchiveValue.deepestNesting) else {
+      throw unsupported("are nested more than \(ArchiveValue.deepestNesting) deep. Make them flatter.")
+    }
+    let count = PropertyListObjects.count(value)
+    guard count < ArchiveValue.mostValues else {
+      throw unsupported("have \(ArchiveValue.mostValues) values or more, keys included. Keep less in them.")
+    }
+    let width = BinaryObjectBuffer.referenceWidth(count)
     var buffer = BinaryObjectBuffer(firstNumber: 0, referenceWidth: width, capacity: 1 << 12)
     let root = PropertyListObjects.append(value, wraps: false, to: &buffer)
     return file(buffer.sealed(), root: root, referenceWidth: width)
+  }
+
+  private static func unsupported(_ reason: String) -> PersistenceError {
+    PersistenceError(.valueUnsupported, "The metadata could not be read again, for they \(reason)")
   }
 
   /// A whole binary property list of all its objects.
@@ -43,6 +57,18 @@ package enum PropertyListData {
       referenceWidth: referenceWidth
     )
     return header + [block.bytes, table, trailer].flatMap { Array($0.unsafeBytes) }
+  }
+}
+
+extension MetadataValue {
+  /// Whether values are in each other at most so deep, this one counted.
+  fileprivate func hasLevels(atMost count: Int) -> Bool {
+    guard count > 0 else { return false }
+    switch self {
+    case .array(let values): return values.allSatisfy { $0.hasLevels(atMost: count - 1) }
+    case .dictionary(let members): return members.values.allSatisfy { $0.hasLevels(atMost: count - 1) }
+    default: return true
+    }
   }
 }
 

@@ -97,23 +97,39 @@ extension SQLiteMetadata {
 // MARK: Writing
 
 extension SQLiteMetadata {
-  /// Writes the metadata of a store whose records are of `model`: the digest and the checksum of the hashes are computed anew where the
-  /// file has them. The caller has begun a transaction.
+  /// Writes the metadata of a store whose records are of `model`. The caller has begun a transaction.
   ///
-  /// - Throws: ``PersistenceError/Code/valueUnsupported``, as ``validate(_:)`` does.
+  /// - Throws: ``PersistenceError/Code/valueUnsupported``, as ``list(of:)`` does.
   package func write(to db: Database, model: ManagedObjectModel) throws {
-    try Self.validate(metadata.userInfo)
-    let members = try CoreDataMetadata.members(of: metadata, model: model, form: form)
-    let list = PropertyListData.binary(.dictionary(CoreDataMetadata.noting(.sqlite, in: members)))
+    let list = Data(try list(of: model))
     let identifier = metadata.identifier.uuidString
     try db.execute(
       sql: "UPDATE Z_METADATA SET Z_UUID = ?, Z_PLIST = ? WHERE Z_VERSION = (SELECT min(Z_VERSION) FROM Z_METADATA)",
-      arguments: [identifier, Data(list)]
+      arguments: [identifier, list]
     )
     guard db.changesCount == 0 else { return }
     try db.execute(
       sql: "INSERT INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, ?, ?)",
-      arguments: [identifier, Data(list)]
+      arguments: [identifier, list]
     )
+  }
+
+  /// The property list of a store whose records are of `model`: the digest and the checksum of the hashes are computed anew where the file
+  /// has them.
+  ///
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` where the application uses a key that could be one of Core Data's, or where the list
+  ///   could not be read again: a file whose metadata cannot be read does not open.
+  package func list(of model: ManagedObjectModel) throws -> [UInt8] {
+    try Self.validate(metadata.userInfo)
+    let members = try CoreDataMetadata.members(of: metadata, model: model, form: form)
+    let list = try PropertyListData.binary(.dictionary(CoreDataMetadata.noting(.sqlite, in: members)))
+    guard list.count <= Self.greatestLength else {
+      throw PersistenceError(
+        .valueUnsupported,
+        "The metadata could not be read again, for they take more than \(Self.greatestLength) bytes. Keep less in them.",
+        context: .init(storeType: .sqlite)
+      )
+    }
+    return list
   }
 }

@@ -18,6 +18,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "Model")
 from model import Malformed, Model, expect  # noqa: E402
 
 EPOCH = datetime.datetime(2001, 1, 1)
+# From here on numbers of 32 bits would be rounded to infinity.
+FLOAT_LIMIT = 2.0**128 - 2.0**103
 
 
 def text_of(value):
@@ -65,6 +67,8 @@ def attribute(value, kind):
         return value
     if kind in ("double", "float"):
         expect(type(value) in (int, float), "a value is no number")
+        too_large = kind == "float" and FLOAT_LIMIT <= abs(value) < float("inf")
+        expect(not too_large, "a number is out of the range of a float")
         return number(value)
     if kind == "date":
         expect(isinstance(value, (float, datetime.datetime)), "a value is no date")

@@ -83,7 +83,7 @@ extension PropertyListScalar {
     case (.boolean, .boolean(let flag)): column.append(boolean: flag)
     case (.double, .real(let number)): column.append(double: number)
     case (.double, .integer(let number)): column.append(double: Double(number))
-    case (.float, .real(let number)): column.append(float: Float(number))
+    case (.float, .real(let number)): return append(float: number, to: column)
     case (.float, .integer(let number)): column.append(float: Float(number))
     case (.binary, .data(let bytes)), (.transformable, .data(let bytes)): column.append(bytes: bytes)
     default: return appendRare(to: column, type)
@@ -96,8 +96,16 @@ extension PropertyListScalar {
     _ type: Integer.Type,
     to column: ColumnBuilder
   ) -> StaticString? {
-    guard Integer(exactly: number) != nil else { return "The number is out of the range of the attribute's type." }
+    guard Integer(exactly: number) != nil else { return Self.outOfRange }
     column.append(integer: number)
+    return nil
+  }
+
+  /// A number that would round to infinity is out of range; infinity itself is not.
+  private func append(float number: Double, to column: ColumnBuilder) -> StaticString? {
+    let rounded = Float(number)
+    guard rounded.isFinite || !number.isFinite else { return Self.outOfRange }
+    column.append(float: rounded)
     return nil
   }
 
@@ -107,6 +115,7 @@ extension PropertyListScalar {
     return nil
   }
 
+  private static let outOfRange: StaticString = "The number is out of the range of the attribute's type."
   private static let wrongType: StaticString = "The value is of another kind than the attribute."
 
   private func appendRare(to column: ColumnBuilder, _ type: AttributeType) -> StaticString? {

@@ -95,6 +95,26 @@ import Testing
     #expect(read.count == contents.count)
   }
 
+  @Test(arguments: PropertyListKind.allCases, [1e39, -1e39])
+  func aNumberThatAFloatCannotHoldIsRefused(_ kind: PropertyListKind, _ number: Double) throws {
+    let contents = try GoldenSample.contents()
+    let file = Self.file(kind, contents.model)
+    let list = try PropertyListSerialization.propertyList(from: Data(file.create(contents)), format: nil)
+    var root = try #require(list as? [String: Any])
+    var records = try #require(root["records"] as? [String: [[String: Any]]])
+    let cases: [(Double, PersistenceError.Code?)] = [
+      (number, .fileMalformed), (number / 10, nil), (number * .infinity, nil),
+    ]
+    for (weight, code) in cases {
+      records["Note"]?[0]["weight"] = weight
+      root["records"] = records
+      let data = try PropertyListSerialization.data(fromPropertyList: root, format: Self.format(kind), options: 0)
+      let error = try file.refusal(of: [UInt8](data))
+      #expect(error?.code == code)
+      #expect(error?.context.property == (code == nil ? nil : "weight"))
+    }
+  }
+
   @Test(arguments: PropertyListKind.allCases) func theKindIsKept(_ kind: PropertyListKind) throws {
     let contents = try GoldenSample.contents()
     let file = Self.file(kind, contents.model)

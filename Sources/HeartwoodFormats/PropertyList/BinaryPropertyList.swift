@@ -210,12 +210,14 @@ extension BinaryPropertyList {
   }
 
   private static let leastBudget = 64 << 20
+  /// How much each byte of the file allows: of what is written here, booleans cost the most for their bytes, 40 for 9 where there are many.
+  private static let expansion = 8
   private static let greatestDepth = 64
   private static let valueCost = 32
 
   /// An object with all that is in it: for the parts of a file that are small.
   func value(_ number: Int) throws(PropertyListFault) -> MetadataValue {
-    var budget = Budget(bytes: max(Self.leastBudget, slice.count * 4))
+    var budget = Budget(bytes: max(Self.leastBudget, slice.count * Self.expansion))
     guard let value = PropertyListWrapping.unwrapped(try value(number, &budget)) else {
       throw PropertyListFault(
         offset: try offset(number),

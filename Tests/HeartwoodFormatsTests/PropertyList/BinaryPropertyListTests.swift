@@ -73,6 +73,16 @@ import Testing
     #expect(error?.message.contains("far more memory") == true)
   }
 
+  /// Of all values, booleans take the fewest bytes of a file.
+  @Test func asManyValuesAsAreWrittenAreRead() throws {
+    let count = 1_700_000
+    let list = try list(PropertyListData.binary(.array(Array(repeating: true, count: count))))
+    guard case .array(let values) = try list.value(list.root) else {
+      throw PropertyListFault(offset: 0, reason: "no array")
+    }
+    #expect(values.count == count)
+  }
+
   /// The error of reading a file with the records that `add` puts into it.
   private func refusal(_ add: (_ file: inout File, _ id: UInt8, _ one: UInt8) -> [UInt8]) throws -> PersistenceError? {
     var file = File()

@@ -77,6 +77,32 @@ import Testing
     #expect(try narrow.readingError(Self.type).code == .valueUnsupported)
   }
 
+  /// The limit is that of all members together, also where one after the other is expanded, as those of others are.
+  @Test func aFileThatExpandsTooMuchIsToldTheLimit() throws {
+    try fixture.write(["some text"], Self.type)
+    var member = try fixture.bytes
+    let length = Int(member[20]) | Int(member[21]) << 8
+    // With another name of the extra field it is a member of somebody else's.
+    member[12] = UInt8(ascii: "X")
+    try fixture.setBytes(member + member)
+    var narrow = fixture
+    narrow.options[.maximumExpandedLength] = length + 1
+    let error = try narrow.readingError(Self.type)
+    #expect(error.code == .valueUnsupported)
+    #expect(error.message.contains("more than \(length + 1) bytes"))
+  }
+
+  /// What it holds is not what counts against the limit of an application.
+  @Test func aMemberThatHoldsMoreThanItTellsIsDamaged() throws {
+    try fixture.write(["some text"], Self.type)
+    var member = try fixture.bytes
+    member.replaceSubrange(20..<24, with: [0, 0, 0, 0])
+    try fixture.setBytes(Self.emptyMember + member)
+    let error = try fixture.readingError(Self.type)
+    #expect(error.code == .fileCorrupt)
+    #expect(error.context.byteOffset == Self.emptyMember.count)
+  }
+
   /// A member of 34 bytes that tells how long it is, with nothing in it.
   private static let emptyMember: [UInt8] = [
     0x1F, 0x8B, 8, 4, 0, 0, 0, 0, 0, 0xFF, 12, 0, 0x48, 0x57, 8, 0, 34, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0,

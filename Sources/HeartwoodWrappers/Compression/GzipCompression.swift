@@ -55,11 +55,13 @@ public struct GzipCompression: FileTransform {
     if let lengths = members.lengths {
       try checkLength(lengths.reduce(0, +), file)
       let expanded = try Parallel.tryMap(members.ranges.count) { number in
-        try withExtendedLifetime(bytes) {
+        let offset = members.ranges[number].lowerBound
+        return try withExtendedLifetime(bytes) {
           try GzipMember.expand(
             bytes.unsafeBytes,
-            from: members.ranges[number].lowerBound,
+            from: offset,
             limit: lengths[number],
+            orThrow: GzipMember.damaged(at: offset, path: file.path),
             path: file.path
           ).bytes
         }
@@ -68,8 +70,13 @@ public struct GzipCompression: FileTransform {
     } else {
       var offset = 0
       while offset < bytes.count {
-        let limit = lengthLimit - result.count
-        let member = try GzipMember.expand(bytes.unsafeBytes, from: offset, limit: limit, path: file.path)
+        let member = try GzipMember.expand(
+          bytes.unsafeBytes,
+          from: offset,
+          limit: lengthLimit - result.count,
+          orThrow: GzipMember.tooLong(limit: lengthLimit, path: file.path),
+          path: file.path
+        )
         result.append(member.bytes.unsafeBytes)
         offset = member.end
       }

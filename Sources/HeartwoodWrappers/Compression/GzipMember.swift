@@ -99,11 +99,14 @@ extension GzipMember {
 
   /// Expands the member at `offset`, and tells where it ends.
   ///
-  /// - Parameter limit: how many bytes may be in it.
+  /// - Parameters:
+  ///   - limit: how many bytes may be in it.
+  ///   - excess: what is thrown where there are more.
   static func expand(
     _ bytes: UnsafeRawBufferPointer,
     from offset: Int,
     limit: Int,
+    orThrow excess: @autoclosure () -> PersistenceError,
     path: String
   ) throws(PersistenceError) -> (bytes: ByteSlice, end: Int) {
     var stream = z_stream()
@@ -116,14 +119,10 @@ extension GzipMember {
     var status = Z_OK
     while status != Z_STREAM_END {
       status = step(&stream, bytes, &position, to: output, room: room(behind: output.count, limit: limit))
-      if output.count > limit { throw tooLong(limit: limit, path: path) }
+      if output.count > limit { throw excess() }
       if status == Z_BUF_ERROR, position >= bytes.count { throw cutShort(at: offset, path: path) }
       guard status == Z_OK || status == Z_STREAM_END || status == Z_BUF_ERROR else {
-        throw PersistenceError(
-          .fileCorrupt,
-          "The compressed bytes from here on were changed since they were written.",
-          context: .init(path: path, byteOffset: offset)
-        )
+        throw damaged(at: offset, path: path)
       }
     }
     return (output.sealed(), position)
@@ -175,6 +174,14 @@ extension GzipMember {
     PersistenceError(
       .fileCorrupt,
       "The compressed bytes from here on were cut short.",
+      context: .init(path: path, byteOffset: offset)
+    )
+  }
+
+  static func damaged(at offset: Int, path: String) -> PersistenceError {
+    PersistenceError(
+      .fileCorrupt,
+      "The compressed bytes from here on were changed since they were written.",
       context: .init(path: path, byteOffset: offset)
     )
   }

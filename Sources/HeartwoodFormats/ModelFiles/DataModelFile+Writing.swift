@@ -19,7 +19,7 @@ extension DataModelFile {
   }
 
   /// The XML of `model`, a changed version of the file's: where the two are the same, what the file says stays as it is, also what
-  /// models have no place for.
+  /// models have no place for. Where an attribute has another type, no default and no rule stays that was left over in the file.
   public func contents(of model: ManagedObjectModel) throws(ModelFileError) -> Data {
     let (old, new) = (DataModelWriter.root(of: self.model), DataModelWriter.root(of: model))
     let restated = root.restated(like: old, before: new)

@@ -1,6 +1,11 @@
 import HeartwoodModel
 
 extension AttributeType {
+  /// The attributes by which model files give defaults and rules, whatever the type.
+  static let dataModelValues = allCases.reduce(into: ["defaultValueString", "defaultDateTimeInterval"] as Set) {
+    $0.formUnion($1.dataModelRules)
+  }
+
   /// The attributes by which model files give rules for values of the type. Of a date, the texts are for people.
   var dataModelRules: Set<String> {
     switch self {

@@ -1,3 +1,5 @@
+import HeartwoodModel
+
 extension XMLElement {
   /// The attributes that tell an element from others of its name.
   private static let identifyingAttributes = ["name", "key", "value", "property"]
@@ -14,7 +16,14 @@ extension XMLElement {
 
   /// The element with the changes that lead from one tree to another; what neither of them has stays.
   func applying(changesFrom old: XMLElement, to new: XMLElement) -> XMLElement {
-    var result = self
+    var (old, result) = (old, self)
+    if old.attributes["attributeType"] != new.attributes["attributeType"] {
+      // The file may have values that its type does not have, left over from another one: they would come to life with the new type.
+      for name in AttributeType.dataModelValues {
+        old.attributes[name] = nil
+        if new.attributes[name] == nil { result.attributes[name] = nil }
+      }
+    }
     for name in old.attributes.names where new.attributes[name] == nil { result.attributes[name] = nil }
     for (name, value) in new.attributes.items where old.attributes[name] != value { result.attributes[name] = value }
     result.children = children(applyingChangesFrom: old, to: new)

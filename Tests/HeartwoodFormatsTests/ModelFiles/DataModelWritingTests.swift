@@ -73,6 +73,42 @@ struct DataModelWritingTests {
     #expect(try ManagedObjectModel(contentsOf: folder.write(written, to: "again")) == changed)
   }
 
+  /// What a file says of an attribute, also what its type does not have, and the attribute of another type that it becomes.
+  private static let retyped: [(String, PropertyDescription)] = [
+    (
+      #"attributeType="Date" defaultDateTimeInterval="0" defaultValueString="2001" minDateTimeInterval="-9" minValueString="2000""#,
+      .attribute("a", .string, optional: true)
+    ),
+    (#"attributeType="Binary" defaultValueString="AP8Q""#, .attribute("a", .string, optional: true)),
+    (#"attributeType="Integer 16" regularExpressionString="x+""#, .attribute("a", .string, optional: true)),
+    (#"attributeType="Boolean" minValueString="5" maxValueString="7""#, .attribute("a", .integer16, optional: true)),
+    (
+      #"attributeType="String" defaultDateTimeInterval="5" maxDateTimeInterval="9""#,
+      .attribute("a", .date, optional: true)
+    ),
+    (
+      #"attributeType="Integer 16" defaultValueString="5" minValueString="1""#,
+      .attribute(
+        "a",
+        .integer32,
+        optional: true,
+        default: .integer(5),
+        rules: AttributeRules(minValue: .integer(1))
+      )
+    ),
+  ]
+
+  @Test("An attribute of another type has no values that are left over", arguments: retyped)
+  func leftOverValues(_ text: String, _ attribute: PropertyDescription) throws {
+    let folder = try TemporaryFolder()
+    let element = "<attribute name=\"a\" optional=\"YES\" \(text)/>"
+    let contents = "<model><entity name=\"A\">\(element)</entity></model>"
+    let file = try DataModelFile(contentsOf: folder.write(contents, to: "contents"))
+    let changed = try ManagedObjectModel(entities: [.entity("A", attribute)])
+    let written = try file.contents(of: changed)
+    #expect(try ManagedObjectModel(contentsOf: folder.write(written, to: "written")) == changed)
+  }
+
   @Test("Several attributes of one composite come back as they were")
   func composites() throws {
     let flags = [(true, false), (false, false), (false, true)]

@@ -51,9 +51,16 @@ struct CSVLineOutput {
     return tail.first == CSVFormat.carriageReturn ? tail : [CSVFormat.lineFeed]
   }
 
+  /// Where the next line begins in the output, or would if there were one.
+  var nextLineOffset: Int { output.byteCount + endBeforeNextLine.count }
+
+  private var endBeforeNextLine: [UInt8] {
+    guard let heldEnd else { return [] }
+    return heldEnd.isEmpty ? dialect.lineEndBytes : heldEnd
+  }
+
   private mutating func endLine() throws(PersistenceError) {
-    guard let end = heldEnd else { return }
-    try output.write(end.isEmpty ? dialect.lineEndBytes : end)
+    try output.write(endBeforeNextLine)
     heldEnd = nil
   }
 

@@ -34,6 +34,8 @@ struct CSVRewriter {
     try output.write(mark)
     var lines = CSVLineOutput(output, dialect: writer.dialect)
     try writePreamble(to: output, &lines)
+    // Measured, since the file that is replaced may end before the end of the line before its records.
+    let recordsOffset = lines.nextLineOffset
     try writeOldRecords(to: &lines)
     try writer.write(newRuns, to: &lines)
     try lines.finish()
@@ -41,7 +43,7 @@ struct CSVRewriter {
       identifier: identifier,
       dialect: preamble.dialect,
       markLength: mark.count,
-      dataOffset: preamble.dataOffset - preamble.markLength + mark.count
+      dataOffset: recordsOffset
     )
   }
 

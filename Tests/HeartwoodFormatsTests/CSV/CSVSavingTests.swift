@@ -23,6 +23,8 @@ import Testing
 
     """
 
+  private static let header = "done,memo,sortOrder,creationDate,#"
+
   /// The example, and others that say the same in other ways. No writer would write them so.
   private static let files: [String: String] = [
     "example": example,
@@ -153,6 +155,20 @@ import Testing
     let expected = isEnded ? text + "1, a, 7, , 1\r\n0, b, 8, , 2\r\n" : text + "\n1, a, 7, , 1\n0, b, 8, , 2"
     #expect(try fixture.text == expected)
     #expect(try fixture.open().records == engine.records)
+  }
+
+  /// The line before the records is blank, or ends otherwise than the first.
+  @Test(arguments: ["\n\n", "\r\n\r\n", "\r\n\n", "\r\n\(header)\n", "\n\n\(header)\r\n"])
+  func recordsAreAddedWhereAllHaveBeenDeleted(_ beforeRecords: String) throws {
+    let fixture = try CSVFixture(CSVModels.toDo)
+    try fixture.write(CSVFixture.identifier + beforeRecords + "1, a, 0, , 1")
+    let engine = try fixture.open()
+    try engine.delete(0)
+    for number in 2...4 as ClosedRange<Int64> {
+      try engine.insert(.integer(number), [.boolean(true), .string("b"), .integer(number), .null])
+      #expect(try fixture.open().records == engine.records)
+    }
+    #expect(try engine.records.count == 3)
   }
 
   @Test func identifierComesFromTheFirstLine() throws {

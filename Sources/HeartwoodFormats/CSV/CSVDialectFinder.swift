@@ -33,15 +33,16 @@ struct CSVDialectFinder {
     let start = Self.skippingBlankLines(bytes, from: 0)
     finding.recordsOffset = line.end + start
     guard start < bytes.count else { return isWhole }
-    let separator = schema.layout.dialect.separator ?? separator(bytes, from: start, isWhole: isWhole)
+    let separator = schema.layout.dialect.separator ?? Self.separator(bytes, from: start, isWhole: isWhole, schema)
     guard let separator else { return false }
     finding.dialect.separator = separator
     let splitter = CSVFieldSplitter(separator: separator, dropsSpace: true, isWhole: isWhole)
     guard case .record(let first) = splitter.split(bytes, from: start) else { return isWhole }
     var record = first
-    finding.dialect.hasHeader = isHeader(first, bytes, splitter)
-    if finding.dialect.hasHeader == true || schema.layout.dialect.hasHeader == true {
-      if isHeader(first, bytes, splitter) { finding.header = line.end + first.end }
+    let isHeader = isHeader(first, bytes, splitter)
+    finding.dialect.hasHeader = isHeader
+    if isHeader { finding.header = line.end + first.end }
+    if schema.layout.dialect.hasHeader ?? isHeader {
       let next = Self.skippingBlankLines(bytes, from: first.end)
       if next < bytes.count {
         guard case .record(let second) = splitter.split(bytes, from: next) else { return isWhole }
@@ -56,7 +57,7 @@ struct CSVDialectFinder {
   }
 
   /// The separator that the first line shows; nil where more bytes are needed to see.
-  private func separator(_ bytes: [UInt8], from start: Int, isWhole: Bool) -> UInt8? {
+  private static func separator(_ bytes: [UInt8], from start: Int, isWhole: Bool, _ schema: CSVSchema) -> UInt8? {
     for separator in CSVFormat.detectableSeparators {
       let splitter = CSVFieldSplitter(separator: separator, dropsSpace: true, isWhole: isWhole)
       switch splitter.split(bytes, from: start) {
@@ -94,5 +95,21 @@ struct CSVDialectFinder {
       }
     }
     return position
+  }
+}
+
+// MARK: Other first records
+
+extension CSVDialectFinder {
+  /// Whether a file in which `line` is the first record is found to be separated as `dialect` says.
+  static func finds(_ dialect: CSVDialect, by line: [UInt8], schema: CSVSchema) -> Bool {
+    var found = CSVStore.Dialect()
+    // The header row stays, and shows it.
+    found.separator = dialect.hasHeader ? dialect.separator : separator(line, from: 0, isWhole: true, schema)
+    let splitter = CSVFieldSplitter(separator: dialect.separator, dropsSpace: true, isWhole: true)
+    if case .record(let record) = splitter.split(line, from: 0) {
+      found.hasSpaceAfterSeparator = record.hasSpaceAfterSeparator
+    }
+    return CSVDialect(schema.layout.dialect, found: found).separatorBytes == dialect.separatorBytes
   }
 }

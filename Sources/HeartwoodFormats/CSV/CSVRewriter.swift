@@ -11,8 +11,11 @@ import HeartwoodStore
 ///
 /// The lines of the old file are the records of the old table, in order: rows are only added behind the others, and rows of deleted
 /// records have no line.
+///
+/// A reader finds out from the first record how all are separated. So where deletions make another record the first one, and its line
+/// shows it differently, that line is written anew.
 struct CSVRewriter {
-  /// A record that is not what it was.
+  /// A record whose line does not stay.
   private struct Edit {
     /// The number of the record in the old file.
     var index: Int
@@ -63,7 +66,7 @@ struct CSVRewriter {
   private func writeOldRecords(to lines: inout CSVLineOutput) throws {
     var scanner = CSVRecordScanner(file: file, from: dataOffset)
     var position = dataOffset
-    for edit in edits {
+    for edit in try edits() {
       guard let range = try scanner.record(edit.index) else { throw differs }
       try lines.copy(position..<range.lowerBound, of: file)
       if let row = edit.row { try writeLine(row, over: range, to: &lines) }
@@ -108,7 +111,30 @@ struct CSVRewriter {
 // MARK: Differences
 
 extension CSVRewriter {
-  private var edits: [Edit] {
+  private func edits() throws(PersistenceError) -> [Edit] {
+    var edits = changes
+    let deleted = edits.enumerated().prefix { $0.element.row == nil && $0.element.index == $0.offset }.count
+    guard deleted > 0, edits.dropFirst(deleted).first?.index != deleted, let row = firstOldRow else { return edits }
+    var scanner = CSVRecordScanner(file: file, from: dataOffset)
+    guard let range = try scanner.record(deleted) else { throw differs }
+    let line = try file.bytes(from: range.lowerBound, count: range.count)
+    if !CSVDialectFinder.finds(writer.dialect, by: line, schema: writer.schema) {
+      edits.insert(Edit(index: deleted, row: row), at: deleted)
+    }
+    return edits
+  }
+
+  /// Where the first of the records that were there before is now; nil where all have been deleted.
+  private var firstOldRow: RowID? {
+    for (ordinal, group) in old.groups.enumerated() {
+      guard let row = new.groups[ordinal].liveRuns.first?.lowerBound else { continue }
+      return row < group.rowCount ? RowID(group: ordinal, row: row) : nil
+    }
+    return nil
+  }
+
+  /// The records that are not what they were.
+  private var changes: [Edit] {
     var edits: [Edit] = []
     var index = 0
     for (ordinal, group) in old.groups.enumerated() {

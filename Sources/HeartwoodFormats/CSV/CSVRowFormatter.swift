@@ -25,6 +25,7 @@ struct CSVRowFormatter {
   private let references: CSVReferenceText
   private let separator: CSVMark
   private let separatorByte: UInt8
+  private let hasSpaceAfterSeparator: Bool
   /// Bytes that would let the record be taken for one with another separator, were it the first.
   private let otherSeparators: ArraySlice<UInt8>
   private let lineEnd: CSVMark
@@ -36,6 +37,7 @@ struct CSVRowFormatter {
     references = CSVReferenceText(allowsBareStrings: schema.layout.allowsBareStringReferences)
     separator = CSVMark(dialect.separatorBytes)
     separatorByte = dialect.separator
+    hasSpaceAfterSeparator = dialect.hasSpaceAfterSeparator
     otherSeparators = CSVFormat.separatorsTried(before: dialect.separator)
     lineEnd = CSVMark(dialect.lineEndBytes)
     quotesAll = dialect.quoting == .all
@@ -66,7 +68,7 @@ struct CSVRowFormatter {
       if index > 0 { buffer.append(separator) }
       switch cells[index] {
       case .reference: appendReference(row, isFirst: index == 0, to: &buffer)
-      case .ignored(let column): buffer.append(kept[column] ?? [])
+      case .ignored(let column): appendKept(kept[column] ?? [], isSecond: index == 1, to: &buffer)
       case .attribute(let type, let view): appendAttribute(type, view, row, isFirst: index == 0, to: &buffer)
       case .toOne(let ordinal): appendToOne(group.columns[ordinal], row, isFirst: index == 0, to: &buffer)
       case .toMany(let ordinal): appendToMany(group.columns[ordinal], row, isFirst: index == 0, to: &buffer)
@@ -78,6 +80,16 @@ struct CSVRowFormatter {
 // MARK: Fields
 
 extension CSVRowFormatter {
+  /// Appends a field that the model does not know as it was, but in quotes where without them the record, were it the first, would show
+  /// another separator, or a space behind it.
+  private func appendKept(_ field: [UInt8], isSecond: Bool, to buffer: inout TextBuffer) {
+    let showsSpace = isSecond && !hasSpaceAfterSeparator && field.first == CSVFormat.space
+    let needsQuotes = field.first != CSVFormat.quote && (showsSpace || field.contains(where: otherSeparators.contains))
+    if needsQuotes { buffer.append(CSVFormat.quote) }
+    buffer.append(field)
+    if needsQuotes { buffer.append(CSVFormat.quote) }
+  }
+
   @inline(__always)
   private mutating func appendAttribute(
     _ type: AttributeType,

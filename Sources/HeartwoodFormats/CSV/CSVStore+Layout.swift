@@ -43,7 +43,7 @@ extension CSVStore {
       case property(String)
       /// What the store calls the record.
       case reference
-      /// Something that the model does not know. It stays in the file as it is, and is empty in new records.
+      /// Something that the model does not know. Its text stays in the file, and is empty in new records.
       case ignored
     }
 

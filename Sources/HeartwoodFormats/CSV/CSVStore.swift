@@ -7,7 +7,7 @@ public import HeartwoodStore
 ///     1, insertCurrent, 2, 2016-09-17 18:15:00 +0000, E899556C-BE1A-42A3-A634-F8411915C05F
 ///
 /// The first line is the store's identifier. What the columns are follows from the model or from a ``Layout``. A save keeps the
-/// bytes of every line whose record did not change.
+/// bytes of every line whose record did not change, unless it becomes the first one and would mislead readers about the others.
 ///
 /// A CSV file holds no metadata but the identifier, no dates outside of the years 1 to 9999 (``PersistenceError/Code/valueUnsupported``),
 /// and no record longer than 1 GiB.

@@ -122,6 +122,27 @@ import Testing
     #expect(try fixture.open().records == engine.records)
   }
 
+  /// Ignored fields have to be read with the separator that the file has, whichever record is the first.
+  @Test func ignoredFieldsHideNoSeparator() throws {
+    let fixture = try fixture([.property("name"), .ignored(), .property("size"), .reference()])
+    let engine = try fixture.open("a;-;5;1", "b;w,x,y,z;6;2", "c; x;7;3", "d; y;8;4")
+    try engine.delete(0)
+    #expect(try fixture.text == "\(CSVFixture.identifier)\nb;\"w,x,y,z\";6;2\nc; x;7;3\nd; y;8;4\n")
+    try engine.delete(0)
+    try engine.update(1, "name", .string("e"))
+    #expect(try fixture.text == "\(CSVFixture.identifier)\nc;\" x\";7;3\ne;\" y\";8;4\n")
+    #expect(try fixture.open().records == engine.records)
+  }
+
+  /// By commas, the changed record has as many fields as there are columns, and the one before the change had more.
+  @Test func ignoredFieldsHideNoSeparatorWhereTheRecordChanges() throws {
+    let fixture = try fixture([.ignored(), .property("name"), .property("size"), .reference()])
+    let engine = try fixture.open("w,x,y,z;a,b;5;1")
+    try engine.update(0, "name", .string("n"))
+    #expect(try fixture.text == "\(CSVFixture.identifier)\n\"w,x,y,z\";n;5;1\n")
+    #expect(try fixture.open().records == engine.records)
+  }
+
   @Test func headerNamesTheColumns() throws {
     let columns: [CSVStore.Column] = [
       .reference(title: "ID"), .property("name", title: "Full, name"), .property("size"), .ignored(title: "rest"),
@@ -150,6 +171,8 @@ import Testing
     layout.dialect.hasHeader = false
     let other = try CSVFixture(names, layout: layout)
     #expect(try other.open("name,#", "a,b").records.count == 2)
+    // And shows, as the first record, that there is no space after separators.
+    #expect(try other.open("name,#", "a, b").records.map(\.reference) == [.string("#"), .string(" b")])
   }
 
   @Test func everyFieldInQuotes() throws {

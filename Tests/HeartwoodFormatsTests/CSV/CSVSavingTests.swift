@@ -99,6 +99,25 @@ import Testing
     #expect(try fixture.open().records == engine.records)
   }
 
+  /// The line that becomes the first would tell readers something else of how the others are separated.
+  @Test(
+    arguments: [
+      (["1,a,0,,1", "0, b,1,,2", "1, c,2,,3"], ["0,\" b\",1,,2", "1, c,2,,3"]),
+      (["1, a, 0, , 1", "0,b,1,,2", "1, c, 2, , 3"], ["0, b, 1, , 2", "1, c, 2, , 3"]),
+      ([header, "1, a, 0, , 1", "0,b,1,,2", "1, c, 2, , 3"], [header, "0, b, 1, , 2", "1, c, 2, , 3"]),
+      (["1;a;0;;1", "0;v,w,x,y,z;1;;2", "1;c;2;;3"], ["0;\"v,w,x,y,z\";1;;2", "1;c;2;;3"]),
+      (["1\ta\t0\t\t1", "0\tv;w;x;y;z\t1\t\t2"], ["0\t\"v;w;x;y;z\"\t1\t\t2"]),
+    ] as [([String], [String])]
+  )
+  func deletionOfTheFirstRecordLeavesTheOthersWhatTheySay(_ before: [String], _ after: [String]) throws {
+    let fixture = try CSVFixture(CSVModels.toDo)
+    try fixture.write(([CSVFixture.identifier] + before + [""]).joined(separator: "\n"))
+    let engine = try fixture.open()
+    try engine.delete(0)
+    #expect(try fixture.text == ([CSVFixture.identifier] + after + [""]).joined(separator: "\n"))
+    #expect(try fixture.open().records == engine.records)
+  }
+
   @Test(arguments: files.keys.sorted())
   func insertedRecordsAreAddedAtTheEnd(_ name: String) throws {
     let fixture = try fixture(name)

@@ -1,12 +1,13 @@
 import HeartwoodModel
 
-/// Lets relationships and their inverses agree after a migration that made one side anew, or took links away from it.
+/// Lets relationships and their inverses agree after a migration that made one side anew, made inverses of two that were none, or took links
+/// away from one.
 package struct InverseSettlement {
   private let plan: TablePlan
   private(set) var tables: [NodeTable]
   /// How many records of the relationship got other links, by entity and property.
   private(set) var restored: [(entity: String, property: String, count: Int)] = []
-  /// How many records several lead back to where the relationship that was made has place for one, by entity and property.
+  /// How many records would lead to several by what leads back, where there is place for one, by entity and property.
   private(set) var severalObjects: [(entity: String, property: String, count: Int)] = []
 
   /// - Parameter narrowed: the relationships that lost links because they lead to one object now.
@@ -25,44 +26,46 @@ package struct InverseSettlement {
     self.tables = tables
   }
 
-  /// Whether a plan makes one side of a relationship anew, whatever the records are.
+  /// Whether a plan makes links of what leads back, whatever the records are.
   package static func isNeeded(_ plan: TablePlan) -> Bool {
     let settlement = InverseSettlement(plan: plan, tables: [])
     return settlement.relationships.contains { relationship in
-      relationship.inverse.flatMap { settlement.sideMadeAnew(relationship, $0) } != nil
+      relationship.inverse.map { settlement.mayDiffer(relationship, $0) } ?? false
     }
   }
 
   private mutating func run(_ narrowed: Set<ColumnKey>) {
     for relationship in relationships {
       guard let inverse = relationship.inverse else { continue }
+      let isNarrowed = narrowed.contains(relationship.key)
+      let mayDiffer = mayDiffer(relationship, inverse)
       if inverse.key == relationship.key {
-        let isNarrowed = narrowed.contains(relationship.key)
-        guard isNarrowed || sideMadeAnew(relationship, inverse) != nil else { continue }
-        settleWithItself(relationship, isNarrowed: isNarrowed)
-      } else if narrowed.contains(relationship.key) {
-        settle(inverse)
-      } else if let side = sideMadeAnew(relationship, inverse) {
-        settle(side, isMade: true)
+        if isNarrowed || mayDiffer { settleWithItself(relationship, isNarrowed: isNarrowed) }
+      } else if mayDiffer {
+        if !relationship.isSecond { join(relationship, inverse) }
+      } else if isNarrowed, follow(inverse) > 0 {
+        _ = follow(relationship)
       }
     }
   }
 
-  /// The side of a pair that has to follow the other one; nil where both are as they were.
-  private func sideMadeAnew(_ relationship: Relationship, _ inverse: Relationship) -> Relationship? {
-    if isMade(relationship), isMapped(inverse) { return relationship }
-    let areMapped = !relationship.isSecond && isMapped(relationship) && isMapped(inverse)
-    return areMapped && !wereInverse(relationship, inverse) ? inverse : nil
+  /// Whether one side of a pair may lead where the other does not lead back, though no links were taken away.
+  private func mayDiffer(_ relationship: Relationship, _ inverse: Relationship) -> Bool {
+    let (isMapped, isInverseMapped) = (isMapped(relationship), isMapped(inverse))
+    if isMapped, isMade(inverse) || (isInverseMapped && !wereInverse(relationship, inverse)) { return true }
+    return isInverseMapped && isMade(relationship)
   }
 
-  /// Lets a relationship lead to the records that lead back, in the order that it has already; then the other side again, where
-  /// there was place for one record only.
-  private mutating func settle(_ relationship: Relationship, isMade: Bool = false) {
-    guard let inverse = relationship.inverse else { return }
-    let severalCount = follow(relationship)
-    if severalCount > 0 { _ = follow(inverse) }
-    // Elsewhere it is the side that lost links which tells of them.
-    guard isMade, severalCount > 0 else { return }
+  /// Lets both sides of a pair have the links of either, as far as there is place for them.
+  private mutating func join(_ relationship: Relationship, _ inverse: Relationship) {
+    note(relationship, severalCount: gather(relationship))
+    let severalCount = follow(inverse)
+    note(inverse, severalCount: severalCount)
+    if severalCount > 0 { _ = follow(relationship) }
+  }
+
+  private mutating func note(_ relationship: Relationship, severalCount: Int) {
+    guard severalCount > 0 else { return }
     severalObjects.append((relationship.entity.name, relationship.name, severalCount))
   }
 }
@@ -129,10 +132,20 @@ extension InverseSettlement {
     sources(relationship).contains { $0 == nil }
   }
 
+  /// Whether what becomes the one was the inverse of what becomes the other, and of nothing else.
   private func wereInverse(_ relationship: Relationship, _ inverse: Relationship) -> Bool {
-    let ordinals = Set(sources(inverse).compactMap { $0?.ordinal })
-    return sources(relationship).compactMap(\.self).allSatisfy { source in
-      source.entity.relationshipTargets[source.ordinal]?.inverseOrdinal.map(ordinals.contains) ?? false
+    let (old, oldInverse) = (formerRelationships(relationship), formerRelationships(inverse))
+    let (keys, inverseKeys) = (Set(old.map(\.key)), Set(oldInverse.map(\.key)))
+    return old.allSatisfy { $0.inverse.map { inverseKeys.contains($0.key) } ?? false }
+      && oldInverse.allSatisfy { $0.inverse.map { keys.contains($0.key) } ?? false }
+  }
+
+  /// What becomes the relationship, each as the entity of the old model has it that declares it.
+  private func formerRelationships(_ relationship: Relationship) -> [Relationship] {
+    sources(relationship).compactMap(\.self).compactMap { entity, ordinal in
+      entity.relationshipTargets[ordinal].map {
+        Relationship(entity: entity.declaring(ordinal), ordinal: ordinal, target: $0, model: plan.source)
+      }
     }
   }
 }
@@ -140,27 +153,36 @@ extension InverseSettlement {
 // MARK: Following
 
 extension InverseSettlement {
-  /// Lets a relationship lead to the records that lead back.
+  /// Lets a relationship lead to the records that lead back, and to no others.
   ///
   /// - Returns: for how many records there was place for one of several only.
   private mutating func follow(_ relationship: Relationship) -> Int {
     let leading = leading(relationship)
-    var severalCount = 0
-    replaceLinks(of: relationship) { key, old in
-      let new = Self.merged(old, leading[key] ?? [])
-      if !relationship.isToMany, new.count > 1 { severalCount += 1 }
-      return new
+    return replaceLinks(of: relationship) { key, old in
+      let found = leading[key] ?? []
+      return Self.merged(old, found, keeping: Set(found))
     }
-    return severalCount
+  }
+
+  /// Lets a relationship lead to the records that lead back, too.
+  ///
+  /// - Returns: for how many records there was place for one of several only.
+  private mutating func gather(_ relationship: Relationship) -> Int {
+    guard let inverse = relationship.inverse else { return 0 }
+    let leading = leading(relationship)
+    let records = Set(links(inverse).map(\.key))
+    return replaceLinks(of: relationship) { key, old in Self.merged(old, leading[key] ?? [], keeping: records) }
   }
 
   /// - Parameter new: gives the links of a record that has those of old.
+  /// - Returns: for how many records there was place for one of several only.
+  @discardableResult
   private mutating func replaceLinks(
     of relationship: Relationship,
     by new: (_ key: RecordKey, _ old: [RecordKey]) -> [RecordKey]
-  ) {
+  ) -> Int {
     let isToMany = relationship.isToMany
-    var changed = 0
+    var (changed, severalCount) = (0, 0)
     for entity in plan.destination.concreteEntities(under: relationship.entity) {
       let table = tables[entity.ordinal]
       let groups = table.groups.map { group in
@@ -171,7 +193,11 @@ extension InverseSettlement {
             continue
           }
           let old = group.columns[relationship.ordinal].recordKeys(row)
-          let links = new(RecordKey(entityOrdinal: entity.ordinal, reference: group.references[row]), old)
+          var links = new(RecordKey(entityOrdinal: entity.ordinal, reference: group.references[row]), old)
+          if !isToMany, links.count > 1 {
+            severalCount += 1
+            links.removeLast(links.count - 1)
+          }
           if links != old { changed += 1 }
           builder.append(links, isToMany: isToMany)
         }
@@ -180,6 +206,7 @@ extension InverseSettlement {
       if table.count > 0 { tables[entity.ordinal] = NodeTable(entity: entity, groups: groups) }
     }
     note(relationship, changed)
+    return severalCount
   }
 
   private mutating func note(_ relationship: Relationship, _ count: Int) {
@@ -208,10 +235,9 @@ extension InverseSettlement {
     }
   }
 
-  /// The old links that still hold, in their order, and then the new ones.
-  private static func merged(_ old: [RecordKey], _ found: [RecordKey]) -> [RecordKey] {
-    let wanted = Set(found)
-    let kept = old.filter(wanted.contains)
+  /// The old links to those that are kept, in their order, and then the new ones.
+  private static func merged(_ old: [RecordKey], _ found: [RecordKey], keeping kept: Set<RecordKey>) -> [RecordKey] {
+    let kept = old.filter(kept.contains)
     let known = Set(kept)
     return kept + found.filter { !known.contains($0) }
   }
@@ -224,22 +250,17 @@ extension InverseSettlement {
   ///
   /// - Parameter isNarrowed: whether the links are what is left of several.
   private mutating func settleWithItself(_ relationship: Relationship, isNarrowed: Bool) {
+    guard !relationship.isToMany else {
+      _ = gather(relationship)
+      return
+    }
     let links = links(relationship)
     let keys = Set(links.map(\.key))
-    if relationship.isToMany {
-      let leading = leading(relationship)
-      replaceLinks(of: relationship) { key, old in
-        let kept = old.filter(keys.contains)
-        let known = Set(kept)
-        return kept + (leading[key] ?? []).filter { !known.contains($0) }
-      }
-    } else {
-      let wishes = links.flatMap { key, targets in
-        targets.prefix(1).filter(keys.contains).map { (key: key, target: $0) }
-      }
-      let partners = Self.partners(wishes, keepsPairs: !isNarrowed)
-      replaceLinks(of: relationship) { key, _ in partners[key].map { [$0] } ?? [] }
+    let wishes = links.flatMap { key, targets in
+      targets.prefix(1).filter(keys.contains).map { (key: key, target: $0) }
     }
+    let partners = Self.partners(wishes, keepsPairs: !isNarrowed)
+    replaceLinks(of: relationship) { key, _ in partners[key].map { [$0] } ?? [] }
   }
 
   /// Who is whose partner: the first to wish for a record that has none yet.

@@ -125,6 +125,76 @@ import Testing
     #expect(try context.links("Book", "author").filter { !$0.value.isEmpty } == [kept: ["A"]])
   }
 
+  // MARK: Relationships that become each other's inverse
+
+  private static func oneWay() throws -> ManagedObjectModel {
+    try model(.toMany("books", "Book", inverse: nil), .toOne("author", "Author", inverse: nil))
+  }
+
+  @Test(arguments: MigrationBench.types)
+  func twoThatBecomeInversesHaveTheLinksOfBoth(_ type: StoreType) throws {
+    let bench = try MigrationBench(type)
+    try bench.make(try Self.oneWay()) { context in
+      let books = try ["x", "y", "z"].map { try context.make("Book", ["name": $0]) }
+      let authors = try ["A", "B"].map { try context.make("Author", ["name": $0]) }
+      try authors[0].setValue([books[0]], forKey: "books")
+      try books[1].setValue(authors[0], forKey: "author")
+      try books[2].setValue(authors[1], forKey: "author")
+    }
+    let context = try bench.migrated(to: try Self.oneToMany())
+    #expect(try context.links("Author", "books") == ["A": ["x", "y"], "B": ["z"]])
+    #expect(try context.links("Book", "author") == ["x": ["A"], "y": ["A"], "z": ["B"]])
+  }
+
+  /// What the side that has place for one leads to itself comes first.
+  @Test(arguments: MigrationBench.types)
+  func twoThatBecomeInversesMayHavePlaceForOne(_ type: StoreType) throws {
+    var bench = try MigrationBench(type)
+    try bench.make(try Self.oneWay()) { context in
+      let book = try context.make("Book", ["name": "x", "author": try context.make("Author", ["name": "B"])])
+      try context.make("Author", ["name": "A", "books": [book]])
+    }
+    let new = try Self.oneToMany()
+    let refused = try #require(try bench.migration(to: new))
+    #expect(try refused.dryRun().obstacles == [.init(.severalObjects, "Book", "author", count: 1, isObstacle: true)])
+    expectError(.migrationFailed) { try refused.run() }
+    bench.options[.migrationResolutions] = MigrationResolutions(severalObjects: .keepFirst)
+    let context = try bench.migrated(to: new)
+    #expect(try context.links("Book", "author") == ["x": ["B"]])
+    #expect(try context.links("Author", "books") == ["A": [], "B": ["x"]])
+  }
+
+  @Test(arguments: MigrationBench.types)
+  func inversesThatAreMatchedAnewHaveTheLinksOfBoth(_ type: StoreType) throws {
+    let name = PropertyDescription.attribute("name", .string, optional: true)
+    let old = try ManagedObjectModel.of(
+      .entity(
+        "Author",
+        name,
+        .toMany("wrote", "Book", inverse: "writers"),
+        .toMany("edited", "Book", inverse: "editors")
+      ),
+      .entity(
+        "Book",
+        name,
+        .toMany("writers", "Author", inverse: "wrote"),
+        .toMany("editors", "Author", inverse: "edited")
+      )
+    )
+    let new = try ManagedObjectModel.of(
+      .entity("Author", name, .toMany("wrote", "Book", inverse: "editors")),
+      .entity("Book", name, .toMany("editors", "Author", inverse: "wrote"))
+    )
+    let bench = try MigrationBench(type)
+    try bench.make(old) { context in
+      try context.make("Author", ["name": "A", "wrote": [try context.make("Book", ["name": "x"])]])
+      try context.make("Author", ["name": "B", "edited": [try context.make("Book", ["name": "y"])]])
+    }
+    let context = try bench.migrated(to: new)
+    #expect(try context.links("Author", "wrote") == ["A": ["x"], "B": ["y"]])
+    #expect(try context.links("Book", "editors") == ["x": ["A"], "y": ["B"]])
+  }
+
   // MARK: Relationships that are their own inverse
 
   private static func people(_ relationships: PropertyDescription...) throws -> ManagedObjectModel {

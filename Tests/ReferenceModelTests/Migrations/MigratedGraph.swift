@@ -61,6 +61,8 @@ struct ExpectedMigration {
   let old: ModelDraft
   let new: ModelDraft
   private(set) var graph = TaggedGraph()
+  /// The relationships that also lead to what leads back, in an order that is not said.
+  private var joined: Set<Int> = []
   /// The relationships of which some objects had to let go, and it is not said which.
   private(set) var narrowed: Set<Int> = []
   /// How many values have no form in their new type.
@@ -110,14 +112,16 @@ struct ExpectedMigration {
 // MARK: Relationships
 
 extension ExpectedMigration {
-  /// A relationship that is new where its inverse is not leads to what leads back.
+  /// A relationship leads to what leads back too, be it new or of another inverse.
   private mutating func followInverses() {
     for (_, property, link) in new.links {
-      guard let inverse = new.property(link.inverse), property.origins.isEmpty, !inverse.origins.isEmpty else {
-        continue
-      }
+      guard let inverse = link.inverse else { continue }
       for (tag, record) in graph.records {
-        for target in record.links[inverse.id] ?? [] { graph.records[target]?.links[property.id]?.append(tag) }
+        for target in record.links[inverse] ?? []
+        where graph.records[target]?.links[property.id]?.contains(tag) == false {
+          graph.records[target]?.links[property.id]?.append(tag)
+          joined.insert(property.id)
+        }
       }
     }
   }
@@ -138,6 +142,7 @@ extension ExpectedMigration {
   }
 
   private func wasOrdered(_ property: ModelDraft.Property) -> Bool {
+    guard !joined.contains(property.id) else { return false }
     let links = old.links.filter { property.origins.contains($0.property.id) }.map(\.link)
     return !links.isEmpty && links.allSatisfy { $0.isToMany && $0.isOrdered }
   }

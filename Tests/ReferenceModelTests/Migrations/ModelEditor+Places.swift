@@ -97,6 +97,19 @@ extension ModelEditor {
     return "gives \(property.name) the inverse \(name)"
   }
 
+  /// Two relationships without an inverse become each other's.
+  mutating func joinLinks() -> String? {
+    let oneWay = draft.links.filter { $0.link.inverse == nil }
+    guard let (owner, property, link) = pick(oneWay) else { return nil }
+    let others = oneWay.filter {
+      $0.property.id != property.id && $0.owner == link.destination && $0.link.destination == owner
+    }
+    guard let other = pick(others)?.property else { return nil }
+    draft.changeLink(property.id) { $0.inverse = other.id }
+    draft.changeLink(other.id) { $0.inverse = property.id }
+    return "lets \(property.name) and \(other.name) be inverses"
+  }
+
   mutating func changeCount() -> String? {
     guard let (_, property, link) = pick(draft.links) else { return nil }
     draft.changeLink(property.id) { $0.isToMany.toggle() }

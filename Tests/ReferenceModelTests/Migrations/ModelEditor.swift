@@ -242,6 +242,7 @@ extension ModelEditor {
     }
     there = .init(id: draft.newID(), name: newName("r"), kind: .link(link(from, &self)))
     draft.change(entity: to) { $0.properties.append(there) }
+    if kind == 2 { return "adds \(id) of \(from) to \(to), and \(there.name) back" }
     draft.changeLink(there.id) { $0.inverse = id }
     draft.changeLink(id) { $0.inverse = there.id }
     return "adds \(id) of \(from) to \(to), with the inverse \(there.name)"

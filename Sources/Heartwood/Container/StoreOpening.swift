@@ -21,7 +21,7 @@ struct StoreOpening {
   func open(_ progress: MigrationProgress) throws(PersistenceError) -> PersistentStore {
     do {
       return try openMigrated(progress)
-    } catch let error where Self.mismatches.contains(error.code) {
+    } catch let error where mismatches.contains(error.code) {
       guard try mayBeReplaced else { throw error }
       return try replace()
     }
@@ -29,15 +29,32 @@ struct StoreOpening {
 
   private var mayBeReplaced: Bool {
     get throws(PersistenceError) {
-      guard description.losesAllDataOnModelMismatch, !description.isReadOnly else { return false }
+      guard description.losesAllDataOnModelMismatch, !description.isReadOnly, isOfAnotherModel else { return false }
       return try !coordinator.isReadOnly(description.type, at: url)
     }
   }
 
-  /// What tells that a file is whole, and a store of another model.
-  private static let mismatches: Set<PersistenceError.Code> = [
-    .modelIncompatible, .migrationModelMissing, .mappingModelMissing, .migrationFailed,
-  ]
+  /// What tells that a store is of another model, and stays so. A migration reads it with its own: what does not fit that is damaged.
+  private var mismatches: Set<PersistenceError.Code> {
+    description.shouldMigrateStoreAutomatically
+      ? [.migrationModelMissing, .mappingModelMissing, .migrationFailed] : [.modelIncompatible]
+  }
+
+  /// Whether the file tells that it is. One that does not fit the model although it tells of that one is damaged.
+  private var isOfAnotherModel: Bool {
+    guard let url,
+      let metadata = try? coordinator.metadataForPersistentStore(
+        type: description.type,
+        at: url,
+        options: description.options
+      ),
+      !metadata.modelVersionHashes.isEmpty
+    else { return false }
+    return !coordinator.managedObjectModel.isConfiguration(
+      withName: description.configuration,
+      compatibleWithStoreMetadata: metadata
+    )
+  }
 
   /// Most stores are of the model, which opening them finds out as it goes.
   private func openMigrated(_ progress: MigrationProgress) throws(PersistenceError) -> PersistentStore {

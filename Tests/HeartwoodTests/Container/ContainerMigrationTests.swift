@@ -26,13 +26,18 @@ import Testing
     )
   }
 
+  /// Makes a store of the first version.
+  private func makeStore(_ description: PersistentStoreDescription) async throws {
+    try Notes.writeBundle("Notes", in: folder.url, attributes: "text")
+    let container = try container(description)
+    try await container.loadPersistentStores()
+    try await container.write { try $0.note("kept") }
+    container.close()
+  }
+
   /// Makes a store of the first version, and lets there be a second one.
   private func makeOldStore(_ type: StoreType) async throws {
-    try Notes.writeBundle("Notes", in: folder.url, attributes: "text")
-    let old = try container(PersistentStoreDescription(type: type))
-    try await old.loadPersistentStores()
-    try await old.write { try $0.note("kept") }
-    old.close()
+    try await makeStore(PersistentStoreDescription(type: type))
     try Notes.writeBundle("Notes", in: folder.url, attributes: "text", "title")
   }
 
@@ -196,5 +201,46 @@ import Testing
     let container = try container(description)
     #expect(await persistenceError { try await container.loadPersistentStores() } != nil)
     #expect(try Data(contentsOf: url) == Data("no store".utf8))
+  }
+
+  private static let damages: [(type: StoreType, text: String, other: String)] = [
+    (.xml, #"name="text""#, #"name="tekt""#), (.xml, #"type="NOTE""#, #"type="NOTF""#),
+    (.propertyList, "Ttext", "Ttekt"),
+  ]
+
+  /// A name that the file's own model lacks is damage too, of whichever version the store is.
+  @Test(arguments: damages, [false, true])
+  func aFileWithAnotherNameIsNotDeleted(
+    _ damage: (type: StoreType, text: String, other: String),
+    isOld: Bool
+  ) async throws {
+    let url = folder.url.appending(path: "damaged")
+    var description = PersistentStoreDescription(type: damage.type, url: url)
+    description.losesAllDataOnModelMismatch = true
+    try await makeStore(description)
+    let damaged = try Data(contentsOf: url).replacing(Data(damage.text.utf8), with: Data(damage.other.utf8))
+    #expect(try Data(contentsOf: url) != damaged)
+    try damaged.write(to: url)
+    if isOld { try Notes.writeBundle("Notes", in: folder.url, attributes: "text", "title") }
+    let container = try container(description)
+    #expect(await persistenceError { try await container.loadPersistentStores() }?.code == .modelIncompatible)
+    #expect(try Data(contentsOf: url) == damaged)
+  }
+
+  /// Whose it is nobody can say.
+  @Test(arguments: [false, true])
+  func aFileThatTellsNoModelIsNotDeleted(migrates: Bool) async throws {
+    let url = folder.url.appending(path: "store")
+    var description = PersistentStoreDescription(type: .xml, url: url)
+    description.losesAllDataOnModelMismatch = true
+    try await makeStore(description)
+    let silent = try String(contentsOf: url, encoding: .utf8)
+      .replacing("NSStoreModelVersionHashes<", with: "NSOther<").replacing("HeartwoodModel<", with: "NSAnother<")
+    try Data(silent.utf8).write(to: url)
+    description.shouldMigrateStoreAutomatically = migrates
+    try Notes.writeBundle("Notes", in: folder.url, attributes: "other")
+    let container = try container(description)
+    #expect(await persistenceError { try await container.loadPersistentStores() }?.code == .modelIncompatible)
+    #expect(try String(contentsOf: url, encoding: .utf8) == silent)
   }
 }

@@ -21,7 +21,9 @@ extension StoreOpener {
   package func hasBackup(_ request: Request, at path: String) throws -> Bool {
     let target = try fileSystem.resolvingSymbolicLinks(inPath: path)
     guard let status = try fileSystem.status(atPath: target) else { return false }
-    if status.isRegularFile, try isCopy(target, of: request) { return true }
+    // The store itself is no copy of it. A hard link is one, for the new file gets the store's name alone.
+    let isStore = try request.path.map { try fileSystem.resolvingSymbolicLinks(inPath: $0) } == target
+    if !isStore, status.isRegularFile, try isCopy(target, of: request) { return true }
     try checkFree(target)
     return false
   }

@@ -191,6 +191,21 @@ import Testing
     #expect(try Self.isNew(bench))
   }
 
+  /// A copy by the name of the store would be gone with it.
+  @Test(arguments: MigrationBench.types, [false, true])
+  func theStoreIsNoCopyOfItself(_ type: StoreType, isLink: Bool) throws {
+    var bench = try MigrationBench(type)
+    try bench.make(try Self.model(false), Self.fill)
+    let link = bench.folder.url.appending(path: "link")
+    if isLink { try FileManager.default.createSymbolicLink(at: link, withDestinationURL: bench.url) }
+    let before = try bench.folder.files()
+    bench.options[.migrationBackupPath] = isLink ? link.path : bench.url.path
+    let migration = try #require(try bench.migration(to: try Self.model(true)))
+    expectError(.fileExists) { try migration.dryRun() }
+    expectError(.fileExists) { try migration.run() }
+    #expect(try bench.folder.files() == before)
+  }
+
   /// Another store is not written over, and is not removed.
   @Test(arguments: MigrationBench.types)
   func whatIsNoCopyOfTheStoreStays(_ type: StoreType) throws {

@@ -134,12 +134,21 @@ extension StoreOpener {
     let storeClass = try registry.storeClass(for: request.type)
     let file = try file(request)
     let embedded = try file.reading { try storeClass.readModel(from: file, options: request.options) }
+    let old = try file.reading { try storeClass.readMetadata(from: file, options: request.options) }
     let opener = StoreOpener(model: embedded ?? model, registry: registry, fileSystem: fileSystem)
+    var request = request
+    // Which entities the store keeps, its file tells.
+    request.configurationName =
+      request.configurationName ?? StoreOrigin(old, models: [opener.model])?.configurationName
     let setup = try opener.setup(request)
     var metadata = metadata
     metadata.storeType = request.type
     metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
-    if case .atomic(let atomic) = try Kind(storeClass), try patchMetadata(metadata, of: file, atomic, setup) { return }
+    if case .atomic(let atomic) = try Kind(storeClass),
+      try patchMetadata(metadata, over: old, of: file, atomic, setup)
+    {
+      return
+    }
     let engine = try opener.engine(storeClass, setup)
     try engine.replaceMetadata(metadata)
     _ = engine.close(unlessSavedSince: nil)
@@ -148,6 +157,7 @@ extension StoreOpener {
   /// Writes metadata over those of a file, and tells whether that was possible. What is refused is left to the other way.
   private func patchMetadata(
     _ metadata: StoreMetadata,
+    over old: StoreMetadata,
     of file: StoreInput,
     _ storeClass: any AtomicStore.Type,
     _ setup: StoreSetup
@@ -157,7 +167,6 @@ extension StoreOpener {
       let patches = try file.reading({ try storeClass.metadataPatches(metadata, in: file, options: setup.options) })
     else { return false }
     try CapabilityCheck(storeClass.typeDescription).check(setup)
-    let old = try file.reading { try storeClass.readMetadata(from: file, options: setup.options) }
     try ModelCompatibility.check(old, setup: setup)
     return try AtomicFile(path: file.path, fileSystem: fileSystem).patch(patches, expecting: file.status.identity)
   }

@@ -169,6 +169,31 @@ import Testing
     #expect(code { _ = try coordinator.metadataForPersistentStore(type: .binary, at: otherURL) } == .fileNotFound)
   }
 
+  /// Its file tells which entities the store keeps.
+  @Test(arguments: MigrationBench.types)
+  func metadataOfAConfigurationAreSetWithoutOpening(_ type: StoreType) throws {
+    let name = PropertyDescription.attribute("name", .string, optional: true)
+    let model = try ManagedObjectModel(
+      entities: [.entity("Note", name), .entity("Page", name)],
+      configurations: ["Local": ["Note"]]
+    )
+    let bench = try MigrationBench(type)
+    let coordinator = try bench.coordinator(model)
+    let store = try coordinator.addPersistentStore(type: type, configuration: "Local", at: bench.url)
+    let context = ManagedObjectContext(coordinator)
+    try context.make("Note", ["name": "a"])
+    try context.save()
+    try coordinator.remove(store)
+    var metadata = try coordinator.metadataForPersistentStore(type: type, at: bench.url)
+    metadata.userInfo["key"] = "value"
+    try coordinator.setMetadata(metadata, type: type, at: bench.url)
+    let found = try coordinator.metadataForPersistentStore(type: type, at: bench.url)
+    #expect(found.userInfo["key"] == "value")
+    #expect(found.modelVersionHashes == metadata.modelVersionHashes)
+    try coordinator.addPersistentStore(type: type, configuration: "Local", at: bench.url)
+    #expect(try ManagedObjectContext(coordinator).texts("Note", "name") == ["a"])
+  }
+
   // MARK: Moving
 
   @Test func destroyRemovesStoresOnly() throws {

@@ -44,7 +44,7 @@ package struct StorePlacement {
     defer { lock?.release() }
     let isThere = try fileSystem.status(atPath: path).map { $0.size > 0 } ?? false
     // Before anything is moved: in most cases what stands in the way is there already.
-    if isThere { try gather(path, expecting: expected) }
+    if isThere { try gather(path, expecting: expected) } else { try check(path, expected) }
     let folder = supportFolder(path)
     let files = try folder.flatMap { try supportFolder(temporary)?.move(to: $0) }
     do {
@@ -72,7 +72,7 @@ package struct StorePlacement {
   private func gather(_ path: String, expecting expected: FileIdentity?) throws {
     let before = try sideFileIdentities(path)
     try storeClass.gatherSideFiles(ofStoreAt: path)
-    if let expected { _ = try AtomicFile(path: path, fileSystem: fileSystem).check(.unchanged(expected), at: path) }
+    try check(path, expected)
     // What was there before and still is belongs to nobody who is at work.
     guard try sideFileIdentities(path).isSubset(of: before) else {
       throw PersistenceError(
@@ -81,6 +81,11 @@ package struct StorePlacement {
         context: .init(path: path, storeType: storeClass.typeDescription.type)
       )
     }
+  }
+
+  private func check(_ path: String, _ expected: FileIdentity?) throws(PersistenceError) {
+    guard let expected else { return }
+    _ = try AtomicFile(path: path, fileSystem: fileSystem).check(.unchanged(expected), at: path)
   }
 
   private func sideFileIdentities(_ path: String) throws(PersistenceError) -> Set<FileIdentity> {

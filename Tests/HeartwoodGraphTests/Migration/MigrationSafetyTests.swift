@@ -224,6 +224,26 @@ import Testing
     #expect(try bench.folder.files() == before)
   }
 
+  /// Whoever takes the store away meanwhile does not get it back.
+  @Test(arguments: MigrationBench.types, [false, true])
+  func aStoreThatGoesMeanwhileIsGone(_ type: StoreType, isEmptied: Bool) throws {
+    let bench = try MigrationBench(type)
+    try bench.make(try Self.model(false), Self.fill)
+    let url = bench.url
+    let progress = MigrationProgress { phase in
+      guard phase == .writing else { return }
+      // Another file, for the bytes of this one may be in use.
+      if isEmptied {
+        try? Data().write(to: url, options: .atomic)
+      } else {
+        try? FileManager.default.removeItem(at: url)
+      }
+    }
+    let migration = try #require(try bench.migration(to: try Self.model(true)))
+    expectError(.fileChangedOnDisk) { try migration.run(progress: progress) }
+    #expect(try POSIXFileSystem().status(atPath: url.path)?.size == (isEmptied ? 0 : nil))
+  }
+
   @Test(arguments: MigrationBench.types, [nil, false])
   func theFileKeepsItsPermissions(_ type: StoreType, _ inStore: Bool?) throws {
     var bench = try MigrationBench(type)

@@ -24,6 +24,18 @@ import Testing
     #expect(try heartwood("info", "todo.csv").text.contains("ToDo.xcdatamodeld"))
   }
 
+  /// A name may have dots before that of its extension.
+  @Test func theNamesakeOfTheWholeNameIsPreferred() throws {
+    try FileManager.default.moveItem(at: folder.path("todo.csv"), to: folder.path("My.Todo.csv"))
+    try copyModel(to: "Other.xcdatamodeld")
+    try copyModel(to: "My.xcdatamodeld")
+    #expect(try heartwood("info", "My.Todo.csv").text.contains("My.xcdatamodeld"))
+    try copyModel(to: "My.ToDo.xcdatamodeld")
+    #expect(try heartwood("info", "My.Todo.csv").text.contains("My.ToDo.xcdatamodeld"))
+    try FileManager.default.removeItem(at: folder.path("My.xcdatamodeld"))
+    #expect(try heartwood("info", "My.Todo.csv").text.contains("My.ToDo.xcdatamodeld"))
+  }
+
   @Test func severalBesideAreListed() throws {
     try copyModel(to: "A.xcdatamodeld")
     try FileManager.default.moveItem(at: folder.path("ToDo.xcdatamodeld"), to: folder.path("B.xcdatamodeld"))

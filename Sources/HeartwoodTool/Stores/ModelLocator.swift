@@ -170,16 +170,23 @@ extension ModelLocator {
 // MARK: Beside the store
 
 extension ModelLocator {
-  /// The bundle in the store's folder: the one of the same name, or else the only one.
+  /// The bundle in the store's folder: the one of the store's name, or of the longest part of it before a dot, or else the only one.
   private func bundle(besideStoreAt path: String) throws -> String {
     let (folder, name) = PathParts.split(path)
     let bundles = try FileManager.default.contentsOfDirectory(atPath: folder)
       .filter { $0.hasSuffix(Self.bundleSuffix) }.sorted()
-    let baseName = name.split(separator: ".").first.map { $0.lowercased() }
-    let namesakes = bundles.filter { $0.dropLast(Self.bundleSuffix.count).lowercased() == baseName }
-    let candidates = namesakes.isEmpty ? bundles : namesakes
+    let namesakes = Self.baseNames(of: name).lazy.map { baseName in
+      bundles.filter { $0.dropLast(Self.bundleSuffix.count).lowercased() == baseName }
+    }
+    let candidates = namesakes.first { !$0.isEmpty } ?? bundles
     if let only = candidates.first, candidates.count == 1 { return PathParts.join(folder, only) }
     throw PersistenceError(.modelMissing, Self.message(candidates), context: .init(path: path))
+  }
+
+  /// The name in small letters, and what is left of it before its last dot, the one before that, and so on.
+  private static func baseNames(of name: String) -> [String] {
+    let parts = name.lowercased().split(separator: ".", omittingEmptySubsequences: false)
+    return parts.indices.reversed().map { parts[...$0].joined(separator: ".") }
   }
 
   private static func message(_ candidates: [String]) -> String {

@@ -23,7 +23,7 @@ struct Failure {
     self.error = error
   }
 
-  /// 0 where the reader of the output has seen enough, 64 where the arguments are wrong, else 1.
+  /// 0 where the reader of the output has seen enough and nothing is to be found, 64 where the arguments are wrong, else 1.
   func exit() -> Never {
     if error is StandardOutput.Closed { quit(EXIT_SUCCESS) }
     if error is ExitCode || HeartwoodCommand.exitCode(for: error) != .failure {

@@ -72,6 +72,28 @@ import Testing
     #expect(try folder.data("todo.heartwood.backup") == Data("precious".utf8))
   }
 
+  /// The pipe is closed before the tool writes to it.
+  @Test(arguments: [
+    ("diff todo.csv other.csv", 1), ("diff todo.csv other.csv --json", 1), ("diff todo.csv todo.heartwood", 0),
+    ("verify bad.csv --json", 1), ("verify todo.csv --json", 0), ("model check note.xcdatamodel", 1),
+    ("model diff ToDo.xcdatamodeld note.xcdatamodel", 1), ("model diff ToDo.xcdatamodeld ToDo.xcdatamodeld", 0),
+    ("migrate todo.heartwood --to-model note.xcdatamodel --dry-run", 1),
+    ("migrate todo.heartwood --to-model ToDo.xcdatamodeld --dry-run", 0),
+  ])
+  func theStatusTellsWhatIsFoundThoughNobodyReads(_ arguments: String, _ status: Int) throws {
+    #expect(try heartwood("convert", "todo.csv", "todo.heartwood").status == 0)
+    try folder.writeToDos(count: 1, to: "other.csv")
+    let missing = ", memo, 2, , E899556C-BE1A-42A3-A634-F8411915C05F"
+    try folder.write("#D35CF030-1EC1-4667-9666-70C8247A1010\n\(missing)\n", to: "bad.csv")
+    try FileManager.default.createDirectory(at: folder.path("note.xcdatamodel"), withIntermediateDirectories: true)
+    try folder.write("<model><entity name=\"note\"/></model>", to: "note.xcdatamodel/contents")
+    let outcome = try heartwood.shell(
+      "mkfifo gone; { read -r line < gone; heartwood \(arguments); echo status $? >&2; } | { exec <&-; echo > gone; }"
+    )
+    #expect(outcome.text == "")
+    #expect(outcome.errors.hasSuffix("status \(status)\n"), "\(outcome.errors)")
+  }
+
   @Test func versionIsANumber() throws {
     let outcome = try heartwood("--version")
     #expect(outcome.status == 0)

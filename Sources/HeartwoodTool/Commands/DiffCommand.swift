@@ -65,12 +65,14 @@ struct DiffCommand: ParsableCommand {
     let report = DifferenceReport(first: first, second: second)
     let differences = try progress.whileShown { try compare(progress) }
     var summary = DifferenceSummary()
-    try differences.forEach { difference in
-      summary.count(difference)
-      if quiet { throw ExitCode.failure }
-      try StandardOutput.write(json ? report.json(difference) : report.text(difference))
+    try StandardOutput.untilClosed {
+      try differences.forEach { difference in
+        summary.count(difference)
+        if quiet { throw ExitCode.failure }
+        try StandardOutput.write(json ? report.json(difference) : report.text(difference))
+      }
+      if !quiet, !json { try StandardOutput.write(summary.text) }
     }
-    if !quiet, !json { try StandardOutput.write(summary.text) }
     if !quiet, match.matching == .reference, summary.hasOnly(differences.recordCounts) {
       StandardError.write("heartwood: note: \(Self.referencesDiffer)\n")
     }

@@ -110,7 +110,7 @@ struct MigrateCommand: ParsableCommand {
     }
     let isRefused = (result?.report).map(empties) ?? false
     let report = MigrationOutcome(store: output ?? store, isDry: dryRun, isRefused: isRefused, result)
-    if !quiet { try StandardOutput.write(json ? report.json.line : report.text) }
+    if !quiet { try StandardOutput.untilClosed { try StandardOutput.write(json ? report.json.line : report.text) } }
     guard dryRun, let reason = report.refusal else { return }
     if quiet { throw ToolError("\(store): \(reason)") }
     throw ExitCode.failure

@@ -24,6 +24,11 @@ struct VerifyCommand: ParsableCommand {
     let progress = ProgressBar(phases: [.reading, .checking], isShown: true)
     let (report, model) = try progress.whileShown { try check(progress) }
     model.tellNotes()
+    try StandardOutput.untilClosed { try tell(report) }
+    if !report.findings.isEmpty { throw ExitCode.failure }
+  }
+
+  private func tell(_ report: VerificationReport) throws {
     if json {
       try StandardOutput.write(report.json.line)
     } else if report.findings.isEmpty {
@@ -31,7 +36,6 @@ struct VerifyCommand: ParsableCommand {
     } else {
       StandardError.write(report.text(path: arguments.store))
     }
-    if !report.findings.isEmpty { throw ExitCode.failure }
   }
 
   private func check(_ progress: ProgressBar) throws -> (VerificationReport, LocatedModel) {

@@ -27,6 +27,13 @@ enum StandardOutput {
     try write(bytes.unsafeBytes)
   }
 
+  /// Does `body` until it is done or the reader has seen enough, for what is to be said then all the same: the status.
+  static func untilClosed(_ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch is Closed {}
+  }
+
   private static func write(_ bytes: UnsafeRawBufferPointer) throws {
     guard let failure = Descriptor.write(bytes, to: STDOUT_FILENO) else { return }
     if failure == EPIPE { throw Closed() }

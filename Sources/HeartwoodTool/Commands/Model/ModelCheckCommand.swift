@@ -23,6 +23,11 @@ struct ModelCheckCommand: ParsableCommand {
 
   func run() throws {
     let warnings = ModelReview(try arguments.load().model).warnings
+    try StandardOutput.untilClosed { try tell(warnings) }
+    if !warnings.isEmpty { throw ExitCode.failure }
+  }
+
+  private func tell(_ warnings: [ModelReview.Warning]) throws {
     for warning in warnings {
       let object = JSONValue.object([
         ("kind", .string(warning.kind.rawValue)), ("path", .string(warning.path)),
@@ -31,6 +36,5 @@ struct ModelCheckCommand: ParsableCommand {
       try StandardOutput.write(json ? object.line : "\(warning)\n")
     }
     if !json { try StandardOutput.write(Quantity.text(warnings.count, "warning") + "\n") }
-    if !warnings.isEmpty { throw ExitCode.failure }
   }
 }

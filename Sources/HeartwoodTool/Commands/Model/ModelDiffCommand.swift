@@ -39,7 +39,7 @@ struct ModelDiffCommand: ParsableCommand {
     let old = try ModelArguments.load(first, version: version).model
     let new = try ModelArguments.load(second, version: secondVersion).model
     let report = ModelDifferenceReport(ModelDifferences(from: old, to: new))
-    try StandardOutput.write(json ? report.json.line : report.text)
+    try StandardOutput.untilClosed { try StandardOutput.write(json ? report.json.line : report.text) }
     if !report.differences.changes.isEmpty { throw ExitCode.failure }
   }
 }

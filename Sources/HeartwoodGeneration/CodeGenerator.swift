@@ -23,32 +23,24 @@ public struct CodeGenerator: Sendable {
   ///
   /// - Throws: ``GenerationError`` where two entities have one class, or a name cannot be one of a class; ``TemplateError``.
   public func files() throws -> [GeneratedFile] {
-    let classes = try model.entities.map { try EntityClass($0, of: model, options: options) }
-    try checkNames(classes)
-    let machine = try options.machineTemplate ?? Template(Template.machineText)
+    let classes = try classes()
     let human = try options.humanTemplate ?? Template(Template.humanText)
-    var files = [GeneratedFile(name: typeName + ".swift", contents: try modelFile(classes), kind: .machine)]
-    for entity in classes {
-      files.append(
-        GeneratedFile(
-          name: entity.machineClassName + ".swift",
-          contents: LineBreaking.applied(to: Self.marked(try machine.render(entity.values))),
-          kind: .machine
-        )
-      )
-      guard options.hasHumanFiles else { continue }
-      let name = entity.className + ".swift"
-      let contents = LineBreaking.applied(to: try human.render(entity.values))
-      files.append(GeneratedFile(name: name, contents: contents, kind: .human))
+    let humanFiles = try (options.hasHumanFiles ? classes : []).map { entity in
+      let contents = LineBreaking.applied(to: try human.render(entity.values()))
+      return GeneratedFile(name: entity.className + ".swift", contents: contents, kind: .human)
     }
-    return files.sorted { $0.name < $1.name }
+    return try (machineFiles(classes) + humanFiles).sorted { $0.name < $1.name }
   }
 
   /// One file with everything, for programs that build and must know the names of files.
   ///
   /// - Throws: as ``files()``.
   public func file(named name: String) throws -> GeneratedFile {
-    let contents = try files().filter { $0.kind == .machine }.map(\.contents).joined(separator: "\n")
+    let classes = try classes()
+    // A file imports a module at one level of access, however often it does.
+    let modules = classes.reduce(into: Set<String>()) { $0.formUnion($1.declaredModules) }
+    let files = try machineFiles(classes, besides: modules).sorted { $0.name < $1.name }
+    let contents = files.map(\.contents).joined(separator: "\n")
     return GeneratedFile(name: name, contents: contents, kind: .machine)
   }
 
@@ -62,6 +54,30 @@ public struct CodeGenerator: Sendable {
     let human = machine.filter { $0.hasPrefix("_") }.map { String($0.dropFirst()) }
       .filter { firstLines[$0] != nil && !names.contains($0) }
     return (machine + human).sorted()
+  }
+
+  private func classes() throws -> [EntityClass] {
+    let classes = try model.entities.map { try EntityClass($0, of: model, options: options) }
+    try checkNames(classes)
+    return classes
+  }
+
+  /// - Parameter fileModules: those whose types are in declarations of the file that all of it goes to, if there is one.
+  private func machineFiles(
+    _ classes: [EntityClass],
+    besides fileModules: Set<String> = []
+  ) throws -> [GeneratedFile] {
+    let template = try options.machineTemplate ?? Template(Template.machineText)
+    let files = try classes.map { entity in
+      let contents = Self.marked(try template.render(entity.values(besides: fileModules)))
+      return GeneratedFile(
+        name: entity.machineClassName + ".swift",
+        contents: LineBreaking.applied(to: contents),
+        kind: .machine
+      )
+    }
+    let contents = try modelFile(classes, besides: fileModules)
+    return files + [GeneratedFile(name: typeName + ".swift", contents: contents, kind: .machine)]
   }
 
   /// `contents` with the mark of files that are overwritten, which templates of one's own may have left out.
@@ -110,11 +126,13 @@ public struct CodeGenerator: Sendable {
     return name.hasSuffix("Model") ? name : name + "Model"
   }
 
-  private func modelFile(_ classes: [EntityClass]) throws -> String {
+  private func modelFile(_ classes: [EntityClass], besides fileModules: Set<String>) throws -> String {
     let json = String(decoding: try model.encoded(), as: UTF8.self)
     return try Template(Template.modelText).render([
       "header": .text(GeneratedFile.header),
-      "imports": .list(EntityClass.imports(options, usesFoundation: true)),
+      "imports": .list(
+        EntityClass.imports(["Foundation", "Heartwood"], declared: fileModules.union(["Heartwood"]), options)
+      ),
       "modelName": .text(modelName),
       "typeName": .text(typeName),
       "access": .text(options.accessLevel.modifier),

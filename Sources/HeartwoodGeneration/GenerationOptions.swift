@@ -6,6 +6,10 @@ public struct GenerationOptions: Sendable {
 
     /// What stands before a declaration.
     var modifier: String { self == .internal ? "" : rawValue + " " }
+
+    /// What stands before the import of a module that no declaration names. Beside an import at the level of the package, one without a
+    /// level would be an error in targets whose imports are not internal by default.
+    var plainImportModifier: String { self == .package ? "internal " : "" }
   }
 
   /// The class that the classes of entities without a parent inherit from.

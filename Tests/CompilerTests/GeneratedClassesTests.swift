@@ -45,21 +45,26 @@ import Testing
 
     """
 
-  private func files(_ path: String, _ options: GenerationOptions) throws -> [GeneratedFile] {
+  private func generator(_ path: String, _ options: GenerationOptions) throws -> CodeGenerator {
     let url = Self.root.appending(path: path)
     let file = try DataModelFile(contentsOf: url)
     var options = options
     options.scalarAttributes = file.scalarAttributes
     let name = url.deletingPathExtension().lastPathComponent
-    return try CodeGenerator(file.model, named: name, options: options).files()
+    return CodeGenerator(file.model, named: name, options: options)
+  }
+
+  private func files(_ path: String, _ options: GenerationOptions) throws -> [GeneratedFile] {
+    try generator(path, options).files()
   }
 
   private static let variants: [GenerationOptions] = {
-    var variants = Array(repeating: GenerationOptions(), count: 3)
+    var variants = Array(repeating: GenerationOptions(), count: 4)
     variants[1].hasHumanFiles = false
     variants[1].accessLevel = .package
     variants[2].accessLevel = .public
     variants[2].baseClass = "OwnBase"
+    variants[3].accessLevel = .package
     return variants
   }()
 
@@ -71,6 +76,29 @@ import Testing
       let faults = try Formatter(configuration: Self.root.appending(path: ".swift-format")).faults(in: sources)
       #expect(faults.isEmpty, "\(faults)")
       return try Compiler().errors(in: sources + [own], isStrict: true)
+    }
+    #expect(errors.isEmpty, "\(errors)")
+  }
+
+  /// As in targets that say nothing of imports: one without a level is public there, and must not stand beside one of the package.
+  private static let publicImports = ["-disable-upcoming-feature", "InternalImportsByDefault"]
+
+  @Test(arguments: models, variants.indices)
+  func generatedClassesCompileWhereImportsArePublic(_ model: String, variant: Int) throws {
+    let errors = try written(try files(model, Self.variants[variant]), Self.ownCode) { sources, own in
+      try Compiler().errors(in: sources + [own], isStrict: true, options: Self.publicImports)
+    }
+    #expect(errors.isEmpty, "\(errors)")
+  }
+
+  /// It has the imports of all classes, and each module at one level.
+  @Test(arguments: variants.indices, [[], publicImports])
+  func theOneFileCompiles(_ variant: Int, _ features: [String]) throws {
+    var options = Self.variants[variant]
+    options.hasHumanFiles = false
+    let file = try generator(Self.models[0], options).file(named: "All.swift")
+    let errors = try written([file], Self.ownCode) { sources, own in
+      try Compiler().errors(in: sources + [own], isStrict: true, options: features)
     }
     #expect(errors.isEmpty, "\(errors)")
   }

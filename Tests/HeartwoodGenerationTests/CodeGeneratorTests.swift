@@ -83,6 +83,20 @@ struct CodeGeneratorTests {
     #expect(files["_Cat.swift"]?.contains("public nonisolated class _Cat: Pet {") == true)
   }
 
+  @Test("Where one import is of the package, none is without a level, and in one file a module has one level")
+  func levelsOfImports() throws {
+    let files = try files { $0.accessLevel = .package }
+    #expect(files["Cat.swift"]?.hasPrefix("internal import Heartwood\n") == true)
+    #expect(files["ZooModel.swift"]?.contains("\ninternal import Foundation\npackage import Heartwood\n") == true)
+    #expect(files["_Person.swift"]?.contains("\npackage import Foundation\npackage import Heartwood\n") == true)
+    var options = GenerationOptions()
+    options.accessLevel = .package
+    options.hasHumanFiles = false
+    let lines = try CodeGenerator(Self.model(), named: "Zoo", options: options).file(named: "All.swift").contents
+      .split(separator: "\n").filter { $0.contains("import ") && !$0.hasPrefix("//") }
+    #expect(Set(lines) == ["package import Foundation", "package import Heartwood"])
+  }
+
   @Test("Names that the methods use for themselves hide no property and no parameter")
   func hiddenNames() throws {
     let found = FetchRequestTemplate(

@@ -51,7 +51,8 @@ struct EntityClass {
 
   private var access: String { options.accessLevel.modifier }
 
-  var values: [String: TemplateValue] {
+  /// - Parameter fileModules: those whose types are in the declarations of the other classes in the same file.
+  func values(besides fileModules: Set<String> = []) -> [String: TemplateValue] {
     let own = entity.definition.properties
     let attributes = own.compactMap(\.attribute).map(attribute)
     let relationships = own.compactMap(\.relationship)
@@ -60,8 +61,9 @@ struct EntityClass {
     let userInfo = entity.userInfo.sorted { $0.key < $1.key }
     return [
       "header": .text(GeneratedFile.header),
-      "imports": .list(imports),
+      "imports": .list(Self.imports(modules, declared: declaredModules.union(fileModules), options)),
       "access": .text(access),
+      "importAccess": .text(options.accessLevel.plainImportModifier),
       "entityName": .text(entity.name),
       "className": .text(className),
       "machineClassName": .text(machineClassName),
@@ -83,17 +85,16 @@ struct EntityClass {
     ]
   }
 
+  /// The modules whose types are in the declarations.
+  ///
   /// The base class is named by the classes of entities without a parent alone, and the application's types where attributes are of one;
   /// an import that nothing needs is a warning.
-  private var imports: [[String: TemplateValue]] {
-    Self.imports(
-      options,
-      others: entity.superentity == nil || usesOwnTypes ? options.imports : [],
-      usesFoundation: usesFoundation,
-      declaresFoundation: true,
-      declaresHeartwood: declaresHeartwood
-    )
+  var declaredModules: Set<String> {
+    let others = entity.superentity == nil || usesOwnTypes ? options.imports : []
+    return Set(others + (declaresHeartwood ? ["Heartwood"] : []) + (usesFoundation ? ["Foundation"] : []))
   }
+
+  private var modules: Set<String> { declaredModules.union(["Heartwood"]) }
 
   /// Whether a type of Heartwood's is in the declarations.
   private var declaresHeartwood: Bool {
@@ -101,20 +102,17 @@ struct EntityClass {
     return isRoot || !entity.definition.properties.isEmpty || !fetches(model.fetchRequestTemplates).isEmpty
   }
 
-  /// The names of modules to import, sorted as the formatter sorts them. Those whose types are in the declarations are imported at the
-  /// declarations' level of access.
+  /// The lines that import `modules`, sorted as the formatter sorts them; those in `declared` at the declarations' level of access.
   static func imports(
-    _ options: GenerationOptions,
-    others: [String] = [],
-    usesFoundation: Bool,
-    declaresFoundation: Bool = false,
-    declaresHeartwood: Bool = true
+    _ modules: Set<String>,
+    declared: Set<String>,
+    _ options: GenerationOptions
   ) -> [[String: TemplateValue]] {
-    let level = options.accessLevel.modifier
-    var lines = ["Heartwood": (declaresHeartwood ? level : "") + "import Heartwood"]
-    if usesFoundation { lines["Foundation"] = (declaresFoundation ? level : "") + "import Foundation" }
-    for name in others { lines[name] = level + "import \(name)" }
-    return lines.sorted { $0.key < $1.key }.map { ["line": .text($0.value)] }
+    let level = options.accessLevel
+    return modules.sorted().map { module in
+      let modifier = declared.contains(module) ? level.modifier : level.plainImportModifier
+      return ["line": .text("\(modifier)import \(module)")]
+    }
   }
 
   /// The entries under names of Swift: keys that differ in other signs alone are told apart by underscores.

@@ -115,7 +115,7 @@ extension Template {
 
   /// The text of the template for human files.
   public static let humanText = """
-    import Heartwood
+    {{importAccess}}import Heartwood
 
     /// An object of the entity `{{entityName}}`.
     {{access}}{{#isFinal}}final {{/isFinal}}class {{className}}: {{machineClassName}} {

@@ -62,7 +62,10 @@ struct GenerateCommand: ParsableCommand {
   @Option(help: "The class that the classes inherit from.")
   var baseClass = "ManagedObject"
 
-  @Option(help: "Who may use the classes: internal, package or public.")
+  @Option(
+    help:
+      "Who may use the classes: internal, package or public. With package the target's own imports need a level of access, or the feature InternalImportsByDefault."
+  )
   var access = Access.internal
 
   @Option(

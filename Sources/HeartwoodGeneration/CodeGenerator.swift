@@ -133,7 +133,7 @@ public struct CodeGenerator: Sendable {
       "imports": .list(
         EntityClass.imports(["Foundation", "Heartwood"], declared: fileModules.union(["Heartwood"]), options)
       ),
-      "modelName": .text(modelName),
+      "modelName": .text(SwiftText.comment(modelName)),
       "typeName": .text(typeName),
       "access": .text(options.accessLevel.modifier),
       // An array of one element has no comma behind it, as the formatter wants it.

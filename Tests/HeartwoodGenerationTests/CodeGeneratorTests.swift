@@ -147,6 +147,33 @@ struct CodeGeneratorTests {
     }
   }
 
+  @Test("Fetch requests whose names differ in other signs alone have functions of their own")
+  func similarFetches() throws {
+    func request(_ name: String, _ entity: String) -> FetchRequestTemplate {
+      FetchRequestTemplate(name: name, entityName: entity, resultType: .count)
+    }
+    let model = try ManagedObjectModel(
+      entities: [.entity("Box"), .entity("Crate", parent: "Box")],
+      fetchRequestTemplates: [
+        request("Myboxes", "Crate"), request("my boxes", "Box"), request("my-boxes", "Box"),
+        request("a\r\nfunc\u{0}", "Box"),
+      ]
+    )
+    let files = try CodeGenerator(model, named: "A\nB").files()
+    func lines(_ name: String, _ beginning: String) throws -> [String] {
+      let text = try #require(files.first { $0.name == name }?.contents)
+      return text.split(separator: "\n").map(String.init).filter { $0.hasPrefix(beginning) }
+    }
+    #expect(
+      try lines("_Box.swift", "  static func ")
+        == ["countMyboxes", "countMyboxes_", "countAfunc"].map { "  static func \($0)(" }
+    )
+    #expect(try lines("_Crate.swift", "  static func ") == ["  static func countMyboxes__("])
+    let comment = "  /// Fetches what the model's fetch request `a  func ` describes."
+    #expect(try lines("_Box.swift", "  /// Fetches").last == comment)
+    #expect(try lines("A_BModel.swift", "/// The model") == ["/// The model `A B` and the classes of its objects."])
+  }
+
   @Test("What would not be Swift, or the same twice, is written otherwise")
   func awkwardNames() throws {
     let model = try ManagedObjectModel(

@@ -3,21 +3,38 @@ import HeartwoodModel
 extension EntityClass {
   /// What a template says of the model's fetch requests for the entity: those that give objects, or how many there are.
   func fetches(_ templates: [FetchRequestTemplate]) -> [[String: TemplateValue]] {
-    templates.filter { $0.entityName == entity.name && [.objects, .count].contains($0.resultType) }.map(fetch)
+    functions(templates).filter { $0.template.entityName == entity.name }.map { fetch($0.template, named: $0.name) }
   }
 
-  private func fetch(_ template: FetchRequestTemplate) -> [String: TemplateValue] {
+  /// The requests that become functions of the class and of those that it inherits from, these first, with the names of the functions:
+  /// such as would be the same are told apart by underscores, for a class cannot replace a static function that it inherits.
+  private func functions(_ templates: [FetchRequestTemplate]) -> [(template: FetchRequestTemplate, name: String)] {
+    var taken: Set<String> = []
+    let lineage = sequence(first: entity) { $0.superentity }.reversed()
+    return lineage.flatMap { entity in
+      templates.filter { $0.entityName == entity.name && [.objects, .count].contains($0.resultType) }
+    }.map { template in
+      var name = Self.functionName(of: template)
+      while !taken.insert(name).inserted { name += "_" }
+      return (template, name)
+    }
+  }
+
+  /// The letters and digits of the request's name, behind what the function does.
+  private static func functionName(of template: FetchRequestTemplate) -> String {
+    let name = template.name.filter { $0.isLetter || $0.isNumber || $0 == "_" }
+    return (template.resultType == .count ? "count" : "fetch") + SwiftText.capitalized(name)
+  }
+
+  private func fetch(_ template: FetchRequestTemplate, named name: String) -> [String: TemplateValue] {
     let variables = namedVariables((template.predicate?.variables ?? []).sorted())
     let parameters =
       variables.map { "\($0.label == $0.name ? "" : $0.label + " ")\($0.name): any FetchArgument" }
       + ["in context: ManagedObjectContext"]
     let arguments = variables.map { "\"\($0.variable)\": \($0.name)" }
     let isCount = template.resultType == .count
-    let name =
-      (isCount ? "count" : "fetch")
-      + SwiftText.capitalized(template.name.filter { $0.isLetter || $0.isNumber || $0 == "_" })
     return [
-      "requestName": .text(template.name),
+      "requestName": .text(SwiftText.comment(template.name)),
       "name": .text(name),
       "parameters": .list(
         parameters.enumerated().map { place, parameter in

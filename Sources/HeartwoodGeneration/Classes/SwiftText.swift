@@ -28,6 +28,13 @@ enum SwiftText {
     name.prefix(1).uppercased() + name.dropFirst()
   }
 
+  /// `text` as a comment of one line has it, with a blank in place of each sign that would end the line or that no source may have.
+  static func comment(_ text: String) -> String {
+    let signs: Set<Unicode.GeneralCategory> = [.control, .lineSeparator, .paragraphSeparator]
+    let scalars = text.unicodeScalars.map { signs.contains($0.properties.generalCategory) ? " " : $0 }
+    return String(String.UnicodeScalarView(scalars))
+  }
+
   /// A literal of `text`, in which nothing means anything else.
   static func literal(_ text: String) -> String {
     var marks = "#"

@@ -141,6 +141,40 @@ import Testing
     #expect(json["requiresMigration"] as? Bool == !areSame)
   }
 
+  private static let commandingModel = #"""
+    {"format": 1, "versionIdentifiers": ["\u001b]0;v\u0007"], "configurations": {"C\u001b[1m": ["ToDo"]},
+    "entities": [{"name": "ToDo", "properties": [
+      {"kind": "attribute", "name": "done", "type": "boolean", "default": "false"},
+      {"kind": "attribute", "name": "memo", "type": "string", "optional": true},
+      {"kind": "attribute", "name": "sortOrder", "type": "integer32", "default": "0"},
+      {"kind": "attribute", "name": "creationDate", "type": "date", "optional": true}],
+      "indexes": [{"name": "i\u001b[2m", "elements": [{"property": "memo"}]},
+        {"name": "j\u001b[2m", "elements": [{"expression": "sortOrder * 2"}]}]}],
+    "fetchRequests": [{"name": "x\u001b[31mred\n", "entity": "ToDo"}]}
+    """#
+
+  /// What is in a file may neither break a line nor command a terminal.
+  @Test(arguments: [
+    (
+      "model show evil.json",
+      [#"version \u001b]0;v\u0007"#, #"configuration C\u001b[1m: ToDo"#, #"fetch request x\u001b[31mred\n: ToDo"#]
+    ),
+    (
+      "model diff M.xcdatamodel evil.json",
+      [
+        #"~ fetch request x\u001b[31mred\n  fetch: none → all ToDo"#,
+        #"~ model  version identifiers: 1 → \u001b]0;v\u0007"#,
+      ]
+    ), ("model check evil.json", [#"ToDo.j\u001b[2m: "#]),
+    ("fetch todo.csv ToDo --model evil.json --where 'memo == \"x\"' --explain", [#"by the index i\u001b[2m"#]),
+  ])
+  func whatAModelSaysIsShownSafely(_ arguments: String, _ texts: [String]) throws {
+    try folder.write(Self.commandingModel, to: "evil.json")
+    let outcome = try heartwood.shell("heartwood \(arguments)")
+    for text in texts { #expect(outcome.text.contains(text), "\(outcome.text)\(outcome.errors)") }
+    #expect(outcome.text.unicodeScalars.allSatisfy { $0.value >= 0x20 || $0 == "\n" })
+  }
+
   @Test(arguments: ["Out.xcdatamodeld", "Out.xcdatamodel", "Out.json"])
   func convertedModelsAreTheSame(_ name: String) throws {
     #expect(try heartwood("model", "convert", "M.xcdatamodel", name).status == 0)

@@ -1,4 +1,5 @@
 import Heartwood
+import HeartwoodFormats
 import HeartwoodStore
 
 /// A fetch from the one store of a context.
@@ -68,7 +69,8 @@ extension StoreFetch {
     ]
     lines.append("on \(Quantity.text(Parallel.powerOfTwoProcessorCount, "thread")), by groups of up to 65536 rows")
     if isOfRows { lines += rowLines }
-    return lines.map { $0 + "\n" }.joined()
+    // The names of indexes are the model's.
+    return lines.map { DisplayText.safe($0, keepsLines: true) + "\n" }.joined()
   }
 
   private var rowLines: [String] {

@@ -1,4 +1,5 @@
 import Heartwood
+import HeartwoodFormats
 import HeartwoodStore
 
 #if canImport(FoundationEssentials)
@@ -124,7 +125,7 @@ struct StoreMigrationRun {
     model: ManagedObjectModel
   ) throws -> MappingModel {
     let file = try MappingModelFile(contentsOf: URL(argument: path))
-    for note in file.notes { StandardError.write("heartwood: note: \(path): \(note)\n") }
+    for note in file.notes { StandardError.write("heartwood: note: \(DisplayText.safe("\(path): \(note)"))\n") }
     let named = [file.sourceVersion, file.destinationVersion].map { name in
       versions.first { $0.version == name }?.model
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Heartwood
+import HeartwoodFormats
 
 struct ModelCheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -33,7 +34,7 @@ struct ModelCheckCommand: ParsableCommand {
         ("kind", .string(warning.kind.rawValue)), ("path", .string(warning.path)),
         ("message", .string(warning.message)),
       ])
-      try StandardOutput.write(json ? object.line : "\(warning)\n")
+      try StandardOutput.write(json ? object.line : DisplayText.safe("\(warning)") + "\n")
     }
     if !json { try StandardOutput.write(Quantity.text(warnings.count, "warning") + "\n") }
   }

@@ -1,4 +1,5 @@
 import Heartwood
+import HeartwoodFormats
 
 /// What `model diff` tells.
 struct ModelDifferenceReport {
@@ -31,11 +32,12 @@ struct ModelDifferenceReport {
     differences.changes.map(line).joined() + verdict + "\n"
   }
 
+  /// What the models say breaks no line and commands no terminal.
   private func line(_ change: ModelChange) -> String {
     let marks: [ModelChange.Kind: String] = [.added: "+", .removed: "-", .renamed: ">", .changed: "~"]
     let detail = change.detail.isEmpty ? "" : "  \(change.detail)"
     let obstacle = change.obstacle.map { "  ! \($0)" } ?? ""
-    return "\(marks[change.kind] ?? "~") \(change.path)\(detail)\(obstacle)\n"
+    return DisplayText.safe("\(marks[change.kind] ?? "~") \(change.path)\(detail)\(obstacle)") + "\n"
   }
 
   private var verdict: String {

@@ -72,7 +72,7 @@ struct ModelTable {
 
   private func renamingText(_ identifier: String?) -> String? { identifier.map { "was \($0)" } }
 
-  /// What is beside the entities.
+  /// What is beside the entities. What the model says commands no terminal.
   private var rest: [String] {
     let configurations = model.configurations.sorted { $0.key < $1.key }.map { name, members in
       "configuration \(name): \(members.joined(separator: ", "))"
@@ -82,6 +82,6 @@ struct ModelTable {
     }
     let versions = model.versionIdentifiers.map { "version \($0)" }
     let lines = versions + configurations + requests
-    return lines.isEmpty ? [] : [""] + lines
+    return lines.isEmpty ? [] : [""] + lines.map { DisplayText.safe($0) }
   }
 }

@@ -188,6 +188,12 @@ import Testing
     #expect(syntax.errors.contains("--where: Expected here"))
     let columns = try heartwood("fetch", "todo.csv", "ToDo", "--select", "memo,")
     #expect(columns.status == 64 && columns.errors.contains("--select: Expected here"))
+    for option in ["--select", "--group-by"] {
+      let twice = try heartwood("fetch", "todo.csv", "ToDo", option, "memo,memo")
+      #expect(twice.status == 64 && twice.errors.contains("\(option): Two columns have this name."), "\(twice.errors)")
+    }
+    let keys = try heartwood("fetch", "todo.csv", "ToDo", "--select", "memo", "--group-by", "memo,memo")
+    #expect(keys.status == 0, "\(keys.errors)")
     let direction = try heartwood("fetch", "todo.csv", "ToDo", "--sort", "memo:up")
     #expect(direction.status == 64 && direction.errors.contains("“up”"))
     let key = try heartwood("fetch", "todo.csv", "ToDo", "--where", "meno == 'x'")

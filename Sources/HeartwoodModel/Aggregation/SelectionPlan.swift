@@ -94,7 +94,8 @@ extension SelectionPlan {
     }
   }
 
-  private static func checkNames(_ columns: [ExpressionDescription]) throws(FetchPredicateError) {
+  /// Refuses columns of which two have one name.
+  package static func checkNames(_ columns: [ExpressionDescription]) throws(FetchPredicateError) {
     var names: Set<String> = []
     for column in columns where !names.insert(column.name).inserted {
       let message = "Two columns have this name. Give one another with AS, or leave it out."

@@ -97,8 +97,9 @@ struct FetchCommand: ParsableCommand {
     request.predicate = try read(predicate, "--where") { try FetchPredicate(format: $0) }
     request.sortDescriptors =
       try sort.map { try ExpressionList.parts(of: $0).map(FetchSortDescriptor.init(argument:)) } ?? []
-    request.propertiesToFetch = try read(select, "--select", columns) ?? []
-    request.propertiesToGroupBy = try read(groupBy, "--group-by", columns) ?? []
+    request.propertiesToFetch = try read(select, "--select", namedColumns) ?? []
+    // Without --select these are the columns.
+    request.propertiesToGroupBy = try read(groupBy, "--group-by", select == nil ? namedColumns : columns) ?? []
     request.havingPredicate = try read(having, "--having") { try FetchPredicate(format: $0) }
     request.returnsDistinctResults = distinct
     return request
@@ -115,6 +116,12 @@ struct FetchCommand: ParsableCommand {
 
   private func columns(_ list: String) throws -> [ExpressionDescription] {
     try ExpressionList.parts(of: list).map { try ExpressionDescription(format: $0) }
+  }
+
+  private func namedColumns(_ list: String) throws -> [ExpressionDescription] {
+    let columns = try columns(list)
+    try SelectionPlan.checkNames(columns)
+    return columns
   }
 
   private func writeRecords(_ tables: [NodeTable]) throws {

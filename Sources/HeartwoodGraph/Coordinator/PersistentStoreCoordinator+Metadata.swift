@@ -22,8 +22,8 @@ extension PersistentStoreCoordinator {
   }
 
   /// Writes the metadata of a store that is not open, at once: over the old ones where the format has room for that, as that of binary
-  /// stores has, and else with the whole file. Either way the file has the old metadata or the new ones whenever the process ends. The
-  /// type and the version hashes are those that the file has.
+  /// stores has, in a transaction where the store is incremental, and else with the whole file. In each case the file has the old metadata
+  /// or the new ones whenever the process ends. The type and the version hashes are those that the file has.
   ///
   /// - Throws: ``PersistenceError/Code/storeAlreadyOpen``, ``PersistenceError/Code/capabilityMissing`` where the format has no
   ///   place for the user's keys, or what reading and writing the file can throw.

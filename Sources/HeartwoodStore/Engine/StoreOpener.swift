@@ -129,7 +129,8 @@ extension StoreOpener {
     return try file.reading { try storeClass.readMetadata(from: file, options: request.options) }
   }
 
-  /// Writes the metadata of a store that is not open: over the old ones where the format has room for that, or else the whole file.
+  /// Writes the metadata of a store that is not open: over the old ones where the format has room for that, as a change of an incremental
+  /// store, or else with the whole file.
   package func setMetadata(_ metadata: StoreMetadata, _ request: Request) throws {
     let storeClass = try registry.storeClass(for: request.type)
     let file = try file(request)

@@ -67,6 +67,39 @@ import Testing
     }
   }
 
+  @Test(.enabled(if: PythonReader.exists, "there is no python3 to run the independent reader"))
+  func theIndependentReaderReadsThem() throws {
+    for name in try names("samples") {
+      let fixture = try fixture(name)
+      var lines: [UInt8] = []
+      for table in try fixture.open().contents().tables {
+        try RecordJSON(entity: table.entity).write(table) { lines += $0.unsafeBytes }
+      }
+      let result = try runReader(on: name, fixture.model)
+      #expect(result.status == 0, "\(result.errors)")
+      #expect(result.output == Data(lines), "\(name): \(String(decoding: result.output, as: UTF8.self))")
+    }
+  }
+
+  @Test(.enabled(if: PythonReader.exists, "there is no python3 to run the independent reader"))
+  func theIndependentReaderRefusesCorruptOnesWhereTheSpecificationSays() throws {
+    for sample in try Self.corruptSamples() {
+      let result = try runReader(on: "corrupt/\(sample.name)", try fixture("corrupt/\(sample.name)").model)
+      #expect(result.status == 1)
+      #expect(result.errors.contains(":\(sample.line):\(sample.column): "), "\(sample): \(result.errors)")
+      if let property = sample.property { #expect(result.errors.contains(" \(property): "), "\(result.errors)") }
+    }
+  }
+
+  private func runReader(
+    on name: String,
+    _ model: ManagedObjectModel
+  ) throws -> (status: Int32, output: Data, errors: String) {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(try model.encoded(), to: "model.json")
+    return try PythonReader.run([file.path, Self.folder.appending(path: "samples/\(name)").path], of: "CSV")
+  }
+
   @Test(arguments: ["windows.csv", "header.csv", "semicolons.csv", "quoted.csv", "words.csv"])
   func saysWhatTheFirstSampleSays(_ name: String) throws {
     #expect(try fixture(name).open().records == fixture("todo.csv").open().records)

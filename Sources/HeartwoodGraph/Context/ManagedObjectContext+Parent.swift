@@ -52,7 +52,6 @@ extension ManagedObjectContext {
     if let stagingArea { return stagingArea }
     let area = StagingArea(persistentStoreCoordinator, upstream: upstream.stagingArea)
     stagingArea = area
-    notesUnpublishedChanges = true
     // What has been changed so far was not published.
     changeNumber &+= 1
     return area

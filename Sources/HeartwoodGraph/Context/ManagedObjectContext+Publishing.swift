@@ -21,7 +21,6 @@ extension ManagedObjectContext {
       stagingArea.source(for: store).publish(pending[ObjectIdentifier(store)] ?? [:], over: source(for: store))
     }
     publishedChangeNumber = changeNumber
-    unpublishedChanges = []
   }
 
   /// Lets children see what a fetch finds, where they do not look themselves.
@@ -64,6 +63,12 @@ extension ManagedObjectContext {
     guard !ordinals.isEmpty else { return nil }
     let values = valuesForChildren(object)
     return .init(reference: object.objectID.reference, values: ordinals.map { (ordinal: $0, value: values[$0]) })
+  }
+
+  /// What children can see of a property, or could if all were published.
+  func valueForChildren(_ object: ManagedObject, _ ordinal: Int) -> PropertyValue {
+    object.isInserted || object.isUnsettled(ordinal)
+      ? valueToSave(object, ordinal) : object.committedValue(at: ordinal)
   }
 
   /// Relationships to new objects that no store keeps are left out.

@@ -40,9 +40,6 @@ public final class ManagedObjectContext {
   var seenArrival: UInt64 = 0
   /// Objects of which a child's changes could not be taken in.
   var conflictingArrivals: Set<ManagedObjectID> = []
-  /// What was changed since children could see it.
-  var unpublishedChanges: Set<UnpublishedChange> = []
-  var notesUnpublishedChanges = false
   /// The objects that were changed since they were told that they will be saved; nil while no save begins.
   @exclusivity(unchecked) var disturbed: ObjectList?
   /// Whether what others have done waits, since what happens now is taken back as a whole where it fails.
@@ -52,7 +49,7 @@ public final class ManagedObjectContext {
   /// What the current event has changed; nil where nothing can be undone.
   var recorder: EventRecorder?
   /// Whether someone has to know of values before they change.
-  var recordsChanges: Bool { notesUnpublishedChanges || recorder != nil }
+  var recordsChanges: Bool { recorder != nil }
   private var bindings: [BindingKey: EntityBinding] = [:]
   /// The bindings of open stores by their scopes, which they hold: the fast way from an id to its object.
   private var bindingsByScope: [ObjectIdentifier: EntityBinding] = [:]

@@ -337,12 +337,14 @@ extension SaveBuilder {
 extension ManagedObjectContext {
   /// The values of all properties; relationships no longer lead to new objects that were deleted before they were saved.
   func valuesToSave(_ object: ManagedObject) -> [PropertyValue] {
-    object.binding.traits.indices.map { ordinal in
-      switch object.value(at: ordinal) {
-      case .toOne(let id) where isGone(id): .null
-      case .toMany(let ids) where ids.contains(where: isGone): .toMany(ids.filter { !isGone($0) })
-      case let value: value
-      }
+    object.binding.traits.indices.map { valueToSave(object, $0) }
+  }
+
+  func valueToSave(_ object: ManagedObject, _ ordinal: Int) -> PropertyValue {
+    switch object.value(at: ordinal) {
+    case .toOne(let id) where isGone(id): .null
+    case .toMany(let ids) where ids.contains(where: isGone): .toMany(ids.filter { !isGone($0) })
+    case let value: value
     }
   }
 

@@ -95,7 +95,7 @@ extension ManagedObject {
   private final func recordChange(_ ordinal: Int) {
     if state.contains(.awaking) { return }
     let isRecorded = withBinding { binding in binding.withContext(\.recordsChanges) ?? false }
-    if isRecorded, let context = managedObjectContext { context.recordChange(of: self, ordinal) }
+    if isRecorded { managedObjectContext?.recorder?.willChange(self, ordinal) }
   }
 
   /// The changes of the object, which it has from now on.

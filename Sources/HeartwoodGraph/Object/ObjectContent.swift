@@ -53,7 +53,12 @@ extension ObjectChanges {
 
   /// The ordinals of the properties whose new values are to be saved, ascending.
   var unsettledOrdinals: [Int] {
-    values.indices.filter { (values[$0] != nil || links[$0] != nil) && !settled.contains($0) }
+    values.indices.filter(isUnsettled)
+  }
+
+  /// Whether a property has a new value that is to be saved.
+  func isUnsettled(_ ordinal: Int) -> Bool {
+    (values[ordinal] != nil || links[ordinal] != nil) && !settled.contains(ordinal)
   }
 
   /// Calls `body` with the new values that are to be saved, by ordinal.

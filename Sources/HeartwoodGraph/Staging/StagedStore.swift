@@ -29,6 +29,8 @@ final class StagedStore: RecordSource {
   struct Arrival: Sendable {
     /// By entity ordinal.
     let records: [Int: PendingRecords]
+    /// What the child saved it over, by entity ordinal.
+    let tables: [NodeTable]
     /// What the parent would have read when the child saved, by entity ordinal.
     let bases: [NodeTable]
     /// Whether the parent's context has it already.
@@ -111,7 +113,11 @@ extension StagedStore {
       tables: versions.map(\.table)
     )
     let applied = try contents.apply(changes, typeDescription: store.typeDescription)
-    let arrival = Arrival(records: changes.records, bases: versions.map(\.base))
+    let arrival = Arrival(
+      records: changes.records,
+      tables: versions.map(\.table),
+      bases: versions.map(\.base)
+    )
     var (known, stamps) = (view.knownVersions, view.knownStamps)
     for (ordinal, records) in arrival.records {
       let stamp = StagedVersion.next()

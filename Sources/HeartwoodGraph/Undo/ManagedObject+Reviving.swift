@@ -12,6 +12,11 @@ extension ManagedObject {
     if case .changed(let changes) = content { changes.hasUnsettled } else { false }
   }
 
+  /// Whether a property has a value that the next save would write.
+  final func isUnsettled(_ ordinal: Int) -> Bool {
+    if case .changed(let changes) = content { changes.isUnsettled(ordinal) } else { false }
+  }
+
   final func isSettled(_ ordinal: Int) -> Bool {
     if case .changed(let changes) = content { changes.isSettled(ordinal) } else { false }
   }

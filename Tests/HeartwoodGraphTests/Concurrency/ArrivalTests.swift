@@ -83,6 +83,35 @@ import Testing
     #expect(try chain.saved == ["Annabel 1"])
   }
 
+  @Test func whatIsAgainAsAChildHasSeenItTheChildMayChange() throws {
+    let chain = try Chain(.inMemory)
+    chain.ann.salary = 5
+    chain.view.context.publishChanges()
+    chain.child.refresh(chain.inChild, mergeChanges: false)
+    chain.ann.salary = 7
+    chain.ann.salary = 5
+    chain.inChild.salary = 6
+    try chain.child.save()
+    try chain.view.context.save()
+    #expect(try chain.saved == ["Ann 6"])
+  }
+
+  @Test func whatTheParentHasTakenBackStaysSo() throws {
+    let chain = try Chain(.inMemory)
+    chain.ann.name = "Anna"
+    chain.view.context.publishChanges()
+    chain.child.refresh(chain.inChild, mergeChanges: false)
+    chain.inChild.name = "Child's"
+    chain.ann.name = "Ann"
+    try chain.child.save()
+    let error = persistenceError { try chain.view.context.save() }
+    #expect(error?.code == .saveConflict)
+    #expect(error?.context.objectIDs == [chain.ann.objectID])
+    #expect(chain.ann.name == "Ann")
+    try chain.view.context.save()
+    #expect(try chain.saved == ["Ann 0"])
+  }
+
   @Test func whatWasPublishedOfAnObjectAChildMayDelete() throws {
     let chain = try Chain(.inMemory)
     chain.ann.name = "Anna"

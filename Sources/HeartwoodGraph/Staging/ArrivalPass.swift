@@ -1,0 +1,189 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// Takes what one save of a child has done into the context of its parent.
+///
+/// The child has changed both ends of relationships, so inverses are not followed. Where the context has a value that the child could not
+/// see, that stays, and what the child has let lead there leads there no longer; to-many relationships are put together link by link.
+struct ArrivalPass {
+  /// What the child has let a relationship lead to, which the context does not.
+  private struct Refusal {
+    let id: ManagedObjectID
+    let ordinal: Int
+    let inverse: Int
+    let links: [ManagedObjectID]
+  }
+
+  private let context: ManagedObjectContext
+  private let arrival: StagedStore.Arrival
+  private let scopes: [ObjectIDScope]
+  private let entities: [EntityDescription]
+  private var refusals: [Refusal] = []
+  /// The objects that the child has deleted and the context keeps.
+  private var kept: [ManagedObject] = []
+
+  init(_ context: ManagedObjectContext, _ arrival: StagedStore.Arrival, from staged: StagedStore) {
+    self.context = context
+    self.arrival = arrival
+    scopes = staged.scopes
+    entities = context.persistentStoreCoordinator.managedObjectModel.entities
+  }
+}
+
+extension ArrivalPass {
+  mutating func run() {
+    // Relationships may lead to new objects.
+    for (ordinal, records) in arrival.records {
+      for row in records.inserted { insert(row, of: entities[ordinal]) }
+    }
+    for (ordinal, records) in arrival.records {
+      for row in records.inserted { fill(row, of: entities[ordinal]) }
+      for update in records.updated { take(update, of: entities[ordinal]) }
+      for reference in records.deleted { takeDeletion(of: reference, entities[ordinal]) }
+    }
+    LinkReturn(context, kept).link()
+    for refusal in refusals { settle(refusal) }
+  }
+
+  private func id(_ reference: ReferenceID, of entity: EntityDescription) -> ManagedObjectID {
+    ManagedObjectID(scope: scopes[entity.ordinal], reference: reference)
+  }
+
+  /// The object of a record, with its values, where it is there still.
+  private func object(_ id: ManagedObjectID) -> ManagedObject? {
+    guard let object = context.objectIfPresent(id), !object.isDeleted else { return nil }
+    // What others have saved since the child did is a conflict.
+    object.fireFault(in: arrival.bases[id.entity.ordinal])
+    if object.isFault { object.fireFault() }
+    return object.isDeleted ? nil : object
+  }
+}
+
+// MARK: New objects
+
+extension ArrivalPass {
+  private func insert(_ row: NodeTable.NewRow, of entity: EntityDescription) {
+    _ = context.makeNewObject(context.bindingForNewObjects(of: entity), id(row.reference, of: entity))
+  }
+
+  private func fill(_ row: NodeTable.NewRow, of entity: EntityDescription) {
+    let id = id(row.reference, of: entity)
+    guard let object = object(id) else { return context.noteConflictingArrival(id) }
+    for (ordinal, value) in row.values.enumerated() where !entity.traits[ordinal].isTransient {
+      set(value, at: ordinal, of: object)
+    }
+  }
+
+  private func set(_ value: PropertyValue, at ordinal: Int, of object: ManagedObject) {
+    if object.binding.traits[ordinal].isToMany {
+      object.changeLinks(ordinal) { $0 = ObjectIDList(value.objectIDs) }
+    } else {
+      object.change(ordinal, to: value)
+    }
+  }
+}
+
+// MARK: Changed objects
+
+extension ArrivalPass {
+  private mutating func take(_ update: PendingRecords.Update, of entity: EntityDescription) {
+    let id = id(update.reference, of: entity)
+    let seen = seen(update.reference, entity)
+    let object = object(id)
+    if object == nil { context.noteConflictingArrival(id) }
+    for (ordinal, value) in update.values where !entity.traits[ordinal].isTransient {
+      if let object {
+        take(value, at: ordinal, of: object, seen)
+      } else {
+        refuse(value, at: ordinal, of: id, seen)
+      }
+    }
+  }
+
+  private mutating func take(_ value: PropertyValue, at ordinal: Int, of object: ManagedObject, _ seen: SeenRecord) {
+    let trait = object.binding.traits[ordinal]
+    if isAsSeen(ordinal, of: object, seen) {
+      set(value, at: ordinal, of: object)
+    } else if trait.isToMany {
+      let former = seen.value(at: ordinal)?.objectIDs ?? []
+      object.changeLinks(ordinal) { $0.follow(from: former, to: value.objectIDs) }
+    } else if !trait.areSame(object.value(at: ordinal), value) {
+      context.noteConflictingArrival(object.objectID)
+      refuse(value, at: ordinal, of: object.objectID, seen)
+    }
+  }
+
+  private func seen(_ reference: ReferenceID, _ entity: EntityDescription) -> SeenRecord {
+    SeenRecord(reference, in: arrival.tables[entity.ordinal], scopes)
+  }
+
+  /// Whether the context has the value of a property that the child saw, or an older one of the store's: that is for the next save to tell.
+  private func isAsSeen(_ ordinal: Int, of object: ManagedObject, _ seen: SeenRecord) -> Bool {
+    let trait = object.binding.traits[ordinal]
+    let own = context.valueForChildren(object, ordinal)
+    if let value = seen.value(at: ordinal), trait.areSame(own, value) { return true }
+    guard !object.isInserted, !object.isUnsettled(ordinal) else { return false }
+    return object.newestValue(at: ordinal).map { !trait.areSame($0, own) } ?? true
+  }
+}
+
+// MARK: Deleted objects
+
+extension ArrivalPass {
+  private mutating func takeDeletion(of reference: ReferenceID, _ entity: EntityDescription) {
+    let id = id(reference, of: entity)
+    guard let object = object(id) else { return }
+    let seen = seen(reference, entity)
+    let ordinals = entity.traits.indices.filter { !entity.traits[$0].isTransient }
+    if ordinals.allSatisfy({ isAsSeen($0, of: object, seen) }) {
+      context.markDeleted(object)
+    } else {
+      context.noteConflictingArrival(id)
+      kept.append(object)
+    }
+  }
+}
+
+// MARK: What is not taken
+
+extension ArrivalPass {
+  private mutating func refuse(
+    _ value: PropertyValue,
+    at ordinal: Int,
+    of id: ManagedObjectID,
+    _ seen: SeenRecord
+  ) {
+    guard let inverse = id.entity.traits[ordinal].inverseOrdinal else { return }
+    let former = Set(seen.value(at: ordinal)?.objectIDs ?? [])
+    let links = value.objectIDs.filter { !former.contains($0) }
+    refusals.append(Refusal(id: id, ordinal: ordinal, inverse: inverse, links: links))
+  }
+
+  /// Lets what the child has let lead to an object lead there no longer, unless the object leads back.
+  private func settle(_ refusal: Refusal) {
+    let object = context.objectIfPresent(refusal.id).flatMap { $0.isPresent ? $0 : nil }
+    for other in context.objectsIfPresent(refusal.links) where other.isPresent {
+      if let object, object.leads(refusal.ordinal, to: other.objectID) { continue }
+      if other.leads(refusal.inverse, to: refusal.id) { other.unlink(refusal.inverse, from: refusal.id) }
+    }
+  }
+}
+
+/// A record as a child saw it before it saved changes of it.
+private struct SeenRecord {
+  private let table: NodeTable
+  private let row: RowID?
+  private let scopes: [ObjectIDScope]
+
+  init(_ reference: ReferenceID, in table: NodeTable, _ scopes: [ObjectIDScope]) {
+    self.table = table
+    self.scopes = scopes
+    row = try? table.row(of: reference)
+  }
+
+  func value(at ordinal: Int) -> PropertyValue? {
+    guard let row else { return nil }
+    let type = table.entity.traits[ordinal].attributeType
+    return table.groups[row.group].value(row: row.row, ordinal: ordinal, type: type, scopes: scopes)
+  }
+}

@@ -25,9 +25,12 @@ extension ManagedObjectContext {
     let newest = stagingArea.arrivals.count
     guard newest != seenArrival else { return }
     seenArrival = newest
+    // What children have saved is called by the names that the context has for it.
+    followConversions()
     for staged in stagingArea.stagedStores {
+      let names = ArrivalNames(staged, persistentStoreCoordinator.unsavedNames)
       for arrival in staged.takeArrivals() {
-        var pass = ArrivalPass(self, arrival, from: staged)
+        var pass = ArrivalPass(self, arrival, names)
         pass.run()
       }
     }

@@ -16,16 +16,16 @@ struct ArrivalPass {
 
   private let context: ManagedObjectContext
   private let arrival: StagedStore.Arrival
-  private let scopes: [ObjectIDScope]
+  private let names: ArrivalNames
   private let entities: [EntityDescription]
   private var refusals: [Refusal] = []
   /// The objects that the child has deleted and the context keeps.
   private var kept: [ManagedObject] = []
 
-  init(_ context: ManagedObjectContext, _ arrival: StagedStore.Arrival, from staged: StagedStore) {
+  init(_ context: ManagedObjectContext, _ arrival: StagedStore.Arrival, _ names: ArrivalNames) {
     self.context = context
     self.arrival = arrival
-    scopes = staged.scopes
+    self.names = names
     entities = context.persistentStoreCoordinator.managedObjectModel.entities
   }
 }
@@ -33,9 +33,7 @@ struct ArrivalPass {
 extension ArrivalPass {
   mutating func run() {
     // Relationships may lead to new objects.
-    for (ordinal, records) in arrival.records {
-      for row in records.inserted { insert(row, of: entities[ordinal]) }
-    }
+    for (ordinal, records) in arrival.records { insert(records.inserted, of: entities[ordinal]) }
     for (ordinal, records) in arrival.records {
       for row in records.inserted { fill(row, of: entities[ordinal]) }
       for update in records.updated { take(update, of: entities[ordinal]) }
@@ -45,15 +43,11 @@ extension ArrivalPass {
     for refusal in refusals { settle(refusal) }
   }
 
-  private func id(_ reference: ReferenceID, of entity: EntityDescription) -> ManagedObjectID {
-    ManagedObjectID(scope: scopes[entity.ordinal], reference: reference)
-  }
-
   /// The object of a record, with its values, where it is there still.
   private func object(_ id: ManagedObjectID) -> ManagedObject? {
     guard let object = context.objectIfPresent(id), !object.isDeleted else { return nil }
-    // What others have saved since the child did is a conflict.
-    object.fireFault(in: arrival.bases[id.entity.ordinal])
+    // What others have saved since the child did is a conflict. Where records have other names, the context reads those.
+    if !names.areOld { object.fireFault(in: arrival.bases[id.entity.ordinal]) }
     if object.isFault { object.fireFault() }
     return object.isDeleted ? nil : object
   }
@@ -62,15 +56,20 @@ extension ArrivalPass {
 // MARK: New objects
 
 extension ArrivalPass {
-  private func insert(_ row: NodeTable.NewRow, of entity: EntityDescription) {
-    _ = context.makeNewObject(context.bindingForNewObjects(of: entity), id(row.reference, of: entity))
+  private func insert(_ rows: [NodeTable.NewRow], of entity: EntityDescription) {
+    if rows.isEmpty { return }
+    // Where the store is converted, it tells what the names were.
+    _ = context.binding(for: entity, in: names.store)
+    for row in rows {
+      _ = context.makeNewObject(context.bindingForNewObjects(of: entity), names.id(row.reference, of: entity))
+    }
   }
 
   private func fill(_ row: NodeTable.NewRow, of entity: EntityDescription) {
-    let id = id(row.reference, of: entity)
+    let id = names.id(row.reference, of: entity)
     guard let object = object(id) else { return context.noteConflictingArrival(id) }
     for (ordinal, value) in row.values.enumerated() where !entity.traits[ordinal].isTransient {
-      set(value, at: ordinal, of: object)
+      set(names.value(value), at: ordinal, of: object)
     }
   }
 
@@ -87,11 +86,12 @@ extension ArrivalPass {
 
 extension ArrivalPass {
   private mutating func take(_ update: PendingRecords.Update, of entity: EntityDescription) {
-    let id = id(update.reference, of: entity)
+    let id = names.id(update.reference, of: entity)
     let seen = seen(update.reference, entity)
     let object = object(id)
     if object == nil { context.noteConflictingArrival(id) }
     for (ordinal, value) in update.values where !entity.traits[ordinal].isTransient {
+      let value = names.value(value)
       if let object {
         take(value, at: ordinal, of: object, seen)
       } else {
@@ -114,7 +114,7 @@ extension ArrivalPass {
   }
 
   private func seen(_ reference: ReferenceID, _ entity: EntityDescription) -> SeenRecord {
-    SeenRecord(reference, in: arrival.tables[entity.ordinal], scopes)
+    SeenRecord(reference, in: arrival.tables[entity.ordinal], names)
   }
 
   /// Whether the context has the value of a property that the child saw, or an older one of the store's: that is for the next save to tell.
@@ -131,7 +131,7 @@ extension ArrivalPass {
 
 extension ArrivalPass {
   private mutating func takeDeletion(of reference: ReferenceID, _ entity: EntityDescription) {
-    let id = id(reference, of: entity)
+    let id = names.id(reference, of: entity)
     guard let object = object(id) else { return }
     let seen = seen(reference, entity)
     let ordinals = entity.traits.indices.filter { !entity.traits[$0].isTransient }
@@ -173,17 +173,18 @@ extension ArrivalPass {
 private struct SeenRecord {
   private let table: NodeTable
   private let row: RowID?
-  private let scopes: [ObjectIDScope]
+  private let names: ArrivalNames
 
-  init(_ reference: ReferenceID, in table: NodeTable, _ scopes: [ObjectIDScope]) {
+  init(_ reference: ReferenceID, in table: NodeTable, _ names: ArrivalNames) {
     self.table = table
-    self.scopes = scopes
+    self.names = names
     row = try? table.row(of: reference)
   }
 
   func value(at ordinal: Int) -> PropertyValue? {
     guard let row else { return nil }
     let type = table.entity.traits[ordinal].attributeType
-    return table.groups[row.group].value(row: row.row, ordinal: ordinal, type: type, scopes: scopes)
+    let value = table.groups[row.group].value(row: row.row, ordinal: ordinal, type: type, scopes: names.scopes)
+    return names.value(value)
   }
 }

@@ -122,4 +122,37 @@ import Testing
     try chain.view.context.save()
     #expect(try chain.saved.isEmpty)
   }
+
+  @Test func whatWaitsWhileItsStoreIsConvertedIsNotLost() throws {
+    let stack = try TestStack()
+    let view = ViewContext(stack.coordinator)
+    let (ann, bob) = (try view.context.person("Ann"), try view.context.person("Bob"))
+    ann.students = [bob]
+    try view.context.save()
+    let child = ManagedObjectContext(parent: view)
+    let inChild = try #require(try child.existingObject(with: ann.objectID) as? Person)
+    inChild.name = "Anna"
+    child.delete(try child.existingObject(with: bob.objectID))
+    inChild.students = [try child.person("Cid")]
+    try child.save()
+    try stack.convertToNumbers()
+    try view.context.save()
+    #expect(ann.name == "Anna" && bob.isDeleted)
+    #expect(ann.students.map(\.name) == ["Cid"])
+    let context = stack.context()
+    #expect(Set(try context.fetch(Person.self).map(\.name)) == ["Anna", "Cid"])
+    try expectBothEndsAgree(context)
+  }
+
+  @Test func whatAParentKnowsByAChildAloneGetsTheNamesOfAConvertedStore() throws {
+    let stack = try TestStack()
+    let view = ViewContext(stack.coordinator)
+    let child = ManagedObjectContext(parent: view)
+    _ = try child.person("Ann")
+    try child.save()
+    view.context.publishChanges()
+    try stack.convertToNumbers()
+    try view.context.save()
+    #expect(try stack.context().fetch(Person.self).map(\.name) == ["Ann"])
+  }
 }

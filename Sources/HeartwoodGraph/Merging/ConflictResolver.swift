@@ -29,7 +29,8 @@ struct ConflictResolver {
       if let object = context.registeredObject(for: conflict.objectID) { settlement.note(object) }
     }
     var restored: [ManagedObject] = []
-    for (conflict, resolution) in conflicts { resolve(conflict, resolution, &restored) }
+    var savedObjects = SavedObjects(save)
+    for (conflict, resolution) in conflicts { resolve(conflict, resolution, &restored, &savedObjects) }
     // Objects that lead to each other must all be there again first.
     LinkReturn(context, restored).link()
     settlement.settle()
@@ -124,9 +125,13 @@ extension ConflictResolver {
   private func resolve(
     _ conflict: MergeConflict,
     _ resolution: MergePolicy.Resolution,
-    _ restored: inout [ManagedObject]
+    _ restored: inout [ManagedObject],
+    _ savedObjects: inout SavedObjects
   ) {
-    guard let object = context.registeredObject(for: conflict.objectID) else { return dropLost(conflict.objectID) }
+    guard let object = context.registeredObject(for: conflict.objectID) else {
+      if let lost = savedObjects[conflict.objectID] { dropLost(lost) }
+      return
+    }
     if object.state.contains(.deleted) { return resolveDeletion(of: object, conflict, resolution, &restored) }
     if conflict.isDeletedInStore { return context.refresh(object, mergeChanges: false) }
     switch resolution {
@@ -141,13 +146,11 @@ extension ConflictResolver {
   }
 
   /// Drops the changes of an object that no row leads to: another save has deleted its record.
-  private func dropLost(_ id: ManagedObjectID) {
-    for object in save.updated + save.deleted where object.objectID == id {
-      if object.state.contains(.deleted) {
-        context.finishDeletion(of: object)
-      } else {
-        context.refresh(object, mergeChanges: false)
-      }
+  private func dropLost(_ object: ManagedObject) {
+    if object.state.contains(.deleted) {
+      context.finishDeletion(of: object)
+    } else {
+      context.refresh(object, mergeChanges: false)
     }
   }
 
@@ -165,6 +168,23 @@ extension ConflictResolver {
       context.undelete(object)
       restored.append(object)
     }
+  }
+}
+
+/// The changed and deleted objects of a save by their ids; they are gone through when one is first asked for.
+private struct SavedObjects {
+  private let save: PendingSave
+  private lazy var objects = Dictionary(
+    (save.updated + save.deleted).map { ($0.objectID, $0) },
+    uniquingKeysWith: { first, _ in first }
+  )
+
+  init(_ save: PendingSave) {
+    self.save = save
+  }
+
+  subscript(id: ManagedObjectID) -> ManagedObject? {
+    mutating get { objects[id] }
   }
 }
 

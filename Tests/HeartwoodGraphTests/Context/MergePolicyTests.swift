@@ -229,6 +229,23 @@ import Testing
     #expect(try mine.count(entityName: "Person") == 0)
   }
 
+  @Test func manyRecordsThatAreKnownToBeGoneAreQuick() throws {
+    // Quadratic work would take minutes here.
+    let (mine, theirs) = (stack.context(), stack.context())
+    for number in 0..<20_000 { _ = try theirs.person("\(number)") }
+    try theirs.save()
+    for person in try mine.fetch(Person.self) { person.name += "!" }
+    for person in try theirs.fetch(Person.self) { theirs.delete(person) }
+    var saved: ContextChanges?
+    let saves = theirs.observe(.didSave) { saved = $0 }
+    try theirs.save()
+    try withExtendedLifetime(saves) { mine.mergeChanges(from: try #require(saved)) }
+    mine.mergePolicy = .mergeByPropertyObjectTrump
+    try mine.save()
+    #expect(!mine.hasChanges)
+    #expect(try mine.count(entityName: "Person") == 0)
+  }
+
   @Test func aPolicyOfOnesOwnDecidesEachConflict() throws {
     let (mine, book) = try conflict { $0.title = "mine" }
     let seen = Mutex<[ManagedObjectID]>([])

@@ -11,14 +11,25 @@ extension ManagedObjectContext {
       "The object is not, or no longer, of this context. Delete it in its own."
     )
     followConversions()
+    delete([object], takingNewest: false)
+  }
+
+  /// Does with objects that a relationship of a deleted object leads to by what others have saved what its delete rule says.
+  func applyDeleteRule(of object: ManagedObject, _ ordinal: Int, toNewest ids: [ManagedObjectID]) {
+    guard let rule = object.entity.properties[ordinal].relationship?.deleteRule, rule.concernsOthers else { return }
+    delete(apply(rule, of: object, ordinal, to: ids, takingNewest: true), takingNewest: true)
+  }
+
+  /// - Parameter takingNewest: whether all objects concerned take the newest values first: others may have let them lead to each other.
+  private func delete(_ objects: [ManagedObject], takingNewest: Bool) {
     // A list instead of recursion: a chain of cascades may be longer than the stack is deep.
-    var pending = [object]
+    var pending = objects
     while let next = pending.popLast() {
       if next.isFault { next.fireFault() }
       if next.isDeleted || next.state.contains(.deleting) { continue }
       prepareForDeletion(of: next)
       markDeleted(next)
-      pending += applyDeleteRules(of: next).reversed()
+      pending += applyDeleteRules(of: next, takingNewest: takingNewest).reversed()
     }
   }
 
@@ -45,20 +56,37 @@ extension ManagedObjectContext {
   }
 
   /// Returns the objects that are to be deleted too.
-  private func applyDeleteRules(of object: ManagedObject) -> [ManagedObject] {
+  private func applyDeleteRules(of object: ManagedObject, takingNewest: Bool) -> [ManagedObject] {
     var cascade: [ManagedObject] = []
     for (ordinal, property) in object.entity.properties.enumerated() {
-      guard let relationship = property.relationship else { continue }
-      switch relationship.deleteRule {
-      case .noAction, .deny: break
-      case .cascade: cascade += object.value(at: ordinal).objectIDs.compactMap(objectIfPresent)
-      case .nullify:
-        guard let inverse = object.binding.traits[ordinal].inverseOrdinal else { break }
-        for id in object.value(at: ordinal).objectIDs {
-          objectIfPresent(id)?.unlink(inverse, from: object.objectID)
-        }
-      }
+      guard let rule = property.relationship?.deleteRule, rule.concernsOthers else { continue }
+      let ids = object.value(at: ordinal).objectIDs
+      cascade += apply(rule, of: object, ordinal, to: ids, takingNewest: takingNewest)
     }
     return cascade
   }
+
+  /// Returns the objects that are to be deleted too.
+  private func apply(
+    _ rule: DeleteRule,
+    of object: ManagedObject,
+    _ ordinal: Int,
+    to ids: [ManagedObjectID],
+    takingNewest: Bool
+  ) -> [ManagedObject] {
+    let others = ids.compactMap(objectIfPresent)
+    if takingNewest {
+      for other in others where other.isPresent { refresh(other, mergeChanges: true) }
+    }
+    if rule == .cascade { return others }
+    if let inverse = object.binding.traits[ordinal].inverseOrdinal {
+      for other in others { other.unlink(inverse, from: object.objectID) }
+    }
+    return []
+  }
+}
+
+extension DeleteRule {
+  /// Whether anything happens to the objects that a relationship leads to.
+  fileprivate var concernsOthers: Bool { self == .nullify || self == .cascade }
 }

@@ -4,7 +4,7 @@ import HeartwoodStore
 /// Lets the other ends of relationships follow what a policy makes of objects that others have changed too.
 ///
 /// What the policy drops of a relationship goes at the other end as well, and what it keeps against the other save is no longer where that
-/// has put it.
+/// has put it. Where it keeps a deletion, the delete rules apply to what the other save has let the object lead to, too.
 struct LinkSettlement {
   /// What a relationship of an object in conflict leads to, as three know it.
   private struct Rivalry {
@@ -18,8 +18,15 @@ struct LinkSettlement {
     let newest: ObjectIDList
   }
 
+  /// What others have let a relationship of an object that the context deletes lead to.
+  private struct Addition {
+    let end: RelationshipEnd
+    let ids: [ManagedObjectID]
+  }
+
   private let context: ManagedObjectContext
   private var rivalries: [Rivalry] = []
+  private var additions: [Addition] = []
 
   init(_ context: ManagedObjectContext) {
     self.context = context
@@ -30,7 +37,11 @@ extension LinkSettlement {
   /// Notes what the relationships of an object lead to, before the policy has its way with it.
   mutating func note(_ object: ManagedObject) {
     try? object.binding.synchronize()
-    guard object.isPresent, object.group != nil else { return }
+    guard object.group != nil else { return }
+    if object.isPresent { noteRivalries(of: object) } else { noteAdditions(to: object) }
+  }
+
+  private mutating func noteRivalries(of object: ManagedObject) {
     for (ordinal, trait) in object.binding.traits.enumerated() where trait.attributeType == nil && !trait.isTransient {
       guard let inverse = trait.inverseOrdinal, let newest = object.newestValue(at: ordinal) else { continue }
       let (former, own) = (object.committedValue(at: ordinal), object.value(at: ordinal))
@@ -47,9 +58,22 @@ extension LinkSettlement {
     }
   }
 
+  private mutating func noteAdditions(to object: ManagedObject) {
+    for (ordinal, trait) in object.binding.traits.enumerated() where trait.attributeType == nil && !trait.isTransient {
+      guard let newest = object.newestValue(at: ordinal) else { continue }
+      let former = ObjectIDList(object.committedValue(at: ordinal).objectIDs)
+      let ids = newest.objectIDs.filter { !former.contains($0) }
+      if !ids.isEmpty { additions.append(Addition(end: RelationshipEnd(object: object, ordinal: ordinal), ids: ids)) }
+    }
+  }
+
   /// Lets the other ends follow, once the policy has had its way with all objects.
   func settle() {
     for rivalry in rivalries where rivalry.end.object.isPresent { settle(rivalry) }
+    // What is deleted along with them leads where it does by now.
+    for addition in additions where !addition.end.object.isPresent {
+      context.applyDeleteRule(of: addition.end.object, addition.end.ordinal, toNewest: addition.ids)
+    }
   }
 
   private func settle(_ rivalry: Rivalry) {

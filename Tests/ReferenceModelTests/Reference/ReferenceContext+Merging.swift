@@ -6,10 +6,13 @@ extension ReferenceContext {
   /// Takes in what others have saved of the objects of `keys`.
   func merge(_ keys: Set<Key>) {
     advancePin()
-    for key in keys {
-      guard let object = objects[key], !object.isInserted, !object.isDeleted, !object.isLost else { continue }
-      if source.record(key) != nil || !object.hasChanges { refresh(key, mergingChanges: true) } else { lose(key) }
-    }
+    keys.forEach(takeNewest)
+  }
+
+  /// Takes in what others have saved of an object.
+  func takeNewest(_ key: Key) {
+    guard let object = objects[key], !object.isInserted, !object.isDeleted, !object.isLost else { return }
+    if source.record(key) != nil || !object.hasChanges { refresh(key, mergingChanges: true) } else { lose(key) }
   }
 
   /// Merges what others have saved since the last time, where the context does that by itself.
@@ -28,10 +31,12 @@ extension ReferenceContext {
   func resolve(_ conflicts: Set<Key>) {
     advancePin()
     let rivalries = conflicts.sorted().flatMap { self.rivalries(of: $0) }
+    let additions = conflicts.sorted().flatMap { self.additions(to: $0) }
     for key in conflicts.sorted() where objects[key]?.isDeleted == false { resolveUpdate(key) }
     let restored = conflicts.sorted().filter { key in objects[key]?.isDeleted == true && resolveDeletion(key) }
     linkBack(restored)
     for rivalry in rivalries { settle(rivalry, conflicts) }
+    additions.forEach(settle)
   }
 
   private func resolveUpdate(_ key: Key) {

@@ -13,6 +13,13 @@ struct ReferenceRivalry {
   let newest: [Key]
 }
 
+/// What others have let a relationship of an object that the context deletes lead to.
+struct ReferenceAddition {
+  let key: Key
+  let relationship: RelationshipDescription
+  let others: [Key]
+}
+
 /// Both ends of relationships agree on what a policy has made of conflicts.
 extension ReferenceContext {
   /// The relationships of an object that others have changed too.
@@ -49,6 +56,26 @@ extension ReferenceContext {
       guard self.object(other)?.isDeleted == false else { continue }
       if objects[other]?.hasChanges != true { forget(other) }
       part(other, rivalry)
+    }
+  }
+
+  /// What others have added to the relationships of an object that the context deletes.
+  func additions(to key: Key) -> [ReferenceAddition] {
+    guard let object = objects[key], let base = object.base, object.isDeleted, !object.isLost,
+      let record = source.record(key)
+    else { return [] }
+    return object.entity.relationships.map { relationship in
+      let former = base.values[relationship.name]?.keys ?? []
+      let newest = record.values[relationship.name]?.keys ?? []
+      return ReferenceAddition(key: key, relationship: relationship, others: newest.filter { !former.contains($0) })
+    }
+  }
+
+  /// Does with what others have added what the delete rule says, where the object stays deleted.
+  func settle(_ addition: ReferenceAddition) {
+    guard objects[addition.key]?.isDeleted == true else { return }
+    for other in addition.others {
+      follow(addition.relationship, of: addition.key, to: other, takingNewest: true)
     }
   }
 

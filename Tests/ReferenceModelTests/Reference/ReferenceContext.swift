@@ -145,17 +145,26 @@ extension ReferenceContext {
   }
 
   /// Deletes an object and follows its delete rules.
-  func delete(_ key: Key) {
+  ///
+  /// - Parameter takingNewest: whether the objects that are told of it take the newest values first.
+  func delete(_ key: Key, takingNewest: Bool = false) {
     guard let object = object(key), !object.isDeleted else { return }
     markDeleted(key)
     for relationship in object.entity.relationships {
       for other in object.keys(relationship.name) {
-        switch relationship.deleteRule {
-        case .noAction, .deny: break
-        case .cascade: delete(other)
-        case .nullify: if let inverse = relationship.inverseName { unlink(other, inverse, from: key) }
-        }
+        follow(relationship, of: key, to: other, takingNewest: takingNewest)
       }
+    }
+  }
+
+  /// Does with `other` what a relationship of an object that is deleted says.
+  func follow(_ relationship: RelationshipDescription, of key: Key, to other: Key, takingNewest: Bool) {
+    if relationship.deleteRule == .noAction || relationship.deleteRule == .deny { return }
+    if takingNewest { takeNewest(other) }
+    if relationship.deleteRule == .cascade {
+      delete(other, takingNewest: takingNewest)
+    } else if let inverse = relationship.inverseName {
+      unlink(other, inverse, from: key)
     }
   }
 }

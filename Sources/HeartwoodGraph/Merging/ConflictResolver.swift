@@ -34,6 +34,7 @@ struct ConflictResolver {
     // Objects that lead to each other must all be there again first.
     LinkReturn(context, restored).link()
     settlement.settle()
+    if !conflicts.isEmpty { GoneLinks(context).drop() }
     var yielded: Set<ManagedObjectID> = []
     for (conflict, resolution) in collisions { try resolve(conflict, resolution, &yielded) }
   }

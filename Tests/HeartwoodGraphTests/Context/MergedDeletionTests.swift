@@ -87,4 +87,62 @@ import Testing
     let checked: Book = try find(kept.objectID, check)
     #expect(try checked.propertyValue(forKey: "shelf") == .null)
   }
+
+  // MARK: What is deleted elsewhere
+
+  private static let policies: [MergePolicy] = [
+    .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback,
+  ]
+
+  @Test(arguments: policies, [false, true])
+  func whatIsLedToADeletedObjectLeadsNowhere(_ policy: MergePolicy, _ isMerged: Bool) throws {
+    let (mine, theirs) = contexts(false)
+    let (annInMine, bobInMine): (Person, Person) = (try find(ann, mine), try find(bob, mine))
+    bobInMine.mentor = annInMine
+    bobInMine.name = "Bobby"
+    let cid = try mine.person("Cid")
+    cid.mentor = annInMine
+    var saved: ContextChanges?
+    let saves = theirs.observe(.didSave) { saved = $0 }
+    theirs.delete(try find(ann, theirs))
+    try theirs.save()
+    try withExtendedLifetime(saves) { if isMerged { mine.mergeChanges(from: try #require(saved)) } }
+    mine.mergePolicy = policy
+    try mine.save()
+    #expect(!mine.hasChanges)
+    let check = stack.context()
+    #expect(try Set(check.fetch(Person.self).map(\.name)) == ["Bobby", "Cid"])
+    for person in try check.fetch(Person.self) { #expect(try person.propertyValue(forKey: "mentor") == .null) }
+  }
+
+  /// Ann is in no conflict: this context has changed nothing of her.
+  @Test func whatOverwritesDoesNotLeadBackToWhatIsGone() throws {
+    let (mine, theirs) = contexts(false)
+    let (annInTheirs, bobInTheirs): (Person, Person) = (try find(ann, theirs), try find(bob, theirs))
+    bobInTheirs.mentor = annInTheirs
+    try theirs.save()
+    let bobInMine: Person = try find(bob, mine)
+    #expect(bobInMine.mentor?.name == "Ann")
+    bobInMine.name = "Bobby"
+    theirs.delete(annInTheirs)
+    try theirs.save()
+    mine.mergePolicy = .overwrite
+    try mine.save()
+    let check = stack.context()
+    let checked: Person = try find(bob, check)
+    #expect(try checked.propertyValue(forKey: "mentor") == .null)
+    #expect(checked.name == "Bobby")
+  }
+
+  @Test func aParentsDeletionLeavesNoLinkInAChild() throws {
+    let (mine, theirs) = contexts(true)
+    let (annInMine, bobInMine): (Person, Person) = (try find(ann, mine), try find(bob, mine))
+    bobInMine.mentor = annInMine
+    theirs.delete(try find(ann, theirs))
+    mine.mergePolicy = .mergeByPropertyObjectTrump
+    try mine.saveToPersistentStore()
+    let check = stack.context()
+    let checked: Person = try find(bob, check)
+    #expect(try checked.propertyValue(forKey: "mentor") == .null)
+  }
 }

@@ -37,6 +37,7 @@ extension ReferenceContext {
     linkBack(restored)
     for rivalry in rivalries { settle(rivalry, conflicts) }
     additions.forEach(settle)
+    dropGoneLinks()
   }
 
   private func resolveUpdate(_ key: Key) {

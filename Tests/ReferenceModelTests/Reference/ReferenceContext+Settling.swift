@@ -79,6 +79,20 @@ extension ReferenceContext {
     }
   }
 
+  /// Lets no change add what is gone to a relationship that has an inverse.
+  func dropGoneLinks() {
+    for (key, object) in objects where object.hasChanges && !object.isDeleted && !object.isLost {
+      for relationship in object.entity.relationships where relationship.inverseName != nil {
+        let former = object.base?.values[relationship.name]?.keys ?? []
+        for other in object.keys(relationship.name) where !former.contains(other) && isGone(other) {
+          unlink(key, relationship.name, from: other)
+        }
+      }
+    }
+  }
+
+  private func isGone(_ key: Key) -> Bool { objects[key]?.isInserted != true && source.record(key) == nil }
+
   private func part(_ other: Key, _ rivalry: ReferenceRivalry) {
     guard let object = object(other), !object.isDeleted, object.keys(rivalry.inverse).contains(rivalry.key) else {
       return

@@ -14,8 +14,8 @@ struct LinkSettlement {
     let former: ObjectIDList
     /// By the changes of the context.
     let own: ObjectIDList
-    /// In the store.
-    let newest: ObjectIDList
+    /// What others have added.
+    let additions: ObjectIDList
   }
 
   /// What others have let a relationship of an object that the context deletes lead to.
@@ -52,7 +52,7 @@ extension LinkSettlement {
           inverse: inverse,
           former: ObjectIDList(former.objectIDs),
           own: ObjectIDList(own.objectIDs),
-          newest: ObjectIDList(newest.objectIDs)
+          additions: ObjectIDList(object.additions(at: ordinal))
         )
       )
     }
@@ -60,9 +60,7 @@ extension LinkSettlement {
 
   private mutating func noteAdditions(to object: ManagedObject) {
     for (ordinal, trait) in object.binding.traits.enumerated() where trait.attributeType == nil && !trait.isTransient {
-      guard let newest = object.newestValue(at: ordinal) else { continue }
-      let former = ObjectIDList(object.committedValue(at: ordinal).objectIDs)
-      let ids = newest.objectIDs.filter { !former.contains($0) }
+      let ids = object.additions(at: ordinal)
       if !ids.isEmpty { additions.append(Addition(end: RelationshipEnd(object: object, ordinal: ordinal), ids: ids)) }
     }
   }
@@ -87,7 +85,7 @@ extension LinkSettlement {
       RelationshipEnd(object: other, ordinal: inverse).putBack([object.objectID])
       if !other.leads(inverse, to: object.objectID) { other.link(inverse, to: object, forward: ordinal) }
     }
-    for other in objects(rivalry.newest, { !rivalry.former.contains($0) && !now.contains($0) }) {
+    for other in objects(rivalry.additions, { !now.contains($0) }) {
       // What it leads to is what the other save has left, which the context may not have read.
       if !other.isUpdated { context.refresh(other, mergeChanges: false) }
       other.unlinkIfLinked(inverse, from: object.objectID)
@@ -105,6 +103,15 @@ extension ManagedObject {
     guard let group = binding.liveGroup(of: rowID) else { return nil }
     let type = binding.traits[ordinal].attributeType
     return group.value(row: rowID.row, ordinal: ordinal, type: type, scopes: binding.scopes)
+  }
+
+  /// What a relationship leads to in the newest version of the record, and did not when the object was read; all of it where that is not
+  /// known any more.
+  fileprivate final func additions(at ordinal: Int) -> [ManagedObjectID] {
+    let newest = newestValue(at: ordinal)?.objectIDs ?? []
+    if case .changed(let changes) = content, changes.outdatedOrdinals.contains(ordinal) { return newest }
+    let former = ObjectIDList(committedValue(at: ordinal).objectIDs)
+    return newest.filter { !former.contains($0) }
   }
 
   /// Where nothing leads there, there is no change.

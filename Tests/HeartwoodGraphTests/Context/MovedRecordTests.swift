@@ -1,4 +1,5 @@
 import HeartwoodGraph
+import HeartwoodModel
 import HeartwoodStore
 import Testing
 
@@ -79,6 +80,33 @@ import Testing
     try grandchild.save()
     #expect(annInChild.students == [cid] && annInChild.name == "Anna")
     #expect(objects[0].students == [objects[2]] && !grandchild.hasChanges)
+  }
+
+  /// What the list was before is not known any more, so the child's is taken as it is.
+  @Test(arguments: [MergePolicy.mergeByPropertyObjectTrump, .overwrite])
+  func bothEndsFollowWhereTheChildTrumps(_ policy: MergePolicy) throws {
+    let (bob, cid) = (try parent.person("Bob"), try parent.person("Cid"))
+    // Then the child can find them.
+    #expect(try child.fetch(Person.self).count == 3)
+    child.mergePolicy = policy
+    annInChild.students = [try #require(try child.existingObject(with: bob.objectID) as? Person)]
+    ann.students = [cid]
+    try saveAnother()
+    try child.save()
+    #expect(ann.students == [bob] && bob.mentor === ann)
+    #expect(cid.mentor == nil)
+    try expectBothEndsAgree(parent)
+  }
+
+  @Test func aDeletionFollowsItsRulesForWhatTheParentHasAdded() throws {
+    let bob = try parent.person("Bob")
+    child.mergePolicy = .mergeByPropertyObjectTrump
+    child.delete(annInChild)
+    ann.students = [bob]
+    try saveAnother()
+    try child.save()
+    #expect(ann.isDeleted)
+    #expect(try bob.propertyValue(forKey: "mentor") == .null)
   }
 
   @Test func aPolicyTakesSuchADeletionBack() throws {

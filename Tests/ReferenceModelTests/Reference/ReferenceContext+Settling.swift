@@ -9,8 +9,8 @@ struct ReferenceRivalry {
   let former: [Key]
   /// By the changes of the context.
   let own: [Key]
-  /// In the record that others have saved.
-  let newest: [Key]
+  /// What others have added.
+  let additions: [Key]
 }
 
 /// What others have let a relationship of an object that the context deletes lead to.
@@ -35,7 +35,7 @@ extension ReferenceContext {
         inverse: inverse,
         former: base.values[relationship.name]?.keys ?? [],
         own: object.keys(relationship.name),
-        newest: record.values[relationship.name]?.keys ?? []
+        additions: additions(to: object, relationship.name, record)
       )
     }
   }
@@ -52,7 +52,7 @@ extension ReferenceContext {
       rejoin(other, rivalry, conflicts)
     }
     // What others have added and the policy has not taken.
-    for other in rivalry.newest where !rivalry.former.contains(other) && !now.contains(other) {
+    for other in rivalry.additions where !now.contains(other) {
       guard self.object(other)?.isDeleted == false else { continue }
       if objects[other]?.hasChanges != true { forget(other) }
       part(other, rivalry)
@@ -61,14 +61,21 @@ extension ReferenceContext {
 
   /// What others have added to the relationships of an object that the context deletes.
   func additions(to key: Key) -> [ReferenceAddition] {
-    guard let object = objects[key], let base = object.base, object.isDeleted, !object.isLost,
-      let record = source.record(key)
-    else { return [] }
-    return object.entity.relationships.map { relationship in
-      let former = base.values[relationship.name]?.keys ?? []
-      let newest = record.values[relationship.name]?.keys ?? []
-      return ReferenceAddition(key: key, relationship: relationship, others: newest.filter { !former.contains($0) })
+    guard let object = objects[key], object.isDeleted, !object.isLost, let record = source.record(key) else {
+      return []
     }
+    return object.entity.relationships.map { relationship in
+      let others = additions(to: object, relationship.name, record)
+      return ReferenceAddition(key: key, relationship: relationship, others: others)
+    }
+  }
+
+  /// What a relationship leads to in `record` and did not when the object was read; all of it where that was another record.
+  private func additions(to object: ReferenceObject, _ name: String, _ record: ReferenceRecord) -> [Key] {
+    let newest = record.values[name]?.keys ?? []
+    if object.outdatedNames.contains(name) { return newest }
+    let former = object.base?.values[name]?.keys ?? []
+    return newest.filter { !former.contains($0) }
   }
 
   /// Does with what others have added what the delete rule says, where the object stays deleted.

@@ -3,6 +3,8 @@ import HeartwoodStore
 
 /// Makes connections to a file, set up by the options of a store.
 struct SQLiteConnections {
+  private typealias Pragma = (name: String, value: String)
+
   private static let defaultTimeout: Duration = .seconds(5)
 
   let location: SQLiteLocation
@@ -11,7 +13,7 @@ struct SQLiteConnections {
   /// A connection that writes, in the journal mode that was asked for.
   func writer() throws(PersistenceError) -> DatabaseQueue {
     let mode = options[.sqliteJournalMode] ?? .writeAheadLog
-    return try queue(.write) { db in try db.execute(sql: "PRAGMA journal_mode = \(mode.rawValue)") }
+    return try queue(.write, [("journal_mode", mode.rawValue)])
   }
 
   /// A connection beside which nobody has the file open, in the journal mode that the file has.
@@ -21,7 +23,8 @@ struct SQLiteConnections {
 
   /// A connection that fills a new file, of the form that Core Data gives to one: 4 KB pages, and a list of free ones.
   func creator() throws(PersistenceError) -> DatabaseQueue {
-    try queue(.write) { db in try db.execute(sql: "PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL") }
+    // The page size comes first: the other one writes the first page.
+    try queue(.write, [("page_size", "4096"), ("auto_vacuum", "INCREMENTAL")])
   }
 
   /// A connection that writes, in the journal mode that the file has.
@@ -45,8 +48,10 @@ struct SQLiteConnections {
     }
   }
 
+  /// - Parameter pragmas: what the connection is told beside what every one is.
   private func queue(
     _ access: SQLiteLocation.Access,
+    _ pragmas: [Pragma] = [],
     isInMemory: Bool = false,
     _ prepare: @escaping @Sendable (Database) throws -> Void = { _ in }
   ) throws(PersistenceError) -> DatabaseQueue {
@@ -55,12 +60,12 @@ struct SQLiteConnections {
     configuration.readonly = access != .write
     configuration.foreignKeysEnabled = false
     configuration.busyMode = .timeout((options[.sqliteBusyTimeout] ?? Self.defaultTimeout).seconds)
-    let settings = try settings
+    let settings = try settings(ownSettings + pragmas)
     let observer = options[.sqliteStatementObserver]
     // What prepares a connection is kept as long as that, and with it the location.
     configuration.prepareDatabase { [location] db in
       withExtendedLifetime(location) {}
-      try db.execute(sql: settings)
+      try Self.run(settings, access, db)
       if let observer {
         db.trace(options: .statement) { event in
           if case .statement(let statement) = event { observer.observe(statement.sql) }
@@ -78,43 +83,57 @@ struct SQLiteConnections {
     }
   }
 
-  /// What every connection is told. The schema of a file from elsewhere must not call functions that do more than compute.
-  private var settings: String {
-    get throws(PersistenceError) {
-      try (ownSettings + pragmas).map { "PRAGMA " + $0 }.joined(separator: "; ")
+  /// What changes the file is for who may write to it.
+  private static func run(_ settings: [String], _ access: SQLiteLocation.Access, _ db: Database) throws {
+    for setting in settings {
+      let statement = try db.makeStatement(sql: setting)
+      if access == .write || statement.isReadonly { try statement.execute() }
     }
   }
 
-  private var ownSettings: [String] {
+  /// What every connection is told. The schema of a file from elsewhere must not call functions that do more than compute.
+  private var ownSettings: [Pragma] {
     let synchronization = options[.sqliteSynchronization] ?? .full
-    var settings = ["trusted_schema = OFF", "synchronous = \(synchronization.rawValue)"]
+    var settings: [Pragma] = [("trusted_schema", "OFF"), ("synchronous", synchronization.rawValue)]
     #if canImport(Darwin)
-      if synchronization == .full { settings += ["fullfsync = ON", "checkpoint_fullfsync = ON"] }
+      if synchronization == .full { settings += [("fullfsync", "ON"), ("checkpoint_fullfsync", "ON")] }
     #endif
-    if let size = options[.sqliteCacheSize] { settings.append("cache_size = -\(max(1, size >> 10))") }
+    if let size = options[.sqliteCacheSize] { settings.append(("cache_size", "-\(max(1, size >> 10))")) }
     return settings
   }
 
-  /// What the application sets itself.
-  private var pragmas: [String] {
+  /// The statements of `own` settings, each with the value that the application gives to it, and of what else that sets.
+  private func settings(_ own: [Pragma]) throws(PersistenceError) -> [String] {
+    var others = try pragmas
+    let settings = own.map { ($0.name, others.removeValue(forKey: $0.name) ?? $0.value) }
+    return (settings + others.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }).map { "PRAGMA \($0) = \($1)" }
+  }
+
+  /// Pragmas that a store does not let the application set, each with the reason.
+  private static let refusedPragmas = [
+    "encoding": "Leave it out: Core Data's files have UTF-8.",
+    "journal_mode": "Set it with the option sqliteJournalMode: a connection that reads cannot.",
+  ]
+
+  /// What the application sets itself, by names in small letters.
+  private var pragmas: [String: String] {
     get throws(PersistenceError) {
-      let settings = (options[.sqlitePragmas] ?? [:]).sorted { $0.key < $1.key }
-      for (name, value) in settings where !Self.isName(name) || !Self.isValue(value) {
-        throw PersistenceError(
-          .valueUnsupported,
-          "The option sqlitePragmas has what is no pragma: \(name) = \(value).",
-          context: .init(path: location.path, storeType: .sqlite)
-        )
+      var settings: [String: String] = [:]
+      for (name, value) in options[.sqlitePragmas] ?? [:] {
+        guard Self.isName(name), Self.isValue(value) else {
+          throw unsupported("The option sqlitePragmas has what is no pragma: \(name) = \(value).")
+        }
+        if let reason = Self.refusedPragmas[name.lowercased()] {
+          throw unsupported("The option sqlitePragmas sets \(name). \(reason)")
+        }
+        settings[name.lowercased()] = value
       }
-      if settings.contains(where: { $0.key.lowercased() == "encoding" }) {
-        throw PersistenceError(
-          .valueUnsupported,
-          "The option sqlitePragmas sets the encoding of text. Leave it out: Core Data's files have UTF-8.",
-          context: .init(path: location.path, storeType: .sqlite)
-        )
-      }
-      return settings.map { "\($0.key) = \($0.value)" }
+      return settings
     }
+  }
+
+  private func unsupported(_ message: String) -> PersistenceError {
+    PersistenceError(.valueUnsupported, message, context: .init(path: location.path, storeType: .sqlite))
   }
 
   private static func isName(_ text: String) -> Bool {

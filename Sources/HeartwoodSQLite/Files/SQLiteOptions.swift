@@ -41,7 +41,9 @@ extension StoreOptionKey<[String: String]> {
   /// Further settings of each connection, by the names of SQLite's pragmas, as Core Data's `NSSQLitePragmasOption` has them. Names are of
   /// letters and underscores, values of letters, digits, underscores, points and signs.
   ///
-  /// What has an option of its own is better set with that; a pragma that is set here counts. `encoding` is refused: text is UTF-8.
+  /// What has an option of its own is better set with that; a pragma that is set here counts, `page_size` for new files. One that changes
+  /// the file, as `auto_vacuum` does, is run by connections that write. `encoding` is refused, because text is UTF-8, and `journal_mode`,
+  /// which is ``sqliteJournalMode``.
   public static let sqlitePragmas = StoreOptionKey("sqlitePragmas")
 }
 

@@ -98,6 +98,48 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     try other.close()
   }
 
+  private func values(_ pragmas: [String], _ file: SQLiteFile) throws -> [String?] {
+    try file.withoutTransaction { db in try pragmas.map { try String.fetchOne(db, sql: "PRAGMA \($0)") } }
+  }
+
+  @Test("A pragma that the application sets counts")
+  func pragmas() throws {
+    var options = StoreOptions()
+    options[.sqlitePragmas] = [
+      "PAGE_SIZE": "8192", "auto_vacuum": "FULL", "synchronous": "OFF", "user_version": "7",
+    ]
+    try SQLiteFile.create(atPath: path, options: options) { db in
+      try db.execute(sql: "CREATE TABLE ZNOTE (Z_PK INTEGER PRIMARY KEY, ZTEXT VARCHAR)")
+    }
+    let names = ["page_size", "auto_vacuum", "synchronous", "user_version"]
+    for isReadOnly in [false, true] {
+      let file = try SQLiteFile.open(atPath: path, options: options, isReadOnly: isReadOnly)
+      #expect(try values(names, file) == ["8192", "1", "0", "7"])
+      #expect(try file.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM ZNOTE") } == 0)
+      try file.close()
+    }
+  }
+
+  @Test("The journal has an option of its own", arguments: ["DELETE", "WAL", "MEMORY"])
+  func theJournalHasAnOptionOfItsOwn(_ mode: String) throws {
+    var options = StoreOptions()
+    options[.sqlitePragmas] = ["Journal_Mode": mode]
+    let failure = try error {
+      try SQLiteFile.create(atPath: path, options: options) { try $0.execute(sql: "CREATE TABLE ZNOTE (Z_PK)") }
+    }
+    #expect(failure.code == .valueUnsupported)
+    #expect(failure.message.contains("sqliteJournalMode"))
+    #expect(try scratch.names().isEmpty)
+    try create()
+    for isReadOnly in [false, true] {
+      let failure = try error { _ = try SQLiteFile.open(atPath: path, options: options, isReadOnly: isReadOnly) }
+      #expect(failure.code == .valueUnsupported)
+    }
+    let file = try SQLiteFile.open(atPath: path)
+    #expect(try values(["journal_mode"], file) == ["wal"])
+    try file.close()
+  }
+
   @Test("What is written is there, and what fails in the middle is undone")
   func writing() throws {
     try create()

@@ -79,7 +79,8 @@ private final class LastPattern: Sendable {
 
   func pattern(_ source: String, _ comparator: FetchComparison.Comparator, _ folding: TextFolding) -> PlanPattern? {
     last.withLock { last in
-      if let last, last.source == source, last.folding == folding { return last.pattern }
+      // Texts that Swift takes for equal are other patterns where their scalars differ.
+      if let last, last.source.utf8.elementsEqual(source.utf8), last.folding == folding { return last.pattern }
       let made = Made(source: source, folding: folding, pattern: PlanPattern(source, comparator, folding: folding))
       last = made
       return made.pattern

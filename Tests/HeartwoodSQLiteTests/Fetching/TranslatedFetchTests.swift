@@ -158,6 +158,28 @@ import Testing
     }
   }
 
+  /// Swift takes both letters for the same, and predicates do not.
+  @Test func patternsOfOtherScalarsAreOtherPatterns() throws {
+    let fixture = try TranslationFixture(seed: 13)
+    let context = try fixture.context()
+    let texts = ["a pattern: \u{e9}", "a pattern: e\u{301}"]
+    let items = try texts.map { text in
+      let item = try context.insert(entityName: "Item")
+      try item.setPropertyValue(.string(text), forKey: "str")
+      try item.setPropertyValue(.integer(0), forKey: "full")
+      return item
+    }
+    try context.save()
+    let conditions = texts.map { text in
+      FetchPredicate.comparison(FetchComparison(.key("str"), .like, .constant(.string(text))))
+    }
+    for (condition, item) in zip(conditions, items) {
+      #expect(try fixture.store.fetch(fixture.fetch(condition, [])) == [item.objectID.reference])
+    }
+    let both = try #require(try fixture.store.fetch(fixture.fetch(.or(conditions), [])))
+    #expect(Set(both) == Set(items.map(\.objectID.reference)))
+  }
+
   @Test(arguments: ["'; DROP TABLE ZITEM; --", "\"", "a' OR '1'='1", "%_?*\\", "\u{0}';", "?"])
   func hostileTextIsAValue(_ text: String) throws {
     let fixture = try TranslationFixture(seed: 8)

@@ -151,7 +151,7 @@ extension FetchTranslator {
     _ isExact: Bool
   ) throws(Untranslatable) -> String {
     let left = try value(plan.left, scope)
-    let right = try value(plan.right, scope)
+    let right = try valueBesideMembers(plan.right, scope)
     let isEquality = plan.comparator == .equalTo || plan.comparator == .notEqualTo
     if isEquality, left.mayBeNaN || right.mayBeNaN { throw Untranslatable() }
     switch (left.kind, right.kind) {
@@ -214,6 +214,18 @@ extension FetchTranslator {
     members[collection] = outer
     found.conditions.append(isAll ? "NOT \(text)" : text)
     return "\(plan.modifier == .any ? "" : "NOT ")EXISTS (SELECT 1 \(found.text))"
+  }
+
+  /// The value that the members of a collection are compared with: in it, the collection is all of them.
+  private mutating func valueBesideMembers(
+    _ plan: PlanExpression,
+    _ scope: QueryScope
+  ) throws(Untranslatable) -> TranslatedValue {
+    let outer = members
+    members = [:]
+    let value = try value(plan, scope)
+    members = outer
+    return value
   }
 }
 

@@ -100,6 +100,34 @@ import Testing
     #expect(plan.count > 1 && plan[0].hasPrefix("SELECT t0.Z_PK FROM "))
   }
 
+  /// What members of a collection are compared with is about the collection as a whole.
+  @Test(arguments: [
+    "ANY list.items.str == TERNARY(list.items.str CONTAINS 'a', 'x', 'y')",
+    "ANY list.items.str == TERNARY(flag == YES, list.items.str, 'y')",
+    "ANY list.items.i32 > SUBQUERY(list.items, $i, list.items.str CONTAINS 'a').@count",
+  ])
+  func theOtherSideIsNotThatOfAMember(_ format: String) throws {
+    let fixture = try TranslationFixture(seed: 14)
+    let context = try fixture.context()
+    let list = try context.insert(entityName: "List")
+    for text in ["a", "y"] {
+      let item = try context.insert(entityName: "Item")
+      try item.setPropertyValue(.string(text), forKey: "str")
+      for name in ["full", "i32"] { try item.setPropertyValue(.integer(1), forKey: name) }
+      try item.setPropertyValue(.boolean(true), forKey: "flag")
+      try item.setValue(list, forKey: "list")
+    }
+    try list.setPropertyValue(.integer(4711), forKey: "order")
+    try context.save()
+    let predicate = try FetchPredicate(format: format)
+    #expect(try fixture.store.fetch(fixture.fetch(predicate, [])) == nil, "it is left for memory")
+    let request = FetchRequest<ManagedObject>(
+      entityName: "Item",
+      where: .and([predicate, try FetchPredicate(format: "list.order == 4711")])
+    )
+    #expect(try fixture.context().fetch(request).isEmpty)
+  }
+
   /// An expression over numbers.
   private func arithmetic(_ depth: Int, _ queries: inout RandomQueries) -> FetchExpression {
     guard depth > 0, queries.number(0...3) > 0 else {

@@ -113,8 +113,19 @@ extension SQLiteStore {
     // Who writes to the file at this moment may have made files for rows to come. What is left over can wait.
     try? file.write { db in
       guard try schema(db).writeRefusals.isEmpty else { return }
-      files.remove(Set(try files.names()).subtracting(try ExternalNames.all(in: db)))
+      try remove(Set(try files.names()), unlessNamedIn: db, of: file)
     }
+  }
+
+  /// Removes files with large data that no row leads to, unless another store is taking the place of this one, or has taken it: rows of that
+  /// may lead to them.
+  private func remove(_ names: Set<String>, unlessNamedIn db: Database, of file: SQLiteFile) throws {
+    // Who gives a store its place holds this lock from before its files are there until it is.
+    let directory = PathParts.split(file.path).directory
+    guard let lock = POSIXFileSystem().lockFileIfFree(atPath: directory) else { return }
+    defer { lock.release() }
+    if try SQLiteFile.isMoved(db) { return }
+    ExternalFiles(ofStoreAt: path).remove(names.subtracting(try ExternalNames.all(in: db)))
   }
 
   private func isSupportFolderShared(_ files: ExternalFiles) -> Bool {
@@ -126,8 +137,8 @@ extension SQLiteStore {
 
   /// Removes files that rows led to before a save, unless others lead there too. A failure leaves them to the next who opens the store.
   func removeReplacedFiles(_ names: Set<String>) {
-    guard !names.isEmpty, let kept = try? withDatabase({ db in try ExternalNames.all(in: db) }) else { return }
-    ExternalFiles(ofStoreAt: path).remove(names.subtracting(kept))
+    if names.isEmpty { return }
+    try? withDatabase { db in try remove(names, unlessNamedIn: db, of: file()) }
   }
 }
 

@@ -196,6 +196,14 @@ extension SQLiteFile {
     return try statement.nextRow() ? UInt64(clamping: sqlite3_column_int64(statement.sqliteStatement, 0)) : 0
   }
 
+  /// Whether the file is at its path no longer, or another one is there.
+  static func isMoved(_ db: Database) throws -> Bool {
+    var isMoved: CInt = 0
+    let code = sqlite3_file_control(db.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &isMoved)
+    guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+    return isMoved != 0
+  }
+
   /// Reads in one transaction, which sees the state of the file that has `mark`; nil where others have saved since then.
   package func read<Value>(at mark: UInt64, _ body: (Database) throws -> Value) throws(PersistenceError) -> Value? {
     try read { db in

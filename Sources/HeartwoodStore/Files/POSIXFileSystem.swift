@@ -237,9 +237,22 @@ public struct POSIXFileSystem: FileSystem {
 
   /// Waits for the lock of a file and takes it.
   public func lockFile(atPath path: String) throws(PersistenceError) -> (any FileLock)? {
+    lock(path, LOCK_EX)
+  }
+
+  /// Takes the lock of a file, unless somebody else holds it.
+  package func lockFileIfFree(atPath path: String) -> (any FileLock)? {
+    lock(path, LOCK_EX | LOCK_NB)
+  }
+
+  private func lock(_ path: String, _ operation: Int32) -> (any FileLock)? {
     let descriptor = HeldFiles.takeDescriptor(ofFileAt: path) ?? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
-    while flock(descriptor, LOCK_EX) != 0 {
+    while flock(descriptor, operation) != 0 {
+      if errno == EWOULDBLOCK {
+        HeldFiles.close(descriptor)
+        return nil
+      }
       // A file system without locks leaves the check of the identity, which catches all but a race.
       guard errno == EINTR else { break }
     }

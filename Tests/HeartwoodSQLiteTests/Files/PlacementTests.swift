@@ -85,4 +85,48 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     }
     #expect(try Array(bench.contents().keys) == ["new"])
   }
+
+  /// Its files are there before its rows are, and whoever opens the old store finds none that leads to them.
+  @Test func theFilesOfANewStoreStayWhoeverOpensTheOldOne() throws {
+    let bench = try SQLiteBench()
+    let (old, new) = (Data(repeating: 1, count: 200_000), Data(repeating: 2, count: 200_000))
+    try bench.makeStore("New.sqlite", items: ["new": new])
+    try bench.makeStore(items: ["old": old])
+    try place("New.sqlite", bench) {
+      let contents = try bench.contents()
+      #expect(contents == ["old": old])
+    }
+    #expect(try bench.contents() == ["new": new])
+    #expect(try bench.externalNames() == bench.namedFiles())
+  }
+
+  /// A copy of a store has files of the same names.
+  @Test func aSaveToTheOldStoreKeepsTheFilesOfTheNewOne() throws {
+    let bench = try SQLiteBench()
+    let data = Data(repeating: 1, count: 200_000)
+    try bench.makeStore(items: ["a": data])
+    try SQLiteStore.backUp(storeAt: bench.url(), to: bench.url("New.sqlite"))
+    try place("New.sqlite", bench) {
+      let context = try bench.context()
+      for item in try bench.items(context) { context.delete(item) }
+      try context.save()
+      context.persistentStoreCoordinator.close()
+    }
+    #expect(try bench.contents() == ["a": data])
+  }
+
+  /// Lets a store take the place of another, with which something is done when the files of the new one are there.
+  private func place(_ name: String, _ bench: SQLiteBench, _ use: @escaping @Sendable () throws -> Void) throws {
+    let fileSystem = RacedFileSystem {
+      do {
+        try use()
+      } catch {
+        Issue.record(error)
+      }
+    }
+    let placement = StorePlacement(SQLiteStore.self, fileSystem: fileSystem)
+    try placement.write(at: bench.url().path, replacing: true) { temporary in
+      try SQLiteStore.copyStore(at: bench.url(name).path, to: temporary)
+    }
+  }
 }

@@ -264,6 +264,19 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     try file.close()
   }
 
+  @Test("A file that is no longer at its path is told from one that is")
+  func moving() throws {
+    try create()
+    let file = try SQLiteFile.open(atPath: path)
+    #expect(try !file.read(SQLiteFile.isMoved))
+    try FileManager.default.moveItem(atPath: path, toPath: scratch.path("Other.sqlite"))
+    #expect(try file.read(SQLiteFile.isMoved))
+    #expect(try file.withoutTransaction(SQLiteFile.isMoved))
+    try Data("another".utf8).write(to: URL(filePath: path))
+    #expect(try file.withoutTransaction(SQLiteFile.isMoved))
+    try file.close()
+  }
+
   @Test("A new file takes no name that is taken, and none at all where it does not get whole")
   func creating() throws {
     try Data("old".utf8).write(to: URL(filePath: path))

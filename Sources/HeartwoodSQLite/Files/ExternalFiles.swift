@@ -55,7 +55,12 @@ extension ExternalFiles {
       )
     }
     let input = try StoreInput(try fileSystem.openFile(atPath: path))
-    return try input.bytes(from: 0, count: input.status.size)
+    guard input.size <= RowGroupBuilder.columnByteLimit else {
+      throw ColumnReader.Fault(
+        "leads to the file \(path), which has \(input.size) bytes: a value has \(RowGroupBuilder.columnByteLimit) at most"
+      )
+    }
+    return try input.bytes()
   }
 
   /// The names of all files that have the form of such. What lies behind a symbolic link is somebody else's.

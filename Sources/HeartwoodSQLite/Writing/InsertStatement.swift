@@ -167,7 +167,7 @@ extension InsertStatement {
     case .float: sqlite3_bind_double(statement, index, try number(Double(view.unsafeFloat(row)), ordinal))
     case .decimal: try bindDecimal(view.unsafeDecimal(row), index, storedValue(ordinal), statement)
     case .uuid: withUnsafeBytes(of: view.unsafeUUID(row).uuid) { Self.bindCopy($0, index, statement) }
-    case .bytes: try bindBytes(view.unsafeBytes(row), index, storage, statement)
+    case .bytes: try bindBytes(view.unsafeBytes(row), index, ordinal, storage, statement)
     case .absent, .toOne, .toMany: sqlite3_bind_null(statement, index)
     }
   }
@@ -188,9 +188,14 @@ extension InsertStatement {
   private func bindBytes(
     _ bytes: UnsafeRawBufferPointer,
     _ index: CInt,
+    _ ordinal: Int,
     _ storage: AttributeStorage,
     _ statement: SQLiteStatement
   ) throws {
+    if bytes.count > StoredValue.greatestLength, !StoredValue.isExternal(storage) {
+      // SQLite would bind nothing.
+      try storedValue(ordinal).checkLength(bytes.count)
+    }
     switch storage {
     // What has no byte may have no address, which would mean that it has no value.
     case .text where bytes.isEmpty, .uri where bytes.isEmpty: sqlite3_bind_text(statement, index, "", 0, Self.transient)

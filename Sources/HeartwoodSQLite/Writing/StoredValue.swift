@@ -12,6 +12,8 @@ import HeartwoodStore
 struct StoredValue {
   /// How Core Data writes the decimal number that is none.
   static let noNumber = "NaN"
+  /// SQLite, as it is usually built, takes no more bytes for a value.
+  static let greatestLength = 1_000_000_000
 
   private let entity: String
   private let property: String
@@ -35,10 +37,11 @@ struct StoredValue {
     case .float(let number): try self.number(Double(number))
     case .date(let date): try self.number(date.timeIntervalSinceReferenceDate)
     case .decimal(let number): number.isNaN ? Self.noNumber : try real(number)
-    case .string(let text): text
+    case .string(let text): try checked(text, length: text.utf8.count)
     case .uri(let uri): uri.absoluteString
     case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { Data($0) }
-    case .binary(let data): Self.isExternal(storage) ? Data([ExternalFiles.inlineMark]) + data : data
+    case .binary(let data):
+      try checked(Self.isExternal(storage) ? Data([ExternalFiles.inlineMark]) + data : data, length: data.count)
     }
   }
 
@@ -52,6 +55,21 @@ struct StoredValue {
 
   static func isExternal(_ storage: AttributeStorage) -> Bool {
     if case .externalBlob = storage { true } else { false }
+  }
+
+  private func checked<Value>(_ value: Value, length: Int) throws(PersistenceError) -> Value {
+    try checkLength(length)
+    return value
+  }
+
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` where SQLite takes no value of so many bytes.
+  func checkLength(_ length: Int) throws(PersistenceError) {
+    guard length > Self.greatestLength else { return }
+    throw PersistenceError(
+      .valueUnsupported,
+      "The value has \(length) bytes; SQLite keeps \(Self.greatestLength) at most. Keep it in a file of its own.",
+      context: .init(path: path, storeType: .sqlite, entity: entity, property: property)
+    )
   }
 
   /// A real, which must be a number: SQLite takes any other for nothing.

@@ -130,6 +130,18 @@ import Testing
     #expect(error.message.contains(name))
   }
 
+  @Test func aFileThatIsTooLongForAValueIsNamed() throws {
+    try bench.makeStore(items: ["a": large])
+    let name = try #require(try bench.externalNames().first)
+    let file = try FileHandle(forWritingTo: bench.url(".Store_SUPPORT/_EXTERNAL_DATA/\(name)"))
+    try file.truncate(atOffset: 5 << 30)
+    try file.close()
+    let error = try #require(bench.error { _ = try bench.contents() })
+    #expect(error.code == .fileMalformed)
+    #expect(error.context.property == "data")
+    #expect(error.message.contains(name))
+  }
+
   @Test func aNameThatLeadsElsewhereIsRefused() throws {
     try bench.makeStore(items: ["a": nil])
     let name = "../../../../../../../../../etc/passwd"

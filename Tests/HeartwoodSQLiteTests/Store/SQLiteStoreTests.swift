@@ -200,6 +200,17 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     #expect(try query { try Double.fetchOne($0, sql: "SELECT ZPRICE FROM ZMEDIA") } == 0.1)
   }
 
+  @Test func dataThatSQLiteDoesNotHoldAreRefused() throws {
+    let value = StoredValue("Book", "cover", "Store.sqlite")
+    let error = #expect(throws: PersistenceError.self) {
+      // The bytes are never touched, and so take no memory.
+      _ = try value.value(.binary(Data(count: 1_000_000_001)), .blob)
+    }
+    #expect(error?.code == .valueUnsupported)
+    #expect(error?.context.property == "cover")
+    #expect(try value.value(.binary(Data([1])), .blob) as? Data == Data([1]))
+  }
+
   @Test func theGreatestVersionIsNoTrap() throws {
     let context = try insertedTag()
     let coordinator = context.persistentStoreCoordinator

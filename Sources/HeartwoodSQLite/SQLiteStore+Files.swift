@@ -1,6 +1,7 @@
 import GRDB
 public import HeartwoodModel
 public import HeartwoodStore
+import Synchronization
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -135,10 +136,24 @@ extension SQLiteStore {
     return StorePlacement(Self.self, fileSystem: fileSystem).isShared(folder, resolved)
   }
 
-  /// Removes files that rows led to before a save, unless others lead there too. A failure leaves them to the next who opens the store.
+  /// So many pages of the database are looked at for one file that goes.
+  private static let pagesForEachFile = 64
+
+  /// Removes files that rows led to before this save or an earlier one, unless others lead there too. To look for these takes as long as the
+  /// database is, and so waits until as many files have come together as are worth it. A failure, or the end of the store, leaves them
+  /// to the next who opens it.
   func removeReplacedFiles(_ names: Set<String>) {
     if names.isEmpty { return }
-    try? withDatabase { db in try remove(names, unlessNamedIn: db, of: file()) }
+    let replaced = replacedFiles.withLock { replaced in
+      replaced.formUnion(names)
+      return replaced
+    }
+    try? withDatabase { db in
+      let pageCount = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+      guard replaced.count >= pageCount / Self.pagesForEachFile else { return }
+      replacedFiles.withLock { $0.subtract(replaced) }
+      try remove(replaced, unlessNamedIn: db, of: file())
+    }
   }
 }
 

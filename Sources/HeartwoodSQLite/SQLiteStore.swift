@@ -41,6 +41,8 @@ public final class SQLiteStore: IncrementalStore {
   private let connection = Mutex<Connection?>(nil)
   /// Keys that were taken from the file for records to come, by the number of the topmost entity.
   let reservedKeys = Mutex<[Int: Range<Int64>]>([:])
+  /// The files with large data that saves have replaced, and that are still there.
+  let replacedFiles = Mutex<Set<String>>([])
   /// What the transaction that is under way does to the files with large data.
   private let externals: ExternalChanges
 

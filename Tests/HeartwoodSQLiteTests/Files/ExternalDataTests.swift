@@ -57,6 +57,24 @@ import Testing
     #expect(try bench.externalNames().isEmpty)
   }
 
+  /// To look for others that lead to a file takes as long as the database is.
+  @Test func inALargeDatabaseOldFilesGoTogether() throws {
+    let context = try bench.context()
+    // With these, the database has between three and four times the pages that are looked at for one file.
+    for number in 0..<8 { try bench.insert("filling \(number)", Data(repeating: 7, count: 100 << 10), in: context) }
+    let item = try bench.insert("a", large, in: context)
+    try context.save()
+    let counts = try (1...7).map { number in
+      try item.setValue(large + [UInt8(number)], forKey: "data")
+      try context.save()
+      return try bench.externalNames().count
+    }
+    #expect(counts == [2, 3, 1, 2, 3, 1, 2])
+    context.persistentStoreCoordinator.close()
+    #expect(try bench.contents()["a"] == large + [7])
+    #expect(try bench.externalNames() == bench.namedFiles(), "the rest goes when the store is opened")
+  }
+
   @Test func aFileThatTwoRowsLeadToStaysForTheOther() throws {
     try bench.makeStore(items: ["a": large, "b": nil])
     try DatabaseQueue(path: bench.url().path).write {

@@ -46,6 +46,7 @@ package struct StorePlacement {
     // Before anything is moved: in most cases what stands in the way is there already.
     if isThere { try gather(path, expecting: expected) } else { try check(path, expected) }
     let folder = supportFolder(path)
+    let oldFiles = Set(try folder?.files() ?? [])
     let files = try folder.flatMap { try supportFolder(temporary)?.move(to: $0) }
     do {
       if isThere {
@@ -61,8 +62,9 @@ package struct StorePlacement {
       throw error
     }
     try fileSystem.synchronizeDirectory(ofPath: path)
-    // The new store stands: what only the old one had may wait for another day.
-    if let folder, !isShared(folder, path) { try? folder.remove(keeping: Set(files?.all ?? [])) }
+    // The new store stands: what only the old one had may wait for another day, and who has opened the new one may have added to it.
+    let leftFiles = oldFiles.subtracting(files?.all ?? [])
+    if let folder, !isShared(folder, path) { try? folder.remove(where: leftFiles.contains) }
   }
 
   /// Brings what lies beside the old file into it, so that this can be replaced.

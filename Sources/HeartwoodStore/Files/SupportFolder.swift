@@ -53,16 +53,16 @@ package struct SupportFolder: Sendable {
   }
 
   /// Removes it with everything in it.
-  package func remove() throws(PersistenceError) { try remove(keeping: []) }
+  package func remove() throws(PersistenceError) { try remove { _ in true } }
 
-  /// Removes what is in it, but for the files called `names`; and itself, where nothing stays.
-  package func remove(keeping names: Set<String>) throws(PersistenceError) {
+  /// Removes those of its files, and itself where nothing stays, whose paths pass a test.
+  package func remove(where isMeant: (String) -> Bool) throws(PersistenceError) {
     var folders = [path]
     try visit("", depth: 0) { name, kind throws(PersistenceError) in
       let path = PathParts.join(self.path, name)
       if kind == .folder {
         folders.append(path)
-      } else if !names.contains(name) {
+      } else if isMeant(name) {
         try fileSystem.removeFile(atPath: path)
       }
     }

@@ -13,10 +13,11 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
 
 /// Stores that take the place of others which somebody opens at that moment.
 @Suite struct PlacementTests {
-  /// Files, and somebody who opens a store and saves to it just before another one takes its place.
+  /// Files, and somebody who opens a store and saves to it just before another one takes its place, or just after that.
   private struct RacedFileSystem: FileSystem {
     let base = POSIXFileSystem()
-    let save: @Sendable () -> Void
+    var save: @Sendable () -> Void = {}
+    var saveAfterwards: @Sendable (_ path: String) -> Void = { _ in }
 
     func copyPermissions(ofFileAtPath source: String, toPath destination: String) throws(PersistenceError) {
       try base.copyPermissions(ofFileAtPath: source, toPath: destination)
@@ -42,6 +43,7 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     }
     func synchronizeDirectory(ofPath path: String) throws(PersistenceError) {
       try base.synchronizeDirectory(ofPath: path)
+      saveAfterwards(path)
     }
     func removeFile(atPath path: String) throws(PersistenceError) { try base.removeFile(atPath: path) }
     func lockFile(atPath path: String) throws(PersistenceError) -> (any FileLock)? { try base.lockFile(atPath: path) }
@@ -58,7 +60,7 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     try bench.makeStore(items: ["old": nil])
     let path = bench.url().path
     let other = Mutex<DatabaseQueue?>(nil)
-    let fileSystem = RacedFileSystem {
+    let fileSystem = RacedFileSystem(save: {
       do {
         let queue = try DatabaseQueue(path: path)
         try queue.write { try $0.execute(sql: "UPDATE ZITEM SET ZNAME = 'late'") }
@@ -66,7 +68,7 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
       } catch {
         Issue.record(error)
       }
-    }
+    })
     let placement = StorePlacement(SQLiteStore.self, fileSystem: fileSystem)
     let code = bench.code {
       try placement.write(at: path, replacing: true) { temporary in
@@ -115,18 +117,36 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     #expect(try bench.contents() == ["a": data])
   }
 
+  @Test func whatIsSavedToTheNewStoreAtOnceStays() throws {
+    let bench = try SQLiteBench()
+    let data = Data(repeating: 1, count: 200_000)
+    try bench.makeStore("New.sqlite", items: ["new": nil])
+    try bench.makeStore(items: ["old": data])
+    let fileSystem = RacedFileSystem(saveAfterwards: { path in
+      if path.hasSuffix("/Store.sqlite") { Self.recording { try bench.makeStore(items: ["later": data]) } }
+    })
+    try place("New.sqlite", bench, fileSystem)
+    #expect(try bench.contents() == ["new": nil, "later": data])
+    #expect(try bench.externalNames() == bench.namedFiles())
+  }
+
   /// Lets a store take the place of another, with which something is done when the files of the new one are there.
   private func place(_ name: String, _ bench: SQLiteBench, _ use: @escaping @Sendable () throws -> Void) throws {
-    let fileSystem = RacedFileSystem {
-      do {
-        try use()
-      } catch {
-        Issue.record(error)
-      }
-    }
+    try place(name, bench, RacedFileSystem(save: { Self.recording(use) }))
+  }
+
+  private func place(_ name: String, _ bench: SQLiteBench, _ fileSystem: RacedFileSystem) throws {
     let placement = StorePlacement(SQLiteStore.self, fileSystem: fileSystem)
     try placement.write(at: bench.url().path, replacing: true) { temporary in
       try SQLiteStore.copyStore(at: bench.url(name).path, to: temporary)
+    }
+  }
+
+  private static func recording(_ use: () throws -> Void) {
+    do {
+      try use()
+    } catch {
+      Issue.record(error)
     }
   }
 }

@@ -37,8 +37,8 @@ extension ArrivalPass {
     for (ordinal, records) in arrival.records {
       for row in records.inserted { fill(row, of: entities[ordinal]) }
       for update in records.updated { take(update, of: entities[ordinal]) }
-      for reference in records.deleted { takeDeletion(of: reference, entities[ordinal]) }
     }
+    takeDeletions()
     LinkReturn(context, kept).link()
     for refusal in refusals { settle(refusal) }
   }
@@ -130,17 +130,27 @@ extension ArrivalPass {
 // MARK: Deleted objects
 
 extension ArrivalPass {
-  private mutating func takeDeletion(of reference: ReferenceID, _ entity: EntityDescription) {
-    let id = names.id(reference, of: entity)
-    guard let object = object(id) else { return }
-    let seen = seen(reference, entity)
-    let ordinals = entity.traits.indices.filter { !entity.traits[$0].isTransient }
-    if ordinals.allSatisfy({ isAsSeen($0, of: object, seen) }) {
-      context.markDeleted(object)
-    } else {
-      context.noteConflictingArrival(id)
-      kept.append(object)
+  /// All are looked at before one goes: what led to a new object leads nowhere once that is gone, and is no longer what the child saw.
+  private mutating func takeDeletions() {
+    var gone: [ManagedObject] = []
+    for (ordinal, records) in arrival.records {
+      for reference in records.deleted {
+        let id = names.id(reference, of: entities[ordinal])
+        guard let object = object(id) else { continue }
+        if isAsSeen(object, seen(reference, entities[ordinal])) {
+          gone.append(object)
+        } else {
+          context.noteConflictingArrival(id)
+          kept.append(object)
+        }
+      }
     }
+    for object in gone { context.markDeleted(object) }
+  }
+
+  private func isAsSeen(_ object: ManagedObject, _ seen: SeenRecord) -> Bool {
+    let traits = object.entity.traits
+    return traits.indices.allSatisfy { traits[$0].isTransient || isAsSeen($0, of: object, seen) }
   }
 }
 

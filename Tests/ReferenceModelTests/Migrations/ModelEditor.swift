@@ -110,7 +110,7 @@ struct ModelEditor {
   private var leavesNames: Bool {
     draft.entities.allSatisfy { entity in
       let (before, after) = (former.properties(of: entity.id), draft.properties(of: entity.id))
-      return after.filter(\.origins.isEmpty).allSatisfy { new in
+      return after.filter { new in !before.contains { new.origins.contains($0.id) } }.allSatisfy { new in
         before.filter { $0.name == new.name }.allSatisfy { old in after.contains { $0.origins.contains(old.id) } }
       }
     }

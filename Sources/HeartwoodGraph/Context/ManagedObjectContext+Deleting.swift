@@ -78,8 +78,13 @@ extension ManagedObjectContext {
     if takingNewest {
       for other in others where other.isPresent { refresh(other, mergeChanges: true) }
     }
-    if rule == .cascade { return others }
-    if let inverse = object.binding.traits[ordinal].inverseOrdinal {
+    let inverse = object.binding.traits[ordinal].inverseOrdinal
+    if rule == .cascade {
+      guard takingNewest, let inverse else { return others }
+      // What the context has put elsewhere stays, whatever others have let lead to it.
+      return others.filter { $0.isPresent && $0.leads(inverse, to: object.objectID) }
+    }
+    if let inverse {
       for other in others { other.unlink(inverse, from: object.objectID) }
     }
     return []

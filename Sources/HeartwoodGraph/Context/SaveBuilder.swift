@@ -340,8 +340,11 @@ extension ManagedObjectContext {
     object.binding.traits.indices.map { valueToSave(object, $0) }
   }
 
-  func valueToSave(_ object: ManagedObject, _ ordinal: Int) -> PropertyValue {
-    switch object.value(at: ordinal) {
+  func valueToSave(_ object: ManagedObject, _ ordinal: Int) -> PropertyValue { withoutGone(object.value(at: ordinal)) }
+
+  /// A value without links to new objects that were deleted before they were saved.
+  func withoutGone(_ value: PropertyValue) -> PropertyValue {
+    switch value {
     case .toOne(let id) where isGone(id): .null
     case .toMany(let ids) where ids.contains(where: isGone): .toMany(ids.filter { !isGone($0) })
     case let value: value

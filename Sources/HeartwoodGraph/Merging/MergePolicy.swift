@@ -4,7 +4,7 @@ public import HeartwoodStore
 /// and that another has.
 ///
 /// A policy is asked for each conflict; then the save is tried again, a few times at most. No policy brings back a record that
-/// another save has deleted: its changes are dropped, and so are new links to it, unless the policy fails.
+/// another save has deleted: its changes are dropped, and so are new links to it that have an inverse, unless the policy fails.
 ///
 /// The inverse relationships of other objects follow what a policy makes of a relationship.
 public struct MergePolicy: Sendable {

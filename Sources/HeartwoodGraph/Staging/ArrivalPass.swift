@@ -37,8 +37,9 @@ extension ArrivalPass {
     for (ordinal, records) in arrival.records {
       for row in records.inserted { fill(row, of: entities[ordinal]) }
       for update in records.updated { take(update, of: entities[ordinal]) }
+      for reference in records.deleted { takeDeletion(of: reference, entities[ordinal]) }
     }
-    takeDeletions()
+    for object in kept { letGo(from: object) }
     LinkReturn(context, kept).link()
     for refusal in refusals { settle(refusal) }
   }
@@ -121,7 +122,8 @@ extension ArrivalPass {
   private func isAsSeen(_ ordinal: Int, of object: ManagedObject, _ seen: SeenRecord) -> Bool {
     let trait = object.binding.traits[ordinal]
     let own = context.valueForChildren(object, ordinal)
-    if let value = seen.value(at: ordinal), trait.areSame(own, value) { return true }
+    // A new object that the child has led to may have been deleted since.
+    if let value = seen.value(at: ordinal), trait.areSame(own, context.withoutGone(value)) { return true }
     guard !object.isInserted, !object.isUnsettled(ordinal) else { return false }
     return object.newestValue(at: ordinal).map { !trait.areSame($0, own) } ?? true
   }
@@ -130,27 +132,30 @@ extension ArrivalPass {
 // MARK: Deleted objects
 
 extension ArrivalPass {
-  /// All are looked at before one goes: what led to a new object leads nowhere once that is gone, and is no longer what the child saw.
-  private mutating func takeDeletions() {
-    var gone: [ManagedObject] = []
-    for (ordinal, records) in arrival.records {
-      for reference in records.deleted {
-        let id = names.id(reference, of: entities[ordinal])
-        guard let object = object(id) else { continue }
-        if isAsSeen(object, seen(reference, entities[ordinal])) {
-          gone.append(object)
-        } else {
-          context.noteConflictingArrival(id)
-          kept.append(object)
-        }
-      }
+  private mutating func takeDeletion(of reference: ReferenceID, _ entity: EntityDescription) {
+    let id = names.id(reference, of: entity)
+    guard let object = object(id) else { return }
+    let seen = seen(reference, entity)
+    let ordinals = entity.traits.indices.filter { !entity.traits[$0].isTransient }
+    if ordinals.allSatisfy({ isAsSeen($0, of: object, seen) }) {
+      context.markDeleted(object)
+    } else {
+      context.noteConflictingArrival(id)
+      kept.append(object)
     }
-    for object in gone { context.markDeleted(object) }
   }
 
-  private func isAsSeen(_ object: ManagedObject, _ seen: SeenRecord) -> Bool {
-    let traits = object.entity.traits
-    return traits.indices.allSatisfy { traits[$0].isTransient || isAsSeen($0, of: object, seen) }
+  /// What the child has let lead elsewhere before it deleted the object stays there.
+  private func letGo(from object: ManagedObject) {
+    for (ordinal, trait) in object.binding.traits.enumerated() {
+      guard let inverse = trait.inverseOrdinal else { continue }
+      for other in context.objectsIfPresent(object.value(at: ordinal).objectIDs) where other.isPresent {
+        guard !other.binding.traits[inverse].isToMany, let id = other.value(at: inverse).objectIDs.first else {
+          continue
+        }
+        if id != object.objectID { object.unlink(ordinal, from: other.objectID) }
+      }
+    }
   }
 }
 

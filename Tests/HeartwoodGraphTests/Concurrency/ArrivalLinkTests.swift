@@ -131,4 +131,40 @@ import Testing
     #expect(try book.propertyValue(forKey: "shelf") == .null)
     #expect(try context.count(entityName: "Shelf") == 0)
   }
+
+  @Test(arguments: TestStoreKind.allCases)
+  func whatTheChildHasMovedStaysThere(_ kind: TestStoreKind) throws {
+    let family = try Family(kind)
+    let people = try ["Ann", "Bob", "Cid"].map { try family.view.context.person($0) }
+    people[0].students = [people[1]]
+    try family.view.context.save()
+    people[0].name = "Anna"
+    try family.inChild(people[1]).mentor = family.inChild(people[2])
+    family.child.delete(try family.inChild(people[0]))
+    try family.child.save()
+    try family.save(keeping: [people[0]])
+    #expect(people.map(\.students) == [[], [], [people[1]]])
+  }
+
+  /// What a new object was led to by is not what the child saw, once the object is gone.
+  @Test(arguments: TestStoreKind.allCases)
+  func whatLedToANewObjectThatIsGoneIsNoConflict(_ kind: TestStoreKind) throws {
+    let family = try Family(kind)
+    let shelf = try family.view.context.insert(Shelf.self)
+    try family.view.context.save()
+    let notes = try (0..<2).map { _ in try family.view.context.insert(Note.self) }
+    notes[0].about = notes[1]
+    _ = try family.view.context.book("new", on: shelf)
+    family.view.context.publishChanges()
+    family.child.delete(try family.inChild(shelf))
+    family.child.delete(try family.inChild(notes[1]))
+    try family.child.save()
+    try family.inChild(notes[0]).about = try family.child.insert(Note.self)
+    try family.child.save()
+    try family.view.context.save()
+    let context = family.stack.context()
+    #expect(try context.count(entityName: "Book") == 0)
+    #expect(try context.count(entityName: "Note") == 2)
+    #expect(notes[0].about != nil)
+  }
 }

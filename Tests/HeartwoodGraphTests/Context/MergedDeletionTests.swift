@@ -71,6 +71,29 @@ import Testing
     #expect(try checked.propertyValue(forKey: "books") == .toMany([]))
   }
 
+  /// The other save puts the book on the shelf that is deleted here, and this context has changed the book.
+  @Test(arguments: [false, true], [false, true])
+  func whatIsPutElsewhereStaysThere(_ overwrites: Bool, _ isMoved: Bool) throws {
+    let (mine, theirs) = contexts(false)
+    let (book, other) = (try theirs.book("book", on: nil), try theirs.insert(Shelf.self))
+    try theirs.save()
+    let mineBook: Book = try find(book.objectID, mine)
+    if isMoved { mineBook.shelf = try find(other.objectID, mine) } else { mineBook.title = "renamed" }
+    mine.delete(try find(shelf, mine))
+    book.shelf = try find(shelf, theirs)
+    try theirs.save()
+    mine.mergePolicy = overwrites ? .overwrite : .mergeByPropertyObjectTrump
+    try mine.save()
+    let check = stack.context()
+    // Only a policy that takes the other's shelf along with its own title lets the book go with the shelf.
+    let isKept = isMoved || overwrites
+    #expect(try check.count(entityName: "Book") == (isKept ? 1 : 0))
+    guard isKept else { return }
+    let checked: Book = try find(book.objectID, check)
+    #expect(try checked.propertyValue(forKey: "shelf") == (isMoved ? .toOne(other.objectID) : .null))
+    try expectBothEndsAgree(check)
+  }
+
   @Test func whatWasTakenFromAShelfBeforeItsDeletionStays() throws {
     let (mine, theirs) = contexts(false)
     let kept = try theirs.book("kept", on: try find(shelf, theirs))

@@ -162,6 +162,10 @@ extension ReferenceContext {
     if relationship.deleteRule == .noAction || relationship.deleteRule == .deny { return }
     if takingNewest { takeNewest(other) }
     if relationship.deleteRule == .cascade {
+      // What leads elsewhere by now stays.
+      if takingNewest, let inverse = relationship.inverseName, object(other)?.keys(inverse).contains(key) != true {
+        return
+      }
       delete(other, takingNewest: takingNewest)
     } else if let inverse = relationship.inverseName {
       unlink(other, inverse, from: key)

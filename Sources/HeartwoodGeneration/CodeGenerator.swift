@@ -38,7 +38,7 @@ public struct CodeGenerator: Sendable {
   public func file(named name: String) throws -> GeneratedFile {
     let classes = try classes()
     // A file imports a module at one level of access, however often it does.
-    let modules = classes.reduce(into: Set<String>()) { $0.formUnion($1.declaredModules) }
+    let modules = classes.reduce(into: ["Heartwood"] as Set) { $0.formUnion($1.declaredModules) }
     let files = try machineFiles(classes, besides: modules).sorted { $0.name < $1.name }
     let contents = files.map(\.contents).joined(separator: "\n")
     return GeneratedFile(name: name, contents: contents, kind: .machine)

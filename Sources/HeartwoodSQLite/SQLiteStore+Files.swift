@@ -136,28 +136,32 @@ extension SQLiteStore {
     return StorePlacement(Self.self, fileSystem: fileSystem).isShared(folder, resolved)
   }
 
-  /// So many pages of the database are looked at for one file that goes.
-  private static let pagesForEachFile = 64
-
   /// Removes files that rows led to before this save or an earlier one, unless others lead there too. To look for these takes as long as the
-  /// database is, and so waits until as many files have come together as are worth it. A failure, or the end of the store, leaves them
+  /// database is, and so waits until the files that have come together have as many bytes. A failure, or the end of the store, leaves them
   /// to the next who opens it.
   func removeReplacedFiles(_ names: Set<String>) {
     if names.isEmpty { return }
+    let files = ExternalFiles(ofStoreAt: path)
     let replaced = replacedFiles.withLock { replaced in
-      replaced.formUnion(names)
+      for name in names { replaced[name] = files.size(of: name) }
       return replaced
     }
     try? withDatabase { db in
-      let pageCount = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
-      guard replaced.count >= pageCount / Self.pagesForEachFile else { return }
-      replacedFiles.withLock { $0.subtract(replaced) }
-      try remove(replaced, unlessNamedIn: db, of: file())
+      let byteCount = try SQLiteFile.byteCount(db)
+      guard replaced.values.reduce(0, +) >= byteCount else { return }
+      replacedFiles.withLock { for name in replaced.keys { $0[name] = nil } }
+      try remove(Set(replaced.keys), unlessNamedIn: db, of: file())
     }
   }
 }
 
 extension SQLiteFile {
+  /// How many bytes the database has.
+  fileprivate static func byteCount(_ db: Database) throws -> Int {
+    let (count, size) = (try Int.fetchOne(db, sql: "PRAGMA page_count"), try Int.fetchOne(db, sql: "PRAGMA page_size"))
+    return (count ?? 0) * (size ?? 0)
+  }
+
   /// Rebuilds the file.
   fileprivate func vacuum() throws {
     try withoutTransaction { db in

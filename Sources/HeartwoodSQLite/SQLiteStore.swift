@@ -42,7 +42,7 @@ public final class SQLiteStore: IncrementalStore {
   /// Keys that were taken from the file for records to come, by the number of the topmost entity.
   let reservedKeys = Mutex<[Int: Range<Int64>]>([:])
   /// The files with large data that saves have replaced, and that are still there.
-  let replacedFiles = Mutex<Set<String>>([])
+  let replacedFiles = Mutex<[String: Int]>([:])
   /// What the transaction that is under way does to the files with large data.
   private let externals: ExternalChanges
 

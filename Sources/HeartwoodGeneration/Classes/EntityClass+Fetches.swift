@@ -7,7 +7,8 @@ extension EntityClass {
   }
 
   /// The requests that become functions of the class and of those that it inherits from, these first, with the names of the functions:
-  /// such as would be the same are told apart by underscores, for a class cannot replace a static function that it inherits.
+  /// such as would be the same, with the same labels, are told apart by underscores, for a class cannot replace a static function that it
+  /// inherits.
   private func functions(_ templates: [FetchRequestTemplate]) -> [(template: FetchRequestTemplate, name: String)] {
     var taken: Set<String> = []
     let lineage = sequence(first: entity) { $0.superentity }.reversed()
@@ -15,7 +16,8 @@ extension EntityClass {
       templates.filter { $0.entityName == entity.name && [.objects, .count].contains($0.resultType) }
     }.map { template in
       var name = Self.functionName(of: template)
-      while !taken.insert(name).inserted { name += "_" }
+      let labels = namedVariables(Self.variables(of: template)).map(\.label)
+      while !taken.insert(([name] + labels).joined(separator: ":")).inserted { name += "_" }
       return (template, name)
     }
   }
@@ -27,7 +29,7 @@ extension EntityClass {
   }
 
   private func fetch(_ template: FetchRequestTemplate, named name: String) -> [String: TemplateValue] {
-    let variables = namedVariables((template.predicate?.variables ?? []).sorted())
+    let variables = namedVariables(Self.variables(of: template))
     let parameters =
       variables.map { "\($0.label == $0.name ? "" : $0.label + " ")\($0.name): any FetchArgument" }
       + ["in context: ManagedObjectContext"]
@@ -48,6 +50,10 @@ extension EntityClass {
       "result": .text(isCount ? "Int" : "[\(className)]"),
       "call": .text(isCount ? "context.count(for: request)" : "context.fetch(request)"),
     ]
+  }
+
+  private static func variables(of template: FetchRequestTemplate) -> [String] {
+    (template.predicate?.variables ?? []).sorted()
   }
 
   /// What a request is told otherwise than it would be: the subentities always, for the request is a variable so.

@@ -44,6 +44,12 @@ struct ExternalFiles: Sendable {
 // MARK: Reading
 
 extension ExternalFiles {
+  /// A group takes a value behind others up to its limit, and a column has no more bytes than 32 bits count.
+  private static let greatestLength = Int(UInt32.max) - RowGroupBuilder.columnByteLimit
+
+  /// How many bytes the file called `name` has; 0 where it is not there.
+  func size(of name: String) -> Int { (try? fileSystem.status(atPath: path(name)))?.size ?? 0 }
+
   /// The data in the file called `name`.
   func contents(_ name: String) throws -> [UInt8] {
     // The name comes from the file of the store, which may be anybody's: it must not lead elsewhere.
@@ -55,9 +61,9 @@ extension ExternalFiles {
       )
     }
     let input = try StoreInput(try fileSystem.openFile(atPath: path))
-    guard input.size <= RowGroupBuilder.columnByteLimit else {
+    guard input.size <= Self.greatestLength else {
       throw ColumnReader.Fault(
-        "leads to the file \(path), which has \(input.size) bytes: a value has \(RowGroupBuilder.columnByteLimit) at most"
+        "leads to the file \(path), which has \(input.size) bytes: a value has \(Self.greatestLength) at most"
       )
     }
     return try input.bytes()

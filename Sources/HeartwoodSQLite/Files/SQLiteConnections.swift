@@ -12,9 +12,10 @@ struct SQLiteConnections {
 
   /// A connection that writes, in the journal mode that was asked for.
   func writer() throws(PersistenceError) -> DatabaseQueue {
-    let mode = options[.sqliteJournalMode] ?? .writeAheadLog
-    return try queue(.write, [("journal_mode", mode.rawValue)])
+    try queue(.write, [("journal_mode", journalMode.rawValue)])
   }
+
+  private var journalMode: SQLiteJournalMode { options[.sqliteJournalMode] ?? .writeAheadLog }
 
   /// A connection beside which nobody has the file open, in the journal mode that the file has.
   func onlyWriter() throws(PersistenceError) -> DatabaseQueue {
@@ -119,10 +120,11 @@ struct SQLiteConnections {
   private var pragmas: [String: String] {
     get throws(PersistenceError) {
       var settings: [String: String] = [:]
-      for (name, value) in options[.sqlitePragmas] ?? [:] {
+      for (name, value) in (options[.sqlitePragmas] ?? [:]).sorted(by: { $0.key < $1.key }) {
         guard Self.isName(name), Self.isValue(value) else {
           throw unsupported("The option sqlitePragmas has what is no pragma: \(name) = \(value).")
         }
+        if name.lowercased() == "journal_mode", value.uppercased() == journalMode.rawValue.uppercased() { continue }
         if let reason = Self.refusedPragmas[name.lowercased()] {
           throw unsupported("The option sqlitePragmas sets \(name). \(reason)")
         }

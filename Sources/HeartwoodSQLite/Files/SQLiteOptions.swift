@@ -43,7 +43,7 @@ extension StoreOptionKey<[String: String]> {
   ///
   /// What has an option of its own is better set with that; a pragma that is set here counts, `page_size` for new files. One that changes
   /// the file, as `auto_vacuum` does, is run by connections that write. `encoding` is refused, because text is UTF-8, and `journal_mode`,
-  /// which is ``sqliteJournalMode``.
+  /// which is ``sqliteJournalMode``, where it says another mode.
   public static let sqlitePragmas = StoreOptionKey("sqlitePragmas")
 }
 

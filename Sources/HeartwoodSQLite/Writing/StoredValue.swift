@@ -38,10 +38,11 @@ struct StoredValue {
     case .date(let date): try self.number(date.timeIntervalSinceReferenceDate)
     case .decimal(let number): number.isNaN ? Self.noNumber : try real(number)
     case .string(let text): try checked(text, length: text.utf8.count)
-    case .uri(let uri): uri.absoluteString
+    case .uri(let uri): try checked(uri.absoluteString, length: uri.absoluteString.utf8.count)
     case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { Data($0) }
-    case .binary(let data):
-      try checked(Self.isExternal(storage) ? Data([ExternalFiles.inlineMark]) + data : data, length: data.count)
+    case .binary(let data) where Self.isExternal(storage):
+      Data([ExternalFiles.inlineMark]) + (try checked(data, length: data.count + 1))
+    case .binary(let data): try checked(data, length: data.count)
     }
   }
 

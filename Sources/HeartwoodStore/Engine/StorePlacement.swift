@@ -46,7 +46,8 @@ package struct StorePlacement {
     // Before anything is moved: in most cases what stands in the way is there already.
     if isThere { try gather(path, expecting: expected) } else { try check(path, expected) }
     let folder = supportFolder(path)
-    let oldFiles = Set(try folder?.files() ?? [])
+    // What cannot be listed is not removed.
+    let oldFiles = Set((try? folder?.files()) ?? [])
     let files = try folder.flatMap { try supportFolder(temporary)?.move(to: $0) }
     do {
       if isThere {

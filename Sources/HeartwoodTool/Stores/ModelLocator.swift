@@ -183,9 +183,9 @@ extension ModelLocator {
     throw PersistenceError(.modelMissing, Self.message(candidates), context: .init(path: path))
   }
 
-  /// The name in small letters, and what is left of it before its last dot, the one before that, and so on.
+  /// The name in small letters, without the dots that it begins with, and what is left of it before its last dot, the one before that, and so on.
   private static func baseNames(of name: String) -> [String] {
-    let parts = name.lowercased().split(separator: ".", omittingEmptySubsequences: false)
+    let parts = name.lowercased().drop { $0 == "." }.split(separator: ".", omittingEmptySubsequences: false)
     return parts.indices.reversed().map { parts[...$0].joined(separator: ".") }
   }
 

@@ -120,7 +120,18 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     }
   }
 
-  @Test("The journal has an option of its own", arguments: ["DELETE", "WAL", "MEMORY"])
+  @Test func theJournalMayBeNamedAsItIsAnyway() throws {
+    var options = StoreOptions()
+    options[.sqlitePragmas] = ["JOURNAL_MODE": "wal"]
+    try create()
+    for isReadOnly in [false, true] {
+      let file = try SQLiteFile.open(atPath: path, options: options, isReadOnly: isReadOnly)
+      #expect(try file.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal")
+      try file.close()
+    }
+  }
+
+  @Test("The journal has an option of its own", arguments: ["DELETE", "MEMORY"])
   func theJournalHasAnOptionOfItsOwn(_ mode: String) throws {
     var options = StoreOptions()
     options[.sqlitePragmas] = ["Journal_Mode": mode]

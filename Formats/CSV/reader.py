@@ -17,7 +17,7 @@ import urllib.parse
 from fractions import Fraction
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "Model"))
-from model import Malformed, Model, expect  # noqa: E402
+from model import Malformed, Model, expect, run  # noqa: E402
 
 UUID = "[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 INTEGER = "0|-?[1-9][0-9]*"
@@ -34,8 +34,8 @@ class Misplaced(Exception):
     """What is wrong, and where: an index into the text."""
 
     def __init__(self, index, what):
+        super().__init__(what)
         self.index = index
-        self.what = what
 
 
 class Field:
@@ -345,27 +345,16 @@ def place(text, index):
     return f"{before.count(chr(10)) + 1}:{index - before.rfind(chr(10))}"
 
 
-def main(arguments):
-    checks = arguments[:1] == ["--check"]
-    model_path, path = arguments[-2:]
+def read(path):
     text = ""
     try:
-        model = Model(pathlib.Path(model_path).read_text(encoding="utf-8"))
+        model = Model(pathlib.Path(sys.argv[-2]).read_text(encoding="utf-8"))
         text = decoded(pathlib.Path(path).read_bytes())
-        lines = list(records(text, model))
+        return list(records(text, model))
     except Misplaced as error:
-        text = text or str(error.__cause__ or "")
-        print(f"{path}:{place(text, error.index)}: {error.what}", file=sys.stderr)
-        return 1
-    except Exception as error:
-        print(f"{path}: {error or type(error).__name__}", file=sys.stderr)
-        return 1
-    if not checks:
-        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
-        for each in lines:
-            print(each)
-    return 0
+        error.place = ":" + place(text or str(error.__cause__ or ""), error.index)
+        raise
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(sys.argv[1:], read))

@@ -1,6 +1,7 @@
-"""What the readers of formats with a model have in common: the model (Formats/Model), and how a fault is told."""
+"""What the readers of formats with a model have in common: the model (Formats/Model), and how they tell what is in a file, or what is wrong."""
 
 import json
+import sys
 
 
 class Malformed(Exception):
@@ -10,6 +11,21 @@ class Malformed(Exception):
 def expect(condition, what):
     if not condition:
         raise Malformed(what)
+
+
+def run(arguments, read):
+    """Prints the lines that `read` makes of the file that is named last, or with --check nothing. A fault may have a place."""
+    path = arguments[-1]
+    try:
+        lines = list(read(path))
+    except Exception as error:
+        print(f"{path}{getattr(error, 'place', '')}: {error or type(error).__name__}", file=sys.stderr)
+        return 1
+    if arguments[:1] != ["--check"]:
+        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+        for each in lines:
+            print(each)
+    return 0
 
 
 class Model:

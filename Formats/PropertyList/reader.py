@@ -15,7 +15,7 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "Model"))
-from model import Malformed, Model, expect  # noqa: E402
+from model import Malformed, Model, expect, run  # noqa: E402
 
 EPOCH = datetime.datetime(2001, 1, 1)
 # From here on numbers of 32 bits would be rounded to infinity.
@@ -118,20 +118,10 @@ def line(name, record, model, seen):
     return json.dumps(result, ensure_ascii=False, separators=(",", ":"))
 
 
-def main(arguments):
-    checks = arguments[:1] == ["--check"]
-    try:
-        with open(arguments[-1], "rb") as file:
-            lines = list(records(plistlib.load(file)))
-    except Exception as error:
-        print(f"{arguments[-1]}: {error or type(error).__name__}", file=sys.stderr)
-        return 1
-    if not checks:
-        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
-        for each in lines:
-            print(each)
-    return 0
+def read(path):
+    with open(path, "rb") as file:
+        return records(plistlib.load(file))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(sys.argv[1:], read))

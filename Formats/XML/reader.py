@@ -16,7 +16,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "Model"))
-from model import Malformed, Model, expect  # noqa: E402
+from model import Malformed, Model, expect, run  # noqa: E402
 
 EPOCH = datetime.datetime(2001, 1, 1)
 TYPES = {"int16": "integer16", "int32": "integer32", "int64": "integer64", "bool": "boolean"}
@@ -151,20 +151,10 @@ class Store:
         return reference(own)
 
 
-def main(arguments):
-    checks = arguments[:1] == ["--check"]
-    try:
-        with open(arguments[-1], "rb") as file:
-            lines = list(Store(ElementTree.parse(file).getroot()).lines())
-    except Exception as error:
-        print(f"{arguments[-1]}: {error or type(error).__name__}", file=sys.stderr)
-        return 1
-    if not checks:
-        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
-        for each in lines:
-            print(each)
-    return 0
+def read(path):
+    with open(path, "rb") as file:
+        return Store(ElementTree.parse(file).getroot()).lines()
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(sys.argv[1:], read))

@@ -48,8 +48,6 @@ public final class ManagedObjectContext {
   var isValidating = false
   /// What the current event has changed; nil where nothing can be undone.
   var recorder: EventRecorder?
-  /// Whether someone has to know of values before they change.
-  var recordsChanges: Bool { recorder != nil }
   private var bindings: [BindingKey: EntityBinding] = [:]
   /// The bindings of open stores by their scopes, which they hold: the fast way from an id to its object.
   private var bindingsByScope: [ObjectIdentifier: EntityBinding] = [:]

@@ -23,13 +23,14 @@ struct GoneLinks {
       let trait = object.binding.traits[ordinal]
       if trait.inverseOrdinal == nil || trait.isTransient { continue }
       let former = ObjectIDList(object.committedValue(at: ordinal).objectIDs)
-      for id in object.value(at: ordinal).objectIDs where !former.contains(id) && isGone(id) {
+      for id in object.value(at: ordinal).objectIDs where !former.contains(id) && hasNoRecord(id) {
         object.unlink(ordinal, from: id)
       }
     }
   }
 
-  private func isGone(_ id: ManagedObjectID) -> Bool {
+  /// Whether another save has deleted the record.
+  private func hasNoRecord(_ id: ManagedObjectID) -> Bool {
     do {
       guard let object = try context.find(id) else { return true }
       return !object.isInserted && object.binding.liveGroup(of: object.rowID) == nil

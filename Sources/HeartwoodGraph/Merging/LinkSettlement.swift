@@ -15,7 +15,7 @@ struct LinkSettlement {
     /// By the changes of the context.
     let own: ObjectIDList
     /// What others have added.
-    let additions: ObjectIDList
+    let additions: [ManagedObjectID]
   }
 
   /// What others have let a relationship of an object that the context deletes lead to.
@@ -46,13 +46,14 @@ extension LinkSettlement {
       guard let inverse = trait.inverseOrdinal, let newest = object.newestValue(at: ordinal) else { continue }
       let (former, own) = (object.committedValue(at: ordinal), object.value(at: ordinal))
       if former == own, own == newest { continue }
+      let formerIDs = ObjectIDList(former.objectIDs)
       rivalries.append(
         Rivalry(
           end: RelationshipEnd(object: object, ordinal: ordinal),
           inverse: inverse,
-          former: ObjectIDList(former.objectIDs),
+          former: formerIDs,
           own: ObjectIDList(own.objectIDs),
-          additions: ObjectIDList(object.additions(at: ordinal))
+          additions: object.additions(at: ordinal, in: newest, former: formerIDs)
         )
       )
     }
@@ -60,7 +61,9 @@ extension LinkSettlement {
 
   private mutating func noteAdditions(to object: ManagedObject) {
     for (ordinal, trait) in object.binding.traits.enumerated() where trait.attributeType == nil && !trait.isTransient {
-      let ids = object.additions(at: ordinal)
+      guard let newest = object.newestValue(at: ordinal) else { continue }
+      let former = ObjectIDList(object.committedValue(at: ordinal).objectIDs)
+      let ids = object.additions(at: ordinal, in: newest, former: former)
       if !ids.isEmpty { additions.append(Addition(end: RelationshipEnd(object: object, ordinal: ordinal), ids: ids)) }
     }
   }
@@ -77,10 +80,10 @@ extension LinkSettlement {
   private func settle(_ rivalry: Rivalry) {
     let (object, ordinal, inverse) = (rivalry.end.object, rivalry.end.ordinal, rivalry.inverse)
     let now = ObjectIDList(object.value(at: ordinal).objectIDs)
-    for other in objects(rivalry.own, { !rivalry.former.contains($0) && !now.contains($0) }) {
+    for other in objects(rivalry.own.ids, { !rivalry.former.contains($0) && !now.contains($0) }) {
       other.unlinkIfLinked(inverse, from: object.objectID)
     }
-    for other in objects(rivalry.former, { !rivalry.own.contains($0) && now.contains($0) })
+    for other in objects(rivalry.former.ids, { !rivalry.own.contains($0) && now.contains($0) })
     where other.isUpdated && !other.leads(inverse, to: object.objectID) {
       RelationshipEnd(object: other, ordinal: inverse).putBack([object.objectID])
       if !other.leads(inverse, to: object.objectID) { other.link(inverse, to: object, forward: ordinal) }
@@ -92,8 +95,8 @@ extension LinkSettlement {
     }
   }
 
-  private func objects(_ list: ObjectIDList, _ condition: (ManagedObjectID) -> Bool) -> [ManagedObject] {
-    list.ids.filter(condition).compactMap(context.objectIfPresent).filter(\.isPresent)
+  private func objects(_ ids: [ManagedObjectID], _ condition: (ManagedObjectID) -> Bool) -> [ManagedObject] {
+    ids.filter(condition).compactMap(context.objectIfPresent).filter(\.isPresent)
   }
 }
 
@@ -105,17 +108,18 @@ extension ManagedObject {
     return group.value(row: rowID.row, ordinal: ordinal, type: type, scopes: binding.scopes)
   }
 
-  /// What a relationship leads to in the newest version of the record, and did not when the object was read; all of it where that is not
-  /// known any more.
-  fileprivate final func additions(at ordinal: Int) -> [ManagedObjectID] {
-    let newest = newestValue(at: ordinal)?.objectIDs ?? []
-    if case .changed(let changes) = content, changes.outdatedOrdinals.contains(ordinal) { return newest }
-    let former = ObjectIDList(committedValue(at: ordinal).objectIDs)
-    return newest.filter { !former.contains($0) }
+  /// What a relationship leads to in its newest value, and did not when the object was read; all of it where that is not known any more.
+  fileprivate final func additions(
+    at ordinal: Int,
+    in newest: PropertyValue,
+    former: ObjectIDList
+  ) -> [ManagedObjectID] {
+    if case .changed(let changes) = content, changes.outdatedOrdinals.contains(ordinal) { return newest.objectIDs }
+    return newest.objectIDs.filter { !former.contains($0) }
   }
 
   /// Where nothing leads there, there is no change.
-  fileprivate final func unlinkIfLinked(_ ordinal: Int, from id: ManagedObjectID) {
+  final func unlinkIfLinked(_ ordinal: Int, from id: ManagedObjectID) {
     if leads(ordinal, to: id) { unlink(ordinal, from: id) }
   }
 }

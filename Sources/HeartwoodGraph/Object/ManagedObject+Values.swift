@@ -94,7 +94,7 @@ extension ManagedObject {
   @inline(__always)
   private final func recordChange(_ ordinal: Int) {
     if state.contains(.awaking) { return }
-    let isRecorded = withBinding { binding in binding.withContext(\.recordsChanges) ?? false }
+    let isRecorded = withBinding { binding in binding.withContext { $0.recorder != nil } ?? false }
     if isRecorded { managedObjectContext?.recorder?.willChange(self, ordinal) }
   }
 

@@ -136,8 +136,7 @@ extension ArrivalPass {
     let id = names.id(reference, of: entity)
     guard let object = object(id) else { return }
     let seen = seen(reference, entity)
-    let ordinals = entity.traits.indices.filter { !entity.traits[$0].isTransient }
-    if ordinals.allSatisfy({ isAsSeen($0, of: object, seen) }) {
+    if entity.traits.indices.allSatisfy({ entity.traits[$0].isTransient || isAsSeen($0, of: object, seen) }) {
       context.markDeleted(object)
     } else {
       context.noteConflictingArrival(id)
@@ -179,7 +178,7 @@ extension ArrivalPass {
     let object = context.objectIfPresent(refusal.id).flatMap { $0.isPresent ? $0 : nil }
     for other in context.objectsIfPresent(refusal.links) where other.isPresent {
       if let object, object.leads(refusal.ordinal, to: other.objectID) { continue }
-      if other.leads(refusal.inverse, to: refusal.id) { other.unlink(refusal.inverse, from: refusal.id) }
+      other.unlinkIfLinked(refusal.inverse, from: refusal.id)
     }
   }
 }

@@ -154,6 +154,7 @@ extension MigrationTranslator {
       }
     }
   }
+
   /// Rows tell their owner, and not of which entity it is: those of one that is not to have the relationship any more would keep it.
   private func checkOwners(of source: PropertyMapping?, _ owners: [Int]) throws(MigrationObstacle) {
     for entity in entities where entity.source.properties.contains(source) {

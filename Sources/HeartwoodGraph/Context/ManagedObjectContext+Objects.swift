@@ -58,8 +58,10 @@ extension ManagedObjectContext {
     var conflicts: [ManagedObject] = []
     for object in comparableObjects {
       guard let store = object.binding.store else { continue }
-      let table = try storeSource(for: store).table(of: object.entity)
-      let row = try table.row(of: object.objectID.reference)
+      try object.binding.synchronize()
+      let reference = object.objectID.reference
+      let table = try storeSource(for: store).table(of: object.entity, reading: [reference])
+      let row = try table.row(of: reference)
       if row.map(table.version) != object.baseVersion { conflicts.append(object) }
     }
     guard conflicts.isEmpty else {

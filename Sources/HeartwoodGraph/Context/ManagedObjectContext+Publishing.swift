@@ -10,9 +10,10 @@ extension ManagedObjectContext {
   /// open store can keep are left out. Nothing is checked and nothing is written. O(objects with changes), where there is
   /// something new to see.
   public func publishChanges() {
-    guard let stagingArea else { return }
+    // Objects that are validated keep their names.
+    guard let stagingArea, !isValidating else { return }
     followStores()
-    takeArrivals()
+    takeWaitingArrivals()
     guard changeNumber != publishedChangeNumber else { return }
     obtainIDsForChildren()
     let pending = pendingRecords()

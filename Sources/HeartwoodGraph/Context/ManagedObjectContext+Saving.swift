@@ -74,9 +74,12 @@ extension ManagedObjectContext {
     // All is as the stores have it then, also where a later store has failed: what has been saved is told.
     defer {
       notesChangeEvents = notesEvents
-      parent?.takeArrivals()
-      // Who is told of the save must not read what children could see before it.
-      if !done.isEmpty { publishChanges() }
+      parent?.takeWaitingArrivals()
+      if !done.isEmpty {
+        // Who is told of the save must not read what was there before it, nor what children could see then.
+        advanceQueryGeneration()
+        publishChanges()
+      }
       persistentStoreCoordinator.tellRemoteChanges()
       if let changes, !changes.isEmpty { tellSave(changes) }
       for save in done {

@@ -6,7 +6,8 @@ import HeartwoodStore
 /// A context has one object for each record. It belongs to the isolation that it was made in, and so do its objects. It holds the
 /// objects that have changes; the others live as long as somebody holds them.
 ///
-/// An object keeps the values that it has read, whatever other contexts save; ``refresh(_:mergeChanges:)`` takes the newest ones.
+/// An object keeps the values that it has read, whatever other contexts save; ``refresh(_:mergeChanges:)`` takes the newest ones. One without
+/// changes takes them by itself where a relationship to it is changed whose other end was read later, so that both ends are saved as one.
 public final class ManagedObjectContext {
   /// What the context, or the last of its parents, reads from and saves to.
   public let persistentStoreCoordinator: PersistentStoreCoordinator
@@ -246,6 +247,20 @@ extension ManagedObjectContext {
     changeNumber &+= 1
     bindingsByScope = [:]
     generation = generation?.followingConversions()
+    movingChangedObjects { rebindConverted() }
+  }
+
+  /// Does what may give changed objects other rows, by which they are found.
+  func movingChangedObjects(_ body: () -> Void) {
+    let (changed, gone) = (updated.objects, deleted.objects)
+    (updated, deleted) = (ChangedObjects(), ChangedObjects())
+    body()
+    for object in changed where object.isUpdated { updated.insert(object) }
+    for object in gone where object.state.contains(.deleted) { deleted.insert(object) }
+  }
+
+  /// Lets the objects of stores that were converted belong to the new ones.
+  private func rebindConverted() {
     var renamings: [(records: RenamedRecords, bindings: [EntityBinding])] = []
     for (key, binding) in bindings {
       guard let former = binding.store, let successor = former.newestSuccessor else { continue }

@@ -51,17 +51,15 @@ extension ManagedObjectContext {
 
   private func pin(to newGeneration: QueryGeneration?) {
     generation = newGeneration
-    // They are found by their rows, which an older version may lack.
-    let (changed, gone) = (updated.objects, deleted.objects)
-    (updated, deleted) = (ChangedObjects(), ChangedObjects())
-    for binding in savedBindings {
-      guard let store = binding.store else { continue }
-      binding.bind(to: source(for: store))
-      // What cannot be read now is read when somebody asks for it, who is told why it cannot be.
-      try? binding.synchronize()
+    // An older version may lack rows.
+    movingChangedObjects {
+      for binding in savedBindings {
+        guard let store = binding.store else { continue }
+        binding.bind(to: source(for: store))
+        // What cannot be read now is read when somebody asks for it, who is told why it cannot be.
+        try? binding.synchronize()
+      }
     }
-    for object in changed { updated.insert(object) }
-    for object in gone { deleted.insert(object) }
     // Children are to read it too.
     changeNumber &+= 1
   }

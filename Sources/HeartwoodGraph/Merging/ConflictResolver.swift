@@ -21,7 +21,7 @@ struct ConflictResolver {
     let conflicts = try error.context.mergeConflicts.map { ($0, try context.mergePolicy.resolution($0)) }
     let collisions = try error.context.constraintConflicts.map { ($0, try resolution(of: $0)) }
     let fails = conflicts.contains { $0.1 == .fail } || collisions.contains { $0.1 == .fail }
-    if fails || conflicts.isEmpty && collisions.isEmpty { throw error }
+    if fails || updatesSeveral(collisions) || conflicts.isEmpty && collisions.isEmpty { throw error }
     // A context that stays at a version would find the same conflicts again.
     context.advanceQueryGeneration()
     var settlement = LinkSettlement(context)
@@ -35,6 +35,7 @@ struct ConflictResolver {
     LinkReturn(context, restored).link()
     settlement.settle()
     if !conflicts.isEmpty { GoneLinks(context).drop() }
+    followUpdates(of: collisions)
     var yielded: Set<ManagedObjectID> = []
     for (conflict, resolution) in collisions { try resolve(conflict, resolution, &yielded) }
   }
@@ -205,11 +206,7 @@ extension ManagedObject {
     rebaseChanges()
     for (ordinal, trait) in binding.traits.enumerated()
     where !trait.isTransient && value(at: ordinal) != values[ordinal] {
-      if trait.isToMany {
-        changeLinks(ordinal) { $0 = ObjectIDList(values[ordinal].objectIDs) }
-      } else {
-        change(ordinal, to: values[ordinal])
-      }
+      set(values[ordinal], at: ordinal)
     }
   }
 
@@ -259,6 +256,32 @@ extension ManagedObject {
 // MARK: Values that must be unique
 
 extension ConflictResolver {
+  private typealias Collision = (conflict: ConstraintConflict, resolution: MergePolicy.ConstraintResolution)
+
+  /// Whether one new object is to update several others: no attempt would end well.
+  private func updatesSeveral(_ collisions: [Collision]) -> Bool {
+    var updated: [ManagedObjectID: ManagedObjectID] = [:]
+    return collisions.contains { conflict, resolution in
+      guard resolution == .updateConflicting, conflict.isStored else { return false }
+      let former = updated.updateValue(conflict.conflictingID, forKey: conflict.objectID)
+      return former != nil && former != conflict.conflictingID
+    }
+  }
+
+  /// Lets relationships without an inverse that lead to new objects lead to those that are updated instead; the others follow from the values.
+  private func followUpdates(of collisions: [Collision]) {
+    var successors: [ManagedObjectID: ManagedObjectID] = [:]
+    for (conflict, resolution) in collisions where resolution == .updateConflicting {
+      // What has given way to a third one is looked at by the next attempt.
+      if successors[conflict.conflictingID] != nil { continue }
+      if object(conflict.objectID)?.isInserted == true { successors[conflict.objectID] = conflict.conflictingID }
+    }
+    if successors.isEmpty { return }
+    for object in context.inserted.objects + context.updated.objects where object.isPresent {
+      object.redirectOneWayLinks { successors[$0] ?? $0 }
+    }
+  }
+
   /// - Parameter yielded: the ids of the objects that have given way to others; it gets that of this one.
   private func resolve(
     _ conflict: ConstraintConflict,

@@ -15,35 +15,22 @@ struct LinkReturn {
 
   func link() {
     if restored.isEmpty { return }
-    for (end, ids) in returningIDs { end.putBack(ids) }
-    LinkMending(context).mendLinks(of: restored)
+    var returning = returningLinks
+    returning.putBack()
+    LinkMending(context, returning).mendLinks(of: restored)
   }
 
-  /// What may return to the to-many relationships that lead to the objects.
-  private var returningIDs: [RelationshipEnd: Set<ManagedObjectID>] {
-    var result: [RelationshipEnd: Set<ManagedObjectID>] = [:]
+  private var returningLinks: ReturningLinks {
+    var result = ReturningLinks()
     for object in restored {
       for (ordinal, trait) in object.binding.traits.enumerated() {
         guard let inverse = trait.inverseOrdinal else { continue }
         for id in object.value(at: ordinal).objectIDs {
-          guard let other = context.objectIfPresent(id), other.isUpdated, other.binding.traits[inverse].isToMany else {
-            continue
-          }
-          result[RelationshipEnd(object: other, ordinal: inverse), default: []].insert(object.objectID)
+          guard let other = context.objectIfPresent(id), other.isUpdated else { continue }
+          result.note(object.objectID, to: RelationshipEnd(object: other, ordinal: inverse))
         }
       }
     }
     return result
-  }
-}
-
-extension RelationshipEnd {
-  /// Lets the relationship lead again to what it led to when the object was read, where it is a to-many one.
-  func putBack(_ ids: Set<ManagedObjectID>) {
-    guard object.binding.traits[ordinal].isToMany else { return }
-    let former = object.committedValue(at: ordinal).objectIDs
-    if former.contains(where: ids.contains) {
-      object.changeLinks(ordinal) { $0.putBack(ids, asIn: former) }
-    }
   }
 }

@@ -70,29 +70,58 @@ extension LinkSettlement {
 
   /// Lets the other ends follow, once the policy has had its way with all objects.
   func settle() {
-    for rivalry in rivalries where rivalry.end.object.isPresent { settle(rivalry) }
+    let rivalries = rivalries.filter(\.end.object.isPresent)
+    var returning = ReturningLinks()
+    for rivalry in rivalries { noteReturns(rivalry, &returning) }
+    returning.putBack()
+    for rivalry in rivalries { settle(rivalry, returning) }
     // What is deleted along with them leads where it does by now.
     for addition in additions where !addition.end.object.isPresent {
       context.applyDeleteRule(of: addition.end.object, addition.end.ordinal, toNewest: addition.ids)
     }
+    for rivalry in rivalries where rivalry.end.object.isPresent { dropRefused(rivalry) }
   }
 
-  private func settle(_ rivalry: Rivalry) {
+  /// Notes where what the context has taken away and the policy has put back leads back to.
+  private func noteReturns(_ rivalry: Rivalry, _ returning: inout ReturningLinks) {
+    let id = rivalry.end.object.objectID
+    for other in returned(rivalry) where other.isUpdated {
+      returning.note(id, to: RelationshipEnd(object: other, ordinal: rivalry.inverse))
+    }
+  }
+
+  private func returned(_ rivalry: Rivalry) -> [ManagedObject] {
+    let now = ObjectIDList(rivalry.end.object.value(at: rivalry.end.ordinal).objectIDs)
+    return objects(rivalry.former.ids) { !rivalry.own.contains($0) && now.contains($0) }
+  }
+
+  private func settle(_ rivalry: Rivalry, _ returning: ReturningLinks) {
     let (object, ordinal, inverse) = (rivalry.end.object, rivalry.end.ordinal, rivalry.inverse)
     let now = ObjectIDList(object.value(at: ordinal).objectIDs)
     for other in objects(rivalry.own.ids, { !rivalry.former.contains($0) && !now.contains($0) }) {
-      other.unlinkIfLinked(inverse, from: object.objectID)
+      other.unlink(inverse, from: object.objectID)
     }
-    for other in objects(rivalry.former.ids, { !rivalry.own.contains($0) && now.contains($0) })
-    where other.isUpdated && !other.leads(inverse, to: object.objectID) {
-      RelationshipEnd(object: other, ordinal: inverse).putBack([object.objectID])
+    for other in returned(rivalry) where other.isUpdated {
+      if returning.isBack(object.objectID, in: RelationshipEnd(object: other, ordinal: inverse)) { continue }
       if !other.leads(inverse, to: object.objectID) { other.link(inverse, to: object, forward: ordinal) }
     }
     for other in objects(rivalry.additions, { !now.contains($0) }) {
       // What it leads to is what the other save has left, which the context may not have read.
-      if !other.isUpdated { context.refresh(other, mergeChanges: false) }
-      other.unlinkIfLinked(inverse, from: object.objectID)
+      if !other.hasPersistentChangedValues { context.refresh(other, mergeChanges: true) }
+      other.unlink(inverse, from: object.objectID)
     }
+  }
+
+  /// Lets a relationship no longer lead to what the other save has let it lead to, and the context deletes or has let lead elsewhere.
+  private func dropRefused(_ rivalry: Rivalry) {
+    let (object, ordinal) = (rivalry.end.object, rivalry.end.ordinal)
+    for id in object.value(at: ordinal).objectIDs where leadsElsewhere(id, rivalry) { object.unlink(ordinal, from: id) }
+  }
+
+  private func leadsElsewhere(_ id: ManagedObjectID, _ rivalry: Rivalry) -> Bool {
+    guard !rivalry.own.contains(id), let other = context.registeredObject(for: id) else { return false }
+    if other.state.contains(.deleted) { return !context.mayLead(rivalry.end.object, rivalry.end.ordinal, to: id) }
+    return other.isUnsettled(rivalry.inverse) && !other.leads(rivalry.inverse, to: rivalry.end.object.objectID)
   }
 
   private func objects(_ ids: [ManagedObjectID], _ condition: (ManagedObjectID) -> Bool) -> [ManagedObject] {
@@ -116,10 +145,5 @@ extension ManagedObject {
   ) -> [ManagedObjectID] {
     if case .changed(let changes) = content, changes.outdatedOrdinals.contains(ordinal) { return newest.objectIDs }
     return newest.objectIDs.filter { !former.contains($0) }
-  }
-
-  /// Where nothing leads there, there is no change.
-  final func unlinkIfLinked(_ ordinal: Int, from id: ManagedObjectID) {
-    if leads(ordinal, to: id) { unlink(ordinal, from: id) }
   }
 }

@@ -212,6 +212,12 @@ extension EntityBinding {
     return newest.versions[row.row]
   }
 
+  /// Whether one version of a row came after another; in a child context, where they are put together anew, whether they differ.
+  func isLater(_ row: RowID, in group: RowGroup, than former: RowGroup) -> Bool {
+    let (version, formerVersion) = (group.versions[row.row], former.versions[row.row])
+    return rowsMayMove ? version != formerVersion : version > formerVersion
+  }
+
   /// Whether a record has the same values in two versions of its row.
   ///
   /// - Parameter newID: what the first version's ids are today where those are others.

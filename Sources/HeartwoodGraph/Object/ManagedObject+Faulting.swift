@@ -28,10 +28,12 @@ extension ManagedObject {
     }
   }
 
-  /// Takes the values that `table` has, where none have been taken yet and it has the record in the same row.
-  final func fireFault(in table: NodeTable) {
-    guard isFault, table.isLive(rowID), table.reference(rowID) == objectID.reference else { return }
-    content = .read(table.groups[rowID.group])
+  /// Takes the values that `table` has, where it has the record in the same row and no later ones have been taken.
+  final func read(_ table: NodeTable) {
+    guard rowID != .none, table.isLive(rowID), table.reference(rowID) == objectID.reference else { return }
+    let group = table.groups[rowID.group]
+    if !isFault { return advance(to: group) }
+    content = .read(group)
     awake()
   }
 
@@ -69,8 +71,7 @@ extension ManagedObject {
       state.insert(.inaccessible)
     }
     changes.group = group
-    changes.isOutdated = false
-    changes.outdatedOrdinals = []
+    changes.forgetOutdated()
     for (ordinal, ids) in formerLinks { rebaseLinks(ordinal, changes, since: ids) }
     for ordinal in changes.unsettledOrdinals { reconsider(ordinal, changes) }
     endChange(changes)

@@ -39,10 +39,27 @@ extension ManagedObject {
     changes.group = newGroup
   }
 
+  /// Reads the newest version of the record.
+  final func readNewest() {
+    // Where that cannot be read, the object stays as it is.
+    try? binding.synchronize()
+    if let group = binding.liveGroup(of: rowID) { advance(to: group) }
+  }
+
+  /// Reads a later version of the record, which is in the same row. Changes of the object, or its deletion, that were made on another are a
+  /// conflict from then on.
+  final func advance(to later: RowGroup) {
+    guard let group, binding.isLater(rowID, in: later, than: group) else { return }
+    let changes = if case .changed(let changes) = content { changes } else { makeChanges(group: group) }
+    move(changes, from: group, to: rowID, of: later, renamed: nil)
+    content = changes.isEmpty && !changes.isOutdated ? .read(later) : .changed(changes)
+    if isPresent { awake(after: .refresh) }
+  }
+
   /// Notes that others have changed properties of the record since the changes, or the deletion, were made on it, and that it is read anew.
   final func noteOutdated(_ changes: ObjectChanges, by ordinals: [Int]) {
     // Values that no save has to write are in nobody's way.
-    guard changes.hasUnsettled || state.contains(.deleted) else { return }
+    guard state.contains(.deleted) || hasPersistentChangedValues else { return }
     changes.isOutdated = true
     changes.outdatedOrdinals.formUnion(ordinals)
   }

@@ -164,8 +164,12 @@ extension ManagedObject {
   }
 
   /// Lets this end of a relationship lead to `source`, whose other end at `forward` leads here already.
+  ///
+  /// Where it does so too, that end was read later: the newest of this one is read then, or the save would change one end alone. An object
+  /// with changes stays as it is, since saving it is a conflict.
   final func link(_ ordinal: Int, to source: ManagedObject, forward: Int) {
     let id = source.objectID
+    if !state.contains(.inserted), leads(ordinal, to: id), !hasPersistentChangedValues { readNewest() }
     if binding.traits[ordinal].isToMany { return changeLinks(ordinal) { $0.append(id) } }
     // A to-one end leads to one object, so whoever had it loses it.
     if case .toOne(let previous) = value(at: ordinal), previous != id {
@@ -174,12 +178,16 @@ extension ManagedObject {
     change(ordinal, to: .toOne(id))
   }
 
-  /// Lets this end of a relationship no longer lead to the object of `id`.
+  /// Lets this end of a relationship no longer lead to the object of `id`. Where it does not, the newest of it is read first, as when linking.
   final func unlink(_ ordinal: Int, from id: ManagedObjectID) {
     if isDeleted { return }
+    if !leads(ordinal, to: id) {
+      if !hasPersistentChangedValues { readNewest() }
+      guard leads(ordinal, to: id) else { return }
+    }
     if binding.traits[ordinal].isToMany {
       changeLinks(ordinal) { $0.remove(id) }
-    } else if case .toOne(id) = value(at: ordinal) {
+    } else {
       change(ordinal, to: .null)
     }
   }

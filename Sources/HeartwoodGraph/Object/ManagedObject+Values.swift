@@ -36,6 +36,15 @@ extension ManagedObject {
     if isCommitted || isAwaking { endChange(changes) } else { noteChange() }
   }
 
+  /// Notes a new value of any property.
+  final func set(_ value: PropertyValue, at ordinal: Int) {
+    if binding.traits[ordinal].isToMany {
+      changeLinks(ordinal) { $0 = ObjectIDList(value.objectIDs) }
+    } else {
+      change(ordinal, to: value)
+    }
+  }
+
   /// Notes a new value that cannot be undone, as it follows from others.
   final func changeUnrecorded(_ ordinal: Int, to value: PropertyValue) {
     let changes = beginChange()
@@ -112,6 +121,7 @@ extension ManagedObject {
 
   /// Lets the context know whether the object has changes.
   final func endChange(_ changes: ObjectChanges) {
+    if changes.isOutdated, !hasPersistentChangedValues { changes.forgetOutdated() }
     if let group = changes.group, changes.isEmpty { content = .read(group) }
     noteChange(changes)
   }

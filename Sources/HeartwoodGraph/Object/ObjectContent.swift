@@ -44,6 +44,12 @@ final class ObjectChanges {
 extension ObjectChanges {
   var isEmpty: Bool { links.isEmpty && values.allSatisfy { $0 == nil } }
 
+  /// Lets the changes be of the newest version of the record.
+  func forgetOutdated() {
+    isOutdated = false
+    outdatedOrdinals = []
+  }
+
   /// Whether there is something to save.
   var hasUnsettled: Bool {
     if settled.isEmpty { return !isEmpty }

@@ -48,7 +48,7 @@ extension ArrivalPass {
   private func object(_ id: ManagedObjectID) -> ManagedObject? {
     guard let object = context.objectIfPresent(id), !object.isDeleted else { return nil }
     // What others have saved since the child did is a conflict. Where records have other names, the context reads those.
-    if !names.areOld { object.fireFault(in: arrival.bases[id.entity.ordinal]) }
+    if !names.areOld { object.read(arrival.bases[id.entity.ordinal]) }
     if object.isFault { object.fireFault() }
     return object.isDeleted ? nil : object
   }
@@ -70,17 +70,10 @@ extension ArrivalPass {
     let id = names.id(row.reference, of: entity)
     guard let object = object(id) else { return context.noteConflictingArrival(id) }
     for (ordinal, value) in row.values.enumerated() where !entity.traits[ordinal].isTransient {
-      set(names.value(value), at: ordinal, of: object)
+      object.set(names.value(value), at: ordinal)
     }
   }
 
-  private func set(_ value: PropertyValue, at ordinal: Int, of object: ManagedObject) {
-    if object.binding.traits[ordinal].isToMany {
-      object.changeLinks(ordinal) { $0 = ObjectIDList(value.objectIDs) }
-    } else {
-      object.change(ordinal, to: value)
-    }
-  }
 }
 
 // MARK: Changed objects
@@ -104,7 +97,7 @@ extension ArrivalPass {
   private mutating func take(_ value: PropertyValue, at ordinal: Int, of object: ManagedObject, _ seen: SeenRecord) {
     let trait = object.binding.traits[ordinal]
     if isAsSeen(ordinal, of: object, seen) {
-      set(value, at: ordinal, of: object)
+      object.set(value, at: ordinal)
     } else if trait.isToMany {
       let former = seen.value(at: ordinal)?.objectIDs ?? []
       object.changeLinks(ordinal) { $0.follow(from: former, to: value.objectIDs) }
@@ -178,7 +171,7 @@ extension ArrivalPass {
     let object = context.objectIfPresent(refusal.id).flatMap { $0.isPresent ? $0 : nil }
     for other in context.objectsIfPresent(refusal.links) where other.isPresent {
       if let object, object.leads(refusal.ordinal, to: other.objectID) { continue }
-      other.unlinkIfLinked(refusal.inverse, from: refusal.id)
+      other.unlink(refusal.inverse, from: refusal.id)
     }
   }
 }

@@ -8,12 +8,21 @@ struct LinkMending {
   /// The objects that came back or went. Links between them are as they were.
   private let moved: [ManagedObject]
   private let movedSet: Set<ObjectIdentifier>
+  /// What leads back already.
+  private let returning: ReturningLinks
 
-  init(_ context: ManagedObjectContext, _ edits: [PropertyEdit] = [], moved: [ManagedObject] = []) {
+  init(_ context: ManagedObjectContext, _ edits: [PropertyEdit], moved: [ManagedObject]) {
     self.context = context
     self.restored = Set(edits.map { RelationshipEnd(object: $0.object, ordinal: $0.ordinal) })
     self.moved = moved
     self.movedSet = Set(moved.map { ObjectIdentifier($0) })
+    returning = ReturningLinks()
+  }
+
+  init(_ context: ManagedObjectContext, _ returning: ReturningLinks) {
+    self.context = context
+    (restored, moved, movedSet) = ([], [], [])
+    self.returning = returning
   }
 }
 
@@ -25,7 +34,7 @@ extension LinkMending {
     for object in objects {
       for (ordinal, trait) in object.binding.traits.enumerated() {
         guard let inverse = trait.inverseOrdinal else { continue }
-        for id in object.value(at: ordinal).objectIDs where !isSettled(id, inverse) {
+        for id in object.value(at: ordinal).objectIDs where !isSettled(id, inverse, object) {
           mend(object, ordinal, inverse, id)
         }
       }
@@ -38,11 +47,12 @@ extension LinkMending {
     for id in ids { mend(edit.object, edit.ordinal, inverse, id) }
   }
 
-  /// Whether the event has seen to the end at `inverse` of the object of `id`.
-  private func isSettled(_ id: ManagedObjectID, _ inverse: Int) -> Bool {
+  /// Whether the end at `inverse` of the object of `id`, which `object` leads to, has been seen to.
+  private func isSettled(_ id: ManagedObjectID, _ inverse: Int, _ object: ManagedObject) -> Bool {
     guard let other = context.objectIfPresent(id) else { return false }
-    return movedSet.contains(ObjectIdentifier(other))
-      || restored.contains(RelationshipEnd(object: other, ordinal: inverse))
+    let end = RelationshipEnd(object: other, ordinal: inverse)
+    return movedSet.contains(ObjectIdentifier(other)) || restored.contains(end)
+      || returning.isBack(object.objectID, in: end)
   }
 
   private func mend(_ object: ManagedObject, _ ordinal: Int, _ inverse: Int, _ id: ManagedObjectID) {

@@ -76,12 +76,13 @@ extension ManagedObject {
 
   /// Lets relationships lead to the same objects by the ids that they have now.
   final func renameLinks(_ newestID: (ManagedObjectID) -> ManagedObjectID) {
-    for (ordinal, value) in renamedLinks(newestID) {
-      if value.isToMany {
-        changeLinks(ordinal) { $0 = ObjectIDList(value.objectIDs) }
-      } else {
-        change(ordinal, to: value)
-      }
+    for (ordinal, value) in renamedLinks(newestID) { set(value, at: ordinal) }
+  }
+
+  /// Lets relationships that have no inverse lead to other objects.
+  final func redirectOneWayLinks(_ newID: (ManagedObjectID) -> ManagedObjectID) {
+    for (ordinal, value) in renamedLinks(newID) where binding.traits[ordinal].inverseOrdinal == nil {
+      set(value, at: ordinal)
     }
   }
 

@@ -183,3 +183,75 @@ import Testing
     #expect(try accounts(context) == [["a", "x"]])
   }
 }
+
+/// Upserts of objects that others lead to, or that collide with several.
+@Suite struct UpsertedLinkTests {
+  private let coordinator: PersistentStoreCoordinator
+
+  init() throws {
+    let model = try ManagedObjectModel(entities: [
+      .entity(
+        "Contact",
+        unique: [["email"], ["phone"]],
+        .attribute("email", .string, optional: true),
+        .attribute("phone", .string, optional: true),
+        .toOne("boss", "Contact", inverse: nil)
+      ),
+      .entity(
+        "Order",
+        .toOne("contact", "Contact", inverse: nil, optional: false),
+        .toMany("copies", "Contact", inverse: nil, ordered: true)
+      ),
+    ])
+    coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: .default)
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+  }
+
+  private func contact(
+    _ context: ManagedObjectContext,
+    email: String? = nil,
+    phone: String? = nil
+  ) throws -> ManagedObject {
+    let contact = try context.insert(entityName: "Contact")
+    if let email { try contact.setPropertyValue(.string(email), forKey: "email") }
+    if let phone { try contact.setPropertyValue(.string(phone), forKey: "phone") }
+    return contact
+  }
+
+  @Test func whatLedToANewObjectLeadsToTheRecord() throws {
+    let former = ManagedObjectContext(coordinator)
+    let stored = try ["a@b", "c@d"].map { try contact(former, email: $0) }
+    try former.save()
+    let context = ManagedObjectContext(coordinator)
+    let new = try ["a@b", "c@d"].map { try contact(context, email: $0) }
+    try new[1].setPropertyValue(.toOne(new[0].objectID), forKey: "boss")
+    let order = try context.insert(entityName: "Order")
+    try order.setPropertyValue(.toOne(new[0].objectID), forKey: "contact")
+    try order.setPropertyValue(.toMany([new[1].objectID, new[0].objectID]), forKey: "copies")
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    try context.save()
+    let check = ManagedObjectContext(coordinator)
+    #expect(try check.count(entityName: "Contact") == 2)
+    let checked = try check.existingObject(with: order.objectID)
+    #expect(try checked.propertyValue(forKey: "contact") == .toOne(stored[0].objectID))
+    #expect(try checked.propertyValue(forKey: "copies") == .toMany([stored[1].objectID, stored[0].objectID]))
+    let updated = try check.existingObject(with: stored[1].objectID)
+    #expect(try updated.propertyValue(forKey: "boss") == .toOne(stored[0].objectID))
+  }
+
+  /// Nothing has changed in the context where the save fails.
+  @Test func aNewObjectDoesNotUpdateTwo() throws {
+    let former = ManagedObjectContext(coordinator)
+    let stored = [try contact(former, email: "a@b"), try contact(former, phone: "1")]
+    try former.save()
+    let context = ManagedObjectContext(coordinator)
+    let new = try contact(context, email: "a@b", phone: "1")
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    #expect(persistenceError { try context.save() }?.code == .constraintConflict)
+    #expect(context.insertedObjects == [new])
+    #expect(context.updatedObjects.isEmpty)
+    try new.setPropertyValue(.null, forKey: "phone")
+    try context.save()
+    #expect(try ManagedObjectContext(coordinator).count(entityName: "Contact") == stored.count)
+  }
+}

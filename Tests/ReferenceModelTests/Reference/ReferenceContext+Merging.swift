@@ -37,6 +37,7 @@ extension ReferenceContext {
     linkBack(restored)
     for rivalry in rivalries { settle(rivalry, conflicts) }
     additions.forEach(settle)
+    rivalries.forEach(dropRefused)
     dropGoneLinks()
   }
 
@@ -48,8 +49,7 @@ extension ReferenceContext {
     case .rollback: forget(key)
     case .overwrite:
       object.base = record
-      object.isOutdated = false
-      object.outdatedNames = []
+      object.forgetOutdated()
       object.keptChanges = []
       keep(object, key)
     case .objectTrump:
@@ -93,7 +93,7 @@ extension ReferenceContext {
             let former = self.object(other)?.values[inverse]
             if case .toOne(let rival?) = former, rival != key, restored.contains(rival) { isSettlementPlain = false }
             putBack(key, other, inverse)
-            link(other, inverse, to: key, other: relationship.name)
+            linkBack(other, inverse, to: key, other: relationship.name)
           } else if !mayDangle(relationship) {
             unlink(key, relationship.name, from: other)
           }
@@ -159,6 +159,7 @@ extension ReferenceContext {
   func resolve(_ collisions: [Collision]) -> Bool {
     if !policy.prefersStore, collisions.contains(where: { objects[$0.key]?.isInserted == false }) { return false }
     advancePin()
+    if !policy.prefersStore { collisions.forEach(followUpdate) }
     for collision in collisions {
       if objects[collision.key]?.isInserted == false {
         forgetUniqueValue(of: collision.key)
@@ -168,6 +169,19 @@ extension ReferenceContext {
       }
     }
     return true
+  }
+
+  /// Lets relationships without an inverse that lead to a new object lead to the one that is updated instead.
+  private func followUpdate(_ collision: Collision) {
+    guard let other = collision.others.first, objects[collision.key]?.isInserted == true else { return }
+    for (key, object) in objects where object.hasChanges && !object.isDeleted {
+      for relationship in object.entity.relationships where relationship.inverseName == nil {
+        let keys = object.keys(relationship.name)
+        guard let value = object.values[relationship.name], keys.contains(collision.key) else { continue }
+        let rest = keys.filter { $0 != other }
+        setValue(value.replacingKeys(by: rest.map { $0 == collision.key ? other : $0 }), relationship.name, of: key)
+      }
+    }
   }
 
   /// Lets a changed object have the value again that it was read with.

@@ -29,8 +29,15 @@ extension ReferenceContext: ReferenceSource {
     for (key, change) in changes {
       switch change {
       case .insert(let record): for (name, value) in record.values { setValue(value, name, of: key) }
-      case .update(let values): for (name, value) in values { setValue(value, name, of: key) }
-      case .delete: markDeleted(key)
+      case .update(let values):
+        advance(key)
+        // In this order, since changes of an older record count no more once there is none.
+        for property in object(key)?.entity.properties ?? [] {
+          if let value = values[property.name] { setValue(value, property.name, of: key) }
+        }
+      case .delete:
+        advance(key)
+        markDeleted(key)
       }
     }
   }

@@ -54,9 +54,27 @@ extension ReferenceContext {
     // What others have added and the policy has not taken.
     for other in rivalry.additions where !now.contains(other) {
       guard self.object(other)?.isDeleted == false else { continue }
-      if objects[other]?.hasChanges != true { forget(other) }
+      if objects[other]?.hasPersistentChanges != true { refresh(other, mergingChanges: true) }
       part(other, rivalry)
     }
+  }
+
+  /// Lets the object no longer lead to what the context has deleted or let lead elsewhere.
+  func dropRefused(_ rivalry: ReferenceRivalry) {
+    guard let object = object(rivalry.key), !object.isDeleted else { return }
+    for other in object.keys(rivalry.name)
+    where !rivalry.own.contains(other) && leadsElsewhere(other, rivalry, object) {
+      unlink(rivalry.key, rivalry.name, from: other)
+    }
+  }
+
+  private func leadsElsewhere(_ other: Key, _ rivalry: ReferenceRivalry, _ object: ReferenceObject) -> Bool {
+    guard let target = objects[other], let relationship = object.entity.property(named: rivalry.name)?.relationship
+    else {
+      return false
+    }
+    if target.isDeleted { return !mayDangle(relationship) }
+    return target.changedValues[rivalry.inverse] != nil && !target.keys(rivalry.inverse).contains(rivalry.key)
   }
 
   /// What others have added to the relationships of an object that the context deletes.
@@ -81,8 +99,8 @@ extension ReferenceContext {
   /// Does with what others have added what the delete rule says, where the object stays deleted.
   func settle(_ addition: ReferenceAddition) {
     guard objects[addition.key]?.isDeleted == true else { return }
-    for other in addition.others {
-      follow(addition.relationship, of: addition.key, to: other, takingNewest: true)
+    for other in follow(addition.relationship, of: addition.key, to: addition.others, takingNewest: true) {
+      delete(other, takingNewest: true)
     }
   }
 
@@ -112,6 +130,6 @@ extension ReferenceContext {
     // Of two that lead to an object which can lead back to one of them it is not said which gets it.
     if case .toOne(let rival?) = object.values[rivalry.inverse], conflicts.contains(rival) { isSettlementPlain = false }
     putBack(rivalry.key, other, rivalry.inverse)
-    link(other, rivalry.inverse, to: rivalry.key, other: rivalry.name)
+    linkBack(other, rivalry.inverse, to: rivalry.key, other: rivalry.name)
   }
 }

@@ -93,6 +93,7 @@ extension ReferenceContext {
     object.settled.remove(name)
     object.values[name] = value
     object.keptChanges.remove(name)
+    if !object.hasPersistentChanges { object.forgetOutdated() }
     objects[key] = object
   }
 
@@ -107,8 +108,14 @@ extension ReferenceContext {
     for other in keys where !old.keys.contains(other) { link(other, inverse, to: key, other: name) }
   }
 
+  /// Lets `key` lead to `target` again, unless it does.
+  func linkBack(_ key: Key, _ name: String, to target: Key, other: String) {
+    if object(key)?.keys(name).contains(target) == false { link(key, name, to: target, other: other) }
+  }
+
   /// Lets `key` lead to `target`, whose relationship `other` leads here already.
   func link(_ key: Key, _ name: String, to target: Key, other: String) {
+    if object(key)?.keys(name).contains(target) == true { readNewest(key) }
     guard let old = object(key)?.values[name], !old.keys.contains(target) else { return }
     if case .toOne(let previous) = old {
       // A to-one relationship leads to one object only, so the one before no longer leads here.
@@ -120,8 +127,24 @@ extension ReferenceContext {
   }
 
   func unlink(_ key: Key, _ name: String, from target: Key) {
-    guard let old = object(key)?.values[name] else { return }
+    if object(key)?.keys(name).contains(target) == false { readNewest(key) }
+    guard let old = object(key)?.values[name], old.keys.contains(target) else { return }
     setValue(old.replacingKeys(by: old.keys.filter { $0 != target }), name, of: key)
+  }
+
+  /// Lets an object without changes to save read the newest record: another one that was read later says that it leads there, or does not.
+  private func readNewest(_ key: Key) {
+    guard let object = objects[key], !object.isDeleted, !object.hasPersistentChanges else { return }
+    advance(key)
+  }
+
+  /// Lets an object read its record where that has been saved later. Changes that were made on another are a conflict from then on.
+  func advance(_ key: Key) {
+    guard let object = objects[key], !object.isLost, let base = object.base, let record = source.record(key) else {
+      return
+    }
+    let isLater = source is ReferenceContext ? record.values != base.values : record.version > base.version
+    if isLater { readAnew(key) }
   }
 
   /// Whether objects to which `relationship` leads, and that are deleted, leave it as it is.
@@ -142,34 +165,6 @@ extension ReferenceContext {
     entities[key] = object.entity
     objects[key] = object.isInserted ? nil : object
     if object.isInserted { vanished.insert(key) }
-  }
-
-  /// Deletes an object and follows its delete rules.
-  ///
-  /// - Parameter takingNewest: whether the objects that are told of it take the newest values first.
-  func delete(_ key: Key, takingNewest: Bool = false) {
-    guard let object = object(key), !object.isDeleted else { return }
-    markDeleted(key)
-    for relationship in object.entity.relationships {
-      for other in object.keys(relationship.name) {
-        follow(relationship, of: key, to: other, takingNewest: takingNewest)
-      }
-    }
-  }
-
-  /// Does with `other` what a relationship of an object that is deleted says.
-  func follow(_ relationship: RelationshipDescription, of key: Key, to other: Key, takingNewest: Bool) {
-    if relationship.deleteRule == .noAction || relationship.deleteRule == .deny { return }
-    if takingNewest { takeNewest(other) }
-    if relationship.deleteRule == .cascade {
-      // What leads elsewhere by now stays.
-      if takingNewest, let inverse = relationship.inverseName, object(other)?.keys(inverse).contains(key) != true {
-        return
-      }
-      delete(other, takingNewest: takingNewest)
-    } else if let inverse = relationship.inverseName {
-      unlink(other, inverse, from: key)
-    }
   }
 }
 
@@ -369,7 +364,8 @@ extension ReferenceContext {
   /// it.
   func readAnew(_ key: Key) {
     guard let record = source.record(key), var object = objects[key], let base = object.base else { return }
-    let others = object.hasChanges ? record.values.keys.filter { record.values[$0] != base.values[$0] } : []
+    let isToBeSaved = object.isDeleted || object.hasPersistentChanges
+    let others = isToBeSaved ? record.values.keys.filter { record.values[$0] != base.values[$0] } : []
     let (isOutdated, outdatedNames) = (object.isOutdated || !others.isEmpty, object.outdatedNames.union(others))
     let names = Set(object.changedValues.keys)
     object.move(to: record)

@@ -69,9 +69,14 @@ extension ReferenceObject {
     let own = values.filter { changedValues.keys.contains($0.key) || settled.contains($0.key) }
     values = record.values.merging(own) { _, own in own }
     base = record
+    forgetOutdated()
+    keptChanges = []
+  }
+
+  /// Lets the changes be of the record that the object shows.
+  mutating func forgetOutdated() {
     isOutdated = false
     outdatedNames = []
-    keptChanges = []
   }
 }
 

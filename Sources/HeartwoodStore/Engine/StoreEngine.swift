@@ -1,12 +1,10 @@
 package import HeartwoodModel
 
 /// What drives one open store. It gives records as rows of tables, whatever the store below speaks.
-package protocol StoreEngine: Sendable {
+package protocol StoreEngine: RecordReading, Sendable {
   /// The path of the store's file, or nil for one without.
   var path: String? { get }
   var metadata: StoreMetadata { get }
-  /// What object ids are made with, indexed by entity ordinal.
-  var scopes: [ObjectIDScope] { get }
 
   /// Whether the records have other references than they had in the store that this one was converted from.
   var hasRenamedRecords: Bool { get }
@@ -14,46 +12,12 @@ package protocol StoreEngine: Sendable {
   /// Counts the saves: tells whether tables that were read are still the newest.
   var saves: ChangeCounter { get }
 
-  /// The records of `entity` itself as they are now, safe to read, and so are those that their relationships lead to.
-  func table(of entity: EntityDescription) throws -> NodeTable
-
-  /// Whether records are read as they are needed, and not all together.
-  var readsAsNeeded: Bool { get }
-
-  /// The records of `entity` itself that have been read so far, and whether those are all: where they are not, ``find(_:)`` and
-  /// ``table(of:reading:)`` read further ones, which come behind these.
-  func knownTable(of entity: EntityDescription) throws -> (table: NodeTable, isWhole: Bool)
-
-  /// The records that have been read so far, with those that `references` name.
-  func table(of entity: EntityDescription, reading references: [ReferenceID]) throws -> NodeTable
-
-  /// What a fetch finds, where the store itself can tell and has not been read wholly; nil otherwise.
-  func find(_ fetch: RecordFetch) throws -> FoundRecords?
-
-  /// How many records a fetch finds; nil as with ``find(_:)``.
-  func count(_ fetch: RecordFetch) throws -> Int?
-
-  /// How the store would find them; nil as with ``find(_:)``.
-  func queryPlan(_ fetch: RecordFetch) throws -> QueryPlan.Step?
-
-  /// The groups that records make, where the store itself can make them and has not been read wholly; nil otherwise.
-  func groups(_ fetch: GroupFetch) throws -> [RecordGroup]?
-
-  /// How the store would make them; nil as with ``groups(_:)``.
-  func queryPlan(_ fetch: GroupFetch) throws -> QueryPlan.Step?
-
   /// Looks whether somebody else has saved, where that can be told without reading the records, and takes what they have saved: a
   /// save that is counted in ``saves``.
   func followOthers() throws(PersistenceError)
 
   /// What others have saved since this was last asked, as far as it has been noticed; nil where they have not.
   func takeRemoteChanges() -> RemoteChanges?
-
-  /// How many records of `entity` itself there are, without reading them.
-  func count(of entity: EntityDescription) throws -> Int
-
-  /// Names for records of `entity` that a later save will insert: no others get them.
-  func newReferences(count: Int, for entity: EntityDescription) throws(PersistenceError) -> ReferenceColumn
 
   /// Saves all changes or none, and gives the inserted records their permanent ids.
   ///
@@ -102,34 +66,6 @@ package protocol StoreEngine: Sendable {
 extension StoreEngine {
   /// False: records keep their references.
   package var hasRenamedRecords: Bool { false }
-
-  /// False: records are read together.
-  package var readsAsNeeded: Bool { false }
-
-  /// All records: they are read together.
-  package func knownTable(of entity: EntityDescription) throws -> (table: NodeTable, isWhole: Bool) {
-    (try table(of: entity), true)
-  }
-
-  /// All records: they are read together.
-  package func table(of entity: EntityDescription, reading references: [ReferenceID]) throws -> NodeTable {
-    try table(of: entity)
-  }
-
-  /// Nil: the tables are searched.
-  package func find(_ fetch: RecordFetch) throws -> FoundRecords? { nil }
-
-  /// Nil: the tables are searched.
-  package func count(_ fetch: RecordFetch) throws -> Int? { nil }
-
-  /// Nil: the tables are searched.
-  package func queryPlan(_ fetch: RecordFetch) throws -> QueryPlan.Step? { nil }
-
-  /// Nil: groups are made of the tables.
-  package func groups(_ fetch: GroupFetch) throws -> [RecordGroup]? { nil }
-
-  /// Nil: groups are made of the tables.
-  package func queryPlan(_ fetch: GroupFetch) throws -> QueryPlan.Step? { nil }
 
   /// Nil: the records are in memory.
   package func execute(_ batch: RecordBatch) throws -> BatchedRecords? { nil }

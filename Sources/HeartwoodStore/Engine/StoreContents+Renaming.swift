@@ -68,42 +68,51 @@ extension RowGroup {
     for reference in references { builder.append(reference, entityOrdinal: entity.ordinal) }
     var columns = columns
     for (ordinal, column) in columns.enumerated() {
-      guard let old = column.references else { continue }
-      let renamed = ReferenceColumnBuilder()
-      for row in 0..<rowCount {
-        let isToOne = column.kind == .toOne
-        // What stands where a to-one relationship leads nowhere is no reference, and nobody reads what a deleted record led to.
-        let leads = isLive(row) && (!isToOne || column.validity?[row] ?? true)
-        for index in isToOne ? row..<(row + 1) : column.range(row) {
-          guard leads else {
-            renamed.appendPlaceholder()
-            continue
-          }
-          let destination = old.entityOrdinal(index)
-          guard let new = try name(old[index], destination) else {
-            throw PersistenceError(
-              .danglingReference,
-              "A relationship leads to a record that is not there. Remove it before the records get other references.",
-              context: .init(
-                entity: entity.name,
-                property: entity.properties[ordinal].name,
-                objectIDs: [ManagedObjectID(scope: scope, reference: self.references[row])]
-              )
-            )
-          }
-          renamed.append(new, entityOrdinal: destination)
-        }
+      if let links = try renamedLinks(of: column, ordinal: ordinal, in: scope, name) {
+        columns[ordinal] = column.with(links)
       }
-      columns[ordinal] = Column(
-        kind: column.kind,
-        rowCount: column.rowCount,
-        validity: column.validity,
-        offsets: column.offsets,
-        values: column.values,
-        references: renamed.sealed()
-      )
     }
     return RowGroup(references: builder.sealed(), versions: versions, columns: columns, liveness: liveness)
+  }
+
+  /// The references of a relationship by their new names; nil for an attribute.
+  private func renamedLinks(
+    of column: Column,
+    ordinal: Int,
+    in scope: ObjectIDScope,
+    _ name: (ReferenceID, Int) throws(PersistenceError) -> ReferenceID?
+  ) throws(PersistenceError) -> ReferenceColumn? {
+    guard let old = column.references else { return nil }
+    let isToOne = column.kind == .toOne
+    let renamed = ReferenceColumnBuilder()
+    for row in 0..<rowCount {
+      // What stands where a to-one relationship leads nowhere is no reference, and nobody reads what a deleted record led to.
+      let leads = isLive(row) && (!isToOne || column.validity?[row] ?? true)
+      for index in isToOne ? row..<(row + 1) : column.range(row) {
+        guard leads else {
+          renamed.appendPlaceholder()
+          continue
+        }
+        let destination = old.entityOrdinal(index)
+        guard let new = try name(old[index], destination) else {
+          throw danglingReference(row, ordinal: ordinal, in: scope)
+        }
+        renamed.append(new, entityOrdinal: destination)
+      }
+    }
+    return renamed.sealed()
+  }
+
+  private func danglingReference(_ row: Int, ordinal: Int, in scope: ObjectIDScope) -> PersistenceError {
+    PersistenceError(
+      .danglingReference,
+      "A relationship leads to a record that is not there. Remove it before the records get other references.",
+      context: .init(
+        entity: scope.entity.name,
+        property: scope.entity.properties[ordinal].name,
+        objectIDs: [ManagedObjectID(scope: scope, reference: references[row])]
+      )
+    )
   }
 }
 

@@ -74,18 +74,6 @@ extension Column {
     }
     return range(row).map { RecordKey(entityOrdinal: references.entityOrdinal($0), reference: references[$0]) }
   }
-
-  /// The same rows with other references.
-  fileprivate func with(_ references: ReferenceColumn) -> Column {
-    Column(
-      kind: kind,
-      rowCount: rowCount,
-      validity: validity,
-      offsets: offsets,
-      values: values,
-      references: references
-    )
-  }
 }
 
 extension ReferenceColumn {

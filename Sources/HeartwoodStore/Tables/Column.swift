@@ -35,6 +35,18 @@ package struct Column: Sendable {
     Column(kind: .absent, rowCount: rowCount)
   }
 
+  /// The same rows with other references.
+  func with(_ references: ReferenceColumn) -> Column {
+    Column(
+      kind: kind,
+      rowCount: rowCount,
+      validity: validity,
+      offsets: offsets,
+      values: values,
+      references: references
+    )
+  }
+
   /// Where the bytes or references of `row` begin and end.
   package func range(_ row: Int) -> Range<Int> {
     precondition(row >= 0 && row < rowCount, "The row is not in the table.")

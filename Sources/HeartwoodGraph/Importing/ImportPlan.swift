@@ -28,7 +28,6 @@ struct ImportPlan {
     let keyName: String?
   }
 
-  let entity: EntityDescription
   let attributes: [Attribute]
   let relationships: [Relationship]
   /// The attribute that tells the entity's objects apart.
@@ -38,7 +37,6 @@ struct ImportPlan {
 
   /// - Throws: ``PersistenceError/Code/importMappingUnusable``.
   init(_ entity: EntityDescription, in model: ManagedObjectModel) throws(PersistenceError) {
-    self.entity = entity
     keyName = Self.keyName(of: entity)
     keyMistake = Self.keyMistake(of: entity)
     var attributes: [Attribute] = []

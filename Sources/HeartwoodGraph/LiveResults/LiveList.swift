@@ -27,8 +27,6 @@ final class LiveList {
 extension LiveList {
   var count: Int { chunks.count }
 
-  func contains(_ object: ManagedObject) -> Bool { chunks[ObjectIdentifier(object)] != nil }
-
   func chunk(of object: ManagedObject) -> LiveChunk? { chunks[ObjectIdentifier(object)] }
 
   func entry(of object: ManagedObject) -> LiveEntry? {

@@ -6,7 +6,6 @@ import Testing
 
 private final class Label: ManagedObject {
   static let pagesKey = ToManyKey<Page>("pages")
-  static let titleKey = AttributeKey<String?>("title")
 
   var pages: RelatedSet<Page> {
     get { self[set: Self.pagesKey] }

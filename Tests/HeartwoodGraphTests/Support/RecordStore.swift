@@ -23,7 +23,6 @@ final class RecordStore: IncrementalStore {
   )
 
   private let database: RecordDatabase
-  private let entities: [EntityDescription]
   /// What is being saved; nil where nothing is.
   private let draft = Mutex<RecordDatabase.Content?>(nil)
 
@@ -32,7 +31,6 @@ final class RecordStore: IncrementalStore {
       throw PersistenceError(.fileNotFound, "The option recordDatabase is missing.")
     }
     self.database = database
-    entities = setup.entities
   }
 
   static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {

@@ -15,7 +15,6 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
 /// A store that is migrated twice: in SQL, where that can be, and through memory. Both must come to the same.
 struct TwoWayMigration {
   let scratch: ScratchFolder
-  private let old: ManagedObjectModel
   private let new: ManagedObjectModel
   var options = StoreOptions()
 
@@ -26,7 +25,7 @@ struct TwoWayMigration {
     _ fill: (ManagedObjectContext) throws -> Void
   ) throws {
     scratch = try ScratchFolder()
-    (self.old, self.new) = (old, new)
+    self.new = new
     let coordinator = try Self.coordinator(old)
     try coordinator.addPersistentStore(type: .sqlite, at: url("Old.sqlite"))
     let context = ManagedObjectContext(coordinator)

@@ -29,11 +29,6 @@ import Testing
     return HistoryReader(history, storeID: engine.metadata.identifier, scopes: engine.scopes, path: nil)
   }
 
-  private func changes(_ engine: AtomicStoreEngine, after number: Int64 = 0) throws -> [[PersistentHistoryChange]] {
-    let token = PersistentHistoryToken([engine.metadata.identifier: number])
-    return try reader(engine).transactions(.fetchHistory(after: token)).map(\.changes)
-  }
-
   @Test func withoutTheOptionThereIsNone() throws {
     let engine = try open(tracksHistory: false)
     _ = try engine.save(ChangeSet(inserted: [fixture.inserted(fixture.task)]))

@@ -9,13 +9,11 @@ import Testing
 struct QueryFixture {
   private(set) var queries: RandomQueries
   private(set) var tables = QueryTables(tables: [], scopes: [])
-  private let scopes: [ObjectIDScope]
 
   init(seed: UInt64, rowsPerGroup: Int = 60) throws {
     queries = try RandomQueries(seed: seed, indexes: Self.compoundIndexes())
     let store = UUID()
     let scopes = queries.model.entities.map { ObjectIDScope(storeIdentifier: store, entity: $0) }
-    self.scopes = scopes
     for (ordinal, count) in [41, 8, 8].enumerated() {
       queries.objectIDs[ordinal] = (0..<count).map { row in
         ManagedObjectID(scope: scopes[ordinal], reference: Self.reference(ordinal, row))

@@ -18,8 +18,6 @@ package struct ByteSearcher: Sendable {
     self.anchors = Self.anchors(of: needle) { frequencies[Int($0)] }
   }
 
-  package var count: Int { needle.count }
-
   /// The places of the two bytes of `needle` that are met least often, in ascending order. It asks for each byte's frequency once.
   package static func anchors(of needle: [UInt8], frequency: (UInt8) -> Int) -> (first: Int, second: Int) {
     var rarest: (place: Int, frequency: Int)?

@@ -51,56 +51,78 @@ struct FetchPass {
     let model = context.persistentStoreCoordinator.managedObjectModel
     let entity = try context.entity(named: request.entityName)
     let sorts = try request.sortDescriptors.map { try SortPlan($0, for: entity, in: model) }
-    try self.init(request, sortedBy: sorts, evaluating: expressions, in: context)
+    try self.init(request, for: entity, sortedBy: sorts, evaluating: expressions, in: context)
   }
 
-  /// - Parameter expressions: what is to be evaluated for the records that are found.
+  /// - Parameters:
+  ///   - entity: the request's.
+  ///   - expressions: what is to be evaluated for the records that are found.
   init<Object>(
     _ request: FetchRequest<Object>,
+    for entity: EntityDescription,
     sortedBy sorts: [SortPlan],
     evaluating expressions: [PlanExpression],
     in context: ManagedObjectContext
   ) throws {
     let model = context.persistentStoreCoordinator.managedObjectModel
-    let entity = try context.entity(named: request.entityName)
-    let plan = try request.predicate.map { try PredicateCompiler.compile($0, for: entity, in: model) }
     self.context = context
-    self.plan = plan
     self.sorts = sorts
+    plan = try request.predicate.map { try PredicateCompiler.compile($0, for: entity, in: model) }
     offset = max(0, request.fetchOffset)
     limit = request.fetchLimit.map { max(0, $0) }
     try context.prepare()
-    let affected = try request.affectedStores.map(context.persistentStoreCoordinator.openStores)
     entities = request.includesSubentities ? model.concreteEntities(under: entity) : [entity]
-    var parts: [FetchPart] = []
-    for concrete in entities where !concrete.isAbstract {
-      let fetch = RecordFetch(
-        entity: concrete,
-        predicate: request.predicate,
-        sortDescriptors: request.sortDescriptors,
-        plan: plan,
-        sorts: sorts
-      )
-      for store in context.stores(keeping: concrete)
-      where affected?.contains(where: { $0 === store }) ?? true {
-        let binding = context.binding(for: concrete, in: store)
-        try binding.synchronize()
-        parts.append(try FetchPart(binding, fetch, evaluating: expressions, in: model))
-      }
-    }
+    parts = try Self.parts(of: request, entities, plan, sorts, evaluating: expressions, in: context)
     prefetching = try Prefetching(request.relationshipKeyPathsForPrefetching, of: entity, in: context)
-    self.parts = parts
     guard request.includesPendingChanges else {
       changed = []
       return
     }
     let dependencies = FetchDependencies(plan, sorts.map(\.expression) + expressions, of: entity, in: model)
-    let saved = try Self.unlikeStored(parts, dependencies.dependentsOfChanges(in: context), context)
+    changed = try Self.changed(over: parts, entities, dependencies, context)
+  }
+
+  /// A part for each entity and store that is asked, as the store is now.
+  private static func parts<Object>(
+    of request: FetchRequest<Object>,
+    _ entities: [EntityDescription],
+    _ plan: PlanPredicate?,
+    _ sorts: [SortPlan],
+    evaluating expressions: [PlanExpression],
+    in context: ManagedObjectContext
+  ) throws -> [FetchPart] {
+    let model = context.persistentStoreCoordinator.managedObjectModel
+    let affected = try request.affectedStores.map(context.persistentStoreCoordinator.openStores)
+    var parts: [FetchPart] = []
+    for entity in entities where !entity.isAbstract {
+      let fetch = RecordFetch(
+        entity: entity,
+        predicate: request.predicate,
+        sortDescriptors: request.sortDescriptors,
+        plan: plan,
+        sorts: sorts
+      )
+      for store in context.stores(keeping: entity) where affected?.contains(where: { $0 === store }) ?? true {
+        let binding = context.binding(for: entity, in: store)
+        try binding.synchronize()
+        parts.append(try FetchPart(binding, fetch, evaluating: expressions, in: model))
+      }
+    }
+    return parts
+  }
+
+  /// The context's objects that are to be looked at themselves. The parts no longer find the records of those that they have.
+  private static func changed(
+    over parts: [FetchPart],
+    _ entities: [EntityDescription],
+    _ dependencies: FetchDependencies,
+    _ context: ManagedObjectContext
+  ) throws -> [ManagedObject] {
+    let saved = try unlikeStored(parts, dependencies.dependentsOfChanges(in: context), context)
     for part in parts { part.hide(saved + context.deleted.objects) }
     let bindings = Set(parts.map { ObjectIdentifier($0.binding) })
     let ordinals = Set(entities.map(\.ordinal))
-    changed =
-      saved.filter { bindings.contains(ObjectIdentifier($0.binding)) && $0.hasRecord }
+    return saved.filter { bindings.contains(ObjectIdentifier($0.binding)) && $0.hasRecord }
       + context.inserted.objects.filter { ordinals.contains($0.entity.ordinal) }
   }
 

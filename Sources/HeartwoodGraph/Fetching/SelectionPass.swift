@@ -19,6 +19,7 @@ struct SelectionPass {
     self.selection = try SelectionPlan(selection, for: entity, in: model)
     pass = try FetchPass(
       request,
+      for: entity,
       sortedBy: self.selection.grouping == nil ? self.selection.sorts : [],
       evaluating: self.selection.expressionsOfRecords,
       in: context

@@ -1,7 +1,7 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// What the objects have to be told to which to-one relationships lead that a batch sets.
+/// The updates to the to-many inverses of the to-one relationships that a batch sets.
 struct InverseLinks {
   /// What becomes of a to-many relationship.
   private struct Change {

@@ -13,8 +13,8 @@ final class EntityBinding {
   let transientOrdinals: [Int]
   /// What the relationships lead to, indexed by property ordinal.
   let destinations: [EntityDescription?]
-  /// What the relationships' inverses lead to where no object of the entity is one, indexed by property ordinal.
-  let strangers: [EntityDescription?]
+  /// For a relationship whose inverse leads to an entity that objects of this one are not: that entity. Indexed by property ordinal.
+  let inverseMismatches: [EntityDescription?]
   /// The class's own validators.
   let validators: [BoundValidator]
   /// Whether the objects are of a subclass, which may have hooks of its own.
@@ -48,13 +48,13 @@ final class EntityBinding {
   private var renaming: RenamedRecords?
   /// The save that the table is of.
   @exclusivity(unchecked) private var seenSave: UInt64?
-  private let slots = ObjectSlots()
+  let slots = ObjectSlots()
   /// The objects whose records are gone.
   @exclusivity(unchecked) var lost = LostObjects()
   /// How many objects there are, registered or not. The binding is retained while there are any.
-  @exclusivity(unchecked) private var objectCount = 0
+  @exclusivity(unchecked) var objectCount = 0
   /// The rows of registered objects whose records are gone from the table; nil where nobody has looked for them yet.
-  private var lostRows: [ReferenceID: RowID]?
+  var lostRows: [ReferenceID: RowID]?
 
   init(
     context: ManagedObjectContext,
@@ -70,7 +70,7 @@ final class EntityBinding {
     self.transientOrdinals = entity.properties.indices.filter { entity.properties[$0].isTransient }
     let entities = context.persistentStoreCoordinator.managedObjectModel.entities
     self.destinations = entity.relationshipTargets.map { target in target.map { entities[$0.entityOrdinal] } }
-    self.strangers = entity.relationshipTargets.map { $0?.stranger(to: entity, among: entities) }
+    self.inverseMismatches = entity.relationshipTargets.map { $0?.inverseMismatch(with: entity, among: entities) }
     self.validators = objectClass.propertyValidators.map { BoundValidator($0, entity) }
     self.hasOwnClass = objectClass != ManagedObject.self
     self.initialValues = entity.properties.map { property in
@@ -160,7 +160,7 @@ extension EntityBinding {
   func take(_ found: FoundRecords) { take(found.table) }
 
   /// The row of a record, which is read where it has not been.
-  private func row(of reference: ReferenceID) throws -> RowID? {
+  func row(of reference: ReferenceID) throws -> RowID? {
     if let row = try table.row(of: reference) { return row }
     guard isPartial else { return nil }
     try read([reference])
@@ -202,63 +202,6 @@ extension EntityBinding {
     }
   }
 
-  /// The version that a change of a record counts as based on, which was read from a row of `group`: in a child context the newest one
-  /// where that has the same values, since a parent puts records together anew.
-  func baseVersion(_ row: RowID, readFrom group: RowGroup) -> UInt64 {
-    let version = group.versions[row.row]
-    guard rowsMayMove, let newest = liveGroup(of: row), newest !== group,
-      hasSameValues(row.row, of: group, row.row, of: newest)
-    else { return version }
-    return newest.versions[row.row]
-  }
-
-  /// Whether one version of a row came after another; in a child context, where they are put together anew, whether they differ.
-  func isLater(_ row: RowID, in group: RowGroup, than former: RowGroup) -> Bool {
-    let (version, formerVersion) = (group.versions[row.row], former.versions[row.row])
-    return rowsMayMove ? version != formerVersion : version > formerVersion
-  }
-
-  /// Whether a record has the same values in two versions of its row.
-  ///
-  /// - Parameter newID: what the first version's ids are today where those are others.
-  func hasSameValues(
-    _ row: Int,
-    of group: RowGroup,
-    _ otherRow: Int,
-    of other: RowGroup,
-    renamed newID: ((ManagedObjectID) -> ManagedObjectID?)? = nil
-  ) -> Bool {
-    traits.indices.allSatisfy { hasSameValue(at: $0, row, of: group, otherRow, of: other, renamed: newID) }
-  }
-
-  /// The properties of which a record has other values in two versions of its row.
-  func ordinalsOfOtherValues(
-    _ row: Int,
-    of group: RowGroup,
-    _ otherRow: Int,
-    of other: RowGroup,
-    renamed newID: ((ManagedObjectID) -> ManagedObjectID?)? = nil
-  ) -> [Int] {
-    traits.indices.filter { !hasSameValue(at: $0, row, of: group, otherRow, of: other, renamed: newID) }
-  }
-
-  /// Whether a record has the same value of a property in two versions of its row.
-  private func hasSameValue(
-    at ordinal: Int,
-    _ row: Int,
-    of group: RowGroup,
-    _ otherRow: Int,
-    of other: RowGroup,
-    renamed newID: ((ManagedObjectID) -> ManagedObjectID?)? = nil
-  ) -> Bool {
-    let type = traits[ordinal].attributeType
-    let value = group.value(row: row, ordinal: ordinal, type: type, scopes: scopes)
-    return traits[ordinal].areSame(
-      newID.map { newID in value.map { newID($0) ?? $0 } } ?? value,
-      other.value(row: otherRow, ordinal: ordinal, type: type, scopes: scopes)
-    )
-  }
-
   /// Whether the table has `row`, live or not.
   func hasRow(_ row: RowID) -> Bool {
     row.group < groups.count && groups[row.group]._withUnsafeGuaranteedRef { row.row < $0.rowCount }
@@ -282,113 +225,5 @@ extension EntityBinding {
   /// The id of the record of `row`, as a group that had it says.
   func objectID(_ row: RowID, in group: RowGroup) -> ManagedObjectID {
     ManagedObjectID(scope: scope, reference: group.reference(row.row))
-  }
-}
-
-// MARK: Objects
-
-extension EntityBinding {
-  /// Counts an object that is to have the binding, and is there with it.
-  ///
-  /// The count needs no atomics: the objects, like the slots that they leave in their `deinit`, are of one isolation.
-  @inline(__always)
-  func addObject() {
-    if objectCount == 0 { _ = Unmanaged.passRetained(self) }
-    objectCount += 1
-  }
-
-  /// Lets go of the binding of an object that goes or gets another.
-  @inline(__always)
-  static func removeObject(of reference: Unmanaged<EntityBinding>) {
-    let isLast = reference._withUnsafeGuaranteedRef { binding in
-      binding.objectCount -= 1
-      return binding.objectCount == 0
-    }
-    if isLast { reference.release() }
-  }
-
-  /// All registered objects.
-  var registeredObjects: [ManagedObject] { lost.isEmpty ? slots.objects : slots.objects + lost.objectsWithoutRow }
-
-  /// The object of `reference`, or nil where none is registered.
-  func registeredObject(_ reference: ReferenceID) throws -> ManagedObject? {
-    if let row = try table.row(of: reference) { return slots[row] }
-    return lostObject(reference)
-  }
-
-  /// The object of `reference`, made as a fault where there is none yet; nil where there is no such record, and no object that
-  /// has read it while there was.
-  func object(_ reference: ReferenceID) throws -> ManagedObject? {
-    try row(of: reference).map(object) ?? lostObject(reference)
-  }
-
-  /// The registered object of a record, though that may be gone by now, and the object may never have read it.
-  func heldObject(_ reference: ReferenceID) throws -> ManagedObject? {
-    if let row = try table.row(of: reference) ?? table.formerRow(of: reference) { return slots[row] }
-    let rows = lostRows ?? findLostRows()
-    lostRows = rows
-    return rows[reference].flatMap { slots[$0] }
-  }
-
-  /// The object that has read a record which is gone by now. To its context it is there until it is refreshed.
-  private func lostObject(_ reference: ReferenceID) -> ManagedObject? {
-    guard let object = try? heldObject(reference) else { return nil }
-    return object.isFault || object.state.contains(.inaccessible) ? nil : object
-  }
-
-  private func findLostRows() -> [ReferenceID: RowID] {
-    var rows: [ReferenceID: RowID] = [:]
-    for object in slots.objects where liveGroup(of: object.rowID) == nil {
-      rows[objectID(object.rowID).reference] = object.rowID
-    }
-    return rows
-  }
-
-  func register(_ object: ManagedObject) {
-    slots.set(object, at: object.rowID)
-    object.state.insert(.registered)
-  }
-
-  @inline(__always)
-  func unregister(_ object: ManagedObject) {
-    slots.remove(object, at: object.rowID)
-    if !lost.isEmpty { lost.remove(object) }
-  }
-
-  /// The object of `row`, made as a fault where there is none yet.
-  func object(_ row: RowID) -> ManagedObject {
-    if let registered = slots[row] { return registered }
-    return makeFault(row)
-  }
-
-  @inline(__always)
-  func makeObject(_ content: ObjectContent, _ row: RowID, _ state: ObjectState) -> ManagedObject {
-    objectClass.init(ManagedObjectSeed(binding: .passUnretained(self), content: content, rowID: row, state: state))
-  }
-
-  @inline(__always)
-  private func makeFault(_ row: RowID) -> ManagedObject {
-    let object = makeObject(.fault, row, .registered)
-    slots.set(object, at: row)
-    return object
-  }
-
-  /// Writes the objects of all records to `results` from `count` on, retained, made as faults where there are none yet; those that
-  /// the context has deleted are left out. There is room for as many as the table has records.
-  func fetch(into results: UnsafeMutableBufferPointer<Unmanaged<ManagedObject>>, count: inout Int) {
-    let table = table
-    Misuse.check(results.count - count >= table.count, "There is no room for the objects.")
-    for (ordinal, group) in table.groups.enumerated() {
-      slots.reserve(group: ordinal, rowCount: group.rowCount)
-      for run in group.liveRuns {
-        for row in run {
-          let row = RowID(group: ordinal, row: row)
-          let registered = slots[row]
-          if let registered, registered.isDeleted { continue }
-          results.initializeElement(at: count, to: Unmanaged.passRetained(registered ?? makeFault(row)))
-          count += 1
-        }
-      }
-    }
   }
 }

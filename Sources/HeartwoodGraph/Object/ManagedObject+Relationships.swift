@@ -147,10 +147,10 @@ extension ManagedObject {
         "The relationship leads to objects of \(destination.name), and this one is of \(object.entity.name)."
       )
     }
-    if let stranger = withBinding({ $0.strangers[ordinal] }) {
+    if let mismatch = withBinding({ $0.inverseMismatches[ordinal] }) {
       throw refusal(
         .valueTypeMismatch,
-        "The inverse of the relationship leads back to objects of \(stranger.name), and this one is of \(entity.name)."
+        "The inverse of the relationship leads back to objects of \(mismatch.name), and this one is of \(entity.name)."
       )
     }
   }
@@ -195,7 +195,7 @@ extension ManagedObject {
 
 extension RelationshipTarget {
   /// What the inverse leads to where that is not `entity`, nor what it inherits from: it may be one of its subentities.
-  func stranger(to entity: EntityDescription, among entities: [EntityDescription]) -> EntityDescription? {
+  func inverseMismatch(with entity: EntityDescription, among entities: [EntityDescription]) -> EntityDescription? {
     guard let inverseOrdinal, let target = entities[entityOrdinal].relationshipTargets[inverseOrdinal] else {
       return nil
     }

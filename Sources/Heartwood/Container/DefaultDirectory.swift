@@ -26,7 +26,7 @@ package struct DefaultDirectory: Sendable {
 
   private static var home: URL {
     #if canImport(Darwin)
-      // The other is on macOS only.
+      // homeDirectoryForCurrentUser exists on macOS only.
       URL(filePath: NSHomeDirectory())
     #else
       FileManager.default.homeDirectoryForCurrentUser
@@ -51,7 +51,7 @@ package struct DefaultDirectory: Sendable {
     return home.appending(path: ".local/share")
   }
 
-  /// Makes a folder that is nobody else's business.
+  /// Creates the folder, accessible to its owner only (0700).
   package static func make(_ url: URL) throws {
     try FileManager.default.createDirectory(
       at: url,

@@ -8,8 +8,8 @@ import Synchronization
   import Foundation
 #endif
 
-/// The containers of the process, so that no two of them open the same file: each would write over what the other has saved, or be
-/// refused to.
+/// The containers of the process, so that no two of them open the same file: otherwise each could overwrite the other's saves, or have
+/// its own refused.
 final class OpenContainers: Sendable {
   static let shared = OpenContainers()
 

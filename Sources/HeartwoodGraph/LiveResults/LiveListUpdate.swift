@@ -151,7 +151,7 @@ extension LiveListUpdate {
     return changes
   }
 
-  /// Those of ``stays`` that need not be told as moved: all else being taken out and put in, they are where they are to be.
+  /// The ``stays`` that need not be reported as moves: once all others are removed and reinserted, they are already in place.
   private func stayingInPlace(_ arrivals: [Int]) -> Set<Int> {
     let relocated = stays.indices.filter { stays[$0].isRelocated }
     var kept = Set(stays.indices.filter { !stays[$0].isRelocated })

@@ -1,7 +1,6 @@
 import HeartwoodModel
 
-/// The values of related objects that results depend on, as far as these have changed: a change of anything else there is none to the
-/// results.
+/// The last known values of related objects that the results depend on. Only changes to these values can affect the results.
 struct RelatedValues {
   private let dependencies: FetchDependencies
   private var seen: [ManagedObject: [Int: PropertyValue]] = [:]

@@ -290,7 +290,8 @@ extension ConflictResolver {
   ) throws {
     // An object may collide by several constraints.
     guard let object = object(conflict.objectID), object.isPresent else { return }
-    // What has given way to a third one collides no more, or with that: the next attempt tells. The first conflict is always resolved.
+    // The conflicting object has already given way in this pass, so this conflict may be gone; the next attempt finds out. The first one
+    // is always resolved.
     if yielded.contains(conflict.conflictingID) { return }
     yielded.insert(conflict.objectID)
     if object.isInserted {

@@ -130,9 +130,16 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    // What tests of several targets use.
+    .target(
+      name: "TestSupport",
+      dependencies: ["HeartwoodModel", "HeartwoodTesting"],
+      path: "Tests/TestSupport",
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "HeartwoodStoreTests",
-      dependencies: ["HeartwoodStore", "HeartwoodModel", "HeartwoodTesting"],
+      dependencies: ["HeartwoodStore", "HeartwoodModel", "HeartwoodTesting", "TestSupport"],
       swiftSettings: settings
     ),
     .testTarget(
@@ -153,7 +160,7 @@ let package = Package(
       name: "HeartwoodSQLiteTests",
       dependencies: [
         "Heartwood", "HeartwoodSQLite", "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting",
-        "CZlib", "SQLiteWorker",
+        "CZlib", "SQLiteWorker", "TestSupport",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: settings
@@ -184,13 +191,13 @@ let package = Package(
     ),
     .testTarget(
       name: "ParserTrialsTests",
-      dependencies: ["HeartwoodTesting", "ParserTrials", "TrialWorker"],
+      dependencies: ["ParserTrials", "TestSupport", "TrialWorker"],
       exclude: ["Findings", "Seeds"],
       swiftSettings: settings
     ),
     .testTarget(
       name: "HeartwoodToolTests",
-      dependencies: ["HeartwoodGenerate", "HeartwoodTool", "HeartwoodTesting", "Heartwood"],
+      dependencies: ["HeartwoodGenerate", "HeartwoodTool", "Heartwood", "TestSupport"],
       swiftSettings: settings
     ),
     .testTarget(

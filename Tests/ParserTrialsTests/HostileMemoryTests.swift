@@ -1,6 +1,6 @@
 import Foundation
-import HeartwoodTesting
 import ParserTrials
+import TestSupport
 import Testing
 
 /// A small file that says that it is large takes no more memory than a small file.

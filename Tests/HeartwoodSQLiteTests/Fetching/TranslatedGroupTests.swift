@@ -2,7 +2,7 @@ import Foundation
 import Heartwood
 import HeartwoodModel
 import HeartwoodStore
-import HeartwoodTesting
+import TestSupport
 import Testing
 
 @testable import HeartwoodSQLite

@@ -4,6 +4,7 @@ import HeartwoodModel
 import HeartwoodStore
 import HeartwoodTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import HeartwoodSQLite

@@ -3,7 +3,7 @@ import GRDB
 import Heartwood
 import HeartwoodModel
 import HeartwoodStore
-import HeartwoodTesting
+import TestSupport
 import Testing
 
 @testable import HeartwoodSQLite

@@ -3,6 +3,7 @@ import Heartwood
 import HeartwoodModel
 import HeartwoodStore
 import HeartwoodTesting
+import TestSupport
 import Testing
 
 @testable import HeartwoodSQLite

@@ -1,6 +1,7 @@
 import Foundation
 import HeartwoodModel
 import HeartwoodTesting
+import TestSupport
 import Testing
 
 @testable import HeartwoodStore

@@ -1,5 +1,5 @@
 import Foundation
-import HeartwoodTesting
+import TestSupport
 import Testing
 
 /// Runs the built tool.

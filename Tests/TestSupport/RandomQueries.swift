@@ -1,4 +1,5 @@
 package import HeartwoodModel
+package import HeartwoodTesting
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

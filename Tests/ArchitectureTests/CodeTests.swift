@@ -37,7 +37,7 @@ import Testing
   func whatIsNotCheckedIsExplained(_ promise: String) throws {
     for file in try Self.sources.get() {
       let lines = try SourceTree.lines(of: file)
-      for (number, line) in lines.enumerated() where Self.code(line).contains(promise) {
+      for (number, line) in lines.enumerated() where SourceTree.code(line).contains(promise) {
         let near = lines[max(0, number - Self.distance)..<min(lines.count, number + Self.distance)]
         // A comment names what is promised and says why that holds.
         let isExplained = near.contains { line in
@@ -46,11 +46,6 @@ import Testing
         #expect(isExplained, "\(file):\(number + 1): say why it may be \(promise), in a comment “`\(promise)`: …”")
       }
     }
-  }
-
-  /// A line without its comment.
-  private static func code(_ line: Substring) -> Substring {
-    line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line
   }
 
   /// What a user of the graph does wrong is told in optimized builds too.

@@ -6,14 +6,13 @@ import Testing
   /// What each module may import, by the document. The system's own libraries are not in it.
   private static func allowed() throws -> [String: Set<String>] {
     let rows = try SourceTree.table(under: "Who may import whom", in: "Documentation/Architecture.md")
-    let pairs = rows.map { row in (names(row[0]).first ?? row[0], Set(row.dropFirst().flatMap(names))) }
+    let pairs = rows.map { row in
+      (SourceTree.names(row[0]).first ?? row[0], Set(row.dropFirst().flatMap(SourceTree.names)))
+    }
     return try Dictionary(pairs) { _, _ in throw Twice() }
   }
 
   private struct Twice: Error {}
-
-  /// What stands in backticks.
-  private static func names(_ cell: String) -> [String] { cell.matches(of: /`(\w+)`/).map { String($0.1) } }
 
   /// What comes with the compiler or the system, and everybody may use.
   private static let system: Set<String> = [

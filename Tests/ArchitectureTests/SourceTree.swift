@@ -26,6 +26,14 @@ enum SourceTree {
     try text(path).split(separator: "\n", omittingEmptySubsequences: false)
   }
 
+  /// A line without its comment.
+  static func code(_ line: Substring) -> Substring {
+    line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line
+  }
+
+  /// What stands in backticks in a cell of a table: names and paths.
+  static func names(_ cell: String) -> [String] { cell.matches(of: /`([\w\/]+)`/).map { String($0.1) } }
+
   /// The rows of the table under a heading of a document, as cells.
   static func table(under heading: String, in path: String) throws -> [[String]] {
     let lines = try lines(of: path)

@@ -137,20 +137,3 @@ private struct ModelReviewer {
     }
   }
 }
-
-/// Names that would hide members of the framework's classes.
-package enum ReservedNames {
-  package static let entities: Set<String> = [
-    "ManagedObject", "ManagedObjectContext", "ManagedObjectID", "ManagedObjectModel", "EntityDescription",
-    "FetchRequest",
-    "PersistentStore", "NSManagedObject", "Object", "Class", "Type", "Self", "Any", "Protocol",
-  ]
-
-  package static let properties: Set<String> = [
-    "description", "debugDescription", "hash", "hashValue", "objectID", "entity", "self", "init", "Type", "class",
-    "isInserted", "isUpdated", "isDeleted", "isFault", "hasChanges", "managedObjectContext", "faultingState",
-    "hasPersistentChangedValues", "entityName", "changedValues", "committedValues", "willSave", "didSave",
-    "awakeFromInsert",
-    "awakeFromFetch", "prepareForDeletion", "superclass",
-  ]
-}

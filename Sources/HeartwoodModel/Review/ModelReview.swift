@@ -73,7 +73,7 @@ private struct ModelReviewer {
     }
   }
 
-  /// Not all of how Core Data hashes a model is known; see `CORE_DATA_FORMATS`.
+  /// Not all of how Core Data hashes a model is known.
   private mutating func warnOfHash(_ path: String, _ feature: String) {
     let message =
       "How Core Data's version hash takes in \(feature) is not known: whether Apple's own Core Data opens a store"

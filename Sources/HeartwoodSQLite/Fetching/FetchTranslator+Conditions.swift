@@ -65,7 +65,7 @@ extension FetchTranslator {
     guard plan.modifier == .direct else { return try quantified(plan, scope) }
     if plan.comparator == .contains, case .property(_, let property) = plan.left, property.isToMany {
       // A collection contains what one of its members is.
-      return try quantified(plan.with(.equalTo, .any), scope)
+      return try quantified(plan.replacing(comparator: .equalTo, modifier: .any), scope)
     }
     return try direct(plan, scope, isExact)
   }
@@ -210,7 +210,7 @@ extension FetchTranslator {
     var found = try members(collection, scope)
     let outer = members.updateValue(found.row, forKey: collection)
     let isAll = plan.modifier == .all
-    let text = try condition(.comparison(plan.with(plan.comparator, .direct)), scope, isExact: isAll)
+    let text = try condition(.comparison(plan.replacing(modifier: .direct)), scope, isExact: isAll)
     members[collection] = outer
     found.conditions.append(isAll ? "NOT \(text)" : text)
     return "\(plan.modifier == .any ? "" : "NOT ")EXISTS (SELECT 1 \(found.text))"
@@ -236,22 +236,6 @@ extension PlanValue {
     case .one(let value): value.isNull
     case .many(let elements): elements.contains { $0.scalar.isNull }
     }
-  }
-}
-
-extension PlanComparison {
-  /// The same of the same expressions, compared otherwise.
-  fileprivate func with(_ comparator: FetchComparison.Comparator, _ modifier: FetchComparison.Modifier)
-    -> PlanComparison
-  {
-    PlanComparison(
-      left: left,
-      comparator: comparator,
-      right: right,
-      modifier: modifier,
-      options: options,
-      pattern: pattern
-    )
   }
 }
 

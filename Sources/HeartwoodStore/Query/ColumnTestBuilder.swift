@@ -25,7 +25,7 @@ struct ColumnTestBuilder {
     if let test = relatedTest(comparison) ?? membershipTest(comparison) { return test }
     guard comparison.modifier == .direct else { return nil }
     if comparison.comparator == .notEqualTo {
-      return test(comparison.with(.equalTo)).map(ColumnTest.negated)
+      return test(comparison.replacing(comparator: .equalTo)).map(ColumnTest.negated)
     }
     if let constant = comparison.right.constant { return test(comparison, constant) }
     // `5 < age` is tested as `age > 5`.
@@ -53,19 +53,6 @@ struct ColumnTestBuilder {
     case .binary, .transformable: return data(property.ordinal, comparison.comparator, constant)
     case .uri: return nil
     }
-  }
-}
-
-extension PlanComparison {
-  fileprivate func with(_ comparator: FetchComparison.Comparator) -> PlanComparison {
-    PlanComparison(
-      left: left,
-      comparator: comparator,
-      right: right,
-      modifier: modifier,
-      options: options,
-      pattern: pattern
-    )
   }
 }
 

@@ -55,6 +55,22 @@ extension PlanComparison {
       pattern: nil
     )
   }
+
+  /// The same comparison with its right side, of something else or made otherwise: what is nil stays.
+  package func replacing(
+    left: PlanExpression? = nil,
+    comparator: FetchComparison.Comparator? = nil,
+    modifier: FetchComparison.Modifier? = nil
+  ) -> PlanComparison {
+    PlanComparison(
+      left: left ?? self.left,
+      comparator: comparator ?? self.comparator,
+      right: right,
+      modifier: modifier ?? self.modifier,
+      options: options,
+      pattern: pattern
+    )
+  }
 }
 
 extension PlanComparison {

@@ -126,14 +126,7 @@ extension PlanComparison {
     // Of what several objects lead to in turn, each counts; of one value of an object, there is that.
     let innerModifier: FetchComparison.Modifier =
       !isOverMany ? modifier : !inner.leadsToMany ? .direct : modifier == .none ? .any : modifier
-    return PlanComparison(
-      left: inner,
-      comparator: comparator,
-      right: right,
-      modifier: innerModifier,
-      options: options,
-      pattern: pattern
-    )
+    return replacing(left: inner, modifier: innerModifier)
   }
 
   /// Whether an object that is not there passes, which has `missing`.

@@ -5,7 +5,6 @@ import HeartwoodStore
 /// the percent sign, is written as a percent sign and two hexadecimal digits.
 struct CSVReferenceList: Sendable {
   private static let percent = UInt8(ascii: "%")
-  private static let digits = Array("0123456789ABCDEF".utf8)
   /// The text of the string of no bytes, which otherwise has none where bare strings are allowed.
   private static let emptyString = "'"
 
@@ -35,7 +34,7 @@ struct CSVReferenceList: Sendable {
     var bytes: [UInt8] = []
     for byte in text.utf8 {
       if needsEncoding(byte) {
-        bytes += [percent, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        bytes += [percent, HexadecimalDigit.capital(byte >> 4), HexadecimalDigit.capital(byte & 15)]
       } else {
         bytes.append(byte)
       }
@@ -56,13 +55,11 @@ struct CSVReferenceList: Sendable {
         bytes.append(byte)
         continue
       }
-      guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else { return nil }
+      guard let high = rest.popFirst().flatMap(HexadecimalDigit.value),
+        let low = rest.popFirst().flatMap(HexadecimalDigit.value)
+      else { return nil }
       bytes.append(high << 4 | low)
     }
     return bytes
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
   }
 }

@@ -87,22 +87,3 @@ enum XMLReferenceText {
     }
   }
 }
-
-/// Digits of base 16 in ASCII.
-enum HexadecimalDigit {
-  /// The value of a digit, in capitals or small letters.
-  static func value(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    default: nil
-    }
-  }
-
-  static func capital(_ value: UInt8) -> UInt8 {
-    value < 10 ? value + UInt8(ascii: "0") : value + UInt8(ascii: "A") - 10
-  }
-
-  static func small(_ value: UInt8) -> UInt8 { value < 10 ? value + UInt8(ascii: "0") : value + UInt8(ascii: "a") - 10 }
-}

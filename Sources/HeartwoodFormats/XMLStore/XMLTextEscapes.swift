@@ -1,3 +1,4 @@
+import HeartwoodModel
 import HeartwoodStore
 
 #if canImport(Glibc)

@@ -63,7 +63,7 @@ extension JSONReader {
     guard bytes.count - position >= 4 else { throw mistake("Four digits should come after \\u.", at: mark) }
     var unit: UInt16 = 0
     for _ in 0..<4 {
-      guard let digit = Character(Unicode.Scalar(bytes[position])).hexDigitValue else {
+      guard let digit = HexadecimalDigit.value(bytes[position]) else {
         throw mistake("Four digits should come after \\u.", at: mark)
       }
       unit = unit << 4 | UInt16(digit)

@@ -65,8 +65,7 @@ extension ObjectURI {
         UInt8(ascii: "~"):
         bytes.append(byte)
       default:
-        let digits = Array("0123456789ABCDEF".utf8)
-        bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        bytes += [UInt8(ascii: "%"), HexadecimalDigit.capital(byte >> 4), HexadecimalDigit.capital(byte & 15)]
       }
     }
     return String(decoding: bytes, as: UTF8.self)
@@ -81,15 +80,11 @@ extension ObjectURI {
         bytes.append(byte)
         continue
       }
-      guard let high = rest.popFirst().flatMap(hexadecimalDigit),
-        let low = rest.popFirst().flatMap(hexadecimalDigit)
+      guard let high = rest.popFirst().flatMap(HexadecimalDigit.value),
+        let low = rest.popFirst().flatMap(HexadecimalDigit.value)
       else { return nil }
       bytes.append(high << 4 | low)
     }
     return String(validating: bytes, as: UTF8.self)
-  }
-
-  private static func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
-    Character(Unicode.Scalar(byte)).hexDigitValue.flatMap { UInt8(exactly: $0) }
   }
 }

@@ -250,7 +250,11 @@ let package = Package(
       exclude: ["Models", "Snippets"],
       swiftSettings: settings
     ),
-    .testTarget(name: "HeartwoodModelTests", dependencies: ["HeartwoodModel"], swiftSettings: settings),
+    .testTarget(
+      name: "HeartwoodModelTests",
+      dependencies: ["HeartwoodModel", "HeartwoodTesting"],
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "HeartwoodFormatsTests",
       dependencies: ["HeartwoodFormats", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting"],

@@ -1,5 +1,6 @@
 import Foundation
 import HeartwoodModel
+import HeartwoodTesting
 import Testing
 
 @Suite("Models as JSON")

@@ -1,4 +1,5 @@
 import HeartwoodModel
+import HeartwoodTesting
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -52,7 +53,7 @@ struct ObjectURITests {
     print("seed \(seed)")
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<5_000 {
-      let text = "x-coredata://\(Self.store)/ToDo/%" + PropertyValue.string(&generator)
+      let text = "x-coredata://\(Self.store)/ToDo/%" + generator.nextString()
       if let uri = ObjectURI(text: text) { #expect(ObjectURI(text: uri.text) == uri, "seed \(seed)") }
     }
   }

@@ -1,4 +1,5 @@
 import HeartwoodModel
+import HeartwoodTesting
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -110,7 +111,7 @@ struct PropertyValueTextTests {
     print("seed \(seed) for \(type)")
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<2_000 {
-      let value = PropertyValue.random(of: type, &generator)
+      let value = PropertyValue.random(of: type, using: &generator)
       let text = try #require(value.text(of: type))
       #expect(PropertyValue(text: text, type: type) == value, "seed \(seed), \(text)")
     }

@@ -1,4 +1,5 @@
 import HeartwoodModel
+import HeartwoodTesting
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -51,7 +52,7 @@ struct ReferenceIDTests {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<5_000 {
       let quotes = String(repeating: "'", count: Int.random(in: 0...2, using: &generator))
-      let reference = ReferenceID.string(quotes + PropertyValue.string(&generator))
+      let reference = ReferenceID.string(quotes + generator.nextString())
       #expect(ReferenceID(text: reference.text) == reference, "seed \(seed)")
     }
   }

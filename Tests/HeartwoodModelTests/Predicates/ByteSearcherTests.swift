@@ -1,6 +1,7 @@
 import Testing
 
 @testable import HeartwoodModel
+import HeartwoodTesting
 
 @Suite struct ByteSearcherTests {
   @Test func findsWhatThePlainWayFinds() {
@@ -12,10 +13,10 @@ import Testing
       let text = (0..<Int.random(in: 0...150, using: &generator)).map { _ in
         letters.randomElement(using: &generator) ?? 0
       }
-      let ignoresCase = generator.chance(2)
+      let ignoresCase = generator.chance(oneIn: 2)
       let length = Int.random(in: 0...40, using: &generator)
       var needle =
-        generator.chance(2) || length > text.count
+        generator.chance(oneIn: 2) || length > text.count
         ? (0..<length % 5).map { _ in letters.randomElement(using: &generator) ?? 0 }
         : Array(text.shuffled(using: &generator).prefix(length % 6))
       if ignoresCase { needle = needle.map(lower) }

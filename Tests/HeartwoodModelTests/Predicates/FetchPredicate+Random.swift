@@ -1,4 +1,5 @@
 import HeartwoodModel
+import HeartwoodTesting
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -16,7 +17,7 @@ extension FetchPredicate {
     case 0: return .not(random(depth: depth - 1, &generator))
     case 1: return .and(terms(&generator))
     case 2: return .or(terms(&generator))
-    case 3: return .literal(generator.chance(2))
+    case 3: return .literal(generator.chance(oneIn: 2))
     default: return .comparison(.random(depth: depth - 1, &generator))
     }
   }
@@ -28,8 +29,8 @@ extension FetchComparison {
       .random(depth: depth, &generator),
       Comparator.allCases.randomElement(using: &generator) ?? .equalTo,
       .random(depth: depth, &generator),
-      modifier: generator.chance(3) ? Modifier.allCases.randomElement(using: &generator) ?? .direct : .direct,
-      options: Options(rawValue: generator.chance(2) ? 0 : Int.random(in: 0..<16, using: &generator))
+      modifier: generator.chance(oneIn: 3) ? Modifier.allCases.randomElement(using: &generator) ?? .direct : .direct,
+      options: Options(rawValue: generator.chance(oneIn: 2) ? 0 : Int.random(in: 0..<16, using: &generator))
     )
   }
 }
@@ -60,7 +61,7 @@ extension FetchExpression {
   private static func path(from base: FetchExpression, _ generator: inout SeededGenerator) -> FetchExpression {
     let names = ["name", "in", "SIZE", "my key", "", "é", "x\"y\\", "1a", "self"]
     let keys = (0..<Int.random(in: 1...3, using: &generator)).map { _ in
-      generator.chance(4)
+      generator.chance(oneIn: 4)
         ? FetchKey.collection(CollectionOperator.allCases.randomElement(using: &generator) ?? .count)
         : .property(names.randomElement(using: &generator) ?? "name")
     }
@@ -74,11 +75,11 @@ extension FetchExpression {
     case 1: return .variable("x_1")
     case 2, 3: return path(from: .selfObject, &generator)
     case 4:
-      let reference = ReferenceID.string(PropertyValue.string(&generator))
+      let reference = ReferenceID.string(generator.nextString())
       return .object(ObjectURI(storeIdentifier: UUID(), entityName: "E\(generator.next())é", reference: reference))
     default:
       let type = AttributeType.allCases.randomElement(using: &generator) ?? .string
-      return .constant(generator.chance(8) ? .null : .random(of: type, &generator))
+      return .constant(generator.chance(oneIn: 8) ? .null : .random(of: type, using: &generator))
     }
   }
 }

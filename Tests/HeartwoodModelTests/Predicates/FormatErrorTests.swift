@@ -1,4 +1,5 @@
 import HeartwoodModel
+import HeartwoodTesting
 import Testing
 
 @Suite struct FormatErrorTests {
@@ -105,9 +106,9 @@ import Testing
     for _ in 0..<3_000 {
       let count = Int.random(in: 0...24, using: &generator)
       let text = (0..<count).compactMap { _ in pieces.randomElement(using: &generator) }
-        .joined(separator: generator.chance(2) ? " " : "")
+        .joined(separator: generator.chance(oneIn: 2) ? " " : "")
       do throws(FetchPredicateError) {
-        let predicate = try FetchPredicate(format: text, arguments: generator.chance(2) ? [] : ["k", 1, "k.l"])
+        let predicate = try FetchPredicate(format: text, arguments: generator.chance(oneIn: 2) ? [] : ["k", 1, "k.l"])
         #expect((try? FetchPredicate(format: predicate.description)) == predicate, "\(text)")
       } catch {
         #expect(error.place.upperBound <= text.utf8.count && error.description.contains("^"), "\(text)")

@@ -1,4 +1,5 @@
 import HeartwoodModel
+import HeartwoodTesting
 import Testing
 
 #if canImport(FoundationEssentials)

@@ -83,8 +83,9 @@ import Testing
   private static let longFunctions: [String: String] = [:]
   private static let mostFunctionLines = 60
 
-  @Test func functionsAreShort() throws {
-    for file in try Self.sources.get() {
+  @Test(arguments: ["Sources", "Tests", "Examples", "Benchmarks"])
+  func functionsAreShort(_ folder: String) throws {
+    for file in try SourceTree.files(in: folder) {
       for (name, count) in Self.functions(in: try SourceTree.lines(of: file)) where Self.longFunctions[name] == nil {
         #expect(count <= Self.mostFunctionLines, "\(file): \(name) has \(count) lines")
       }

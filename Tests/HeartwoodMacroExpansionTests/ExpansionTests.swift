@@ -12,69 +12,72 @@ struct ExpansionTests {
         var other = 0
       }
       """,
-      """
-      final class ToDo: ManagedObject {
-        var memo: String {
-          get {
-            self[ToDo.memoKey]
-          }
-          set {
-            self[ToDo.memoKey] = newValue
-          }
-        }
-
-        /// The name and type of the property `memo`.
-        static let memoKey = AttributeKey<String>("memo")
-        var list: List? {
-          get {
-            self[ToDo.listKey]
-          }
-          set {
-            self[ToDo.listKey] = newValue
-          }
-        }
-
-        /// The name and type of the property `list`.
-        static let listKey = ToOneKey<List>("list")
-        var other = 0
-
-        /// The name of the entity whose objects are of this class.
-        override class var entityName: String {
-          "ToDo"
-        }
-
-        /// The entity of the class's objects, with the properties that the class adds.
-        override class var entityDefinition: EntityDefinition? {
-          get throws {
-            try EntityDefinition(
-              name: "ToDo",
-              managedObjectClassName: "ToDo",
-              superentityName: super.entityDefinition?.name,
-              properties: [
-                .attribute(memoKey, default: "" as String, renamedFrom: "title"),
-                .toOne(listKey, inverse: Lists.List.itemsKey.name, deleteRule: .cascade),
-              ],
-              uniquenessConstraints: [[memoKey.name]],
-              fetchIndexes: [FetchIndexDescription(name: "byMemoIndex", properties: [memoKey.name])]
-            )
-          }
-        }
-
-        /// The name of the property that is read by a key path.
-        override class func propertyName(forKeyPath keyPath: AnyKeyPath) -> String? {
-          switch keyPath {
-          case \\ToDo.memo:
-            memoKey.name
-          case \\ToDo.list:
-            listKey.name
-          default:
-            super.propertyName(forKeyPath: keyPath)
-          }
-        }
-      }
-      """
+      Self.expandedClass
     )
   }
+
+  private static let expandedClass =
+    """
+    final class ToDo: ManagedObject {
+      var memo: String {
+        get {
+          self[ToDo.memoKey]
+        }
+        set {
+          self[ToDo.memoKey] = newValue
+        }
+      }
+
+      /// The name and type of the property `memo`.
+      static let memoKey = AttributeKey<String>("memo")
+      var list: List? {
+        get {
+          self[ToDo.listKey]
+        }
+        set {
+          self[ToDo.listKey] = newValue
+        }
+      }
+
+      /// The name and type of the property `list`.
+      static let listKey = ToOneKey<List>("list")
+      var other = 0
+
+      /// The name of the entity whose objects are of this class.
+      override class var entityName: String {
+        "ToDo"
+      }
+
+      /// The entity of the class's objects, with the properties that the class adds.
+      override class var entityDefinition: EntityDefinition? {
+        get throws {
+          try EntityDefinition(
+            name: "ToDo",
+            managedObjectClassName: "ToDo",
+            superentityName: super.entityDefinition?.name,
+            properties: [
+              .attribute(memoKey, default: "" as String, renamedFrom: "title"),
+              .toOne(listKey, inverse: Lists.List.itemsKey.name, deleteRule: .cascade),
+            ],
+            uniquenessConstraints: [[memoKey.name]],
+            fetchIndexes: [FetchIndexDescription(name: "byMemoIndex", properties: [memoKey.name])]
+          )
+        }
+      }
+
+      /// The name of the property that is read by a key path.
+      override class func propertyName(forKeyPath keyPath: AnyKeyPath) -> String? {
+        switch keyPath {
+        case \\ToDo.memo:
+          memoKey.name
+        case \\ToDo.list:
+          listKey.name
+        default:
+          super.propertyName(forKeyPath: keyPath)
+        }
+      }
+    }
+    """
 
   @Test("Access levels, names and options of an entity are passed on")
   func options() {

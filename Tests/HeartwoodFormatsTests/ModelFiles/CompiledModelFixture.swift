@@ -19,7 +19,7 @@ enum CompiledModelFixture {
         "NSFetchRequestTemplates": .reference(builder.dictionary(["adults": template(builder, person)])),
       ]
     )
-    fillPerson(builder, person, pet: pet)
+    fillPerson(builder, person)
     fillPet(builder, pet, person: person)
     return (builder, root)
   }
@@ -73,58 +73,8 @@ enum CompiledModelFixture {
     return builder.object("NSAttributeDescription", common.merging(fields) { $1 })
   }
 
-  private static func fillPerson(_ builder: ArchiveBuilder, _ number: Int, pet: Int) {
-    let age = comparison(
-      builder,
-      builder.object("NSSelfExpression", [:]),
-      3,
-      constant(builder, builder.value(.integer(18)))
-    )
-    let decimal = builder.object(
-      "NSDecimalNumberPlaceholder",
-      [
-        "NS.mantissa": .data([0xD2, 0x04, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]), "NS.mantissa.bo": .integer(1),
-        "NS.exponent": .integer(-2), "NS.length": .integer(1), "NS.negative": .flag(true),
-      ]
-    )
-    let date = builder.object("NSDate", ["NS.time": .real(86_400)])
-    let pets = builder.object(
-      "NSRelationshipDescription",
-      [
-        "NSPropertyName": .reference(builder.text("pets")), "NSIsOptional": .flag(true), "NSIsOrdered": .flag(true),
-        "NSMaxCount": .integer(0), "NSDeleteRule": .integer(2),
-        "_NSDestinationEntityName": .reference(builder.text("Pet")),
-        "_NSInverseRelationshipName": .reference(builder.text("owner")),
-      ]
-    )
-    let properties = [
-      "age": attribute(
-        builder,
-        "age",
-        100,
-        [
-          "NSDefaultValue": .reference(builder.value(.integer(20))),
-          "NSValidationPredicates": .reference(builder.array([age])),
-        ]
-      ),
-      "balance": attribute(
-        builder,
-        "balance",
-        400,
-        ["NSDefaultValue": .reference(decimal), "NSIsOptional": .flag(true)]
-      ),
-      "born": attribute(builder, "born", 900, ["NSDefaultValue": .reference(date), "NSIsOptional": .flag(true)]),
-      "photo": attribute(
-        builder,
-        "photo",
-        1_000,
-        [
-          "NSFlagsKey": .integer(20), "NSIsOptional": .flag(true),
-          "NSVersionHashModifier": .reference(builder.text("2")),
-        ]
-      ),
-      "pets": pets,
-    ]
+  private static func fillPerson(_ builder: ArchiveBuilder, _ number: Int) {
+    let properties = personAttributes(builder).merging(["pets": pets(builder)]) { $1 }
     let unique = builder.array([builder.array([builder.text("age"), builder.text("born")])])
     let element = builder.object(
       "NSFetchIndexElementDescription",
@@ -145,6 +95,54 @@ enum CompiledModelFixture {
         "NSUserInfo": .reference(builder.dictionary(["a": builder.text("b")])),
       ],
       at: number
+    )
+  }
+
+  private static func personAttributes(_ builder: ArchiveBuilder) -> [String: Int] {
+    let isAdult = comparison(
+      builder,
+      builder.object("NSSelfExpression", [:]),
+      3,
+      constant(builder, builder.value(.integer(18)))
+    )
+    let decimal = builder.object(
+      "NSDecimalNumberPlaceholder",
+      [
+        "NS.mantissa": .data([0xD2, 0x04, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]), "NS.mantissa.bo": .integer(1),
+        "NS.exponent": .integer(-2), "NS.length": .integer(1), "NS.negative": .flag(true),
+      ]
+    )
+    let date = builder.object("NSDate", ["NS.time": .real(86_400)])
+    let fields: [(name: String, type: Int, [String: ArchiveBuilder.Field])] = [
+      (
+        "age", 100,
+        [
+          "NSDefaultValue": .reference(builder.value(.integer(20))),
+          "NSValidationPredicates": .reference(builder.array([isAdult])),
+        ]
+      ),
+      ("balance", 400, ["NSDefaultValue": .reference(decimal), "NSIsOptional": .flag(true)]),
+      ("born", 900, ["NSDefaultValue": .reference(date), "NSIsOptional": .flag(true)]),
+      (
+        "photo", 1_000,
+        [
+          "NSFlagsKey": .integer(20), "NSIsOptional": .flag(true),
+          "NSVersionHashModifier": .reference(builder.text("2")),
+        ]
+      ),
+    ]
+    return Dictionary(uniqueKeysWithValues: fields.map { ($0.name, attribute(builder, $0.name, $0.type, $0.2)) })
+  }
+
+  private static func pets(_ builder: ArchiveBuilder) -> Int {
+    builder.object(
+      "NSRelationshipDescription",
+      [
+        "NSPropertyName": .reference(builder.text("pets")), "NSIsOptional": .flag(true), "NSIsOrdered": .flag(true),
+        "NSMaxCount": .integer(0), "NSDeleteRule": .integer(2),
+        "_NSDestinationEntityName": .reference(builder.text("Pet")),
+        "_NSInverseRelationshipName": .reference(builder.text("owner")),
+      ]
     )
   }
 

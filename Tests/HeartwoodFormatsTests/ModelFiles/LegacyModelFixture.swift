@@ -27,7 +27,49 @@ enum LegacyModelFixture {
     let (folder, snippet) = (builder.reserve(), builder.reserve())
     let (snippets, owner) = (builder.reserve(), builder.reserve())
     let (yes, no) = (builder.value(.flag(true)), builder.value(.flag(false)))
-    let title = builder.object(
+    let title = title(builder, yes: yes, no: no)
+    relationship(
+      builder,
+      "snippets",
+      [
+        "XD_PRK_destination": snippet, "XD_PRK_inverseRelationship": owner, "XD_PRK_isToMany": yes,
+        "XD_PRK_deleteRule": builder.value(.integer(2)), "XD_PPSK_isOptional": yes,
+      ],
+      at: snippets
+    )
+    relationship(
+      builder,
+      "owner",
+      [
+        "XD_PRK_destination": folder, "XD_PRK_inverseRelationship": snippets,
+        "XD_PRK_maxCount": builder.value(.integer(1)), "XD_PPSK_isOptional": yes,
+      ],
+      at: owner
+    )
+    _ = builder.object(
+      "XDPMEntity",
+      fields(builder, "Folder", ["XD_PSK_entityClassName": builder.text("FolderObject")])
+        .merging([
+          "XDBucketForOwnedAttributesstorage": .reference(builder.dictionary(["title": title, "snippets": snippets]))
+        ]) { $1 },
+      at: folder
+    )
+    _ = builder.object(
+      "XDPMEntity",
+      fields(builder, "Snippet", ["XD_PSK_isAbstract": yes])
+        .merging(["XDBucketForOwnedAttributesstorage": .reference(builder.dictionary(["owner": owner]))]) { $1 },
+      at: snippet
+    )
+    let classes = ["Folder": folder, "Snippet": snippet, "Smart": child(builder, of: folder)]
+    let package = builder.object(
+      "XDModelPackage",
+      ["XDBucketForClassesstorage": .reference(builder.dictionary(classes))]
+    )
+    return (builder, builder.object("XDPMModel", ["_xd_rootPackage": .reference(package)]))
+  }
+
+  private static func title(_ builder: ArchiveBuilder, yes: Int, no: Int) -> Int {
+    builder.object(
       "XDPMAttribute",
       fields(
         builder,
@@ -39,60 +81,25 @@ enum LegacyModelFixture {
         ]
       )
     )
-    _ = builder.object(
-      "XDPMRelationship",
-      fields(
-        builder,
-        "snippets",
-        [
-          "XD_PRK_destination": snippet, "XD_PRK_inverseRelationship": owner, "XD_PRK_isToMany": yes,
-          "XD_PRK_deleteRule": builder.value(.integer(2)), "XD_PPSK_isOptional": yes,
-        ]
-      ),
-      at: snippets
-    )
-    _ = builder.object(
-      "XDPMRelationship",
-      fields(
-        builder,
-        "owner",
-        [
-          "XD_PRK_destination": folder, "XD_PRK_inverseRelationship": snippets,
-          "XD_PRK_maxCount": builder.value(.integer(1)),
-          "XD_PPSK_isOptional": yes,
-        ]
-      ),
-      at: owner
-    )
-    _ = builder.object(
-      "XDPMEntity",
-      fields(builder, "Folder", ["XD_PSK_entityClassName": builder.text("FolderObject")])
-        .merging([
-          "XDBucketForOwnedAttributesstorage": .reference(builder.dictionary(["title": title, "snippets": snippets]))
-        ]) { $1 },
-      at: folder
-    )
-    let parent = builder.object("XDUMLGeneralizationImp", ["_general": .reference(folder)])
-    _ = builder.object(
-      "XDPMEntity",
-      fields(builder, "Snippet", ["XD_PSK_isAbstract": yes])
-        .merging(["XDBucketForOwnedAttributesstorage": .reference(builder.dictionary(["owner": owner]))]) { $1 },
-      at: snippet
-    )
-    let child = builder.object(
+  }
+
+  private static func relationship(
+    _ builder: ArchiveBuilder,
+    _ name: String,
+    _ values: [String: Int],
+    at number: Int
+  ) {
+    _ = builder.object("XDPMRelationship", fields(builder, name, values), at: number)
+  }
+
+  /// An entity without properties of its own.
+  private static func child(_ builder: ArchiveBuilder, of parent: Int) -> Int {
+    let inheritance = builder.object("XDUMLGeneralizationImp", ["_general": .reference(parent)])
+    return builder.object(
       "XDPMEntity",
       fields(builder, "Smart", [:])
-        .merging(["XDBucketForGeneralizationsstorage": .reference(builder.array([parent]))]) { $1 }
+        .merging(["XDBucketForGeneralizationsstorage": .reference(builder.array([inheritance]))]) { $1 }
     )
-    let package = builder.object(
-      "XDModelPackage",
-      [
-        "XDBucketForClassesstorage": .reference(
-          builder.dictionary(["Folder": folder, "Snippet": snippet, "Smart": child])
-        )
-      ]
-    )
-    return (builder, builder.object("XDPMModel", ["_xd_rootPackage": .reference(package)]))
   }
 
   static func model() throws -> ManagedObjectModel {

@@ -266,6 +266,13 @@ import Testing
     #expect(try knownCount("Item", context) == 6 && knownCount("List", context) == 2)
   }
 
+  private func insert(_ code: String, _ name: String, _ number: Int, _ context: ManagedObjectContext) throws {
+    let place = try context.insert(entityName: "Place")
+    try place.setValue(code, forKey: "code")
+    try place.setValue(name, forKey: "name")
+    try place.setValue(number, forKey: "number")
+  }
+
   @Test func whatMustBeUniqueIsLookedUp() throws {
     let model = try ManagedObjectModel(entities: [
       .entity(
@@ -284,12 +291,6 @@ import Testing
       )
       try coordinator.addPersistentStore(type: .sqlite, at: url)
       return ManagedObjectContext(coordinator)
-    }
-    func insert(_ code: String, _ name: String, _ number: Int, _ context: ManagedObjectContext) throws {
-      let place = try context.insert(entityName: "Place")
-      try place.setValue(code, forKey: "code")
-      try place.setValue(name, forKey: "name")
-      try place.setValue(number, forKey: "number")
     }
     let first = try places()
     for number in 0..<500 { try insert("c\(number)", "n\(number / 2)", number % 2, first) }

@@ -31,6 +31,17 @@ import Testing
     }
   }
 
+  /// The fuzzer and the campaigns have the names of the parsers written out.
+  @Test(arguments: [
+    ("Scripts/fuzz", "parsers=\"", "\""), (".github/workflows/campaigns.yml", "parser: [", "]"),
+  ])
+  func everyParserIsFuzzed(_ path: String, _ start: String, _ end: Character) throws {
+    let text = try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
+    let list = try #require(text.firstRange(of: start)).upperBound
+    let names = text[list...].prefix { $0 != end }.matches(of: /[\w-]+/).map { String($0.0) }
+    #expect(names == ParserTrial.allCases.map(\.rawValue), "\(path)")
+  }
+
   @Test func whatCannotBeExplainedIsAFlaw() throws {
     struct Surprise: Error {}
     #expect(!ParserTrial.isExplained(Surprise()))

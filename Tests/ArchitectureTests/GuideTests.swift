@@ -81,21 +81,19 @@ import Testing
     }
   }
 
+  /// The lines without the spaces that they begin with.
   private static func withoutIndents(_ code: String) -> String {
     code.split(separator: "\n", omittingEmptySubsequences: false).map { $0.drop { $0 == " " } }.joined(separator: "\n")
   }
 
   @Test func codeOfTheArticleOnMacrosIsTested() throws {
-    let tested = Self.unindented(try text("Tests/HeartwoodMacrosTests/MacrosGuideTests.swift"))
+    let tested = Self.withoutIndents(try text("Tests/HeartwoodMacrosTests/MacrosGuideTests.swift"))
     let shown = try codeBlocks(of: "README.md").filter { $0.contains("@Entity") }
     let blocks = try codeBlocks(of: "Sources/Heartwood/Heartwood.docc/Macros.md") + shown
     #expect(blocks.count == 4)
-    for block in blocks { #expect(tested.contains(Self.unindented(block)), "The tests have no such code:\n\(block)") }
-  }
-
-  /// The lines without the spaces that they begin with.
-  private static func unindented(_ text: String) -> String {
-    text.split(separator: "\n").map { String($0.drop { $0 == " " }) }.joined(separator: "\n")
+    for block in blocks {
+      #expect(tested.contains(Self.withoutIndents(block)), "The tests have no such code:\n\(block)")
+    }
   }
 
   private func codeBlocks(of path: String) throws -> [String] {

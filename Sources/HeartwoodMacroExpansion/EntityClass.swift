@@ -1,28 +1,8 @@
-package import SwiftSyntax
+import SwiftSyntax
 import SwiftSyntaxBuilder
-package import SwiftSyntaxMacros
-
-/// A macro that makes a class describe its entity: `@Entity`. A protocol for the same reason as ``PropertyMacro``.
-package protocol EntityClassMacro: MemberMacro {}
-
-extension EntityClassMacro {
-  package static func expansion(
-    of node: AttributeSyntax,
-    providingMembersOf declaration: some DeclGroupSyntax,
-    conformingTo protocols: [TypeSyntax],
-    in context: some MacroExpansionContext
-  ) throws -> [DeclSyntax] {
-    do throws(MacroFault) {
-      return try EntityClass(declaration, macro: node).members
-    } catch {
-      context.diagnose(error.diagnostic)
-      return []
-    }
-  }
-}
 
 /// A class with `@Entity`, and what the macro writes into it.
-private struct EntityClass {
+struct EntityClass {
   let declaration: ClassDeclSyntax
   let arguments: MacroArguments
   let properties: [any PersistedProperty]
@@ -100,7 +80,7 @@ extension EntityClass {
 
   private var nameLiteral: String { arguments.unlabeled.first?.trimmedDescription ?? "\"\(className)\"" }
 
-  /// What stands before overridden members: they are for whom the class is for.
+  /// The access modifier of the overriding members: the class's own.
   private var access: String {
     let names = declaration.modifiers.map(\.name.text)
     return ["open", "public", "package"].first(where: names.contains).map { $0 + " " } ?? ""

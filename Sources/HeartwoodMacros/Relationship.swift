@@ -11,7 +11,7 @@ public import Heartwood
 /// - Parameters:
 ///   - options: what is true of the relationship.
 ///   - name: the name in the model, a literal; that of the property without it.
-///   - inverse: the property that leads back. One of both sides names it: the compiler cannot follow two that name each other.
+///   - inverse: the property that leads back. Only one side names it: the compiler cannot follow two that name each other.
 ///   - deleteRule: what happens to the objects at the other end when an object is deleted.
 ///   - minCount: the least number of objects that a relationship which is not empty leads to.
 ///   - maxCount: the greatest number of objects that a relationship to many leads to; 0 means any number.

@@ -77,8 +77,8 @@ extension PropertyDescription {
 
   /// A relationship to one object at most, whose key says of which class, in the short form for models written in code.
   ///
-  /// - Parameter inverse: the name of the relationship that leads back: `List.itemsKey.name`. One of both may leave it out in a model
-  ///   that is made of classes.
+  /// - Parameter inverse: the name of the relationship that leads back: `List.itemsKey.name`. Either side may omit it in a model that is
+  ///   made of classes, but not both.
   public static func toOne<Destination: ManagedObject>(
     _ key: ToOneKey<Destination>,
     inverse: String? = nil,
@@ -111,8 +111,8 @@ extension PropertyDescription {
   /// A relationship to any number of objects, whose key says of which class, in the short form for models written in code.
   ///
   /// - Parameters:
-  ///   - inverse: the name of the relationship that leads back: `ToDo.listKey.name`. One of both may leave it out in a model that is
-  ///     made of classes.
+  ///   - inverse: the name of the relationship that leads back: `ToDo.listKey.name`. Either side may omit it in a model that is
+  ///     made of classes, but not both.
   ///   - maxCount: the greatest number of objects; 0 means any number.
   public static func toMany<Destination: ManagedObject>(
     _ key: ToManyKey<Destination>,

@@ -122,7 +122,7 @@ extension StoreMigration {
   /// What ``run(progress:)`` would do, with the number of records, and what stands in its way. Nothing is written, and no file is changed; what
   /// reading has put beside a store's file is taken away again, where that was alone.
   ///
-  /// A SQLite store that can make its new records itself counts in SQL, and reads none of them. All others make the new records in memory.
+  /// An SQLite store that can make its new records itself counts in SQL, and reads none of them. All others make the new records in memory.
   /// O(records).
   ///
   /// - Throws: what ``run(progress:)`` throws for another reason than records that do not fit the new model, which the report tells; values that

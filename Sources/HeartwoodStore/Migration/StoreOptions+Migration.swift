@@ -5,8 +5,8 @@ extension StoreOptionKey<Bool> {
   public static let shouldMigrateStoreAutomatically = StoreOptionKey("shouldMigrateStoreAutomatically")
   /// Whether that migration may be inferred where no mapping model is given for it. On by default.
   public static let shouldInferMappingModelAutomatically = StoreOptionKey("shouldInferMappingModelAutomatically")
-  /// Whether a store that can make its new records itself may do so: a SQLite store does it in SQL. On by default; without it all records go
-  /// through memory. The result is the same.
+  /// Whether a store that can make its new records itself may do so: an SQLite store does it in SQL. On by default; without it all records
+  /// go through memory. The result is the same.
   public static let migratesInStore = StoreOptionKey("migratesInStore")
 }
 

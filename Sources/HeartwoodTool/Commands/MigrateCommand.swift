@@ -21,12 +21,12 @@ struct MigrateCommand: ParsableCommand {
       of them. What the new model has no place for is said too. Where no record at all would be left, as with the model of another \
       store, --backup or --output has to keep the old ones.
 
-      A SQLite store makes its new records itself, in SQL, where SQL can do that; the last line says so then, or why not. All others take the \
-      records through memory. A dry run tells what the migration would, and changes no file; of records that SQL can make it reads none.
+      An SQLite store makes its new records itself, in SQL, where SQL can do that; the last line says so then, or why not. All others take \
+      the records through memory. A dry run tells what the migration would, and changes no file; of records that SQL can make it reads none.
 
       With --json it prints one object with the members steps (objects with inferred and mappings), entities (objects with mapping, type, \
       source, destination, sourceCount and destinationCount), findings (objects with kind, entity, property, count, null where it is not known, and obstacle), inStore \
-      (whether the store has made its records itself) and notInStoreBecause (why a SQLite store has not, or null).
+      (whether the store has made its records itself) and notInStoreBecause (why an SQLite store has not, or null).
 
       EXAMPLE
         heartwood migrate todo.heartwood --to-model ToDo.xcdatamodeld --dry-run
@@ -82,7 +82,7 @@ struct MigrateCommand: ParsableCommand {
   @Option(help: "Of values that have no form in a new type: refuse or useDefault.")
   var unfit: MigrationResolutions.UnfitValues = .refuse
 
-  @Flag(help: "Take the records through memory, also where a SQLite store could make the new ones itself.")
+  @Flag(help: "Take the records through memory, also where an SQLite store could make the new ones itself.")
   var throughMemory = false
 
   @Flag(help: "Print one JSON object.")

@@ -105,7 +105,7 @@ extension RelatedSet: SetAlgebra {
   /// A set of its own with the objects that are in both.
   public func intersection(_ other: RelatedSet) -> RelatedSet { RelatedSet(objects.intersection(other.objects)) }
 
-  /// A set of its own with the objects that are in one of both.
+  /// A set of its own with the objects that are in exactly one of the two.
   public func symmetricDifference(_ other: RelatedSet) -> RelatedSet {
     RelatedSet(objects.symmetricDifference(other.objects))
   }

@@ -6,7 +6,7 @@ package struct FetchIndexPlan: Sendable, Hashable {
     package let isAscending: Bool
   }
 
-  /// Further elements of an index decide nothing in it.
+  /// Elements beyond the fourth are ignored.
   package static let mostElements = 4
 
   package let name: String

@@ -37,8 +37,8 @@ struct ModelComparison {
     changes.append(change)
   }
 
-  /// Says of the changes since there were `count` that they hinder nothing, as no store gets the values, and where none had them, that
-  /// they change no store either.
+  /// Clears the obstacles of the changes since `count`, since no store keeps the property now. If none kept it before either, marks them
+  /// as not changing stores.
   mutating func takeBackObstacles(since count: Int, changesStores: Bool) {
     for place in changes[count...].indices {
       let change = changes[place]

@@ -2,7 +2,7 @@ package import HeartwoodStore
 
 /// Property lists that lie in other files, as values.
 package enum PropertyListData {
-  /// The value of a property list, binary or XML. What is nothing, and references of archives, are left out of arrays and dictionaries.
+  /// The value of a property list, binary or XML. Nulls and references of archives are left out of arrays and dictionaries.
   ///
   /// - Throws: ``PersistenceError/Code/fileMalformed`` with the place in `bytes` and the path of the file that they are of.
   package static func value(of bytes: [UInt8], path: String) throws(PersistenceError) -> MetadataValue {

@@ -3,8 +3,8 @@ package import HeartwoodStore
 
 /// Records as comma-separated fields, as RFC 4180 has it: a header, and a line for each record that ends in a line feed.
 ///
-/// The reference comes first, under `$id`, then the attributes and the relationships in the order of the model. Nil is nothing,
-/// and an empty string is two quotes.
+/// The reference comes first, under `$id`, then the attributes and the relationships in the order of the model. `nil` is an empty
+/// field, and an empty string is two quotes.
 package struct RecordFields: RecordWriter {
   private let values: [ValueText]
   /// The line before the records.

@@ -69,7 +69,7 @@ extension ManagedObjectContext {
   ) throws -> Result? {
     let value = try fetchValue(property, of: objectClass, where: predicate)
     if value.isNull { return nil }
-    // The widest type of each kind: a sum of nothing is an integer, whatever it is a sum of.
+    // The widest type of each kind: a sum of no values is an integer, whatever it is a sum of.
     for type in [AttributeType.integer64, .decimal, .double] where Result.fits(type) {
       if let number = value.converted(to: type).flatMap({ Result(propertyValue: $0) }) { return number }
     }

@@ -50,8 +50,8 @@ extension Decimal: NumericAttributeValue {
 }
 
 extension Optional: NumericAttributeValue where Wrapped: NumericAttributeValue {
-  /// Nothing is left out.
+  /// `nil` values are skipped.
   public typealias Sum = Wrapped.Sum
-  /// Nothing is left out.
+  /// `nil` values are skipped.
   public typealias Average = Wrapped.Average
 }

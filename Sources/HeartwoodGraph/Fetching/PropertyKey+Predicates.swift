@@ -32,7 +32,7 @@ extension AttributeKey {
     key.compared(.notEqualTo, .constant(value.propertyValue))
   }
 
-  /// The attribute is less. Nothing is not.
+  /// The attribute is less; `nil` never is.
   public static func < (key: AttributeKey, value: Value) -> FetchPredicate {
     key.compared(.lessThan, .constant(value.propertyValue))
   }
@@ -42,7 +42,7 @@ extension AttributeKey {
     key.compared(.lessThanOrEqualTo, .constant(value.propertyValue))
   }
 
-  /// The attribute is greater. Nothing is not.
+  /// The attribute is greater; `nil` never is.
   public static func > (key: AttributeKey, value: Value) -> FetchPredicate {
     key.compared(.greaterThan, .constant(value.propertyValue))
   }

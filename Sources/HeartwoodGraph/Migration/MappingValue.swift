@@ -17,7 +17,7 @@ enum MappingValue {
     }
   }
 
-  /// The objects, none for nothing; nil where there are others.
+  /// The objects, none for `nil`; nil where there are others.
   var objects: [ManagedObject]? {
     switch self {
     case .scalar(let value): return value.isNull ? [] : nil
@@ -29,7 +29,7 @@ enum MappingValue {
     }
   }
 
-  /// The elements of a collection; nothing has none, and one value is the only element.
+  /// The elements of a collection; `nil` has none, and one value is the only element.
   var elements: [MappingValue] {
     switch self {
     case .several(let values): values

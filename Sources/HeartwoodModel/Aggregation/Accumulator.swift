@@ -20,7 +20,7 @@ package enum Accumulator: Sendable {
     }
   }
 
-  /// Takes the value of one more record. Nothing is not counted.
+  /// Takes the value of one more record. `nil` is not counted.
   package mutating func add(_ value: PropertyValue) {
     if value.isNull { return }
     switch self {

@@ -44,7 +44,7 @@ extension ExpressionDescription {
     ExpressionDescription(name: name, expression: .keyPath(of: .selfObject, [.collection(.count)]))
   }
 
-  /// How many different values `keyPath` leads to in a group. Nothing is no value.
+  /// How many different values `keyPath` leads to in a group. `nil` does not count.
   public static func distinctCount(of keyPath: String, as name: String) -> ExpressionDescription {
     aggregate(.count, .function(.distinct, [FetchExpression(keyPath: keyPath)]), name)
   }

@@ -2,8 +2,8 @@ import HeartwoodModel
 import HeartwoodStore
 
 // SQLite computes as predicates do: integers stay integers and become reals where they are too large, and reals are of IEEE 754. What is
-// divided by zero is nothing in SQL, and infinite in predicates where a real is; so reals are not divided here. A result that is no
-// number is nothing in SQL, and is not compared with nothing.
+// divided by zero is NULL in SQL, and infinite in predicates where a real is; so reals are not divided here. A result that is no
+// number is NULL in SQL, and is not compared with `nil`.
 
 extension FetchTranslator {
   /// So many integers, multiplied with each other, are far from infinite.

@@ -230,7 +230,7 @@ extension FetchTranslator {
 }
 
 extension PlanValue {
-  /// Whether it is nothing, or has an element that is.
+  /// Whether it is `nil`, or has an element that is.
   fileprivate var namesNothing: Bool {
     switch self {
     case .one(let value): value.isNull

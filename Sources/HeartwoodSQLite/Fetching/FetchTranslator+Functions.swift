@@ -63,7 +63,7 @@ extension FetchTranslator {
     )
   }
 
-  /// A value, which may be a constant; nil for nothing, which is of no kind.
+  /// A value, which may be a constant; nil for the constant `nil`, which is of no kind.
   private mutating func known(
     _ plan: PlanExpression,
     _ scope: QueryScope
@@ -106,7 +106,7 @@ extension FetchTranslator {
     // What is made of reals depends on their order, but for what is one of them or lies between two.
     guard isInteger || function == .median || function == .mode else { throw Untranslatable() }
     let text = "(SELECT \(SQLiteFunctions.statistic(function, value.text)) \(found.text))"
-    // Nothing is read of no member, so that SQLite does not know what is asked for.
+    // For an empty collection SQLite would give NULL, which must be 0 for a sum.
     return TranslatedValue(
       text: function == .sum ? "ifnull(\(text), 0)" : text,
       kind: .number,

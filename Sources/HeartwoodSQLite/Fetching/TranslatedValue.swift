@@ -11,7 +11,7 @@ struct TranslatedValue {
 
   let text: String
   let kind: Kind
-  /// Whether it may be no number, which is nothing in SQL and something in predicates.
+  /// Whether it may be no number, which is NULL in SQL and a value in predicates.
   var mayBeNaN = false
 }
 

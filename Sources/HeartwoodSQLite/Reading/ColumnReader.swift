@@ -60,7 +60,7 @@ struct ColumnReader {
     return bytes
   }
 
-  /// No text is no URI: it is nothing.
+  /// An empty text is no URI: it is `nil`.
   private func appendURI(_ statement: SQLiteStatement, _ column: ColumnBuilder) throws {
     let bytes = try text(statement)
     if bytes.isEmpty { return column.appendNull() }

@@ -73,7 +73,7 @@ struct StoredValue {
     )
   }
 
-  /// A real, which must be a number: SQLite takes any other for nothing.
+  /// A real, which must be a number: SQLite takes any other for NULL.
   @inline(__always)
   func number(_ number: Double) throws(PersistenceError) -> Double {
     if number.isNaN { throw notANumber }

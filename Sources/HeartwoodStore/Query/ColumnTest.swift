@@ -13,7 +13,7 @@ indirect enum ColumnTest: Sendable {
   case integerSet(Int, Set<Int64>)
   case doubles(Int, NumberRange.Doubles)
   case decimals(Int, DecimalRange)
-  /// What a boolean has to be; one that is nothing does not pass.
+  /// What a boolean has to be; `nil` does not pass.
   case boolean(Int, whenTrue: Bool, whenFalse: Bool)
   case text(Int, TextTest)
   case reference(Int, ReferenceTest)

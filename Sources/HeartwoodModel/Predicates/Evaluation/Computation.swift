@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// What operators, functions and casts make of values. Nothing makes nothing: `nil + 1` is `nil`.
+/// What operators, functions and casts make of values. `nil` in gives `nil`: `nil + 1` is `nil`.
 package enum Computation {
   package static func arithmetic(
     _ left: PropertyValue,

@@ -15,7 +15,7 @@ package enum PlanValue: Sendable, Hashable {
     if case .one(let value) = self { value } else { .null }
   }
 
-  /// The elements of a collection; nothing has none, and one value is the only element.
+  /// The elements of a collection; `nil` has none, and one value is the only element.
   package var elements: [PlanValue] {
     switch self {
     case .one(.null): []

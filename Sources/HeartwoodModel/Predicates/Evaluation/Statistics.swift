@@ -1,4 +1,4 @@
-/// What is made of a collection of numbers. What is nothing is left out, but counted by a count.
+/// What is made of a collection of numbers. `nil` is left out, but counted by a count.
 package enum Statistics {
   package static func apply(_ symbol: CollectionOperator, _ values: [PropertyValue]) -> PropertyValue {
     switch symbol {

@@ -20,7 +20,7 @@ extension MacroConversion {
 }
 
 extension FetchExpression {
-  /// The condition of which this is the truth, also where it is nothing in some cases.
+  /// The condition of which this is the truth, also where it is `nil` in some cases.
   fileprivate var condition: FetchPredicate? {
     switch self {
     case .conditional(let condition, .constant(.boolean(true)), .constant(.boolean(false))): condition
@@ -121,7 +121,7 @@ extension PredicateExpressions.OptionalFlatMap: MacroConvertible {
     }
   }
 
-  /// Whether `result` is nothing by itself where there is nothing at `value`, as what properties lead to from there; a count would be 0.
+  /// Whether `result` is `nil` by itself where `value` is, as what properties lead to from there; a count would be 0.
   private func isNothing(_ result: FetchExpression, fromNothingAt value: FetchExpression) -> Bool {
     guard case .keyPath(let base, let keys) = result else { return false }
     // A collection is always there, so that nothing can be asked for it.

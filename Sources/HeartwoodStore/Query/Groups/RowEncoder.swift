@@ -19,12 +19,12 @@ struct SingleEncoder: RowEncoder {
   func encode(_ rows: inout GroupRows) {}
 }
 
-/// Booleans: nothing, false and true.
+/// Booleans: `nil`, false and true.
 struct BooleanEncoder: RowEncoder {
   private static let free = UInt32.max
   let ordinal: Int
   private(set) var codeCount: UInt32 = 0
-  /// The codes of nothing, false and true; ``free`` before they are met.
+  /// The codes of `nil`, false and true; ``free`` before they are met.
   private var codes = [free, free, free]
 
   init(_ ordinal: Int) { self.ordinal = ordinal }

@@ -84,7 +84,9 @@ extension CSVStore {
 
     /// What ends a line.
     public enum LineEnd: Sendable, Hashable {
+      /// A line feed, as on Unix.
       case lineFeed
+      /// A carriage return and a line feed, as RFC 4180 and Windows have it.
       case carriageReturnLineFeed
     }
 

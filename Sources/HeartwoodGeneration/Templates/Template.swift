@@ -79,8 +79,11 @@ public struct Template: Sendable {
 
 /// What a template is filled with.
 public enum TemplateValue: Sendable, Hashable {
+  /// A text; a section of it is written once, unless it is empty.
   case text(String)
+  /// Whether a section is written.
   case flag(Bool)
+  /// Items by name, for each of which a section is written.
   case list([[String: TemplateValue]])
 
   /// Whether a section of it is left out.

@@ -2,7 +2,9 @@ public import HeartwoodModel
 
 /// A stage of a ``StagedMigrationManager``.
 public enum MigrationStage: Sendable {
+  /// Migrations that are inferred from the versions.
   case lightweight(LightweightMigrationStage)
+  /// A migration from one version to the next with code of the application before and after it.
   case custom(CustomMigrationStage)
 
   /// What the stage is called in errors; empty where nobody gave it a name.

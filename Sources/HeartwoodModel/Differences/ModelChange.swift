@@ -2,7 +2,14 @@
 public struct ModelChange: Sendable, Hashable, CustomStringConvertible {
   /// What has happened. The raw value is how programs know it.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    case added, removed, renamed, changed
+    /// It is in the new version alone.
+    case added
+    /// It is in the old version alone.
+    case removed
+    /// It has another name, as its renaming identifier tells.
+    case renamed
+    /// Something else that is said of it differs.
+    case changed
   }
 
   /// What has happened.

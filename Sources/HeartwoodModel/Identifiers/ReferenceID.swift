@@ -8,8 +8,11 @@
 ///
 /// Two strings are the same reference when they are the same bytes: a store keeps records apart that Unicode calls equivalent.
 public enum ReferenceID: Sendable {
+  /// A number, as of a row of a table.
   case integer(Int64)
+  /// A UUID, which no other record anywhere has.
   case uuid(UUID)
+  /// A string, such as a key that somebody else has given the record.
   case string(String)
 }
 

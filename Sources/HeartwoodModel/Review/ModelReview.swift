@@ -4,9 +4,32 @@ public struct ModelReview: Sendable {
   public struct Warning: Sendable, Hashable, CustomStringConvertible {
     /// What kind of warning it is. The raw value is how programs know it.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-      case missingInverse, oneSidedInverse, missingDefault, reservedName, nameCase, noProperties,
-        abstractWithoutSubentities
-      case noAction, missingTransformer, impossibleCount, orderOfOne, uncertainHash, unusedIndex
+      /// A relationship without an inverse.
+      case missingInverse
+      /// A relationship whose inverse has another inverse.
+      case oneSidedInverse
+      /// A required attribute without a default value, which a migration cannot fill in for records that are there.
+      case missingDefault
+      /// An entity that is called as a class of the framework, or a property that is called as a member of every managed object.
+      case reservedName
+      /// An entity whose name begins with a small letter, or a property whose name begins with a capital.
+      case nameCase
+      /// An entity without properties and subentities.
+      case noProperties
+      /// An abstract entity from which no other inherits, so that it never has objects.
+      case abstractWithoutSubentities
+      /// A relationship with the delete rule “no action”, which leaves the other end leading to a deleted object.
+      case noAction
+      /// A transformable attribute that names no transformer.
+      case missingTransformer
+      /// A required to-many relationship without a least count: it must not be empty, and may be.
+      case impossibleCount
+      /// An ordered relationship to one object.
+      case orderOfOne
+      /// Something that enters Core Data's version hash in a way that is not known, so that Core Data may not open a store with the model.
+      case uncertainHash
+      /// An index of which atomic stores make no use.
+      case unusedIndex
     }
 
     /// What kind of warning it is.

@@ -81,7 +81,9 @@ extension FileSystem {
 public struct FolderEntry: Sendable, Hashable {
   /// What it is.
   public enum Kind: Sendable, Hashable {
+    /// A regular file.
     case file
+    /// A folder.
     case folder
     /// A symbolic link, wherever it leads, a device or a pipe.
     case other

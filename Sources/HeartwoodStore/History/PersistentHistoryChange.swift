@@ -4,8 +4,11 @@ public import HeartwoodModel
 public struct PersistentHistoryChange: Sendable, Hashable {
   /// What was done to a record.
   public enum ChangeType: UInt8, Sendable, Hashable, CaseIterable {
+    /// The record is new.
     case insert = 0
+    /// Properties of the record got other values.
     case update = 1
+    /// The record is gone.
     case delete = 2
   }
 

@@ -10,6 +10,7 @@ public enum ConformanceRequirement: Sendable, Hashable {
   case orderedAttributes
   /// Records that are called by a kind of name.
   case references(StoreCapabilities.ReferenceKind)
+  /// Records that lead to each other.
   case relationships
   /// A number of entities, abstract ones not counted.
   case entities(Int)

@@ -5,7 +5,16 @@ import Synchronization
 public final class StoreFaults: Sendable {
   /// Something that a store does.
   public enum Operation: Sendable, Hashable {
-    case readMetadata, readModel, load, validate, save
+    /// Reading the metadata of a file without its records.
+    case readMetadata
+    /// Reading the model that a file holds.
+    case readModel
+    /// Reading all records of a file.
+    case load
+    /// Checking what is to be saved, before anything is written.
+    case validate
+    /// Writing the file.
+    case save
   }
 
   struct Fault: Sendable {

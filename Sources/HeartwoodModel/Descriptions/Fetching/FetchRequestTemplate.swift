@@ -2,7 +2,14 @@
 public struct FetchRequestTemplate: Sendable, Hashable {
   /// What a fetch gives. The raw value is how it is written.
   public enum ResultType: String, Sendable, Hashable, CaseIterable, Codable {
-    case objects, objectIDs, dictionaries, count
+    /// The objects that are found.
+    case objects
+    /// Their ids.
+    case objectIDs
+    /// Their values by name, without objects.
+    case dictionaries
+    /// How many there are.
+    case count
   }
 
   /// The name, unique in the model.

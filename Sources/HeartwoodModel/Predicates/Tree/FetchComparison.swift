@@ -42,7 +42,9 @@ extension FetchComparison {
     case `in` = "IN"
     /// The right value is in the collection, or in the string, on the left.
     case contains = "CONTAINS"
+    /// The left string begins with the right one.
     case beginsWith = "BEGINSWITH"
+    /// The left string ends with the right one.
     case endsWith = "ENDSWITH"
     /// The left string is as the right one, in which `*` stands for any characters and `?` for one.
     case like = "LIKE"

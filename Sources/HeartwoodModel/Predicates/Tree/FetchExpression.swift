@@ -56,17 +56,23 @@ extension FetchExpression {
 extension FetchExpression {
   /// An operator between two numbers. The raw value is how it is written.
   public enum ArithmeticOperator: String, Sendable, Hashable, CaseIterable {
+    /// The sum; of a date and a number, the date so many seconds later.
     case add = "+"
+    /// The difference; of two dates, the seconds between them.
     case subtract = "-"
+    /// The product.
     case multiply = "*"
     /// Between two integers, the quotient without its fraction.
     case divide = "/"
+    /// The left number to the power of the right one.
     case power = "**"
   }
 
   /// Which element of a collection is meant.
   public enum ElementIndex: Sendable, Hashable {
+    /// The first; `nil` where there is none.
     case first
+    /// The last; `nil` where there is none.
     case last
     /// Not an element, but how many there are.
     case size
@@ -99,9 +105,13 @@ public enum FetchKey: Sendable, Hashable {
 
 /// An operator in a key path that makes something of a collection. The raw value is how it is written.
 public enum CollectionOperator: String, Sendable, Hashable, CaseIterable {
+  /// How many values there are, `nil` among them.
   case count = "@count"
+  /// The sum of the numbers; 0 where there are none.
   case sum = "@sum"
+  /// The least value. `nil` and NaN are left out.
   case min = "@min"
+  /// The greatest value. `nil` and NaN are left out.
   case max = "@max"
   /// The average. No value is left out for being the same as another; those that are `nil` are.
   case average = "@avg"

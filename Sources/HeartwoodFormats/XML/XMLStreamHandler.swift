@@ -4,7 +4,7 @@ import HeartwoodStore
 /// What is told of a document while it is read. A subclass makes something of it.
 ///
 /// An unsafe place: what libxml2 hands over is valid for the length of the call and comes with its length, or ends with a zero byte.
-class XMLStreamHandler {
+class XMLStreamHandler: XMLReceiver {
   let limits: XMLLimits
   let storeType: StoreType
   // Exclusivity is checked by eye: no method calls another's code while it changes one of these.
@@ -52,6 +52,8 @@ class XMLStreamHandler {
     isStopped = true
     xmlStopParser(context)
   }
+
+  final override func refuse(_ message: String) { fail(message) }
 
   final func fail(
     _ message: String,
@@ -108,47 +110,23 @@ extension XMLStreamHandler {
     }
   }
 
-  private static let declarations =
-    "The document type declares entities or attributes. Take the declarations out: such files are not read."
-
-  /// The calls; the first argument of each is the handler, which outlives the parser.
+  /// The calls; the first argument of each is the handler.
   static var callbacks: xmlSAXHandler {
-    var handler = xmlSAXHandler()
-    handler.initialized = UInt32(XML_SAX2_MAGIC)
-    handler.startElementNs = { handler, name, prefix, _, _, _, count, _, attributes in
+    var callbacks = refusals
+    callbacks.startElementNs = { handler, name, prefix, _, _, _, count, _, attributes in
       guard let name else { return }
       let tag = XMLTag(name: name, prefix: prefix, attributeCount: Int(count), attributes: attributes)
-      XMLStreamHandler.with(handler) { $0.open(tag) }
+      XMLReceiver.with(handler, as: XMLStreamHandler.self) { $0.open(tag) }
     }
-    handler.endElementNs = { handler, _, _, _ in XMLStreamHandler.with(handler) { $0.close() } }
-    handler.characters = { handler, text, count in
+    callbacks.endElementNs = { handler, _, _, _ in
+      XMLReceiver.with(handler, as: XMLStreamHandler.self) { $0.close() }
+    }
+    callbacks.characters = { handler, text, count in
       let bytes = UnsafeRawBufferPointer(start: text, count: text == nil ? 0 : max(0, Int(count)))
-      XMLStreamHandler.with(handler) { $0.append(bytes) }
+      XMLReceiver.with(handler, as: XMLStreamHandler.self) { $0.append(bytes) }
     }
-    handler.ignorableWhitespace = handler.characters
-    handler.cdataBlock = handler.characters
-    handler.reference = { handler, _ in
-      XMLStreamHandler.with(handler) {
-        $0.fail("The file refers to an entity. Entities are not expanded: take it out.")
-      }
-    }
-    handler.entityDecl = { handler, _, _, _, _, _ in
-      XMLStreamHandler.with(handler) { $0.fail(XMLStreamHandler.declarations) }
-    }
-    handler.unparsedEntityDecl = { handler, _, _, _, _ in
-      XMLStreamHandler.with(handler) { $0.fail(XMLStreamHandler.declarations) }
-    }
-    handler.attributeDecl = { handler, _, _, _, _, _, enumeration in
-      xmlFreeEnumeration(enumeration)
-      XMLStreamHandler.with(handler) { $0.fail(XMLStreamHandler.declarations) }
-    }
-    return handler
-  }
-
-  /// Calls without counting references: the parser's caller holds the handler.
-  @inline(__always)
-  private static func with(_ pointer: UnsafeMutableRawPointer?, _ body: (XMLStreamHandler) -> Void) {
-    guard let pointer else { return }
-    Unmanaged<XMLStreamHandler>.fromOpaque(pointer)._withUnsafeGuaranteedRef { body($0) }
+    callbacks.ignorableWhitespace = callbacks.characters
+    callbacks.cdataBlock = callbacks.characters
+    return callbacks
   }
 }

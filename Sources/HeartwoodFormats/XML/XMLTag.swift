@@ -9,7 +9,7 @@ struct XMLTag {
   private static let pointersPerAttribute = 5
 
   let name: Name
-  let hasPrefix: Bool
+  private let prefix: Name?
   let attributeCount: Int
   private let attributes: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?
 
@@ -20,9 +20,26 @@ struct XMLTag {
     attributes: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?
   ) {
     self.name = name
-    self.hasPrefix = prefix != nil
+    self.prefix = prefix
     self.attributeCount = attributes == nil ? 0 : max(0, attributeCount)
     self.attributes = attributes
+  }
+
+  var hasPrefix: Bool { prefix != nil }
+
+  /// The name, with its prefix where it has one.
+  var qualifiedName: String { Self.text(name, prefix) }
+
+  /// The name of an attribute, with its prefix where it has one.
+  func qualifiedName(_ index: Int) -> String {
+    guard let attributes else { return "" }
+    let place = index * Self.pointersPerAttribute
+    return Self.text(attributes[place], attributes[place + 1])
+  }
+
+  private static func text(_ name: Name?, _ prefix: Name?) -> String {
+    let name = name.map { String(cString: $0) } ?? ""
+    return prefix.map { String(cString: $0) + ":" + name } ?? name
   }
 
   /// The name of an attribute, or nil where it has a prefix.

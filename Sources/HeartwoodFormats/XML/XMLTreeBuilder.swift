@@ -2,19 +2,24 @@ import CLibXML2
 
 /// Makes a tree of what the parser reports.
 ///
-/// The unsafe code is in the handler alone: every pointer that it gets is valid for the length of the call and comes with its
+/// The unsafe code is in the callbacks alone: every pointer that they get is valid for the length of the call and comes with its
 /// length, or ends with a zero byte.
-final class XMLTreeBuilder {
+final class XMLTreeBuilder: XMLReceiver {
   var context: xmlParserCtxtPtr?
   private(set) var root: XMLElement?
   private(set) var refusal: XMLSyntaxError?
   private var open: [XMLElement] = []
 
-  fileprivate func begin(_ name: String, _ attributes: XMLAttributes) {
+  fileprivate func begin(_ tag: XMLTag) {
     guard open.count < XMLTreeParser.deepestNesting else {
       return refuse("Elements are nested more than \(XMLTreeParser.deepestNesting) deep.")
     }
-    open.append(XMLElement(name, attributes, line: line))
+    var attributes = XMLAttributes()
+    // No two have one name: then the document is not well-formed.
+    for index in 0..<tag.attributeCount {
+      attributes.append(tag.qualifiedName(index), String(decoding: tag.value(index), as: UTF8.self))
+    }
+    open.append(XMLElement(tag.qualifiedName, attributes, line: line))
   }
 
   fileprivate func end() {
@@ -30,7 +35,7 @@ final class XMLTreeBuilder {
     if !open.isEmpty { open[open.count - 1].text += text }
   }
 
-  fileprivate func refuse(_ message: String) {
+  override func refuse(_ message: String) {
     if refusal == nil { refusal = XMLSyntaxError(line: line, column: nil, message: message) }
     xmlStopParser(context)
   }
@@ -41,58 +46,23 @@ final class XMLTreeBuilder {
 }
 
 extension XMLTreeBuilder {
-  private static let declarationRefusal =
-    "The document type declares entities or attributes. Take the declarations out: such documents are not read."
-
-  /// What the parser calls; the first argument of each is the builder.
-  static var handler: xmlSAXHandler {
-    var handler = xmlSAXHandler()
-    handler.initialized = UInt32(XML_SAX2_MAGIC)
-    handler.startElementNs = { builder, name, prefix, _, _, _, count, _, attributes in
-      let name = XMLTreeBuilder.qualified(name, prefix)
-      XMLTreeBuilder.from(builder)?.begin(name, XMLTreeBuilder.attributes(attributes, count: Int(count)))
+  /// The calls; the first argument of each is the builder.
+  static var callbacks: xmlSAXHandler {
+    var callbacks = refusals
+    callbacks.startElementNs = { builder, name, prefix, _, _, _, count, _, attributes in
+      guard let name else { return }
+      let tag = XMLTag(name: name, prefix: prefix, attributeCount: Int(count), attributes: attributes)
+      XMLReceiver.with(builder, as: XMLTreeBuilder.self) { $0.begin(tag) }
     }
-    handler.endElementNs = { builder, _, _, _ in XMLTreeBuilder.from(builder)?.end() }
-    handler.characters = { builder, text, count in
-      XMLTreeBuilder.from(builder)?.append(XMLTreeBuilder.text(text, count: Int(count)))
+    callbacks.endElementNs = { builder, _, _, _ in
+      XMLReceiver.with(builder, as: XMLTreeBuilder.self) { $0.end() }
     }
-    handler.ignorableWhitespace = handler.characters
-    handler.cdataBlock = handler.characters
-    handler.entityDecl = { builder, _, _, _, _, _ in
-      XMLTreeBuilder.from(builder)?.refuse(XMLTreeBuilder.declarationRefusal)
+    callbacks.characters = { builder, text, count in
+      let bytes = UnsafeRawBufferPointer(start: text, count: text == nil ? 0 : max(0, Int(count)))
+      XMLReceiver.with(builder, as: XMLTreeBuilder.self) { $0.append(String(decoding: bytes, as: UTF8.self)) }
     }
-    handler.attributeDecl = { builder, _, _, _, _, _, enumeration in
-      xmlFreeEnumeration(enumeration)
-      XMLTreeBuilder.from(builder)?.refuse(XMLTreeBuilder.declarationRefusal)
-    }
-    return handler
-  }
-
-  private static func from(_ pointer: UnsafeMutableRawPointer?) -> XMLTreeBuilder? {
-    pointer.map { Unmanaged<XMLTreeBuilder>.fromOpaque($0).takeUnretainedValue() }
-  }
-
-  private static func qualified(_ name: UnsafePointer<xmlChar>?, _ prefix: UnsafePointer<xmlChar>?) -> String {
-    let name = name.map { String(cString: $0) } ?? ""
-    return prefix.map { String(cString: $0) + ":" + name } ?? name
-  }
-
-  private static func text(_ start: UnsafePointer<xmlChar>?, count: Int) -> String {
-    String(decoding: UnsafeBufferPointer(start: start, count: start == nil ? 0 : max(0, count)), as: UTF8.self)
-  }
-
-  /// The attributes, of which no two have one name. The parser gives five pointers for each: name, prefix, namespace, and the ends of the value.
-  private static func attributes(
-    _ pointers: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?,
-    count: Int
-  ) -> XMLAttributes {
-    var attributes = XMLAttributes()
-    guard let pointers else { return attributes }
-    for number in 0..<max(0, count) {
-      let fields = pointers + number * 5
-      guard let start = fields[3], let end = fields[4] else { continue }
-      attributes.append(qualified(fields[0], fields[1]), text(start, count: end - start))
-    }
-    return attributes
+    callbacks.ignorableWhitespace = callbacks.characters
+    callbacks.cdataBlock = callbacks.characters
+    return callbacks
   }
 }

@@ -2,8 +2,8 @@ import CLibXML2
 
 /// Reads XML documents into trees of ``XMLElement``.
 ///
-/// Nothing but the bytes at hand is read: no network, no document type, and a document that declares entities or default
-/// attributes of its own is refused. So a small document cannot grow into a large one.
+/// Nothing but the bytes at hand is read: no network, no document type, and a document that declares or uses entities of its
+/// own, or declares default attributes, is refused. So a small document cannot grow into a large one.
 struct XMLTreeParser {
   /// How deep elements may be nested; deeper documents are refused, so that a walk over a tree may recurse.
   static let deepestNesting = 100
@@ -21,9 +21,9 @@ struct XMLTreeParser {
     try checkTags(bytes)
     XMLLibrary.prepare()
     let builder = XMLTreeBuilder()
-    var handler = XMLTreeBuilder.handler
+    var callbacks = XMLTreeBuilder.callbacks
     // The parser keeps the pointer to the builder, which outlives it: it is freed before this function ends.
-    let context = xmlCreatePushParserCtxt(&handler, Unmanaged.passUnretained(builder).toOpaque(), nil, 0, nil)
+    let context = xmlCreatePushParserCtxt(&callbacks, Unmanaged.passUnretained(builder).toOpaque(), nil, 0, nil)
     guard let context else { throw XMLSyntaxError(line: nil, column: nil, message: "There is no memory for a parser.") }
     defer { release(context) }
     builder.context = context

@@ -51,6 +51,18 @@ extension FaultyModelFile {
       "<!DOCTYPE model [<!ENTITY % a SYSTEM \"http://localhost/x\"> %a;]><model/>"
     ),
     faulty(
+      "an entity that is no XML",
+      line: 1,
+      "declares entities",
+      "<!DOCTYPE model [<!NOTATION gif SYSTEM \"gif\"><!ENTITY a SYSTEM \"a.gif\" NDATA gif>]><model/>"
+    ),
+    faulty(
+      "an entity that an unread document type may declare",
+      line: 2,
+      "refers to an entity",
+      "<!DOCTYPE model SYSTEM \"model.dtd\"><model>\n<entity name=\"A\">&a;</entity>\n</model>"
+    ),
+    faulty(
       "attributes by default",
       line: 1,
       "declares entities or attributes",

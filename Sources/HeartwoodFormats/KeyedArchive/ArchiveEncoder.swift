@@ -6,17 +6,17 @@
 
 /// Writes the values of an archive as objects of a binary property list, equal texts and numbers once.
 struct ArchiveEncoder: ~Copyable {
-  private var buffer: BinaryObjectBuffer
+  private var buffer: PropertyListObjectBuffer
   private var texts: [String: Int] = [:]
   private var integers: [Int64: Int] = [:]
 
   private init(referenceWidth: Int) {
-    buffer = BinaryObjectBuffer(firstNumber: 0, referenceWidth: referenceWidth, capacity: 1 << 12)
+    buffer = PropertyListObjectBuffer(firstNumber: 0, referenceWidth: referenceWidth, capacity: 1 << 12)
   }
 
   /// A binary property list of a value.
   static func binary(_ value: ArchiveValue) -> [UInt8] {
-    let width = BinaryObjectBuffer.referenceWidth(value.count)
+    let width = PropertyListObjectBuffer.referenceWidth(value.count)
     var encoder = ArchiveEncoder(referenceWidth: width)
     let root = encoder.append(value)
     return PropertyListData.file(encoder.buffer.sealed(), root: root, referenceWidth: width)

@@ -89,7 +89,13 @@ struct BinaryPropertyListReader: Sendable {
       }
       let entity = schema.entities[place]
       let groups = try Parallel.tryMap(ranges.count) { index in
-        let reader = BinaryRecordReader(list, schema: schema, entity: entity, path: path, allowance: allowance)
+        let reader = BinaryPropertyListRecordReader(
+          list,
+          schema: schema,
+          entity: entity,
+          path: path,
+          allowance: allowance
+        )
         return try reader.groups(try references(array), in: ranges[index])
       }
       guard groups.reduce(0, { $0 + $1.count }) <= RowID.maximumGroupCount else { throw tooMany(entity) }

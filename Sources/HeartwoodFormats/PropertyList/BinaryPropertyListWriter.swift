@@ -43,11 +43,11 @@ struct BinaryPropertyListWriter {
     let recordObjects = counts.reduce(0) { $0 + $1.reduce(0, +) }
     let names = schema.entities.reduce(schema.model.entities.count) { $0 + $1.properties.count + 1 }
     let limit = recordObjects + PropertyListObjects.count(metadata) + names + Self.frameObjectCount
-    let width = BinaryObjectBuffer.referenceWidth(limit)
+    let width = PropertyListObjectBuffer.referenceWidth(limit)
     try output.write(PropertyListFormat.binaryHeader)
     var written: [Written] = []
 
-    var head = BinaryObjectBuffer(firstNumber: 0, referenceWidth: width, capacity: 1 << 16)
+    var head = PropertyListObjectBuffer(firstNumber: 0, referenceWidth: width, capacity: 1 << 16)
     let shared = sharedObjects(&head)
     let top: [(key: Int, value: Int)] = [
       (head.append(string: PropertyListFormat.versionKey), head.append(integer: PropertyListFormat.version)),
@@ -73,7 +73,11 @@ struct BinaryPropertyListWriter {
       index += 1
     }
 
-    var tail = BinaryObjectBuffer(firstNumber: headCount + recordObjects, referenceWidth: width, capacity: 1 << 16)
+    var tail = PropertyListObjectBuffer(
+      firstNumber: headCount + recordObjects,
+      referenceWidth: width,
+      capacity: 1 << 16
+    )
     let lists = zip(schema.entities, records).map { entity, blocks in
       (key: shared.entityNames[entity.description.ordinal], value: tail.append(recordsOf: blocks))
     }
@@ -88,7 +92,7 @@ struct BinaryPropertyListWriter {
   private func objectCounts(_ runs: [[RowRun]]) -> [[Int]] {
     zip(schema.entities, runs).map { entity, runs in
       Parallel.map(runs.count) { index in
-        BinaryRecordFormatter(group: runs[index].group, entity: entity, shared: BinarySharedObjects())
+        BinaryPropertyListFormatter(group: runs[index].group, entity: entity, shared: PropertyListSharedObjects())
           .objectCount(runs[index].rows)
       }
     }
@@ -107,13 +111,18 @@ struct BinaryPropertyListWriter {
   }
 
   /// The objects of some rows, or nil where they cannot be written.
-  private static func block(_ part: Part, _ shared: BinarySharedObjects, _ width: Int) -> BinaryObjectBuffer.Block? {
-    var buffer = BinaryObjectBuffer(
+  private static func block(_ part: Part, _ shared: PropertyListSharedObjects, _ width: Int) -> PropertyListObjectBuffer
+    .Block?
+  {
+    var buffer = PropertyListObjectBuffer(
       firstNumber: part.firstNumber,
       referenceWidth: width,
       capacity: part.run.rows.count * typicalRecordLength
     )
-    BinaryRecordFormatter(group: part.run.group, entity: part.entity, shared: shared).append(part.run.rows, to: &buffer)
+    BinaryPropertyListFormatter(group: part.run.group, entity: part.entity, shared: shared).append(
+      part.run.rows,
+      to: &buffer
+    )
     guard !buffer.isTooLong, buffer.count == part.count else { return nil }
     return buffer.sealed()
   }
@@ -127,8 +136,8 @@ struct BinaryPropertyListWriter {
     )
   }
 
-  private func sharedObjects(_ head: inout BinaryObjectBuffer) -> BinarySharedObjects {
-    var shared = BinarySharedObjects()
+  private func sharedObjects(_ head: inout PropertyListObjectBuffer) -> PropertyListSharedObjects {
+    var shared = PropertyListSharedObjects()
     shared.falseNumber = head.append(boolean: false)
     shared.trueNumber = head.append(boolean: true)
     shared.referenceKey = head.append(string: PropertyListFormat.referenceKey)
@@ -142,7 +151,9 @@ struct BinaryPropertyListWriter {
 
   // MARK: Bytes
 
-  private func write(_ block: BinaryObjectBuffer.Block, to output: StoreOutput) throws(PersistenceError) -> Written {
+  private func write(_ block: PropertyListObjectBuffer.Block, to output: StoreOutput) throws(PersistenceError)
+    -> Written
+  {
     let offset = output.byteCount
     try output.write(block.bytes)
     return Written(offset: offset, offsets: block.offsets)
@@ -150,7 +161,7 @@ struct BinaryPropertyListWriter {
 
   private func finish(_ written: [Written], root: Int, width: Int, to output: StoreOutput) throws(PersistenceError) {
     let tableOffset = output.byteCount
-    let offsetWidth = BinaryObjectBuffer.referenceWidth(tableOffset)
+    let offsetWidth = PropertyListObjectBuffer.referenceWidth(tableOffset)
     var count = 0
     for part in written {
       try output.write(Self.table(part.offsets, movedBy: part.offset, width: offsetWidth))
@@ -162,7 +173,7 @@ struct BinaryPropertyListWriter {
   /// The end of a file, which tells where all is and how wide the numbers are.
   static func trailer(count: Int, root: Int, tableOffset: Int, referenceWidth: Int) -> ByteSlice {
     var trailer = TextBuffer(capacity: 32)
-    let offsetWidth = BinaryObjectBuffer.referenceWidth(tableOffset)
+    let offsetWidth = PropertyListObjectBuffer.referenceWidth(tableOffset)
     trailer.append([0, 0, 0, 0, 0, 0, UInt8(offsetWidth), UInt8(referenceWidth)])
     for number in [count, root, tableOffset] { trailer.append(bigEndian: UInt64(number)) }
     return trailer.sealed()
@@ -200,7 +211,7 @@ enum PropertyListObjects {
   /// The number of the value's object.
   ///
   /// - Parameter wraps: whether a dictionary that could be taken for a wrapping is wrapped itself, as in files of Heartwood's own form.
-  static func append(_ value: MetadataValue, wraps: Bool = true, to buffer: inout BinaryObjectBuffer) -> Int {
+  static func append(_ value: MetadataValue, wraps: Bool = true, to buffer: inout PropertyListObjectBuffer) -> Int {
     switch value {
     case .string(let text): return buffer.append(string: text)
     case .integer(let number): return buffer.append(integer: number)
@@ -222,7 +233,7 @@ enum PropertyListObjects {
   private static func append(
     _ members: [String: MetadataValue],
     wraps: Bool,
-    to buffer: inout BinaryObjectBuffer
+    to buffer: inout PropertyListObjectBuffer
   ) -> Int {
     var numbers: [(key: Int, value: Int)] = []
     for (key, value) in members.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {

@@ -31,8 +31,8 @@ package enum PropertyListData {
     guard count < ArchiveValue.mostValues else {
       throw unsupported("have \(ArchiveValue.mostValues) values or more, keys included. Keep less in them.")
     }
-    let width = BinaryObjectBuffer.referenceWidth(count)
-    var buffer = BinaryObjectBuffer(firstNumber: 0, referenceWidth: width, capacity: 1 << 12)
+    let width = PropertyListObjectBuffer.referenceWidth(count)
+    var buffer = PropertyListObjectBuffer(firstNumber: 0, referenceWidth: width, capacity: 1 << 12)
     let root = PropertyListObjects.append(value, wraps: false, to: &buffer)
     return file(buffer.sealed(), root: root, referenceWidth: width)
   }
@@ -42,13 +42,13 @@ package enum PropertyListData {
   }
 
   /// A whole binary property list of all its objects.
-  static func file(_ block: BinaryObjectBuffer.Block, root: Int, referenceWidth: Int) -> [UInt8] {
+  static func file(_ block: PropertyListObjectBuffer.Block, root: Int, referenceWidth: Int) -> [UInt8] {
     let header = Array(PropertyListFormat.binaryHeader.utf8)
     let tableOffset = header.count + block.bytes.count
     let table = BinaryPropertyListWriter.table(
       block.offsets,
       movedBy: header.count,
-      width: BinaryObjectBuffer.referenceWidth(tableOffset)
+      width: PropertyListObjectBuffer.referenceWidth(tableOffset)
     )
     let trailer = BinaryPropertyListWriter.trailer(
       count: block.offsets.count / 4,

@@ -61,7 +61,7 @@ struct XMLPropertyListWriter {
     let names = schema.model.entities.map(\.name)
     try Parallel.forEach(blocks.count) { index in
       var buffer = TextBuffer(capacity: blocks[index].rows.count * Self.typicalRecordLength)
-      XMLRecordFormatter(group: blocks[index].group, entity: entity, entityNames: names)
+      XMLPropertyListFormatter(group: blocks[index].group, entity: entity, entityNames: names)
         .append(blocks[index].rows, to: &buffer)
       return buffer.sealed()
     } consume: { text in

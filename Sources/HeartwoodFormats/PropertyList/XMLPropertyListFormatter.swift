@@ -10,7 +10,7 @@ import HeartwoodStore
 /// Writes rows of one group as dictionaries of a property list in XML.
 ///
 /// It reads the group's columns through their views: the group is held as long as this is, and the rows are the group's.
-struct XMLRecordFormatter {
+struct XMLPropertyListFormatter {
   private struct Cell {
     let key: String
     let content: PropertyListSchema.Property.Content

@@ -8,7 +8,7 @@ import HeartwoodStore
 #endif
 
 /// The numbers of the objects that all records share.
-struct BinarySharedObjects: Sendable {
+struct PropertyListSharedObjects: Sendable {
   var falseNumber = 0
   var trueNumber = 0
   var referenceKey = 0
@@ -22,7 +22,7 @@ struct BinarySharedObjects: Sendable {
 /// Writes rows of one group as objects of a binary property list.
 ///
 /// It reads the group's columns through their views: the group is held as long as this is, and the rows are the group's.
-struct BinaryRecordFormatter {
+struct BinaryPropertyListFormatter {
   private struct Cell {
     let key: Int
     let content: PropertyListSchema.Property.Content
@@ -31,10 +31,10 @@ struct BinaryRecordFormatter {
   }
 
   private let group: RowGroup
-  private let shared: BinarySharedObjects
+  private let shared: PropertyListSharedObjects
   private let cells: [Cell]
 
-  init(group: RowGroup, entity: PropertyListSchema.Entity, shared: BinarySharedObjects) {
+  init(group: RowGroup, entity: PropertyListSchema.Entity, shared: PropertyListSharedObjects) {
     self.group = group
     self.shared = shared
     cells = entity.properties.map { property in
@@ -81,7 +81,7 @@ struct BinaryRecordFormatter {
 
   // MARK: Writing
 
-  func append(_ rows: Range<Int>, to buffer: inout BinaryObjectBuffer) {
+  func append(_ rows: Range<Int>, to buffer: inout PropertyListObjectBuffer) {
     var members: [(key: Int, value: Int)] = []
     members.reserveCapacity(cells.count + 1)
     for row in rows {
@@ -96,7 +96,8 @@ struct BinaryRecordFormatter {
   }
 
   @inline(__always)
-  private func appendReference(_ index: Int, of references: ReferenceColumn, to buffer: inout BinaryObjectBuffer) -> Int
+  private func appendReference(_ index: Int, of references: ReferenceColumn, to buffer: inout PropertyListObjectBuffer)
+    -> Int
   {
     references.layout == .uuid
       ? buffer.append(uuid: references.uuidBytes(index)) : buffer.append(reference: references[index])
@@ -104,7 +105,7 @@ struct BinaryRecordFormatter {
 
   /// The number of the value's object, or nil where there is no value.
   @inline(__always)
-  private func append(_ cell: Cell, _ row: Int, to buffer: inout BinaryObjectBuffer) -> Int? {
+  private func append(_ cell: Cell, _ row: Int, to buffer: inout PropertyListObjectBuffer) -> Int? {
     switch cell.content {
     case .attribute(let type): cell.view.unsafeIsNull(row) ? nil : append(type, cell.view, row, to: &buffer)
     case .toOne(let destination):
@@ -114,7 +115,8 @@ struct BinaryRecordFormatter {
   }
 
   @inline(__always)
-  private func append(_ type: AttributeType, _ view: ColumnView, _ row: Int, to buffer: inout BinaryObjectBuffer) -> Int
+  private func append(_ type: AttributeType, _ view: ColumnView, _ row: Int, to buffer: inout PropertyListObjectBuffer)
+    -> Int
   {
     switch type {
     case .string, .uri: buffer.append(text: view.unsafeBytes(row))
@@ -133,7 +135,7 @@ struct BinaryRecordFormatter {
     _ range: Range<Int>,
     of column: Column,
     _ destination: Int,
-    to buffer: inout BinaryObjectBuffer
+    to buffer: inout PropertyListObjectBuffer
   ) -> Int? {
     if range.isEmpty { return nil }
     var numbers: [Int] = []
@@ -147,7 +149,7 @@ struct BinaryRecordFormatter {
     _ index: Int,
     of column: Column,
     _ destination: Int,
-    to buffer: inout BinaryObjectBuffer
+    to buffer: inout PropertyListObjectBuffer
   ) -> Int? {
     guard let references = column.references else { return nil }
     let reference = appendReference(index, of: references, to: &buffer)

@@ -8,7 +8,7 @@ import HeartwoodStore
 #endif
 
 /// Objects of a binary property list that are being put together, numbered one after another.
-struct BinaryObjectBuffer: ~Copyable {
+struct PropertyListObjectBuffer: ~Copyable {
   /// Objects that are whole.
   struct Block: Sendable {
     let bytes: ByteSlice

@@ -8,7 +8,7 @@ import HeartwoodStore
 #endif
 
 /// Reads some records of one entity from a binary property list.
-final class BinaryRecordReader {
+final class BinaryPropertyListRecordReader {
   /// What the keys of a record stand for, found once for all records with the same keys.
   private struct Layout {
     var keys: UnsafeRawBufferPointer

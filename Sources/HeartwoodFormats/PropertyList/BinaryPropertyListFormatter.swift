@@ -23,12 +23,8 @@ struct PropertyListSharedObjects: Sendable {
 ///
 /// It reads the group's columns through their views: the group is held as long as this is, and the rows are the group's.
 struct BinaryPropertyListFormatter {
-  private struct Cell {
-    let key: Int
-    let content: PropertyListSchema.Property.Content
-    let view: ColumnView
-    let column: Column
-  }
+  /// What is written of a property. The key is the number of its name.
+  private typealias Cell = PropertyListCell<Int>
 
   private let group: RowGroup
   private let shared: PropertyListSharedObjects
@@ -37,14 +33,7 @@ struct BinaryPropertyListFormatter {
   init(group: RowGroup, entity: PropertyListSchema.Entity, shared: PropertyListSharedObjects) {
     self.group = group
     self.shared = shared
-    cells = entity.properties.map { property in
-      Cell(
-        key: shared.properties[property.name] ?? 0,
-        content: property.content,
-        view: group.unsafeViews[property.ordinal],
-        column: group.columns[property.ordinal]
-      )
-    }
+    cells = entity.properties.map { Cell($0, of: group, key: shared.properties[$0.name] ?? 0) }
   }
 
   // MARK: Counting

@@ -11,12 +11,8 @@ import HeartwoodStore
 ///
 /// It reads the group's columns through their views: the group is held as long as this is, and the rows are the group's.
 struct XMLPropertyListFormatter {
-  private struct Cell {
-    let key: String
-    let content: PropertyListSchema.Property.Content
-    let view: ColumnView
-    let column: Column
-  }
+  /// What is written of a property. The key is all that comes before the value.
+  private typealias Cell = PropertyListCell<String>
 
   private static let indent = "\t\t\t\t"
   private static let referenceKey = key(PropertyListFormat.referenceKey)
@@ -30,12 +26,7 @@ struct XMLPropertyListFormatter {
     self.group = group
     self.entityNames = entityNames
     cells = entity.properties.map { property in
-      Cell(
-        key: Self.indent + Self.key(property.name) + "\n" + Self.indent,
-        content: property.content,
-        view: group.unsafeViews[property.ordinal],
-        column: group.columns[property.ordinal]
-      )
+      Cell(property, of: group, key: Self.indent + Self.key(property.name) + "\n" + Self.indent)
     }
   }
 

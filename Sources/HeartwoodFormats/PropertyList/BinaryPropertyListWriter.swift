@@ -23,6 +23,18 @@ struct BinaryPropertyListWriter {
     let offsets: ByteSlice
   }
 
+  /// The numbers of objects that come before the records.
+  private struct Head {
+    let shared: PropertyListSharedObjects
+    /// The members of the root but the records.
+    let top: [(key: Int, value: Int)]
+    let recordsKey: Int
+    let objectCount: Int
+  }
+
+  /// The records that a block of an entity has: their numbers, counted from the first number of the block.
+  private typealias RecordNumbers = (firstNumber: Int, records: ByteSlice)
+
   private struct Part {
     let entity: PropertyListSchema.Entity
     let run: RowRun
@@ -46,44 +58,76 @@ struct BinaryPropertyListWriter {
     let width = PropertyListObjectBuffer.referenceWidth(limit)
     try output.write(PropertyListFormat.binaryHeader)
     var written: [Written] = []
+    let head = try writeHead(metadata, model, width, to: output, &written)
+    let parts = parts(runs, counts, firstNumber: head.objectCount)
+    let records = try writeRecords(parts, head.shared, width, to: output, &written)
+    let tailNumber = head.objectCount + recordObjects
+    let root = try writeTail(head, records, firstNumber: tailNumber, width, to: output, &written)
+    try finish(written, root: root, width: width, to: output)
+  }
 
-    var head = PropertyListObjectBuffer(firstNumber: 0, referenceWidth: width, capacity: 1 << 16)
-    let shared = sharedObjects(&head)
+  /// Writes what all records share, and all of the root that is no record.
+  private func writeHead(
+    _ metadata: MetadataValue,
+    _ model: String,
+    _ width: Int,
+    to output: StoreOutput,
+    _ written: inout [Written]
+  ) throws(PersistenceError) -> Head {
+    var buffer = PropertyListObjectBuffer(firstNumber: 0, referenceWidth: width, capacity: 1 << 16)
+    let shared = sharedObjects(&buffer)
     let top: [(key: Int, value: Int)] = [
-      (head.append(string: PropertyListFormat.versionKey), head.append(integer: PropertyListFormat.version)),
-      (head.append(string: PropertyListFormat.metadataKey), PropertyListObjects.append(metadata, to: &head)),
-      (head.append(string: PropertyListFormat.modelKey), head.append(string: model)),
+      (buffer.append(string: PropertyListFormat.versionKey), buffer.append(integer: PropertyListFormat.version)),
+      (buffer.append(string: PropertyListFormat.metadataKey), PropertyListObjects.append(metadata, to: &buffer)),
+      (buffer.append(string: PropertyListFormat.modelKey), buffer.append(string: model)),
     ]
-    let recordsKey = head.append(string: PropertyListFormat.recordsKey)
-    let headCount = head.count
-    written.append(try write(head.sealed(), to: output))
+    let recordsKey = buffer.append(string: PropertyListFormat.recordsKey)
+    let head = Head(shared: shared, top: top, recordsKey: recordsKey, objectCount: buffer.count)
+    written.append(try write(buffer.sealed(), to: output))
+    return head
+  }
 
-    let parts = parts(runs, counts, firstNumber: headCount)
-    var records: [[(firstNumber: Int, records: ByteSlice)]] = schema.entities.map { _ in [] }
-    var index = 0
+  /// Writes the records of all parts, and returns those of each entity.
+  private func writeRecords(
+    _ parts: [Part],
+    _ shared: PropertyListSharedObjects,
+    _ width: Int,
+    to output: StoreOutput,
+    _ written: inout [Written]
+  ) throws -> [[RecordNumbers]] {
+    var records: [[RecordNumbers]] = schema.entities.map { _ in [] }
+    var done = 0
     try Parallel.forEach(parts.count) { index in
       Self.block(parts[index], shared, width)
     } consume: { block in
-      let part = parts[index]
+      let part = parts[done]
       guard let block else { throw unsupported(part.entity) }
       written.append(try write(block, to: output))
       if let place = schema.place(ofEntity: part.entity.name) {
         records[place].append((part.firstNumber, block.records))
       }
-      index += 1
+      done += 1
     }
+    return records
+  }
 
-    var tail = PropertyListObjectBuffer(
-      firstNumber: headCount + recordObjects,
-      referenceWidth: width,
-      capacity: 1 << 16
-    )
-    let lists = zip(schema.entities, records).map { entity, blocks in
-      (key: shared.entityNames[entity.description.ordinal], value: tail.append(recordsOf: blocks))
+  /// Writes the arrays of records and the root, and returns the root's number.
+  private func writeTail(
+    _ head: Head,
+    _ records: [[RecordNumbers]],
+    firstNumber: Int,
+    _ width: Int,
+    to output: StoreOutput,
+    _ written: inout [Written]
+  ) throws(PersistenceError) -> Int {
+    var buffer = PropertyListObjectBuffer(firstNumber: firstNumber, referenceWidth: width, capacity: 1 << 16)
+    var lists: [(key: Int, value: Int)] = []
+    for (entity, blocks) in zip(schema.entities, records) {
+      lists.append((head.shared.entityNames[entity.description.ordinal], buffer.append(recordsOf: blocks)))
     }
-    let root = tail.append(dictionary: top + [(recordsKey, tail.append(dictionary: lists))])
-    written.append(try write(tail.sealed(), to: output))
-    try finish(written, root: root, width: width, to: output)
+    let root = buffer.append(dictionary: head.top + [(head.recordsKey, buffer.append(dictionary: lists))])
+    written.append(try write(buffer.sealed(), to: output))
+    return root
   }
 
   // MARK: Parts

@@ -5,7 +5,7 @@ package import HeartwoodStore
 ///
 /// The reference comes first, under `$id`, then the attributes and the relationships in the order of the model. `nil` is an empty
 /// field, and an empty string is two quotes.
-package struct RecordFields: RecordWriter {
+package struct RecordFields: RecordFormatter {
   private let values: [ValueText]
   /// The line before the records.
   package let header: ByteSlice

@@ -6,7 +6,7 @@ package import HeartwoodStore
 /// Nil is `null`; integers, finite doubles and floats are numbers; booleans are `true` and `false`; everything else is a string,
 /// decimal numbers and numbers that are not finite too, so that nothing is lost. A to-one relationship is a reference, and a
 /// to-many one a list of them. The same records give the same bytes.
-package struct RecordJSON: RecordWriter {
+package struct RecordJSON: RecordFormatter {
   private struct Member {
     let value: ValueText
     /// A comma, the name in quotes, and a colon.

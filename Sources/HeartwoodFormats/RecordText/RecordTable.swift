@@ -1,7 +1,7 @@
 package import HeartwoodStore
 
 /// Records as a table for people: a column for the reference, each attribute and each relationship. Nil is blank.
-package struct RecordTable: RecordWriter {
+package struct RecordTable: RecordFormatter {
   private let values: [ValueText]
   private var layout: TextColumns
 

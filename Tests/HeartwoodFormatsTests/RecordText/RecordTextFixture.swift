@@ -44,10 +44,10 @@ struct RecordTextFixture {
 
   func id(_ reference: ReferenceID) -> ManagedObjectID { ManagedObjectID(scope: scope, reference: reference) }
 
-  /// What `writer` writes of the whole table.
-  func text(_ writer: some RecordWriter) throws -> String {
+  /// What `formatter` writes of the whole table.
+  func text(_ formatter: some RecordFormatter) throws -> String {
     var bytes: [UInt8] = []
-    try writer.write(table) { bytes += $0.unsafeBytes }
+    try formatter.write(table) { bytes += $0.unsafeBytes }
     return String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -1,12 +1,12 @@
 package import HeartwoodStore
 
 /// Writes records as text, one after another, straight from the columns of a table.
-package protocol RecordWriter: Sendable {
+package protocol RecordFormatter: Sendable {
   /// Appends the record in `row` of `group`, and what ends it.
   func append(_ row: Int, of group: RowGroup, to output: GrowableBytes)
 }
 
-extension RecordWriter {
+extension RecordFormatter {
   /// Writes all records of `table` in order. The text is made on all processors, some thousand records at a time, so that the
   /// memory that it takes does not grow with the table.
   ///

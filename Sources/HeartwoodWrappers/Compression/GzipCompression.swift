@@ -51,42 +51,56 @@ public struct GzipCompression: FileTransform {
   public func decode(_ file: StoreInput) throws -> FileBytes {
     let bytes = ByteSlice(try file.file.mapped().region)
     let members = try GzipMember.all(in: bytes.unsafeBytes, path: file.path)
-    let result = GrowableBytes()
-    if let lengths = members.lengths {
-      try checkLength(lengths.reduce(0, +), file)
-      let expanded = try Parallel.tryMap(members.ranges.count) { number in
-        let offset = members.ranges[number].lowerBound
-        return try withExtendedLifetime(bytes) {
-          try GzipMember.expand(
-            bytes.unsafeBytes,
-            from: offset,
-            limit: lengths[number],
-            orThrow: GzipMember.damaged(at: offset, path: file.path),
-            path: file.path
-          ).bytes
-        }
+    let result =
+      if let lengths = members.lengths {
+        try expandTogether(bytes, members.ranges, lengths, path: file.path)
+      } else {
+        try expandInTurn(bytes, path: file.path)
       }
-      for part in expanded { result.append(part.unsafeBytes) }
-    } else {
-      var offset = 0
-      while offset < bytes.count {
-        let member = try GzipMember.expand(
-          bytes.unsafeBytes,
-          from: offset,
-          limit: lengthLimit - result.count,
-          orThrow: GzipMember.tooLong(limit: lengthLimit, path: file.path),
-          path: file.path
-        )
-        result.append(member.bytes.unsafeBytes)
-        offset = member.end
-      }
-    }
     return FileBytes(result.sealed().region)
   }
 
-  private func checkLength(_ length: Int, _ file: StoreInput) throws(PersistenceError) {
-    guard length > lengthLimit else { return }
-    throw GzipMember.tooLong(limit: lengthLimit, path: file.path)
+  /// Expands members that tell how long they are, on all processors.
+  private func expandTogether(
+    _ bytes: ByteSlice,
+    _ ranges: [Range<Int>],
+    _ lengths: [Int],
+    path: String
+  ) throws -> GrowableBytes {
+    guard lengths.reduce(0, +) <= lengthLimit else { throw GzipMember.tooLong(limit: lengthLimit, path: path) }
+    let expanded = try Parallel.tryMap(ranges.count) { number in
+      let offset = ranges[number].lowerBound
+      return try withExtendedLifetime(bytes) {
+        try GzipMember.expand(
+          bytes.unsafeBytes,
+          from: offset,
+          limit: lengths[number],
+          orThrow: GzipMember.damaged(at: offset, path: path),
+          path: path
+        ).bytes
+      }
+    }
+    let result = GrowableBytes()
+    for part in expanded { result.append(part.unsafeBytes) }
+    return result
+  }
+
+  /// Expands members of which the end of each is known only when it is reached.
+  private func expandInTurn(_ bytes: ByteSlice, path: String) throws(PersistenceError) -> GrowableBytes {
+    let result = GrowableBytes()
+    var offset = 0
+    while offset < bytes.count {
+      let member = try GzipMember.expand(
+        bytes.unsafeBytes,
+        from: offset,
+        limit: lengthLimit - result.count,
+        orThrow: GzipMember.tooLong(limit: lengthLimit, path: path),
+        path: path
+      )
+      result.append(member.bytes.unsafeBytes)
+      offset = member.end
+    }
+    return result
   }
 
   /// Compresses the file, on all processors. The same bytes become the same bytes.

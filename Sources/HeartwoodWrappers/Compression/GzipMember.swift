@@ -128,8 +128,8 @@ extension GzipMember {
     return (output.sealed(), position)
   }
 
-  /// For how many bytes more there is to be memory: one more than there may be, to see where there are too many. Many members may have
-  /// nothing in them, and each keeps its memory until all are expanded.
+  /// How much room to allot for the next step: one byte more than the limit leaves, so that excess shows, and never more than
+  /// `greatestRoom`, since many members may have nothing in them, and each keeps its memory until all are expanded.
   static func room(behind count: Int, limit: Int) -> Int {
     min(max(limit - count, 0), greatestRoom - 1) + 1
   }

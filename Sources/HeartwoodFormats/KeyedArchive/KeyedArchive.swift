@@ -73,12 +73,6 @@ struct ArchiveNode {
 
   /// The name of the class of the object.
   var className: String? { self[Self.classKey]?["$classname"]?.string }
-
-  /// The keys of what is in the object.
-  var keys: [String] {
-    guard case .dictionary(let members) = value else { return [] }
-    return members.keys.filter { $0 != Self.classKey }.sorted()
-  }
 }
 
 // MARK: Values

@@ -2,9 +2,6 @@ import HeartwoodStore
 
 /// Doubles as decimal text with a fixed number of digits behind the point, exact both ways, without a string.
 enum ExactDecimalText {
-  /// How many digits are written behind the point: what C prints for `%.20f`.
-  static let fractionDigits = 20
-
   private static let tenToTheTenth: UInt64 = 10_000_000_000
   private static let tenToTheTwentieth = UInt128(tenToTheTenth) * UInt128(tenToTheTenth)
   private static let powersOfFive: [UInt64] = (0..<27).reduce(into: [1]) { powers, _ in
@@ -13,8 +10,8 @@ enum ExactDecimalText {
 
   // MARK: Writing
 
-  /// Appends `number` rounded to ``fractionDigits`` digits behind the point. False, and nothing is appended, where that would not read
-  /// back as the same number, or where it has no such text: then another form is needed.
+  /// Appends `number` rounded to 20 digits behind the point, as C prints it for `%.20f`. False, and nothing is appended, where that would
+  /// not read back as the same number, or where it has no such text: then another form is needed.
   static func append(_ number: Double, to buffer: inout TextBuffer) -> Bool {
     let magnitude = number.magnitude
     // Below 2^63 the part before the point is an integer of 64 bits.

@@ -11,7 +11,6 @@ import HeartwoodStore
 ///
 /// An unsafe place: the columns are reached without counting references to them. They live as long as the builder, which has them for good.
 final class RecordBuilder {
-  let entity: EntityDescription
   private let entityOrdinal: Int
   private let builder: RowGroupBuilder
   /// Those of ``builder``.
@@ -27,7 +26,6 @@ final class RecordBuilder {
   private static let typicalReferenceLength = 64
 
   init(_ entity: EntityDescription) {
-    self.entity = entity
     entityOrdinal = entity.ordinal
     builder = RowGroupBuilder(entity: entity)
     columns = ContiguousArray(builder.columns.map { Unmanaged.passUnretained($0) })

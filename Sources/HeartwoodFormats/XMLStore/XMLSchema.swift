@@ -29,14 +29,12 @@ struct XMLSchema: Sendable {
     let properties: [Property]
   }
 
-  let model: ManagedObjectModel
   let entities: [Entity]
   /// The names in the file of all entities of the model, by ordinal.
   let entityNames: [String]
 
   /// - Throws: ``PersistenceError/Code/capabilityMissing`` where two names differ in case only.
   init(_ model: ManagedObjectModel, entities kept: [EntityDescription], path: String?) throws(PersistenceError) {
-    self.model = model
     let names = model.entities.map { XMLFormat.fileName(ofEntity: $0.name) }
     entityNames = names
     if let clash = Self.clash(kept.map { ($0.name, names[$0.ordinal]) }) {

@@ -139,6 +139,12 @@ private struct ArchiveComparison {
 }
 
 extension ArchiveNode {
+  /// The keys of what is in the object.
+  fileprivate var keys: [String] {
+    guard case .dictionary(let members) = value else { return [] }
+    return members.keys.filter { $0 != "$class" }
+  }
+
   /// The object, unless it is a collection without members.
   fileprivate var filled: ArchiveNode? {
     guard let name = className, name.hasSuffix("Array") || name.hasSuffix("Dictionary") else { return self }

@@ -22,8 +22,8 @@ enum CSVWord {
     return word
   }
 
-  /// The highest bit of each byte of `word` that equals the byte in `pattern`, other bits too, and perhaps highest bits of bytes
-  /// above the lowest such one.
+  /// High bit set in each byte of `word` equal to `pattern`'s; other bits are unspecified, and bytes above the lowest match may be false
+  /// positives.
   @inline(__always)
   private static func candidates(_ word: UInt64, _ pattern: UInt64) -> UInt64 {
     let difference = word ^ pattern

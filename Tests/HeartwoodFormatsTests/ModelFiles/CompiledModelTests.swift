@@ -111,7 +111,6 @@ struct CompiledModelTests {
     arguments: [("NSConstantValueExpression", "NSConstantValue"), ("NSAggregateExpression", "NSCollection")]
   )
   func unknownConstants(_ className: String, _ key: String) throws {
-    let folder = try TemporaryFolder()
     let builder = ArchiveBuilder()
     let constant = builder.object(className, [key: .reference(builder.object("NSColor", ["red": .real(1)]))])
     let predicate = builder.object(
@@ -122,22 +121,7 @@ struct CompiledModelTests {
         "NSPredicateOperator": .reference(builder.object("NSPredicateOperator", ["NSOperatorType": .integer(4)])),
       ]
     )
-    let entity = builder.object(
-      "NSEntityDescription",
-      ["NSEntityName": .reference(builder.text("A")), "NSProperties": .reference(builder.dictionary([:]))]
-    )
-    let request = builder.object(
-      "NSFetchRequest",
-      ["NSEntity": .reference(entity), "NSPredicate": .reference(predicate)]
-    )
-    let root = builder.object(
-      "NSManagedObjectModel",
-      [
-        "NSEntities": .reference(builder.dictionary(["A": entity])),
-        "NSFetchRequestTemplates": .reference(builder.dictionary(["r": request])),
-      ]
-    )
-    let file = try DataModelFile(contentsOf: folder.write(builder.xml(root: root), to: "M.mom"))
+    let file = try file(fetchingWhere: predicate, builder)
     #expect(
       file.notes.map(\.message) == [
         "The fetch request “r” is not represented in the model: its predicate is none that is known."
@@ -174,12 +158,12 @@ struct CompiledModelTests {
         "NSPredicateOperator": .reference(builder.object("NSPredicateOperator", ["NSOperatorType": .integer(4)])),
       ]
     )
-    let request = try #require(try model(fetchingWhere: predicate, builder).fetchRequestTemplates.first)
+    let request = try #require(try file(fetchingWhere: predicate, builder).model.fetchRequestTemplates.first)
     #expect(request.predicate?.description == "a + b == 1")
   }
 
-  /// A model with an entity and a fetch request for it.
-  private func model(fetchingWhere predicate: Int, _ builder: ArchiveBuilder) throws -> ManagedObjectModel {
+  /// The file of a model with an entity and a fetch request for it.
+  private func file(fetchingWhere predicate: Int, _ builder: ArchiveBuilder) throws -> DataModelFile {
     let entity = builder.object(
       "NSEntityDescription",
       ["NSEntityName": .reference(builder.text("A")), "NSProperties": .reference(builder.dictionary([:]))]
@@ -197,7 +181,7 @@ struct CompiledModelTests {
     )
     let folder = try TemporaryFolder()
     return try withExtendedLifetime(folder) {
-      try DataModelFile(contentsOf: folder.write(builder.xml(root: root), to: "M.mom")).model
+      try DataModelFile(contentsOf: folder.write(builder.xml(root: root), to: "M.mom"))
     }
   }
 

@@ -154,27 +154,13 @@ struct PropertyListObjectBuffer: ~Copyable {
   @inline(__always)
   mutating func append(text: UnsafeRawBufferPointer) -> Int {
     let number = begin()
-    if Self.isASCII(text) {
+    if ASCIIScan.isASCII(text) {
       appendMarker(0x50, count: text.count)
       bytes.append(text)
     } else {
       appendWide(text)
     }
     return number
-  }
-
-  @inline(__always)
-  private static func isASCII(_ text: UnsafeRawBufferPointer) -> Bool {
-    var offset = 0
-    while text.count &- offset >= 8 {
-      if text.loadUnaligned(fromByteOffset: offset, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 { return false }
-      offset &+= 8
-    }
-    while offset < text.count {
-      if text[offset] >= 0x80 { return false }
-      offset &+= 1
-    }
-    return true
   }
 
   private mutating func appendWide(_ text: UnsafeRawBufferPointer) {

@@ -52,8 +52,7 @@ extension TextTest {
   /// Whether a string passes.
   private func passes(_ text: UnsafeRawBufferPointer, _ scratch: inout [UInt8]) -> Bool {
     if folding.isNone { return passes(folded: text) }
-    let isASCII = text.baseAddress.map { ASCIIScan.unsafeFirstBeyond(in: $0, from: 0, to: text.count) == nil } ?? true
-    if isASCII, let answer = passes(ascii: text) { return answer }
+    if ASCIIScan.isASCII(text), let answer = passes(ascii: text) { return answer }
     scratch.removeAll(keepingCapacity: true)
     folding.append(text, to: &scratch)
     return scratch.withUnsafeBytes { passes(folded: $0) }

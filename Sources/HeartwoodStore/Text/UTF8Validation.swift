@@ -1,3 +1,5 @@
+import HeartwoodModel
+
 /// Where bytes stop being UTF-8.
 package enum UTF8Validation {
   /// The offset of the first byte that does not belong to a well-formed character, or nil where all do. O(n).
@@ -7,26 +9,18 @@ package enum UTF8Validation {
 
   /// The offset of the first byte that does not belong to a well-formed character, or nil where all do. O(n).
   package static func firstInvalidOffset(in bytes: UnsafeRawBufferPointer) -> Int? {
+    guard let base = bytes.baseAddress else { return nil }
     var offset = 0
     while offset < bytes.count {
-      offset = skippingASCII(in: bytes, from: offset)
-      guard offset < bytes.count else { return nil }
+      // Characters that are not ASCII mostly come one after another.
+      if bytes[offset] < 0x80 {
+        guard let next = ASCIIScan.unsafeFirstBeyond(in: base, from: offset, to: bytes.count) else { return nil }
+        offset = next
+      }
       guard let length = lengthOfCharacter(in: bytes, at: offset) else { return offset }
       offset += length
     }
     return nil
-  }
-
-  /// The first offset from `start` on whose byte is not ASCII, or the end.
-  @inline(__always)
-  private static func skippingASCII(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
-    var offset = start
-    while bytes.count - offset >= 8 {
-      if bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 { break }
-      offset += 8
-    }
-    while offset < bytes.count, bytes[offset] < 0x80 { offset += 1 }
-    return offset
   }
 
   /// The length of the multi-byte character at `offset`, or nil where it is not well-formed (RFC 3629).

@@ -86,16 +86,4 @@ import HeartwoodTesting
   }
 
   private func lower(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte | 0x20 : byte }
-
-  @Test(arguments: [0, 1, 31, 32, 33, 63, 64, 100])
-  func findsBytesBeyondASCII(_ place: Int) {
-    var bytes = [UInt8](repeating: 0x41, count: 101)
-    bytes[place] = 0x80
-    bytes.withUnsafeBytes { buffer in
-      guard let base = buffer.baseAddress else { return }
-      #expect(ASCIIScan.unsafeFirstBeyond(in: base, from: 0, to: 101) == place)
-      #expect(ASCIIScan.unsafeFirstBeyond(in: base, from: place + 1, to: 101) == nil)
-      #expect(ASCIIScan.unsafeFirstBeyond(in: base, from: 0, to: place) == nil)
-    }
-  }
 }

@@ -222,26 +222,3 @@ extension ByteSearcher {
     return true
   }
 }
-
-/// Looks for bytes that are no ASCII.
-package enum ASCIIScan {
-  /// The first place from `start` on, before `end`, of a byte above 0x7F; nil where there is none.
-  ///
-  /// - Parameter base: at least `end` bytes.
-  package static func unsafeFirstBeyond(in base: UnsafeRawPointer, from start: Int, to end: Int) -> Int? {
-    var place = start
-    while place &+ 32 <= end {
-      let a = base.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-      let b = base.loadUnaligned(fromByteOffset: place &+ 8, as: UInt64.self)
-      let c = base.loadUnaligned(fromByteOffset: place &+ 16, as: UInt64.self)
-      let d = base.loadUnaligned(fromByteOffset: place &+ 24, as: UInt64.self)
-      if (a | b | c | d) & 0x8080_8080_8080_8080 != 0 { break }
-      place &+= 32
-    }
-    while place < end {
-      if base.load(fromByteOffset: place, as: UInt8.self) >= 0x80 { return place }
-      place &+= 1
-    }
-    return nil
-  }
-}

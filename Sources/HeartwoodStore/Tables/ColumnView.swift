@@ -78,6 +78,10 @@ package struct ColumnView: BitwiseCopyable {
     values.loadUnaligned(fromByteOffset: row &* 4, as: Float.self)
   }
 
+  /// The number in `row` of a column of floats or doubles.
+  @inline(__always)
+  func unsafeFloatingPoint(_ row: Int) -> Double { kind == .float ? Double(unsafeFloat(row)) : unsafeDouble(row) }
+
   @inline(__always)
   func unsafePackedDecimal(_ row: Int) -> PackedDecimal {
     values.loadUnaligned(fromByteOffset: row &* PackedDecimal.width, as: PackedDecimal.self)

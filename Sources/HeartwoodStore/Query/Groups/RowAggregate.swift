@@ -122,7 +122,7 @@ struct DoubleSum: RowAggregate {
     let view = rows.group.unsafeViews[ordinal]
     totals.withUnsafeMutableBufferPointer { totals in
       rows.forEachValue(of: ordinal) { code, row in
-        totals[code].sum += view.kind == .float ? Double(view.unsafeFloat(row)) : view.unsafeDouble(row)
+        totals[code].sum += view.unsafeFloatingPoint(row)
         totals[code].count &+= 1
       }
     }

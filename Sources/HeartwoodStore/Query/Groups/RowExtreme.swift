@@ -67,7 +67,7 @@ struct DoubleExtreme: RowAggregate {
     let view = rows.group.unsafeViews[ordinal]
     best.withUnsafeMutableBufferPointer { best in
       rows.forEachValue(of: ordinal) { code, row in
-        let number = view.kind == .float ? Double(view.unsafeFloat(row)) : view.unsafeDouble(row)
+        let number = view.unsafeFloatingPoint(row)
         if !number.isNaN { best[code].take(number, isLeast: isLeast) }
       }
     }

@@ -93,8 +93,7 @@ extension NumberRange.Doubles {
   /// What is no number comes behind all others, and is in no range.
   fileprivate func places(in order: OrderedRows, _ view: ColumnView) -> [Range<Int>] {
     if lower.isNaN || upper.isNaN { return [] }
-    func value(_ row: Int) -> Double { view.kind == .float ? Double(view.unsafeFloat(row)) : view.unsafeDouble(row) }
-    return [order.places({ value($0) < lower }, { !(value($0) <= upper) })]
+    return [order.places({ view.unsafeFloatingPoint($0) < lower }, { !(view.unsafeFloatingPoint($0) <= upper) })]
   }
 }
 

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Drives an atomic store: keeps its tables in memory, and replaces its file as a whole at each save.
 package final class AtomicStoreEngine: StoreEngine {
-  struct State {
+  struct State: EngineState {
     var contents: StoreContents
     /// The file that ``contents`` was loaded from or saved to; nil where there is none yet. It is held open, so that the system
     /// gives its number to no other file.
@@ -12,7 +12,6 @@ package final class AtomicStoreEngine: StoreEngine {
     var standing: FileIdentity?
     /// Where the next save writes; nil for a store without a file.
     var path: String?
-    /// Whether the user's metadata were set since they were last written.
     var hasUnsavedMetadata = false
   }
 
@@ -162,23 +161,18 @@ extension AtomicStoreEngine {
 
   package func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
     try checkWritable(setup, typeDescription.type)
-    if !userInfo.isEmpty { try CapabilityCheck(typeDescription).checkUserMetadata(path: path) }
-    // A save that is under way would put back the metadata that it began with.
-    saving.withLock { _ in
-      state.withLock { state in
-        if state.contents.metadata.userInfo != userInfo { state.hasUnsavedMetadata = true }
-        state.contents.metadata.userInfo = userInfo
-      }
-    }
+    try CapabilityCheck(typeDescription).check(userInfo, path: path)
+    saving.withLock { _ in state.withLock { $0.changeMetadata { $0.userInfo = userInfo } } }
+  }
+
+  package func replaceMetadata(_ metadata: StoreMetadata) throws {
+    try checkWritable(setup, typeDescription.type)
+    try CapabilityCheck(typeDescription).check(metadata.userInfo, path: path)
+    saving.withLock { _ in state.withLock { $0.changeMetadata { $0 = metadata } } }
+    _ = try save(ChangeSet())
   }
 
   package var hasUnsavedMetadata: Bool { state.withLock { $0.hasUnsavedMetadata } }
-
-  package func replaceMetadata(_ metadata: StoreMetadata) throws {
-    try setUserInfo(metadata.userInfo)
-    state.withLock { $0.contents.metadata = metadata }
-    _ = try save(ChangeSet())
-  }
 
   package func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoreCommit {
     try checkWritable(setup, typeDescription.type)

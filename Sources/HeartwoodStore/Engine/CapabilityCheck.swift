@@ -53,7 +53,7 @@ struct CapabilityCheck {
 
   /// Whether the store can keep the metadata and the references of `contents`.
   func check(_ contents: StoreContents, path: String?) throws(PersistenceError) {
-    if !contents.metadata.userInfo.isEmpty { try checkUserMetadata(path: path) }
+    try check(contents.metadata.userInfo, path: path)
     for table in contents.tables {
       for group in table.groups {
         guard let kind = group.references.kindOutside(capabilities.referenceKinds) else { continue }
@@ -62,9 +62,9 @@ struct CapabilityCheck {
     }
   }
 
-  /// Whether the store has a place for metadata of the user.
-  func checkUserMetadata(path: String?) throws(PersistenceError) {
-    guard !capabilities.supportsUserMetadata else { return }
+  /// Whether the store has a place for metadata of the user, where there are some.
+  func check(_ userInfo: [String: MetadataValue], path: String?) throws(PersistenceError) {
+    guard !userInfo.isEmpty, !capabilities.supportsUserMetadata else { return }
     throw lacks("keeps no metadata but its identifier. Remove the user's keys from the metadata", path: path)
   }
 

@@ -61,7 +61,7 @@ extension IncrementalStoreEngine {
     var metadata = contents.metadata
     metadata.storeType = description.type
     metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
-    if !metadata.userInfo.isEmpty { try CapabilityCheck(description).checkUserMetadata(path: setup.path) }
+    try CapabilityCheck(description).check(metadata.userInfo, path: setup.path)
     try store.create(metadata)
     let empty = StoreContents(model: setup.model, entities: setup.entities, metadata: metadata)
     var written = empty

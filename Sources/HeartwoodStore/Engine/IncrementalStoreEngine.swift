@@ -3,7 +3,7 @@ import Synchronization
 
 /// Drives an incremental store: keeps the records that were read in tables, and saves those that change.
 package final class IncrementalStoreEngine: StoreEngine {
-  struct State {
+  struct State: EngineState {
     /// The records that have been read so far. All are of one moment.
     var contents: StoreContents
     /// The entities, by ordinal, of which all records have been read. Of abstract ones, and of those that the store does not keep, there
@@ -11,7 +11,6 @@ package final class IncrementalStoreEngine: StoreEngine {
     var whole: Set<Int> = []
     /// The store's mark when the records were read.
     var mark: UInt64
-    /// Whether the user's metadata were set since they were last saved.
     var hasUnsavedMetadata = false
     /// What others have saved since it was last asked for; nil where they have not.
     var remoteChanges: RemoteChanges?
@@ -238,20 +237,14 @@ extension IncrementalStoreEngine {
 
   package func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
     try checkWritable(setup, typeDescription.type)
-    if !userInfo.isEmpty { try CapabilityCheck(typeDescription).checkUserMetadata(path: path) }
-    // A save that is under way would put back the metadata that it began with.
-    usage.withLock { _ in
-      state.withLock { state in
-        if state.contents.metadata.userInfo != userInfo { state.hasUnsavedMetadata = true }
-        state.contents.metadata.userInfo = userInfo
-      }
-    }
+    try CapabilityCheck(typeDescription).check(userInfo, path: path)
+    usage.withLock { _ in state.withLock { $0.changeMetadata { $0.userInfo = userInfo } } }
   }
 
   package func replaceMetadata(_ metadata: StoreMetadata) throws {
     try checkWritable(setup, typeDescription.type)
     try checkPlace()
-    if !metadata.userInfo.isEmpty { try CapabilityCheck(typeDescription).checkUserMetadata(path: path) }
+    try CapabilityCheck(typeDescription).check(metadata.userInfo, path: path)
     try using {
       try store.saving { try store.saveMetadata(metadata) }
       state.withLock { state in

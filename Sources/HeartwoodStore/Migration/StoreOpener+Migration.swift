@@ -124,7 +124,7 @@ extension StoreOpener {
     case .atomic: try check.check(contents, path: request.path)
     // It may call records otherwise.
     case .incremental(let storeClass):
-      if !contents.metadata.userInfo.isEmpty { try check.checkUserMetadata(path: request.path) }
+      try check.check(contents.metadata.userInfo, path: request.path)
       try (storeClass as? any CheckingStore.Type)?.check(contents, for: setup(request))
     }
   }

@@ -1,10 +1,10 @@
 /// A set of rows of one group, a bit for each.
-package struct RowBitmap: Sendable {
-  package private(set) var words: [UInt64]
-  package let rowCount: Int
+struct RowBitmap: Sendable {
+  private(set) var words: [UInt64]
+  let rowCount: Int
 
   /// The rows of `group` that are records.
-  package init(liveRowsOf group: RowGroup) {
+  init(liveRowsOf group: RowGroup) {
     self.init(allRowsOf: group)
     guard let liveness = group.liveness else { return }
     words = stride(from: 0, to: rowCount, by: 64).map { liveness.word(at: $0, count: rowCount) }
@@ -23,40 +23,40 @@ package struct RowBitmap: Sendable {
   }
 
   /// No rows.
-  package var cleared: RowBitmap { RowBitmap(emptyLike: self) }
+  var cleared: RowBitmap { RowBitmap(emptyLike: self) }
 }
 
 extension RowBitmap {
-  package var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
+  var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
 
-  package var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
+  var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
 
-  package mutating func removeAll() {
+  mutating func removeAll() {
     for index in words.indices { words[index] = 0 }
   }
 
-  package mutating func formUnion(_ other: RowBitmap) {
+  mutating func formUnion(_ other: RowBitmap) {
     for index in words.indices { words[index] |= other.words[index] }
   }
 
-  package mutating func subtract(_ other: RowBitmap) {
+  mutating func subtract(_ other: RowBitmap) {
     for index in words.indices { words[index] &= ~other.words[index] }
   }
 
-  package mutating func insert(_ row: Int) {
+  mutating func insert(_ row: Int) {
     words[row >> 6] |= 1 << UInt64(row & 63)
   }
 
-  package mutating func remove(_ row: Int) {
+  mutating func remove(_ row: Int) {
     words[row >> 6] &= ~(1 << UInt64(row & 63))
   }
 
   @inline(__always)
-  package func contains(_ row: Int) -> Bool { words[row >> 6] >> UInt64(row & 63) & 1 == 1 }
+  func contains(_ row: Int) -> Bool { words[row >> 6] >> UInt64(row & 63) & 1 == 1 }
 
   /// Calls `body` with each row, in order.
   @inline(__always)
-  package func forEach(_ body: (Int) -> Void) {
+  func forEach(_ body: (Int) -> Void) {
     for (index, word) in words.enumerated() {
       var rest = word
       while rest != 0 {
@@ -68,7 +68,7 @@ extension RowBitmap {
 
   /// Keeps the rows that pass `test`, which is asked for rows of the set alone.
   @inline(__always)
-  package mutating func filter(_ test: (Int) -> Bool) {
+  mutating func filter(_ test: (Int) -> Bool) {
     for index in words.indices {
       var rest = words[index]
       var kept = rest
@@ -83,7 +83,7 @@ extension RowBitmap {
 
   /// Keeps the rows that pass `test`, which is cheap and without branches, so that it is asked for all rows near those of the set.
   @inline(__always)
-  package mutating func filterDensely(_ test: (Int) -> Bool) {
+  mutating func filterDensely(_ test: (Int) -> Bool) {
     let count = rowCount
     words.withUnsafeMutableBufferPointer { words in
       for index in 0..<words.count where words[index] != 0 {
@@ -102,7 +102,7 @@ extension RowBitmap {
 
   /// Keeps the rows whose bits are set in what `word` gives for the first row of each 64.
   @inline(__always)
-  package mutating func formIntersection(_ word: (Int) -> UInt64) {
+  mutating func formIntersection(_ word: (Int) -> UInt64) {
     for index in words.indices where words[index] != 0 { words[index] &= word(index &* 64) }
   }
 }

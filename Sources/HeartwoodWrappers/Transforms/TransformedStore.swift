@@ -36,7 +36,7 @@ public final class TransformedStore<Base: AtomicStore, Transform: FileTransform>
   public func load(_ file: StoreInput, into loader: StoreLoader) throws {
     let bytes = try Self.plainBytes(file, transform)
     loader.metadata.storeType = Base.typeDescription.type
-    try base.load(try StoreInput(MemoryReadableFile(bytes, of: file)), into: loader)
+    try base.load(try StoreInput(DecodedFile(bytes, of: file)), into: loader)
     loader.metadata.storeType = Self.typeDescription.type
     loader.attachment = Attachment(base: loader.attachment, bytes: bytes)
   }
@@ -49,7 +49,7 @@ public final class TransformedStore<Base: AtomicStore, Transform: FileTransform>
   /// Lets the store inside write its file to memory, and writes that transformed.
   public func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
     var inner = Self.inner(contents)
-    let file = MemoryWritableFile(path: previous?.file.path ?? "")
+    let file = CollectingFile(path: previous?.file.path ?? "")
     let memory = StoreOutput(file)
     try base.save(&inner, over: previous.flatMap(Self.inner), to: memory)
     try memory.flush()
@@ -112,7 +112,7 @@ extension TransformedStore {
   }
 
   private static func plain(_ file: StoreInput, _ transform: Transform) throws -> StoreInput {
-    try StoreInput(MemoryReadableFile(plainBytes(file, transform), of: file))
+    try StoreInput(DecodedFile(plainBytes(file, transform), of: file))
   }
 
   /// The bytes of the file inside, decoded once for all that is read of a file while it is open.
@@ -134,7 +134,7 @@ extension TransformedStore {
   /// The previous save as the store inside knows it.
   private static func inner(_ previous: PreviousSave) -> PreviousSave? {
     guard let attachment = previous.contents.attachment as? Attachment,
-      let file = try? StoreInput(MemoryReadableFile(attachment.bytes, of: previous.file))
+      let file = try? StoreInput(DecodedFile(attachment.bytes, of: previous.file))
     else { return nil }
     return PreviousSave(contents: inner(previous.contents), file: file)
   }

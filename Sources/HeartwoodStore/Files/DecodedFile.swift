@@ -1,7 +1,5 @@
-import Synchronization
-
 /// Bytes in memory as a file to be read: what a wrapper of a store has made of a file on the disk.
-package struct MemoryReadableFile: ReadableFile {
+package struct DecodedFile: ReadableFile {
   package let path: String
   private let bytes: ByteSlice
   private let fileStatus: FileStatus
@@ -27,32 +25,5 @@ package struct MemoryReadableFile: ReadableFile {
   package func mapped() throws(PersistenceError) -> FileBytes {
     if bytes.offset == 0, bytes.count == bytes.region.count { return FileBytes(bytes.region) }
     return FileBytes(ByteRegion.copying(bytes.unsafeBytes))
-  }
-}
-
-/// Gathers in memory what a store writes.
-package final class MemoryWritableFile: WritableFile {
-  package let path: String
-  private let bytes = Mutex<[UInt8]>([])
-
-  package init(path: String) {
-    self.path = path
-  }
-
-  package func write(_ bytes: UnsafeRawBufferPointer) throws(PersistenceError) {
-    self.bytes.withLock { $0.append(contentsOf: bytes) }
-  }
-
-  package func synchronize() throws(PersistenceError) {}
-
-  package func close() throws(PersistenceError) {}
-
-  /// What was written; this becomes empty.
-  package func takeBytes() -> ByteSlice {
-    let taken = bytes.withLock { bytes in
-      defer { bytes = [] }
-      return bytes
-    }
-    return ByteSlice(taken.withUnsafeBytes { ByteRegion.copying($0) })
   }
 }

@@ -61,14 +61,7 @@ struct XMLReferenceResolver {
         builder.append(reference, entityOrdinal: ordinal)
       }
     }
-    return Column(
-      kind: column.kind,
-      rowCount: column.rowCount,
-      validity: column.validity,
-      offsets: column.offsets,
-      values: column.values,
-      references: builder.sealed()
-    )
+    return column.with(references: builder.sealed())
   }
 
   private func target(

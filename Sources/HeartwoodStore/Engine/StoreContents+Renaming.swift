@@ -63,26 +63,24 @@ extension RowGroup {
     in scope: ObjectIDScope,
     _ name: (ReferenceID, Int) throws(PersistenceError) -> ReferenceID?
   ) throws(PersistenceError) -> RowGroup {
-    let entity = scope.entity
     let builder = ReferenceColumnBuilder()
-    for reference in references { builder.append(reference, entityOrdinal: entity.ordinal) }
+    for reference in references { builder.append(reference, entityOrdinal: scope.entity.ordinal) }
     var columns = columns
     for (ordinal, column) in columns.enumerated() {
-      if let links = try renamedLinks(of: column, ordinal: ordinal, in: scope, name) {
-        columns[ordinal] = column.with(links)
-      }
+      guard let links = column.references else { continue }
+      columns[ordinal] = column.with(references: try renamedLinks(links, of: ordinal, in: scope, name))
     }
     return RowGroup(references: builder.sealed(), versions: versions, columns: columns, liveness: liveness)
   }
 
-  /// The references of a relationship by their new names; nil for an attribute.
+  /// The links of a relationship under the other references.
   private func renamedLinks(
-    of column: Column,
-    ordinal: Int,
+    _ links: ReferenceColumn,
+    of ordinal: Int,
     in scope: ObjectIDScope,
     _ name: (ReferenceID, Int) throws(PersistenceError) -> ReferenceID?
-  ) throws(PersistenceError) -> ReferenceColumn? {
-    guard let old = column.references else { return nil }
+  ) throws(PersistenceError) -> ReferenceColumn {
+    let column = columns[ordinal]
     let isToOne = column.kind == .toOne
     let renamed = ReferenceColumnBuilder()
     for row in 0..<rowCount {
@@ -93,9 +91,9 @@ extension RowGroup {
           renamed.appendPlaceholder()
           continue
         }
-        let destination = old.entityOrdinal(index)
-        guard let new = try name(old[index], destination) else {
-          throw danglingReference(row, ordinal: ordinal, in: scope)
+        let destination = links.entityOrdinal(index)
+        guard let new = try name(links[index], destination) else {
+          throw danglingReference(row, by: ordinal, in: scope)
         }
         renamed.append(new, entityOrdinal: destination)
       }
@@ -103,7 +101,7 @@ extension RowGroup {
     return renamed.sealed()
   }
 
-  private func danglingReference(_ row: Int, ordinal: Int, in scope: ObjectIDScope) -> PersistenceError {
+  private func danglingReference(_ row: Int, by ordinal: Int, in scope: ObjectIDScope) -> PersistenceError {
     PersistenceError(
       .danglingReference,
       "A relationship leads to a record that is not there. Remove it before the records get other references.",

@@ -10,7 +10,7 @@ struct LinkMigration {
 
   func column(_ column: Column, of group: RowGroup, _ tally: inout ColumnTally) -> Column {
     let isSameKind = (column.kind == .toMany) == becomesToMany
-    if isSameKind, let references = renumbered(column) { return column.with(references) }
+    if isSameKind, let references = renumbered(column) { return column.with(references: references) }
     let builder = ColumnBuilder(kind: becomesToMany ? .toMany : .toOne)
     for row in 0..<column.rowCount {
       let old = column.recordKeys(row)

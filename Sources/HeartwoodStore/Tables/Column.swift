@@ -35,8 +35,8 @@ package struct Column: Sendable {
     Column(kind: .absent, rowCount: rowCount)
   }
 
-  /// The same rows with other references.
-  func with(_ references: ReferenceColumn) -> Column {
+  /// The same relationship with other references, as many as there are.
+  package func with(references: ReferenceColumn) -> Column {
     Column(
       kind: kind,
       rowCount: rowCount,

@@ -89,31 +89,36 @@ extension IndexPlanner {
   ///
   /// - Parameter columnOrdinals: by which columns the sort keys put rows in order; nil for one that is evaluated.
   func sortAccess(_ columnOrdinals: [Int?], _ areAscending: [Bool]) -> SortAccess? {
-    var best: (access: SortAccess, score: [Int])?
-    for (plan, membership) in zip(plans, memberships) {
-      var tests: [[ColumnTest]] = []
-      for place in plan.elements.indices {
-        let match = Self.match(plan.elements[place...], columnOrdinals, areAscending)
-        if match.count > 0 {
-          let access = SortAccess(
-            access: IndexAccess(
-              plan: plan,
-              tests: tests,
-              membership: membership,
-              elementCount: place + match.count
-            ),
-            isForward: match.isForward
-          )
-          let score = [match.count, plan.conditions.count, place]
-          if best.map({ $0.score.lexicographicallyPrecedes(score) }) ?? true { best = (access, score) }
-        }
-        let ordinal = plan.elements[place].ordinal
-        let point = terms.first { $0.test.indexableOrdinal == ordinal && $0.test.pointCount == 1 }
-        guard let point else { break }
-        tests.append([point.test])
+    zip(plans, memberships).flatMap { sortChoices($0, $1, columnOrdinals, areAscending) }
+      .max { $0.score.lexicographicallyPrecedes($1.score) }?.access
+  }
+
+  /// What one index gives: the rows in that order behind each number of its first properties that have to have a single value.
+  private func sortChoices(
+    _ plan: FetchIndexPlan,
+    _ membership: ColumnTest,
+    _ columnOrdinals: [Int?],
+    _ areAscending: [Bool]
+  ) -> [(access: SortAccess, score: [Int])] {
+    var choices: [(access: SortAccess, score: [Int])] = []
+    var tests: [[ColumnTest]] = []
+    for (place, element) in plan.elements.enumerated() {
+      let match = Self.match(plan.elements[place...], columnOrdinals, areAscending)
+      if match.count > 0 {
+        let access = IndexAccess(
+          plan: plan,
+          tests: tests,
+          membership: membership,
+          elementCount: place + match.count
+        )
+        let choice = SortAccess(access: access, isForward: match.isForward)
+        choices.append((choice, [match.count, plan.conditions.count, place]))
       }
+      let point = terms.first { $0.test.indexableOrdinal == element.ordinal && $0.test.pointCount == 1 }
+      guard let point else { break }
+      tests.append([point.test])
     }
-    return best?.access
+    return choices
   }
 
   /// How many sort keys are those of `elements`, all in their direction or all in the other.

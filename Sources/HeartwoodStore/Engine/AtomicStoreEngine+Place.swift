@@ -26,15 +26,15 @@ extension AtomicStoreEngine {
     saving.withLock { _ in
       state.withLock { state in
         state.path = path
-        // What stands there is nobody's unless it is the file that was loaded, which the place may have been left for another.
+        // A file at the new path counts as ours only if it is the one that was loaded or saved, moved there.
         let known = [state.standing, state.file?.status.identity]
         state.standing = known.contains(found) ? found : nil
       }
     }
   }
 
-  /// The same file, opened by the name that it has now where it is not known by that: systems tell where a file has gone by the name
-  /// that it was opened by, and a new file may have got its own by a link.
+  /// The file that was saved, so that the system can tell where it goes from here. It was opened by its temporary name: systems follow it
+  /// from there where it was renamed, but not where it got its own name by a link, as a new file may. Then it is opened again by that.
   func byItsName(_ file: StoreInput) -> StoreInput {
     let isKnown = ((try? file.file.currentPath()) ?? nil) != nil
     guard !isKnown, let opened = try? fileSystem.openFile(atPath: file.path),

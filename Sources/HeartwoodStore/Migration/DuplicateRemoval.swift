@@ -1,7 +1,7 @@
 import HeartwoodModel
 
-/// Finds records that have the same values where they are to be unique, and had not before or were not to be, and deletes all but one of
-/// each.
+/// Finds records that violate a uniqueness constraint which is new, or whose values the migration has changed, and deletes all but one of
+/// each set.
 struct DuplicateRemoval {
   private let plan: TablePlan
   /// The attributes that got a value where they had none.
@@ -43,7 +43,7 @@ struct DuplicateRemoval {
     self.tables = tables
   }
 
-  /// Whether records may have the same values that had not before.
+  /// Whether the migration may have made duplicates.
   private func mayBeBroken(_ constraint: UniqueConstraint) -> Bool {
     isNew(constraint)
       || constraint.entityOrdinals.contains { entityOrdinal in

@@ -37,4 +37,16 @@ import Testing
       }
     }
   }
+
+  /// ASCII is passed many bytes at a time.
+  @Test(arguments: [0, 1, 7, 8, 63, 64, 65, 200])
+  func findsWhatIsWrongBehindManyLetters(_ count: Int) {
+    let letters = [UInt8](repeating: 0x61, count: count)
+    let text = letters + Array("ä".utf8) + letters
+    #expect(UTF8Validation.firstInvalidOffset(in: text) == nil)
+    for tail: [UInt8] in [[0x80], [0xC3], [0xE2, 0x82]] {
+      #expect(UTF8Validation.firstInvalidOffset(in: letters + tail) == count)
+      #expect(UTF8Validation.firstInvalidOffset(in: text + tail + letters) == text.count)
+    }
+  }
 }

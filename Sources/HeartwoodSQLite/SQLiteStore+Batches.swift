@@ -17,7 +17,7 @@ extension SQLiteStore: BatchingStore {
           )
         }
         for (entity, translation) in translations {
-          let isDone = try tellingDamage(try mapping(of: entity, db)) {
+          let isDone = try tellingDamage(try placement(of: entity, db)) {
             try Self.run(translation, of: entity, tellingReferences: batch.tellsReferences, &done, db)
           }
           if !isDone { return nil }

@@ -7,10 +7,10 @@ extension SQLiteStore: CheckingStore {
   package static func check(_ contents: StoreContents, for setup: StoreSetup) throws {
     _ = try SQLiteMetadata(contents.metadata).list(of: setup.model)
     let schema = try SQLiteSchema(model: setup.model, entities: setup.entities)
-    var owners: [ToManyMapping: [ManagedObjectID: ManagedObjectID]] = [:]
+    var owners: [ToManyPlacement: [ManagedObjectID: ManagedObjectID]] = [:]
     for table in contents.tables {
-      guard let mapping = schema.mapping(of: table.entity) else { continue }
-      for (ordinal, property) in mapping.properties.enumerated() {
+      guard let placement = schema.placement(of: table.entity) else { continue }
+      for (ordinal, property) in placement.properties.enumerated() {
         guard case .toMany(let place) = property, place.ownsColumn else { continue }
         try check(ordinal, of: table, contents, setup.path, &owners[place, default: [:]])
       }

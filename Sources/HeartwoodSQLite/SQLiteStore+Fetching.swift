@@ -9,7 +9,7 @@ extension SQLiteStore {
     try withDatabase { db in
       guard let query = FetchTranslator.keys(fetch, in: try schema(db)) else { return nil }
       let statement = try query.prepared(db)
-      return try tellingDamage(try mapping(of: fetch.entity, db)) { try Self.references(statement) }
+      return try tellingDamage(try placement(of: fetch.entity, db)) { try Self.references(statement) }
     }
   }
 
@@ -26,7 +26,7 @@ extension SQLiteStore {
   public func count(_ fetch: RecordFetch) throws -> Int? {
     try withDatabase { db in
       guard let query = FetchTranslator.count(fetch, in: try schema(db)) else { return nil }
-      return try tellingDamage(try mapping(of: fetch.entity, db)) {
+      return try tellingDamage(try placement(of: fetch.entity, db)) {
         try Int.fetchOne(try query.prepared(db))
       }
     }
@@ -62,7 +62,7 @@ extension SQLiteStore: GroupingStore {
     try withDatabase { db in
       guard let query = FetchTranslator.groups(fetch, in: try schema(db)) else { return nil }
       let statement = try query.query.prepared(db)
-      return try tellingDamage(try mapping(of: fetch.records.entity, db)) {
+      return try tellingDamage(try placement(of: fetch.records.entity, db)) {
         try Self.groups(statement, query, scopes)
       }
     }

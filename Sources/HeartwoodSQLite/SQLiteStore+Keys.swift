@@ -11,7 +11,7 @@ extension SQLiteStore {
 
   /// Keys that no other record of the entity's table has or will have, in whatever process: the file's count of them is raised at once.
   public func newReferences(count: Int, for entity: EntityDescription) throws -> [ReferenceID] {
-    let root = try withDatabase { db in try mapping(of: entity, db).rootNumber }
+    let root = try withDatabase { db in try placement(of: entity, db).rootNumber }
     let kept = reservedKeys.withLock { $0[root] } ?? 0..<0
     guard kept.count < count else { return take(count, of: kept, root) }
     let wanted = max(count - kept.count, Self.leastReservation)

@@ -267,8 +267,8 @@ extension SQLiteStore {
     return schema
   }
 
-  func mapping(of entity: EntityDescription, _ db: Database) throws -> EntityMapping {
-    try schema(db).keptMapping(of: entity, path: path)
+  func placement(of entity: EntityDescription, _ db: Database) throws -> EntityPlacement {
+    try schema(db).keptPlacement(of: entity, path: path)
   }
 }
 
@@ -285,7 +285,7 @@ extension SQLiteStore {
     try withDatabase { db in
       for entity in entities {
         let reader = try reader(of: entity, db)
-        try tellingDamage(reader.mapping) { loader.setTable(try wholeTable(reader, db)) }
+        try tellingDamage(reader.placement) { loader.setTable(try wholeTable(reader, db)) }
       }
     }
   }
@@ -297,43 +297,43 @@ extension SQLiteStore {
         if case .integer(let key) = reference { key } else { nil }
       }
       let reader = try reader(of: entity, db)
-      try tellingDamage(reader.mapping) { loader.setTable(try reader.table(keys, db)) }
+      try tellingDamage(reader.placement) { loader.setTable(try reader.table(keys, db)) }
     }
   }
 
   private func reader(of entity: EntityDescription, _ db: Database) throws -> RecordReader {
     if let reader = connection.withLock({ $0?.readers[entity.ordinal] }) { return reader }
-    let reader = try RecordReader(try mapping(of: entity, db), schema: try schema(db), path: path)
+    let reader = try RecordReader(try placement(of: entity, db), schema: try schema(db), path: path)
     connection.withLock { $0?.readers[entity.ordinal] = reader }
     return reader
   }
 
   /// Calls `body`, which reads a table, and lets an error of damaged pages say which table.
-  func tellingDamage<Result>(_ mapping: EntityMapping, _ body: () throws -> Result) throws -> Result {
+  func tellingDamage<Result>(_ placement: EntityPlacement, _ body: () throws -> Result) throws -> Result {
     do {
       return try body()
     } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-      throw SQLiteFailure.damage(error, path: path, entity: mapping.entity.name, table: mapping.tableName)
+      throw SQLiteFailure.damage(error, path: path, entity: placement.entity.name, table: placement.tableName)
     }
   }
 
   /// Counts the rows.
   public func count(of entity: EntityDescription) throws -> Int {
-    try withDatabase { db in try count(mapping(of: entity, db), passingOverOthers: true, db) }
+    try withDatabase { db in try count(placement(of: entity, db), passingOverOthers: true, db) }
   }
 
   /// Counts the rows of the whole table where it is the entity's alone: for these the shortest index is enough. A migration may have left
   /// rows of others there.
   public func estimatedCount(of entity: EntityDescription) throws -> Int {
     try withDatabase { db in
-      let mapping = try mapping(of: entity, db)
-      return try count(mapping, passingOverOthers: try !schema(db).isAlone(mapping), db)
+      let placement = try placement(of: entity, db)
+      return try count(placement, passingOverOthers: try !schema(db).isAlone(placement), db)
     }
   }
 
-  private func count(_ mapping: EntityMapping, passingOverOthers: Bool, _ db: Database) throws -> Int {
-    let query = "SELECT count(*) FROM \(SQLiteName.quoted(mapping.tableName))"
-    let condition = passingOverOthers ? " WHERE Z_ENT = \(mapping.number)" : ""
+  private func count(_ placement: EntityPlacement, passingOverOthers: Bool, _ db: Database) throws -> Int {
+    let query = "SELECT count(*) FROM \(SQLiteName.quoted(placement.tableName))"
+    let condition = passingOverOthers ? " WHERE Z_ENT = \(placement.number)" : ""
     return try Int.fetchOne(try db.cachedStatement(sql: query + condition)) ?? 0
   }
 

@@ -6,12 +6,12 @@ extension FetchTranslator {
 
   /// That a row is a record of the scope's entity, and meets a condition.
   mutating func condition(_ plan: PlanPredicate?, ofRecordsIn scope: QueryScope) throws(Untranslatable) -> String {
-    let isOfEntity = "\(scope.alias).Z_ENT = \(scope.mapping.number)"
+    let isOfEntity = "\(scope.alias).Z_ENT = \(scope.placement.number)"
     guard let plan else { return isOfEntity }
     guard plan.isOfFitSize else { throw Untranslatable() }
     let condition = try condition(plan, scope)
     // SQLite tests from left to right: first comes what most rows fail, and in a table of one entity all rows are of it.
-    return schema.isAlone(scope.mapping) ? "\(condition) AND \(isOfEntity)" : "\(isOfEntity) AND \(condition)"
+    return schema.isAlone(scope.placement) ? "\(condition) AND \(isOfEntity)" : "\(isOfEntity) AND \(condition)"
   }
 
   /// A condition in SQL.

@@ -7,9 +7,9 @@ import HeartwoodStore
 extension FetchTranslator {
   /// What makes the groups, in the order of the first key of each; nil where SQL would not make just the same.
   static func groups(_ fetch: GroupFetch, in schema: SQLiteSchema) -> GroupStatement? {
-    guard let mapping = schema.mapping(of: fetch.records.entity) else { return nil }
+    guard let placement = schema.placement(of: fetch.records.entity) else { return nil }
     var translator = FetchTranslator(schema: schema)
-    let scope = QueryScope(mapping, alias: translator.alias())
+    let scope = QueryScope(placement, alias: translator.alias())
     do throws(Untranslatable) {
       return try translator.statement(fetch, scope)
     } catch {
@@ -98,7 +98,7 @@ extension FetchTranslator {
 
   /// The entity of all records that a relationship leads to.
   private func entity(_ property: PlanProperty, of row: QueryScope) throws(Untranslatable) -> Int {
-    guard case .toOne(let place) = row.mapping.properties[property.ordinal], place.entityColumn == nil,
+    guard case .toOne(let place) = row.placement.properties[property.ordinal], place.entityColumn == nil,
       let ordinal = property.destination, schema.model.entities[ordinal].subentityOrdinals.isEmpty
     else { throw Untranslatable() }
     return ordinal
@@ -145,7 +145,7 @@ extension FetchTranslator {
 
   /// The column of any property, to look whether there is a value.
   private func storedText(_ property: PlanProperty, of row: QueryScope) throws(Untranslatable) -> String {
-    switch row.mapping.properties[property.ordinal] {
+    switch row.placement.properties[property.ordinal] {
     // A URI without text is read as nothing.
     case .attribute(let place) where place.storage == .uri: return "nullif(\(row.column(place.column)), '')"
     case .attribute(let place): return row.column(place.column)

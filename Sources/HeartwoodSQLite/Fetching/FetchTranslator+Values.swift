@@ -25,7 +25,7 @@ extension FetchTranslator {
     case .arithmetic: return try arithmetic(plan, scope)
     default:
       let row = try row(plan, scope)
-      return TranslatedValue(text: row.key, kind: .record(root: row.mapping.rootNumber))
+      return TranslatedValue(text: row.key, kind: .record(root: row.placement.rootNumber))
     }
   }
 
@@ -36,12 +36,12 @@ extension FetchTranslator {
   }
 
   func column(_ property: PlanProperty, of row: QueryScope) throws(Untranslatable) -> TranslatedValue {
-    switch row.mapping.properties[property.ordinal] {
+    switch row.placement.properties[property.ordinal] {
     case .attribute(let place):
       guard let type = property.attributeType else { throw Untranslatable() }
       return TranslatedValue(text: row.column(place.column), kind: try kind(type))
     case .toOne(let place):
-      guard let destination = mapping(property.destination) else { throw Untranslatable() }
+      guard let destination = placement(property.destination) else { throw Untranslatable() }
       return TranslatedValue(text: row.column(place.column), kind: .record(root: destination.rootNumber))
     case .toMany, .join, nil: throw Untranslatable()
     }
@@ -63,18 +63,18 @@ extension FetchTranslator {
       if let row = variables[place] { return row }
     case .property(let base, let property):
       let owner = try row(base, scope)
-      if case .toOne(let place) = owner.mapping.properties[property.ordinal],
-        let mapping = mapping(property.destination)
+      if case .toOne(let place) = owner.placement.properties[property.ordinal],
+        let placement = placement(property.destination)
       {
-        return owner.destination(property.ordinal, mapping, column: place.column) { alias() }
+        return owner.destination(property.ordinal, placement, column: place.column) { alias() }
       }
     default: break
     }
     throw Untranslatable()
   }
 
-  private func mapping(_ ordinal: Int?) -> EntityMapping? {
-    ordinal.flatMap { schema.mapping(of: schema.model.entities[$0]) }
+  private func placement(_ ordinal: Int?) -> EntityPlacement? {
+    ordinal.flatMap { schema.placement(of: schema.model.entities[$0]) }
   }
 }
 
@@ -111,9 +111,9 @@ extension FetchTranslator {
   }
 
   private mutating func related(_ property: PlanProperty, of owner: QueryScope) throws(Untranslatable) -> Members {
-    guard let destination = mapping(property.destination) else { throw Untranslatable() }
+    guard let destination = placement(property.destination) else { throw Untranslatable() }
     let row = QueryScope(destination, alias: alias())
-    switch owner.mapping.properties[property.ordinal] {
+    switch owner.placement.properties[property.ordinal] {
     case .toMany(let place):
       return Members(row: row, pairs: nil, conditions: ["\(row.column(place.column)) = \(owner.key)"])
     case .join(let place) where !place.isReflexive:
@@ -161,8 +161,8 @@ extension FetchTranslator {
   /// The place for the key of a record; for one of another store what no key equals, and is there all the same.
   private mutating func key(_ id: ManagedObjectID, _ root: Int) throws(Untranslatable) -> String {
     if !id.isTemporaryID, id.storeIdentifier != schema.storeIdentifier { return "''" }
-    guard !id.isTemporaryID, case .integer(let key) = id.reference, let mapping = schema.mapping(of: id.entity),
-      mapping.rootNumber == root, mapping.entity === id.entity
+    guard !id.isTemporaryID, case .integer(let key) = id.reference, let placement = schema.placement(of: id.entity),
+      placement.rootNumber == root, placement.entity === id.entity
     else { throw Untranslatable() }
     return argument(key)
   }

@@ -92,9 +92,9 @@ extension FetchTranslator {
     in schema: SQLiteSchema,
     _ text: (inout FetchTranslator, QueryScope, _ condition: String) throws(Untranslatable) -> String
   ) -> FetchStatement? {
-    guard let mapping = schema.mapping(of: fetch.entity) else { return nil }
+    guard let placement = schema.placement(of: fetch.entity) else { return nil }
     var translator = FetchTranslator(schema: schema)
-    let scope = QueryScope(mapping, alias: translator.alias())
+    let scope = QueryScope(placement, alias: translator.alias())
     do throws(Untranslatable) {
       let condition = try translator.condition(fetch.plan, ofRecordsIn: scope)
       let text = try text(&translator, scope, condition)

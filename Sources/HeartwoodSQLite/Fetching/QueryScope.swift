@@ -5,14 +5,14 @@ import HeartwoodStore
 final class QueryScope {
   /// What the table is called in the query.
   let alias: String
-  let mapping: EntityMapping
+  let placement: EntityPlacement
   /// The tables at the end of to-one relationships, by the ordinal of the relationship.
   private var destinations: [Int: QueryScope] = [:]
   /// The joins that lead to them, in order.
   private(set) var joins: [String] = []
 
-  init(_ mapping: EntityMapping, alias: String) {
-    self.mapping = mapping
+  init(_ placement: EntityPlacement, alias: String) {
+    self.placement = placement
     self.alias = alias
   }
 
@@ -23,7 +23,7 @@ final class QueryScope {
 
   /// The table and what is joined to it, as it stands behind `FROM`.
   var source: String {
-    (["\(SQLiteName.quoted(mapping.tableName)) AS \(alias)"] + allJoins).joined(separator: " ")
+    (["\(SQLiteName.quoted(placement.tableName)) AS \(alias)"] + allJoins).joined(separator: " ")
   }
 
   /// What is joined to the table, by itself and by what is joined.
@@ -32,12 +32,12 @@ final class QueryScope {
   }
 
   /// The table at the end of a to-one relationship, joined where it has not been yet.
-  func destination(_ ordinal: Int, _ mapping: EntityMapping, column: String, alias: () -> String) -> QueryScope {
+  func destination(_ ordinal: Int, _ placement: EntityPlacement, column: String, alias: () -> String) -> QueryScope {
     if let known = destinations[ordinal] { return known }
-    let scope = QueryScope(mapping, alias: alias())
+    let scope = QueryScope(placement, alias: alias())
     destinations[ordinal] = scope
     joins.append(
-      "LEFT JOIN \(SQLiteName.quoted(mapping.tableName)) AS \(scope.alias) ON \(scope.key) = \(self.column(column))"
+      "LEFT JOIN \(SQLiteName.quoted(placement.tableName)) AS \(scope.alias) ON \(scope.key) = \(self.column(column))"
     )
     return scope
   }

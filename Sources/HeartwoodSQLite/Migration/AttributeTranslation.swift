@@ -17,9 +17,9 @@ struct AttributeTranslation {
   /// - Throws: ``MigrationObstacle`` where values become of another form.
   init(
     _ old: AttributeDescription,
-    in oldPlace: AttributeMapping,
+    in oldPlace: AttributePlacement,
     _ new: AttributeDescription,
-    in newPlace: AttributeMapping,
+    in newPlace: AttributePlacement,
     ordinal: Int,
     _ stored: StoredValue
   ) throws(MigrationObstacle) {
@@ -42,7 +42,7 @@ struct AttributeTranslation {
   /// A column with the same value for all records.
   static func constant(
     _ value: PropertyValue,
-    _ place: AttributeMapping,
+    _ place: AttributePlacement,
     _ stored: StoredValue
   ) throws -> SQLFragment {
     if StoredValue.isExternal(place.storage), !value.isNull {

@@ -25,24 +25,24 @@ struct LinkTranslation {
     name = plan.destination.properties[ordinal].name
     guard let oldTarget = plan.source.relationshipTargets[source].map({ old.model.entities[$0.entityOrdinal] }),
       let newTarget = plan.destination.relationshipTargets[ordinal].map({ new.model.entities[$0.entityOrdinal] }),
-      let declared = old.mapping(of: oldTarget), let destination = new.mapping(of: newTarget)
+      let declared = old.placement(of: oldTarget), let destination = new.placement(of: newTarget)
     else { throw MigrationObstacle("the store does not keep what \(name) leads to") }
     declaredNumber = declared.number
     memberTable = destination.tableName
     let allowed = Set(new.model.concreteEntities(under: newTarget).map(\.ordinal))
     var numbers: [(old: Int, new: Int)] = []
     for entity in old.model.concreteEntities(under: oldTarget) {
-      guard let mapping = old.mapping(of: entity) else { continue }
+      guard let placement = old.placement(of: entity) else { continue }
       guard let ordinal = destinationOrdinals[entity.ordinal], allowed.contains(ordinal),
         let successor = new.entities[ordinal]
       else { throw MigrationObstacle("\(name) may lead to records that are gone") }
-      numbers.append((mapping.number, successor.number))
+      numbers.append((placement.number, successor.number))
     }
     self.numbers = numbers
   }
 
   /// The number of the entity that the old column leads to, in the new file; nothing where the row tells none that there is.
-  func entityNumber(_ place: ToOneMapping) throws(MigrationObstacle) -> String {
+  func entityNumber(_ place: ToOnePlacement) throws(MigrationObstacle) -> String {
     guard let first = numbers.first else { return "NULL" }
     if numbers.count == 1 { return "\(first.new)" }
     guard let column = place.entityColumn else {
@@ -54,8 +54,8 @@ struct LinkTranslation {
 
   /// The one record of each that is left of many.
   func narrowing(
-    to place: ToOneMapping,
-    _ source: PropertyMapping?,
+    to place: ToOnePlacement,
+    _ source: PropertyPlacement?,
     of translation: EntityTranslation
   ) throws(MigrationObstacle) -> NarrowingTranslation {
     guard place.entityColumn == nil, place.orderColumn == nil else {

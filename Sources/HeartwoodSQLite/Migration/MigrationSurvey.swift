@@ -168,8 +168,8 @@ extension MigrationSurvey {
 
   /// How many records have nothing for a property.
   private func emptyCount(
-    _ property: PropertyMapping,
-    of mapping: EntityMapping,
+    _ property: PropertyPlacement,
+    of placement: EntityPlacement,
     _ table: (String) -> String
   ) throws -> Int {
     let condition =
@@ -182,16 +182,16 @@ extension MigrationSurvey {
         "NOT EXISTS (SELECT 1 FROM \(table(place.table)) WHERE \(place.isOwned(by: "record.Z_PK")))"
       }
     let query =
-      "SELECT count(*) FROM \(table(mapping.tableName)) AS record WHERE Z_ENT = \(mapping.number) AND \(condition)"
+      "SELECT count(*) FROM \(table(placement.tableName)) AS record WHERE Z_ENT = \(placement.number) AND \(condition)"
     return try Int.fetchOne(db, sql: query) ?? 0
   }
 }
 
-extension ToManyMapping {
+extension ToManyPlacement {
   fileprivate func isOwned(by key: String) -> String { "\(SQLiteName.quoted(column)) = \(key)" }
 }
 
-extension JoinMapping {
+extension JoinPlacement {
   fileprivate func isOwned(by key: String) -> String {
     let columns = isReflexive ? [ownColumn, otherColumn] : [ownColumn]
     return columns.map { "\(SQLiteName.quoted($0)) = \(key)" }.joined(separator: " OR ")
@@ -224,8 +224,8 @@ extension MigrationSurvey {
 
   private func rowCount(of entity: EntityDescription) throws -> Int {
     if let place = translation.entities.firstIndex(where: { $0.plan.source === entity }) { return counts[place] }
-    guard let mapping = translation.old.mapping(of: entity) else { return 0 }
-    let query = "SELECT count(*) FROM \(SQLFragment.old(mapping.tableName)) WHERE Z_ENT = \(mapping.number)"
+    guard let placement = translation.old.placement(of: entity) else { return 0 }
+    let query = "SELECT count(*) FROM \(SQLFragment.old(placement.tableName)) WHERE Z_ENT = \(placement.number)"
     return try Int.fetchOne(db, sql: query) ?? 0
   }
 }

@@ -35,8 +35,8 @@ struct EntityTranslation {
   }
 
   let plan: EntityPlan
-  let source: EntityMapping
-  let destination: EntityMapping
+  let source: EntityPlacement
+  let destination: EntityPlacement
   /// The columns of the new table, and what they get of a row of the old one.
   var columns: [(name: String, value: SQLFragment)] = []
   var tallies: [Tally] = []
@@ -82,7 +82,7 @@ struct EntityTranslation {
 struct JoinTranslation {
   /// Gives `owner` and `member`, and where they are in the order of the other one, `place` and `inversePlace`.
   let pairs: String
-  let place: JoinMapping
+  let place: JoinPlacement
   let ownerTable: String
   let memberTable: String
 
@@ -114,7 +114,7 @@ struct NarrowingTranslation {
   /// Gives `owner` and `member`.
   let pairs: String
   let column: String
-  let destination: EntityMapping
+  let destination: EntityPlacement
   let memberTable: String
 
   private var rows: String {

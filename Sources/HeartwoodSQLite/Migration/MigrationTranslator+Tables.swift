@@ -6,9 +6,9 @@ import HeartwoodStore
 extension MigrationTranslator {
   /// A relationship as one entity has it.
   private struct Slot {
-    let property: PropertyMapping
+    let property: PropertyPlacement
     /// Where it was kept; nil for a new one.
-    let source: PropertyMapping?
+    let source: PropertyPlacement?
     let entity: EntityTranslation
     let ordinal: Int
   }
@@ -25,7 +25,7 @@ extension MigrationTranslator {
   }
 
   /// Where the relationship that is kept at `property` was kept, by all entities that have it.
-  private func source(of property: PropertyMapping, _ slots: [Slot]) throws(MigrationObstacle) -> PropertyMapping? {
+  private func source(of property: PropertyPlacement, _ slots: [Slot]) throws(MigrationObstacle) -> PropertyPlacement? {
     let sources = Set(slots.lazy.filter { $0.property == property }.map(\.source))
     guard sources.count <= 1 else { throw MigrationObstacle("a relationship was kept in several places") }
     return sources.first ?? nil
@@ -65,9 +65,9 @@ extension MigrationTranslator {
 
   /// The pairs of a relationship that was kept at `source`, and its inverse at `inverse`.
   private func pairs(
-    _ source: PropertyMapping,
-    _ inverse: PropertyMapping?,
-    _ place: JoinMapping
+    _ source: PropertyPlacement,
+    _ inverse: PropertyPlacement?,
+    _ place: JoinPlacement
   ) throws(MigrationObstacle) -> String {
     let inOrder = (place.orderColumn != nil, place.inverseOrderColumn != nil)
     switch source {
@@ -97,8 +97,8 @@ extension MigrationTranslator {
 
   /// The table of the rows with the column of a to-one relationship.
   private func tableOfOwners(
-    _ property: PropertyMapping,
-    _ source: PropertyMapping
+    _ property: PropertyPlacement,
+    _ source: PropertyPlacement
   ) throws(MigrationObstacle) -> String {
     let owners = slots.lazy.filter { $0.property == property && $0.source == source }
     let tables = Set(owners.map(\.entity.source.tableName))
@@ -133,7 +133,7 @@ extension MigrationTranslator {
   /// Adds the columns of relationships without an inverse to the rows that they lead to.
   mutating func addOwnedColumns() throws(MigrationObstacle) {
     let slots = slots
-    var seen: Set<PropertyMapping> = []
+    var seen: Set<PropertyPlacement> = []
     for slot in slots {
       guard case .toMany(let place) = slot.property, place.ownsColumn, seen.insert(slot.property).inserted,
         let source = try source(of: slot.property, slots)
@@ -156,7 +156,7 @@ extension MigrationTranslator {
   }
 
   /// Rows tell their owner, and not of which entity it is: those of one that is not to have the relationship any more would keep it.
-  private func checkOwners(of source: PropertyMapping?, _ owners: [Int]) throws(MigrationObstacle) {
+  private func checkOwners(of source: PropertyPlacement?, _ owners: [Int]) throws(MigrationObstacle) {
     for entity in entities where entity.source.properties.contains(source) {
       guard !owners.contains(entity.source.number) else { continue }
       throw MigrationObstacle("a relationship without an inverse goes from some of those that had it")

@@ -45,9 +45,9 @@ extension MigrationTranslator {
   private func checkModels() throws(MigrationObstacle) {
     if plan.destination.hasDerivedAttributes { throw MigrationObstacle("attributes are derived") }
     if InverseSettlement.isNeeded(plan) { throw MigrationObstacle("a relationship is made of what leads back") }
-    for mapping in new.entities.compactMap(\.self) {
-      for ordinal in mapping.entity.uniquenessConstraints.flatMap(\.self) {
-        guard case .attribute(let place) = mapping.properties[ordinal], StoredValue.isExternal(place.storage) else {
+    for placement in new.entities.compactMap(\.self) {
+      for ordinal in placement.entity.uniquenessConstraints.flatMap(\.self) {
+        guard case .attribute(let place) = placement.properties[ordinal], StoredValue.isExternal(place.storage) else {
           continue
         }
         throw MigrationObstacle("data in files are to be unique")
@@ -69,8 +69,8 @@ extension MigrationTranslator {
 extension MigrationTranslator {
   private mutating func add(_ plan: EntityPlan) throws {
     // Of an entity that the store did not keep there are no records.
-    guard let source = old.mapping(of: plan.source) else { return }
-    guard let destination = new.mapping(of: plan.destination) else {
+    guard let source = old.placement(of: plan.source) else { return }
+    guard let destination = new.placement(of: plan.destination) else {
       throw MigrationObstacle("the new store does not keep \(plan.destination.name)")
     }
     var translation = EntityTranslation(plan: plan, source: source, destination: destination)
@@ -108,7 +108,7 @@ extension MigrationTranslator {
 
   private func addAttribute(
     _ ordinal: Int,
-    _ place: AttributeMapping,
+    _ place: AttributePlacement,
     _ source: Int,
     to translation: inout EntityTranslation
   ) throws {
@@ -125,9 +125,9 @@ extension MigrationTranslator {
   }
 
   private mutating func addToOne(
-    _ place: ToOneMapping,
+    _ place: ToOnePlacement,
     _ link: LinkTranslation,
-    _ source: PropertyMapping?,
+    _ source: PropertyPlacement?,
     to translation: inout EntityTranslation
   ) throws {
     guard case .toOne(let oldPlace) = source else {

@@ -5,7 +5,7 @@ import HeartwoodStore
 
 /// Reads records of one entity: one pass over its rows, or over ranges of them, with a cursor beside it for each to-many relationship.
 struct RecordReader: Sendable {
-  let mapping: EntityMapping
+  let placement: EntityPlacement
   private let path: String
   /// The columns of the statement behind the key and the version, in order.
   private var columns: [String] = []
@@ -21,24 +21,24 @@ struct RecordReader: Sendable {
 
   private static let leadingColumns: CInt = 2
 
-  init(_ mapping: EntityMapping, schema: SQLiteSchema, path: String) throws {
-    self.mapping = mapping
+  init(_ placement: EntityPlacement, schema: SQLiteSchema, path: String) throws {
+    self.placement = placement
     self.path = path
     externalFiles = ExternalFiles(ofStoreAt: path)
-    unkept = mapping.properties.indices.filter { mapping.properties[$0] == nil }
-    for (ordinal, property) in mapping.entity.properties.enumerated() {
-      switch (mapping.properties[ordinal], property) {
+    unkept = placement.properties.indices.filter { placement.properties[$0] == nil }
+    for (ordinal, property) in placement.entity.properties.enumerated() {
+      switch (placement.properties[ordinal], property) {
       case (.attribute(let place), .attribute(let attribute)):
         let index = add(place.column)
         attributes.append((ordinal, ColumnReader(type: attribute.type, storage: place.storage, index: index)))
       case (.toOne(let place), .relationship(let relationship)):
-        let destination = try EntityResolver(relationship, of: mapping.entity, schema: schema, path: path)
+        let destination = try EntityResolver(relationship, of: placement.entity, schema: schema, path: path)
         let index = add(place.column)
         let entityIndex = place.entityColumn.map { add($0) }
         toOnes.append((ordinal, ReferenceReader(index: index, entityIndex: entityIndex, destination: destination)))
       case (.toMany, .relationship(let relationship)), (.join, .relationship(let relationship)):
-        let destination = try EntityResolver(relationship, of: mapping.entity, schema: schema, path: path)
-        if let query = RelatedKeys.Query(mapping.properties[ordinal], mapping, destination) {
+        let destination = try EntityResolver(relationship, of: placement.entity, schema: schema, path: path)
+        if let query = RelatedKeys.Query(placement.properties[ordinal], placement, destination) {
           toManies.append((ordinal, query))
         }
       default: break
@@ -46,8 +46,8 @@ struct RecordReader: Sendable {
     }
     let names = ["Z_PK", "Z_OPT"] + columns.map(SQLiteName.quoted)
     query =
-      "SELECT \(names.joined(separator: ", ")) FROM \(SQLiteName.quoted(mapping.tableName))"
-      + " WHERE Z_PK BETWEEN ? AND ? AND Z_ENT = \(mapping.number) ORDER BY Z_PK"
+      "SELECT \(names.joined(separator: ", ")) FROM \(SQLiteName.quoted(placement.tableName))"
+      + " WHERE Z_PK BETWEEN ? AND ? AND Z_ENT = \(placement.number) ORDER BY Z_PK"
   }
 
   private mutating func add(_ column: String) -> CInt {
@@ -64,11 +64,11 @@ extension RecordReader {
 
   /// The records that have `keys`, in the order of these.
   func table(_ keys: [Int64], _ db: Database) throws -> NodeTable {
-    NodeTable(entity: mapping.entity, groups: try groups(KeyRun.runs(of: keys), db))
+    NodeTable(entity: placement.entity, groups: try groups(KeyRun.runs(of: keys), db))
   }
 
   private func groups(_ runs: [KeyRun], _ db: Database) throws -> [RowGroup] {
-    let rows = GroupedRows(mapping.entity, attributes, toOnes)
+    let rows = GroupedRows(placement.entity, attributes, toOnes)
     let statement = try db.cachedStatement(sql: query)
     let related = try toManies.map { (ordinal: $0.ordinal, keys: try RelatedKeys($0.query, db)) }
     // A statement that is at a row keeps the file from being written.
@@ -120,12 +120,12 @@ extension RecordReader {
     let ordinal = all.first { builder.columns[$0].rowCount < builder.rowCount } ?? 0
     return PersistenceError(
       .fileMalformed,
-      "The row with the key \(key) of the table \(mapping.tableName) \(fault.text).",
+      "The row with the key \(key) of the table \(placement.tableName) \(fault.text).",
       context: .init(
         path: path,
         storeType: .sqlite,
-        entity: mapping.entity.name,
-        property: mapping.entity.properties[ordinal].name
+        entity: placement.entity.name,
+        property: placement.entity.properties[ordinal].name
       )
     )
   }
@@ -190,7 +190,7 @@ final class ReferenceReader: Sendable {
 
 /// Finds the entity that a record at the end of a relationship is of.
 struct EntityResolver {
-  let mapping: EntityMapping
+  let placement: EntityPlacement
   /// The ordinals of the destination and of what inherits from it, by number; none for abstract ones.
   private let ordinals: [Int: Int]
   /// The ordinal of the one entity that all records at the end are of; nil where they may be of several.
@@ -203,7 +203,7 @@ struct EntityResolver {
     path: String
   ) throws(PersistenceError) {
     guard let destination = schema.model.entity(named: relationship.destinationEntityName),
-      let mapping = schema.mapping(of: destination)
+      let placement = schema.placement(of: destination)
     else {
       throw PersistenceError(
         .entityUnknown,
@@ -211,7 +211,7 @@ struct EntityResolver {
         context: .init(path: path, storeType: .sqlite, entity: entity.name, property: relationship.name)
       )
     }
-    self.mapping = mapping
+    self.placement = placement
     let members = schema.entities.compactMap(\.self).filter {
       $0.entity.isKind(of: destination) && !$0.entity.isAbstract
     }
@@ -221,9 +221,9 @@ struct EntityResolver {
 
   /// The ordinal of the entity with `number`; nil means that nothing tells.
   func ordinal(_ number: Int?) throws(ColumnReader.Fault) -> Int {
-    if let ordinal = singleOrdinal ?? ordinals[number ?? mapping.number] { return ordinal }
+    if let ordinal = singleOrdinal ?? ordinals[number ?? placement.number] { return ordinal }
     throw ColumnReader.Fault(
-      number.map { "leads to a record of the entity with the number \($0), which is not \(mapping.entity.name)" }
+      number.map { "leads to a record of the entity with the number \($0), which is not \(placement.entity.name)" }
         ?? "does not tell the entity of the record that it leads to"
     )
   }

@@ -11,7 +11,7 @@ final class RelatedKeys {
     let destination: EntityResolver
 
     /// Nil for what is no to-many relationship.
-    init?(_ property: PropertyMapping?, _ owner: EntityMapping, _ destination: EntityResolver) {
+    init?(_ property: PropertyPlacement?, _ owner: EntityPlacement, _ destination: EntityResolver) {
       self.destination = destination
       switch property {
       case .toMany(let place): text = Self.text(place, destination)
@@ -20,7 +20,7 @@ final class RelatedKeys {
       }
     }
 
-    private static func text(_ place: ToManyMapping, _ destination: EntityResolver) -> String {
+    private static func text(_ place: ToManyPlacement, _ destination: EntityResolver) -> String {
       let column = SQLiteName.quoted(place.column)
       let order = place.orderColumn.map { SQLiteName.quoted($0) + ", " } ?? ""
       // Where there is but one entity, the index of the column tells all, and the rows need not be looked at.
@@ -29,7 +29,7 @@ final class RelatedKeys {
         + " ORDER BY \(column), \(order)Z_PK"
     }
 
-    private static func text(_ place: JoinMapping, _ destination: EntityResolver) -> String {
+    private static func text(_ place: JoinPlacement, _ destination: EntityResolver) -> String {
       let (table, own, other) = (
         SQLiteName.quoted(place.table), SQLiteName.quoted(place.ownColumn), SQLiteName.quoted(place.otherColumn)
       )
@@ -46,7 +46,7 @@ final class RelatedKeys {
           + " WHERE back.\(own) = pair.\(other) AND back.\(other) = pair.\(own))"
         places = "place IS NULL, place"
       }
-      let records = SQLiteName.quoted(destination.mapping.tableName)
+      let records = SQLiteName.quoted(destination.placement.tableName)
       return "SELECT owner, member, (SELECT Z_ENT FROM \(records) WHERE Z_PK = member) FROM (\(pairs))"
         + " WHERE owner BETWEEN ? AND ? AND member IS NOT NULL ORDER BY owner, \(places), member"
     }

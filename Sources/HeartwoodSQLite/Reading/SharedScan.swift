@@ -37,7 +37,7 @@ final class SharedScan: Sendable {
   /// Nil where the table has so few rows that one connection reads them sooner.
   init?(_ reader: RecordReader, _ db: Database) throws {
     self.reader = reader
-    let table = SQLiteName.quoted(reader.mapping.tableName)
+    let table = SQLiteName.quoted(reader.placement.tableName)
     let query = "SELECT (SELECT min(Z_PK) FROM \(table)), (SELECT max(Z_PK) FROM \(table))"
     // In a file that is not Core Data's, a key may be no number.
     guard let row = try Row.fetchOne(try db.cachedStatement(sql: query)),
@@ -78,7 +78,7 @@ final class SharedScan: Sendable {
     try state.withLock { state in
       if let failure = state.failure { throw failure.error }
       let groups = ranges.indices.flatMap { state.groups[$0] ?? [] }
-      return NodeTable(entity: reader.mapping.entity, groups: groups)
+      return NodeTable(entity: reader.placement.entity, groups: groups)
     }
   }
 }
@@ -87,7 +87,7 @@ extension SQLiteStore {
   /// All records of an entity, in the order of their keys. Where they are many, and nobody has saved meanwhile, both connections read.
   func wholeTable(_ reader: RecordReader, _ db: Database) throws -> NodeTable {
     guard let transaction, !transaction.isWriting, let scan = try SharedScan(reader, db) else {
-      return NodeTable(entity: reader.mapping.entity, groups: try reader.groups(.min ... .max, db))
+      return NodeTable(entity: reader.placement.entity, groups: try reader.groups(.min ... .max, db))
     }
     let (file, mark) = (try file(), transaction.mark)
     let helper = DispatchGroup()

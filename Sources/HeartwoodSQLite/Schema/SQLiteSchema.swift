@@ -20,7 +20,7 @@ package struct SQLiteSchema: Sendable {
 
   package let model: ManagedObjectModel
   /// Indexed by the ordinal of the entity in the model; nil for those that the store does not keep.
-  package let entities: [EntityMapping?]
+  package let entities: [EntityPlacement?]
   /// The tables of records, each with the tables of relationships that are called after its entities behind it.
   package let tables: [SQLiteTable]
   /// The indexes that Core Data would make.
@@ -44,7 +44,7 @@ package struct SQLiteSchema: Sendable {
 
   init(_ plan: SchemaPlan, writeRefusals: [String]) {
     model = plan.model
-    entities = plan.mappings
+    entities = plan.placements
     tables = plan.tables.flatMap { table in
       [table.table] + plan.joins.filter { plan.forest[$0.relationship.entity]?.root === table.root }.map(\.table)
     }
@@ -60,15 +60,15 @@ package struct SQLiteSchema: Sendable {
   }
 
   /// Where an entity is kept, or nil where the store does not keep it. O(1).
-  package func mapping(of entity: EntityDescription) -> EntityMapping? {
+  package func placement(of entity: EntityDescription) -> EntityPlacement? {
     entities.indices.contains(entity.ordinal) ? entities[entity.ordinal] : nil
   }
 
   /// Where an entity is kept. O(1).
   ///
   /// - Throws: ``PersistenceError/Code/entityUnknown`` where the store does not keep it.
-  func keptMapping(of entity: EntityDescription, path: String) throws(PersistenceError) -> EntityMapping {
-    if let mapping = mapping(of: entity) { return mapping }
+  func keptPlacement(of entity: EntityDescription, path: String) throws(PersistenceError) -> EntityPlacement {
+    if let placement = placement(of: entity) { return placement }
     throw PersistenceError(
       .entityUnknown,
       "The store does not keep the entity.",
@@ -77,12 +77,12 @@ package struct SQLiteSchema: Sendable {
   }
 
   /// Whether the table of an entity has no other entity's records. O(n).
-  func isAlone(_ mapping: EntityMapping) -> Bool {
-    entities.count { $0?.tableName == mapping.tableName } == 1
+  func isAlone(_ placement: EntityPlacement) -> Bool {
+    entities.count { $0?.tableName == placement.tableName } == 1
   }
 
   /// The entity of a number in the column `Z_ENT`. O(n).
-  package func mapping(ofNumber number: Int) -> EntityMapping? {
+  package func placement(ofNumber number: Int) -> EntityPlacement? {
     entities.lazy.compactMap(\.self).first { $0.number == number }
   }
 }

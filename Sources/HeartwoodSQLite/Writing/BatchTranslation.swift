@@ -28,13 +28,13 @@ struct BatchTranslation {
   /// - Throws: ``Untranslatable``, or what cannot be kept of a new value.
   init(_ action: RecordBatch.Action, _ fetch: RecordFetch, isAlone: Bool, in schema: SQLiteSchema, path: String) throws
   {
-    guard let mapping = schema.mapping(of: fetch.entity) else { throw Untranslatable() }
+    guard let placement = schema.placement(of: fetch.entity) else { throw Untranslatable() }
     if !isAlone, let plan = fetch.plan {
       // The records of one entity are changed before those of the next one are looked for.
-      let change = BatchReading(action, root: mapping.rootNumber, in: schema)
+      let change = BatchReading(action, root: placement.rootNumber, in: schema)
       if change.isSeen(by: plan) { throw Untranslatable() }
     }
-    let part = BatchPart(fetch: fetch.part(where: fetch.plan, sortedBy: []), mapping: mapping, schema: schema)
+    let part = BatchPart(fetch: fetch.part(where: fetch.plan, sortedBy: []), placement: placement, schema: schema)
     keys = try part.statement { scope, condition in "SELECT \(scope.key) FROM \(scope.source) WHERE \(condition)" }
     switch action {
     case .update(let assignments):
@@ -50,10 +50,10 @@ struct BatchTranslation {
 /// The records of one entity that a batch is about.
 private struct BatchPart {
   let fetch: RecordFetch
-  let mapping: EntityMapping
+  let placement: EntityPlacement
   let schema: SQLiteSchema
 
-  private var table: String { SQLiteName.quoted(mapping.tableName) }
+  private var table: String { SQLiteName.quoted(placement.tableName) }
 
   /// A statement about the rows that meet the condition.
   ///
@@ -63,7 +63,7 @@ private struct BatchPart {
     _ text: (Prepared, QueryScope, _ condition: String) -> String
   ) throws -> FetchStatement {
     var translator = FetchTranslator(schema: schema)
-    let scope = QueryScope(mapping, alias: translator.alias())
+    let scope = QueryScope(placement, alias: translator.alias())
     let prepared = try prepare(&translator, scope)
     // What is joined to the row is not there where the row is changed.
     guard scope.joins.isEmpty else { throw Untranslatable() }
@@ -108,7 +108,7 @@ extension BatchPart {
     _ scope: QueryScope,
     _ path: String
   ) throws -> (column: String, text: String) {
-    guard case .attribute(let place) = mapping.properties[assignment.ordinal], !StoredValue.isExternal(place.storage)
+    guard case .attribute(let place) = placement.properties[assignment.ordinal], !StoredValue.isExternal(place.storage)
     else {
       throw Untranslatable()
     }
@@ -195,8 +195,8 @@ extension BatchPart {
 
   /// What becomes of the records that relationships lead to.
   func bereavements(settingVersion version: String) throws -> [BatchTranslation.Bereavement] {
-    try mapping.properties.indices.compactMap { ordinal in
-      switch mapping.properties[ordinal] {
+    try placement.properties.indices.compactMap { ordinal in
+      switch placement.properties[ordinal] {
       case nil: return nil
       case .attribute(let place):
         // The files with large data go one by one.
@@ -212,7 +212,7 @@ extension BatchPart {
   /// Nil where the other end does not know of it.
   private func bereavement(
     _ ordinal: Int,
-    _ place: ToOneMapping,
+    _ place: ToOnePlacement,
     settingVersion version: String
   ) throws -> BatchTranslation.Bereavement? {
     let entity = fetch.entity
@@ -223,7 +223,7 @@ extension BatchPart {
     guard let inverseOrdinal = target.inverseOrdinal else { return nil }
     let destination = schema.model.entities[target.entityOrdinal]
     guard let inverse = destination.properties[inverseOrdinal].relationship, inverse.isToMany, inverse.minCount == 0,
-      inverse.isOptional, let other = schema.mapping(of: destination)
+      inverse.isOptional, let other = schema.placement(of: destination)
     else { throw Untranslatable() }
     let keys = try statement { scope, condition in
       "SELECT DISTINCT \(scope.column(place.column)) FROM \(scope.source) WHERE \(condition) "

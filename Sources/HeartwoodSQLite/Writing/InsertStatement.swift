@@ -20,19 +20,19 @@ struct InsertStatement {
 
   private static let leadingColumns: CInt = 3
 
-  private let mapping: EntityMapping
+  private let placement: EntityPlacement
   private let schema: SQLiteSchema
   private let path: String
   private let externals: ExternalChanges
   private var sources: [Source] = []
   private var columns: [String] = []
 
-  init(_ mapping: EntityMapping, schema: SQLiteSchema, path: String, externals: ExternalChanges) {
-    self.mapping = mapping
+  init(_ placement: EntityPlacement, schema: SQLiteSchema, path: String, externals: ExternalChanges) {
+    self.placement = placement
     self.schema = schema
     self.path = path
     self.externals = externals
-    for (ordinal, property) in mapping.properties.enumerated() {
+    for (ordinal, property) in placement.properties.enumerated() {
       switch property {
       case .attribute(let place):
         add(.attribute(ordinal: ordinal, place.storage), place.column)
@@ -52,7 +52,7 @@ struct InsertStatement {
   private var text: String {
     let names = ["Z_PK", "Z_ENT", "Z_OPT"] + columns.map(SQLiteName.quoted)
     let marks = Array(repeating: "?", count: names.count).joined(separator: ", ")
-    return "INSERT INTO \(SQLiteName.quoted(mapping.tableName)) (\(names.joined(separator: ", "))) VALUES (\(marks))"
+    return "INSERT INTO \(SQLiteName.quoted(placement.tableName)) (\(names.joined(separator: ", "))) VALUES (\(marks))"
   }
 
   /// Inserts all records of `groups`.
@@ -83,9 +83,9 @@ struct InsertStatement {
     if code & 0xFF == SQLITE_CONSTRAINT {
       return PersistenceError(
         .duplicateReference,
-        "A row with the key \(reference.text) is in the table \(mapping.tableName) already, or a constraint of the file forbids it "
+        "A row with the key \(reference.text) is in the table \(placement.tableName) already, or a constraint of the file forbids it "
           + "(\(failure.message ?? "")). Give the record a key of its own, or none.",
-        context: .init(path: path, storeType: .sqlite, entity: mapping.entity.name)
+        context: .init(path: path, storeType: .sqlite, entity: placement.entity.name)
       )
     }
     return failure
@@ -101,8 +101,12 @@ extension InsertStatement {
     _ references: [ReferenceColumn?],
     _ statement: SQLiteStatement
   ) throws {
-    sqlite3_bind_int64(statement, 1, try SQLiteKey.key(group.references[row], path: path, entity: mapping.entity.name))
-    sqlite3_bind_int64(statement, 2, Int64(mapping.number))
+    sqlite3_bind_int64(
+      statement,
+      1,
+      try SQLiteKey.key(group.references[row], path: path, entity: placement.entity.name)
+    )
+    sqlite3_bind_int64(statement, 2, Int64(placement.number))
     sqlite3_bind_int64(statement, 3, Int64(clamping: group.versions[row]))
     for (place, source) in sources.enumerated() {
       let index = Self.leadingColumns + 1 + CInt(place)
@@ -138,7 +142,7 @@ extension InsertStatement {
 
   /// What knows the values of a property, and names it where one cannot be kept.
   private func storedValue(_ ordinal: Int) -> StoredValue {
-    StoredValue(mapping.entity.name, mapping.entity.properties[ordinal].name, path)
+    StoredValue(placement.entity.name, placement.entity.properties[ordinal].name, path)
   }
 
   @inline(__always)

@@ -35,8 +35,8 @@ struct RecordWriter {
     try externals.synchronize()
   }
 
-  private func mapping(_ entity: EntityDescription) throws(PersistenceError) -> EntityMapping {
-    try schema.keptMapping(of: entity, path: path)
+  private func placement(_ entity: EntityDescription) throws(PersistenceError) -> EntityPlacement {
+    try schema.keptPlacement(of: entity, path: path)
   }
 
   private func key(_ reference: ReferenceID) throws(PersistenceError) -> Int64 {
@@ -53,14 +53,14 @@ struct RecordWriter {
 
 extension RecordWriter {
   private func insert(_ insertion: InsertedRows, _ scopes: [ObjectIDScope]) throws {
-    let mapping = try mapping(insertion.entity)
-    let statement = InsertStatement(mapping, schema: schema, path: path, externals: externals)
+    let placement = try placement(insertion.entity)
+    let statement = InsertStatement(placement, schema: schema, path: path, externals: externals)
     let rowCount = insertion.groups.reduce(0) { $0 + $1.rowCount }
-    let indexes = try DeferredIndexes(of: mapping.tableName, for: rowCount, db)
+    let indexes = try DeferredIndexes(of: placement.tableName, for: rowCount, db)
     try statement.run(insertion.groups, db)
     try indexes.restore(db)
     guard let greatest = try greatestKey(insertion.groups) else { return }
-    try execute("UPDATE Z_PRIMARYKEY SET Z_MAX = max(Z_MAX, ?) WHERE Z_ENT = ?", [greatest, mapping.rootNumber])
+    try execute("UPDATE Z_PRIMARYKEY SET Z_MAX = max(Z_MAX, ?) WHERE Z_ENT = ?", [greatest, placement.rootNumber])
   }
 
   private func greatestKey(_ groups: [RowGroup]) throws(PersistenceError) -> Int64? {
@@ -75,8 +75,8 @@ extension RecordWriter {
   }
 
   private func link(_ insertion: InsertedRows, _ scopes: [ObjectIDScope]) throws {
-    let mapping = try mapping(insertion.entity)
-    let writers = relationshipWriters(mapping)
+    let placement = try placement(insertion.entity)
+    let writers = relationshipWriters(placement)
     if writers.isEmpty { return }
     for group in insertion.groups {
       for row in 0..<group.rowCount {
@@ -89,9 +89,9 @@ extension RecordWriter {
     }
   }
 
-  private func relationshipWriters(_ mapping: EntityMapping) -> [(ordinal: Int, writer: RelationshipWriter)] {
-    mapping.properties.indices.compactMap { ordinal in
-      RelationshipWriter(ordinal, of: mapping, writer: self).map { (ordinal, $0) }
+  private func relationshipWriters(_ placement: EntityPlacement) -> [(ordinal: Int, writer: RelationshipWriter)] {
+    placement.properties.indices.compactMap { ordinal in
+      RelationshipWriter(ordinal, of: placement, writer: self).map { (ordinal, $0) }
     }
   }
 
@@ -113,38 +113,38 @@ extension RecordWriter {
     let entity = update.objectID.entity
     let unique = Set(entity.uniquenessConstraints.flatMap(\.self))
     if unique.isEmpty { return }
-    let mapping = try mapping(entity)
+    let placement = try placement(entity)
     var columns: [String] = []
     for (ordinal, _) in update.values where unique.contains(ordinal) {
-      if case .attribute(let place) = mapping.properties[ordinal] {
+      if case .attribute(let place) = placement.properties[ordinal] {
         columns.append("\(SQLiteName.quoted(place.column)) = NULL")
       }
     }
     if columns.isEmpty { return }
-    let text = "UPDATE \(SQLiteName.quoted(mapping.tableName)) SET \(columns.joined(separator: ", ")) WHERE Z_PK = ?"
+    let text = "UPDATE \(SQLiteName.quoted(placement.tableName)) SET \(columns.joined(separator: ", ")) WHERE Z_PK = ?"
     try execute(text, [try key(update.objectID.reference)])
   }
 
   private func update(_ update: RecordUpdate) throws {
-    let mapping = try mapping(update.objectID.entity)
+    let placement = try placement(update.objectID.entity)
     let key = try key(update.objectID.reference)
     var columns = ["Z_OPT = ?"]
     var values: [(any DatabaseValueConvertible)?] = [Int64(clamping: update.baseVersion &+ 1)]
     for (ordinal, value) in update.values {
-      try noteExternalFile(mapping.properties[ordinal], key, mapping)
-      for (column, value) in try columnValues(value, ordinal, mapping) {
+      try noteExternalFile(placement.properties[ordinal], key, placement)
+      for (column, value) in try columnValues(value, ordinal, placement) {
         let argument = StoredValue.argument(value)
         columns.append("\(SQLiteName.quoted(column)) = \(argument.place)")
         values.append(argument.value)
       }
     }
-    let text = "UPDATE \(SQLiteName.quoted(mapping.tableName)) SET \(columns.joined(separator: ", ")) WHERE Z_PK = ?"
+    let text = "UPDATE \(SQLiteName.quoted(placement.tableName)) SET \(columns.joined(separator: ", ")) WHERE Z_PK = ?"
     try execute(text, StatementArguments(values + [key]))
     guard db.changesCount == 1 else {
       throw PersistenceError(
         .saveConflict,
         "The row of a record is gone.",
-        context: .init(path: path, storeType: .sqlite, entity: mapping.entity.name, objectIDs: [update.objectID])
+        context: .init(path: path, storeType: .sqlite, entity: placement.entity.name, objectIDs: [update.objectID])
       )
     }
   }
@@ -153,20 +153,20 @@ extension RecordWriter {
   private func columnValues(
     _ value: PropertyValue,
     _ ordinal: Int,
-    _ mapping: EntityMapping
+    _ placement: EntityPlacement
   ) throws -> [(String, (any DatabaseValueConvertible)?)] {
-    switch mapping.properties[ordinal] {
+    switch placement.properties[ordinal] {
     case .attribute(let place):
       if StoredValue.isExternal(place.storage), case .binary(let data) = value {
         return [(place.column, Data(try data.withUnsafeBytes { try externals.cell(for: $0) }))]
       }
-      let property = mapping.entity.properties[ordinal].name
-      return [(place.column, try StoredValue(mapping.entity.name, property, path).value(value, place.storage))]
+      let property = placement.entity.properties[ordinal].name
+      return [(place.column, try StoredValue(placement.entity.name, property, path).value(value, place.storage))]
     case .toOne(let place):
       guard case .toOne(let id) = value else {
         return [(place.column, nil)] + (place.entityColumn.map { [($0, nil)] } ?? [])
       }
-      let number = try self.mapping(id.entity).number
+      let number = try self.placement(id.entity).number
       return [(place.column, try key(id.reference))] + (place.entityColumn.map { [($0, number)] } ?? [])
     default: return []
     }
@@ -189,10 +189,10 @@ extension RecordWriter {
     _ body: (_ writer: RelationshipWriter, _ old: [Int64], _ new: [Int64], _ key: Int64) throws -> Void
   ) throws {
     let entity = update.objectID.entity
-    let mapping = try mapping(entity)
+    let placement = try placement(entity)
     let key = try key(update.objectID.reference)
     for (ordinal, value) in update.values {
-      guard let writer = RelationshipWriter(ordinal, of: mapping, writer: self), isMeant(writer) else { continue }
+      guard let writer = RelationshipWriter(ordinal, of: placement, writer: self), isMeant(writer) else { continue }
       let table = contents.tables[entity.ordinal]
       var old: [Int64] = []
       if let row = try table.row(of: update.objectID.reference) {
@@ -204,19 +204,19 @@ extension RecordWriter {
   }
 
   /// Notes the file that the value of a property is in before the row changes.
-  private func noteExternalFile(_ property: PropertyMapping?, _ key: Int64, _ mapping: EntityMapping) throws {
+  private func noteExternalFile(_ property: PropertyPlacement?, _ key: Int64, _ placement: EntityPlacement) throws {
     guard case .attribute(let place) = property, StoredValue.isExternal(place.storage),
-      let name = try ExternalNames.name(in: place.column, ofRow: key, of: mapping.tableName, db)
+      let name = try ExternalNames.name(in: place.column, ofRow: key, of: placement.tableName, db)
     else { return }
     externals.replace(name)
   }
 
   private func delete(_ id: ManagedObjectID) throws {
-    let mapping = try mapping(id.entity)
+    let placement = try placement(id.entity)
     let key = try key(id.reference)
-    for property in mapping.properties { try noteExternalFile(property, key, mapping) }
-    try execute("DELETE FROM \(SQLiteName.quoted(mapping.tableName)) WHERE Z_PK = ?", [key])
-    for property in mapping.properties {
+    for property in placement.properties { try noteExternalFile(property, key, placement) }
+    try execute("DELETE FROM \(SQLiteName.quoted(placement.tableName)) WHERE Z_PK = ?", [key])
+    for property in placement.properties {
       guard case .join(let place) = property else { continue }
       let table = SQLiteName.quoted(place.table)
       try execute("DELETE FROM \(table) WHERE \(SQLiteName.quoted(place.ownColumn)) = ?", [key])

@@ -10,8 +10,6 @@ import Testing
 
 /// Modules have types of the same names.
 private typealias PersistenceError = HeartwoodStore.PersistenceError
-private typealias EntityMapping = HeartwoodModel.EntityMapping
-private typealias PropertyMapping = HeartwoodModel.PropertyMapping
 
 /// A family of versions of a model, with stores of some of them.
 struct CorpusFamily: Sendable, CustomTestStringConvertible {

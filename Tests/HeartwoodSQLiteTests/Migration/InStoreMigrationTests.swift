@@ -12,8 +12,6 @@ import Testing
 
 /// Modules have types of the same names.
 private typealias PersistenceError = HeartwoodStore.PersistenceError
-private typealias EntityMapping = HeartwoodModel.EntityMapping
-private typealias PropertyMapping = HeartwoodModel.PropertyMapping
 
 /// Migrations that SQLite does itself, held against those that go through memory.
 @Suite struct InStoreMigrationTests {

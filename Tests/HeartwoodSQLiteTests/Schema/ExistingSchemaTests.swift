@@ -6,9 +6,6 @@ import Testing
 
 @testable import HeartwoodSQLite
 
-/// Mapping models have a type of the same name.
-private typealias PropertyMapping = HeartwoodSQLite.PropertyMapping
-
 private typealias PersistenceError = HeartwoodStore.PersistenceError
 
 @Suite("Schemas of files") struct ExistingSchemaTests {
@@ -31,9 +28,9 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     }
   }
 
-  private func property(_ name: String, of entity: String, in schema: SQLiteSchema) throws -> PropertyMapping? {
+  private func property(_ name: String, of entity: String, in schema: SQLiteSchema) throws -> PropertyPlacement? {
     let entity = try #require(schema.model.entity(named: entity))
-    return try #require(schema.mapping(of: entity)).properties[try #require(entity.ordinal(ofProperty: name))]
+    return try #require(schema.placement(of: entity)).properties[try #require(entity.ordinal(ofProperty: name))]
   }
 
   @Test("A new file has the schema that it was made with")
@@ -52,8 +49,8 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
       "UPDATE Z_PRIMARYKEY SET Z_ENT = 40 WHERE Z_NAME = 'Media'",
       "UPDATE Z_PRIMARYKEY SET Z_ENT = 12 WHERE Z_NAME = 'Tag'"
     )
-    #expect(schema.mapping(ofNumber: 40)?.entity.name == "Media")
-    let favourite = ToOneMapping(column: "ZFAVOURITE", entityColumn: "Z1_FAVOURITE", orderColumn: nil)
+    #expect(schema.placement(ofNumber: 40)?.entity.name == "Media")
+    let favourite = ToOnePlacement(column: "ZFAVOURITE", entityColumn: "Z1_FAVOURITE", orderColumn: nil)
     #expect(try property("favourite", of: "Person", in: schema) == .toOne(favourite))
     guard case .join(let tags) = try property("tags", of: "Media", in: schema) else { throw Missing() }
     #expect((tags.table, tags.ownColumn, tags.otherColumn) == ("Z_1TAGS", "Z_1MEDIA", "Z_7TAGS"))
@@ -68,7 +65,7 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
       .entity("Memo", renamedFrom: "Note", .attribute("text", .string, optional: true)), .entity("Tag"),
     ])
     let table = "CREATE TABLE ZMEMO (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZTEXT VARCHAR)"
-    #expect(try existing(table, model: renamed).mapping(ofNumber: 5)?.entity.name == "Memo")
+    #expect(try existing(table, model: renamed).placement(ofNumber: 5)?.entity.name == "Memo")
     let both = try ManagedObjectModel(entities: [.entity("Memo", renamedFrom: "Note"), .entity("Note")])
     let error = try #require(throws: PersistenceError.self) { try existing(model: both) }
     #expect(error.context.entity == "Memo")
@@ -85,7 +82,7 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
   func otherCase() throws {
     let schema = try existing("ALTER TABLE ZNOTE RENAME COLUMN ZTEXT TO zText")
     #expect(
-      try property("text", of: "Note", in: schema) == .attribute(AttributeMapping(column: "zText", storage: .text))
+      try property("text", of: "Note", in: schema) == .attribute(AttributePlacement(column: "zText", storage: .text))
     )
   }
 
@@ -127,7 +124,7 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     )
     #expect(schema.writeRefusals.count == 2)
     #expect(schema.writeRefusals.contains { $0.contains("Z1_FAVOURITE") })
-    let owner = ToOneMapping(column: "ZOWNER", entityColumn: nil, orderColumn: nil)
+    let owner = ToOnePlacement(column: "ZOWNER", entityColumn: nil, orderColumn: nil)
     #expect(try property("owner", of: "Novel", in: schema) == .toOne(owner))
   }
 
@@ -157,7 +154,7 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     ])
     let other = try SQLiteSchema(model: model, entities: model.entities)
     #expect(
-      try property("value", of: "Word", in: other) == .attribute(AttributeMapping(column: "ZVALUE1", storage: .text))
+      try property("value", of: "Word", in: other) == .attribute(AttributePlacement(column: "ZVALUE1", storage: .text))
     )
     try queue.write { db in
       for table in other.tables { try db.execute(sql: table.createStatement) }
@@ -166,7 +163,7 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     }
     let same = try existing(model: model)
     #expect(
-      try property("value", of: "Word", in: same) == .attribute(AttributeMapping(column: "ZVALUE1", storage: .text))
+      try property("value", of: "Word", in: same) == .attribute(AttributePlacement(column: "ZVALUE1", storage: .text))
     )
     let swapped = try existing(
       "DROP TABLE ZITEM",
@@ -174,7 +171,7 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
       model: model
     )
     #expect(
-      try property("value", of: "Word", in: swapped) == .attribute(AttributeMapping(column: "ZVALUE", storage: .text))
+      try property("value", of: "Word", in: swapped) == .attribute(AttributePlacement(column: "ZVALUE", storage: .text))
     )
     let error = try #require(throws: PersistenceError.self) {
       try existing(

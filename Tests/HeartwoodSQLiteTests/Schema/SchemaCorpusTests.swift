@@ -82,9 +82,9 @@ struct SchemaCorpusTests {
       let planned = try SQLiteSchema(model: model, entities: kept(model, store))
       #expect(schema.entities.map(\.?.number) == planned.entities.map(\.?.number))
       #expect(schema.entities.map(\.?.properties) == planned.entities.map(\.?.properties))
-      for mapping in schema.entities.compactMap(\.self) {
-        for (property, place) in zip(mapping.entity.properties, mapping.properties) {
-          #expect((place == nil) == property.isTransient, "\(mapping.entity.name).\(property.name)")
+      for placement in schema.entities.compactMap(\.self) {
+        for (property, place) in zip(placement.entity.properties, placement.properties) {
+          #expect((place == nil) == property.isTransient, "\(placement.entity.name).\(property.name)")
         }
       }
       let reasons = ["knowledgec-10.13.db": 1, "SampleModel2_V1.sqlite": 2]

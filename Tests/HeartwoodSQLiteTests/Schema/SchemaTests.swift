@@ -6,9 +6,6 @@ import Testing
 
 @testable import HeartwoodSQLite
 
-/// Mapping models have a type of the same name.
-private typealias PropertyMapping = HeartwoodSQLite.PropertyMapping
-
 private typealias PersistenceError = HeartwoodStore.PersistenceError
 
 @Suite("Schemas of models") struct SchemaTests {
@@ -17,9 +14,9 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     return try SQLiteSchema(model: model, entities: model.entities)
   }
 
-  private func property(_ name: String, of entity: String, in schema: SQLiteSchema) throws -> PropertyMapping? {
+  private func property(_ name: String, of entity: String, in schema: SQLiteSchema) throws -> PropertyPlacement? {
     let entity = try #require(schema.model.entity(named: entity))
-    return try #require(schema.mapping(of: entity)).properties[try #require(entity.ordinal(ofProperty: name))]
+    return try #require(schema.placement(of: entity)).properties[try #require(entity.ordinal(ofProperty: name))]
   }
 
   @Test("Entities are numbered root by root, depth first, in alphabetical order")
@@ -98,24 +95,24 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
       ("Person", "colour", "ZCOLOUR", .transformable), ("Person", "thumbnail", "ZTHUMBNAIL", .blob),
     ]
     for (entity, name, column, storage) in expected {
-      let mapping = try property(name, of: entity, in: schema)
-      #expect(mapping == .attribute(AttributeMapping(column: column, storage: storage)), "\(entity).\(name)")
+      let placement = try property(name, of: entity, in: schema)
+      #expect(placement == .attribute(AttributePlacement(column: column, storage: storage)), "\(entity).\(name)")
     }
     #expect(try property("draft", of: "Person", in: schema) == nil)
     let entity = try #require(schema.model.entity(named: "Novel"))
-    let novel = try #require(schema.mapping(of: entity))
+    let novel = try #require(schema.placement(of: entity))
     #expect((novel.number, novel.rootName, novel.rootNumber, novel.tableName) == (4, "Media", 1, "ZMEDIA"))
-    #expect(schema.mapping(ofNumber: 4)?.entity.name == "Novel")
+    #expect(schema.placement(ofNumber: 4)?.entity.name == "Novel")
   }
 
   @Test("Relationships are columns of this table, of another, or tables")
   func relationships() throws {
     let schema = try schema()
-    let owner = ToOneMapping(column: "ZOWNER", entityColumn: nil, orderColumn: "Z_FOK_OWNER")
+    let owner = ToOnePlacement(column: "ZOWNER", entityColumn: nil, orderColumn: "Z_FOK_OWNER")
     #expect(try property("owner", of: "Novel", in: schema) == .toOne(owner))
-    let favourite = ToOneMapping(column: "ZFAVOURITE", entityColumn: "Z1_FAVOURITE", orderColumn: nil)
+    let favourite = ToOnePlacement(column: "ZFAVOURITE", entityColumn: "Z1_FAVOURITE", orderColumn: nil)
     #expect(try property("favourite", of: "Person", in: schema) == .toOne(favourite))
-    let media = ToManyMapping(
+    let media = ToManyPlacement(
       table: "ZMEDIA",
       column: "ZOWNER",
       entityColumn: nil,
@@ -123,7 +120,7 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
       ownsColumn: false
     )
     #expect(try property("media", of: "Person", in: schema) == .toMany(media))
-    let notes = ToManyMapping(
+    let notes = ToManyPlacement(
       table: "ZNOTE",
       column: "Z6NOTES",
       entityColumn: nil,
@@ -131,7 +128,7 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
       ownsColumn: true
     )
     #expect(try property("notes", of: "Person", in: schema) == .toMany(notes))
-    let tags = JoinMapping(
+    let tags = JoinPlacement(
       table: "Z_1TAGS",
       ownColumn: "Z_1MEDIA",
       otherColumn: "Z_7TAGS",
@@ -140,7 +137,7 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
       isReflexive: false
     )
     #expect(try property("tags", of: "Book", in: schema) == .join(tags))
-    let tagged = JoinMapping(
+    let tagged = JoinPlacement(
       table: "Z_1TAGS",
       ownColumn: "Z_7TAGS",
       otherColumn: "Z_1MEDIA",
@@ -149,7 +146,7 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
       isReflexive: false
     )
     #expect(try property("media", of: "Tag", in: schema) == .join(tagged))
-    let friends = JoinMapping(
+    let friends = JoinPlacement(
       table: "Z_6FRIENDS",
       ownColumn: "Z_6FRIENDS",
       otherColumn: "REFLEXIVE",
@@ -208,7 +205,7 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
       .entity("List", .toMany("lines", "Line", inverse: nil, ordered: true)), .entity("Line"),
     ])
     let schema = try SQLiteSchema(model: model, entities: model.entities)
-    let lines = ToManyMapping(
+    let lines = ToManyPlacement(
       table: "ZLINE",
       column: "Z2LINES",
       entityColumn: nil,

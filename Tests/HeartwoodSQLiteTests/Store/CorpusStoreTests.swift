@@ -8,9 +8,6 @@ import Testing
 
 @testable import HeartwoodSQLite
 
-/// Mapping models have a type of the same name.
-private typealias EntityMapping = HeartwoodSQLite.EntityMapping
-
 /// GRDB has an error of the same name.
 private typealias PersistenceError = HeartwoodStore.PersistenceError
 
@@ -71,26 +68,26 @@ struct CorpusStoreTests {
         path: opened.path
       )
     }
-    for mapping in schema.entities.compactMap(\.self) where !mapping.entity.isAbstract {
+    for placement in schema.entities.compactMap(\.self) where !placement.entity.isAbstract {
       let rows = try opened.query { db in
         try Row.fetchAll(
           db,
-          sql: "SELECT * FROM \"\(mapping.tableName)\" WHERE Z_ENT = \(mapping.number) ORDER BY Z_PK"
+          sql: "SELECT * FROM \"\(placement.tableName)\" WHERE Z_ENT = \(placement.number) ORDER BY Z_PK"
         )
       }
-      let nodes = Array(contents.nodes(of: mapping.entity))
+      let nodes = Array(contents.nodes(of: placement.entity))
       #expect(nodes.map(\.reference) == rows.map { .integer($0["Z_PK"]) })
-      #expect(try opened.store.engine.count(of: mapping.entity) == rows.count)
-      for (node, row) in zip(nodes, rows) { expect(node, row, mapping) }
+      #expect(try opened.store.engine.count(of: placement.entity) == rows.count)
+      for (node, row) in zip(nodes, rows) { expect(node, row, placement) }
     }
   }
 
-  private func expect(_ node: AtomicStoreCacheNode, _ row: Row, _ mapping: EntityMapping) {
-    for (ordinal, property) in mapping.entity.properties.enumerated() {
+  private func expect(_ node: AtomicStoreCacheNode, _ row: Row, _ placement: EntityPlacement) {
+    for (ordinal, property) in placement.entity.properties.enumerated() {
       let value = node[property.name]
-      switch mapping.properties[ordinal] {
+      switch placement.properties[ordinal] {
       case .attribute(let place):
-        #expect(Self.isSame(value, row[place.column], place.storage), "\(mapping.entity.name).\(property.name)")
+        #expect(Self.isSame(value, row[place.column], place.storage), "\(placement.entity.name).\(property.name)")
       case .toOne(let place):
         let key: Int64? = row[place.column]
         if case .toOne(let id) = value {

@@ -3,18 +3,18 @@ import HeartwoodModel
 /// What the plan says of each property.
 extension SchemaPlan {
   /// Indexed by the ordinal of the entity in the model; nil for those that the store does not keep.
-  var mappings: [EntityMapping?] {
+  var placements: [EntityPlacement?] {
     let lookup = Lookup(self)
     return model.entities.map { entity in
       guard let member = forest[entity.ordinal], let table = lookup.tables[member.root.ordinal] else { return nil }
-      return EntityMapping(
+      return EntityPlacement(
         entity: entity,
         number: number(entity),
         rootName: member.root.name,
         rootNumber: number(member.root),
         tableName: table,
         properties: entity.properties.indices.map { property in
-          entity.properties[property].isTransient ? nil : slot(property, of: entity).flatMap { mapping($0, lookup) }
+          entity.properties[property].isTransient ? nil : slot(property, of: entity).flatMap { placement($0, lookup) }
         }
       )
     }
@@ -25,29 +25,29 @@ extension SchemaPlan {
     let columns: [ColumnRole: String]
     /// By the ordinal of the topmost entity.
     let tables: [Int: String]
-    let joins: [PropertySlot: JoinMapping]
+    let joins: [PropertySlot: JoinPlacement]
 
     init(_ plan: SchemaPlan) {
       columns = Dictionary(plan.tables.flatMap(\.columns).map { ($0.role, $0.name) }) { first, _ in first }
       tables = Dictionary(plan.tables.map { ($0.root.ordinal, $0.name) }) { first, _ in first }
-      joins = Dictionary(plan.joins.flatMap { [($0.relationship, $0.mapping), ($0.inverse, $0.mapping.inverse)] }) {
+      joins = Dictionary(plan.joins.flatMap { [($0.relationship, $0.placement), ($0.inverse, $0.placement.inverse)] }) {
         first,
         _ in first
       }
     }
   }
 
-  private func mapping(_ slot: PropertySlot, _ lookup: Lookup) -> PropertyMapping? {
+  private func placement(_ slot: PropertySlot, _ lookup: Lookup) -> PropertyPlacement? {
     switch property(slot) {
     case .attribute(let attribute):
       lookup.columns[.value(slot)].map {
-        .attribute(AttributeMapping(column: $0, storage: AttributeStorage(attribute)))
+        .attribute(AttributePlacement(column: $0, storage: AttributeStorage(attribute)))
       }
     case .relationship(let relationship) where relationship.isToMany: toMany(slot, lookup)
     case .relationship:
       lookup.columns[.value(slot)].map {
         .toOne(
-          ToOneMapping(
+          ToOnePlacement(
             column: $0,
             entityColumn: lookup.columns[.entity(slot)],
             orderColumn: lookup.columns[.order(slot)]
@@ -57,7 +57,7 @@ extension SchemaPlan {
     }
   }
 
-  private func toMany(_ slot: PropertySlot, _ lookup: Lookup) -> PropertyMapping? {
+  private func toMany(_ slot: PropertySlot, _ lookup: Lookup) -> PropertyPlacement? {
     if let join = lookup.joins[slot] { return .join(join) }
     guard let destination = destination(of: slot), let root = forest[destination.ordinal]?.root,
       let table = lookup.tables[root.ordinal]
@@ -66,7 +66,7 @@ extension SchemaPlan {
     let role = inverse.map(ColumnRole.value) ?? .owner(slot)
     return lookup.columns[role].map { column in
       .toMany(
-        ToManyMapping(
+        ToManyPlacement(
           table: table,
           column: column,
           entityColumn: inverse.flatMap { lookup.columns[.entity($0)] },
@@ -79,8 +79,8 @@ extension SchemaPlan {
 }
 
 extension SchemaPlan.Join {
-  fileprivate var mapping: JoinMapping {
-    JoinMapping(
+  fileprivate var placement: JoinPlacement {
+    JoinPlacement(
       table: name,
       ownColumn: ownColumn,
       otherColumn: otherColumn,

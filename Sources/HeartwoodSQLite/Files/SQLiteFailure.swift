@@ -1,6 +1,9 @@
 import GRDB
 import GRDBSQLite
-import HeartwoodStore
+package import HeartwoodStore
+
+/// GRDB has a type of this name too. In this module it is always Heartwood's.
+package typealias PersistenceError = HeartwoodStore.PersistenceError
 
 /// SQLite's errors as Heartwood's.
 enum SQLiteFailure {

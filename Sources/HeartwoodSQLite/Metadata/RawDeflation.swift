@@ -5,8 +5,6 @@ import HeartwoodStore
 ///
 /// An unsafe place: zlib reads and writes in the buffers that it is given, whose lengths it is told.
 enum RawDeflation {
-  /// Tells zlib that there is to be no header, and the size of the window.
-  private static let rawWindow: Int32 = -15
   /// How much memory zlib takes: its default.
   private static let memoryLevel: Int32 = 8
 
@@ -18,7 +16,7 @@ enum RawDeflation {
       &stream,
       Z_DEFAULT_COMPRESSION,
       Z_DEFLATED,
-      rawWindow,
+      RawInflation.rawWindow,
       memoryLevel,
       Z_DEFAULT_STRATEGY,
       ZLIB_VERSION,

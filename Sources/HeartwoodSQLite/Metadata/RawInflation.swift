@@ -13,8 +13,8 @@ enum RawInflation {
     case outOfMemory
   }
 
-  /// Tells zlib that there is no header, and the size of the window.
-  private static let rawWindow: Int32 = -15
+  /// Tells zlib that the data have no header, and the size of the window.
+  static let rawWindow: Int32 = -15
   private static let stepLength = 1 << 18
 
   static func expand(_ bytes: [UInt8], limit: Int) throws(Failure) -> [UInt8] {

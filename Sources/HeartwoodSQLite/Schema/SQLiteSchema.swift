@@ -80,11 +80,6 @@ package struct SQLiteSchema: Sendable {
   func isAlone(_ placement: EntityPlacement) -> Bool {
     entities.count { $0?.tableName == placement.tableName } == 1
   }
-
-  /// The entity of a number in the column `Z_ENT`. O(n).
-  package func placement(ofNumber number: Int) -> EntityPlacement? {
-    entities.lazy.compactMap(\.self).first { $0.number == number }
-  }
 }
 
 extension SchemaPlan.Table {

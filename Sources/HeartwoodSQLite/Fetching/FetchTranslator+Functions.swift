@@ -103,7 +103,7 @@ extension FetchTranslator {
       return TranslatedValue(text: "(SELECT \(name)(\(value.text)) \(found.text))", kind: value.kind)
     }
     let isInteger = try isInteger(operand)
-    // What is made of reals depends on their order, but for what is one of them or lies between two.
+    // Floating-point results depend on the order of summation, except where the function picks a value or the middle of two.
     guard isInteger || function == .median || function == .mode else { throw Untranslatable() }
     let text = "(SELECT \(SQLiteFunctions.statistic(function, value.text)) \(found.text))"
     // For an empty collection SQLite would give NULL, which must be 0 for a sum.

@@ -55,7 +55,7 @@ extension FetchTranslator {
   static func keys(_ fetch: RecordFetch, in schema: SQLiteSchema) -> FetchStatement? {
     translated(fetch, in: schema) { translator, scope, condition throws(Untranslatable) in
       let order = try translator.order(fetch.sorts, scope)
-      // What the order adds may be joined, so that it is made before the text.
+      // Translate the order first: it may add joins that the FROM clause needs.
       var text = "SELECT \(scope.key) FROM \(scope.source) WHERE \(condition) ORDER BY \(order)"
       if fetch.limit != nil || fetch.offset > 0 {
         text += " LIMIT \(translator.argument(fetch.limit ?? -1)) OFFSET \(translator.argument(fetch.offset))"

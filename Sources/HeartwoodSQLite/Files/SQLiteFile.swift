@@ -146,7 +146,8 @@ package final class SQLiteFile: Sendable {
       location: try SQLiteLocation(path, fileSystem: POSIXFileSystem()),
       options: StoreOptions()
     )
-    // Who is alone keeps what readers share in memory and so leaves an old file with that behind, which the next one removes.
+    // A connection alone with the file keeps the shared memory in its own heap, and may leave a stale -shm behind; the next connection
+    // removes it.
     for open in [connections.onlyWriter, connections.plainWriter] {
       let writer = try open()
       do {

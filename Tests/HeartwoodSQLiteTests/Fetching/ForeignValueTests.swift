@@ -95,7 +95,7 @@ import Testing
       _ = try context.fetch(FetchRequest<ManagedObject>(entityName: "Note"))
       return nil
     } catch {
-      return (error as? HeartwoodStore.PersistenceError)?.message
+      return (error as? PersistenceError)?.message
     }
   }
 

@@ -307,7 +307,7 @@ import Testing
       do {
         try context.save()
         return 0
-      } catch let error as HeartwoodStore.PersistenceError where error.code == .constraintConflict {
+      } catch let error as PersistenceError where error.code == .constraintConflict {
         return error.context.constraintConflicts.count
       }
     }

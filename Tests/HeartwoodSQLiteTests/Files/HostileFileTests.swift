@@ -8,8 +8,6 @@ import Testing
 
 @testable import HeartwoodSQLite
 
-private typealias PersistenceError = HeartwoodStore.PersistenceError
-
 @Suite("Files that somebody has tampered with") struct HostileFileTests {
   @Test("Changed bytes give a schema or an error, never a trap")
   func mutations() throws {

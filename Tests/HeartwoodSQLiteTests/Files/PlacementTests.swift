@@ -8,9 +8,6 @@ import Testing
 
 @testable import HeartwoodSQLite
 
-/// Modules have types of the same names.
-private typealias PersistenceError = HeartwoodStore.PersistenceError
-
 /// Stores that take the place of others which somebody opens at that moment.
 @Suite struct PlacementTests {
   /// Files, and somebody who opens a store and saves to it just before another one takes its place, or just after that.

@@ -7,8 +7,6 @@ import Testing
 
 @testable import HeartwoodSQLite
 
-private typealias PersistenceError = HeartwoodStore.PersistenceError
-
 @Suite("Files of SQLite") struct SQLiteFileTests {
   private let scratch: ScratchFolder
   private let path: String

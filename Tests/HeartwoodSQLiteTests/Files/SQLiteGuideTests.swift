@@ -4,8 +4,6 @@ import HeartwoodSQLite
 import HeartwoodStore
 import Testing
 
-private typealias PersistenceError = HeartwoodStore.PersistenceError
-
 /// What the article on Core Data's files shows.
 @Suite struct SQLiteGuideTests {
   private let bench: SQLiteBench

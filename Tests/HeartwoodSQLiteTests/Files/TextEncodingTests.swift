@@ -79,7 +79,7 @@ import Testing
       try context.save()
       Issue.record("The file was written.")
     } catch {
-      let error = error as? HeartwoodStore.PersistenceError
+      let error = error as? PersistenceError
       #expect(error?.code == .storeReadOnly && error?.message.contains("UTF-16") == true)
     }
   }
@@ -87,7 +87,7 @@ import Testing
   @Test func anotherEncodingIsNotAskedFor() throws {
     var options = StoreOptions()
     options[.sqlitePragmas] = ["Encoding": "UTF16"]
-    let error = #expect(throws: HeartwoodStore.PersistenceError.self) { try context("New.sqlite", options: options) }
+    let error = #expect(throws: PersistenceError.self) { try context("New.sqlite", options: options) }
     #expect(error?.code == .valueUnsupported)
   }
 }

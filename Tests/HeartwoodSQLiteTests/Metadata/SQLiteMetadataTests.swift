@@ -6,8 +6,6 @@ import Testing
 
 @testable import HeartwoodSQLite
 
-private typealias PersistenceError = HeartwoodStore.PersistenceError
-
 @Suite("Metadata in SQLite files") struct SQLiteMetadataTests {
   private static let frameworkKey = "NSPersistenceFrameworkVersion"
   private static let digestKey = "NSStoreModelVersionHashesDigest"

@@ -7,8 +7,6 @@ import Testing
 
 @testable import HeartwoodSQLite
 
-private typealias PersistenceError = HeartwoodStore.PersistenceError
-
 @Suite("Models in SQLite files") struct SQLiteModelCacheTests {
   private let queue: DatabaseQueue
 

@@ -8,9 +8,6 @@ import Testing
 
 @testable import HeartwoodSQLite
 
-/// Modules have types of the same names.
-private typealias PersistenceError = HeartwoodStore.PersistenceError
-
 /// A family of versions of a model, with stores of some of them.
 struct CorpusFamily: Sendable, CustomTestStringConvertible {
   let bundle: String

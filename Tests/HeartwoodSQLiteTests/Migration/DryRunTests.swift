@@ -10,9 +10,6 @@ import Testing
 
 @testable import HeartwoodSQLite
 
-/// Modules have types of the same names.
-private typealias PersistenceError = HeartwoodStore.PersistenceError
-
 /// What dry runs of SQLite stores do, beside telling what migrations do: that is held wherever a migration is run both ways.
 @Suite struct DryRunTests {
   private static func model(_ properties: PropertyDescription...) throws -> ManagedObjectModel {

@@ -10,9 +10,6 @@ import Testing
 
 @testable import HeartwoodSQLite
 
-/// Modules have types of the same names.
-private typealias PersistenceError = HeartwoodStore.PersistenceError
-
 /// Migrations that SQLite does itself, held against those that go through memory.
 @Suite struct InStoreMigrationTests {
   private typealias Property = PropertyDescription

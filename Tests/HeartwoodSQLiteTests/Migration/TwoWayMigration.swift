@@ -9,9 +9,6 @@ import Testing
 
 @testable import HeartwoodSQLite
 
-/// Modules have types of the same names.
-private typealias PersistenceError = HeartwoodStore.PersistenceError
-
 /// A store that is migrated twice: in SQL, where that can be, and through memory. Both must come to the same.
 struct TwoWayMigration {
   let scratch: ScratchFolder

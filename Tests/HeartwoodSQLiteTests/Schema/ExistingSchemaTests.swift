@@ -6,8 +6,6 @@ import Testing
 
 @testable import HeartwoodSQLite
 
-private typealias PersistenceError = HeartwoodStore.PersistenceError
-
 @Suite("Schemas of files") struct ExistingSchemaTests {
   private let model: ManagedObjectModel
   private let queue: DatabaseQueue

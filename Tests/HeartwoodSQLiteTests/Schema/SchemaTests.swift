@@ -6,8 +6,6 @@ import Testing
 
 @testable import HeartwoodSQLite
 
-private typealias PersistenceError = HeartwoodStore.PersistenceError
-
 @Suite("Schemas of models") struct SchemaTests {
   private func schema() throws -> SQLiteSchema {
     let model = try FeatureModel.model()

@@ -9,9 +9,6 @@ import Testing
 
 @testable import HeartwoodSQLite
 
-/// Modules have types of the same names.
-private typealias PersistenceError = HeartwoodStore.PersistenceError
-
 /// Batch updates and deletions that SQLite does itself, held against those of records that have been read.
 @Suite struct BatchInStoreTests {
   /// A store, and the statements that were run on it.

@@ -8,9 +8,6 @@ import Testing
 
 @testable import HeartwoodSQLite
 
-/// GRDB has an error of the same name.
-private typealias PersistenceError = HeartwoodStore.PersistenceError
-
 @Suite(
   "The records of files that Core Data made, from public repositories",
   .enabled(if: SQLiteCorpus.folder != nil, "set HEARTWOOD_CORPUS to the folder of the corpus")

@@ -8,9 +8,6 @@ import Testing
 
 @testable import HeartwoodSQLite
 
-/// GRDB has an error of the same name.
-private typealias PersistenceError = HeartwoodStore.PersistenceError
-
 /// A uniqueness constraint of an entity on an attribute that others of the same table have too.
 @Suite struct InheritedConstraintTests {
   private let scratch: ScratchFolder

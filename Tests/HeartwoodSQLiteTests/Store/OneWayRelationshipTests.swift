@@ -8,9 +8,6 @@ import HeartwoodStore
 import HeartwoodTesting
 import Testing
 
-/// Modules have types of the same names.
-private typealias PersistenceError = HeartwoodStore.PersistenceError
-
 /// To-many relationships without an inverse: the row of an object says whom it belongs to.
 @Suite("Relationships without an inverse")
 struct OneWayRelationshipTests {

@@ -8,9 +8,6 @@ import Testing
 
 @testable import HeartwoodSQLite
 
-/// GRDB has an error of the same name.
-private typealias PersistenceError = HeartwoodStore.PersistenceError
-
 /// What an SQLite store does beside what all stores do.
 @Suite struct SQLiteStoreTests {
   private let scratch: ScratchFolder
@@ -54,7 +51,7 @@ private typealias PersistenceError = HeartwoodStore.PersistenceError
     try DatabaseQueue(path: url.path).read(body)
   }
 
-  private func code(_ body: () throws -> Void) -> HeartwoodStore.PersistenceError.Code? {
+  private func code(_ body: () throws -> Void) -> PersistenceError.Code? {
     do {
       try body()
       return nil

@@ -94,7 +94,7 @@ import Testing
     #expect(plan.contains("INDEX"), "\(plan)")
     let file = try SQLiteFile.open(atPath: bench.url().path)
     defer { try? file.close() }
-    #expect(throws: HeartwoodStore.PersistenceError.self) {
+    #expect(throws: PersistenceError.self) {
       try file.write { try $0.execute(sql: "UPDATE ZITEM SET ZNAME = 'item 4' WHERE ZNAME = 'item 5'") }
     }
   }

@@ -90,14 +90,14 @@ struct SQLiteBench {
     }
   }
 
-  func code(_ body: () throws -> Void) -> HeartwoodStore.PersistenceError.Code? { error(body)?.code }
+  func code(_ body: () throws -> Void) -> PersistenceError.Code? { error(body)?.code }
 
-  func error(_ body: () throws -> Void) -> HeartwoodStore.PersistenceError? {
+  func error(_ body: () throws -> Void) -> PersistenceError? {
     do {
       try body()
       return nil
     } catch {
-      return error as? HeartwoodStore.PersistenceError
+      return error as? PersistenceError
     }
   }
 }

@@ -3,42 +3,32 @@ import GRDB
 import Heartwood
 import HeartwoodModel
 import HeartwoodStore
-import HeartwoodTesting
 import Testing
 
 @testable import HeartwoodSQLite
 
 /// Columns that hold values in other forms than Core Data and Heartwood write.
 @Suite struct ForeignValueTests {
-  private let scratch: ScratchFolder
-  private let model: ManagedObjectModel
+  private let bench: SQLiteBench
 
   init() throws {
-    scratch = try ScratchFolder()
-    model = try ManagedObjectModel(entities: [
-      .entity(
-        "Note",
-        .attribute("count", .integer32, optional: true),
-        .attribute("stamp", .date, optional: true),
-        .attribute("home", .uri, optional: true),
-        .attribute("key", .uuid, optional: true)
-      )
-    ])
-  }
-
-  private var url: URL { scratch.url.appending(path: "Notes.sqlite") }
-
-  private func context() throws -> ManagedObjectContext {
-    let registry = try StoreRegistry([SQLiteStore.self])
-    let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
-    try coordinator.addPersistentStore(type: .sqlite, at: url)
-    return ManagedObjectContext(coordinator)
+    bench = try SQLiteBench(
+      ManagedObjectModel(entities: [
+        .entity(
+          "Note",
+          .attribute("count", .integer32, optional: true),
+          .attribute("stamp", .date, optional: true),
+          .attribute("home", .uri, optional: true),
+          .attribute("key", .uuid, optional: true)
+        )
+      ])
+    )
   }
 
   /// A context over notes that have these values of an attribute, as SQL says them.
   private func context(_ attribute: String, _ values: [String]) throws -> ManagedObjectContext {
-    try context().persistentStoreCoordinator.close()
-    let queue = try DatabaseQueue(path: url.path)
+    try bench.context().persistentStoreCoordinator.close()
+    let queue = try DatabaseQueue(path: bench.url().path)
     try queue.write { db in
       for (place, value) in values.enumerated() {
         try db.execute(
@@ -50,7 +40,7 @@ import Testing
       }
     }
     try queue.close()
-    return try context()
+    return try bench.context()
   }
 
   private func counts(by attribute: String, _ context: ManagedObjectContext) throws -> [PropertyValue] {
@@ -87,7 +77,7 @@ import Testing
     #expect(try context.count(for: request) == 2)
     request = FetchRequest<ManagedObject>(entityName: "Note")
     request.propertiesToFetch = [try ExpressionDescription(format: "count(home) AS homes")]
-    #expect(try self.context().fetchRows(request).flatMap(\.values) == [.integer(1)])
+    #expect(try bench.context().fetchRows(request).flatMap(\.values) == [.integer(1)])
   }
 
   private func message(_ context: ManagedObjectContext) -> String? {

@@ -2,14 +2,13 @@ import Foundation
 import Heartwood
 import HeartwoodModel
 import HeartwoodStore
-import HeartwoodTesting
 import Testing
 
 @testable import HeartwoodSQLite
 
 /// Requests that name objects of one store and are put to another one too, in which other objects have the same keys.
 @Suite struct OtherStoreTests {
-  private let scratch: ScratchFolder
+  private let bench: SQLiteBench
   /// One that has read nothing.
   private let coordinator: PersistentStoreCoordinator
   /// The ids of an item and of one whose parent it is, in each of two stores.
@@ -17,19 +16,18 @@ import Testing
   private let right: [ManagedObjectID]
 
   init() throws {
-    scratch = try ScratchFolder()
-    let model = try ManagedObjectModel(entities: [
-      .entity("Item", .attribute("name", .string), .toOne("parent", "Item", inverse: nil))
-    ])
-    let registry = try StoreRegistry([SQLiteStore.self])
-    let folder = scratch.url
-    let urls = ["Left", "Right"].map { folder.appending(path: "\($0).sqlite") }
-    let filling = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
+    bench = try SQLiteBench(
+      ManagedObjectModel(entities: [
+        .entity("Item", .attribute("name", .string), .toOne("parent", "Item", inverse: nil))
+      ])
+    )
+    let urls = [bench.url("Left.sqlite"), bench.url("Right.sqlite")]
+    let filling = try bench.coordinator()
     let ids = try urls.map { url in
       try Self.fill(try filling.addPersistentStore(type: .sqlite, at: url), filling)
     }
     filling.close()
-    coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
+    coordinator = try bench.coordinator()
     for url in urls { try coordinator.addPersistentStore(type: .sqlite, at: url) }
     left = ids[0]
     right = ids[1]

@@ -3,39 +3,31 @@ import GRDB
 import Heartwood
 import HeartwoodModel
 import HeartwoodStore
-import HeartwoodTesting
 import Testing
 
 @testable import HeartwoodSQLite
 
 /// Records that an order leaves alike are in the order of their keys, whatever has been read when.
 @Suite struct RecordOrderTests {
-  private let scratch: ScratchFolder
-  private let model: ManagedObjectModel
+  private let bench: SQLiteBench
 
   init() throws {
-    scratch = try ScratchFolder()
-    model = try ManagedObjectModel(entities: [
-      .entity(
-        "Record",
-        .attribute("number", .integer32),
-        .attribute("priority", .integer32),
-        .attribute("title", .string, optional: true)
-      )
-    ])
-  }
-
-  private func context() throws -> ManagedObjectContext {
-    let registry = try StoreRegistry([SQLiteStore.self])
-    let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
-    try coordinator.addPersistentStore(type: .sqlite, at: scratch.url.appending(path: "Records.sqlite"))
-    return ManagedObjectContext(coordinator)
+    bench = try SQLiteBench(
+      ManagedObjectModel(entities: [
+        .entity(
+          "Record",
+          .attribute("number", .integer32),
+          .attribute("priority", .integer32),
+          .attribute("title", .string, optional: true)
+        )
+      ])
+    )
   }
 
   /// A context that has read nothing, of a store whose records have their keys as numbers and are alike otherwise.
   private func context(_ count: Int) throws -> ManagedObjectContext {
-    try context().persistentStoreCoordinator.close()
-    let queue = try DatabaseQueue(path: scratch.url.appending(path: "Records.sqlite").path)
+    try bench.context().persistentStoreCoordinator.close()
+    let queue = try DatabaseQueue(path: bench.url().path)
     try queue.write { db in
       try db.execute(
         sql: """
@@ -46,7 +38,7 @@ import Testing
       )
     }
     try queue.close()
-    return try context()
+    return try bench.context()
   }
 
   private func object(_ number: Int, _ context: ManagedObjectContext) throws -> ManagedObject {
@@ -71,7 +63,7 @@ import Testing
     let context = try context(1000)
     _ = try object(900, context)
     let first = try numbers(context, sortedBy: keys, limit: 600)
-    let record = try #require(model.entity(named: "Record"))
+    let record = try #require(bench.model.entity(named: "Record"))
     #expect(try context.persistentStoreCoordinator.persistentStores[0].engine.knownTable(of: record).isWhole)
     #expect(try first + numbers(context, sortedBy: keys, offset: 600, limit: 600) == Array(1...1000))
     #expect(try numbers(context, sortedBy: keys) == Array(1...1000))

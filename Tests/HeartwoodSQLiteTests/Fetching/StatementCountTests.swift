@@ -2,7 +2,6 @@ import Foundation
 import Heartwood
 import HeartwoodModel
 import HeartwoodStore
-import HeartwoodTesting
 import Synchronization
 import Testing
 
@@ -21,17 +20,17 @@ import Testing
     var count: Int { statements.withLock { $0.count { $0.hasPrefix("SELECT") } } }
   }
 
-  private let scratch: ScratchFolder
-  private let model: ManagedObjectModel
+  private let bench: SQLiteBench
   private static let listCount = 60
 
   init() throws {
-    scratch = try ScratchFolder()
-    model = try ManagedObjectModel(entities: [
-      .entity("List", .attribute("name", .string), .toMany("items", "Item", inverse: "list")),
-      .entity("Item", .attribute("name", .string), .toOne("list", "List", inverse: "items")),
-      .entity("Word", .attribute("name", .string)),
-    ])
+    bench = try SQLiteBench(
+      ManagedObjectModel(entities: [
+        .entity("List", .attribute("name", .string), .toMany("items", "Item", inverse: "list")),
+        .entity("Item", .attribute("name", .string), .toOne("list", "List", inverse: "items")),
+        .entity("Word", .attribute("name", .string)),
+      ])
+    )
     let context = try context(Counter())
     for number in 0..<Self.listCount {
       let list = try context.insert(entityName: "List")
@@ -46,15 +45,9 @@ import Testing
   }
 
   private func context(_ counter: Counter) throws -> ManagedObjectContext {
-    let coordinator = try PersistentStoreCoordinator(
-      managedObjectModel: model,
-      registry: StoreRegistry([SQLiteStore.self])
-    )
     var options = StoreOptions()
     options[.sqliteStatementObserver] = counter.observer
-    let url = scratch.url.appending(path: "Lists.sqlite")
-    try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
-    return ManagedObjectContext(coordinator)
+    return try bench.context(options: options)
   }
 
   /// The lists that a predicate finds, so that not all of the table is read.
@@ -107,7 +100,7 @@ import Testing
     let request = FetchRequest<ManagedObject>(entityName: "List", where: try FetchPredicate(format: "name == '7'"))
     #expect(try context.fetch(request).count == 1)
     let (table, isWhole) = try context.persistentStoreCoordinator.persistentStores[0].engine.knownTable(
-      of: model.entities[0]
+      of: bench.model.entities[0]
     )
     #expect(table.count == 1 && !isWhole)
     #expect(try context.count(for: request) == 1)
@@ -188,7 +181,7 @@ import Testing
 
   private func knownCount(_ entity: String, _ context: ManagedObjectContext) throws -> Int {
     let store = context.persistentStoreCoordinator.persistentStores[0]
-    let (table, isWhole) = try store.engine.knownTable(of: try #require(model.entity(named: entity)))
+    let (table, isWhole) = try store.engine.knownTable(of: try #require(bench.model.entity(named: entity)))
     #expect(!isWhole, "\(entity)")
     return table.count
   }
@@ -274,30 +267,23 @@ import Testing
   }
 
   @Test func whatMustBeUniqueIsLookedUp() throws {
-    let model = try ManagedObjectModel(entities: [
-      .entity(
-        "Place",
-        unique: [["code"], ["name", "number"]],
-        .attribute("code", .string, optional: true),
-        .attribute("name", .string, optional: true),
-        .attribute("number", .integer32)
-      )
-    ])
-    let url = scratch.url.appending(path: "Places.sqlite")
-    func places() throws -> ManagedObjectContext {
-      let coordinator = try PersistentStoreCoordinator(
-        managedObjectModel: model,
-        registry: StoreRegistry([SQLiteStore.self])
-      )
-      try coordinator.addPersistentStore(type: .sqlite, at: url)
-      return ManagedObjectContext(coordinator)
-    }
-    let first = try places()
+    let bench = try SQLiteBench(
+      ManagedObjectModel(entities: [
+        .entity(
+          "Place",
+          unique: [["code"], ["name", "number"]],
+          .attribute("code", .string, optional: true),
+          .attribute("name", .string, optional: true),
+          .attribute("number", .integer32)
+        )
+      ])
+    )
+    let first = try bench.context()
     for number in 0..<500 { try insert("c\(number)", "n\(number / 2)", number % 2, first) }
     try first.save()
     first.persistentStoreCoordinator.close()
-    let context = try places()
-    let place = try #require(model.entity(named: "Place"))
+    let context = try bench.context()
+    let place = try #require(bench.model.entity(named: "Place"))
     let engine = context.persistentStoreCoordinator.persistentStores[0].engine
     try insert("new", "new", 0, context)
     try context.save()
@@ -335,7 +321,7 @@ import Testing
     let coordinator = context.persistentStoreCoordinator
     let words = (0..<100).map { ["name": PropertyValue.string("\($0)")] }
     #expect(try coordinator.execute(BatchInsertRequest(entityName: "Word", rows: words)).count == 100)
-    let word = try #require(model.entity(named: "Word"))
+    let word = try #require(bench.model.entity(named: "Word"))
     let engine = coordinator.persistentStores[0].engine
     let update = BatchUpdateRequest(
       entityName: "Word",

@@ -65,23 +65,19 @@ import Testing
 
   @Test("A row whose key is no number is passed over")
   func keysThatAreNoNumbers() throws {
-    let scratch = try ScratchFolder()
-    let url = scratch.url.appending(path: "Store.sqlite")
-    let model = try ManagedObjectModel(entities: [.entity("Note", .attribute("text", .string))])
+    let bench = try SQLiteBench(ManagedObjectModel(entities: [.entity("Note", .attribute("text", .string))]))
     func store() throws -> PersistentStore {
-      let registry = try StoreRegistry([SQLiteStore.self])
-      let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
-      return try coordinator.addPersistentStore(type: .sqlite, at: url)
+      try bench.coordinator().addPersistentStore(type: .sqlite, at: bench.url())
     }
     _ = try store()
-    try DatabaseQueue(path: url.path).write { db in
+    try DatabaseQueue(path: bench.url().path).write { db in
       try db.execute(sql: "DROP TABLE ZNOTE")
       try db.execute(
         sql: "CREATE TABLE ZNOTE (Z_PK VARCHAR PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZTEXT VARCHAR)"
       )
       try db.execute(sql: "INSERT INTO ZNOTE VALUES ('abc', 1, 1, 'a'), ('abd', 1, 1, 'b')")
     }
-    let note = try #require(model.entity(named: "Note"))
+    let note = try #require(bench.model.entity(named: "Note"))
     #expect(try store().engine.contents().table(of: note).count == 0)
   }
 }

@@ -3,38 +3,26 @@ import GRDB
 import Heartwood
 import HeartwoodModel
 import HeartwoodStore
-import HeartwoodTesting
 import Testing
 
 @testable import HeartwoodSQLite
 
 /// Files whose text is not UTF-8, which Core Data makes none of.
 @Suite struct TextEncodingTests {
-  private let scratch: ScratchFolder
-  private let model: ManagedObjectModel
+  private let bench: SQLiteBench
 
   init() throws {
-    scratch = try ScratchFolder()
-    model = try ManagedObjectModel(entities: [.entity("Note", .attribute("text", .string))])
-  }
-
-  private func url(_ name: String) -> URL { scratch.url.appending(path: name) }
-
-  private func context(_ name: String, options: StoreOptions = StoreOptions()) throws -> ManagedObjectContext {
-    let registry = try StoreRegistry([SQLiteStore.self])
-    let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
-    try coordinator.addPersistentStore(type: .sqlite, at: url(name), options: options)
-    return ManagedObjectContext(coordinator)
+    bench = try SQLiteBench(ManagedObjectModel(entities: [.entity("Note", .attribute("text", .string))]))
   }
 
   /// A context over notes with texts, in a file in UTF-16.
   private func contextOfUTF16(_ texts: [String]) throws -> ManagedObjectContext {
-    let context = try context("Old.sqlite")
+    let context = try bench.context("Old.sqlite")
     for text in texts { try context.insert(entityName: "Note").setValue(text, forKey: "text") }
     try context.save()
     context.persistentStoreCoordinator.close()
-    let old = try DatabaseQueue(path: url("Old.sqlite").path)
-    let new = try DatabaseQueue(path: url("New.sqlite").path)
+    let old = try DatabaseQueue(path: bench.url("Old.sqlite").path)
+    let new = try DatabaseQueue(path: bench.url("New.sqlite").path)
     try new.writeWithoutTransaction { try $0.execute(sql: "PRAGMA encoding = 'UTF-16'") }
     try old.read { db in
       let tables = try Row.fetchAll(db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'table'")
@@ -53,7 +41,7 @@ import Testing
     }
     try old.close()
     try new.close()
-    return try self.context("New.sqlite")
+    return try bench.context("New.sqlite")
   }
 
   @Test func conditionsAndOrdersOfTextAreThoseOfMemory() throws {
@@ -87,7 +75,7 @@ import Testing
   @Test func anotherEncodingIsNotAskedFor() throws {
     var options = StoreOptions()
     options[.sqlitePragmas] = ["Encoding": "UTF16"]
-    let error = #expect(throws: PersistenceError.self) { try context("New.sqlite", options: options) }
+    let error = #expect(throws: PersistenceError.self) { try bench.context("New.sqlite", options: options) }
     #expect(error?.code == .valueUnsupported)
   }
 }

@@ -22,10 +22,7 @@ import Testing
   }
 
   private func open(_ model: ManagedObjectModel, _ options: StoreOptions = StoreOptions()) throws {
-    let coordinator = try PersistentStoreCoordinator(
-      managedObjectModel: model,
-      registry: StoreRegistry([SQLiteStore.self])
-    )
+    let coordinator = try SQLiteBench.coordinator(model)
     try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
     coordinator.close()
   }

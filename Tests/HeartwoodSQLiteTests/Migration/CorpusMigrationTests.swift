@@ -112,9 +112,7 @@ struct CorpusMigrationTests {
     }
 
     func coordinator(_ version: String) throws -> PersistentStoreCoordinator {
-      let registry = try StoreRegistry([SQLiteStore.self])
-      let model = try ManagedObjectModel(contentsOf: bundle, version: version)
-      return try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
+      try SQLiteBench.coordinator(try ManagedObjectModel(contentsOf: bundle, version: version))
     }
 
     func migration(to version: String) throws -> StoreMigration? {

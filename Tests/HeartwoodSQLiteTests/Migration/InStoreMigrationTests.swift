@@ -321,7 +321,7 @@ import Testing
     }
     #expect(try migration.run() == true)
     #expect(insertions.withLock { $0 } == 3)
-    let coordinator = try TwoWayMigration.coordinator(
+    let coordinator = try SQLiteBench.coordinator(
       try Self.note(.attribute("number", .integer64, optional: true, renamedFrom: "count"))
     )
     try coordinator.addPersistentStore(type: .sqlite, at: migration.url("Store.sqlite"))

@@ -24,7 +24,7 @@ import Testing
       }
     }
     #expect(try migration.run() == false)
-    let coordinator = try TwoWayMigration.coordinator(new)
+    let coordinator = try SQLiteBench.coordinator(new)
     try coordinator.addPersistentStore(type: .sqlite, at: migration.url("Store.sqlite"))
     let context = ManagedObjectContext(coordinator)
     let crate = try #require(try context.fetch(FetchRequest<ManagedObject>(entityName: "Crate")).first)

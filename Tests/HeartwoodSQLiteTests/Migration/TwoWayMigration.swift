@@ -23,7 +23,7 @@ struct TwoWayMigration {
   ) throws {
     scratch = try ScratchFolder()
     self.new = new
-    let coordinator = try Self.coordinator(old)
+    let coordinator = try SQLiteBench.coordinator(old)
     try coordinator.addPersistentStore(type: .sqlite, at: url("Old.sqlite"))
     let context = ManagedObjectContext(coordinator)
     try fill(context)
@@ -33,12 +33,8 @@ struct TwoWayMigration {
 
   func url(_ name: String) -> URL { scratch.url.appending(path: name) }
 
-  static func coordinator(_ model: ManagedObjectModel) throws -> PersistentStoreCoordinator {
-    return try PersistentStoreCoordinator(managedObjectModel: model, registry: StoreRegistry([SQLiteStore.self]))
-  }
-
   func migration(ofStore name: String = "Old.sqlite", _ options: StoreOptions) throws -> StoreMigration? {
-    try Self.coordinator(new).migration(ofStoreAt: url(name), type: .sqlite, options: options)
+    try SQLiteBench.coordinator(new).migration(ofStoreAt: url(name), type: .sqlite, options: options)
   }
 
   /// What lies in the folder, with the bytes of each file.
@@ -101,7 +97,7 @@ struct TwoWayMigration {
 
   /// What a file has, opened with the new model.
   func contents(_ name: String) throws -> StoreContents {
-    let coordinator = try Self.coordinator(new)
+    let coordinator = try SQLiteBench.coordinator(new)
     defer { coordinator.close() }
     return try coordinator.addPersistentStore(type: .sqlite, at: url(name)).engine.contents()
   }

@@ -22,14 +22,13 @@ import Testing
     }
 
     init(_ model: ManagedObjectModel, _ url: URL, readingAll: Bool = false) throws {
-      let registry = try StoreRegistry([SQLiteStore.self])
       let statements = Statements()
       var options = StoreOptions()
       options[.sqliteStatementObserver] = SQLiteStatementObserver { text in
         statements.texts.withLock { $0.append(text) }
       }
       self.statements = statements
-      coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
+      coordinator = try SQLiteBench.coordinator(model)
       store = try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
       // Batches are done on columns then.
       if readingAll { _ = try store.engine.contents() }
@@ -259,10 +258,7 @@ import Testing
 
   /// A store that can only be read is asked like all others, which matters where records of it would change.
   @Test func whatChangesNothingNeedsNoPermission() throws {
-    let coordinator = try PersistentStoreCoordinator(
-      managedObjectModel: model,
-      registry: StoreRegistry([SQLiteStore.self])
-    )
+    let coordinator = try SQLiteBench.coordinator(model)
     var options = StoreOptions()
     options[.isReadOnly] = true
     try coordinator.addPersistentStore(type: .sqlite, at: url(), options: options)

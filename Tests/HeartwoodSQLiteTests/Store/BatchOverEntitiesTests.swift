@@ -2,43 +2,35 @@ import Foundation
 import Heartwood
 import HeartwoodModel
 import HeartwoodStore
-import HeartwoodTesting
 import Testing
 
 @testable import HeartwoodSQLite
 
 /// Batches over an entity and those below it, whose conditions look at records that the batch changes itself.
 @Suite struct BatchOverEntitiesTests {
-  private let scratch: ScratchFolder
+  private let bench: SQLiteBench
   /// One that has read nothing.
   private let coordinator: PersistentStoreCoordinator
   private let store: PersistentStore
 
   /// Four items, each but the first with a parent: the second leads to the first, and the others to the second.
   init() throws {
-    scratch = try ScratchFolder()
-    let model = try ManagedObjectModel(entities: [
-      .entity(
-        "Item",
-        .attribute("number", .integer32),
-        .attribute("value", .integer32),
-        .toOne("parent", "Item", inverse: nil)
-      ),
-      EntityDefinition(name: "BigItem", superentityName: "Item"),
-    ])
-    let url = scratch.url.appending(path: "Store.sqlite")
-    let filling = try PersistentStoreCoordinator(
-      managedObjectModel: model,
-      registry: StoreRegistry([SQLiteStore.self])
+    bench = try SQLiteBench(
+      ManagedObjectModel(entities: [
+        .entity(
+          "Item",
+          .attribute("number", .integer32),
+          .attribute("value", .integer32),
+          .toOne("parent", "Item", inverse: nil)
+        ),
+        EntityDefinition(name: "BigItem", superentityName: "Item"),
+      ])
     )
-    try filling.addPersistentStore(type: .sqlite, at: url)
-    try Self.fill(ManagedObjectContext(filling))
-    filling.close()
-    coordinator = try PersistentStoreCoordinator(
-      managedObjectModel: model,
-      registry: StoreRegistry([SQLiteStore.self])
-    )
-    store = try coordinator.addPersistentStore(type: .sqlite, at: url)
+    let filling = try bench.context()
+    try Self.fill(filling)
+    filling.persistentStoreCoordinator.close()
+    coordinator = try bench.coordinator()
+    store = try coordinator.addPersistentStore(type: .sqlite, at: bench.url())
   }
 
   private static func fill(_ context: ManagedObjectContext) throws {

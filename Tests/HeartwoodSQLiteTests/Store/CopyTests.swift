@@ -49,10 +49,7 @@ import Testing
   }
 
   private func openStore(_ fixture: TranslationFixture, _ name: String) throws -> PersistentStore {
-    let coordinator = try PersistentStoreCoordinator(
-      managedObjectModel: fixture.queries.model,
-      registry: StoreRegistry([SQLiteStore.self])
-    )
+    let coordinator = try SQLiteBench.coordinator(fixture.queries.model)
     return try coordinator.addPersistentStore(type: .sqlite, at: bench.url(name))
   }
 

@@ -30,10 +30,7 @@ struct CorpusStoreTests {
     init(path: String, model: ManagedObjectModel, scratch: ScratchFolder) throws {
       self.scratch = scratch
       self.path = path
-      coordinator = try PersistentStoreCoordinator(
-        managedObjectModel: model,
-        registry: StoreRegistry([SQLiteStore.self])
-      )
+      coordinator = try SQLiteBench.coordinator(model)
       var options = StoreOptions()
       // Some stores were written with a version of the model that is not at hand.
       options[.ignoresModelVersion] = true

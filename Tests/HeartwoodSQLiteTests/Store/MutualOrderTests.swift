@@ -3,33 +3,20 @@ import GRDB
 import Heartwood
 import HeartwoodModel
 import HeartwoodStore
-import HeartwoodTesting
 import Testing
 
 @testable import HeartwoodSQLite
 
 /// An ordered relationship that is its own inverse: each end of a pair has an order of its own.
 @Suite struct MutualOrderTests {
-  private let scratch: ScratchFolder
-  private let model: ManagedObjectModel
+  private let bench: SQLiteBench
 
   init() throws {
-    scratch = try ScratchFolder()
-    model = try ManagedObjectModel(entities: [
-      .entity("Person", .attribute("name", .string), .toMany("friends", "Person", inverse: "friends", ordered: true))
-    ])
-  }
-
-  private var url: URL { scratch.url.appending(path: "Store.sqlite") }
-
-  /// A context that has read nothing.
-  private func context() throws -> ManagedObjectContext {
-    let coordinator = try PersistentStoreCoordinator(
-      managedObjectModel: model,
-      registry: StoreRegistry([SQLiteStore.self])
+    bench = try SQLiteBench(
+      ManagedObjectModel(entities: [
+        .entity("Person", .attribute("name", .string), .toMany("friends", "Person", inverse: "friends", ordered: true))
+      ])
     )
-    try coordinator.addPersistentStore(type: .sqlite, at: url)
-    return ManagedObjectContext(coordinator)
   }
 
   private func people(_ context: ManagedObjectContext) throws -> [ManagedObject] {
@@ -46,12 +33,12 @@ import Testing
   }
 
   private func rowCount() throws -> Int? {
-    try DatabaseQueue(path: url.path).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM Z_1FRIENDS") }
+    try DatabaseQueue(path: bench.url().path).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM Z_1FRIENDS") }
   }
 
   /// Makes three people who all know each other, the first one themselves too.
   private func fill() throws {
-    let context = try context()
+    let context = try bench.context()
     let all = try ["a", "b", "c"].map { name in
       let person = try context.insert(entityName: "Person")
       try person.setValue(name, forKey: "name")
@@ -65,39 +52,39 @@ import Testing
 
   @Test func eachEndKeepsItsOrder() throws {
     try fill()
-    #expect(try friends(try context()) == [["b", "a", "c"], ["c", "a"], ["a", "b"]])
+    #expect(try friends(try bench.context()) == [["b", "a", "c"], ["c", "a"], ["a", "b"]])
     #expect(try rowCount() == 7, "a row for each direction, and one for who knows themselves")
   }
 
   @Test func bothEndsForgetAPair() throws {
     try fill()
-    let context = try context()
+    let context = try bench.context()
     let all = try people(context)
     try all[0].setValue([all[2], all[1]], forKey: "friends")
     try all[1].setValue([all[0]], forKey: "friends")
     try context.save()
-    #expect(try friends(try self.context()) == [["c", "b"], ["a"], ["a"]])
+    #expect(try friends(try bench.context()) == [["c", "b"], ["a"], ["a"]])
     #expect(try rowCount() == 4)
     context.delete(all[0])
     try context.save()
-    #expect(try friends(try self.context()) == [[], []])
+    #expect(try friends(try bench.context()) == [[], []])
     #expect(try rowCount() == 0)
   }
 
   /// So a file has them where nobody knew of two orders.
   @Test func pairsWithOneRowAreReadAndGetAnOrder() throws {
     try fill()
-    try DatabaseQueue(path: url.path).write { db in
+    try DatabaseQueue(path: bench.url().path).write { db in
       try db.execute(sql: "DELETE FROM Z_1FRIENDS WHERE Z_1FRIENDS > REFLEXIVE")
     }
-    let context = try context()
+    let context = try bench.context()
     let all = try people(context)
     #expect(try friends(context).map(Set.init) == [["a", "b", "c"], ["a", "c"], ["a", "b"]])
     try all[2].setValue([all[1], all[0]], forKey: "friends")
     try context.save()
-    #expect(try friends(try self.context())[2] == ["b", "a"])
+    #expect(try friends(try bench.context())[2] == ["b", "a"])
     try all[2].setValue([all[0], all[1]], forKey: "friends")
     try context.save()
-    #expect(try friends(try self.context())[2] == ["a", "b"])
+    #expect(try friends(try bench.context())[2] == ["a", "b"])
   }
 }

@@ -11,28 +11,25 @@ import Testing
 /// To-many relationships without an inverse: the row of an object says whom it belongs to.
 @Suite("Relationships without an inverse")
 struct OneWayRelationshipTests {
-  private let scratch: ScratchFolder
-  private let model: ManagedObjectModel
+  private let bench: SQLiteBench
 
   init() throws {
-    scratch = try ScratchFolder()
-    model = try ManagedObjectModel(entities: [
-      .entity(
-        "Box",
-        .attribute("name", .string, optional: true),
-        .toMany("things", "Thing", inverse: nil),
-        .toMany("row", "Thing", inverse: nil, ordered: true)
-      ),
-      .entity("Thing", .attribute("name", .string, optional: true)),
-    ])
+    bench = try SQLiteBench(
+      ManagedObjectModel(entities: [
+        .entity(
+          "Box",
+          .attribute("name", .string, optional: true),
+          .toMany("things", "Thing", inverse: nil),
+          .toMany("row", "Thing", inverse: nil, ordered: true)
+        ),
+        .entity("Thing", .attribute("name", .string, optional: true)),
+      ])
+    )
   }
 
   private func coordinator() throws -> PersistentStoreCoordinator {
-    let coordinator = try PersistentStoreCoordinator(
-      managedObjectModel: model,
-      registry: StoreRegistry([SQLiteStore.self])
-    )
-    try coordinator.addPersistentStore(type: .sqlite, at: scratch.url.appending(path: "Boxes.sqlite"))
+    let coordinator = try bench.coordinator()
+    try coordinator.addPersistentStore(type: .sqlite, at: bench.url())
     return coordinator
   }
 
@@ -70,7 +67,7 @@ struct OneWayRelationshipTests {
 
   /// Gives the thing to the second box, as another program might that does not ask the first.
   private func takeElsewhere(_ relationship: String) throws {
-    let queue = try DatabaseQueue(path: scratch.path("Boxes.sqlite"))
+    let queue = try DatabaseQueue(path: bench.url().path)
     let column = "Z1\(relationship.uppercased())"
     try queue.write { db in
       try db.execute(sql: "UPDATE ZTHING SET \(column) = (SELECT Z_PK FROM ZBOX WHERE ZNAME = 'b')")
@@ -146,7 +143,7 @@ struct OneWayRelationshipTests {
   @Test("A store whose records have several owners is not made one of SQLite", arguments: ["things", "row"])
   func refusesOthersRecords(_ relationship: String) throws {
     let coordinator = try PersistentStoreCoordinator(
-      managedObjectModel: model,
+      managedObjectModel: bench.model,
       registry: StoreRegistry([InMemoryStore.self, SQLiteStore.self])
     )
     let store = try coordinator.addPersistentStore(type: .inMemory, at: nil)
@@ -154,13 +151,13 @@ struct OneWayRelationshipTests {
     let thing = try context.insert(entityName: "Thing")
     for _ in 0..<2 { try context.insert(entityName: "Box").setValue([thing], forKey: relationship) }
     try context.save()
-    let url = scratch.url.appending(path: "Boxes.sqlite")
+    let url = bench.url()
     let error = try #require(throws: PersistenceError.self) {
       try coordinator.migratePersistentStore(store, to: url, type: .sqlite)
     }
     #expect(error.code == .valueUnsupported)
     #expect((error.context.entity, error.context.property) == ("Box", relationship))
     #expect(error.message.contains(thing.objectID.reference.text))
-    #expect(try scratch.names().isEmpty)
+    #expect(try bench.scratch.names().isEmpty)
   }
 }

@@ -10,27 +10,16 @@ import Testing
 
 /// What an SQLite store does beside what all stores do.
 @Suite struct SQLiteStoreTests {
-  private let scratch: ScratchFolder
-  private let model: ManagedObjectModel
+  private let bench: SQLiteBench
 
   init() throws {
-    scratch = try ScratchFolder()
-    model = try FeatureModel.model()
+    bench = try SQLiteBench(FeatureModel.model())
   }
 
-  private var url: URL { scratch.url.appending(path: "Store.sqlite") }
-
-  private func coordinator() throws -> PersistentStoreCoordinator {
-    return try PersistentStoreCoordinator(
-      managedObjectModel: model,
-      registry: StoreRegistry([SQLiteStore.self, BinaryStore.self])
-    )
-  }
+  private var url: URL { bench.url() }
 
   private func context(_ options: StoreOptions = StoreOptions()) throws -> ManagedObjectContext {
-    let coordinator = try coordinator()
-    try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
-    return ManagedObjectContext(coordinator)
+    try bench.context(options: options)
   }
 
   private func insert(
@@ -45,19 +34,6 @@ import Testing
 
   private func objects(_ entity: String, _ context: ManagedObjectContext, by key: String) throws -> [ManagedObject] {
     try context.fetch(FetchRequest<ManagedObject>(entityName: entity, sortedBy: [FetchSortDescriptor(key)]))
-  }
-
-  private func query<Value>(_ body: (Database) throws -> Value) throws -> Value {
-    try DatabaseQueue(path: url.path).read(body)
-  }
-
-  private func code(_ body: () throws -> Void) -> PersistenceError.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? PersistenceError)?.code
-    }
   }
 
   // MARK: Records
@@ -160,8 +136,8 @@ import Testing
     #expect(try orphan.value(forKey: "owner") == nil)
     again.delete(found[0])
     try again.save()
-    #expect(try query { try Int.fetchOne($0, sql: "SELECT count(*) FROM ZPERSON") } == 1)
-    #expect(try query { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
+    #expect(try bench.query { try Int.fetchOne($0, sql: "SELECT count(*) FROM ZPERSON") } == 1)
+    #expect(try bench.integrity() == "ok")
     #expect(try objects("Album", try self.context(), by: "title").allSatisfy { try $0.value(forKey: "owner") == nil })
   }
 
@@ -174,13 +150,13 @@ import Testing
     try tag.setValue("blue", forKey: "name")
     try context.save()
     #expect(book.objectID.reference != album.objectID.reference, "both are in the table of the topmost entity")
-    let rows = try query {
+    let rows = try bench.query {
       try Row.fetchAll($0, sql: "SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY ORDER BY Z_ENT")
     }
     let greatest = Dictionary(uniqueKeysWithValues: rows.map { ($0["Z_NAME"] as String, $0["Z_MAX"] as Int) })
     #expect((greatest["Media"] ?? 0) >= 2 && (greatest["Tag"] ?? 0) >= 1)
     #expect(greatest["Book"] == 0, "the count is with the topmost entity")
-    #expect(try query { try Int.fetchOne($0, sql: "SELECT Z_OPT FROM ZTAG") } == 2)
+    #expect(try bench.query { try Int.fetchOne($0, sql: "SELECT Z_OPT FROM ZTAG") } == 2)
   }
 
   @Test func aDecimalThatARealDoesNotHoldIsRefused() throws {
@@ -188,13 +164,13 @@ import Testing
     let book = try insert("Book", ["title": "B"], in: context)
     try context.save()
     try book.setValue(Decimal(string: "0.12345678901234567890123"), forKey: "price")
-    #expect(code { try context.save() } == .valueUnsupported)
+    #expect(bench.code { try context.save() } == .valueUnsupported)
     try book.setValue(Decimal.nan, forKey: "price")
     try context.save()
-    #expect(try query { try String.fetchOne($0, sql: "SELECT ZPRICE FROM ZMEDIA") } == "NaN")
+    #expect(try bench.query { try String.fetchOne($0, sql: "SELECT ZPRICE FROM ZMEDIA") } == "NaN")
     try book.setValue(Decimal(string: "0.1"), forKey: "price")
     try context.save()
-    #expect(try query { try Double.fetchOne($0, sql: "SELECT ZPRICE FROM ZMEDIA") } == 0.1)
+    #expect(try bench.query { try Double.fetchOne($0, sql: "SELECT ZPRICE FROM ZMEDIA") } == 0.1)
   }
 
   @Test func dataThatSQLiteDoesNotHoldAreRefused() throws {
@@ -217,7 +193,7 @@ import Testing
     let tag = try #require(try objects("Tag", again, by: "name").first)
     try tag.setValue("blue", forKey: "name")
     try again.save()
-    #expect(try query { try Int64.fetchOne($0, sql: "SELECT Z_OPT FROM ZTAG") } == .max)
+    #expect(try bench.query { try Int64.fetchOne($0, sql: "SELECT Z_OPT FROM ZTAG") } == .max)
   }
 
   @Test func aHostileTextIsAValue() throws {
@@ -245,7 +221,7 @@ import Testing
         .count == 1
     )
     try tag.setValue("green", forKey: "name")
-    #expect(code { try one.save() } == .saveConflict)
+    #expect(bench.code { try one.save() } == .saveConflict)
   }
 
   @Test func recordsOfTwoWritersGetDifferentKeys() throws {
@@ -256,7 +232,7 @@ import Testing
       try one.save()
       try other.save()
     }
-    #expect(try query { try Int.fetchOne($0, sql: "SELECT count(*) FROM ZTAG") } == 6)
+    #expect(try bench.query { try Int.fetchOne($0, sql: "SELECT count(*) FROM ZTAG") } == 6)
   }
 
   @Test func aSaveThatFailsLeavesTheFile() throws {
@@ -273,10 +249,10 @@ import Testing
     let note = try insert("Note", ["text": "x"], in: context)
     #expect(throws: PersistenceError.self) { try context.save() }
     #expect(context.hasChanges)
-    #expect(try query { try Int.fetchOne($0, sql: "SELECT count(*) FROM ZTAG") } == 1)
+    #expect(try bench.query { try Int.fetchOne($0, sql: "SELECT count(*) FROM ZTAG") } == 1)
     context.delete(note)
     try context.save()
-    #expect(try query { try Int.fetchOne($0, sql: "SELECT count(*) FROM ZTAG") } == 2)
+    #expect(try bench.query { try Int.fetchOne($0, sql: "SELECT count(*) FROM ZTAG") } == 2)
   }
 
   // MARK: Files
@@ -291,10 +267,10 @@ import Testing
 
   @Test func whatIsNoStoreIsRefused() throws {
     try Data("Not a database, but long enough to be one, had it begun otherwise.".utf8).write(to: url)
-    #expect(code { _ = try context() } == .fileMalformed)
+    #expect(bench.code { _ = try context() } == .fileMalformed)
     try FileManager.default.removeItem(at: url)
     try DatabaseQueue(path: url.path).write { try $0.execute(sql: "CREATE TABLE t (a)") }
-    #expect(code { _ = try context() } == .fileMalformed)
+    #expect(bench.code { _ = try context() } == .fileMalformed)
   }
 
   @Test func aStoreOpensWithoutItsModel() throws {
@@ -303,7 +279,7 @@ import Testing
     try context.save()
     let file = try StoreInput(try POSIXFileSystem().openFile(atPath: url.path))
     let embedded = try #require(try SQLiteStore.readModel(from: file, options: StoreOptions()))
-    #expect(embedded.entities.map(\.versionHash) == model.entities.map(\.versionHash))
+    #expect(embedded.entities.map(\.versionHash) == bench.model.entities.map(\.versionHash))
     #expect(try SQLiteStore.readMetadata(from: file, options: StoreOptions()).storeType == .sqlite)
   }
 
@@ -314,7 +290,7 @@ import Testing
     let context = try context(options)
     let tag = try #require(try objects("Tag", context, by: "name").first)
     try tag.setValue("blue", forKey: "name")
-    #expect(code { try context.save() } == .storeReadOnly)
+    #expect(bench.code { try context.save() } == .storeReadOnly)
   }
 
   @Test func aChangedTextKeepsItsZeros() throws {
@@ -339,16 +315,16 @@ import Testing
     context = nil
     for store in coordinator.persistentStores { try coordinator.remove(store) }
     try coordinator.destroyPersistentStore(at: url, type: .sqlite)
-    #expect(try scratch.names().isEmpty)
+    #expect(try bench.scratch.names().isEmpty)
   }
 
   @Test func itIsConvertedBothWays() throws {
     let context = try insertedTag()
     let coordinator = context.persistentStoreCoordinator
-    let binary = scratch.url.appending(path: "Store.heartwood")
+    let binary = bench.url("Store.heartwood")
     let store = try coordinator.migratePersistentStore(coordinator.persistentStores[0], to: binary, type: .binary)
     #expect(try objects("Tag", context, by: "name").count == 1)
-    let copy = scratch.url.appending(path: "Copy.sqlite")
+    let copy = bench.url("Copy.sqlite")
     try coordinator.migratePersistentStore(store, to: copy, type: .sqlite)
     let tag = try #require(try objects("Tag", context, by: "name").first)
     try tag.setValue("blue", forKey: "name")

@@ -8,29 +8,66 @@ import Testing
 @testable import HeartwoodSQLite
 @testable import SQLiteWorker
 
-/// A folder with SQLite stores of items and parts.
+/// A folder with SQLite stores of a model.
 struct SQLiteBench {
   let scratch: ScratchFolder
+  let model: ManagedObjectModel
 
-  init() throws {
+  init(_ model: ManagedObjectModel) throws {
     scratch = try ScratchFolder()
+    self.model = model
+  }
+
+  /// One of items and parts.
+  init() throws {
+    try self.init(try WorkerModel.model())
   }
 
   func url(_ name: String = "Store.sqlite") -> URL { scratch.url.appending(path: name) }
 
-  func coordinator() throws -> PersistentStoreCoordinator {
-    return try PersistentStoreCoordinator(
-      managedObjectModel: try WorkerModel.model(),
+  /// One that has no store yet.
+  static func coordinator(_ model: ManagedObjectModel) throws -> PersistentStoreCoordinator {
+    try PersistentStoreCoordinator(
+      managedObjectModel: model,
       registry: StoreRegistry([SQLiteStore.self, BinaryStore.self])
     )
   }
 
+  func coordinator() throws -> PersistentStoreCoordinator { try Self.coordinator(model) }
+
+  /// A context of a coordinator that has read nothing.
   func context(_ name: String = "Store.sqlite", options: StoreOptions = StoreOptions()) throws -> ManagedObjectContext {
     let coordinator = try coordinator()
     try coordinator.addPersistentStore(type: .sqlite, at: url(name), options: options)
     return ManagedObjectContext(coordinator)
   }
 
+  func query<Value>(_ name: String = "Store.sqlite", _ body: (Database) throws -> Value) throws -> Value {
+    let queue = try DatabaseQueue(path: url(name).path)
+    let value = try queue.read(body)
+    try queue.close()
+    return value
+  }
+
+  func integrity(_ name: String = "Store.sqlite") throws -> String? {
+    try query(name) { try String.fetchOne($0, sql: "PRAGMA integrity_check") }
+  }
+
+  func code(_ body: () throws -> Void) -> PersistenceError.Code? { error(body)?.code }
+
+  func error(_ body: () throws -> Void) -> PersistenceError? {
+    do {
+      try body()
+      return nil
+    } catch {
+      return error as? PersistenceError
+    }
+  }
+}
+
+// MARK: Items and parts
+
+extension SQLiteBench {
   /// Makes a store of items with data, and closes it.
   func makeStore(_ name: String = "Store.sqlite", items: [String: Data?]) throws {
     let context = try context(name)
@@ -61,17 +98,6 @@ struct SQLiteBench {
     )
   }
 
-  func query<Value>(_ name: String = "Store.sqlite", _ body: (Database) throws -> Value) throws -> Value {
-    let queue = try DatabaseQueue(path: url(name).path)
-    let value = try queue.read(body)
-    try queue.close()
-    return value
-  }
-
-  func integrity(_ name: String = "Store.sqlite") throws -> String? {
-    try query(name) { try String.fetchOne($0, sql: "PRAGMA integrity_check") }
-  }
-
   /// The names of the files with large data of a store.
   func externalNames(_ stem: String = "Store") throws -> Set<String> {
     let folder = url(".\(stem)_SUPPORT/_EXTERNAL_DATA").path
@@ -87,17 +113,6 @@ struct SQLiteBench {
           String(decoding: $0.dropFirst().dropLast(), as: UTF8.self)
         }
       )
-    }
-  }
-
-  func code(_ body: () throws -> Void) -> PersistenceError.Code? { error(body)?.code }
-
-  func error(_ body: () throws -> Void) -> PersistenceError? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return error as? PersistenceError
     }
   }
 }

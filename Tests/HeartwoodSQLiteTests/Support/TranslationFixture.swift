@@ -13,25 +13,19 @@ struct TranslationFixture {
   var queries: RandomQueries
   let store: SQLiteStore
   let contents: StoreContents
-  private let scratch: ScratchFolder
+  private let bench: SQLiteBench
 
   init(seed: UInt64) throws {
-    scratch = try ScratchFolder()
     queries = try RandomQueries(seed: seed)
-    let url = scratch.url.appending(path: "Items.sqlite")
-    let coordinator = try PersistentStoreCoordinator(
-      managedObjectModel: queries.model,
-      registry: StoreRegistry([SQLiteStore.self])
-    )
-    let opened = try coordinator.addPersistentStore(type: .sqlite, at: url)
-    let context = ManagedObjectContext(coordinator)
+    bench = try SQLiteBench(queries.model)
+    let context = try bench.context()
     try Self.fill(context, &queries)
-    contents = try opened.engine.contents()
+    contents = try context.persistentStoreCoordinator.persistentStores[0].engine.contents()
     let setup = StoreSetup(
       model: queries.model,
       configurationName: nil,
       entities: queries.model.entities,
-      path: url.path,
+      path: bench.url().path,
       options: StoreOptions()
     )
     store = try SQLiteStore(setup)
@@ -85,14 +79,7 @@ struct TranslationFixture {
   }
 
   /// A context of a coordinator that has read nothing.
-  func context() throws -> ManagedObjectContext {
-    let coordinator = try PersistentStoreCoordinator(
-      managedObjectModel: queries.model,
-      registry: StoreRegistry([SQLiteStore.self])
-    )
-    try coordinator.addPersistentStore(type: .sqlite, at: scratch.url.appending(path: "Items.sqlite"))
-    return ManagedObjectContext(coordinator)
-  }
+  func context() throws -> ManagedObjectContext { try bench.context() }
 
   /// The tables of all records.
   var tables: QueryTables { QueryTables(tables: contents.tables, scopes: contents.scopes) }

@@ -1,0 +1,131 @@
+package import GRDB
+package import HeartwoodStore
+
+// MARK: Making
+
+extension SQLiteFile {
+  /// Makes a database at `path`, where nothing may be, and lets `body` fill it: the file has its name only when it is whole and on the disk.
+  ///
+  /// - Throws: ``PersistenceError/Code/fileExists``.
+  package static func create(
+    atPath path: String,
+    options: StoreOptions = StoreOptions(),
+    fileSystem: any FileSystem = POSIXFileSystem(),
+    _ body: (Database) throws -> Void
+  ) throws(PersistenceError) {
+    try make(atPath: path, options, fileSystem) { writer in
+      try writer.writeWithoutTransaction { db in try transaction(db, body) }
+    }
+  }
+
+  /// Makes a database at `path`, where nothing may be, of another one: `body` finds that by the name ``sourceName``, and can only read it. What
+  /// `body` answers nil for is not kept: then the file is one without a table.
+  static func create<Value>(
+    atPath path: String,
+    from source: String,
+    options: StoreOptions,
+    _ body: (Database) throws -> Value?
+  ) throws(PersistenceError) -> Value? {
+    let fileSystem = POSIXFileSystem()
+    let location = try SQLiteLocation(source, fileSystem: fileSystem)
+    defer { withExtendedLifetime(location) {} }
+    return try make(atPath: path, options, fileSystem) { writer in
+      try writer.writeWithoutTransaction { db in
+        try attach(location, to: db)
+        var value: Value?
+        try db.inTransaction(.immediate) {
+          value = try body(db)
+          return value == nil ? .rollback : .commit
+        }
+        return value
+      }
+    }
+  }
+
+  /// Lets a connection read another database, also where no file can be made beside that and none is needed.
+  private static func attach(_ location: SQLiteLocation, to db: Database) throws {
+    func attach(_ access: SQLiteLocation.Access) throws {
+      try location.attach(access, to: db)
+      _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(sourceName).sqlite_schema")
+    }
+    do {
+      try attach(.read)
+    } catch {
+      guard try location.canBeReadAsUnchanging(after: error) else { throw error }
+      try? db.execute(sql: "DETACH DATABASE \(sourceName)")
+      try attach(.unchanging)
+    }
+  }
+
+  /// What a database is called of which another one is made.
+  static let sourceName = "source"
+
+  /// Writes what is in the database now as a new one at `path`, where nothing may be, while others may save: page by page, as it is at one
+  /// moment. `body` looks at the copy before it has its name.
+  package func copy<Value>(toPath path: String, _ body: (Database) throws -> Value) throws(PersistenceError) -> Value {
+    try Self.make(atPath: path, StoreOptions(), POSIXFileSystem()) { writer in
+      try writer.writeWithoutTransaction { copy in try self.copy(to: copy, body) }
+    }
+  }
+
+  private func copy<Value>(to copy: Database, _ body: (Database) throws -> Value) throws -> Value {
+    try read { db in try db.backup(to: copy) }
+    return try body(copy)
+  }
+
+  private static func make<Value>(
+    atPath path: String,
+    _ options: StoreOptions,
+    _ fileSystem: any FileSystem,
+    _ fill: (DatabaseQueue) throws -> Value
+  ) throws(PersistenceError) -> Value {
+    guard try fileSystem.status(atPath: path) == nil else {
+      let context = PersistenceError.Context(path: path, storeType: .sqlite)
+      throw PersistenceError(.fileExists, "There is a file already. Nothing was changed.", context: context)
+    }
+    try fileSystem.removeAbandonedTemporaryFiles(besidePath: path)
+    let temporary = try fileSystem.createTemporaryFile(besidePath: path, permissions: nil)
+    do {
+      let value = try fillFile(atPath: temporary.path, options, fileSystem, fill)
+      try place(temporary.path, at: path, fileSystem)
+      try temporary.close()
+      try fileSystem.synchronizeDirectory(ofPath: path)
+      return value
+    } catch {
+      try? temporary.close()
+      for path in [temporary.path] + SQLiteLocation.sideFiles(ofFileAt: temporary.path) {
+        try? fileSystem.removeFile(atPath: path)
+      }
+      throw SQLiteFailure.error(error, path: path)
+    }
+  }
+
+  /// Gives a file its name, by which no log is that was another file's: SQLite would take it for this one's.
+  private static func place(_ temporary: String, at path: String, _ fileSystem: any FileSystem) throws {
+    // Whoever else makes the file waits, so that no log is in use.
+    let lock = try fileSystem.lockFile(atPath: PathParts.split(path).directory)
+    defer { lock?.release() }
+    if try fileSystem.status(atPath: path) == nil {
+      for sideFile in SQLiteLocation.sideFiles(ofFileAt: path) { try fileSystem.removeFile(atPath: sideFile) }
+    }
+    try fileSystem.moveFile(atPath: temporary, toPath: path, exclusively: true)
+  }
+
+  private static func fillFile<Value>(
+    atPath path: String,
+    _ options: StoreOptions,
+    _ fileSystem: any FileSystem,
+    _ fill: (DatabaseQueue) throws -> Value
+  ) throws -> Value {
+    let location = try SQLiteLocation(path, fileSystem: fileSystem)
+    let writer = try SQLiteConnections(location: location, options: options).creator()
+    do {
+      let value = try fill(writer)
+      try writer.close()
+      return value
+    } catch {
+      try? writer.close()
+      throw error
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import GRDB
+import HeartwoodModel
+import HeartwoodStore
+import Synchronization
+
+// MARK: Transactions
+
+extension SQLiteStore {
+  /// The database that a transaction is of.
+  ///
+  /// `@unchecked Sendable`: it is set only while the closure of ``SQLiteFile/read(_:)`` or ``SQLiteFile/write(_:)`` runs, which is given
+  /// the database; and what uses it is called by that closure, one call at a time.
+  struct Transaction: @unchecked Sendable {
+    let database: Database
+    /// The state of the file that the transaction sees.
+    let mark: UInt64
+    let isWriting: Bool
+  }
+
+  /// The number that SQLite gives to the state of the file as other connections have left it: the one that the transaction which is under
+  /// way sees.
+  public func changeMark() throws -> UInt64 {
+    if let transaction { return transaction.mark }
+    return try file().mark()
+  }
+
+  /// How often reading begins anew where others save meanwhile.
+  static let greatestAttempts = 5
+  /// The mark of a state that nobody can tell: it differs from all others, so that what was read is read anew.
+  private static let unknownMark = UInt64.max
+
+  /// Reads in one transaction, which is of the moment that ``changeMark()`` tells. Where reading fails and another process has saved
+  /// meanwhile, whose save may have removed a file with large data that rows of the transaction lead to, it begins anew.
+  public func reading<Result>(_ body: () throws -> Result) throws -> Result {
+    let file = try file()
+    for _ in 1..<Self.greatestAttempts {
+      let mark = try file.mark()
+      do {
+        if let result = try file.read(at: mark, { db in try within(db, mark, body) }) { return result }
+      } catch {
+        guard try file.mark() != mark else { throw error }
+      }
+    }
+    return try file.read { db in try within(db, Self.unknownMark, body) }
+  }
+
+  /// Saves in one transaction, for which no other writer is let in.
+  public func saving<Result>(_ body: () throws -> Result) throws -> Result {
+    var isComplete = false
+    do {
+      let result = try file().write { db in
+        let refusals = try schema(db).writeRefusals
+        guard refusals.isEmpty else { throw refused(refusals) }
+        let result = try within(db, try SQLiteFile.mark(db), isWriting: true, body)
+        isComplete = true
+        return result
+      }
+      removeReplacedFiles(externals.commit())
+      return result
+    } catch {
+      externals.rollBack(isUndone: !isComplete)
+      // Keys that the transaction took are the file's again.
+      reservedKeys.withLock { $0 = [:] }
+      throw error
+    }
+  }
+
+  private func refused(_ reasons: [String]) -> PersistenceError {
+    PersistenceError(
+      .storeReadOnly,
+      "The file can be read, but not written by others than Core Data. \(reasons.joined(separator: " ")) To change its records, convert "
+        + "it to another file with migratePersistentStore(_:to:) or heartwood convert, and open that one.",
+      context: .init(path: path, storeType: .sqlite)
+    )
+  }
+
+  private func within<Result>(
+    _ db: Database,
+    _ mark: UInt64,
+    isWriting: Bool = false,
+    _ body: () throws -> Result
+  ) throws -> Result {
+    let transaction = Transaction(database: db, mark: mark, isWriting: isWriting)
+    connection.withLock { $0?.transaction = transaction }
+    defer { connection.withLock { $0?.transaction = nil } }
+    return try body()
+  }
+
+  /// Calls `body` with the database of the transaction, or of one for it alone.
+  func withDatabase<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    if let transaction {
+      do {
+        return try body(transaction.database)
+      } catch {
+        throw SQLiteFailure.error(error, path: path)
+      }
+    }
+    return try file().read(body)
+  }
+
+  /// The transaction that is under way.
+  var transaction: Transaction? { connection.withLock { $0?.transaction } }
+
+  /// Where everything is in the file.
+  func schema(_ db: Database) throws -> SQLiteSchema {
+    if let schema = connection.withLock({ $0?.schema }) { return schema }
+    var schema = try SQLiteSchema.existing(in: db, model: setup.model, entities: setup.entities, path: path)
+    schema.storeIdentifier = connection.withLock { $0?.storeIdentifier }
+    connection.withLock { [schema] in $0?.schema = schema }
+    return schema
+  }
+
+  func placement(of entity: EntityDescription, _ db: Database) throws -> EntityPlacement {
+    try schema(db).keptPlacement(of: entity, path: path)
+  }
+}

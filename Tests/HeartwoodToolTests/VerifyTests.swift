@@ -55,6 +55,41 @@ import Testing
     #expect(findings.map { $0["id"] as? String } == ["E899556C-BE1A-42A3-A634-F8411915C05F"])
   }
 
+  @Test func whatMustBeUniqueAndIsNotIsAFinding() throws {
+    try folder.writeUniqueModel(to: "unique.json")
+    let outcome = try heartwood("verify", "todo.csv", "--model", "unique.json")
+    #expect(outcome.status == 1)
+    #expect(outcome.text == "")
+    let lines = outcome.errors.split(separator: "\n")
+    #expect(lines.count == 4, "\(outcome.errors)")
+    #expect(
+      lines.first == "heartwood: error: todo.csv: ToDo 803054FC-C497-4DD7-A078-CF592B994EB4: memo must be unique, and "
+        + "ToDo E899556C-BE1A-42A3-A634-F8411915C05F has the same."
+    )
+  }
+
+  @Test func anIndexThatLacksRowsIsAFinding() throws {
+    try folder.writeUniqueModel(to: "unique.json")
+    try folder.writeToDos(count: 5, to: "many.csv")
+    #expect(try heartwood("convert", "many.csv", "many.sqlite", "--model", "unique.json").status == 0)
+    #expect(try heartwood("verify", "many.sqlite").text == "ok: 5 records\n")
+    var bytes = try folder.data("many.sqlite")
+    let leaves = stride(from: 0, to: bytes.count, by: 4096).filter { bytes[$0] == 0x0A }
+    try #require(!leaves.isEmpty)
+    // No free block, no cell, and cells that begin at the end of the page.
+    for leaf in leaves { bytes.replaceSubrange(leaf + 1..<leaf + 8, with: [0, 0, 0, 0, 0x10, 0, 0]) }
+    try bytes.write(to: folder.path("many.sqlite"))
+    let outcome = try heartwood("verify", "many.sqlite")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("heartwood: error: many.sqlite: The file is damaged"), "\(outcome.errors)")
+    #expect(outcome.errors.contains("missing from index Z_ToDo_UNIQUE_memo"), "\(outcome.errors)")
+    let json = try #require(try heartwood("verify", "many.sqlite", "--json").json() as? [String: Any])
+    #expect(json["ok"] as? Bool == false)
+    #expect(json["records"] as? Int == 5)
+    let findings = try #require(json["findings"] as? [[String: Any]])
+    #expect(findings.first?["id"] is NSNull)
+  }
+
   @Test(arguments: [
     ("not a store\n", 1), ("#D35CF030-1EC1-4667-9666-70C8247A1010\n1, memo\n", 2),
     (

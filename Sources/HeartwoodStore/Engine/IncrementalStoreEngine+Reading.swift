@@ -24,6 +24,11 @@ extension IncrementalStoreEngine {
     }
   }
 
+  package func fileFaults(limit: Int) throws -> [String] {
+    guard let store = store as? any SelfExaminingStore else { return [] }
+    return try using { try store.reading { try store.faults(limit: limit) } }
+  }
+
   package func knownTable(of entity: EntityDescription) throws -> (table: NodeTable, isWhole: Bool) {
     state.withLock { ($0.contents.tables[entity.ordinal], $0.whole.contains(entity.ordinal)) }
   }

@@ -44,6 +44,9 @@ package protocol StoreEngine: RecordReading, Sendable {
   /// Everything that the store keeps.
   func contents() throws -> StoreContents
 
+  /// What is wrong with the store's file beyond what reading all records shows, up to `limit` sentences.
+  func fileFaults(limit: Int) throws -> [String]
+
   /// Sets the user's part of the metadata, to be written with the next save.
   func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError)
 
@@ -69,6 +72,9 @@ extension StoreEngine {
 
   /// Nil: the records are in memory.
   package func execute(_ batch: RecordBatch) throws -> BatchedRecords? { nil }
+
+  /// None: a file that is read as a whole shows what is wrong with it.
+  package func fileFaults(limit: Int) throws -> [String] { [] }
 
   /// Does nothing: others are noticed when the store is saved.
   package func followOthers() throws(PersistenceError) {}

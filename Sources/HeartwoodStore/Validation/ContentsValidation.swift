@@ -1,6 +1,6 @@
 package import HeartwoodModel
 
-/// Whether everything that a store keeps fits together: values, references and inverse relationships.
+/// Whether everything that a store keeps fits together: values, references, inverse relationships, and what must be unique.
 package struct ContentsValidation {
   /// Something that is wrong with a record.
   package struct Finding: Sendable, Hashable, CustomStringConvertible {
@@ -14,7 +14,8 @@ package struct ContentsValidation {
   private let limit: Int
   private var findings: [Finding] = []
 
-  /// Checks `contents` and gives up to `limit` findings, in the order of the records. O(values).
+  /// Checks `contents` and gives up to `limit` findings, in the order of the records; what must be unique and is not
+  /// comes last. O(values).
   package static func findings(in contents: StoreContents, limit: Int) throws(PersistenceError) -> [Finding] {
     var validation = ContentsValidation(contents: contents, limit: limit)
     try validation.run()
@@ -34,6 +35,13 @@ package struct ContentsValidation {
         try check(node)
       }
     }
+    for conflict in contents.constraintConflicts(limit: limit - findings.count) { note(conflict) }
+  }
+
+  private mutating func note(_ conflict: ConstraintConflict) {
+    let (other, names) = (conflict.conflictingID, conflict.constraint.joined(separator: ", "))
+    let message = "\(names) must be unique, and \(other.entity.name) \(other.reference) has the same."
+    findings.append(Finding(objectID: conflict.objectID, message: message))
   }
 
   private mutating func check(_ node: AtomicStoreCacheNode) throws(PersistenceError) {

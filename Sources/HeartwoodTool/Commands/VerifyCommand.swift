@@ -32,7 +32,7 @@ struct VerifyCommand: ParsableCommand {
     if json {
       try StandardOutput.write(report.json.line)
     } else if report.findings.isEmpty {
-      try StandardOutput.write("ok: \(Quantity.text(report.recordCount, "record"))\n")
+      try StandardOutput.write("ok: \(Quantity.text(report.recordCount ?? 0, "record"))\n")
     } else {
       StandardError.write(report.text(path: arguments.store))
     }
@@ -42,10 +42,21 @@ struct VerifyCommand: ParsableCommand {
     progress.begin(.reading)
     let source = try arguments.source.open()
     progress.begin(.checking)
-    let contents = try source.store.engine.contents()
+    return (try check(source.store.engine), source.model)
+  }
+
+  private func check(_ engine: any StoreEngine) throws -> VerificationReport {
     // One more than is shown tells whether there are more.
-    let findings = try ContentsValidation.findings(in: contents, limit: Self.findingLimit + 1)
-    let report = VerificationReport(recordCount: contents.count, findings: findings, limit: Self.findingLimit)
-    return (report, source.model)
+    let limit = Self.findingLimit + 1
+    let faults = try engine.fileFaults(limit: limit).map { VerificationReport.Finding($0) }
+    do {
+      let contents = try engine.contents()
+      let findings = try ContentsValidation.findings(in: contents, limit: limit).map { VerificationReport.Finding($0) }
+      return VerificationReport(recordCount: contents.count, findings: faults + findings, limit: Self.findingLimit)
+    } catch let error as PersistenceError where !faults.isEmpty {
+      // The first of all, since the others tell why.
+      let findings = [VerificationReport.Finding(error.message)] + faults
+      return VerificationReport(recordCount: nil, findings: findings, limit: Self.findingLimit)
+    }
   }
 }

@@ -24,4 +24,33 @@ import Testing
     let expected = ["E 0: E.n is below the least value, 1.", "E 9: E.n is above the greatest value, 8."]
     #expect(findings.map(\.description) == Array(expected.prefix(limit)))
   }
+
+  @Test("What must be unique and is not is found, among subentities too, and a value that is missing is none")
+  func uniqueness() throws {
+    let model = try ManagedObjectModel(entities: [
+      EntityDefinition(
+        name: "Person",
+        properties: [.attribute("first", .string, optional: true), .attribute("last", .string, optional: true)],
+        uniquenessConstraints: [["first", "last"]]
+      ),
+      .entity("Child", parent: "Person"),
+    ])
+    var contents = StoreContents(
+      model: model,
+      entities: model.entities,
+      metadata: StoreMetadata(identifier: UUID(), storeType: .inMemory)
+    )
+    let values: [(entity: String, first: PropertyValue, last: PropertyValue)] = [
+      ("Person", .string("a"), .string("b")), ("Person", .string("a"), .string("c")), ("Person", .string("a"), .null),
+      ("Person", .string("a"), .null), ("Child", .string("a"), .string("c")), ("Child", .string("c"), .string("a")),
+    ]
+    for (number, value) in values.enumerated() {
+      let entity = try #require(model.entity(named: value.entity))
+      let row = NodeTable.NewRow(reference: .integer(Int64(number)), values: [value.first, value.last])
+      contents.tables[entity.ordinal].insert([row])
+    }
+    let findings = try ContentsValidation.findings(in: contents, limit: 10)
+    #expect(findings.map(\.description) == ["Child 4: first, last must be unique, and Person 1 has the same."])
+    #expect(contents.constraintConflicts(limit: 0).isEmpty)
+  }
 }

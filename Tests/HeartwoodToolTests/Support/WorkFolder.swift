@@ -34,6 +34,18 @@ final class WorkFolder {
 
   func write(_ text: String, to name: String) throws { try Data(text.utf8).write(to: path(name)) }
 
+  /// Writes the model of the example, but memos are unique.
+  func writeUniqueModel(to name: String) throws {
+    let properties = """
+      {"default": "false", "kind": "attribute", "name": "done", "type": "boolean"},
+      {"kind": "attribute", "name": "memo", "optional": true, "type": "string"},
+      {"default": "0", "kind": "attribute", "name": "sortOrder", "type": "integer32"},
+      {"kind": "attribute", "name": "creationDate", "optional": true, "type": "date"}
+      """
+    let entity = #"{"name": "ToDo", "class": "ToDo", "unique": [["memo"]], "properties": ["# + properties + "]}"
+    try write(#"{"format": 1, "entities": ["# + entity + "]}", to: name)
+  }
+
   /// The names of all files, hidden ones too.
   var names: [String] {
     get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }

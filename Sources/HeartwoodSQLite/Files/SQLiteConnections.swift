@@ -32,11 +32,15 @@ struct SQLiteConnections {
   func plainWriter() throws(PersistenceError) -> DatabaseQueue { try queue(.write) }
 
   /// - Parameter access: `unchanging` for a connection that believes that nobody writes the file.
-  func reader(_ access: SQLiteLocation.Access = .read) throws(PersistenceError) -> DatabaseQueue { try queue(access) }
+  func reader(_ access: SQLiteLocation.Access = .read) throws(PersistenceError) -> DatabaseQueue {
+    try undoingInterruptedTransaction { () throws(PersistenceError) in try queue(access) }
+  }
 
   /// A connection to an empty database in memory, which finds the file by the name ``SQLiteFile/sourceName`` and can only read it.
   func readerAsSource(_ access: SQLiteLocation.Access) throws(PersistenceError) -> DatabaseQueue {
-    try queue(.write, isInMemory: true) { db in try location.attach(access, to: db) }
+    try undoingInterruptedTransaction { () throws(PersistenceError) in
+      try queue(.write, isInMemory: true) { db in try location.attach(access, to: db) }
+    }
   }
 
   /// A connection that reads, also where no file can be made beside this one and none is needed.

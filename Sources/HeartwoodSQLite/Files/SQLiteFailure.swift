@@ -48,6 +48,8 @@ enum SQLiteFailure {
           + "set a longer sqliteBusyTimeout."
       )
     case .SQLITE_FULL: return (.fileWriteFailed, "The disk is full. Nothing was changed. Make room and try again.")
+    case .SQLITE_READONLY where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK:
+      return (.fileReadFailed, interruptedTransaction)
     case .SQLITE_READONLY:
       return (
         .storeReadOnly,

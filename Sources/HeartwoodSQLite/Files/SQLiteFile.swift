@@ -32,9 +32,10 @@ package final class SQLiteFile: Sendable {
 
   /// Opens the database at `path`, which is never made by that.
   ///
-  /// For writing, the journal mode of the options is set, which stays with the file. For reading only, nothing is changed in the file;
-  /// where its changes go to a log, SQLite makes a file `-shm` beside it, unless there is no log and the folder cannot be written. It is gone
-  /// when the file is closed, unless it was there before or others have the file open.
+  /// For writing, the journal mode of the options is set, which stays with the file. For reading only, nothing is changed in the file,
+  /// but that a transaction is undone which a process that died has left half done; where its changes go to a log, SQLite makes a file `-shm`
+  /// beside it, unless there is no log and the folder cannot be written. It is gone when the file is closed, unless it was there before or
+  /// others have the file open.
   package static func open(
     atPath path: String,
     options: StoreOptions = StoreOptions(),

@@ -43,16 +43,6 @@ struct SQLiteConnections {
     }
   }
 
-  /// A connection that reads, also where no file can be made beside this one and none is needed.
-  func readerOfAnyFolder() throws(PersistenceError) -> DatabaseQueue {
-    do {
-      return try reader()
-    } catch {
-      guard try location.canBeReadAsUnchanging(after: error) else { throw error }
-      return try reader(.unchanging)
-    }
-  }
-
   /// - Parameter pragmas: what the connection is told beside what every one is.
   private func queue(
     _ access: SQLiteLocation.Access,

@@ -31,10 +31,10 @@ extension SQLiteFile {
     defer { withExtendedLifetime(location) {} }
     return try make(atPath: path, options, fileSystem) { writer in
       try writer.writeWithoutTransaction { db in
-        try attach(location, to: db)
+        let resting = try attach(location, to: db)
         var value: Value?
         try db.inTransaction(.immediate) {
-          value = try body(db)
+          value = try RestingFile.reading(resting) { try body(db) }
           return value == nil ? .rollback : .commit
         }
         return value
@@ -43,17 +43,27 @@ extension SQLiteFile {
   }
 
   /// Lets a connection read another database, also where no file can be made beside that and none is needed.
-  private static func attach(_ location: SQLiteLocation, to db: Database) throws {
+  ///
+  /// - Returns: the other one, where it is read as one that nobody writes.
+  private static func attach(_ location: SQLiteLocation, to db: Database) throws -> RestingFile? {
     func attach(_ access: SQLiteLocation.Access) throws {
       try location.attach(access, to: db)
       _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(sourceName).sqlite_schema")
     }
+    if try location.shouldBeReadAsUnchanging(), let resting = try RestingFile(location) {
+      try attach(.unchanging)
+      return resting
+    }
     do {
       try attach(.read)
+      return nil
     } catch {
-      guard try location.canBeReadAsUnchanging(after: error) else { throw error }
+      guard try location.canBeReadAsUnchanging(after: error), let resting = try RestingFile(location) else {
+        throw error
+      }
       try? db.execute(sql: "DETACH DATABASE \(sourceName)")
       try attach(.unchanging)
+      return resting
     }
   }
 

@@ -36,9 +36,11 @@ extension SQLiteFile {
   package func readBeside<Value>(at mark: UInt64, _ body: (Database) throws -> Value) throws(PersistenceError) -> Value?
   {
     do {
-      return try second.read { db in
-        try Self.beginReading(db)
-        return try Self.mark(db) == mark ? body(db) : nil
+      return try RestingFile.reading(resting) {
+        try second.read { db in
+          try Self.beginReading(db)
+          return try Self.mark(db) == mark ? body(db) : nil
+        }
       }
     } catch {
       throw SQLiteFailure.error(error, path: path)

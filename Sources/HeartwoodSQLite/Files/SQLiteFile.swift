@@ -15,26 +15,30 @@ package final class SQLiteFile: Sendable {
   let second: DatabaseQueue
   /// The file, where nothing was beside it when it was opened for reading.
   private let bareLocation: SQLiteLocation?
+  /// The file, where it is read as one that nobody writes.
+  let resting: RestingFile?
 
   private init(
     path: String,
     reader: DatabaseQueue,
     second: DatabaseQueue,
     isReadOnly: Bool,
-    bareLocation: SQLiteLocation? = nil
+    bareLocation: SQLiteLocation? = nil,
+    resting: RestingFile? = nil
   ) {
     self.path = path
     self.reader = reader
     self.second = second
     self.isReadOnly = isReadOnly
     self.bareLocation = bareLocation
+    self.resting = resting
   }
 
   /// Opens the database at `path`, which is never made by that.
   ///
   /// For writing, the journal mode of the options is set, which stays with the file. For reading only, nothing is changed in the file,
   /// but that a transaction is undone which a process that died has left half done; where its changes go to a log, SQLite makes a file `-shm`
-  /// beside it, unless there is no log and the folder cannot be written. It is gone when the file is closed, unless it was there before or
+  /// beside it, unless there is no log and the file or its folder cannot be written. It is gone when the file is closed, unless it was there before or
   /// others have the file open.
   package static func open(
     atPath path: String,
@@ -47,15 +51,18 @@ package final class SQLiteFile: Sendable {
     let connections = SQLiteConnections(location: location, options: options)
     if isReadOnly {
       let bareLocation = try location.hasSideFiles() ? nil : location
-      let (reader, second) = (try connections.readerOfAnyFolder(), try connections.readerOfAnyFolder())
+      let readers = try connections.readers()
       return SQLiteFile(
         path: location.path,
-        reader: reader,
-        second: second,
+        reader: readers.first,
+        second: readers.second,
         isReadOnly: true,
-        bareLocation: bareLocation
+        bareLocation: readers.resting == nil ? bareLocation : nil,
+        resting: readers.resting
       )
     }
+    // Before SQLite makes files beside this one that nobody could remove.
+    if !location.isWritable { throw notWritable(location.path) }
     let writer = try connections.writer()
     try checkWritable(writer, location.path)
     return SQLiteFile(path: location.path, reader: try connections.reader(), second: writer, isReadOnly: false)
@@ -64,8 +71,11 @@ package final class SQLiteFile: Sendable {
   /// SQLite opens a file for reading where its permissions do not allow more, and says so when it is written.
   private static func checkWritable(_ writer: DatabaseQueue, _ path: String) throws(PersistenceError) {
     let isReadOnly = writer.inDatabase { db in sqlite3_db_readonly(db.sqliteConnection, "main") == 1 }
-    guard isReadOnly else { return }
-    throw PersistenceError(
+    if isReadOnly { throw notWritable(path) }
+  }
+
+  private static func notWritable(_ path: String) -> PersistenceError {
+    PersistenceError(
       .storeReadOnly,
       "The file's permissions do not let it be written. Change them, or open the store for reading only.",
       context: .init(path: path, storeType: .sqlite)
@@ -75,7 +85,7 @@ package final class SQLiteFile: Sendable {
   /// Reads in one transaction, so that everything is of one time.
   package func read<Value>(_ body: (Database) throws -> Value) throws(PersistenceError) -> Value {
     do {
-      return try reader.read(body)
+      return try RestingFile.reading(resting) { try reader.read(body) }
     } catch {
       throw SQLiteFailure.error(error, path: path)
     }
@@ -172,7 +182,7 @@ package final class SQLiteFile: Sendable {
   }
 
   /// Lets SQLite remove the files that it made for readers, which only one may that could write, and only while nobody else has the file
-  /// open. Where that cannot be they stay, which does no harm.
+  /// open. Where that cannot be they stay, with the permissions of the file, which who may write that can write too.
   private static func removeTraces(at location: SQLiteLocation) {
     guard (try? location.hasSideFiles()) == true, (try? location.isAtRest()) == true else { return }
     var options = StoreOptions()

@@ -97,6 +97,22 @@ struct SQLiteLocation {
     return !hasLog && !hasJournal
   }
 
+  /// Whether this process may write the file, as SQLite finds out. Nothing tells that of the folder.
+  var isWritable: Bool {
+    guard let system = sqlite3_vfs_find(nil) else { return true }
+    var isWritable: CInt = 0
+    let code = system.pointee.xAccess(system, path, SQLITE_ACCESS_READWRITE, &isWritable)
+    return code != SQLITE_OK || isWritable != 0
+  }
+
+  /// Whether the file is better read as one that nobody writes: what SQLite makes beside it for readers has its permissions, cannot be removed
+  /// by who cannot write the file, and would then be in the way of those who can.
+  func shouldBeReadAsUnchanging() throws(PersistenceError) -> Bool {
+    // An empty log is of somebody who has the file open and may write to it at any moment.
+    guard Self.readsURIs, !isWritable, try !hasSideFiles() else { return false }
+    return try isAtRest()
+  }
+
   /// Whether the file can be read as one that nobody writes, after `error` has told that it could not be opened: where only the files that
   /// SQLite makes beside it were not to be made, and none is needed.
   func canBeReadAsUnchanging(after error: any Error) throws(PersistenceError) -> Bool {

@@ -264,6 +264,26 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: path)) == before)
   }
 
+  @Test("Who writes to a file at rest is noticed", .enabled(if: SQLiteLocation.readsURIs, "no URIs"))
+  func resting() throws {
+    try create(rows: 1)
+    let location = try SQLiteLocation(path, fileSystem: POSIXFileSystem())
+    #expect(try RestingFile(location) == nil, "its changes do not go to a log")
+    let file = try SQLiteFile.open(atPath: path)
+    try file.close()
+    let resting = try #require(try RestingFile(location))
+    #expect(try RestingFile.reading(resting) { 1 } == 1)
+    let writer = try SQLiteFile.open(atPath: path)
+    try writer.write { try $0.execute(sql: "INSERT INTO ZNOTE VALUES (7, 'b')") }
+    #expect(try error { try RestingFile.reading(resting) {} }.code == .fileChangedOnDisk)
+    #expect(try RestingFile(location) == nil, "the log has the change")
+    try writer.close()
+    #expect(try error { try RestingFile.reading(resting) {} }.code == .fileChangedOnDisk)
+    let later = try RestingFile(location)
+    #expect(later != nil)
+    try RestingFile.reading(later) {}
+  }
+
   @Test("Looking at a file sees what is in the log only")
   func inspectingLog() throws {
     try create()

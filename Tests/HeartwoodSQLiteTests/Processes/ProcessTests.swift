@@ -146,6 +146,15 @@ import Testing
     #expect(try unprivileged(file: 0o444, folder: 0o777, "read") == ["2"])
   }
 
+  @Test func whoMustNotWriteAFileLeavesNothingBesideIt() throws {
+    try bench.makeStore(items: ["a": nil])
+    #expect(try unprivileged(file: 0o444, folder: 0o777, "read") == ["1"])
+    #expect(try unprivileged(file: 0o444, folder: 0o777, "insert", "x", "1") == ["storeReadOnly"])
+    #expect(try bench.scratch.names() == ["Store.sqlite"])
+    #expect(try unprivileged(file: 0o666, folder: 0o777, "insert", "x", "1").count == 1)
+    #expect(try Set(bench.contents().keys) == ["a", "x 0"])
+  }
+
   @Test func aFolderThatMustNotBeWrittenIsRead() throws {
     try bench.makeStore(items: ["a": nil, "b": Data(repeating: 1, count: 200_000)])
     #expect(try unprivileged(file: 0o666, folder: 0o555, "insert", "x", "1") == ["storeReadOnly"])

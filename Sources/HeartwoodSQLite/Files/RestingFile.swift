@@ -1,0 +1,52 @@
+import GRDB
+import HeartwoodStore
+
+/// A file that was at rest when it was opened, and is read as one that nobody writes: without locks and without files beside it.
+struct RestingFile: Sendable {
+  private let location: SQLiteLocation
+  private let identity: FileIdentity?
+
+  /// Nil where the file is not at rest.
+  init?(_ location: SQLiteLocation) throws(PersistenceError) {
+    let identity = try location.identity()
+    guard SQLiteLocation.readsURIs, try location.isAtRest() else { return nil }
+    (self.location, self.identity) = (location, identity)
+  }
+
+  /// Calls `body`, which reads the file.
+  ///
+  /// - Throws: ``PersistenceError/Code/fileChangedOnDisk`` where somebody writes after all: what was read may be of several moments.
+  static func reading<Value>(_ file: RestingFile?, _ body: () throws -> Value) throws -> Value {
+    guard let file else { return try body() }
+    let result = Result { try body() }
+    try file.check()
+    return try result.get()
+  }
+
+  func check() throws(PersistenceError) {
+    if try location.identity() == identity, try location.isAtRest() { return }
+    throw PersistenceError(
+      .fileChangedOnDisk,
+      "Somebody has written to the file since it was opened. It was at rest then, and is read as a file that nobody writes, since it or its "
+        + "folder must not be written here. Open the store again.",
+      context: .init(path: location.path, storeType: .sqlite)
+    )
+  }
+}
+
+extension SQLiteConnections {
+  /// Two connections that read, also where no file can be made beside this one and none is needed.
+  func readers() throws(PersistenceError) -> (first: DatabaseQueue, second: DatabaseQueue, resting: RestingFile?) {
+    if try location.shouldBeReadAsUnchanging(), let resting = try RestingFile(location) {
+      return (try reader(.unchanging), try reader(.unchanging), resting)
+    }
+    do {
+      return (try reader(), try reader(), nil)
+    } catch {
+      guard try location.canBeReadAsUnchanging(after: error), let resting = try RestingFile(location) else {
+        throw error
+      }
+      return (try reader(.unchanging), try reader(.unchanging), resting)
+    }
+  }
+}

@@ -2,8 +2,8 @@ import HeartwoodModel
 package import HeartwoodStore
 
 extension SQLiteStore: CheckingStore {
-  /// Refuses metadata that would not come back, and records that are in a to-many relationship without an inverse of several owners. O(n) in
-  /// what such relationships lead to.
+  /// Refuses metadata that would not come back, records that are in a to-many relationship without an inverse of several owners, and values
+  /// that must be unique and are not. O(n) in what such relationships lead to, and in records for each constraint.
   package static func check(_ contents: StoreContents, for setup: StoreSetup) throws {
     _ = try SQLiteMetadata(contents.metadata).list(of: setup.model)
     let schema = try SQLiteSchema(model: setup.model, entities: setup.entities)
@@ -14,6 +14,9 @@ extension SQLiteStore: CheckingStore {
         guard case .toMany(let place) = property, place.ownsColumn else { continue }
         try check(ordinal, of: table, contents, setup.path, &owners[place, default: [:]])
       }
+    }
+    if let conflict = contents.constraintConflicts(limit: 1).first {
+      throw PersistenceError.notUnique(conflict, path: setup.path)
     }
   }
 
@@ -37,6 +40,25 @@ extension SQLiteStore: CheckingStore {
 }
 
 extension PersistenceError {
+  /// Refuses records of another store that have the same values where these must be unique.
+  fileprivate static func notUnique(_ conflict: ConstraintConflict, path: String?) -> PersistenceError {
+    let (id, otherID, names) = (conflict.objectID, conflict.conflictingID, conflict.constraint)
+    return PersistenceError(
+      .constraintConflict,
+      "\(otherID.entity.name) \(otherID.reference.text) and \(id.entity.name) \(id.reference.text) have the same "
+        + "\(names.joined(separator: ", ")), which must be unique in an SQLite file. Nothing was written. Change one of the two in the store "
+        + "that they come from, or take the constraint out of the model.",
+      context: .init(
+        path: path,
+        storeType: .sqlite,
+        entity: id.entity.name,
+        property: names.count == 1 ? names.first : nil,
+        objectIDs: [id, otherID],
+        constraintConflicts: [conflict]
+      )
+    )
+  }
+
   /// Refuses a record that is to be in a relationship of another owner while it is in that of one already.
   static func severalOwners(
     of reference: ReferenceID,

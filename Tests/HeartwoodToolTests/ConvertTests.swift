@@ -69,6 +69,22 @@ import Testing
     #expect(try heartwood("verify", "todo.heartwood").text == "ok: 6 records\n")
   }
 
+  @Test func whatIsNotUniqueIsRefusedWithItsName() throws {
+    try folder.writeUniqueModel(to: "unique.json")
+    let names = try folder.names
+    let refused = try heartwood("convert", "todo.csv", "todo.sqlite", "--model", "unique.json")
+    #expect(refused.status == 1)
+    #expect(refused.errors.contains("todo.sqlite"))
+    #expect(
+      refused.errors.contains(
+        "ToDo E899556C-BE1A-42A3-A634-F8411915C05F and ToDo 803054FC-C497-4DD7-A078-CF592B994EB4 have the same memo"
+      ),
+      "\(refused.errors)"
+    )
+    #expect(!refused.errors.contains("heartwood-tmp"), "\(refused.errors)")
+    #expect(try folder.names == names)
+  }
+
   @Test func anEmptyFileIsNotInTheWay() throws {
     try folder.write("", to: "todo.heartwood")
     #expect(try heartwood("convert", "todo.csv", "todo.heartwood").status == 0)

@@ -80,15 +80,23 @@ struct InsertStatement {
 
   private func failure(_ code: CInt, _ statement: SQLiteStatement, _ reference: ReferenceID) -> any Error {
     let failure = SQLiteFailure.step(code, of: statement)
-    if code & 0xFF == SQLITE_CONSTRAINT {
+    let context = PersistenceError.Context(path: path, storeType: .sqlite, entity: placement.entity.name)
+    switch failure.extendedResultCode {
+    case .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID:
       return PersistenceError(
         .duplicateReference,
-        "A row with the key \(reference.text) is in the table \(placement.tableName) already, or a constraint of the file forbids it "
-          + "(\(failure.message ?? "")). Give the record a key of its own, or none.",
-        context: .init(path: path, storeType: .sqlite, entity: placement.entity.name)
+        "A row with the key \(reference.text) is in the table \(placement.tableName) already. Give the record a key of its own, or none.",
+        context: context
       )
+    case .SQLITE_CONSTRAINT_UNIQUE:
+      return PersistenceError(
+        .constraintConflict,
+        "The record \(reference.text) has values that another one has, and that must be unique (\(failure.message ?? "")). Change one of "
+          + "the two.",
+        context: context
+      )
+    default: return failure
     }
-    return failure
   }
 }
 

@@ -27,9 +27,9 @@ package struct StorePlacement {
       try move(temporary, to: target, replacing: replacing, expecting: expected)
       return result
     } catch {
-      // What is left of it is nobody's.
+      // What is left of it is nobody's, and its name tells nobody anything.
       try? remove(temporary)
-      throw error
+      throw (error as? PersistenceError)?.relocating(from: temporary, to: path) ?? error
     }
   }
 

@@ -30,6 +30,13 @@ public struct PersistenceError: Error, Sendable {
     error.context.storeType = context.storeType ?? storeType
     return error
   }
+
+  /// The same error, with `path` for the file where it names `temporary`, which is to become that file.
+  func relocating(from temporary: String, to path: String) -> PersistenceError {
+    var error = self
+    if context.path == temporary { error.context.path = path }
+    return error
+  }
 }
 
 extension PersistenceError {

@@ -85,6 +85,18 @@ import Testing
     #expect(try Array(bench.contents().keys) == ["new"])
   }
 
+  @Test func whatFailsBesideThePlaceIsToldOfThePlace() throws {
+    let bench = try SQLiteBench()
+    let path = bench.url().path
+    let error = bench.error {
+      try StorePlacement(SQLiteStore.self, fileSystem: POSIXFileSystem()).write(at: path, replacing: false) {
+        temporary in
+        throw PersistenceError(.fileWriteFailed, "It fails.", context: .init(path: temporary))
+      }
+    }
+    #expect(error?.context.path == path)
+  }
+
   /// Its files are there before its rows are, and whoever opens the old store finds none that leads to them.
   @Test func theFilesOfANewStoreStayWhoeverOpensTheOldOne() throws {
     let bench = try SQLiteBench()

@@ -39,6 +39,36 @@ import Testing
     #expect(error?.code == .constraintConflict)
   }
 
+  private func check(_ entities: [String]) throws {
+    let setup = StoreSetup(
+      model: model,
+      configurationName: nil,
+      entities: model.entities,
+      path: "Store.sqlite",
+      options: StoreOptions()
+    )
+    var contents = StoreContents(
+      model: model,
+      entities: model.entities,
+      metadata: StoreMetadata(identifier: UUID(), storeType: .binary)
+    )
+    for (number, name) in entities.enumerated() {
+      let entity = try #require(model.entity(named: name))
+      let row = NodeTable.NewRow(reference: .integer(Int64(number)), values: [.integer(1)])
+      contents.tables[entity.ordinal].insert([row])
+    }
+    try SQLiteStore.check(contents, for: setup)
+  }
+
+  @Test func whatIsNotUniqueIsRefusedBeforeItIsWritten() throws {
+    try check(["Left", "Right", "Right"])
+    let error = try #require(throws: PersistenceError.self) { try check(["Right", "Left", "Right", "Lower"]) }
+    #expect(error.code == .constraintConflict)
+    #expect(error.context.path == "Store.sqlite")
+    #expect((error.context.entity, error.context.property) == ("Lower", "code"))
+    #expect(error.message.hasPrefix("Left 1 and Lower 3 have the same code"), "\(error.message)")
+  }
+
   @Test func theIndexIsAboutTheEntitiesOfTheConstraint() throws {
     let schema = try SQLiteSchema(model: bench.model, entities: bench.model.entities)
     #expect(

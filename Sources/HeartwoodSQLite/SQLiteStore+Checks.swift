@@ -2,8 +2,8 @@ import HeartwoodModel
 package import HeartwoodStore
 
 extension SQLiteStore: CheckingStore {
-  /// Refuses metadata that would not come back, records that are in a to-many relationship without an inverse of several owners, and values
-  /// that must be unique and are not. O(n) in what such relationships lead to, and in records for each constraint.
+  /// Refuses metadata that would not come back, records that are in a to-many relationship without an inverse of several owners, links that
+  /// do not lead back, and values that must be unique and are not. O(n) in links, and in records for each constraint.
   package static func check(_ contents: StoreContents, for setup: StoreSetup) throws {
     _ = try SQLiteMetadata(contents.metadata).list(of: setup.model)
     let schema = try SQLiteSchema(model: setup.model, entities: setup.entities)
@@ -15,6 +15,7 @@ extension SQLiteStore: CheckingStore {
         try check(ordinal, of: table, contents, setup.path, &owners[place, default: [:]])
       }
     }
+    try checkLinks(in: contents, schema, path: setup.path)
     if let conflict = contents.constraintConflicts(limit: 1).first {
       throw PersistenceError.notUnique(conflict, path: setup.path)
     }

@@ -9,11 +9,11 @@ extension SQLiteStore {
   static func checkLinks(in contents: StoreContents, _ schema: SQLiteSchema, path: String?) throws(PersistenceError) {
     let agreement = LinkAgreement(contents)
     var seen: Set<LinkAgreement.Side> = []
-    for mapping in schema.entities.compactMap(\.self) {
-      let inheritedCount = mapping.entity.superentity?.properties.count ?? 0
-      for ordinal in mapping.properties.indices.dropFirst(inheritedCount) {
-        let side = LinkAgreement.Side(mapping.entity, ordinal)
-        guard !seen.contains(side), let inverse = schema.sharedInverse(of: mapping, ordinal) else { continue }
+    for placement in schema.entities.compactMap(\.self) {
+      let inheritedCount = placement.entity.superentity?.properties.count ?? 0
+      for ordinal in placement.properties.indices.dropFirst(inheritedCount) {
+        let side = LinkAgreement.Side(placement.entity, ordinal)
+        guard !seen.contains(side), let inverse = schema.sharedInverse(of: placement, ordinal) else { continue }
         // Both sides of a join are the same pair, and a to-one relationship is not asked.
         seen.insert(inverse)
         if let link = try agreement.oneSidedLink(side, inverse) { throw .oneSided(link, path: path) }
@@ -25,18 +25,18 @@ extension SQLiteStore {
 extension SQLiteSchema {
   /// The relationship that is kept where the to-many relationship `ordinal` of an entity is; nil where there is none. Models from elsewhere
   /// may name an inverse that leads to another entity: then neither can be told from the other.
-  fileprivate func sharedInverse(of mapping: EntityMapping, _ ordinal: Int) -> LinkAgreement.Side? {
-    guard let target = mapping.entity.relationshipTargets[ordinal], let destination = entities[target.entityOrdinal]
+  fileprivate func sharedInverse(of placement: EntityPlacement, _ ordinal: Int) -> LinkAgreement.Side? {
+    guard let target = placement.entity.relationshipTargets[ordinal], let destination = entities[target.entityOrdinal]
     else { return nil }
     let inverse = destination.properties.firstIndex { property in
-      switch (mapping.properties[ordinal], property) {
+      switch (placement.properties[ordinal], property) {
       case (.toMany(let place), .toOne(let other)): !place.ownsColumn && place.column == other.column
       case (.join(let place), .join(let other)): (place.isReflexive ? place : place.inverse) == other
       default: false
       }
     }
     guard let inverse, let back = destination.entity.relationshipTargets[inverse],
-      model.entities[back.entityOrdinal].isRelated(to: mapping.entity)
+      model.entities[back.entityOrdinal].isRelated(to: placement.entity)
     else { return nil }
     return LinkAgreement.Side(destination.entity, inverse)
   }

@@ -53,7 +53,10 @@ import Testing
     let refused = try heartwood("verify", "bad.csv")
     #expect(refused.status == 1)
     #expect(refused.errors.hasPrefix("heartwood: error: bad.csv:4:"), "\(refused.errors)")
-    #expect(refused.errors.contains("It was read with the version “ToDo” of the model."), "\(refused.errors)")
+    #expect(
+      refused.errors.contains("It was read with the version “ToDo” of the model ./ToDo.xcdatamodeld."),
+      "\(refused.errors)"
+    )
   }
 
   @Test func existingFilesAreReplacedByForceOnly() throws {

@@ -75,6 +75,21 @@ import Testing
     #expect(outcome.text == dump)
   }
 
+  @Test(arguments: ["ToDo.xcdatamodeld", "ToDo.xcdatamodeld/"])
+  func aGivenBundleIsTakenInTheVersionThatTheFileFits(_ model: String) throws {
+    #expect(try heartwood("convert", "todo.csv", "todo.heartwood").status == 0)
+    let dump = try heartwood("dump", "todo.csv").text
+    try folder.addVersions()
+    for name in ["todo.csv", "todo.heartwood"] {
+      let outcome = try heartwood("dump", name, "--model", model)
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      #expect(outcome.text == dump)
+      let newer = try heartwood("dump", name, "--model", "ToDo.xcdatamodeld/ToDo 2.xcdatamodel")
+      #expect(newer.status == 1)
+      #expect(newer.text == "")
+    }
+  }
+
   private static let jsonModel = """
     {"format": 1, "entities": [{"name": "ToDo", "properties": [
       {"kind": "attribute", "name": "done", "type": "boolean", "default": "false"},
@@ -154,6 +169,27 @@ import Testing
     let outcome = try heartwood.shell("heartwood \(arguments)")
     #expect(outcome.status == 0)
     #expect(outcome.errors.hasPrefix("heartwood: note: owners.xml: The file holds no model"), "\(outcome.errors)")
+  }
+
+  @Test(arguments: ["dump owners.xml", "info owners.xml", "fetch owners.xml A", "verify owners.xml"])
+  func aBundleThatIsNotTheFilesDoesNotHideWhatTheFileTells(_ arguments: String) throws {
+    try folder.addVersions()
+    try folder.write(CoreDataXML.oneOwner, to: "owners.xml")
+    let outcome = try heartwood.shell("heartwood \(arguments)")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let note = "owners.xml: The file holds no model, and was not written with that of ./ToDo.xcdatamodeld"
+    #expect(outcome.errors.hasPrefix("heartwood: note: \(note)"), "\(outcome.errors)")
+    let given = try heartwood.shell("heartwood \(arguments) --model ToDo.xcdatamodeld")
+    #expect(given.status == 1)
+    #expect(given.text == "")
+  }
+
+  @Test func aModelThatWasOnlyFoundIsNamedInTheError() throws {
+    try folder.write("#D35CF030-1EC1-4667-9666-70C8247A1010\n1, 2\n", to: "other.csv")
+    let outcome = try heartwood("info", "other.csv")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.hasPrefix("heartwood: error: other.csv:2:"), "\(outcome.errors)")
+    #expect(outcome.errors.contains("It was read with the model ./ToDo.xcdatamodeld."), "\(outcome.errors)")
   }
 
   @Test func theModelInAFileIsItsOwnWhateverTheHashesAre() throws {

@@ -44,8 +44,9 @@ struct LocatedModel {
 /// Finds the model of a store: the one that the user gives, the one in the store's own file, or the one beside it.
 struct ModelLocator {
   static let help: ArgumentHelp = """
-    The model: an .xcdatamodeld, .xcdatamodel, .momd or .mom, a JSON model, or a store that holds one. Without it, the model in the \
-    store's own file is taken, or the .xcdatamodeld beside it, in the newest version that the file fits, or one is made of what the file tells of its records.
+    The model: an .xcdatamodeld, .xcdatamodel, .momd or .mom, a JSON model, or a store that holds one. Of several versions it is the current one, \
+    or else the newest that the file fits; the path of one .xcdatamodel in the bundle gives that version. Without it, the model in the store's own \
+    file is taken, or the .xcdatamodeld beside it, or one is made of what the file tells of its records.
     """
 
   private static let bundleSuffix = ".xcdatamodeld"
@@ -85,9 +86,9 @@ struct ModelLocator {
     return try dataModel(at: try bundle(besideStoreAt: path))
   }
 
-  /// The other versions of a model that lies beside a store, the newest first.
+  /// The other versions in the bundle of a model, the newest first.
   func otherVersions(of model: LocatedModel) throws -> [LocatedModel] {
-    guard let path = model.path, path.hasSuffix(Self.bundleSuffix) else { return [] }
+    guard let path = model.path, model.file != nil else { return [] }
     let bundle = URL(argument: path)
     let current = try DataModelFile.currentVersion(at: bundle)
     return try DataModelFile.models(at: bundle).reversed().filter { $0.version != current }.map { version, _ in
@@ -96,10 +97,17 @@ struct ModelLocator {
   }
 
   /// A model that is made of what the store's file tells of its records, where it tells enough.
-  func inferredModel(forStoreAt path: String, _ storeClass: any StoreClass.Type) throws -> LocatedModel? {
+  ///
+  /// - Parameter other: a model that was found for the file and is not its own.
+  func inferredModel(
+    forStoreAt path: String,
+    _ storeClass: any StoreClass.Type,
+    inPlaceOf other: LocatedModel? = nil
+  ) throws -> LocatedModel? {
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
+    let foreign = other?.path.map { ", and was not written with that of \($0)" } ?? ""
     let note =
-      "\(path): The file holds no model, so one was made of its records. Names may differ from the real ones: --model gives it."
+      "\(path): The file holds no model\(foreign), so one was made of its records. Names may differ from the real ones: --model gives it."
     return try storeClass.inferModel(from: file, options: .readOnly).map {
       LocatedModel($0, path: nil, notes: [note], isInferred: true)
     }

@@ -75,8 +75,8 @@ struct StoreSource {
     return options
   }
 
-  /// Opens the store with its model. Where the model beside it has several versions and the file does not tell which is its own, that is the
-  /// current one, or else the newest of the others that the file fits.
+  /// Opens the store with its model. Where that has several versions and the file does not tell which is its own, it is the current one, or
+  /// else the newest of the others that the file fits.
   private func withModel<Result>(
     _ storeClass: any StoreClass.Type,
     substitute: LocatedModel?,
@@ -85,22 +85,34 @@ struct StoreSource {
     let model = try model(storeClass, substitute: substitute)
     do {
       return (model, try open(model))
-    } catch let error as PersistenceError where modelPath == nil && error.mayBeOfAnotherModel {
-      var furthest = error
+    } catch let error as PersistenceError where error.mayBeOfAnotherModel {
+      var furthest = naming(model, in: error)
+      var isOfNoVersion = error.code == .modelIncompatible
       let locator = ModelLocator(registry: registry, fileSystem: fileSystem)
       for older in try locator.otherVersions(of: model) {
         do {
           return (older, try open(older))
         } catch let other as PersistenceError where other.mayBeOfAnotherModel {
           furthest = Self.further(furthest, other, older)
+          isOfNoVersion = isOfNoVersion && other.code == .modelIncompatible
         }
       }
-      // The other store's model is not this one's.
-      if model.model === substitute?.model, let inferred = try locator.inferredModel(forStoreAt: path, storeClass) {
+      // The other store's model is not this one's, nor is one that merely lies beside it and that the file's hashes are not of.
+      let isBeside = modelPath == nil && model.path != nil
+      let isForeign = model.model === substitute?.model || isBeside && isOfNoVersion
+      if isForeign, let inferred = try locator.inferredModel(forStoreAt: path, storeClass, inPlaceOf: model) {
         return (inferred, try open(inferred))
       }
       throw furthest
     }
+  }
+
+  /// The error, with where the model is that the user has not given.
+  private func naming(_ model: LocatedModel, in error: PersistenceError) -> PersistenceError {
+    guard modelPath == nil, let path = model.path else { return error }
+    var error = error
+    error.message += "\(error.message.contains("\n") ? "\n" : " ")It was read with the model \(path)."
+    return error
   }
 
   /// The error of the version of the model that got further into the file: it is the likelier to be the file's, and is named.
@@ -114,7 +126,7 @@ struct StoreSource {
     }
     let name = file.url.deletingLastPathComponent().deletingPathExtension().lastPathComponent
     var other = other
-    other.message += " It was read with the version “\(name)” of the model."
+    other.message += " It was read with the version “\(name)” of the model\(version.path.map { " \($0)" } ?? "")."
     return other
   }
 

@@ -22,7 +22,8 @@ struct GenerateCommand: ParsableCommand {
 
       A template is a text in a small part of the Mustache language; --print-templates shows those that are used without one.
 
-      A file that is overwritten begins with a line that says so; another one in its place is never replaced.
+      A file that is overwritten begins with a line that says so; another one in its place is never replaced. A class that \
+      --machine-only has made gives way to a human file.
 
       Each line that is printed begins with made, updated, kept (a human file), or orphaned: a file that an earlier run made of an \
       entity that is gone. Files that would be the same are not touched.

@@ -11,7 +11,8 @@ import HeartwoodStore
 struct OutputFolder {
   let path: String
 
-  /// Writes what differs from what is there; human files only where there is none. It tells what was done, a line a file.
+  /// Writes what differs from what is there; human files only where there is none, or one that was generated to be overwritten. It tells what
+  /// was done, a line a file.
   ///
   /// Nothing is written where one of them would replace what no earlier run has made.
   func write(_ files: [GeneratedFile]) throws -> [String] {
@@ -20,7 +21,7 @@ struct OutputFolder {
     return try files.compactMap { file in
       let url = url(of: file.name)
       let isThere = try status(of: file.name) != nil
-      if isThere, file.kind == .human { return "kept \(file.name)" }
+      if isThere, file.kind == .human, try !isMachineFile(file) { return "kept \(file.name)" }
       // What cannot be read is not taken for nothing.
       let former: Data? = try isThere ? Data(contentsOf: url) : nil
       guard former != Data(file.contents.utf8) else { return nil }
@@ -45,10 +46,15 @@ struct OutputFolder {
     let path = url(of: file.name).path
     guard status.isRegularFile else { throw ToolError("\(path): It is not a file. Choose another name.") }
     // One without a byte is nobody's.
-    guard file.kind == .machine, status.size > 0, try firstLine(of: file.name) != GeneratedFile.header else { return }
+    guard file.kind == .machine, status.size > 0, try !isMachineFile(file) else { return }
     throw ToolError(
       "\(path): There is a file already that was not generated: its first line does not say so. Choose another name, or move it away."
     )
+  }
+
+  /// Whether what stands in the place of `file` says of itself that changes are lost.
+  private func isMachineFile(_ file: GeneratedFile) throws -> Bool {
+    try firstLine(of: file.name) == GeneratedFile.header
   }
 
   private func url(of name: String) -> URL { URL(argument: path).appending(path: name) }

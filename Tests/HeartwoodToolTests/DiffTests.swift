@@ -122,6 +122,19 @@ import Testing
     #expect(taken.text == "no differences\n", "\(taken.errors)")
   }
 
+  @Test func referencesToOtherEntitiesThanTheRelationshipsNameThem() throws {
+    let sample = Repository.root.appending(path: "Formats/PropertyList/samples/version-1-xml.plist")
+    let first = try String(contentsOf: sample, encoding: .utf8)
+      .replacing("<integer>42</integer>", with: "<integer>0</integer>")
+    let task = "<string>Task</string><key>$id</key><integer>0</integer>"
+    try folder.write(first, to: "first.plist")
+    try folder.write(first.replacing(task, with: task.replacing("Task", with: "Note")), to: "second.plist")
+    let outcome = try heartwood("diff", "first.plist", "second.plist")
+    #expect(outcome.status == 1)
+    #expect(outcome.text.contains(#",{"$entity":"Task","$id":"0"}] → ["#), "\(outcome.text)")
+    #expect(outcome.text.contains(#",{"$entity":"Note","$id":"0"}]\#n"#), "\(outcome.text)")
+  }
+
   /// What is in a file may neither break a line nor command a terminal.
   @Test func whatTheStoresSayIsShownSafely() throws {
     #expect(try heartwood("convert", "todo.csv", "todo.plist").status == 0)

@@ -59,6 +59,22 @@ import Testing
     #expect(books.first?["cover"] as? String == "/wA=")
   }
 
+  /// Entities may call their records alike.
+  @Test func referencesToOtherEntitiesThanTheRelationshipsNameThem() throws {
+    let sample = Repository.root.appending(path: "Formats/PropertyList/samples/version-1-xml.plist").path
+    let project = try #require(try heartwood("dump", sample, "--entity", "Project").lines.first)
+    let note = #"{"$entity":"Note","$id":"E899556C-BE1A-42A3-A634-F8411915C001"}"#
+    let items = #"[{"$entity":"Task","$id":"1"},\#(note),{"$entity":"Task","$id":"0"}]"#
+    #expect(project == #"{"$entity":"Project","$id":"home","name":"At home","items":\#(items)}"#)
+    #expect(try heartwood("fetch", sample, "Project", "--limit", "1").lines == [project])
+    let fields = try heartwood("dump", sample, "--entity", "Project", "--format", "csv").lines
+    #expect(fields[1] == "home,At home,\"\(items.replacing("\"", with: "\"\""))\"")
+    #expect(try heartwood("dump", sample, "--entity", "Project", "--format", "table").text.contains(items))
+    // A reference to a record of the relationship's own entity stands alone.
+    let notes = try heartwood("dump", sample, "--entity", "Note").jsonLines()
+    #expect(notes.first?["answers"] as? String == "E899556C-BE1A-42A3-A634-F8411915C001")
+  }
+
   @Test func oneEntityCanBeChosen() throws {
     try Library.write(to: folder.path("library.heartwood"))
     let books = try heartwood("dump", "library.heartwood", "--entity", "Book").jsonLines()

@@ -10,8 +10,9 @@ package struct RecordFields: RecordFormatter {
   /// The line before the records.
   package let header: ByteSlice
 
-  package init(entity: EntityDescription) {
-    values = ValueText.all(of: entity)
+  /// - Parameter entities: those of the model, by whose names references are told that are of other entities than a relationship's.
+  package init(entity: EntityDescription, among entities: [EntityDescription] = []) {
+    values = ValueText.all(of: entity, among: entities)
     let header = GrowableBytes()
     header.append(text: "$id")
     for value in values {
@@ -43,7 +44,7 @@ package struct RecordFields: RecordFormatter {
     if let text = value.text(row, in: group) { return output.append(field: text) }
     switch value.shape(row, in: group) {
     case .literal, .plainText: value.append(row, of: group, to: output)
-    case .freeText, .list:
+    case .freeText, .json:
       let text = GrowableBytes()
       value.append(row, of: group, to: text)
       output.append(field: UnsafeRawBufferPointer(text.unsafeMutableBytes))

@@ -17,13 +17,14 @@ package struct RecordJSON: RecordFormatter {
   private let opening: ByteSlice
   private let members: [Member]
 
-  package init(entity: EntityDescription) {
+  /// - Parameter entities: those of the model, by whose names references are told that are of other entities than a relationship's.
+  package init(entity: EntityDescription, among entities: [EntityDescription] = []) {
     let opening = GrowableBytes()
     opening.append(text: "{\"$entity\":")
     opening.append(jsonString: entity.name)
     opening.append(text: ",\"$id\":")
     self.opening = opening.sealed()
-    members = ValueText.all(of: entity).map { value in
+    members = ValueText.all(of: entity, among: entities).map { value in
       let prefix = GrowableBytes()
       prefix.append(ascii: ",")
       prefix.append(jsonString: value.name)
@@ -54,7 +55,7 @@ package struct RecordJSON: RecordFormatter {
     if value.isNull(row, in: group) { return output.append(text: "null") }
     if let text = value.text(row, in: group) { return output.append(jsonString: text) }
     switch value.shape(row, in: group) {
-    case .literal, .list: value.append(row, of: group, to: output)
+    case .literal, .json: value.append(row, of: group, to: output)
     case .plainText:
       output.append(ascii: "\"")
       value.append(row, of: group, to: output)

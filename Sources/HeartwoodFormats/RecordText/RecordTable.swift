@@ -1,3 +1,4 @@
+package import HeartwoodModel
 package import HeartwoodStore
 
 /// Records as a table for people: a column for the reference, each attribute and each relationship. Nil is blank.
@@ -7,9 +8,11 @@ package struct RecordTable: RecordFormatter {
 
   /// Measures all records of `table`, so that every text fits. O(values), on all processors.
   ///
-  /// - Parameter width: how many cells a line may take; nil means as many as it needs.
-  package init(_ table: NodeTable, width: Int?) {
-    let values = ValueText.all(of: table.entity)
+  /// - Parameters:
+  ///   - entities: those of the model, by whose names references are told that are of other entities than a relationship's.
+  ///   - width: how many cells a line may take; nil means as many as it needs.
+  package init(_ table: NodeTable, among entities: [EntityDescription] = [], width: Int?) {
+    let values = ValueText.all(of: table.entity, among: entities)
     self.values = values
     layout = TextColumns(
       [.init(title: "$id")] + values.map { .init(title: $0.name, isRightAligned: $0.isNumeric) }

@@ -10,7 +10,8 @@ import HeartwoodStore
 /// Writes the values of one property of a table as text, straight from the columns.
 ///
 /// Numbers are the shortest that read back as the same number; dates are ``RecordDate``; binary data is base64; UUIDs are in
-/// capitals; a to-one relationship is a reference, and a to-many one a JSON list of references.
+/// capitals; a to-one relationship is a reference, and a to-many one a JSON list of references. Where a record is of another entity than
+/// the relationship's, such as of a subentity, a reference is a JSON object of `$entity` and `$id`: entities may call their records alike.
 struct ValueText {
   /// How a value's text has to be treated in a form that quotes texts.
   enum Shape {
@@ -20,30 +21,37 @@ struct ValueText {
     case plainText
     /// Any text.
     case freeText
-    /// A JSON list.
-    case list
+    /// A JSON list or object.
+    case json
   }
 
   let name: String
   private let ordinal: Int
   private let type: AttributeType?
   private let isToMany: Bool
+  /// The entity that a relationship leads to.
+  private let destination: Int?
+  private let entities: [EntityDescription]
 
-  /// - Parameter ordinal: that of a property of `entity` that stores keep.
-  init(ordinal: Int, of entity: EntityDescription) {
+  /// - Parameters:
+  ///   - ordinal: that of a property of `entity` that stores keep.
+  ///   - entities: those of the model, for the names of other entities than a relationship's; where there are none, references stand alone.
+  init(ordinal: Int, of entity: EntityDescription, among entities: [EntityDescription]) {
     let property = entity.properties[ordinal]
     self.name = property.name
     self.ordinal = ordinal
     self.type = property.attribute?.type
     self.isToMany = property.relationship?.isToMany ?? false
+    self.destination = entity.relationshipTargets[ordinal]?.entityOrdinal
+    self.entities = entities
   }
 
   /// The attributes of `entity` and then its relationships, each in the order of the model, without those that no store keeps.
-  static func all(of entity: EntityDescription) -> [ValueText] {
+  static func all(of entity: EntityDescription, among entities: [EntityDescription]) -> [ValueText] {
     let kept = entity.properties.indices.filter { !entity.properties[$0].isTransient }
     let attributes = kept.filter { entity.properties[$0].attribute != nil }
     let relationships = kept.filter { entity.properties[$0].relationship != nil }
-    return (attributes + relationships).map { ValueText(ordinal: $0, of: entity) }
+    return (attributes + relationships).map { ValueText(ordinal: $0, of: entity, among: entities) }
   }
 }
 
@@ -68,8 +76,15 @@ extension ValueText {
     case .float: group.unsafeViews[ordinal].unsafeFloat(row).isFinite ? .literal : .plainText
     case .decimal, .date, .uuid: .plainText
     case .string, .uri, .binary, .transformable: .freeText
-    case nil: isToMany ? .list : .freeText
+    case nil: isToMany || otherEntity(row, group.columns[ordinal].references) != nil ? .json : .freeText
     }
+  }
+
+  /// The name of the entity of a reference, where it is none of the entity that the relationship leads to.
+  private func otherEntity(_ index: Int, _ references: ReferenceColumn?) -> String? {
+    guard !entities.isEmpty, let references, let destination else { return nil }
+    let ordinal = references.entityOrdinal(index)
+    return ordinal == destination ? nil : entities[ordinal].name
   }
 
   /// The bytes of a string or URI, or nil where the value is another.
@@ -96,13 +111,28 @@ extension ValueText {
 
   private func appendReferences(_ row: Int, of column: Column, to output: GrowableBytes) {
     guard let references = column.references else { return }
-    guard isToMany else { return output.append(textOf: references, at: row) }
+    guard isToMany else {
+      guard let name = otherEntity(row, references) else { return output.append(textOf: references, at: row) }
+      return append(row, of: references, in: name, to: output)
+    }
     output.append(ascii: "[")
     for (position, index) in column.range(row).enumerated() {
       if position > 0 { output.append(ascii: ",") }
-      output.append(jsonTextOf: references, at: index)
+      if let name = otherEntity(index, references) {
+        append(index, of: references, in: name, to: output)
+      } else {
+        output.append(jsonTextOf: references, at: index)
+      }
     }
     output.append(ascii: "]")
+  }
+
+  private func append(_ index: Int, of references: ReferenceColumn, in entity: String, to output: GrowableBytes) {
+    output.append(text: "{\"$entity\":")
+    output.append(jsonString: entity)
+    output.append(text: ",\"$id\":")
+    output.append(jsonTextOf: references, at: index)
+    output.append(ascii: "}")
   }
 }
 

@@ -22,6 +22,9 @@ extension AtomicStoreCacheNode {
     ManagedObjectID(scope: scopes[entity.ordinal], reference: reference)
   }
 
+  /// The entities of the record's model, by ordinal.
+  package var entities: [EntityDescription] { scopes.map(\.entity) }
+
   /// What the store calls the record.
   public var reference: ReferenceID { group.references[row] }
 

@@ -9,7 +9,8 @@ struct DumpCommand: ParsableCommand {
     abstract: "Prints the records of a store.",
     discussion: """
       As json, each line is an object: $entity, $id (the reference), the attributes and then the relationships in the order of \
-      the model. Dates are ISO 8601 in UTC, binary data is base64, decimal numbers are strings, nil is null. As csv, there is a \
+      the model. A relationship is a reference or a list of them; one to a record of another entity than the relationship's, such \
+      as of a subentity, is an object with $entity and $id, in the other forms too. Dates are ISO 8601 in UTC, binary data is base64, decimal numbers are strings, nil is null. As csv, there is a \
       header and a line for each record of one entity. As table, columns are aligned, and cut to the width of a terminal.
 
       EXAMPLE
@@ -34,21 +35,23 @@ struct DumpCommand: ParsableCommand {
     opened.model.tellNotes()
     let contents = try opened.store.engine.contents()
     let entities = try DumpedEntities(name: entity, contents: contents, path: arguments.store)
+    let all = opened.model.model.entities
     switch format {
-    case .json: try entities.forEach { try RecordJSON(entity: $0.entity).write($0, to: StandardOutput.write) }
-    case .csv: try writeFields(try entities.only)
-    case .table: try writeTables(entities)
+    case .json:
+      try entities.forEach { try RecordJSON(entity: $0.entity, among: all).write($0, to: StandardOutput.write) }
+    case .csv: try writeFields(try entities.only, all)
+    case .table: try writeTables(entities, all)
     }
   }
 
-  private func writeFields(_ table: NodeTable) throws {
-    let fields = RecordFields(entity: table.entity)
+  private func writeFields(_ table: NodeTable, _ all: [EntityDescription]) throws {
+    let fields = RecordFields(entity: table.entity, among: all)
     try StandardOutput.write(fields.header)
     try fields.write(table, to: StandardOutput.write)
   }
 
   /// Each entity has a table of its own; where there are several, each has a title.
-  private func writeTables(_ entities: DumpedEntities) throws {
+  private func writeTables(_ entities: DumpedEntities, _ all: [EntityDescription]) throws {
     var isFirst = true
     try entities.forEach { table in
       if entities.count > 1 {
@@ -57,7 +60,7 @@ struct DumpCommand: ParsableCommand {
         )
         isFirst = false
       }
-      let text = RecordTable(table, width: Terminal.standardOutput.width)
+      let text = RecordTable(table, among: all, width: Terminal.standardOutput.width)
       try StandardOutput.write(text.header)
       try text.write(table, to: StandardOutput.write)
     }

@@ -88,7 +88,7 @@ struct FetchCommand: ParsableCommand {
     if fetch.isOfRows {
       try FetchRowsReport(try fetch.rows(), format: format).write()
     } else {
-      try writeRecords(try fetch.records())
+      try writeRecords(try fetch.records(), model.model.entities)
     }
   }
 
@@ -124,17 +124,18 @@ struct FetchCommand: ParsableCommand {
     return columns
   }
 
-  private func writeRecords(_ tables: [NodeTable]) throws {
+  private func writeRecords(_ tables: [NodeTable], _ all: [EntityDescription]) throws {
     switch format {
-    case .json: for table in tables { try RecordJSON(entity: table.entity).write(table, to: StandardOutput.write) }
+    case .json:
+      for table in tables { try RecordJSON(entity: table.entity, among: all).write(table, to: StandardOutput.write) }
     case .csv:
       let table = try only(tables)
-      let fields = RecordFields(entity: table.entity)
+      let fields = RecordFields(entity: table.entity, among: all)
       try StandardOutput.write(fields.header)
       try fields.write(table, to: StandardOutput.write)
     case .table:
       let table = try only(tables)
-      let text = RecordTable(table, width: Terminal.standardOutput.width)
+      let text = RecordTable(table, among: all, width: Terminal.standardOutput.width)
       try StandardOutput.write(text.header)
       try text.write(table, to: StandardOutput.write)
     }

@@ -67,7 +67,12 @@ struct DifferenceReport {
 
   private func json(_ property: String, _ node: AtomicStoreCacheNode) -> String {
     let output = GrowableBytes()
-    RecordJSON(entity: node.entity).append(valueOf: property, node.row, of: node.group, to: output)
+    RecordJSON(entity: node.entity, among: node.entities).append(
+      valueOf: property,
+      node.row,
+      of: node.group,
+      to: output
+    )
     return String(decoding: output.unsafeMutableBytes, as: UTF8.self)
   }
 

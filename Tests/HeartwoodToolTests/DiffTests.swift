@@ -97,7 +97,7 @@ import Testing
     try Library.write(to: folder.path("library.heartwood"))
     let outcome = try heartwood("diff", "todo.csv", "library.heartwood")
     #expect(outcome.status == 1)
-    #expect(outcome.text.contains("~ identifier of the store\n"))
+    #expect(outcome.text.contains("~ identifier of the store: \"D35CF030-1EC1-4667-9666-70C8247A1010\" → \""))
     #expect(outcome.text.contains("- ToDo: 6 records; there is no such entity in library.heartwood\n"))
     #expect(outcome.text.contains("+ Book: 3 records; there is no such entity in todo.csv\n"))
   }
@@ -147,9 +147,43 @@ import Testing
     let data = try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
     try data.write(to: folder.path("red.plist"))
     let outcome = try heartwood("diff", "todo.plist", "red.plist")
-    #expect(outcome.text == "~ metadata \\u001b[31mred\\n\n1 other difference\n")
+    #expect(outcome.text == "+ metadata \\u001b[31mred\\n: 1\n1 other difference\n")
     let missing = try heartwood("info", "\u{1B}[31m")
     #expect(missing.errors == "heartwood: error: \\u001b[31m: There is no such file.\n")
+  }
+
+  @Test func metadataAreShownWithTheirValues() throws {
+    #expect(try heartwood("convert", "todo.csv", "todo.plist").status == 0)
+    func write(_ userInfo: [String: Any], to name: String) throws {
+      let plain = try PropertyListSerialization.propertyList(from: try folder.data("todo.plist"), format: nil)
+      var list = try #require(plain as? [String: Any])
+      var metadata = try #require(list["metadata"] as? [String: Any])
+      metadata["userInfo"] = userInfo
+      list["metadata"] = metadata
+      try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0).write(
+        to: folder.path(name)
+      )
+    }
+    try write(["a": 1, "b": "old", "c": [true]], to: "first.plist")
+    try write(["b": "new", "c": [true], "d": 2], to: "second.plist")
+    let outcome = try heartwood("diff", "first.plist", "second.plist")
+    #expect(outcome.status == 1)
+    #expect(
+      outcome.text == """
+        - metadata a: 1
+        ~ metadata b: "old" → "new"
+        + metadata d: 2
+        3 other differences
+
+        """
+    )
+    #expect(
+      try heartwood("diff", "first.plist", "second.plist", "--json").lines == [
+        #"{"change":"metadata","key":"a","values":{"first":1},"onlyIn":"first"}"#,
+        #"{"change":"metadata","key":"b","values":{"first":"old","second":"new"}}"#,
+        #"{"change":"metadata","key":"d","values":{"second":2},"onlyIn":"second"}"#,
+      ]
+    )
   }
 
   @Test func aFileThatIsNotThereIsAnError() throws {

@@ -1,5 +1,11 @@
 package import HeartwoodModel
 
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
 /// All in which two stores differ: metadata, entities, properties, records and values.
 ///
 /// The stores may be of different types and models: what has the same name is compared. The order of records has no meaning
@@ -22,9 +28,9 @@ package struct ContentsDifferences {
   /// One thing in which the stores differ.
   package enum Difference: Sendable {
     /// The identifiers of the stores.
-    case identifier
-    /// A value of the user's metadata.
-    case metadata(key: String)
+    case identifier(first: UUID, second: UUID)
+    /// A value of the user's metadata; nil where a store has none for the key.
+    case metadata(key: String, first: MetadataValue?, second: MetadataValue?)
     /// Only one of the models has the entity, and its store has records of it.
     case entity(EntityDescription, count: Int, in: Side)
     /// Only one of the models has the property.
@@ -152,10 +158,13 @@ extension ContentsDifferences {
   }
 
   private func compareMetadata(_ body: (Difference) throws -> Void) rethrows {
-    if matching == .reference, first.metadata.identifier != second.metadata.identifier { try body(.identifier) }
+    let identifiers = (first.metadata.identifier, second.metadata.identifier)
+    if matching == .reference, identifiers.0 != identifiers.1 {
+      try body(.identifier(first: identifiers.0, second: identifiers.1))
+    }
     let values = (first.metadata.userInfo, second.metadata.userInfo)
     for key in Set(values.0.keys).union(values.1.keys).sorted() where values.0[key] != values.1[key] {
-      try body(.metadata(key: key))
+      try body(.metadata(key: key, first: values.0[key], second: values.1[key]))
     }
   }
 

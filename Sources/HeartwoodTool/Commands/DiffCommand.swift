@@ -14,8 +14,8 @@ struct DiffCommand: ParsableCommand {
       neither references nor the identifiers of the stores count.
 
       With --json each difference is an object on a line of its own, with the member change (removed, added, changed, \
-      identifier, metadata, entity, property) and, where they tell something, entity, id and values (of a record), key (of the \
-      metadata), property, records (how many), and onlyIn (first or second).
+      identifier, metadata, entity, property) and, where they tell something, entity, id (of a record), key (of the metadata), \
+      values (of a record, the metadata or the identifier), property, records (how many), and onlyIn (first or second).
 
       The status is 0 where nothing differs, else 1.
 

@@ -2,6 +2,12 @@ import HeartwoodFormats
 import HeartwoodModel
 import HeartwoodStore
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Differences between two stores in words, and as JSON.
 struct DifferenceReport {
   /// What the stores are called.
@@ -11,8 +17,8 @@ struct DifferenceReport {
   /// One line, or one for each value that differs below it. What the stores say commands no terminal.
   func text(_ difference: ContentsDifferences.Difference) -> String {
     switch difference {
-    case .identifier: "~ identifier of the store\n"
-    case .metadata(let key): "~ metadata \(DisplayText.safe(key))\n"
+    case .identifier(let one, let other): "~ identifier of the store: \"\(one)\" → \"\(other)\"\n"
+    case .metadata(let key, let one, let other): text(ofMetadata: key, one, other)
     case .entity(let entity, let count, let side):
       "\(sign(side)) \(entity.name): \(Quantity.text(count, "record")); there is no such entity in \(name(other(side)))\n"
     case .property(let property, let entity, let side):
@@ -25,8 +31,12 @@ struct DifferenceReport {
 
   func json(_ difference: ContentsDifferences.Difference) -> String {
     switch difference {
-    case .identifier: object(change: "identifier")
-    case .metadata(let key): object(change: "metadata", [("key", .string(key))])
+    case .identifier(let one, let other):
+      object(
+        change: "identifier",
+        [("values", .object([("first", .string(one.uuidString)), ("second", .string(other.uuidString))]))]
+      )
+    case .metadata(let key, let one, let other): object(ofMetadata: key, one, other)
     case .entity(let entity, let count, let side):
       object(
         change: "entity",
@@ -41,6 +51,22 @@ struct DifferenceReport {
     case .values(let node, let other, let properties):
       object(change: "changed", members(node) + [("values", values(properties, node, other))])
     }
+  }
+
+  private func text(ofMetadata key: String, _ one: MetadataValue?, _ other: MetadataValue?) -> String {
+    let values = [one, other].compactMap { $0.map { DisplayText.safe(JSONValue($0).text) } }
+    let mark = values.count == 2 ? "~" : sign(one == nil ? .second : .first)
+    return "\(mark) metadata \(DisplayText.safe(key)): \(values.joined(separator: " → "))\n"
+  }
+
+  private func object(ofMetadata key: String, _ one: MetadataValue?, _ other: MetadataValue?) -> String {
+    var members: [(name: String, value: JSONValue)] = [("key", JSONValue.string(key))]
+    var values: [(name: String, value: JSONValue)] = []
+    if let one { values.append(("first", JSONValue(one))) }
+    if let other { values.append(("second", JSONValue(other))) }
+    members.append(("values", JSONValue.object(values)))
+    if one == nil || other == nil { members.append(("onlyIn", place(one == nil ? .second : .first))) }
+    return object(change: "metadata", members)
   }
 
   private func values(_ names: [String], _ node: AtomicStoreCacheNode, _ other: AtomicStoreCacheNode) -> JSONValue {

@@ -86,8 +86,8 @@ import Testing
   }
 
   @Test func versionsAreChosen() throws {
-    #expect(try heartwood("model", "show", "ToDo.xcdatamodeld", "--version", "ToDo").status == 0)
-    let missing = try heartwood("model", "show", "ToDo.xcdatamodeld", "--version", "Nix")
+    #expect(try heartwood("model", "show", "ToDo.xcdatamodeld", "--model-version", "ToDo").status == 0)
+    let missing = try heartwood("model", "show", "ToDo.xcdatamodeld", "--model-version", "Nix")
     #expect(missing.status == 1)
     #expect(missing.errors.contains("There is no version “Nix”. There are: ToDo."))
   }

@@ -40,13 +40,28 @@ import Testing
     #expect(try folder.data("\u{FFFD}.heartwood") == Data("precious".utf8))
   }
 
-  @Test(arguments: ["convert", "migrate", "info", "dump", "fetch", "types", "history", "verify", "model", "generate"])
+  private static let commands = [
+    "convert", "migrate", "info", "dump", "fetch", "diff", "types", "history", "verify", "model", "generate",
+  ]
+  private static let modelCommands = ["show", "check", "diff", "hash", "convert"].map { "model \($0)" }
+
+  @Test(arguments: commands)
   func everyCommandHasHelpWithAnExample(_ command: String) throws {
     let outcome = try heartwood("help", command)
     #expect(outcome.status == 0)
     #expect(outcome.text.contains("EXAMPLE\n  heartwood \(command)"))
     #expect(try heartwood(command, "--help").text == outcome.text)
     #expect(try heartwood("--help").text.contains("\n  \(command) "))
+  }
+
+  @Test(arguments: commands + modelCommands)
+  func theVersionIsThatOfTheToolEverywhere(_ command: String) throws {
+    let lines = try heartwood.shell("heartwood help \(command)").lines.filter { $0.hasPrefix("  --version") }
+    #expect(lines.count == 1)
+    #expect(lines.allSatisfy { $0.hasSuffix(" Show the version.") })
+    let outcome = try heartwood.shell("heartwood \(command) --version")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.text.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
   }
 
   /// What the library advises with its own names is of no use to who has the tool only.

@@ -49,7 +49,7 @@ struct GenerateCommand: ParsableCommand {
   var model: String?
 
   @Option(help: "The version of the model in a bundle; without it, the current one.")
-  var version: String?
+  var modelVersion: String?
 
   @Option(help: "The folder for the files.", completion: .directory)
   var output: String?
@@ -110,7 +110,7 @@ struct GenerateCommand: ParsableCommand {
   func run() throws {
     if printTemplates { return try StandardOutput.write(Template.machineText + "\n" + Template.humanText) }
     guard let model else { return }
-    let located = try ModelArguments.load(model, version: version)
+    let located = try ModelArguments.load(model, version: modelVersion)
     if !quiet { located.tellNotes() }
     let generator = CodeGenerator(
       located.model,

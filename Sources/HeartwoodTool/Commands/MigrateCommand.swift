@@ -41,7 +41,7 @@ struct MigrateCommand: ParsableCommand {
   var toModel: String
 
   @Option(help: "The version of that model in a bundle; without it, the current one.")
-  var version: String?
+  var modelVersion: String?
 
   @Option(
     help: "The model that the store was written with, where its file and the bundle do not have it.",

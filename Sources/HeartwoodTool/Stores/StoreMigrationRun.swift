@@ -24,7 +24,7 @@ struct StoreMigrationRun {
     let source = POSIXFileSystem()
     progress.expect(byteCount: try source.storeStatus(atPath: command.store).size)
     let locator = ModelLocator(registry: registry, fileSystem: source)
-    let newModel = model(try locator.model(at: command.toModel, version: command.version))
+    let newModel = model(try locator.model(at: command.toModel, version: command.modelVersion))
     let coordinator = try PersistentStoreCoordinator(
       managedObjectModel: newModel,
       registry: registry,

@@ -8,10 +8,10 @@ struct ModelArguments: ParsableArguments {
   var model: String
 
   @Option(help: "The version of the model in a bundle; without it, the current one.")
-  var version: String?
+  var modelVersion: String?
 
   func load() throws -> LocatedModel {
-    let located = try Self.load(model, version: version)
+    let located = try Self.load(model, version: modelVersion)
     located.tellNotes()
     return located
   }

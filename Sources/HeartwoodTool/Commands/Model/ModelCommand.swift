@@ -10,7 +10,7 @@ struct ModelCommand: ParsableCommand {
 
       EXAMPLE
         heartwood model show ToDo.xcdatamodeld
-        heartwood model diff ToDo.xcdatamodeld --version ToDo ToDo.xcdatamodeld
+        heartwood model diff ToDo.xcdatamodeld --model-version ToDo ToDo.xcdatamodeld
       """,
     subcommands: [
       ModelShowCommand.self, ModelCheckCommand.self, ModelDiffCommand.self, ModelHashCommand.self,

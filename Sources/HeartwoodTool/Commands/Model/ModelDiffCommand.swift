@@ -16,7 +16,7 @@ struct ModelDiffCommand: ParsableCommand {
 
       EXAMPLE
         heartwood model diff old.xcdatamodeld new.xcdatamodeld
-        heartwood model diff ToDo.xcdatamodeld ToDo.xcdatamodeld --version ToDo --second-version 'ToDo 2'
+        heartwood model diff ToDo.xcdatamodeld ToDo.xcdatamodeld --model-version ToDo
       """
   )
 
@@ -27,17 +27,17 @@ struct ModelDiffCommand: ParsableCommand {
   var second: String
 
   @Option(help: "The version of the old model; without it, the current one.")
-  var version: String?
+  var modelVersion: String?
 
   @Option(help: "The version of the new model; without it, the current one.")
-  var secondVersion: String?
+  var secondModelVersion: String?
 
   @Flag(help: "Print one JSON object.")
   var json = false
 
   func run() throws {
-    let old = try ModelArguments.load(first, version: version).model
-    let new = try ModelArguments.load(second, version: secondVersion).model
+    let old = try ModelArguments.load(first, version: modelVersion).model
+    let new = try ModelArguments.load(second, version: secondModelVersion).model
     let report = ModelDifferenceReport(ModelDifferences(from: old, to: new))
     try StandardOutput.untilClosed { try StandardOutput.write(json ? report.json.line : report.text) }
     if !report.differences.changes.isEmpty { throw ExitCode.failure }

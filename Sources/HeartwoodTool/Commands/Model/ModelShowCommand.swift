@@ -10,7 +10,7 @@ struct ModelShowCommand: ParsableCommand {
       json it is the model in the form of Formats/Model.
 
       EXAMPLE
-        heartwood model show ToDo.xcdatamodeld --version 'ToDo 2'
+        heartwood model show ToDo.xcdatamodeld --model-version 'ToDo 2'
         heartwood model show todo.heartwood --format mermaid
       """
   )

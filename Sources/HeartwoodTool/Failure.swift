@@ -26,13 +26,17 @@ struct Failure {
   /// 0 where the reader of the output has seen enough and nothing is to be found, 64 where the arguments are wrong, else 1.
   func exit() -> Never {
     if error is StandardOutput.Closed { quit(EXIT_SUCCESS) }
-    if error is ExitCode || HeartwoodCommand.exitCode(for: error) != .failure {
-      HeartwoodCommand.exit(withError: error)
-    }
+    let code = HeartwoodCommand.exitCode(for: error)
+    if error is ExitCode || code.isSuccess { HeartwoodCommand.exit(withError: error) }
+    guard code == .failure else { quit(code.rawValue, saying: HeartwoodCommand.fullMessage(for: error)) }
     let text = (error as? CocoaError)?.explanation ?? Wording.text(error)
-    // Names of files and of records command no terminal; a message may have several lines.
-    StandardError.write("heartwood: error: \(DisplayText.safe(text, keepsLines: true))\n")
-    quit(EXIT_FAILURE)
+    quit(EXIT_FAILURE, saying: "heartwood: error: \(text)")
+  }
+
+  /// Names of files and of records command no terminal; a message may have several lines.
+  private func quit(_ status: Int32, saying text: String) -> Never {
+    StandardError.write(DisplayText.safe(text, keepsLines: true) + "\n")
+    quit(status)
   }
 
   private func quit(_ status: Int32) -> Never {

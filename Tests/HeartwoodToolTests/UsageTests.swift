@@ -64,6 +64,29 @@ import Testing
     #expect(outcome.text.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
   }
 
+  /// A name of a file may neither break a line nor command a terminal.
+  @Test(arguments: [
+    ("convert todo.csv $name.csv", 0, #"out\u001b[31m.csv: "#),
+    ("convert todo.csv $name.sqlite", 0, #"note: out\u001b[31m.sqlite: The type gives references"#),
+    ("migrate $name.heartwood --to-model ToDo.xcdatamodeld", 0, #"out\u001b[31m.heartwood: migrated, "#),
+    (
+      "migrate $name.heartwood --to-model ToDo.xcdatamodeld/ToDo.xcdatamodel", 0,
+      #"out\u001b[31m.heartwood: The store is of"#
+    ),
+    ("generate ToDo.xcdatamodeld --output-file $name.swift", 0, #"made out\u001b[31m.swift"#),
+    ("info todo.csv $name", 64, #"out\u001b[31m"#), ("info todo.csv --type $name", 64, #"out\u001b[31m"#),
+    ("fetch todo.csv ToDo --where \"$name\"", 64, #"out\u001b[31m"#),
+  ])
+  func namesAreShownSafely(_ arguments: String, _ status: Int, _ text: String) throws {
+    #expect(try heartwood("convert", "todo.csv", "out\u{1B}[31m.heartwood").status == 0)
+    try folder.addVersions()
+    let outcome = try heartwood.shell("name=$(printf 'out\\033[31m'); heartwood \(arguments)")
+    #expect(outcome.status == Int32(status), "\(outcome.errors)")
+    let said = outcome.text + outcome.errors
+    #expect(said.contains(text), "\(said)")
+    #expect(!said.contains("\u{1B}"))
+  }
+
   /// What the library advises with its own names is of no use to who has the tool only.
   @Test(arguments: [
     ("fetch todo.csv ToDo --where 'memo == $x'", "Write the value in its place."),

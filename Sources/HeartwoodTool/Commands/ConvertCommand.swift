@@ -1,4 +1,5 @@
 import ArgumentParser
+import HeartwoodFormats
 import HeartwoodStore
 
 struct ConvertCommand: ParsableCommand {
@@ -59,7 +60,9 @@ struct ConvertCommand: ParsableCommand {
     let result = try progress.whileShown { try conversion.run() }
     guard !quiet else { return }
     result.model.tellNotes()
-    for note in notes(result) { StandardError.write("heartwood: note: \(destination): \(note)\n") }
+    for note in notes(result) {
+      StandardError.write("heartwood: note: \(DisplayText.safe("\(destination): \(note)"))\n")
+    }
     try StandardOutput.write(line(result, start.duration(to: .now)))
   }
 
@@ -77,6 +80,6 @@ struct ConvertCommand: ParsableCommand {
     let words = [
       Quantity.text(result.recordCount, "record"), Quantity.text(result.byteCount, "byte"), Quantity.text(duration),
     ]
-    return "\(destination): \(words.joined(separator: ", "))\(verify ? ", verified" : "")\n"
+    return "\(DisplayText.safe(destination)): \(words.joined(separator: ", "))\(verify ? ", verified" : "")\n"
   }
 }

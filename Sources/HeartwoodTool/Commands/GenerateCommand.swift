@@ -1,5 +1,6 @@
 import ArgumentParser
 import Heartwood
+import HeartwoodFormats
 import HeartwoodGeneration
 
 #if canImport(FoundationEssentials)
@@ -118,7 +119,7 @@ struct GenerateCommand: ParsableCommand {
       options: try options(located)
     )
     let lines = try write(generator)
-    if !quiet { for line in lines { try StandardOutput.write(line + "\n") } }
+    if !quiet { for line in lines { try StandardOutput.write(DisplayText.safe(line) + "\n") } }
   }
 
   /// What a model is called: as its bundle, where the path leads to a file in that.

@@ -1,4 +1,5 @@
 import Heartwood
+import HeartwoodFormats
 
 /// What `migrate` tells.
 struct MigrationOutcome {
@@ -54,11 +55,12 @@ struct MigrationOutcome {
   }
 
   var text: String {
-    guard let result else { return "\(store): The store is of this version of the model already.\n" }
+    let name = DisplayText.safe(store)
+    guard let result else { return "\(name): The store is of this version of the model already.\n" }
     let report = result.report
     let entities = LabelledLines.text(report.entities.map { (Self.label($0), Self.counts($0)) })
     let findings = report.findings.map { "\($0.isObstacle ? "! " : "")\($0)\n" }.joined()
-    return entities + findings + (losses?.lines ?? []).joined() + "\(store): \(summary(result.steps, report))\n"
+    return entities + findings + (losses?.lines ?? []).joined() + "\(name): \(summary(result.steps, report))\n"
   }
 
   private static let emptied = "cannot be migrated without --backup: no record would be left"

@@ -138,6 +138,14 @@ import Testing
     )
   }
 
+  @Test(arguments: ["model show pipe", "dump todo.csv --model pipe", "generate pipe --output out"])
+  func aPipeIsNoModel(_ arguments: String) throws {
+    let outcome = try heartwood.shell("mkfifo pipe; heartwood \(arguments)")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("pipe: This is neither a file nor a folder."), "\(outcome.errors)")
+    #expect(!outcome.errors.contains("ermission"), "\(outcome.errors)")
+  }
+
   @Test func aModelInAStoreThatCannotBeReadIsToldWithTheFile() throws {
     let corrupt = Repository.root.appending(path: "Formats/PropertyList/samples/corrupt/boolean-for-text.plist")
     try FileManager.default.copyItem(at: corrupt, to: folder.path("bad.plist"))

@@ -1,3 +1,5 @@
+import HeartwoodStore
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -81,6 +83,10 @@ extension DataModelBundle {
   }
 
   private func fileShape() throws(ModelFileError) -> Shape {
+    // Foundation says of a pipe that permissions are missing.
+    guard (try? POSIXFileSystem().status(atPath: url.path))?.isRegularFile ?? true else {
+      throw error("This is neither a file nor a folder. Write the model to a file, and give that.")
+    }
     let name = url.lastPathComponent
     if name.hasSuffix(Self.optimizedSuffix) {
       throw error("This is a compiled model in the form of one machine. Give the .mom that lies beside it.")

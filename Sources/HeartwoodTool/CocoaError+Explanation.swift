@@ -9,7 +9,8 @@ import HeartwoodFormats
 extension CocoaError {
   /// What happened to which file, in words for the user.
   var explanation: String {
-    let path = (userInfo["NSFilePath"] as? String).map { "\($0): " } ?? ""
+    let file = userInfo["NSFilePath"] as? String ?? (userInfo["NSURL"] as? URL)?.path
+    let path = file.map { "\($0): " } ?? ""
     guard let words = SystemReason.words(of: self) else {
       return "\(path)The file cannot be read or written (error \(code.rawValue))."
     }

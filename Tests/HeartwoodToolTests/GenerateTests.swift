@@ -135,8 +135,11 @@ import Testing
   @Test(arguments: [
     ("--output out --human-template none", "error: none: No such file or directory."),
     ("--output /dev/null/x", "error: /dev/null/x: Not a directory."), ("--output-file /dev/null/x", "/dev/null"),
+    ("--output out --machine-template latin", "error: latin: The template is not UTF-8."),
+    ("--output todo.csv", "error: todo.csv: It is not a folder."),
   ])
   func filesThatCannotBeReadOrWrittenAreTold(_ arguments: String, _ text: String) throws {
+    try Data([0x2F, 0x2F, 0x20, 0xFF]).write(to: folder.path("latin"))
     let outcome = try heartwood.shell("heartwood generate ToDo.xcdatamodeld \(arguments)")
     #expect(outcome.status == 1)
     #expect(outcome.errors.contains(text))

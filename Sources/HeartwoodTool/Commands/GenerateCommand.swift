@@ -152,6 +152,12 @@ struct GenerateCommand: ParsableCommand {
   }
 
   private static func template(_ path: String) throws -> Template {
-    try Template(String(contentsOfFile: path, encoding: .utf8), named: path)
+    do {
+      return try Template(String(contentsOfFile: path, encoding: .utf8), named: path)
+    } catch let error as CocoaError
+      where [.fileReadCorruptFile, .fileReadInapplicableStringEncoding].contains(error.code)
+    {
+      throw ToolError("\(path): The template is not UTF-8. Save it in that encoding.")
+    }
   }
 }

@@ -16,6 +16,10 @@ struct OutputFolder {
   ///
   /// Nothing is written where one of them would replace what no earlier run has made.
   func write(_ files: [GeneratedFile]) throws -> [String] {
+    var isFolder = false
+    if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder {
+      throw ToolError("\(path): It is not a folder. Choose another name.")
+    }
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     for file in files { try checkPlace(of: file) }
     return try files.compactMap { file in

@@ -40,16 +40,36 @@ import Testing
     #expect(bad.errors.contains("bad.csv:2"), "\(bad.errors)")
   }
 
-  @Test func aFileWithAModelAndNoHashesIsOfThatModel() throws {
+  /// Writes the example as a property list with other version hashes than its model's.
+  private func writePropertyList(hashes: [String: Data]?) throws {
     #expect(try heartwood("convert", "todo.csv", "todo.plist").status == 0)
     var list = try #require(
       try PropertyListSerialization.propertyList(from: try folder.data("todo.plist"), format: nil) as? [String: Any]
     )
     var metadata = try #require(list["metadata"] as? [String: Any])
-    metadata["modelVersionHashes"] = nil
+    metadata["modelVersionHashes"] = hashes
     list["metadata"] = metadata
     let data = try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
     try data.write(to: folder.path("todo.plist"))
+  }
+
+  @Test func aFileOfHashesThatNoModelHasIsConvertedFirst() throws {
+    try writePropertyList(hashes: ["ToDo": Data([1])])
+    let model = "ToDo.xcdatamodeld/ToDo.xcdatamodel"
+    try folder.addVersions()
+    let refused = try heartwood("migrate", "todo.plist", "--to-model", "ToDo.xcdatamodeld", "--from-model", model)
+    #expect(refused.status == 1)
+    #expect(refused.errors.contains("That which was given has other version hashes of ToDo."), "\(refused.errors)")
+    #expect(refused.errors.contains("heartwood convert makes a new file"), "\(refused.errors)")
+    let without = try heartwood("migrate", "todo.plist", "--to-model", "ToDo.xcdatamodeld")
+    #expect(without.errors.contains("--from-model"), "\(without.errors)")
+    #expect(try heartwood("convert", "todo.plist", "copy.plist").status == 0)
+    let migrated = try heartwood("migrate", "copy.plist", "--to-model", "ToDo.xcdatamodeld")
+    #expect(migrated.text.hasSuffix("copy.plist: migrated, 6 records, 1 step, inferred\n"), "\(migrated.errors)")
+  }
+
+  @Test func aFileWithAModelAndNoHashesIsOfThatModel() throws {
+    try writePropertyList(hashes: nil)
     let same = try heartwood("migrate", "todo.plist", "--to-model", "ToDo.xcdatamodeld")
     #expect(same.text == "todo.plist: The store is of this version of the model already.\n", "\(same.errors)")
 

@@ -9,6 +9,10 @@ enum Wording {
     ("migrate it (shouldMigrateStoreAutomatically)", "migrate it with heartwood migrate"),
     ("Give the older versions of the model with the option olderModels", "Give it with --from-model"),
     ("Give that with the option olderModels", "Give that with --from-model"),
+    (
+      "copy the store to a new file, which is of that model, and migrate the copy.",
+      "heartwood convert makes a new file that is of that model, and can be migrated."
+    ),
     ("Give the type, or a name", "Give the type (with --type, or the option of that file), or a name"),
     ("Choose another name, or say that it may be replaced.", "Choose another name, or replace it with --force."),
     ("Choose another place, or say that it is to be replaced.", "Choose another name, or replace it with --force."),

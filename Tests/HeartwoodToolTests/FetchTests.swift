@@ -56,6 +56,32 @@ import Testing
     #expect(rows.first?["author"] as? String == author?["$id"] as? String)
   }
 
+  @Test func recordsOfSeveralEntitiesAreInSeveralTables() throws {
+    let sample = Repository.root.appending(path: "Formats/PropertyList/samples/version-1-xml.plist").path
+    let tables = try heartwood("fetch", sample, "Item", "--sort", "title", "--format", "table")
+    #expect(tables.status == 0, "\(tables.errors)")
+    let titles = tables.lines.filter { $0.wholeMatch(of: /(Note|Task): \d+ records?/) != nil }
+    #expect(titles == ["Note: 4 records", "Task: 9 records"])
+    #expect(tables.lines.first == titles.first)
+    #expect(tables.lines.count { $0.hasPrefix("$id ") } == titles.count)
+    let one = try heartwood("fetch", sample, "Task", "--format", "table")
+    #expect(one.output == (try heartwood("dump", sample, "--entity", "Task", "--format", "table").output))
+    let fields = try heartwood("fetch", sample, "Item", "--format", "csv")
+    #expect(fields.status == 1)
+    #expect(fields.errors.contains("several entities"), "\(fields.errors)")
+  }
+
+  @Test func aColumnThatIsCalledLikeAPropertyIsToldFromIt() throws {
+    let line = "heartwood fetch todo.csv ToDo --group-by done --select 'done,count(SELF) AS n'"
+    let refused = try heartwood.shell("\(line) --having 'n > 2'")
+    #expect(refused.status == 1)
+    #expect(refused.errors.contains("This is a column, which is written $n here."), "\(refused.errors)")
+    #expect(try heartwood.shell("\(line) --having '$n > 2'").lines.count == 2)
+    let other = try heartwood.shell("\(line) --having 'memo == \"x\"'")
+    #expect(other.status == 1)
+    #expect(other.errors.contains("Group by it"), "\(other.errors)")
+  }
+
   @Test func rowsHaveAllForms() throws {
     func output(_ format: String) throws -> [String] {
       let columns = "memo,sortOrder * 2 AS double,done"

@@ -49,6 +49,11 @@ extension PredicateCompiler {
   }
 
   private func notGrouped(_ expression: FetchExpression) -> Fault {
+    if case .keyPath(of: .selfObject, let keys) = expression, keys.count == 1, case .property(let name) = keys[0],
+      let column = groupScope?.columns[name], column != expression
+    {
+      return fault(.unsupported, "This is a column, which is written $\(name) here.")
+    }
     let message =
       "This differs between the records of a group. Group by it as well, or take its min, max, sum or count."
     return fault(.unsupported, message)

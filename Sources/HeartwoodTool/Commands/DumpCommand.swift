@@ -40,7 +40,7 @@ struct DumpCommand: ParsableCommand {
     case .json:
       try entities.forEach { try RecordJSON(entity: $0.entity, among: all).write($0, to: StandardOutput.write) }
     case .csv: try writeFields(try entities.only, all)
-    case .table: try writeTables(entities, all)
+    case .table: try RecordTables.write(entities.tables, among: all)
     }
   }
 
@@ -48,21 +48,5 @@ struct DumpCommand: ParsableCommand {
     let fields = RecordFields(entity: table.entity, among: all)
     try StandardOutput.write(fields.header)
     try fields.write(table, to: StandardOutput.write)
-  }
-
-  /// Each entity has a table of its own; where there are several, each has a title.
-  private func writeTables(_ entities: DumpedEntities, _ all: [EntityDescription]) throws {
-    var isFirst = true
-    try entities.forEach { table in
-      if entities.count > 1 {
-        try StandardOutput.write(
-          "\(isFirst ? "" : "\n")\(table.entity.name): \(Quantity.text(table.count, "record"))\n"
-        )
-        isFirst = false
-      }
-      let text = RecordTable(table, among: all, width: Terminal.standardOutput.width)
-      try StandardOutput.write(text.header)
-      try text.write(table, to: StandardOutput.write)
-    }
   }
 }

@@ -11,12 +11,12 @@ struct FetchCommand: ParsableCommand {
       Conditions and expressions are written as NSPredicate has them: done == NO AND memo CONTAINS[cd] "milk", ANY tags.name \
       IN {"a", "b"}, count(distinct(list)), sum(price * 2). Key paths go through relationships: list.name.
 
-      Without --select whole records are printed, as heartwood dump does. With it each record is a row of values; with \
-      --group-by, or where --select has aggregates (sum, count, min, max, average, median), each group is. A column is called as \
-      it is written, or by what stands behind AS; --sort and --having name columns, --having as $name.
+      Without --select whole records are printed, as heartwood dump does. With it, or with --distinct, each record is a row of values; \
+      with --group-by, or where --select has aggregates (sum, count, min, max, average, median, mode, stddev), each group is. A column \
+      is called as it is written, or by what stands behind AS; --sort and --having name columns, --having as $name.
 
       As json, each line is an object. As csv, there is a header. As table, columns are aligned, and cut to the width of a \
-      terminal.
+      terminal; records of several entities are in several tables, in their order.
 
       EXAMPLE
         heartwood fetch todo.csv ToDo --where 'done == NO AND memo CONTAINS[c] "mail"' --sort sortOrder --limit 10
@@ -59,7 +59,7 @@ struct FetchCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Which groups to print.", valueName: "predicate"))
   var having: String?
 
-  @Flag(help: "Print rows that are the same but once.")
+  @Flag(help: "Print rows that are the same but once; without --select, rows of all attributes.")
   var distinct = false
 
   @Flag(help: "Print only how many there are.")
@@ -133,11 +133,7 @@ struct FetchCommand: ParsableCommand {
       let fields = RecordFields(entity: table.entity, among: all)
       try StandardOutput.write(fields.header)
       try fields.write(table, to: StandardOutput.write)
-    case .table:
-      let table = try only(tables)
-      let text = RecordTable(table, among: all, width: Terminal.standardOutput.width)
-      try StandardOutput.write(text.header)
-      try text.write(table, to: StandardOutput.write)
+    case .table: try RecordTables.write(tables, among: all)
     }
   }
 
@@ -145,7 +141,7 @@ struct FetchCommand: ParsableCommand {
   private func only(_ tables: [NodeTable]) throws -> NodeTable {
     if let table = tables.first, tables.count == 1 { return table }
     throw ToolError(
-      "The records are of several entities, which the form \(format.rawValue) has no place for. Choose columns with --select, or json."
+      "The records are of several entities, which the form csv has no place for. Choose columns with --select, or another form."
     )
   }
 }

@@ -3,7 +3,7 @@ import HeartwoodStore
 
 /// The tables that a dump prints.
 struct DumpedEntities {
-  private let tables: [NodeTable]
+  let tables: [NodeTable]
 
   /// - Parameter name: the entity that the user asks for; nil means all that have records of their own.
   init(name: String?, contents: StoreContents, path: String) throws(PersistenceError) {
@@ -21,8 +21,6 @@ struct DumpedEntities {
     }
     tables = [contents.table(of: entity)]
   }
-
-  var count: Int { tables.count }
 
   func forEach(_ body: (NodeTable) throws -> Void) rethrows {
     for table in tables { try body(table) }

@@ -208,6 +208,7 @@ import Testing
     let outcome = try heartwood("convert", "owners.xml", "owners.sqlite", "--verify")
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.errors.hasPrefix("heartwood: note: owners.xml: The file holds no model"))
+    #expect(outcome.errors.contains("heartwood: note: owners.sqlite: It is of the model that was made of the records"))
     #expect(try heartwood("diff", "owners.xml", "owners.sqlite", "--match", "value").text == "no differences\n")
   }
 }

@@ -9,7 +9,8 @@ struct ConvertCommand: ParsableCommand {
     discussion: """
       The identifier of the store and its metadata stay the same, and so do the references of its records, but in an SQLite \
       store, which numbers them, and its history where the other type keeps one; a note says what is left out or numbered. What the \
-      other type cannot hold is refused before anything is written, and a failure leaves an old file as it was.
+      other type cannot hold is refused before anything is written, and a failure leaves an old file as it was. The new store is of \
+      the model with which the old one was read, also where that was made of its records.
 
       EXAMPLE
         heartwood convert todo.csv todo.heartwood --verify
@@ -70,6 +71,9 @@ struct ConvertCommand: ParsableCommand {
   private func notes(_ result: Conversion.Result) -> [String] {
     let count = Quantity.text(result.lostTransactionCount, "transaction")
     return [
+      result.model.isInferred
+        ? "It is of the model that was made of the records: another one does not open it. --model makes one of yours."
+        : nil,
       result.lostTransactionCount > 0 ? "The type keeps no history; \(count) left out." : nil,
       result.hasRenamedRecords
         ? "The type gives references of its own: the records have other ones than in \(source)." : nil,

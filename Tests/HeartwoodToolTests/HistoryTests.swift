@@ -51,6 +51,9 @@ import Testing
     #expect(try heartwood("dump", "library.heartwood").text == before)
     let late = try heartwood("history", "library.heartwood", "--after", "1")
     #expect(late.status == 1 && late.errors.contains("purged"))
+    #expect(late.errors.contains("leave out --after") && !late.errors.contains("oken"), "\(late.errors)")
+    let early = try heartwood("history", "library.heartwood", "--after", "9")
+    #expect(early.status == 1 && !early.errors.contains("oken"), "\(early.errors)")
     #expect(try heartwood("verify", "library.heartwood").status == 0)
     let info = try heartwood("info", "library.heartwood").lines
     #expect(info.contains { $0.hasPrefix("history ") && $0.hasSuffix("0 transactions, those up to number 3 purged") })
@@ -80,7 +83,11 @@ import Testing
     let info = try #require(try heartwood("info", "library.heartwood", "--json").json() as? [String: Any])
     #expect(info["history"] as? [String: Int] == ["transactions": 3, "purged": 0, "last": 3])
     #expect(info["formatVersion"] as? String == "3")
-    #expect(try heartwood("info", "library.heartwood").lines.contains { $0.hasSuffix(" 3 transactions") })
+    #expect(
+      try heartwood("info", "library.heartwood").lines.contains {
+        $0.hasSuffix(" 3 transactions, the last is number 3")
+      }
+    )
     #expect(try heartwood("info", "todo.csv", "--json").text.contains("\"history\":null"))
     #expect(try heartwood("info", "todo.csv").lines.contains { $0.hasPrefix("history ") && $0.hasSuffix(" none") })
   }

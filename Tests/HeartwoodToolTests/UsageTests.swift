@@ -87,6 +87,19 @@ import Testing
     #expect(!said.contains("\u{1B}"))
   }
 
+  /// Writes the example with metadata, which a CSV store does not keep.
+  private func writeNoted() throws {
+    #expect(try heartwood("convert", "todo.csv", "noted.plist").status == 0)
+    var list = try #require(
+      try PropertyListSerialization.propertyList(from: try folder.data("noted.plist"), format: nil) as? [String: Any]
+    )
+    var metadata = try #require(list["metadata"] as? [String: Any])
+    metadata["userInfo"] = ["note": 1]
+    list["metadata"] = metadata
+    let data = try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
+    try data.write(to: folder.path("noted.plist"))
+  }
+
   /// What the library advises with its own names is of no use to who has the tool only.
   @Test(arguments: [
     ("fetch todo.csv ToDo --where 'memo == $x'", "Write the value in its place."),
@@ -94,6 +107,8 @@ import Testing
     ("dump todo.heartwood --model N.xcdatamodel", "heartwood migrate"), ("info N", "--type"),
     ("model show N", "It is no model."),
     ("convert todo.csv out --to InMemory", "has no file. Choose another type of store"),
+    ("convert library.heartwood out.csv", "with heartwood dump --entity NAME --format csv."),
+    ("convert noted.plist out.csv", "or print the records alone with heartwood dump --format csv."),
     ("convert todo.csv N.xcdatamodel --to Binary --force", "N.xcdatamodel: It is not a file. Choose another name."),
     ("migrate todo.heartwood --to-model N.xcdatamodel --backup", "Move it away, or leave out --backup."),
   ])
@@ -102,11 +117,14 @@ import Testing
     try FileManager.default.createDirectory(at: folder.path("N.xcdatamodel"), withIntermediateDirectories: true)
     try folder.write("<model><entity name=\"Note\"/></model>", to: "N.xcdatamodel/contents")
     try folder.write("precious", to: "N")
+    try Library.write(to: folder.path("library.heartwood"))
+    try writeNoted()
     try folder.write("precious", to: "todo.heartwood.backup")
     let outcome = try heartwood.shell("heartwood \(arguments)")
     #expect(outcome.status == 1)
     #expect(outcome.errors.contains(advice), "\(outcome.errors)")
     #expect(!outcome.errors.contains("substituting") && !outcome.errors.contains("shouldMigrate"))
+    #expect(!outcome.errors.contains("configuration") && !outcome.errors.contains("keys"))
     #expect(try folder.data("todo.heartwood.backup") == Data("precious".utf8))
   }
 

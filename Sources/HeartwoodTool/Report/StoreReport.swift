@@ -102,7 +102,11 @@ extension StoreReport {
 
   private var historyText: String {
     guard let history else { return "none" }
-    let count = Quantity.text(history.transactionCount, "transaction")
-    return history.purgedNumber == 0 ? count : "\(count), those up to number \(history.purgedNumber) purged"
+    let parts = [
+      Quantity.text(history.transactionCount, "transaction"),
+      history.transactionCount > 0 ? "the last is number \(history.lastNumber)" : nil,
+      history.purgedNumber > 0 ? "those up to number \(history.purgedNumber) purged" : nil,
+    ]
+    return parts.compactMap(\.self).joined(separator: ", ")
   }
 }

@@ -24,7 +24,20 @@ enum Wording {
       "Give its class with the option entityMigrationPolicies.",
       "That is code of an application, which has to migrate the store itself."
     ),
-    ("go on from currentPersistentHistoryToken.", "go on from the last transaction that heartwood info tells."),
+    ("The token stands behind transaction", "You ask for what came after transaction"),
+    ("its file is an older one than the token is of", "its file is an older one"),
+    (
+      "go on from currentPersistentHistoryToken.",
+      "go on from the last transaction that heartwood info tells, or leave out --after."
+    ),
+    (
+      "Choose another type of store, or a configuration with fewer.",
+      "Choose another type of store, or print the records of one entity with heartwood dump --entity NAME --format csv."
+    ),
+    (
+      "Remove the user's keys from the metadata.",
+      "Choose another type of store, or print the records alone with heartwood dump --format csv."
+    ),
     ("Try again later, or set a longer sqliteBusyTimeout.", "Try again later."),
   ]
 

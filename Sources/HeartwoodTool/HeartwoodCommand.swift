@@ -9,7 +9,7 @@ struct HeartwoodCommand: ParsableCommand {
       EXAMPLE
         heartwood convert todo.csv todo.heartwood
         heartwood dump todo.heartwood --format table
-        heartwood fetch todo.heartwood ToDo --where 'done == NO' --sort sortOrder --limit 10
+        heartwood fetch todo.heartwood ToDo --where 'done == NO' --sort memo
 
       The status is 0, or 1 where something fails or is found, or 64 where the arguments are wrong.
       """,

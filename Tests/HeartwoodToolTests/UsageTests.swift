@@ -54,6 +54,18 @@ import Testing
     #expect(try heartwood("--help").text.contains("\n  \(command) "))
   }
 
+  /// A line that the help breaks is two commands for who pastes it.
+  @Test(arguments: [""] + commands + modelCommands)
+  func examplesFitIntoALine(_ command: String) throws {
+    let lines = try heartwood.shell("heartwood help \(command)").text.split(
+      separator: "\n",
+      omittingEmptySubsequences: false
+    )
+    let start = try #require(lines.firstIndex(of: "EXAMPLE"))
+    let examples = lines[(start + 1)...].prefix { !$0.isEmpty }
+    #expect(!examples.isEmpty && examples.allSatisfy { $0.hasPrefix("  heartwood ") }, "\(examples)")
+  }
+
   @Test(arguments: commands + modelCommands)
   func theVersionIsThatOfTheToolEverywhere(_ command: String) throws {
     let lines = try heartwood.shell("heartwood help \(command)").lines.filter { $0.hasPrefix("  --version") }

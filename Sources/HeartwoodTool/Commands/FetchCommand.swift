@@ -19,8 +19,8 @@ struct FetchCommand: ParsableCommand {
       terminal; records of several entities are in several tables, in their order.
 
       EXAMPLE
-        heartwood fetch todo.csv ToDo --where 'done == NO AND memo CONTAINS[c] "mail"' --sort sortOrder --limit 10
-        heartwood fetch todo.csv ToDo --group-by done --select 'done,count(SELF) AS n,max(sortOrder)' --sort n:desc
+        heartwood fetch todo.csv ToDo --where 'memo CONTAINS[c] "mail"' --limit 10
+        heartwood fetch todo.csv ToDo --group-by done --select 'done,count(SELF)'
       """
   )
 

@@ -16,7 +16,7 @@ struct ModelDiffCommand: ParsableCommand {
 
       EXAMPLE
         heartwood model diff old.xcdatamodeld new.xcdatamodeld
-        heartwood model diff ToDo.xcdatamodeld ToDo.xcdatamodeld --model-version ToDo
+        heartwood model diff A.xcdatamodeld A.xcdatamodeld --model-version 'A 1'
       """
   )
 

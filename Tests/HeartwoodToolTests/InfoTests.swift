@@ -1,4 +1,5 @@
 import Foundation
+import Heartwood
 import Testing
 
 @Suite struct InfoTests {
@@ -39,6 +40,33 @@ import Testing
     #expect(lines.contains("identifier      D35CF030-1EC1-4667-9666-70C8247A1010"))
     #expect(lines.contains("entity ToDo     6 records"))
     #expect(lines.contains("model           in the file"))
+  }
+
+  @Test func largeDataBesideTheFileCount() throws {
+    var photo = AttributeDescription(name: "photo", type: .binary)
+    photo.allowsExternalBinaryDataStorage = true
+    let model = try ManagedObjectModel(entities: [.entity("Photo", .attribute(photo))])
+    let coordinator = try PersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(at: folder.path("photos.heartwood"))
+    let context = ManagedObjectContext(coordinator)
+    try context.insert(entityName: "Photo").setPropertyValue(.binary(Data(count: 200_000)), forKey: "photo")
+    try context.save()
+    let converted = try heartwood("convert", "photos.heartwood", "photos.sqlite")
+    #expect(converted.status == 0, "\(converted.errors)")
+    let size = try folder.data("photos.sqlite").count + 200_000
+    #expect(folder.exists(".photos_SUPPORT"))
+    #expect(converted.text.hasPrefix("photos.sqlite: 1 record, \(size) bytes, "), "\(converted.text)")
+    let info = try #require(try heartwood("info", "photos.sqlite", "--json").json() as? [String: Any])
+    #expect(info["size"] as? Int == size)
+  }
+
+  @Test func aBinaryStoreOfCoreDatasIsToldAsSuch() throws {
+    try (Data("CoreData".utf8) + Data(count: 56)).write(to: folder.path("store.paw"))
+    for command in ["info store.paw", "model show store.paw"] {
+      let outcome = try heartwood.shell("heartwood \(command)")
+      #expect(outcome.status == 1)
+      #expect(outcome.errors.contains("This is a binary store of Apple's Core Data"), "\(outcome.errors)")
+    }
   }
 
   @Test(arguments: ["nix.heartwood", "empty.csv", "ToDo.xcdatamodeld", "short.heartwood"])

@@ -5,7 +5,8 @@ struct InfoCommand: ParsableCommand {
     commandName: "info",
     abstract: "Tells what a store is: its type, identifier, size, entities and metadata.",
     discussion: """
-      With --json it prints one object with the members type, identifier, formatVersion, size, entities (a list of objects \
+      With --json it prints one object with the members type, identifier, formatVersion, size (in bytes, with the folder of large \
+      data beside an SQLite file), entities (a list of objects \
       with name and count), history (null, or an object with transactions, purged and last) and metadata.
 
       EXAMPLE

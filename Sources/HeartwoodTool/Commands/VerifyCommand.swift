@@ -6,7 +6,7 @@ struct VerifyCommand: ParsableCommand {
     commandName: "verify",
     abstract: "Checks a store: its file, its references, and its records against the model.",
     discussion: """
-      What is found goes to standard error, up to \(findingLimit) findings, and the status is 1.
+      What is found goes to standard error, or with --json to standard output, up to \(findingLimit) findings, and the status is 1.
 
       EXAMPLE
         heartwood verify todo.heartwood

@@ -54,13 +54,13 @@ struct Conversion {
     // What is read as it is needed is read when it is written, if at all.
     if !opened.store.engine.readsAsNeeded { _ = try opened.store.engine.contents() }
     let hasRenamedRecords = try write(opened, type)
-    let size = try POSIXFileSystem().status(atPath: destination.path)?.size
+    let size = try POSIXFileSystem().storeSize(atPath: destination.path, registry.storeClass(for: type))
     return Result(
       model: opened.model,
       recordCount: try opened.store.entities.filter { !$0.isAbstract }.reduce(0) {
         try $0 + opened.store.engine.count(of: $1)
       },
-      byteCount: size ?? 0,
+      byteCount: size,
       lostTransactionCount: try lostTransactionCount(opened, type),
       hasRenamedRecords: hasRenamedRecords
     )

@@ -29,7 +29,7 @@ struct StoreSource {
   ///   - substitute: the model to take where none is given and none is found.
   ///   - options: nothing but reading is allowed unless they say so.
   func open(substitute: LocatedModel? = nil, options: StoreOptions = .readOnly) throws -> OpenStore {
-    let size = try fileSystem.storeStatus(atPath: path).size
+    _ = try fileSystem.storeStatus(atPath: path)
     let type = try typeName.map { StoreType($0) } ?? registry.type(ofFileAt: path, in: fileSystem)
     let storeClass = try registry.storeClass(for: type)
     let (model, store) = try withModel(storeClass, substitute: substitute) { model in
@@ -41,7 +41,7 @@ struct StoreSource {
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
     return OpenStore(
       path: path,
-      size: size,
+      size: try fileSystem.storeSize(atPath: path, storeClass),
       model: model,
       formatVersion: try storeClass.readFormatVersion(from: file, options: .readOnly),
       store: store

@@ -7,7 +7,8 @@ struct DiffCommand: ParsableCommand {
     abstract: "Compares what two stores of any type keep, record by record.",
     discussion: """
       A line that begins with - is only in the first store, one with + only in the second, and one with ~ is in both with \
-      other values, which follow as JSON, as heartwood dump has them: the first store's, an arrow, the second's. The order of the records does not count.
+      other values, which follow as JSON, as heartwood dump has them: the first store's, an arrow, the second's. The order of \
+      the records does not count.
 
       Records are the same that have the same reference. With --match value, those are that have the same attributes, and \
       relationships to the same records; with --match and names of attributes, those that have the same values there. Then \

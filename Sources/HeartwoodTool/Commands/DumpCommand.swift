@@ -10,8 +10,9 @@ struct DumpCommand: ParsableCommand {
     discussion: """
       As json, each line is an object: $entity, $id (the reference), the attributes and then the relationships in the order of \
       the model. A relationship is a reference or a list of them; one to a record of another entity than the relationship's, such \
-      as of a subentity, is an object with $entity and $id, in the other forms too. Dates are ISO 8601 in UTC, binary data is base64, decimal numbers are strings, nil is null. As csv, there is a \
-      header and a line for each record of one entity. As table, columns are aligned, and cut to the width of a terminal.
+      as of a subentity, is an object with $entity and $id, in the other forms too. Dates are ISO 8601 in UTC, binary data is \
+      base64, decimal numbers are strings, nil is null. As csv, there is a header and a line for each record of one entity. As \
+      table, columns are aligned, and cut to the width of a terminal.
 
       EXAMPLE
         heartwood dump todo.csv --entity ToDo --format table

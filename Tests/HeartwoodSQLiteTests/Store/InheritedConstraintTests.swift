@@ -40,6 +40,7 @@ import Testing
   }
 
   private func check(_ entities: [String]) throws {
+    let model = bench.model
     let setup = StoreSetup(
       model: model,
       configurationName: nil,

@@ -7,9 +7,6 @@ import Testing
 
 @testable import HeartwoodSQLite
 
-/// GRDB has an error of the same name.
-private typealias PersistenceError = HeartwoodStore.PersistenceError
-
 /// Records of other stores that lead to records which do not lead back.
 @Suite struct OneSidedLinkTests {
   /// A record and what a relationship of it leads to, each called by its entity and its number: A1.

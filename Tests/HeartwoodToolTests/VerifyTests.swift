@@ -60,10 +60,10 @@ import Testing
     let outcome = try heartwood("verify", "todo.csv", "--model", "unique.json")
     #expect(outcome.status == 1)
     #expect(outcome.text == "")
-    let lines = outcome.errors.split(separator: "\n")
+    let lines = outcome.errors.split(separator: "\n").map(String.init)
     #expect(lines.count == 4, "\(outcome.errors)")
     #expect(
-      lines.first == "heartwood: error: todo.csv: ToDo 803054FC-C497-4DD7-A078-CF592B994EB4: memo must be unique, and "
+      lines[0] == "heartwood: error: todo.csv: ToDo 803054FC-C497-4DD7-A078-CF592B994EB4: memo must be unique, and "
         + "ToDo E899556C-BE1A-42A3-A634-F8411915C05F has the same."
     )
   }

@@ -33,6 +33,7 @@ import HeartwoodStore
       managedObjectModel: try WorkerModel.model(),
       registry: StoreRegistry([SQLiteStore.self])
     )
+    if ["replace", "copy"].contains(arguments[0]) { return try replace(arguments, coordinator) }
     try coordinator.addPersistentStore(type: .sqlite, at: URL(filePath: arguments[1]), options: options)
     let worker = SQLiteWorker(context: ManagedObjectContext(coordinator))
     switch arguments[0] {
@@ -42,6 +43,21 @@ import HeartwoodStore
     case "rewrite": try worker.rewrite(seed: UInt64(arguments[2]) ?? 0)
     case "read": say("\(try worker.items().count)")
     default: throw Misuse()
+    }
+    coordinator.close()
+  }
+
+  /// Puts what another store keeps in the place of a store: through memory, or as it is copied.
+  private static func replace(_ arguments: [String], _ coordinator: PersistentStoreCoordinator) throws {
+    var options = StoreOptions()
+    options[.isReadOnly] = true
+    let source = try coordinator.addPersistentStore(type: .sqlite, at: URL(filePath: arguments[2]), options: options)
+    let url = URL(filePath: arguments[1])
+    if arguments[0] == "copy" {
+      try coordinator.copyPersistentStore(source, to: url, replacing: true)
+    } else {
+      try coordinator.migratePersistentStore(source, to: url, replacing: true)
+      say("\(try SQLiteWorker(context: ManagedObjectContext(coordinator)).items().count)")
     }
     coordinator.close()
   }

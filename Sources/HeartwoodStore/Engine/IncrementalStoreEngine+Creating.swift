@@ -21,6 +21,7 @@ extension IncrementalStoreEngine {
     let store = try storeClass.init(setup)
     let written: Written
     if let path = setup.path {
+      try fileSystem.checkWritable(path, storeClass.typeDescription.type, setup.options)
       let placement = StorePlacement(storeClass, fileSystem: fileSystem)
       written = try placement.write(at: path, replacing: replacing, expecting: expected) { temporaryPath in
         let store = try storeClass.init(setup.moved(to: temporaryPath))

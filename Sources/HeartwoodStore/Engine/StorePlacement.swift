@@ -145,6 +145,16 @@ package struct StorePlacement {
 }
 
 extension FileSystem {
+  /// Makes sure that a store which takes the place of the file at `path`, and gets its permissions, can be opened there as the options say.
+  func checkWritable(_ path: String, _ type: StoreType, _ options: StoreOptions) throws(PersistenceError) {
+    if options[.isReadOnly] ?? false || isWritableFile(atPath: path) { return }
+    throw PersistenceError(
+      .storeReadOnly,
+      "The permissions of the file that is to be replaced do not let it be written. It is as it was. Change them, or choose another place.",
+      context: .init(path: path, storeType: type)
+    )
+  }
+
   /// Makes sure that nothing is at `path`.
   func checkFree(_ path: String) throws(PersistenceError) {
     guard try status(atPath: path) != nil else { return }

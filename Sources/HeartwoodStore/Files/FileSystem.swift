@@ -52,9 +52,15 @@ public protocol FileSystem: Sendable {
 
   /// Gives the file at `destination` the permission bits of that at `source`, and its owner, where that is allowed.
   func copyPermissions(ofFileAtPath source: String, toPath destination: String) throws(PersistenceError)
+
+  /// Whether the permissions of the file at `path`, and the disk, let it be written. Where no file is, nothing forbids that.
+  func isWritableFile(atPath path: String) -> Bool
 }
 
 extension FileSystem {
+  /// True: such files have no permissions.
+  public func isWritableFile(atPath path: String) -> Bool { true }
+
   /// Nil: files are replaced, and never written over.
   public func openFileForPatching(atPath path: String) throws(PersistenceError) -> (any PatchableFile)? { nil }
 

@@ -135,6 +135,11 @@ public struct POSIXFileSystem: FileSystem {
     keepOwnerAndPermissions(permissions, ofFileAt: source, on: descriptor)
   }
 
+  /// Whether this process may write the file at a path.
+  public func isWritableFile(atPath path: String) -> Bool {
+    faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 || ![EACCES, EPERM, EROFS].contains(errno)
+  }
+
   /// Removes what dead writers left beside a path.
   public func removeAbandonedTemporaryFiles(besidePath path: String) throws(PersistenceError) {
     let (directory, name) = PathParts.split(path)

@@ -108,6 +108,7 @@ extension StoreOpener {
     guard let path = target.path,
       case .incremental(let storeClass) = try Kind(try registry.storeClass(for: target.type))
     else { return nil }
+    try fileSystem.checkWritable(path, target.type, target.options)
     let placement = StorePlacement(storeClass, fileSystem: fileSystem)
     return try placement.write(at: path, replacing: replacing, expecting: expected) { temporaryPath in
       var temporary = target
@@ -120,8 +121,11 @@ extension StoreOpener {
   ///
   /// - Parameter replacing: whether a file that stands there is replaced.
   package func checkPlace(_ request: Request, replacing: Bool) throws {
-    try CapabilityCheck(try registry.storeClass(for: request.type).typeDescription).check(try setup(request))
-    if !replacing, let path = request.path { try checkFree(path) }
+    let storeClass = try registry.storeClass(for: request.type)
+    try CapabilityCheck(storeClass.typeDescription).check(try setup(request))
+    guard let path = request.path else { return }
+    if !replacing { try checkFree(path) }
+    if case .incremental = try Kind(storeClass) { try fileSystem.checkWritable(path, request.type, request.options) }
   }
 
   /// - Throws: ``PersistenceError/Code/fileExists``.

@@ -162,6 +162,9 @@ extension FaultInjectingFileSystem {
   public func copyPermissions(ofFileAtPath source: String, toPath destination: String) throws(PersistenceError) {
     try base.copyPermissions(ofFileAtPath: source, toPath: destination)
   }
+
+  /// Asks the other file system.
+  public func isWritableFile(atPath path: String) -> Bool { base.isWritableFile(atPath: path) }
 }
 
 // MARK: What open files do with it

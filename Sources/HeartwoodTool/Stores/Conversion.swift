@@ -73,10 +73,18 @@ struct Conversion {
 
   /// Writes the destination, and tells whether its records are called otherwise.
   private func write(_ opened: OpenStore, _ type: StoreType) throws -> Bool {
+    try checkPlace(opened.model.model, type)
     guard verifies else { return try write(opened, type, at: destination.path).engine.hasRenamedRecords }
     let target = try POSIXFileSystem().resolvingSymbolicLinks(inPath: destination.path)
     let hasOld = try POSIXFileSystem().status(atPath: target).map { $0.size > 0 } ?? false
     return try hasOld ? writeDraft(opened, type, target) : writeVerified(opened, type, at: destination.path)
+  }
+
+  /// Makes sure, where a draft is to be written first, that the place does not refuse the store in the end.
+  private func checkPlace(_ model: ManagedObjectModel, _ type: StoreType) throws {
+    let opener = StoreOpener(model: model, registry: registry, fileSystem: POSIXFileSystem())
+    // What may be replaced has been checked.
+    try opener.checkPlace(.init(type: type, path: destination.path, options: StoreOptions()), replacing: true)
   }
 
   /// Writes beside an old file, which stays until what was written has been verified.

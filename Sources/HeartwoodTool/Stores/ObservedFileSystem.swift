@@ -58,6 +58,8 @@ struct ObservedFileSystem: FileSystem {
     try base.copyPermissions(ofFileAtPath: source, toPath: destination)
   }
 
+  func isWritableFile(atPath path: String) -> Bool { base.isWritableFile(atPath: path) }
+
   func entries(ofFolderAtPath path: String) throws(PersistenceError) -> [FolderEntry] {
     try base.entries(ofFolderAtPath: path)
   }

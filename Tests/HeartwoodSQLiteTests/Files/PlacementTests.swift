@@ -15,6 +15,9 @@ import Testing
     let base = POSIXFileSystem()
     var save: @Sendable () -> Void = {}
     var saveAfterwards: @Sendable (_ path: String) -> Void = { _ in }
+    var areWritable = true
+
+    func isWritableFile(atPath path: String) -> Bool { areWritable }
 
     func copyPermissions(ofFileAtPath source: String, toPath destination: String) throws(PersistenceError) {
       try base.copyPermissions(ofFileAtPath: source, toPath: destination)
@@ -95,6 +98,29 @@ import Testing
       }
     }
     #expect(error?.context.path == path)
+  }
+
+  /// A store that cannot be opened when it is migrated is not migrated either; a dry run tells that.
+  @Test func aFileThatMustNotBeWrittenIsNotMigrated() throws {
+    let bench = try SQLiteBench()
+    try bench.makeStore(items: ["a": nil])
+    let before = try Data(contentsOf: bench.url())
+    let model = try ManagedObjectModel(
+      entities: [EntityDefinition(name: "Item", properties: [.attribute("name", .string)])]
+    )
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: model,
+      registry: StoreRegistry([SQLiteStore.self]),
+      fileSystem: RacedFileSystem(areWritable: false)
+    )
+    for migratesInStore in [true, false] {
+      var options = StoreOptions()
+      options[.migratesInStore] = migratesInStore
+      let migration = try #require(try coordinator.migration(ofStoreAt: bench.url(), type: .sqlite, options: options))
+      #expect(bench.code { _ = try migration.dryRun() } == .storeReadOnly)
+      #expect(bench.code { _ = try migration.run() } == .storeReadOnly)
+      #expect(try Data(contentsOf: bench.url()) == before)
+    }
   }
 
   /// Its files are there before its rows are, and whoever opens the old store finds none that leads to them.

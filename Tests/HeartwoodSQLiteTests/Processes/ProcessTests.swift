@@ -155,6 +155,18 @@ import Testing
     #expect(try Set(bench.contents().keys) == ["a", "x 0"])
   }
 
+  /// The new store would get the permissions of the old one, and could not be opened.
+  @Test func aFileThatMustNotBeWrittenIsNotReplaced() throws {
+    try bench.makeStore(items: ["a": nil])
+    try bench.makeStore("Other.sqlite", items: ["b": nil, "c": nil])
+    let before = try Data(contentsOf: bench.url())
+    let source = bench.url("Other.sqlite").path
+    #expect(try unprivileged(file: 0o444, folder: 0o777, "replace", source) == ["storeReadOnly"])
+    #expect(try unprivileged(file: 0o444, folder: 0o777, "copy", source) == ["storeReadOnly"])
+    #expect(try Data(contentsOf: bench.url()) == before)
+    #expect(try unprivileged(file: 0o666, folder: 0o777, "replace", source) == ["2"])
+  }
+
   @Test func aFolderThatMustNotBeWrittenIsRead() throws {
     try bench.makeStore(items: ["a": nil, "b": Data(repeating: 1, count: 200_000)])
     #expect(try unprivileged(file: 0o666, folder: 0o555, "insert", "x", "1") == ["storeReadOnly"])

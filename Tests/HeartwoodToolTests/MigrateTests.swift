@@ -135,6 +135,27 @@ import Testing
     }
   }
 
+  @Test func aHistoryThatIsLeftOutIsSaid() throws {
+    try Library.writeNotes(to: folder.path("notes.heartwood"))
+    try FileManager.default.createDirectory(at: folder.path("Notes.xcdatamodel"), withIntermediateDirectories: true)
+    try folder.write(
+      """
+      <model><entity name="Note"><attribute name="text" optional="YES" attributeType="String"/>
+      <attribute name="rank" optional="YES" attributeType="Integer 16"/></entity></model>
+      """,
+      to: "Notes.xcdatamodel/contents"
+    )
+    let line = "heartwood migrate notes.heartwood --to-model Notes.xcdatamodel"
+    let json = try #require(try heartwood.shell("\(line) --dry-run --json").json() as? [String: Any])
+    let finding = try #require((json["findings"] as? [[String: Any]])?.last)
+    #expect(finding["kind"] as? String == "removedHistory" && finding["count"] as? Int == 1)
+    for options in [" --dry-run", ""] {
+      let outcome = try heartwood.shell(line + options)
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      #expect(outcome.lines.contains("history: 1 transaction left out: a history is not migrated"), "\(outcome.text)")
+    }
+  }
+
   @Test func aStoreIsNotEmptiedWithoutABackup() throws {
     try FileManager.default.createDirectory(at: folder.path("Chores.xcdatamodel"), withIntermediateDirectories: true)
     try folder.write("<model><entity name=\"Chore\"/></model>", to: "Chores.xcdatamodel/contents")

@@ -129,6 +129,7 @@ extension StoreMigration {
   ///   are derived and break a rule are such a reason.
   public func dryRun(progress: MigrationProgress = MigrationProgress()) throws -> MigrationReport {
     _ = try writablePath()
+    try opener.checkMigratesInPlace(request)
     if let backup = request.options[.migrationBackupPath] { _ = try opener.hasBackup(request, at: backup) }
     return try foresee(request, replacing: true, progress)
   }
@@ -149,6 +150,7 @@ extension StoreMigration {
   ///
   /// - Throws: ``PersistenceError/Code/migrationFailed`` with all records that do not fit,
   ///   ``PersistenceError/Code/migrationCancelled``, ``PersistenceError/Code/fileChangedOnDisk`` where somebody saved meanwhile,
+  ///   ``PersistenceError/Code/storeReadOnly`` where another program keeps in the file what would be lost, as Core Data does a history,
   ///   ``PersistenceError/Code/fileWriteFailed``; the store is as it was then.
   @discardableResult
   public func run(progress: MigrationProgress = MigrationProgress()) throws -> MigrationReport {
@@ -180,6 +182,7 @@ extension StoreMigration {
   func runInPlace(_ progress: MigrationProgress) throws -> (store: PersistentStore, report: MigrationReport) {
     let log = OperationLog(.migrated, logger)
     let path = try writablePath()
+    try opener.checkMigratesInPlace(request)
     try opener.gatherSideFiles(request)
     let identity = try opener.fileSystem.status(atPath: path)?.identity
     var hasMadeBackup = false
@@ -237,8 +240,10 @@ extension StoreMigration {
         try opener.foreseeInStore(plan, of: origin, from: request, to: target, progress: progress)
       }
       if let report = attempt.report { return report }
-      var result = try MigrationRun(self, progress, isDry: true).run(try readContents(progress))
+      let contents = try readContents(progress)
+      var result = try MigrationRun(self, progress, isDry: true).run(contents)
       result.report.reasonNotInStore = attempt.reason
+      result.report.lostTransactionCount = try lostTransactionCount(contents.history)
       if result.report.obstacles.isEmpty { try opener.checkFit(result.contents, target) }
       return result.report
     }
@@ -271,8 +276,10 @@ extension StoreMigration {
       report.reasonNotInStore = attempt.reason
       return (try opener.open(target), report)
     }
-    var result = try MigrationRun(self, progress).run(try readContents(progress))
+    let contents = try readContents(progress)
+    var result = try MigrationRun(self, progress).run(contents)
     result.report.reasonNotInStore = attempt.reason
+    result.report.lostTransactionCount = try lostTransactionCount(contents.history)
     try willReplace()
     return (
       try opener.write(result.contents, to: target, replacing: replacing, expecting: identity), result.report
@@ -288,7 +295,10 @@ extension StoreMigration {
     do {
       let plan = try planInStore()
       try progress.begin(.migrating)
-      return (try body(plan), nil)
+      let lostTransactionCount = try lostTransactionCount(nil)
+      var report = try body(plan)
+      report.lostTransactionCount = lostTransactionCount
+      return (report, nil)
     } catch let obstacle as InStoreMigration.Obstacle {
       logger?.debug("migrates through memory", metadata: ["because": "\(obstacle.reason)"])
       return (nil, obstacle.reason)
@@ -307,12 +317,16 @@ extension StoreMigration {
     try MigrationRun.check(step, from: sourceModel, path: path)
     return try opener.makeStore(target, replacing: replacing, expecting: identity) { temporary in
       try progress.begin(.migrating)
+      var history: StoreHistory?
       let migration = PassMigration(step, ObjectMigration(step, options, progress)) {
-        try openCoordinator(sourceModel, try opener.open(request, from: origin))
+        let store = try opener.open(request, from: origin)
+        history = try store.engine.history()
+        return try openCoordinator(sourceModel, store)
       } openDestination: {
         try openCoordinator(destinationModel, try opener.open(temporary))
       }
-      let report = try migration.run()
+      var report = try migration.run()
+      report.lostTransactionCount = try lostTransactionCount(history)
       try opener.setMetadata(origin.metadata, temporary)
       try willReplace()
       return report
@@ -343,6 +357,11 @@ extension StoreMigration {
       let plan = TablePlan(step.mappingModel, from: sourceModel, to: destinationModel)
     else { throw .init("the mapping model asks for more than columns of tables") }
     return plan
+  }
+
+  /// How many transactions the new store has not: those of a history that was read, and those of one in the file that is another program's.
+  private func lostTransactionCount(_ history: StoreHistory?) throws -> Int {
+    try (history?.transactionCount ?? 0) + opener.foreignContents(request).transactionCount
   }
 
   /// All that the store keeps.

@@ -77,13 +77,25 @@ enum EntityNumbers {
 enum WriteRefusals {
   private static let triggerFunction = "NSCoreDataDATrigger"
   private static let mirroringPrefix = "ANSCK"
-  private static let historyTables = ["ACHANGE", "ATRANSACTION"]
+  private static let transactionTable = "ATRANSACTION"
+  private static let historyTables = ["ACHANGE", transactionTable]
 
   private static let encoding =
     "The file keeps text in UTF-16, and Core Data in UTF-8: what is written as bytes would become other text."
 
   static func all(of catalog: FileCatalog, in db: Database, keepsUTF8: Bool) throws -> [String] {
-    [triggers(catalog), mirroring(catalog), try history(catalog, db), keepsUTF8 ? nil : encoding].compactMap(\.self)
+    try ofCoreData(catalog, db) + (keepsUTF8 ? [] : [encoding])
+  }
+
+  /// Those of what Core Data keeps in the file beside records.
+  static func ofCoreData(_ catalog: FileCatalog, _ db: Database) throws -> [String] {
+    [triggers(catalog), mirroring(catalog), try history(catalog, db)].compactMap(\.self)
+  }
+
+  /// How many transactions Core Data's history has.
+  static func transactionCount(_ catalog: FileCatalog, _ db: Database) throws -> Int {
+    guard let table = catalog[transactionTable] else { return 0 }
+    return try Int.fetchOne(db, sql: "SELECT count(*) FROM \(SQLiteName.quoted(table.name))") ?? 0
   }
 
   private static func triggers(_ catalog: FileCatalog) -> String? {

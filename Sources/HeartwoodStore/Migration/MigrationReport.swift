@@ -89,6 +89,10 @@ public struct MigrationReport: Sendable, Hashable {
   /// stores whose records are in memory anyway.
   public package(set) var reasonNotInStore: String?
 
+  /// How many transactions of the store's history are left out: a migrated store begins a new one, or has none. Core Data's in a SQLite file
+  /// count, too.
+  public package(set) var lostTransactionCount = 0
+
   package init(entities: [Entity] = [], findings: [Finding] = []) {
     self.entities = entities
     self.findings = findings

@@ -18,8 +18,11 @@ struct MigrateCommand: ParsableCommand {
 
       The new file is written beside the old one and takes its place in one step; on any failure the store is as it was. What cannot be \
       done is said with the number of records, before anything is written: --duplicates, --several and --unfit say what is to become \
-      of them. What the new model has no place for is said too. Where no record at all would be left, as with the model of another \
-      store, --backup or --output has to keep the old ones.
+      of them. What the new model has no place for is said too, and so are the transactions of a history, which is not migrated. Where no \
+      record at all would be left, as with the model of another store, --backup or --output has to keep the old ones.
+
+      An SQLite file in which Core Data keeps a history, notes for CloudKit or triggers is not migrated where it is, for these would be \
+      lost; --output writes another file.
 
       An SQLite store makes its new records itself, in SQL, where SQL can do that; the last line says so then, or why not. All others take \
       the records through memory. A dry run tells what the migration would, and changes no file; of records that SQL can make it reads none.

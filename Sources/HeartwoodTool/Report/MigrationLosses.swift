@@ -1,10 +1,11 @@
 import Heartwood
 
-/// What a migration leaves out because the new model has no place for it.
+/// What a migration leaves out because the new model has no place for it, and the history, which tells of the old one.
 struct MigrationLosses {
   private let entities: [MigrationReport.Entity]
   /// The paths of properties that are gone, such as `ToDo.memo`.
   private let properties: [String]
+  private let transactionCount: Int
 
   init(_ steps: [MigrationStep], _ report: MigrationReport) {
     entities = report.entities.filter { $0.destinationName == nil && $0.sourceCount > 0 }
@@ -12,13 +13,19 @@ struct MigrationLosses {
       ModelDifferences(from: step.sourceModel, to: step.destinationModel).changes
         .filter { $0.kind == .removed && $0.changesStores && $0.isOfProperty }.map(\.path)
     }
+    transactionCount = report.lostTransactionCount
   }
 
   var lines: [String] {
     entities.map { entity in
       let count = Quantity.text(entity.sourceCount, "record")
       return "\(entity.sourceName ?? entity.mappingName): \(count) left out: the new model has no such entity\n"
-    } + properties.map { "\($0): all values left out: the new model has no such property\n" }
+    } + properties.map { "\($0): all values left out: the new model has no such property\n" } + historyLines
+  }
+
+  private var historyLines: [String] {
+    guard transactionCount > 0 else { return [] }
+    return ["history: \(Quantity.text(transactionCount, "transaction")) left out: a history is not migrated\n"]
   }
 
   var json: [JSONValue] {
@@ -29,6 +36,7 @@ struct MigrationLosses {
         let names = path.split(separator: ".", maxSplits: 1).map(String.init)
         return Self.json("removedProperty", names.first ?? "", names.last ?? "", count: .null)
       }
+      + (transactionCount > 0 ? [Self.json("removedHistory", "", "", count: .integer(transactionCount))] : [])
   }
 
   private static func json(_ kind: String, _ entity: String, _ property: String, count: JSONValue) -> JSONValue {

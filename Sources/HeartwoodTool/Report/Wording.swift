@@ -38,6 +38,9 @@ enum Wording {
       "Remove the user's keys from the metadata.",
       "Choose another type of store, or print the records alone with heartwood dump --format csv."
     ),
+    (
+      "Write the migrated one to another file, with run(to:) of the migration.", "Write the migrated one with --output."
+    ),
     ("Try again later, or set a longer sqliteBusyTimeout.", "Try again later."),
   ]
 

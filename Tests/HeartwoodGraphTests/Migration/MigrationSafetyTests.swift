@@ -287,6 +287,8 @@ import Testing
     try first.save()
     let last = try #require(try coordinator.currentPersistentHistoryToken())
     coordinator.close()
+    let report = try #require(try bench.migration(to: try Self.model(true))).dryRun()
+    #expect(report.lostTransactionCount == 1)
     let context = try bench.migrated(to: try Self.model(true))
     expectError(.historyTokenExpired) { try context.execute(.fetchHistory(after: start)) }
     try context.make("Note", ["name": "new", "rank": "s"])

@@ -35,8 +35,8 @@ extension SQLiteStore {
   }
 
   /// Writes the store at `url`, as it is at one moment, as another file: open or not, and while others save to it. What they have saved
-  /// before is in the copy, and what they save later is not. The copy has the same identifier, and its large data in a support folder
-  /// of its own.
+  /// before is in the copy, and what they save later is not. The copy has the same identifier and permissions, and its large data in a
+  /// support folder of its own.
   ///
   /// - Parameters:
   ///   - url: the store's file.

@@ -71,9 +71,9 @@ extension SQLiteFile {
   static let sourceName = "source"
 
   /// Writes what is in the database now as a new one at `path`, where nothing may be, while others may save: page by page, as it is at one
-  /// moment. `body` looks at the copy before it has its name.
+  /// moment. The copy has the permissions of the file; `body` looks at it before it has its name.
   package func copy<Value>(toPath path: String, _ body: (Database) throws -> Value) throws(PersistenceError) -> Value {
-    try Self.make(atPath: path, StoreOptions(), POSIXFileSystem()) { writer in
+    try Self.make(atPath: path, like: self.path, StoreOptions(), POSIXFileSystem()) { writer in
       try writer.writeWithoutTransaction { copy in try self.copy(to: copy, body) }
     }
   }
@@ -83,8 +83,13 @@ extension SQLiteFile {
     return try body(copy)
   }
 
+  /// The owner writes a file before it gets permissions that forbid that.
+  private static let ownerPermissions: UInt32 = 0o600
+
+  /// - Parameter original: a file whose permissions the new one gets; nil means those that a new file gets.
   private static func make<Value>(
     atPath path: String,
+    like original: String? = nil,
     _ options: StoreOptions,
     _ fileSystem: any FileSystem,
     _ fill: (DatabaseQueue) throws -> Value
@@ -94,9 +99,15 @@ extension SQLiteFile {
       throw PersistenceError(.fileExists, "There is a file already. Nothing was changed.", context: context)
     }
     try fileSystem.removeAbandonedTemporaryFiles(besidePath: path)
-    let temporary = try fileSystem.createTemporaryFile(besidePath: path, permissions: nil)
+    var permissions: UInt32?
+    if let original { permissions = try fileSystem.status(atPath: original)?.permissions }
+    let temporary = try fileSystem.createTemporaryFile(
+      besidePath: path,
+      permissions: permissions.map { $0 | ownerPermissions }
+    )
     do {
       let value = try fillFile(atPath: temporary.path, options, fileSystem, fill)
+      if let original { try fileSystem.copyPermissions(ofFileAtPath: original, toPath: temporary.path) }
       try place(temporary.path, at: path, fileSystem)
       try temporary.close()
       try fileSystem.synchronizeDirectory(ofPath: path)

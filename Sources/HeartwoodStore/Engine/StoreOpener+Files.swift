@@ -49,12 +49,15 @@ extension StoreOpener {
     )
   }
 
-  /// Makes the store at `path` a copy of the store of `request`, byte by byte as far as that can be, in one step.
+  /// Makes the store at `path` a copy of the store of `request`, byte by byte as far as that can be, in one step. Where nothing stands there,
+  /// the copy has the permissions of what it is a copy of.
   package func copyStore(_ request: Request, to path: String, replacing: Bool) throws {
     let source = try file(request)
     switch try Kind(try registry.storeClass(for: request.type)) {
     case .atomic:
-      try AtomicFile(path: path, fileSystem: fileSystem).copy(source, expecting: replacing ? .anything : .nothing)
+      let expectation: AtomicFile.Expectation = replacing ? .anything : .nothing
+      let file = AtomicFile(path: path, fileSystem: fileSystem)
+      try file.copy(source, expecting: expectation, permissions: source.status.permissions)
     case .incremental(let storeClass):
       try StorePlacement(storeClass, fileSystem: fileSystem).write(at: path, replacing: replacing) { temporaryPath in
         try storeClass.copyStore(at: source.path, to: temporaryPath)

@@ -24,12 +24,12 @@ package struct SupportFolder: Sendable {
   }
 
   /// Copies `names` of its files into `destination`, and waits until they are on the disk. A file that is there already, and as long, is
-  /// taken for the same. Each copy has the permissions of its file from the beginning.
+  /// taken for the same. Each copy has the permissions of its file from the beginning, and so has each new folder.
   ///
   /// - Returns: those that were not there.
   @discardableResult
   package func copy(_ names: [String], to destination: SupportFolder) throws -> [String] {
-    try destination.add(names) { name, target in
+    try destination.add(names, like: self) { name, target in
       let input = try StoreInput(try fileSystem.openFile(atPath: PathParts.join(path, name)))
       let permissions = try input.file.status().permissions
       try AtomicFile(path: target, fileSystem: fileSystem).copy(input, expecting: .nothing, permissions: permissions)
@@ -43,7 +43,7 @@ package struct SupportFolder: Sendable {
   /// - Returns: all names, and those that were not there.
   package func move(to destination: SupportFolder) throws -> (all: [String], added: [String]) {
     let names = try files()
-    let added = try destination.add(names) { name, target in
+    let added = try destination.add(names, like: self) { name, target in
       try fileSystem.moveFile(atPath: PathParts.join(path, name), toPath: target, exclusively: true)
     } length: { name throws(PersistenceError) in
       try length(name)
@@ -94,9 +94,10 @@ extension SupportFolder {
     try fileSystem.status(atPath: PathParts.join(path, name))?.size
   }
 
-  /// Lets `write` make the files that are not there yet.
+  /// Lets `write` make the files that are not there yet, in folders as they are in `other`.
   private func add(
     _ names: [String],
+    like other: SupportFolder,
     _ write: (_ name: String, _ target: String) throws -> Void,
     length: (String) throws(PersistenceError) -> Int?
   ) throws -> [String] {
@@ -108,7 +109,7 @@ extension SupportFolder {
           guard try length(name) == present else { throw Self.taken(target) }
           continue
         }
-        try makeFolders(of: name)
+        try makeFolders(of: name, like: other)
         try write(name, target)
         added.append(name)
       }
@@ -122,13 +123,19 @@ extension SupportFolder {
     return added
   }
 
-  /// Makes the folders that a file is to be in, durably.
-  private func makeFolders(of name: String) throws(PersistenceError) {
-    var folder = path
+  /// Makes the folders that a file is to be in, durably, with the permissions of those that it is in.
+  private func makeFolders(of name: String, like other: SupportFolder) throws(PersistenceError) {
+    var (folder, original) = (path, other.path)
     for part in [""] + PathParts.split(name).directory.split(separator: "/").map(String.init) {
-      if !part.isEmpty && part != "." { folder = PathParts.join(folder, part) }
+      if !part.isEmpty && part != "." {
+        (folder, original) = (PathParts.join(folder, part), PathParts.join(original, part))
+      }
       if try fileSystem.status(atPath: folder) != nil { continue }
       try fileSystem.createFolder(atPath: folder)
+      // In one that must not be written, no file could be made.
+      if fileSystem.isWritableFile(atPath: original) {
+        try fileSystem.copyPermissions(ofFileAtPath: original, toPath: folder)
+      }
       try fileSystem.synchronizeDirectory(ofPath: folder)
     }
   }

@@ -112,7 +112,7 @@ public protocol IncrementalStore: StoreClass {
   static func supportFolder(ofStoreAt path: String) -> String?
 
   /// Writes the store at `source` as it is at one moment, byte by byte as far as that can be, as a new store at `path`: the file, and the
-  /// support folder. It is on the disk when the call returns. Others may use the store meanwhile.
+  /// support folder. All of it has the permissions of the original, and is on the disk when the call returns. Others may use the store meanwhile.
   static func copyStore(at source: String, to path: String) throws
 }
 
@@ -152,6 +152,7 @@ extension IncrementalStore {
       let folder = SupportFolder(path: folder, fileSystem: fileSystem)
       try folder.copy(try folder.files(), to: SupportFolder(path: copy, fileSystem: fileSystem))
     }
-    try AtomicFile(path: path, fileSystem: fileSystem).copy(input, expecting: .nothing)
+    let file = AtomicFile(path: path, fileSystem: fileSystem)
+    try file.copy(input, expecting: .nothing, permissions: input.status.permissions)
   }
 }

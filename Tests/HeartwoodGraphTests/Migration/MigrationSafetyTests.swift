@@ -255,6 +255,19 @@ import Testing
     #expect(try Self.isNew(bench))
   }
 
+  @Test(arguments: MigrationBench.types, [0o600, 0o640])
+  func theBackupHasThePermissionsOfTheFile(_ type: StoreType, _ permissions: Int) throws {
+    var bench = try MigrationBench(type)
+    try bench.make(try Self.model(false), Self.fill)
+    try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: bench.url.path)
+    let backup = bench.url.path + ".backup"
+    bench.options[.migrationBackupPath] = backup
+    try #require(try bench.migration(to: try Self.model(true))).run()
+    for path in [bench.url.path, backup] {
+      #expect(try POSIXFileSystem().status(atPath: path)?.permissions == UInt32(permissions), "\(path)")
+    }
+  }
+
   @Test func nothingIsDeferred() throws {
     let bench = try MigrationBench(.sqlite)
     try bench.make(try Self.model(false), Self.fill)

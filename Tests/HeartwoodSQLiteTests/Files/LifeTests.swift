@@ -58,6 +58,29 @@ import Testing
 
   // MARK: Backup
 
+  /// Whoever may not read the store may not read its copy, nor list its large data.
+  @Test(arguments: [0o600, 0o640, 0o444])
+  func aCopyHasThePermissionsOfTheStore(_ permissions: Int) throws {
+    try bench.makeStore(items: ["a": large])
+    let folders = [".%_SUPPORT", ".%_SUPPORT/_EXTERNAL_DATA"]
+    func setPermissions(_ permissions: Int, _ path: String) throws {
+      try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: path)
+    }
+    try setPermissions(permissions, bench.url().path)
+    for folder in folders { try setPermissions(0o700, bench.url(folder.replacing("%", with: "Store")).path) }
+    try SQLiteStore.backUp(storeAt: bench.url(), to: bench.url("Copy.sqlite"))
+    let fileSystem = POSIXFileSystem()
+    #expect(try fileSystem.status(atPath: bench.url("Copy.sqlite").path)?.permissions == UInt32(permissions))
+    for folder in folders {
+      let path = bench.url(folder.replacing("%", with: "Copy")).path
+      #expect(try fileSystem.status(atPath: path)?.permissions == 0o700, "\(path)")
+    }
+    var options = StoreOptions()
+    options[.isReadOnly] = true
+    let copied = try bench.items(try bench.context("Copy.sqlite", options: options))
+    #expect(try copied.map { try $0.value(forKey: "data") as? Data } == [large])
+  }
+
   @Test func aBackupIsAStoreOfItsOwn() throws {
     let context = try bench.context()
     try bench.insert("a", large, in: context)

@@ -21,7 +21,8 @@ import Testing
 
     func copyPermissions(ofFileAtPath source: String, toPath destination: String) throws(PersistenceError) {
       try base.copyPermissions(ofFileAtPath: source, toPath: destination)
-      save()
+      // Folders get permissions, too.
+      if destination.hasSuffix(".heartwood-tmp") { save() }
     }
 
     func status(atPath path: String) throws(PersistenceError) -> FileStatus? { try base.status(atPath: path) }

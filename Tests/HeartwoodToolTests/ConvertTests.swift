@@ -1,4 +1,5 @@
 import Foundation
+import Heartwood
 import Testing
 
 @Suite struct ConvertTests {
@@ -189,6 +190,37 @@ import Testing
     #expect(outcome.text.hasPrefix("\(name): 3 records, ") && outcome.text.contains(", verified"))
     #expect(try heartwood("verify", name).text == "ok: 3 records\n")
     #expect(try folder.names == (before + ["three.csv"]).sorted())
+  }
+
+  /// A killed process leaves its draft, and does not lock it any more.
+  @Test(arguments: ["todo.heartwood", "todo.sqlite"])
+  func aDraftThatWasLeftIsRemoved(_ name: String) throws {
+    #expect(try heartwood("convert", "todo.csv", name).status == 0)
+    let before = try folder.names
+    func make(_ draft: String) throws {
+      try FileManager.default.createDirectory(at: folder.path(draft), withIntermediateDirectories: true)
+      try folder.write("whole", to: "\(draft)/\(name)")
+    }
+    let (used, other) = (".\(name).b2.heartwood-draft", ".\(name).copy.c3.heartwood-draft")
+    for draft in [".\(name).a1.heartwood-draft", used, other] { try make(draft) }
+    let lock = try POSIXFileSystem().lockFile(atPath: folder.path(used).path)
+    defer { lock?.release() }
+    #expect(try heartwood("convert", "todo.csv", name, "--force", "--verify").status == 0)
+    #expect(try folder.names == (before + [used, other]).sorted())
+    #expect(try folder.data("\(used)/\(name)") == Data("whole".utf8))
+  }
+
+  /// The system kills who writes more than it lets files have, but for those who ask to be told.
+  @Test(arguments: ["todo.heartwood", "todo.sqlite"], ["", "--verify"])
+  func aFileThatMayNotBecomeAsLongLeavesTheOldOne(_ name: String, _ option: String) throws {
+    #expect(try heartwood("convert", "todo.csv", name).status == 0)
+    try folder.writeToDos(count: 20_000, to: "many.csv")
+    let (before, old) = (try folder.names, try folder.data(name))
+    let outcome = try heartwood.shell("ulimit -f 200; heartwood convert many.csv \(name) --force \(option)")
+    #expect(outcome.status == 1, "\(outcome.errors)")
+    #expect(outcome.errors.hasPrefix("heartwood: error: "), "\(outcome.errors)")
+    #expect(try folder.names == before)
+    #expect(try folder.data(name) == old)
   }
 
   @Test func whatHasTwoOwnersIsNotTakenFromOneOfThem() throws {

@@ -89,13 +89,13 @@ struct Conversion {
 
   /// Writes beside an old file, which stays until what was written has been verified.
   private func writeDraft(_ opened: OpenStore, _ type: StoreType, _ target: String) throws -> Bool {
-    let path = PathParts.join(PathParts.split(target).directory, ".\(UUID().uuidString).heartwood-unverified")
-    let hasRenamedRecords = try writeVerified(opened, type, at: path)
-    let draft = StoreOpener.Request.reading(path, type)
+    let draft = try DraftFolder(beside: target)
+    defer { draft.remove() }
+    let hasRenamedRecords = try writeVerified(opened, type, at: draft.storePath)
+    // A copy has the permissions of what it is a copy of, also before it takes the place of the old file.
+    try POSIXFileSystem().copyPermissions(ofFileAtPath: target, toPath: draft.storePath)
     let opener = StoreOpener(model: opened.model.model, registry: registry, fileSystem: POSIXFileSystem())
-    // What cannot be removed does not hide why the old file stands.
-    defer { try? opener.destroy(draft) }
-    try opener.replaceStore(at: target, by: draft)
+    try opener.replaceStore(at: target, by: .reading(draft.storePath, type))
     return hasRenamedRecords
   }
 

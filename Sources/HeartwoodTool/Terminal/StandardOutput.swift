@@ -13,9 +13,10 @@ enum StandardOutput {
   /// The reader has closed the pipe: it has seen enough.
   struct Closed: Error {}
 
-  /// Makes a closed pipe an error of the write instead of a signal.
+  /// Makes a closed pipe, and a file that has become as long as the system lets it, an error of the write instead of a signal.
   static func prepare() {
     signal(SIGPIPE, SIG_IGN)
+    signal(SIGXFSZ, SIG_IGN)
   }
 
   static func write(_ text: String) throws {

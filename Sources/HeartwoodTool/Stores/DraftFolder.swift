@@ -1,0 +1,75 @@
+import Heartwood
+import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A folder beside a file for a store that is to take the place of that: all that is written until then lies in it, and only its owner may look
+/// there.
+///
+/// It is locked as long as somebody writes in it, which tells it from one that a killed process has left. The next one for the same file removes
+/// such.
+final class DraftFolder {
+  /// Where the store is to be written.
+  let storePath: String
+  private let path: String
+  private let lock: any FileLock
+
+  private static let suffix = ".heartwood-draft"
+  /// How many bytes of the file's name are kept: systems take names of 255 bytes at most.
+  private static let stemLimit = 200
+  private static let greatestAttempts = 100
+
+  /// - Parameter target: the path of the file, without symbolic links.
+  init(beside target: String) throws {
+    let (directory, name) = PathParts.split(target)
+    let prefix = ".\(String(decoding: name.utf8.prefix(Self.stemLimit), as: UTF8.self))."
+    Self.removeAbandoned(in: directory, prefix)
+    (path, lock) = try Self.make(in: directory, prefix)
+    storePath = PathParts.join(path, name)
+  }
+
+  /// Removes it with all that is in it. What cannot be removed waits for the next one.
+  func remove() {
+    try? FileManager.default.removeItem(atPath: path)
+    lock.release()
+  }
+
+  private static func make(in directory: String, _ prefix: String) throws -> (path: String, lock: any FileLock) {
+    let fileSystem = POSIXFileSystem()
+    for _ in 0..<greatestAttempts {
+      let number = String(UInt64.random(in: .min ... .max), radix: 36)
+      let path = PathParts.join(directory, prefix + number + suffix)
+      try FileManager.default.createDirectory(
+        atPath: path,
+        withIntermediateDirectories: false,
+        attributes: [.posixPermissions: 0o700]
+      )
+      // Somebody may have taken it for an abandoned one in the moment before it was locked.
+      guard let lock = fileSystem.lockFileIfFree(atPath: path) else { continue }
+      if try fileSystem.status(atPath: path) != nil { return (path, lock) }
+      lock.release()
+    }
+    throw ToolError("\(directory): No folder for a draft can be kept there.")
+  }
+
+  private static func removeAbandoned(in directory: String, _ prefix: String) {
+    let fileSystem = POSIXFileSystem()
+    for entry in (try? fileSystem.entries(ofFolderAtPath: directory)) ?? []
+    where entry.kind == .folder && isDraft(entry.name, prefix) {
+      let path = PathParts.join(directory, entry.name)
+      guard let lock = fileSystem.lockFileIfFree(atPath: path) else { continue }
+      try? FileManager.default.removeItem(atPath: path)
+      lock.release()
+    }
+  }
+
+  /// Whether a folder is a draft of the file whose drafts begin with `prefix`, and of no longer name.
+  private static func isDraft(_ name: String, _ prefix: String) -> Bool {
+    guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return false }
+    return !name.dropFirst(prefix.count).dropLast(suffix.count).contains(".")
+  }
+}

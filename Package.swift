@@ -197,7 +197,10 @@ let package = Package(
     ),
     .testTarget(
       name: "HeartwoodToolTests",
-      dependencies: ["HeartwoodGenerate", "HeartwoodTool", "Heartwood", "TestSupport"],
+      dependencies: [
+        "HeartwoodGenerate", "HeartwoodTool", "HeartwoodTesting", "Heartwood", "TestSupport",
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ],
       swiftSettings: settings
     ),
     .testTarget(

@@ -108,6 +108,29 @@ import Testing
     #expect(try heartwood("convert", "notes.heartwood", "notes.csv", "--force", "--quiet").errors == "")
   }
 
+  @Test func aHistoryThatIsNotReadIsTold() throws {
+    #expect(try heartwood("convert", "todo.csv", "todo.sqlite", "--quiet").status == 0)
+    #expect(try heartwood("info", "todo.sqlite", "--json").text.contains("\"history\":null,\"foreignTransactions\":0,"))
+    try CoreDataHistory.add(transactionCount: 3, to: folder.path("todo.sqlite"))
+    #expect(
+      try heartwood("info", "todo.sqlite").lines.contains { $0.hasSuffix(" 3 transactions of Core Data, not read") }
+    )
+    #expect(try heartwood("info", "todo.sqlite", "--json").text.contains("\"history\":null,\"foreignTransactions\":3,"))
+    for name in ["copy.heartwood", "copy.sqlite"] {
+      let copied = try heartwood("convert", "todo.sqlite", name)
+      #expect(copied.status == 0)
+      #expect(
+        copied.errors == "heartwood: note: \(name): Core Data's history is not read; 3 transactions left out.\n"
+      )
+    }
+    let history = try heartwood("history", "todo.sqlite")
+    #expect(history.status == 1)
+    #expect(
+      history.errors
+        == "heartwood: error: todo.sqlite: The file keeps a history of Core Data's, 3 transactions, which is not read.\n"
+    )
+  }
+
   @Test(arguments: [("todo.csv", "keeps no history"), ("todo.heartwood", "tracksPersistentHistory")])
   func aStoreWithoutOneIsRefused(_ name: String, _ reason: String) throws {
     #expect(try heartwood("convert", "todo.csv", "todo.heartwood").status == 0)

@@ -24,7 +24,9 @@ import Testing
     #expect(entities.map { $0["name"] as? String } == ["ToDo"])
     #expect(entities.map { $0["count"] as? Int } == [6])
     #expect(info["metadata"] is [String: Any])
-    let keys = ["type", "identifier", "formatVersion", "size", "entities", "history", "metadata"]
+    let keys = [
+      "type", "identifier", "formatVersion", "size", "entities", "history", "foreignTransactions", "metadata",
+    ]
     #expect(Set(info.keys) == Set(keys))
     let places = try keys.map { try #require(outcome.text.range(of: "\"\($0)\":")).lowerBound }
     #expect(places == places.sorted())

@@ -156,6 +156,24 @@ import Testing
     }
   }
 
+  @Test func aFileWithAHistoryOfCoreDataIsMigratedToAnotherOne() throws {
+    try writeModel(Self.renamed)
+    #expect(try heartwood("convert", "todo.csv", "todo.sqlite").status == 0)
+    try CoreDataHistory.add(transactionCount: 2, to: folder.path("todo.sqlite"))
+    let before = try folder.data("todo.sqlite")
+    let line = "heartwood migrate todo.sqlite --to-model New.xcdatamodel"
+    for options in ["", " --dry-run", " --through-memory", " --backup"] {
+      let refused = try heartwood.shell(line + options)
+      #expect(refused.status == 1)
+      #expect(refused.errors.contains("Write the migrated one with --output."), "\(refused.errors)")
+    }
+    #expect(try folder.data("todo.sqlite") == before)
+    let outcome = try heartwood.shell(line + " --output new.sqlite")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.lines.contains("history: 2 transactions left out: a history is not migrated"), "\(outcome.text)")
+    #expect(try folder.data("todo.sqlite") == before)
+  }
+
   @Test func aStoreIsNotEmptiedWithoutABackup() throws {
     try FileManager.default.createDirectory(at: folder.path("Chores.xcdatamodel"), withIntermediateDirectories: true)
     try folder.write("<model><entity name=\"Chore\"/></model>", to: "Chores.xcdatamodel/contents")

@@ -70,11 +70,13 @@ struct ConvertCommand: ParsableCommand {
   /// What the new store has not as the old one has it.
   private func notes(_ result: Conversion.Result) -> [String] {
     let count = Quantity.text(result.lostTransactionCount, "transaction")
+    let foreignCount = Quantity.text(result.foreignTransactionCount, "transaction")
     return [
       result.model.isInferred
         ? "It is of the model that was made of the records: another one does not open it. --model makes one of yours."
         : nil,
       result.lostTransactionCount > 0 ? "The type keeps no history; \(count) left out." : nil,
+      result.foreignTransactionCount > 0 ? "Core Data's history is not read; \(foreignCount) left out." : nil,
       result.hasRenamedRecords
         ? "The type gives references of its own: the records have other ones than in \(source)." : nil,
     ].compactMap(\.self)

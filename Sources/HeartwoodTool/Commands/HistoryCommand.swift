@@ -18,7 +18,7 @@ struct HistoryCommand: ParsableCommand {
       changes: a list of objects with kind (insert, update, delete), entity, id, for an update properties, and for a deletion \
       tombstone, the values that the model has preserved. With --purge-before it is one object with removed and left.
 
-      A store has a history where it was saved with the option tracksPersistentHistory.
+      A store has a history where it was saved with the option tracksPersistentHistory. The one that Core Data keeps in a SQLite file is not read.
 
       EXAMPLE
         heartwood history todo.heartwood --after 120 --format json
@@ -66,11 +66,20 @@ struct HistoryCommand: ParsableCommand {
     if let purgeBefore { return try purge(before: purgeBefore.date) }
     let opened = try arguments.source.open()
     try checkEntity(in: opened.model.model)
-    let transactions = try opened.store.requiredHistoryReader().transactions(request(opened.store.identifier))
+    let transactions = try historyReader(of: opened).transactions(request(opened.store.identifier))
     switch format {
     case .json: try writeJSON(transactions)
     case .table: try StandardOutput.write(HistoryTable.text(transactions))
     }
+  }
+
+  private func historyReader(of opened: OpenStore) throws -> HistoryReader {
+    let foreignCount = try opened.foreignTransactionCount()
+    guard foreignCount == 0 else {
+      let count = Quantity.text(foreignCount, "transaction")
+      throw ToolError("\(opened.path): The file keeps a history of Core Data's, \(count), which is not read.")
+    }
+    return try opened.store.requiredHistoryReader()
   }
 
   private func request(_ identifier: UUID) -> PersistentHistoryChangeRequest {
@@ -95,8 +104,9 @@ struct HistoryCommand: ParsableCommand {
   }
 
   private func purge(before date: Date) throws {
-    let store = try arguments.source.open(options: StoreOptions()).store
-    let before = try store.requiredHistoryReader().history.transactionCount
+    let opened = try arguments.source.open(options: StoreOptions())
+    let store = opened.store
+    let before = try historyReader(of: opened).history.transactionCount
     try store.engine.deleteHistory(before: date)
     let left = try store.requiredHistoryReader().history.transactionCount
     let object = JSONValue.object([("removed", .integer(before - left)), ("left", .integer(left))])

@@ -14,6 +14,7 @@ struct StoreReport {
   private let metadata: StoreMetadata
   private let entities: [(name: String, count: Int)]
   private let history: StoreHistory?
+  private let foreignTransactionCount: Int
 
   init(_ opened: OpenStore) throws {
     self.opened = opened
@@ -22,6 +23,7 @@ struct StoreReport {
       (entity.name, try opened.store.engine.count(of: entity))
     }
     history = try opened.store.engine.history()
+    foreignTransactionCount = try opened.foreignTransactionCount()
   }
 }
 
@@ -36,6 +38,7 @@ extension StoreReport {
       ("size", .integer(opened.size)),
       ("entities", .array(entities.map { .object([("name", .string($0.name)), ("count", .integer($0.count))]) })),
       ("history", historyJSON),
+      ("foreignTransactions", .integer(foreignTransactionCount)),
       ("metadata", metadataJSON),
     ])
   }
@@ -101,7 +104,10 @@ extension StoreReport {
   }
 
   private var historyText: String {
-    guard let history else { return "none" }
+    guard let history else {
+      let count = Quantity.text(foreignTransactionCount, "transaction")
+      return foreignTransactionCount == 0 ? "none" : "\(count) of Core Data, not read"
+    }
     let parts = [
       Quantity.text(history.transactionCount, "transaction"),
       history.transactionCount > 0 ? "the last is number \(history.lastNumber)" : nil,

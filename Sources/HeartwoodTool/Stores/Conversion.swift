@@ -16,6 +16,8 @@ struct Conversion {
     let byteCount: Int
     /// How many transactions of the history were left out, because the other type keeps none.
     let lostTransactionCount: Int
+    /// How many transactions of Core Data's history were left out, because they are not read.
+    let foreignTransactionCount: Int
     /// Whether the records are called otherwise, because the other type cannot call them as they were called.
     let hasRenamedRecords: Bool
   }
@@ -53,6 +55,7 @@ struct Conversion {
     progress.begin(.checking)
     // What is read as it is needed is read when it is written, if at all.
     if !opened.store.engine.readsAsNeeded { _ = try opened.store.engine.contents() }
+    let foreignTransactionCount = try opened.foreignTransactionCount()
     let hasRenamedRecords = try write(opened, type)
     let size = try POSIXFileSystem().storeSize(atPath: destination.path, registry.storeClass(for: type))
     return Result(
@@ -62,6 +65,7 @@ struct Conversion {
       },
       byteCount: size,
       lostTransactionCount: try lostTransactionCount(opened, type),
+      foreignTransactionCount: foreignTransactionCount,
       hasRenamedRecords: hasRenamedRecords
     )
   }

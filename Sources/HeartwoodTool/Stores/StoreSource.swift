@@ -149,6 +149,12 @@ struct OpenStore {
   let model: LocatedModel
   let formatVersion: String?
   let store: PersistentStore
+
+  /// How many transactions are in a history of another program's, Core Data's in a SQLite file, which is not read.
+  func foreignTransactionCount() throws -> Int {
+    let opener = StoreOpener(model: model.model, registry: .tool, fileSystem: POSIXFileSystem())
+    return try opener.foreignContents(.reading(path, store.type)).transactionCount
+  }
 }
 
 extension StoreOpener.Request {

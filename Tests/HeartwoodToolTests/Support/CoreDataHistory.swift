@@ -1,0 +1,16 @@
+import Foundation
+import GRDB
+
+/// What Core Data adds to a file whose history it keeps.
+enum CoreDataHistory {
+  static func add(transactionCount: Int, to url: URL) throws {
+    let queue = try DatabaseQueue(path: url.path)
+    try queue.write { db in
+      try db.execute(sql: "CREATE TABLE ATRANSACTION (Z_PK INTEGER PRIMARY KEY, ZTIMESTAMP FLOAT)")
+      for number in 1...transactionCount {
+        try db.execute(sql: "INSERT INTO ATRANSACTION VALUES (?, 0.5)", arguments: [number])
+      }
+    }
+    try queue.close()
+  }
+}

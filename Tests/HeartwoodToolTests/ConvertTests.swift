@@ -165,6 +165,26 @@ import Testing
     #expect(try heartwood("convert", "todo.sqlite", "todo.xml").errors == "")
   }
 
+  /// What has been done is not undone because nobody can be told.
+  @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+  func whatIsDoneIsSaidThoughTheOutputIsFull() throws {
+    let reason = "; only the report of it is missing. The output cannot be written: No space left on device.\n"
+    let converted = try heartwood.shell("heartwood convert todo.csv todo.heartwood > /dev/full")
+    #expect(converted.status == 1)
+    #expect(converted.errors == "heartwood: error: todo.heartwood: The store was written" + reason)
+    #expect(try heartwood("verify", "todo.heartwood").text == "ok: 6 records\n")
+    let contents = "ToDo.xcdatamodeld/ToDo.xcdatamodel/contents"
+    let model = String(decoding: try folder.data(contents), as: UTF8.self)
+    try folder.write(model.replacing("name=\"memo\"", with: "name=\"text\" elementID=\"memo\""), to: contents)
+    let line = "heartwood migrate todo.heartwood --to-model ToDo.xcdatamodeld"
+    let foretold = try heartwood.shell("\(line) --dry-run > /dev/full")
+    #expect(foretold.errors == "heartwood: error: The output cannot be written: No space left on device.\n")
+    let migrated = try heartwood.shell("\(line) > /dev/full")
+    #expect(migrated.status == 1)
+    #expect(migrated.errors == "heartwood: error: todo.heartwood: The store was migrated" + reason)
+    #expect(try heartwood("fetch", "todo.heartwood", "ToDo", "--where", "text != nil").lines.count == 6)
+  }
+
   @Test func aFolderThatIsNotThereIsAnError() throws {
     let outcome = try heartwood("convert", "todo.csv", "nowhere/todo.heartwood")
     #expect(outcome.status == 1)

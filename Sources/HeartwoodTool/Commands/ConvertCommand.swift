@@ -64,7 +64,10 @@ struct ConvertCommand: ParsableCommand {
     for note in notes(result) {
       StandardError.write("heartwood: note: \(DisplayText.safe("\(destination): \(note)"))\n")
     }
-    try StandardOutput.write(line(result, start.duration(to: .now)))
+    try StandardOutput.report(
+      line(result, start.duration(to: .now)),
+      of: "\(destination): The store was written\(verify ? " and verified" : "")"
+    )
   }
 
   /// What the new store has not as the old one has it.

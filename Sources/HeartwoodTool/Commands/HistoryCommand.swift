@@ -111,7 +111,10 @@ struct HistoryCommand: ParsableCommand {
     let left = try store.requiredHistoryReader().history.transactionCount
     let object = JSONValue.object([("removed", .integer(before - left)), ("left", .integer(left))])
     let text = "\(Quantity.text(before - left, "transaction")) removed, \(left) left\n"
-    try StandardOutput.write(format == .json ? object.line : text)
+    try StandardOutput.report(
+      format == .json ? object.line : text,
+      of: "\(opened.path): \(Quantity.text(before - left, "transaction")) removed"
+    )
   }
 }
 

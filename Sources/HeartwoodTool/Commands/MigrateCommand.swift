@@ -113,10 +113,17 @@ struct MigrateCommand: ParsableCommand {
     }
     let isRefused = (result?.report).map(empties) ?? false
     let report = MigrationOutcome(store: output ?? store, isDry: dryRun, isRefused: isRefused, result)
-    if !quiet { try StandardOutput.untilClosed { try StandardOutput.write(json ? report.json.line : report.text) } }
+    if !quiet {
+      try StandardOutput.untilClosed { try write(json ? report.json.line : report.text, isDone: result != nil) }
+    }
     guard dryRun, let reason = report.refusal else { return }
     if quiet { throw ToolError("\(store): \(reason)") }
     throw ExitCode.failure
+  }
+
+  private func write(_ report: String, isDone: Bool) throws {
+    guard isDone, !dryRun else { return try StandardOutput.write(report) }
+    try StandardOutput.report(report, of: "\(output ?? store): The store was migrated")
   }
 
   /// Whether a migration leaves no record, and nothing keeps those that there were.

@@ -28,6 +28,17 @@ enum StandardOutput {
     try write(bytes.unsafeBytes)
   }
 
+  /// Writes a report of what has been done, and where it cannot be written says that it has been done all the same.
+  ///
+  /// - Parameter outcome: what has become of which file, without a point.
+  static func report(_ text: String, of outcome: String) throws {
+    do {
+      try write(text)
+    } catch let error as ToolError {
+      throw ToolError("\(outcome); only the report of it is missing. \(error)")
+    }
+  }
+
   /// Does `body` until it is done or the reader has seen enough, for what is to be said then all the same: the status.
   static func untilClosed(_ body: () throws -> Void) throws {
     do {

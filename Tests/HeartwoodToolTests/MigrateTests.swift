@@ -53,6 +53,12 @@ import Testing
     let again = try heartwood("migrate", "todo.heartwood", "--to-model", "New.xcdatamodel")
     #expect(again.text == "todo.heartwood: The store is of this version of the model already.\n")
     #expect(again.status == 0)
+    for option in ["", " --dry-run"] {
+      let backup = try heartwood.shell("heartwood migrate todo.heartwood --to-model New.xcdatamodel --backup\(option)")
+      #expect(backup.status == 0, "\(backup.errors)")
+      #expect(backup.text == again.text)
+    }
+    #expect(try folder.data("todo.heartwood.backup") == before)
     let line = "heartwood migrate todo.heartwood --to-model New.xcdatamodel --output copy.heartwood"
     let copied = try heartwood.shell(line)
     #expect(copied.status == 1)

@@ -35,7 +35,10 @@ struct StoreMigrationRun {
       type: command.from.map { StoreType($0) },
       options: try options(newModel, locator)
     )
-    return try migration.map { (steps: $0.steps, report: try run($0)) }
+    guard let migration else { return nil }
+    // Where nothing is to be done, an older backup is in nobody's way.
+    if command.backup { try checkBackup() }
+    return (migration.steps, try run(migration))
   }
 
   /// A model that the user gives, with what is to be known of it.
@@ -96,7 +99,7 @@ struct StoreMigrationRun {
       unfitValues: command.unfit
     )
     options[.migratesInStore] = !command.throughMemory
-    if command.backup { options[.migrationBackupPath] = try backupPath() }
+    if command.backup { options[.migrationBackupPath] = backupPath }
     return options
   }
 
@@ -107,14 +110,14 @@ struct StoreMigrationRun {
     return versions.contains(where: former.isSameVersion) ? versions : [former] + versions
   }
 
-  private func backupPath() throws -> String {
-    let path = command.store + ".backup"
-    guard try POSIXFileSystem().status(atPath: path) == nil else {
+  private var backupPath: String { command.store + ".backup" }
+
+  private func checkBackup() throws {
+    guard try POSIXFileSystem().status(atPath: backupPath) == nil else {
       throw ToolError(
-        "\(path): There is a file already where the backup would be. Move it away, or leave out --backup."
+        "\(backupPath): There is a file already where the backup would be. Move it away, or leave out --backup."
       )
     }
-    return path
   }
 
   /// A mapping model that the user gives: between the versions that it names, or else from the store's model to the new one.

@@ -1,5 +1,6 @@
 import Foundation
 import Heartwood
+import HeartwoodTesting
 import Testing
 
 @Suite struct ConvertTests {
@@ -184,6 +185,18 @@ import Testing
     #expect(migrated.errors == "heartwood: error: todo.heartwood: The store was migrated" + reason)
     #expect(try heartwood("fetch", "todo.heartwood", "ToDo", "--where", "text != nil").lines.count == 6)
   }
+
+  #if os(Linux)
+    /// What the bar says while most of the time goes by.
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/script")))
+    func aTerminalIsToldThatAnSQLiteFileIsWritten() throws {
+      try folder.writeToDos(count: 300_000, to: "many.csv")
+      let tool = try BuiltExecutable.url(named: "heartwood").path
+      let outcome = try heartwood.shell("script -qec \"'\(tool)' convert many.csv many.sqlite\" /dev/null")
+      #expect(outcome.status == 0, "\(outcome.text)")
+      #expect(outcome.text.contains("] writing, "), "\(outcome.text)")
+    }
+  #endif
 
   @Test func aFolderThatIsNotThereIsAnError() throws {
     let outcome = try heartwood("convert", "todo.csv", "nowhere/todo.heartwood")

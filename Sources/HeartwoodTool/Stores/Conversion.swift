@@ -128,6 +128,9 @@ struct Conversion {
     let fileSystem = ObservedFileSystem(base: POSIXFileSystem(), progress: progress)
     let opener = StoreOpener(model: opened.model.model, registry: registry, fileSystem: fileSystem)
     let request = StoreOpener.Request(type: type, path: path, options: StoreOptions())
+    // An incremental store writes its file itself, where nobody observes that.
+    let capabilities = try registry.storeClass(for: type).typeDescription.capabilities
+    if capabilities.kind == .incremental { progress.begin(.writing) }
     let written = try opener.copy(opened.store, to: request, replacing: destination.isReplaced, progress: copying)
     OpenedStores.add(written)
     return written

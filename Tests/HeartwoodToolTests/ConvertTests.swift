@@ -243,6 +243,24 @@ import Testing
     #expect(try folder.data("\(used)/\(name)") == Data("whole".utf8))
   }
 
+  @Test func whoInterruptsAConversionLeavesNoDraft() throws {
+    #expect(try heartwood("convert", "todo.csv", "todo.sqlite").status == 0)
+    try folder.writeToDos(count: 300_000, to: "many.csv")
+    let (before, old) = (try folder.names, try folder.data("todo.sqlite"))
+    let tool = try BuiltExecutable.url(named: "heartwood").path
+    let outcome = try heartwood.shell(
+      """
+      '\(tool)' convert many.csv todo.sqlite --force --verify & process=$!
+      for i in $(seq 1000); do ls -d .todo.sqlite.*.heartwood-draft > /dev/null 2>&1 && break; sleep 0.01; done
+      ls -d .todo.sqlite.*.heartwood-draft; kill -TERM $process; wait $process
+      """
+    )
+    #expect(outcome.status != 0)
+    #expect(outcome.lines.count == 1, "there was a draft: \(outcome.text) \(outcome.errors)")
+    #expect(try folder.names == before)
+    #expect(try folder.data("todo.sqlite") == old)
+  }
+
   /// The system kills who writes more than it lets files have, but for those who ask to be told.
   @Test(arguments: ["todo.heartwood", "todo.sqlite"], ["", "--verify"])
   func aFileThatMayNotBecomeAsLongLeavesTheOldOne(_ name: String, _ option: String) throws {

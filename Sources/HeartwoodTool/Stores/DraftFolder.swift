@@ -10,13 +10,14 @@ import HeartwoodStore
 /// A folder beside a file for a store that is to take the place of that: all that is written until then lies in it, and only its owner may look
 /// there.
 ///
-/// It is locked as long as somebody writes in it, which tells it from one that a killed process has left. The next one for the same file removes
-/// such.
+/// Who interrupts the process removes it. It is locked as long as somebody writes in it, which tells it from one that a killed process has left: the
+/// next one for the same file removes such.
 final class DraftFolder {
   /// Where the store is to be written.
   let storePath: String
   private let path: String
   private let lock: any FileLock
+  private let interruption: Interruption
 
   private static let suffix = ".heartwood-draft"
   /// How many bytes of the file's name are kept: systems take names of 255 bytes at most.
@@ -28,14 +29,23 @@ final class DraftFolder {
     let (directory, name) = PathParts.split(target)
     let prefix = ".\(String(decoding: name.utf8.prefix(Self.stemLimit), as: UTF8.self))."
     Self.removeAbandoned(in: directory, prefix)
-    (path, lock) = try Self.make(in: directory, prefix)
-    storePath = PathParts.join(path, name)
+    let (path, lock) = try Self.make(in: directory, prefix)
+    (self.path, self.lock, storePath) = (path, lock, PathParts.join(path, name))
+    interruption = Interruption { Self.remove(path) }
   }
 
   /// Removes it with all that is in it. What cannot be removed waits for the next one.
   func remove() {
-    try? FileManager.default.removeItem(atPath: path)
+    Self.remove(path)
+    interruption.end()
     lock.release()
+  }
+
+  private static func remove(_ path: String) {
+    // Somebody may still be at work in it.
+    for _ in 0..<greatestAttempts where (try? POSIXFileSystem().status(atPath: path)) != nil {
+      try? FileManager.default.removeItem(atPath: path)
+    }
   }
 
   private static func make(in directory: String, _ prefix: String) throws -> (path: String, lock: any FileLock) {
@@ -62,7 +72,7 @@ final class DraftFolder {
     where entry.kind == .folder && isDraft(entry.name, prefix) {
       let path = PathParts.join(directory, entry.name)
       guard let lock = fileSystem.lockFileIfFree(atPath: path) else { continue }
-      try? FileManager.default.removeItem(atPath: path)
+      remove(path)
       lock.release()
     }
   }

@@ -30,8 +30,16 @@ final class DraftFolder {
     let prefix = ".\(String(decoding: name.utf8.prefix(Self.stemLimit), as: UTF8.self))."
     Self.removeAbandoned(in: directory, prefix)
     let (path, lock) = try Self.make(in: directory, prefix)
-    (self.path, self.lock, storePath) = (path, lock, PathParts.join(path, name))
+    // Who gives a store its place locks the folder that it is in, so that this one, which is locked, has another in it.
+    let folder = PathParts.join(path, "store")
+    (self.path, self.lock, storePath) = (path, lock, PathParts.join(folder, name))
     interruption = Interruption { Self.remove(path) }
+    do {
+      try POSIXFileSystem().createFolder(atPath: folder)
+    } catch {
+      remove()
+      throw error
+    }
   }
 
   /// Removes it with all that is in it. What cannot be removed waits for the next one.

@@ -1,6 +1,7 @@
 import Foundation
 import Heartwood
 import HeartwoodTesting
+import TestSupport
 import Testing
 
 @Suite struct ConvertTests {

@@ -95,8 +95,17 @@ extension SQLiteStore {
       try from.copy(names, to: to)
       return true
     } catch let error as PersistenceError where error.code == .fileNotFound {
-      if try file.mark() != mark { return false }
+      if try hasChanged(file, since: mark) { return false }
       throw error
+    }
+  }
+
+  private static func hasChanged(_ file: SQLiteFile, since mark: UInt64) throws(PersistenceError) -> Bool {
+    do throws(PersistenceError) {
+      return try file.mark() != mark
+    } catch {
+      guard error.code == .fileChangedOnDisk else { throw error }
+      return true
     }
   }
 }

@@ -28,7 +28,7 @@ import HeartwoodStore
   private static func run(_ arguments: [String]) throws {
     var options = StoreOptions()
     options[.sqliteBusyTimeout] = .seconds(60)
-    if arguments[0] == "read" { options[.isReadOnly] = true }
+    if ["read", "watch"].contains(arguments[0]) { options[.isReadOnly] = true }
     let coordinator = try PersistentStoreCoordinator(
       managedObjectModel: try WorkerModel.model(),
       registry: StoreRegistry([SQLiteStore.self])
@@ -42,6 +42,7 @@ import HeartwoodStore
     case "delete": try worker.delete(arguments[2])
     case "rewrite": try worker.rewrite(seed: UInt64(arguments[2]) ?? 0)
     case "read": say("\(try worker.items().count)")
+    case "watch": try worker.watch()
     default: throw Misuse()
     }
     coordinator.close()
@@ -78,6 +79,17 @@ extension SQLiteWorker {
     return try context.fetch(
       FetchRequest<ManagedObject>(entityName: "Item", where: predicate, sortedBy: [FetchSortDescriptor("name")])
     )
+  }
+
+  /// Reads until there is something else to be read.
+  private func watch() throws {
+    let first = try items().count
+    Self.say("\(first)")
+    for _ in 0..<3000 {
+      let count = try items().count
+      if count != first { return Self.say("\(count)") }
+      usleep(10_000)
+    }
   }
 
   private func insert(prefix: String, count: Int) throws {

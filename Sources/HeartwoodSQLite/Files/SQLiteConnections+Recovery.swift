@@ -39,7 +39,7 @@ extension SQLiteFailure {
   /// What is said of such a file where the transaction cannot be undone.
   static let interruptedTransaction =
     "A process that died has left a transaction half done. Before the file can be read it must be undone, from the file -journal beside it. "
-    + "Let both files and their folder be written, or copy both to where they can be."
+    + "Opening the store again does that where both files and their folder can be written. Where they cannot, copy both to where they can."
 
   /// What it means that such a transaction cannot be undone.
   fileprivate static func undoing(_ error: any Error, path: String) -> PersistenceError {

@@ -6,7 +6,15 @@ import GRDBSQLite
 extension SQLiteFile {
   /// A number for the state of the file as others have left it. Numbers of different connections cannot be compared: it is always the
   /// second one's.
-  package func mark() throws(PersistenceError) -> UInt64 { try withoutTransaction(Self.mark) }
+  ///
+  /// - Throws: ``PersistenceError/Code/fileChangedOnDisk`` where it is read as a file that nobody writes, and somebody has.
+  package func mark() throws(PersistenceError) -> UInt64 {
+    do {
+      return try RestingFile.reading(resting) { try withoutTransaction(Self.mark) }
+    } catch {
+      throw SQLiteFailure.error(error, path: path)
+    }
+  }
 
   /// The same, within a transaction that ``write(_:)`` or ``readBeside(at:_:)`` has begun.
   package static func mark(_ db: Database) throws -> UInt64 {

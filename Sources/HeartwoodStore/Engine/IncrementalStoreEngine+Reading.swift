@@ -115,10 +115,23 @@ extension IncrementalStoreEngine {
   /// Calls `body`, which reads records, once those that are known are as the store has them at the same moment.
   private func readingMore<Result>(_ body: () throws -> Result) throws -> Result {
     try using {
-      try store.reading {
-        try renewIfNeeded()
-        return try body()
+      let before = state.withLock { $0 }
+      do {
+        return try store.reading {
+          try renewIfNeeded()
+          return try body()
+        }
+      } catch {
+        forgetWhatWasRead(since: before)
+        throw error
       }
+    }
+  }
+
+  /// Lets nothing be known that was read while the store failed: it may be of several moments. What was renewed before is of one.
+  private func forgetWhatWasRead(since before: State) {
+    state.withLock { state in
+      if state.mark == before.mark { (state.contents.tables, state.whole) = (before.contents.tables, before.whole) }
     }
   }
 

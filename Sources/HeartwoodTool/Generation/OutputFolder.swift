@@ -25,7 +25,7 @@ struct OutputFolder {
     return try files.compactMap { file in
       let url = url(of: file.name)
       let isThere = try status(of: file.name) != nil
-      if isThere, file.kind == .human, try !isMachineFile(file) { return "kept \(file.name)" }
+      if isThere, file.kind == .human, try !isForMachine(file) { return "kept \(file.name)" }
       // What cannot be read is not taken for nothing.
       let former: Data? = try isThere ? Data(contentsOf: url) : nil
       guard former != Data(file.contents.utf8) else { return nil }
@@ -54,6 +54,11 @@ struct OutputFolder {
     throw ToolError(
       "\(path): There is a file already that was not generated: its first line does not say so. Choose another name, or move it away."
     )
+  }
+
+  /// Whether what stands in the place of a human file was made for machines alone. A template may let human files begin in the same way.
+  private func isForMachine(_ file: GeneratedFile) throws -> Bool {
+    try !file.contents.hasPrefix(GeneratedFile.header) && isMachineFile(file)
   }
 
   /// Whether what stands in the place of `file` says of itself that changes are lost.

@@ -86,14 +86,15 @@ struct ModelLocator {
     return try dataModel(at: try bundle(besideStoreAt: path))
   }
 
-  /// The other versions in the bundle of a model, the newest first.
+  /// The other versions in the bundle of a model, the newest first where all can be read. One that cannot be is left out: the store may be of
+  /// another.
   func otherVersions(of model: LocatedModel) throws -> [LocatedModel] {
     guard let path = model.path, model.file != nil else { return [] }
     let bundle = URL(argument: path)
     let current = try DataModelFile.currentVersion(at: bundle)
-    return try DataModelFile.models(at: bundle).reversed().filter { $0.version != current }.map { version, _ in
-      try dataModel(at: path, version: version)
-    }
+    let inOrder = try? DataModelFile.models(at: bundle).map(\.version)
+    let versions = try inOrder ?? DataModelFile.versions(at: bundle)
+    return versions.reversed().filter { $0 != current }.compactMap { try? dataModel(at: path, version: $0) }
   }
 
   /// A model that is made of what the store's file tells of its records, where it tells enough.

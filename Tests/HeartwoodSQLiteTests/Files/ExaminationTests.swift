@@ -45,6 +45,20 @@ import Testing
     #expect(try faults().isEmpty)
   }
 
+  /// The program that made the index may have had the function.
+  @Test func anIndexOfAFunctionThatIsNotHereIsLeftAlone() throws {
+    try bench.makeStore(items: ["a": nil, "b": Data([1])])
+    let queue = try DatabaseQueue(path: bench.url().path)
+    try queue.write { db in
+      db.add(function: DatabaseFunction("NSOther", argumentCount: 1, pure: true) { $0[0] })
+      try db.execute(sql: "CREATE INDEX other ON ZPART (NSOther(Z_PK))")
+    }
+    try queue.close()
+    #expect(try faults().isEmpty)
+    try emptyIndex("Z_Item_UNIQUE_name")
+    #expect(try faults().contains { $0.contains("missing from index Z_Item_UNIQUE_name") })
+  }
+
   @Test func anIndexThatLacksRowsIsTold() throws {
     try bench.makeStore(items: ["a": nil, "b": Data([1])])
     try emptyIndex("Z_Item_UNIQUE_name")

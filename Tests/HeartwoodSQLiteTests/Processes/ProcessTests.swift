@@ -155,6 +155,20 @@ import Testing
     #expect(try Set(bench.contents().keys) == ["a", "x 0"])
   }
 
+  /// It reads the file as one that nobody writes, and must not go on with what was there.
+  @Test(.enabled(if: getuid() == 0, "another user has to write"))
+  func whoMustNotWriteAFileIsToldOfAnotherWhoDoes() throws {
+    try bench.makeStore(items: ["a": nil])
+    try setPermissions(0o644, path)
+    try setPermissions(0o777, bench.scratch.url.path)
+    defer { try? setPermissions(0o755, bench.scratch.url.path) }
+    let reader = try Worker("unprivileged", "watch", path)
+    #expect(reader.nextLine() == "1")
+    try Worker("insert", path, "x", "1").finish()
+    #expect(reader.nextLine() == "fileChangedOnDisk")
+    try reader.finish()
+  }
+
   /// The new store would get the permissions of the old one, and could not be opened.
   @Test func aFileThatMustNotBeWrittenIsNotReplaced() throws {
     try bench.makeStore(items: ["a": nil])

@@ -85,23 +85,26 @@ extension LinkSettlement {
   /// Notes where what the context has taken away and the policy has put back leads back to.
   private func noteReturns(_ rivalry: Rivalry, _ returning: inout ReturningLinks) {
     let id = rivalry.end.object.objectID
-    for other in returned(rivalry) where other.isUpdated {
+    for other in returned(rivalry, linksNow(rivalry)) where other.isUpdated {
       returning.note(id, to: RelationshipEnd(object: other, ordinal: rivalry.inverse))
     }
   }
 
-  private func returned(_ rivalry: Rivalry) -> [ManagedObject] {
-    let now = ObjectIDList(rivalry.end.object.value(at: rivalry.end.ordinal).objectIDs)
-    return objects(rivalry.former.ids) { !rivalry.own.contains($0) && now.contains($0) }
+  private func linksNow(_ rivalry: Rivalry) -> ObjectIDList {
+    ObjectIDList(rivalry.end.object.value(at: rivalry.end.ordinal).objectIDs)
+  }
+
+  private func returned(_ rivalry: Rivalry, _ now: ObjectIDList) -> [ManagedObject] {
+    objects(rivalry.former.ids) { !rivalry.own.contains($0) && now.contains($0) }
   }
 
   private func settle(_ rivalry: Rivalry, _ returning: ReturningLinks) {
     let (object, ordinal, inverse) = (rivalry.end.object, rivalry.end.ordinal, rivalry.inverse)
-    let now = ObjectIDList(object.value(at: ordinal).objectIDs)
+    let now = linksNow(rivalry)
     for other in objects(rivalry.own.ids, { !rivalry.former.contains($0) && !now.contains($0) }) {
       other.unlink(inverse, from: object.objectID)
     }
-    for other in returned(rivalry) where other.isUpdated {
+    for other in returned(rivalry, now) where other.isUpdated {
       if returning.isBack(object.objectID, in: RelationshipEnd(object: other, ordinal: inverse)) { continue }
       if !other.leads(inverse, to: object.objectID) { other.link(inverse, to: object, forward: ordinal) }
     }

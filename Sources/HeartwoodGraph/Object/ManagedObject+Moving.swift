@@ -12,7 +12,11 @@ extension ManagedObject {
   final func move(to row: RowID, renamed records: RenamedRecords? = nil) {
     if row == rowID { return }
     defer { rowID = row }
-    guard let newGroup = binding.liveGroup(of: row) else { return }
+    if let newGroup = binding.liveGroup(of: row) { read(row, of: newGroup, renamed: records) }
+  }
+
+  /// Reads the record from a row of another group.
+  private final func read(_ row: RowID, of newGroup: RowGroup, renamed records: RenamedRecords? = nil) {
     switch content {
     case .fault: break
     case .read(let group) where state.contains(.deleted):
@@ -50,9 +54,7 @@ extension ManagedObject {
   /// conflict from then on.
   final func advance(to later: RowGroup) {
     guard let group, binding.isLater(rowID, in: later, than: group) else { return }
-    let changes = if case .changed(let changes) = content { changes } else { makeChanges(group: group) }
-    move(changes, from: group, to: rowID, of: later, renamed: nil)
-    content = changes.isEmpty && !changes.isOutdated ? .read(later) : .changed(changes)
+    read(rowID, of: later)
     if isPresent { awake(after: .refresh) }
   }
 

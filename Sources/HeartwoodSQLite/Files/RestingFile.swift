@@ -34,19 +34,30 @@ struct RestingFile: Sendable {
   }
 }
 
+extension SQLiteLocation {
+  /// Calls `open`, which opens the file for reading: as one that nobody writes where that is better, or where nothing else can be done and no file
+  /// beside it is needed.
+  ///
+  /// - Returns: what `open` gives, and the file where it is read so.
+  func reading<Result>(_ open: (Access) throws -> Result) throws -> (Result, resting: RestingFile?) {
+    if try shouldBeReadAsUnchanging(), let resting = try RestingFile(self) { return (try open(.unchanging), resting) }
+    do {
+      return (try open(.read), nil)
+    } catch {
+      guard try canBeReadAsUnchanging(after: error), let resting = try RestingFile(self) else { throw error }
+      return (try open(.unchanging), resting)
+    }
+  }
+}
+
 extension SQLiteConnections {
   /// Two connections that read, also where no file can be made beside this one and none is needed.
   func readers() throws(PersistenceError) -> (first: DatabaseQueue, second: DatabaseQueue, resting: RestingFile?) {
-    if try location.shouldBeReadAsUnchanging(), let resting = try RestingFile(location) {
-      return (try reader(.unchanging), try reader(.unchanging), resting)
-    }
     do {
-      return (try reader(), try reader(), nil)
+      let (readers, resting) = try location.reading { access in (try reader(access), try reader(access)) }
+      return (readers.0, readers.1, resting)
     } catch {
-      guard try location.canBeReadAsUnchanging(after: error), let resting = try RestingFile(location) else {
-        throw error
-      }
-      return (try reader(.unchanging), try reader(.unchanging), resting)
+      throw SQLiteFailure.error(error, path: location.path)
     }
   }
 }

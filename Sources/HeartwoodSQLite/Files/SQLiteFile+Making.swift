@@ -46,25 +46,14 @@ extension SQLiteFile {
   ///
   /// - Returns: the other one, where it is read as one that nobody writes.
   private static func attach(_ location: SQLiteLocation, to db: Database) throws -> RestingFile? {
-    func attach(_ access: SQLiteLocation.Access) throws {
+    var isAttached = false
+    return try location.reading { access in
+      // It may be there from an attempt that could not read it.
+      if isAttached { try? db.execute(sql: "DETACH DATABASE \(sourceName)") }
+      isAttached = true
       try location.attach(access, to: db)
       _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(sourceName).sqlite_schema")
-    }
-    if try location.shouldBeReadAsUnchanging(), let resting = try RestingFile(location) {
-      try attach(.unchanging)
-      return resting
-    }
-    do {
-      try attach(.read)
-      return nil
-    } catch {
-      guard try location.canBeReadAsUnchanging(after: error), let resting = try RestingFile(location) else {
-        throw error
-      }
-      try? db.execute(sql: "DETACH DATABASE \(sourceName)")
-      try attach(.unchanging)
-      return resting
-    }
+    }.resting
   }
 
   /// What a database is called of which another one is made.

@@ -8,13 +8,7 @@ extension SQLiteFile {
   /// second one's.
   ///
   /// - Throws: ``PersistenceError/Code/fileChangedOnDisk`` where it is read as a file that nobody writes, and somebody has.
-  package func mark() throws(PersistenceError) -> UInt64 {
-    do {
-      return try RestingFile.reading(resting) { try withoutTransaction(Self.mark) }
-    } catch {
-      throw SQLiteFailure.error(error, path: path)
-    }
-  }
+  package func mark() throws(PersistenceError) -> UInt64 { try withoutTransaction(Self.mark) }
 
   /// The same, within a transaction that ``write(_:)`` or ``readBeside(at:_:)`` has begun.
   package static func mark(_ db: Database) throws -> UInt64 {

@@ -126,7 +126,7 @@ package final class SQLiteFile: Sendable {
   /// Uses the second connection outside of a transaction: for a checkpoint, a backup, or to take up free pages.
   package func withoutTransaction<Value>(_ body: (Database) throws -> Value) throws(PersistenceError) -> Value {
     do {
-      return try second.writeWithoutTransaction(body)
+      return try RestingFile.reading(resting) { try second.writeWithoutTransaction(body) }
     } catch {
       throw SQLiteFailure.error(error, path: path)
     }

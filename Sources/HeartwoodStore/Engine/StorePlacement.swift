@@ -21,7 +21,7 @@ package struct StorePlacement {
     let target = try fileSystem.resolvingSymbolicLinks(inPath: path)
     if !replacing { try fileSystem.checkFree(target) }
     let (directory, name) = PathParts.split(target)
-    let temporary = PathParts.join(directory, TemporaryName.make(for: name))
+    let temporary = PathParts.join(directory, TemporaryName.file.make(for: name))
     do {
       let result = try body(temporary)
       try move(temporary, to: target, replacing: replacing, expecting: expected)

@@ -126,8 +126,8 @@ extension InMemoryFileSystem {
     try state.withLock { state throws(PersistenceError) in
       let (folder, name) = PathParts.split(try state.names.resolvedFolder(of: path))
       try checkWritable(folder, path: path, state)
-      var candidate = PathParts.join(folder, TemporaryName.make(for: name))
-      while state.names[candidate] != nil { candidate = PathParts.join(folder, TemporaryName.make(for: name)) }
+      var candidate = PathParts.join(folder, TemporaryName.file.make(for: name))
+      while state.names[candidate] != nil { candidate = PathParts.join(folder, TemporaryName.file.make(for: name)) }
       let file = newFile(permissions: permissions ?? 0o644, &state)
       state.names.set(.file(file), at: candidate)
       return InMemoryWritableFile(file: file, path: candidate)
@@ -141,7 +141,7 @@ extension InMemoryFileSystem {
       try checkWritable(folder, path: path, state)
       for candidate in state.names.paths {
         let (candidateFolder, candidateName) = PathParts.split(candidate)
-        guard candidateFolder == folder, TemporaryName.belongs(candidateName, to: name),
+        guard candidateFolder == folder, TemporaryName.file.belongs(candidateName, to: name),
           case .file(let file) = state.names[candidate], !file.isBeingWritten
         else { continue }
         state.names.remove(candidate)

@@ -87,7 +87,7 @@ public struct POSIXFileSystem: FileSystem {
   ) throws(PersistenceError) -> any WritableFile {
     let (directory, name) = PathParts.split(path)
     for _ in 0..<100 {
-      let candidate = PathParts.join(directory, TemporaryName.make(for: name))
+      let candidate = PathParts.join(directory, TemporaryName.file.make(for: name))
       // Nobody else may open the file before it has the permissions of the old one.
       let mode = mode_t(permissions == nil ? 0o666 : 0o600)
       let descriptor = open(candidate, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
@@ -148,7 +148,7 @@ public struct POSIXFileSystem: FileSystem {
     let target = HeldFiles.File(atPath: path)
     while let entry = readdir(stream) {
       let entryName = Self.name(entry)
-      if TemporaryName.belongs(entryName, to: name) {
+      if TemporaryName.file.belongs(entryName, to: name) {
         removeIfAbandoned(PathParts.join(directory, entryName), besideFile: target)
       }
     }

@@ -57,7 +57,7 @@ extension StoreOpener {
     _ storeClass: any IncrementalStore.Type
   ) throws -> Bool {
     let (directory, name) = PathParts.split(path)
-    let other = PathParts.join(directory, TemporaryName.make(for: name))
+    let other = PathParts.join(directory, TemporaryName.file.make(for: name))
     // What is left of it is nobody's.
     defer { try? StorePlacement(storeClass, fileSystem: fileSystem).remove(other) }
     try storeClass.copyStore(at: source, to: other)

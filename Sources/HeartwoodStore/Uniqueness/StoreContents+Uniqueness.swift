@@ -35,7 +35,7 @@ extension StoreContents {
     return conflicts
   }
 
-  private func objectID(of row: UniqueRow) -> ManagedObjectID {
+  func objectID(of row: UniqueRow) -> ManagedObjectID {
     let table = tables[Int(row.entityOrdinal)]
     return objectID(table.reference(row.row), of: table.entity)
   }

@@ -153,8 +153,8 @@ extension UniquenessCheck {
         conflicts.append(
           ConstraintConflict(
             constraint: constraint.names,
-            objectID: id(row, contents),
-            conflictingID: id(other, contents),
+            objectID: contents.objectID(of: row),
+            conflictingID: contents.objectID(of: other),
             isStored: saved == nil
           )
         )
@@ -163,10 +163,5 @@ extension UniquenessCheck {
       }
     }
     return added
-  }
-
-  private static func id(_ row: UniqueRow, _ contents: StoreContents) -> ManagedObjectID {
-    let table = contents.tables[Int(row.entityOrdinal)]
-    return contents.objectID(table.reference(row.row), of: table.entity)
   }
 }

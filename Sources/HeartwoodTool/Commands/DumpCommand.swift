@@ -36,18 +36,11 @@ struct DumpCommand: ParsableCommand {
     opened.model.tellNotes()
     let contents = try opened.store.engine.contents()
     let entities = try DumpedEntities(name: entity, contents: contents, path: arguments.store)
-    let all = opened.model.model.entities
+    let output = RecordOutput(entities: opened.model.model.entities)
     switch format {
-    case .json:
-      try entities.forEach { try RecordJSON(entity: $0.entity, among: all).write($0, to: StandardOutput.write) }
-    case .csv: try writeFields(try entities.only, all)
-    case .table: try RecordTables.write(entities.tables, among: all)
+    case .json: try output.writeJSON(entities.tables)
+    case .csv: try output.writeFields(try entities.only)
+    case .table: try output.writeTables(entities.tables)
     }
-  }
-
-  private func writeFields(_ table: NodeTable, _ all: [EntityDescription]) throws {
-    let fields = RecordFields(entity: table.entity, among: all)
-    try StandardOutput.write(fields.header)
-    try fields.write(table, to: StandardOutput.write)
   }
 }

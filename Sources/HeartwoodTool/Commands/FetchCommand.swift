@@ -88,7 +88,7 @@ struct FetchCommand: ParsableCommand {
     if fetch.isOfRows {
       try FetchRowsReport(try fetch.rows(), format: format).write()
     } else {
-      try writeRecords(try fetch.records(), model.model.entities)
+      try write(try fetch.records(), RecordOutput(entities: model.model.entities))
     }
   }
 
@@ -124,16 +124,11 @@ struct FetchCommand: ParsableCommand {
     return columns
   }
 
-  private func writeRecords(_ tables: [NodeTable], _ all: [EntityDescription]) throws {
+  private func write(_ tables: [NodeTable], _ output: RecordOutput) throws {
     switch format {
-    case .json:
-      for table in tables { try RecordJSON(entity: table.entity, among: all).write(table, to: StandardOutput.write) }
-    case .csv:
-      let table = try only(tables)
-      let fields = RecordFields(entity: table.entity, among: all)
-      try StandardOutput.write(fields.header)
-      try fields.write(table, to: StandardOutput.write)
-    case .table: try RecordTables.write(tables, among: all)
+    case .json: try output.writeJSON(tables)
+    case .csv: try output.writeFields(try only(tables))
+    case .table: try output.writeTables(tables)
     }
   }
 

@@ -84,9 +84,13 @@ struct Conversion {
     return try hasOld ? writeDraft(opened, type, target) : writeVerified(opened, type, at: destination.path)
   }
 
+  private func opener(_ model: ManagedObjectModel) -> StoreOpener {
+    StoreOpener(model: model, registry: registry, fileSystem: POSIXFileSystem())
+  }
+
   /// Makes sure, where a draft is to be written first, that the place does not refuse the store in the end.
   private func checkPlace(_ model: ManagedObjectModel, _ type: StoreType) throws {
-    let opener = StoreOpener(model: model, registry: registry, fileSystem: POSIXFileSystem())
+    let opener = opener(model)
     // What may be replaced has been checked.
     try opener.checkPlace(.init(type: type, path: destination.path, options: StoreOptions()), replacing: true)
   }
@@ -98,7 +102,7 @@ struct Conversion {
     let hasRenamedRecords = try writeVerified(opened, type, at: draft.storePath)
     // A copy has the permissions of what it is a copy of, also before it takes the place of the old file.
     try POSIXFileSystem().copyPermissions(ofFileAtPath: target, toPath: draft.storePath)
-    let opener = StoreOpener(model: opened.model.model, registry: registry, fileSystem: POSIXFileSystem())
+    let opener = opener(opened.model.model)
     try opener.replaceStore(at: target, by: .reading(draft.storePath, type))
     return hasRenamedRecords
   }
@@ -106,7 +110,7 @@ struct Conversion {
   /// Writes a file that is not there yet, verifies it, and closes it again; what is wrong does not stay.
   private func writeVerified(_ opened: OpenStore, _ type: StoreType, at path: String) throws -> Bool {
     let written = try write(opened, type, at: path)
-    let opener = StoreOpener(model: opened.model.model, registry: registry, fileSystem: POSIXFileSystem())
+    let opener = opener(opened.model.model)
     do {
       try verify(written, opener, .reading(path, type))
       close(written)

@@ -19,17 +19,14 @@ final class DraftFolder {
   private let lock: any FileLock
   private let interruption: Interruption
 
-  private static let suffix = ".heartwood-draft"
-  /// How many bytes of the file's name are kept: systems take names of 255 bytes at most.
-  private static let stemLimit = 200
+  private static let names = TemporaryName(suffix: ".heartwood-draft")
   private static let greatestAttempts = 100
 
   /// - Parameter target: the path of the file, without symbolic links.
   init(beside target: String) throws {
     let (directory, name) = PathParts.split(target)
-    let prefix = ".\(String(decoding: name.utf8.prefix(Self.stemLimit), as: UTF8.self))."
-    Self.removeAbandoned(in: directory, prefix)
-    let (path, lock) = try Self.make(in: directory, prefix)
+    Self.removeAbandoned(in: directory, for: name)
+    let (path, lock) = try Self.make(in: directory, for: name)
     // Who gives a store its place locks the folder that it is in, so that this one, which is locked, has another in it.
     let folder = PathParts.join(path, "store")
     (self.path, self.lock, storePath) = (path, lock, PathParts.join(folder, name))
@@ -56,11 +53,10 @@ final class DraftFolder {
     }
   }
 
-  private static func make(in directory: String, _ prefix: String) throws -> (path: String, lock: any FileLock) {
+  private static func make(in directory: String, for name: String) throws -> (path: String, lock: any FileLock) {
     let fileSystem = POSIXFileSystem()
     for _ in 0..<greatestAttempts {
-      let number = String(UInt64.random(in: .min ... .max), radix: 36)
-      let path = PathParts.join(directory, prefix + number + suffix)
+      let path = PathParts.join(directory, names.make(for: name))
       try FileManager.default.createDirectory(
         atPath: path,
         withIntermediateDirectories: false,
@@ -74,20 +70,14 @@ final class DraftFolder {
     throw ToolError("\(directory): No folder for a draft can be kept there.")
   }
 
-  private static func removeAbandoned(in directory: String, _ prefix: String) {
+  private static func removeAbandoned(in directory: String, for name: String) {
     let fileSystem = POSIXFileSystem()
     for entry in (try? fileSystem.entries(ofFolderAtPath: directory)) ?? []
-    where entry.kind == .folder && isDraft(entry.name, prefix) {
+    where entry.kind == .folder && names.belongs(entry.name, to: name) {
       let path = PathParts.join(directory, entry.name)
       guard let lock = fileSystem.lockFileIfFree(atPath: path) else { continue }
       remove(path)
       lock.release()
     }
-  }
-
-  /// Whether a folder is a draft of the file whose drafts begin with `prefix`, and of no longer name.
-  private static func isDraft(_ name: String, _ prefix: String) -> Bool {
-    guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return false }
-    return !name.dropFirst(prefix.count).dropLast(suffix.count).contains(".")
   }
 }

@@ -22,10 +22,6 @@ struct DumpedEntities {
     tables = [contents.table(of: entity)]
   }
 
-  func forEach(_ body: (NodeTable) throws -> Void) rethrows {
-    for table in tables { try body(table) }
-  }
-
   /// The one table, for a form that holds one only.
   var only: NodeTable {
     get throws {

@@ -41,24 +41,13 @@ import Testing
 
   private func check(_ entities: [String]) throws {
     let model = bench.model
-    let setup = StoreSetup(
-      model: model,
-      configurationName: nil,
-      entities: model.entities,
-      path: "Store.sqlite",
-      options: StoreOptions()
-    )
-    var contents = StoreContents(
-      model: model,
-      entities: model.entities,
-      metadata: StoreMetadata(identifier: UUID(), storeType: .binary)
-    )
-    for (number, name) in entities.enumerated() {
-      let entity = try #require(model.entity(named: name))
-      let row = NodeTable.NewRow(reference: .integer(Int64(number)), values: [.integer(1)])
-      contents.tables[entity.ordinal].insert([row])
+    try SQLiteStore.checkRecords(of: model) { contents in
+      for (number, name) in entities.enumerated() {
+        let entity = try #require(model.entity(named: name))
+        let row = NodeTable.NewRow(reference: .integer(Int64(number)), values: [.integer(1)])
+        contents.tables[entity.ordinal].insert([row])
+      }
     }
-    try SQLiteStore.check(contents, for: setup)
   }
 
   @Test func whatIsNotUniqueIsRefusedBeforeItIsWritten() throws {

@@ -46,32 +46,21 @@ import Testing
 
   /// Checks two records of each entity that lead to each other by `links`.
   private func check(_ links: [Link]) throws {
-    let setup = StoreSetup(
-      model: model,
-      configurationName: nil,
-      entities: model.entities,
-      path: "Store.sqlite",
-      options: StoreOptions()
-    )
-    var contents = StoreContents(
-      model: model,
-      entities: model.entities,
-      metadata: StoreMetadata(identifier: UUID(), storeType: .binary)
-    )
-    for entity in model.entities {
-      for number in 1...2 {
-        let owner = "\(entity.name)\(number)"
-        let values = try entity.properties.enumerated().map { ordinal, property in
-          let ids = try links.filter { $0.owner == owner && $0.property == property.name }.map {
-            try record($0.destination, contents)
+    try SQLiteStore.checkRecords(of: model) { contents in
+      for entity in model.entities {
+        for number in 1...2 {
+          let owner = "\(entity.name)\(number)"
+          let values = try entity.properties.enumerated().map { ordinal, property in
+            let ids = try links.filter { $0.owner == owner && $0.property == property.name }.map {
+              try record($0.destination, contents)
+            }
+            return entity.traits[ordinal].isToMany
+              ? PropertyValue.toMany(ids) : ids.first.map(PropertyValue.toOne) ?? .null
           }
-          return entity.traits[ordinal].isToMany
-            ? PropertyValue.toMany(ids) : ids.first.map(PropertyValue.toOne) ?? .null
+          contents.tables[entity.ordinal].insert([NodeTable.NewRow(reference: .integer(Int64(number)), values: values)])
         }
-        contents.tables[entity.ordinal].insert([NodeTable.NewRow(reference: .integer(Int64(number)), values: values)])
       }
     }
-    try SQLiteStore.check(contents, for: setup)
   }
 
   @Test func whatLeadsBackIsKept() throws {

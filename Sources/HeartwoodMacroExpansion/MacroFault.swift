@@ -1,15 +1,15 @@
-package import SwiftDiagnostics
-package import SwiftSyntax
+import SwiftDiagnostics
+import SwiftSyntax
 
 /// What is wrong with the code that a macro is applied to, and how it can be mended.
-package struct MacroFault: Error {
+struct MacroFault: Error {
   /// What a fix-it does.
-  package struct Mend {
+  struct Mend {
     let message: String
     let old: Syntax
     let new: Syntax
 
-    package init(_ message: String, replacing old: some SyntaxProtocol, by new: some SyntaxProtocol) {
+    init(_ message: String, replacing old: some SyntaxProtocol, by new: some SyntaxProtocol) {
       self.message = message
       self.old = Syntax(old)
       self.new = Syntax(new)
@@ -21,7 +21,7 @@ package struct MacroFault: Error {
   let node: Syntax
   let mends: [Mend]
 
-  package init(_ id: String, _ message: String, at node: some SyntaxProtocol, mends: [Mend] = []) {
+  init(_ id: String, _ message: String, at node: some SyntaxProtocol, mends: [Mend] = []) {
     self.id = id
     self.message = message
     self.node = Syntax(node)
@@ -29,7 +29,7 @@ package struct MacroFault: Error {
   }
 
   /// What the compiler shows.
-  package var diagnostic: Diagnostic {
+  var diagnostic: Diagnostic {
     Diagnostic(
       node: node,
       message: Message(message: message, diagnosticID: Self.messageID(id)),

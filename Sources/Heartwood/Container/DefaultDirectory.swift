@@ -52,7 +52,7 @@ package struct DefaultDirectory: Sendable {
   }
 
   /// Creates the folder, accessible to its owner only (0700).
-  package static func make(_ url: URL) throws {
+  static func make(_ url: URL) throws {
     try FileManager.default.createDirectory(
       at: url,
       withIntermediateDirectories: true,

@@ -12,9 +12,9 @@ package enum CoreDataMetadata {
   /// What a file tells about its form that a save keeps.
   package struct Form: Sendable {
     /// Whether the metadata has the digest that newer versions of Core Data write.
-    package var hasDigest: Bool
+    var hasDigest: Bool
     /// Whether it has the checksum of still newer ones.
-    package var hasChecksum: Bool
+    var hasChecksum: Bool
     /// Core Data's other keys, such as `NSPersistenceFrameworkVersion`. They are about the file, and stay as they are.
     package var frameworkMembers: [String: MetadataValue]
 

@@ -9,7 +9,7 @@ extension GrowableBytes {
   }
 
   /// Appends UTF-8 bytes as a JSON string, in quotes. What is not UTF-8 is replaced by U+FFFD.
-  package func append(jsonString bytes: UnsafeRawBufferPointer) {
+  func append(jsonString bytes: UnsafeRawBufferPointer) {
     guard UTF8Validation.firstInvalidOffset(in: bytes) == nil else {
       return append(jsonString: String(decoding: bytes, as: UTF8.self))
     }
@@ -19,7 +19,7 @@ extension GrowableBytes {
   }
 
   /// Appends the runs of bytes that need no escape as a whole.
-  package func append(jsonEscaping bytes: UnsafeRawBufferPointer) {
+  func append(jsonEscaping bytes: UnsafeRawBufferPointer) {
     var start = 0
     for (place, byte) in bytes.enumerated() where Self.needsEscape(byte) {
       append(UnsafeRawBufferPointer(rebasing: bytes[start..<place]))

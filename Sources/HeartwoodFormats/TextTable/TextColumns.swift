@@ -3,10 +3,10 @@ package import HeartwoodStore
 /// The columns of a table of text: their titles, how wide they are, and at which side their texts stand.
 package struct TextColumns: Sendable {
   package struct Column: Sendable {
-    package var title: String
-    package var isRightAligned: Bool
+    var title: String
+    var isRightAligned: Bool
     /// How many cells of a terminal the column takes.
-    package fileprivate(set) var width: Int
+    fileprivate(set) var width: Int
 
     package init(title: String, isRightAligned: Bool = false) {
       self.title = title
@@ -19,14 +19,14 @@ package struct TextColumns: Sendable {
   /// Columns are not made narrower than this.
   private static let minimumWidth = 6
 
-  package private(set) var columns: [Column]
+  private(set) var columns: [Column]
 
   package init(_ columns: [Column]) {
     self.columns = columns
   }
 
   /// Makes each column at least as wide as `widths` says.
-  package mutating func widen(to widths: [Int]) {
+  mutating func widen(to widths: [Int]) {
     for (index, width) in widths.enumerated() { columns[index].width = max(columns[index].width, width) }
   }
 
@@ -59,7 +59,7 @@ extension TextColumns {
   /// Appends a line.
   ///
   /// - Parameter fill: appends the text of the column with an index to a buffer.
-  package func appendLine(to output: GrowableBytes, _ fill: (Int, GrowableBytes) -> Void) {
+  func appendLine(to output: GrowableBytes, _ fill: (Int, GrowableBytes) -> Void) {
     let cell = GrowableBytes()
     var owed = 0
     for (index, column) in columns.enumerated() {

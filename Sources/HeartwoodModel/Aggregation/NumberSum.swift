@@ -21,7 +21,7 @@ package struct NumberSum: Sendable {
   /// Adds a sum of doubles.
   package mutating func add(_ sum: Double) { add(.double(sum)) }
 
-  package mutating func add(_ sum: NumberSum) {
+  mutating func add(_ sum: NumberSum) {
     integers += sum.integers
     if let others = sum.others { add(others) }
   }

@@ -33,11 +33,11 @@ package struct SelectionPlan: Sendable {
 
 /// What a fetch is to give instead of objects.
 package struct Selection: Sendable {
-  package var columns: [ExpressionDescription]
-  package var groupKeys: [ExpressionDescription]
-  package var having: FetchPredicate?
-  package var sorts: [FetchSortDescriptor]
-  package var isDistinct: Bool
+  var columns: [ExpressionDescription]
+  var groupKeys: [ExpressionDescription]
+  var having: FetchPredicate?
+  var sorts: [FetchSortDescriptor]
+  var isDistinct: Bool
 
   package init(
     columns: [ExpressionDescription],

@@ -1,6 +1,6 @@
 /// Names that would hide members of the framework's classes, or those classes.
 package enum ReservedNames {
-  package static let entities: Set<String> = [
+  static let entities: Set<String> = [
     "ManagedObject", "ManagedObjectContext", "ManagedObjectID", "ManagedObjectModel", "EntityDescription",
     "FetchRequest", "PersistentStore", "NSManagedObject", "Object", "Class", "Type", "Self", "Any", "Protocol",
   ]

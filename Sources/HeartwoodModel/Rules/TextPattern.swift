@@ -4,7 +4,7 @@ import Synchronization
 package final class TextPattern: Sendable {
   /// Why a pattern cannot be used, as a sentence.
   package struct Fault: Error {
-    package let message: String
+    let message: String
   }
 
   /// Patterns come from files, and the compiler of regular expressions goes as deep into itself as they are nested or long.

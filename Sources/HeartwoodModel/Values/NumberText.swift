@@ -6,7 +6,7 @@
 
 /// Numbers as text: the shortest decimal that reads back as the same number, `inf`, `-inf` and `nan`.
 package enum NumberText {
-  package static let notANumber = "nan"
+  static let notANumber = "nan"
   private static let infinities = ["inf", "-inf"]
 
   package static func text<Number: BinaryFloatingPoint & LosslessStringConvertible>(of number: Number) -> String {

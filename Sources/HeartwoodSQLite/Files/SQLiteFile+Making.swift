@@ -61,7 +61,7 @@ extension SQLiteFile {
 
   /// Writes what is in the database now as a new one at `path`, where nothing may be, while others may save: page by page, as it is at one
   /// moment. The copy has the permissions of the file; `body` looks at it before it has its name.
-  package func copy<Value>(toPath path: String, _ body: (Database) throws -> Value) throws(PersistenceError) -> Value {
+  func copy<Value>(toPath path: String, _ body: (Database) throws -> Value) throws(PersistenceError) -> Value {
     try Self.make(atPath: path, like: self.path, StoreOptions(), POSIXFileSystem()) { writer in
       try writer.writeWithoutTransaction { copy in try self.copy(to: copy, body) }
     }

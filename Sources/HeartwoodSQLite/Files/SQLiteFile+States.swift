@@ -11,7 +11,7 @@ extension SQLiteFile {
   package func mark() throws(PersistenceError) -> UInt64 { try withoutTransaction(Self.mark) }
 
   /// The same, within a transaction that ``write(_:)`` or ``readBeside(at:_:)`` has begun.
-  package static func mark(_ db: Database) throws -> UInt64 {
+  static func mark(_ db: Database) throws -> UInt64 {
     let statement = try db.cachedStatement(sql: "PRAGMA data_version")
     defer { statement.end() }
     return try statement.nextRow() ? UInt64(clamping: sqlite3_column_int64(statement.sqliteStatement, 0)) : 0

@@ -9,7 +9,7 @@ package import HeartwoodStore
 /// ``PersistenceError``s that name the file.
 package final class SQLiteFile: Sendable {
   /// The path without symbolic links.
-  package let path: String
+  let path: String
   package let isReadOnly: Bool
   private let reader: DatabaseQueue
   let second: DatabaseQueue
@@ -133,7 +133,7 @@ package final class SQLiteFile: Sendable {
   }
 
   /// Calls `body` while nobody can save into the file.
-  package static func holdingOffWriters(ofFileAt path: String, _ body: () throws -> Void) throws(PersistenceError) {
+  static func holdingOffWriters(ofFileAt path: String, _ body: () throws -> Void) throws(PersistenceError) {
     let location = try SQLiteLocation(path, fileSystem: POSIXFileSystem())
     let writer = try SQLiteConnections(location: location, options: StoreOptions()).plainWriter()
     do {
@@ -152,7 +152,7 @@ package final class SQLiteFile: Sendable {
   /// Brings what lies beside the file into it. Where there is nothing to bring, the file keeps each of its bytes.
   ///
   /// - Throws: ``PersistenceError/Code/storeBusy`` where anybody has the file open.
-  package static func gatherSideFiles(ofFileAt path: String) throws(PersistenceError) {
+  static func gatherSideFiles(ofFileAt path: String) throws(PersistenceError) {
     let connections = SQLiteConnections(
       location: try SQLiteLocation(path, fileSystem: POSIXFileSystem()),
       options: StoreOptions()

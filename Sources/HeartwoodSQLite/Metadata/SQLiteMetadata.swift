@@ -119,7 +119,7 @@ extension SQLiteMetadata {
   ///
   /// - Throws: ``PersistenceError/Code/valueUnsupported`` where the application uses a key that could be one of Core Data's, or where the list
   ///   could not be read again: a file whose metadata cannot be read does not open.
-  package func list(of model: ManagedObjectModel) throws -> [UInt8] {
+  func list(of model: ManagedObjectModel) throws -> [UInt8] {
     try Self.validate(metadata.userInfo)
     let members = try CoreDataMetadata.members(of: metadata, model: model, form: form)
     let list = try PropertyListData.binary(.dictionary(CoreDataMetadata.noting(.sqlite, in: members)))

@@ -50,7 +50,7 @@ package enum SQLiteModelCache {
 
   /// Puts `model` into a file, in place of the one that is there. Where it has something that no archive of Core Data's was seen to hold, the
   /// file has none afterwards: one that is not its own would be worse. The caller has begun a transaction.
-  package static func write(_ model: ManagedObjectModel, to db: Database) throws {
+  static func write(_ model: ManagedObjectModel, to db: Database) throws {
     try db.execute(sql: "DELETE FROM Z_MODELCACHE")
     guard let archive = model.compiled(), let content = RawDeflation.compress(archive),
       content.count <= greatestCompressedLength, archive.count <= greatestLength

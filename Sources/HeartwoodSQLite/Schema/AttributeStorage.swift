@@ -37,7 +37,7 @@ package enum AttributeStorage: Sendable, Hashable {
     }
   }
 
-  package var columnType: SQLiteColumnType {
+  var columnType: SQLiteColumnType {
     switch self {
     case .integer: .integer
     case .float: .float

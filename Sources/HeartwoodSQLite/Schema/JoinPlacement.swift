@@ -8,9 +8,9 @@ package struct JoinPlacement: Sendable, Hashable {
   /// The column by which the objects of the relationship are ordered, where they are.
   package let orderColumn: String?
   /// The same of the inverse, for the same rows.
-  package let inverseOrderColumn: String?
+  let inverseOrderColumn: String?
   /// Whether the relationship is its own inverse, so that a pair holds in both directions, however many rows there are for it.
-  package let isReflexive: Bool
+  let isReflexive: Bool
 
   /// The same table as the inverse has it.
   var inverse: JoinPlacement {

@@ -1,6 +1,6 @@
 /// The types that Core Data gives to columns. SQLite keeps any value in any column; dates are seconds since 2001, decimal numbers are
 /// reals.
-package enum SQLiteColumnType: String, Sendable, Hashable {
+enum SQLiteColumnType: String, Sendable, Hashable {
   case integer = "INTEGER"
   case float = "FLOAT"
   case timestamp = "TIMESTAMP"
@@ -13,7 +13,7 @@ package enum SQLiteColumnType: String, Sendable, Hashable {
 package struct SQLiteTable: Sendable, Hashable {
   package struct Column: Sendable, Hashable {
     package let name: String
-    package let type: SQLiteColumnType
+    let type: SQLiteColumnType
   }
 
   package let name: String
@@ -35,10 +35,10 @@ package struct SQLiteTable: Sendable, Hashable {
 
 /// An index of a table.
 package struct SQLiteIndex: Sendable, Hashable {
-  package struct Term: Sendable, Hashable {
-    package let column: String
+  struct Term: Sendable, Hashable {
+    let column: String
     /// Nil for an index that Core Data makes by itself, in whose statement nothing is said of the order.
-    package let isAscending: Bool?
+    let isAscending: Bool?
 
     fileprivate var text: String {
       let name = SQLiteName.quoted(column)
@@ -48,10 +48,10 @@ package struct SQLiteIndex: Sendable, Hashable {
 
   package let name: String
   package let tableName: String
-  package let terms: [Term]
-  package let isUnique: Bool
+  let terms: [Term]
+  let isUnique: Bool
   /// The numbers of the entities whose rows the index is about; empty where it is about all of the table.
-  package var entityNumbers: [Int] = []
+  var entityNumbers: [Int] = []
 
   /// The condition that the rows of the index meet; nil where it has all.
   var condition: String? {

@@ -2,7 +2,7 @@
 package struct ToOnePlacement: Sendable, Hashable {
   package let column: String
   /// The column with the number of that object's entity: only where the destination has subentities.
-  package let entityColumn: String?
+  let entityColumn: String?
   /// The column with the place of the row among those of the inverse, where that is ordered. The numbers have gaps.
-  package let orderColumn: String?
+  let orderColumn: String?
 }

@@ -16,7 +16,7 @@ package struct BatchAssignment: Sendable {
 /// Faults of many records, of which the first are kept.
 package struct BatchFaults: Sendable {
   private static let mostKept = 100
-  package private(set) var faults: [ValidationFault] = []
+  private(set) var faults: [ValidationFault] = []
 
   package init() {}
 

@@ -2,13 +2,13 @@ package import HeartwoodModel
 
 /// New records of one entity that are put into columns one after the other.
 package struct BatchInsertion {
-  package let entity: EntityDescription
+  let entity: EntityDescription
   private let builder: RowGroupBuilder
   private let newReferences: (Int) throws(PersistenceError) -> ReferenceColumn
   private var groups: [RowGroup] = []
   /// How many rows the builder's columns have that have no names yet.
   private var openCount = 0
-  package private(set) var count = 0
+  private(set) var count = 0
 
   /// - Parameter newReferences: gives names to as many new records as it is asked for.
   package init(

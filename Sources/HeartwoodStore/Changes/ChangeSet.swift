@@ -60,7 +60,7 @@ package struct RecordChanges: Sendable {
     self.deleted = deleted
   }
 
-  package var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+  var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 }
 
 extension ChangeSet {

@@ -20,7 +20,7 @@ package struct ColumnChanges: Sendable {
     self.scopes = scopes
   }
 
-  package var isEmpty: Bool { insertions.isEmpty && updates.isEmpty && deletions.isEmpty }
+  var isEmpty: Bool { insertions.isEmpty && updates.isEmpty && deletions.isEmpty }
 
   /// These changes and then `others`, of the same store.
   func appending(_ others: ColumnChanges) -> ColumnChanges {
@@ -68,9 +68,9 @@ package struct DeletedRows: Sendable {
   package let entity: EntityDescription
   package let rows: [RowID]
   /// The version that each was deleted at.
-  package let baseVersions: [UInt64]
+  let baseVersions: [UInt64]
   /// The references of the records.
-  package let references: ReferenceColumn
+  let references: ReferenceColumn
 
   package init(entity: EntityDescription, rows: [RowID], baseVersions: [UInt64], references: ReferenceColumn) {
     self.entity = entity
@@ -97,7 +97,7 @@ package struct UpdatedGroup: Sendable {
 /// New values of one property.
 package struct UpdatedColumn: Sendable {
   /// Which of the rows that change get one: indexes of ``UpdatedGroup/rows``, ascending. Nil means all of them.
-  package let places: [UInt16]?
+  let places: [UInt16]?
   package let values: Column
 
   /// The index among the group's changing rows of the value at `index`.
@@ -107,7 +107,7 @@ package struct UpdatedColumn: Sendable {
 
 extension NodeTable {
   /// The deletion of records that the table has, as they are.
-  package func deletion(of rows: [RowID]) -> DeletedRows {
+  func deletion(of rows: [RowID]) -> DeletedRows {
     let references = ReferenceColumnBuilder()
     for row in rows { references.append(reference(row), entityOrdinal: entity.ordinal) }
     return DeletedRows(entity: entity, rows: rows, baseVersions: rows.map(version), references: references.sealed())

@@ -1,4 +1,4 @@
-package import HeartwoodModel
+import HeartwoodModel
 
 /// A number for each record of a store, the same for records that look the same: by their attributes, and by what the records
 /// that they lead to look like.
@@ -61,7 +61,7 @@ struct RecordKeys: Sendable {
 
 extension StoreContents {
   /// The record in `row` of the table of `entity`.
-  package func node(_ row: RowID, of entity: EntityDescription) -> AtomicStoreCacheNode {
+  func node(_ row: RowID, of entity: EntityDescription) -> AtomicStoreCacheNode {
     AtomicStoreCacheNode(group: tables[entity.ordinal].groups[row.group], row: row.row, entity: entity, scopes: scopes)
   }
 }

@@ -13,7 +13,7 @@ public struct ConstraintConflict: Sendable {
   /// Whether the other object has these values in the store already. If not, the same save would give them to it.
   public let isStored: Bool
 
-  package init(constraint: [String], objectID: ManagedObjectID, conflictingID: ManagedObjectID, isStored: Bool) {
+  init(constraint: [String], objectID: ManagedObjectID, conflictingID: ManagedObjectID, isStored: Bool) {
     self.constraint = constraint
     self.objectID = objectID
     self.conflictingID = conflictingID
@@ -23,7 +23,7 @@ public struct ConstraintConflict: Sendable {
 
 extension PersistenceError {
   /// The error of a save with `conflicts`, of which there is at least one.
-  package static func constraintConflict(_ conflicts: [ConstraintConflict]) -> PersistenceError {
+  static func constraintConflict(_ conflicts: [ConstraintConflict]) -> PersistenceError {
     let first = conflicts.first
     let names = first?.constraint.joined(separator: ", ") ?? ""
     let others = conflicts.count > 1 ? " So do \(conflicts.count - 1) others." : ""

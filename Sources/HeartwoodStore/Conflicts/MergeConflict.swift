@@ -15,7 +15,7 @@ public struct MergeConflict: Sendable {
   /// The record as it was read; nil where no context is concerned.
   package var cached: AtomicStoreCacheNode?
   /// The record as the store has it now; nil where it was deleted.
-  package let persisted: AtomicStoreCacheNode?
+  let persisted: AtomicStoreCacheNode?
 
   package init(
     objectID: ManagedObjectID,

@@ -25,7 +25,7 @@ extension AtomicStoreEngine {
   /// Opens a new store with what `source` keeps, whose file the first save makes.
   ///
   /// - Parameter replacing: whether that save replaces a file that stands there now; none that comes later.
-  package static func prepare(
+  static func prepare(
     _ storeClass: any AtomicStore.Type,
     from source: any StoreEngine,
     setup: StoreSetup,

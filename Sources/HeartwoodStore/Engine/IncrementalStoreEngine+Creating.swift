@@ -7,7 +7,7 @@ extension IncrementalStoreEngine {
   /// step.
   ///
   /// - Parameter expected: the file that must still stand at the place; nil means any.
-  package static func create(
+  static func create(
     _ storeClass: any IncrementalStore.Type,
     contents: StoreContents,
     setup: StoreSetup,

@@ -70,7 +70,7 @@ package final class IncrementalStoreEngine: StoreEngine {
 
 extension IncrementalStoreEngine {
   /// Connects to a store, which is made where there is none yet.
-  package static func open(
+  static func open(
     _ storeClass: any IncrementalStore.Type,
     setup: StoreSetup,
     fileSystem: any FileSystem

@@ -100,7 +100,7 @@ package struct StorePlacement {
   }
 
   /// Removes the store at `path`, of which nothing may be in use.
-  package func remove(_ path: String) throws {
+  func remove(_ path: String) throws {
     try fileSystem.removeFile(atPath: path)
     try removeSideFiles(path)
     try fileSystem.synchronizeDirectory(ofPath: path)

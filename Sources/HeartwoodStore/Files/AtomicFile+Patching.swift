@@ -4,7 +4,7 @@ extension AtomicFile {
   ///
   /// - Parameter identity: the file that the patches were made for.
   /// - Returns: False where this file cannot be written over; then nothing has been written.
-  package func patch(_ patches: [FilePatch], expecting identity: FileIdentity) throws(PersistenceError) -> Bool {
+  func patch(_ patches: [FilePatch], expecting identity: FileIdentity) throws(PersistenceError) -> Bool {
     let target = try fileSystem.resolvingSymbolicLinks(inPath: path)
     let lock = try fileSystem.lockFile(atPath: target)
     defer { lock?.release() }

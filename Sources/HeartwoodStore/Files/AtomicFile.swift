@@ -15,8 +15,8 @@ package struct AtomicFile {
     case anything
   }
 
-  package let fileSystem: any FileSystem
-  package let path: String
+  let fileSystem: any FileSystem
+  let path: String
 
   package init(path: String, fileSystem: any FileSystem) {
     self.path = path
@@ -68,7 +68,7 @@ package struct AtomicFile {
   ///
   /// - Parameter permissions: those of the file where there is no old one; nil means those that a new file gets.
   /// - Throws: also where the new name may not survive a power cut.
-  package func copy(_ input: StoreInput, expecting expectation: Expectation, permissions: UInt32? = nil) throws {
+  func copy(_ input: StoreInput, expecting expectation: Expectation, permissions: UInt32? = nil) throws {
     let replacement = try replace(expecting: expectation, permissions: permissions) { output in
       try output.write(contentsOf: input)
     }

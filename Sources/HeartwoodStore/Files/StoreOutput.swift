@@ -72,7 +72,7 @@ extension StoreOutput {
   private static let copyChunk = 1 << 20
 
   /// Writes all bytes of `input`.
-  package func write(contentsOf input: StoreInput) throws(PersistenceError) {
+  func write(contentsOf input: StoreInput) throws(PersistenceError) {
     var offset = 0
     while offset < input.size {
       let bytes = try input.bytes(from: offset, count: Self.copyChunk)

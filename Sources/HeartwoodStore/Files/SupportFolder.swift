@@ -3,7 +3,7 @@
 /// So a copy of a store, or its successor, brings its files in beside those that are there, and what the old store alone had goes when
 /// the new one stands.
 package struct SupportFolder: Sendable {
-  package let path: String
+  let path: String
   private let fileSystem: any FileSystem
 
   /// How deep folders in it may lie.
@@ -41,7 +41,7 @@ package struct SupportFolder: Sendable {
   /// Moves all its files to `destination`, and goes.
   ///
   /// - Returns: all names, and those that were not there.
-  package func move(to destination: SupportFolder) throws -> (all: [String], added: [String]) {
+  func move(to destination: SupportFolder) throws -> (all: [String], added: [String]) {
     let names = try files()
     let added = try destination.add(names, like: self) { name, target in
       try fileSystem.moveFile(atPath: PathParts.join(path, name), toPath: target, exclusively: true)
@@ -53,10 +53,10 @@ package struct SupportFolder: Sendable {
   }
 
   /// Removes it with everything in it.
-  package func remove() throws(PersistenceError) { try remove { _ in true } }
+  func remove() throws(PersistenceError) { try remove { _ in true } }
 
   /// Removes those of its files, and itself where nothing stays, whose paths pass a test.
-  package func remove(where isMeant: (String) -> Bool) throws(PersistenceError) {
+  func remove(where isMeant: (String) -> Bool) throws(PersistenceError) {
     var folders = [path]
     try visit("", depth: 0) { name, kind throws(PersistenceError) in
       let path = PathParts.join(self.path, name)
@@ -70,7 +70,7 @@ package struct SupportFolder: Sendable {
   }
 
   /// Removes files.
-  package func remove(_ names: [String]) throws(PersistenceError) {
+  func remove(_ names: [String]) throws(PersistenceError) {
     for name in names { try fileSystem.removeFile(atPath: PathParts.join(path, name)) }
   }
 }

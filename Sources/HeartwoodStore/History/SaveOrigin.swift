@@ -1,7 +1,7 @@
 /// Who saves, for the history.
 package struct SaveOrigin: Sendable {
-  package var author: String?
-  package var contextName: String?
+  var author: String?
+  var contextName: String?
 
   package init(author: String? = nil, contextName: String? = nil) {
     self.author = author

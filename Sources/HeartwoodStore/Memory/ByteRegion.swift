@@ -51,7 +51,7 @@ extension ByteRegion {
   }
 
   /// Takes over a mapping of `count` bytes that `mmap` gave.
-  package static func unsafeAdopting(mapping base: UnsafeMutableRawPointer, count: Int) -> ByteRegion {
+  static func unsafeAdopting(mapping base: UnsafeMutableRawPointer, count: Int) -> ByteRegion {
     ByteRegion(base: UnsafeRawPointer(base), count: count, origin: .mapping)
   }
 

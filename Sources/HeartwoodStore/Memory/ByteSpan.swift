@@ -1,7 +1,7 @@
 /// A part of some bytes.
 package struct ByteSpan: BitwiseCopyable {
-  package var start: UInt32
-  package var end: UInt32
+  var start: UInt32
+  var end: UInt32
 
   @inline(__always)
   package init(start: UInt32, end: UInt32) {

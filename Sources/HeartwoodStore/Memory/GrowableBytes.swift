@@ -35,7 +35,7 @@ package final class GrowableBytes {
 
   /// Makes room for `additional` more bytes. Amortised O(`additional`).
   @inline(__always)
-  package func reserve(_ additional: Int) {
+  func reserve(_ additional: Int) {
     if additional > capacity - count { grow(by: additional) }
   }
 
@@ -93,7 +93,7 @@ package final class GrowableBytes {
   }
 
   /// Appends the offsets, of 4 bytes each, at the places `range` of `offsets`, moved by `shift`.
-  package func append(offsets: ByteSlice, in range: Range<Int>, movedBy shift: Int) {
+  func append(offsets: ByteSlice, in range: Range<Int>, movedBy shift: Int) {
     precondition(range.lowerBound >= 0 && range.upperBound <= offsets.count / 4, "The rows are not in the table.")
     let shift = UInt32(truncatingIfNeeded: shift)
     let source = offsets.unsafeBase + range.lowerBound * 4

@@ -17,7 +17,7 @@ public struct MigrationReport: Sendable, Hashable {
     /// How many records there are. Where several mappings make records of the entity, those that this one makes.
     public package(set) var destinationCount: Int
 
-    package init(_ mapping: EntityMapping, sourceCount: Int, destinationCount: Int) {
+    init(_ mapping: EntityMapping, sourceCount: Int, destinationCount: Int) {
       mappingName = mapping.name
       mappingType = mapping.mappingType
       sourceName = mapping.sourceEntityName

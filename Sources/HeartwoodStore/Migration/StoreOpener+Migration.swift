@@ -2,7 +2,7 @@ package import HeartwoodModel
 
 extension StoreOpener {
   /// The model in a store's file; nil where there is none.
-  package func embeddedModel(_ request: Request) throws -> ManagedObjectModel? {
+  func embeddedModel(_ request: Request) throws -> ManagedObjectModel? {
     let storeClass = try registry.storeClass(for: request.type)
     let file = try file(request)
     return try file.reading { try storeClass.readModel(from: file, options: request.options) }
@@ -129,7 +129,7 @@ extension StoreOpener {
   }
 
   /// - Throws: ``PersistenceError/Code/fileExists``.
-  package func checkFree(_ path: String) throws(PersistenceError) {
+  func checkFree(_ path: String) throws(PersistenceError) {
     try fileSystem.checkFree(try fileSystem.resolvingSymbolicLinks(inPath: path))
   }
 

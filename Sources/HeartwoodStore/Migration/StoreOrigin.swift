@@ -5,7 +5,7 @@ package struct StoreOrigin: Sendable {
   package let metadata: StoreMetadata
   package let model: ManagedObjectModel
   /// The configuration of the model whose entities the store keeps; nil means all.
-  package let configurationName: String?
+  let configurationName: String?
 
   init(_ metadata: StoreMetadata, _ model: ManagedObjectModel, configurationName: String?) {
     self.metadata = metadata
@@ -15,7 +15,7 @@ package struct StoreOrigin: Sendable {
 
   /// The first of `models` that has all entities of the store in their version, or a model put together of all of them; nil where an
   /// entity is in none.
-  package init?(_ metadata: StoreMetadata, models: [ManagedObjectModel]) {
+  init?(_ metadata: StoreMetadata, models: [ManagedObjectModel]) {
     for model in models {
       let configurations = [nil] + model.configurations.keys.sorted().map(Optional.some)
       guard

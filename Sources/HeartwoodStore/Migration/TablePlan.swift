@@ -38,7 +38,7 @@ package struct TablePlan: Sendable {
   }
 
   /// The plan by which all records stay as they are.
-  package init(keeping model: ManagedObjectModel) {
+  init(keeping model: ManagedObjectModel) {
     mapping = MappingModel(entityMappings: [])
     (source, destination) = (model, model)
     destinationOrdinals = model.entities.map { $0.isAbstract ? nil : $0.ordinal }

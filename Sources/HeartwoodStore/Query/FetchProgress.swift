@@ -35,7 +35,7 @@ public final class FetchProgress: Sendable {
     total.add(unitCount, ordering: .acquiringAndReleasing)
   }
 
-  package func advance() {
+  func advance() {
     completed.add(1, ordering: .acquiringAndReleasing)
   }
 }

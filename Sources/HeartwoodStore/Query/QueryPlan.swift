@@ -22,7 +22,7 @@ public struct QueryPlan: Sendable, Hashable {
     /// ``tests`` and ``order`` tell besides is done in memory, with the records that the store finds.
     public var storeLines: [String]
 
-    package init(entityName: String, recordCount: Int) {
+    init(entityName: String, recordCount: Int) {
       self.entityName = entityName
       self.recordCount = recordCount
       self.candidateCount = recordCount

@@ -9,7 +9,7 @@ package struct ForeignContents: Sendable {
   /// How many transactions its history has.
   package let transactionCount: Int
   /// Why the file must not be replaced by what is read of it, each a sentence; empty where it may.
-  package let refusals: [String]
+  let refusals: [String]
 
   package init(transactionCount: Int = 0, refusals: [String] = []) {
     self.transactionCount = transactionCount

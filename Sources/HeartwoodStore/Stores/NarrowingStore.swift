@@ -9,11 +9,11 @@ package protocol NarrowingStore: IncrementalStore {
 /// The part of a fetch that a store can answer, and what is left of it.
 package struct NarrowedFetch: Sendable {
   /// Finds all records that are meant, among others, whatever the limits of the fetch are. Only its plans say what it is.
-  package let part: RecordFetch
+  let part: RecordFetch
   /// What the records that were found have to meet still; nil where they are just those that are meant.
-  package let rest: PlanPredicate?
+  let rest: PlanPredicate?
   /// Whether the records come in the order of the fetch, and not in the store's.
-  package let isSorted: Bool
+  let isSorted: Bool
 
   package init(part: RecordFetch, rest: PlanPredicate?, isSorted: Bool) {
     self.part = part

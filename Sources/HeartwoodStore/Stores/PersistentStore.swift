@@ -22,7 +22,7 @@ public final class PersistentStore: Sendable {
   package let engine: any StoreEngine
   private let successor = Mutex<PersistentStore?>(nil)
 
-  package init(engine: any StoreEngine, setup: StoreSetup, typeDescription: StoreTypeDescription) {
+  init(engine: any StoreEngine, setup: StoreSetup, typeDescription: StoreTypeDescription) {
     self.engine = engine
     self.typeDescription = typeDescription
     self.configurationName = setup.configurationName

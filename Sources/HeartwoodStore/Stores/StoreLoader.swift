@@ -24,7 +24,7 @@ public final class StoreLoader {
     self.init(setup: setup, metadata: StoreMetadata(storeType: storeType))
   }
 
-  package init(setup: StoreSetup, metadata: StoreMetadata) {
+  init(setup: StoreSetup, metadata: StoreMetadata) {
     model = setup.model
     entities = setup.entities
     self.metadata = metadata

@@ -12,7 +12,7 @@ public struct NodeDraft {
   public let entity: EntityDescription
   /// What the store calls the record.
   public let reference: ReferenceID
-  package private(set) var values: [PropertyValue]
+  private(set) var values: [PropertyValue]
 
   init(entity: EntityDescription, reference: ReferenceID) {
     self.entity = entity

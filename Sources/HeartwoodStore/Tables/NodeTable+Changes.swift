@@ -64,7 +64,7 @@ extension NodeTable {
   }
 
   /// Changes values of records and raises their versions. O(rows of the columns touched).
-  package mutating func update(_ updates: [UpdatedGroup]) {
+  mutating func update(_ updates: [UpdatedGroup]) {
     for update in updates { groups[update.group] = groups[update.group].applying(update) }
     _checkInvariants()
   }

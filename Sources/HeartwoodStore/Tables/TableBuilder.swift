@@ -9,7 +9,7 @@ package final class TableBuilder {
     builder = RowGroupBuilder(entity: entity)
   }
 
-  package func append(_ draft: NodeDraft, version: UInt64 = 1) throws(PersistenceError) {
+  func append(_ draft: NodeDraft, version: UInt64 = 1) throws(PersistenceError) {
     if builder.isFull { try seal() }
     builder.append(draft.reference, version: version, values: draft.values)
   }

@@ -4,8 +4,8 @@ package import HeartwoodModel
 package struct LinkAgreement {
   /// A relationship as the entity has it that declares it, or one below.
   package struct Side: Sendable, Hashable {
-    package let entityOrdinal: Int
-    package let ordinal: Int
+    let entityOrdinal: Int
+    let ordinal: Int
 
     package init(_ entity: EntityDescription, _ ordinal: Int) {
       self.entityOrdinal = entity.ordinal

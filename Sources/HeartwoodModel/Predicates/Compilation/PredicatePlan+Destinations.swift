@@ -77,7 +77,7 @@ extension PlanExpression {
 
 extension PlanPredicate {
   /// The properties of the tested object that the predicate reads; nil where it reads the object itself.
-  package var ownProperties: Set<PlanProperty>? {
+  var ownProperties: Set<PlanProperty>? {
     let reading = ownReading
     return reading.readsSelf ? nil : reading.properties
   }

@@ -6,7 +6,7 @@
 
 /// What operators, functions and casts make of values. `nil` in gives `nil`: `nil + 1` is `nil`.
 package enum Computation {
-  package static func arithmetic(
+  static func arithmetic(
     _ left: PropertyValue,
     _ symbol: FetchExpression.ArithmeticOperator,
     _ right: PropertyValue

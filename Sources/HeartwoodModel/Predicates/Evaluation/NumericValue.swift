@@ -51,7 +51,7 @@ package enum NumericValue: Sendable {
     }
   }
 
-  package var isFinite: Bool {
+  var isFinite: Bool {
     switch self {
     case .integer: true
     case .decimal(let number): !number.isNaN
@@ -118,7 +118,7 @@ extension NumericValue {
   ///
   /// Integers stay integers, and become doubles where the result is too large. A decimal and an integer make a decimal; with a
   /// double all becomes a double.
-  package static func apply(
+  static func apply(
     _ symbol: FetchExpression.ArithmeticOperator,
     _ left: NumericValue,
     _ right: NumericValue

@@ -4,7 +4,7 @@ package enum PlanValue: Sendable, Hashable {
   case many([PlanValue])
 
   /// A to-many relationship becomes a collection of objects.
-  package init(_ value: PropertyValue) {
+  init(_ value: PropertyValue) {
     if case .toMany(let ids) = value { self = .many(ids.map { .one(.toOne($0)) }) } else { self = .one(value) }
   }
 

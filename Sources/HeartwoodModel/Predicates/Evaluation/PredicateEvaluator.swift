@@ -138,13 +138,13 @@ extension PredicateEvaluator {
 package struct GroupValues {
   private let evaluator: PredicateEvaluator<NoRecords>
 
-  package init(_ values: [PropertyValue]) {
+  init(_ values: [PropertyValue]) {
     evaluator = PredicateEvaluator(NoRecords(), variables: values.map(PlanValue.one))
   }
 
   package func matches(_ plan: PlanPredicate) -> Bool { evaluator.matches(plan, ()) }
 
-  package func value(_ plan: PlanExpression) -> PropertyValue { evaluator.value(plan, ()).scalar }
+  func value(_ plan: PlanExpression) -> PropertyValue { evaluator.value(plan, ()).scalar }
 }
 
 /// A source without records.

@@ -6,9 +6,9 @@
 
 /// How two values compare in a predicate. This is the meaning that every other way of evaluation has to have too.
 package struct ScalarComparison: Sendable {
-  package let folding: TextFolding
+  let folding: TextFolding
   /// Whether strings are ordered as people do.
-  package let isLocaleSensitive: Bool
+  let isLocaleSensitive: Bool
 
   package init(_ options: FetchComparison.Options) {
     folding = TextFolding(options)
@@ -16,7 +16,7 @@ package struct ScalarComparison: Sendable {
   }
 
   /// Whether both are nothing, the same number whatever its kind, the same text once it is folded, or equal otherwise.
-  package func areEqual(_ left: PropertyValue, _ right: PropertyValue) -> Bool {
+  func areEqual(_ left: PropertyValue, _ right: PropertyValue) -> Bool {
     switch (left, right) {
     case (.string(let a), .string(let b)):
       return folding.isNone ? a.utf8.elementsEqual(b.utf8) : folding.folded(a) == folding.folded(b)
@@ -28,7 +28,7 @@ package struct ScalarComparison: Sendable {
   }
 
   /// Below 0 where `left` is less, 0 where neither is; nil where they have no order: nothing, a NaN, or values of two kinds.
-  package func order(_ left: PropertyValue, _ right: PropertyValue) -> Int? {
+  func order(_ left: PropertyValue, _ right: PropertyValue) -> Int? {
     switch (left, right) {
     case (.string(let a), .string(let b)):
       if isLocaleSensitive { return TextOrder.compare(a, b) }

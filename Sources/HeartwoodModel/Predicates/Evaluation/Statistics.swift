@@ -1,6 +1,6 @@
 /// What is made of a collection of numbers. `nil` is left out, but counted by a count.
 package enum Statistics {
-  package static func apply(_ symbol: CollectionOperator, _ values: [PropertyValue]) -> PropertyValue {
+  static func apply(_ symbol: CollectionOperator, _ values: [PropertyValue]) -> PropertyValue {
     switch symbol {
     case .count: .integer(Int64(values.count))
     case .sum: apply(FetchFunction.sum, values)
@@ -31,7 +31,7 @@ package enum Statistics {
   }
 
   /// The sum, which is 0 where there are no numbers.
-  package static func sum(_ numbers: [NumericValue]) -> NumericValue {
+  static func sum(_ numbers: [NumericValue]) -> NumericValue {
     var sum = NumberSum()
     for number in numbers { sum.add(number) }
     return sum.value

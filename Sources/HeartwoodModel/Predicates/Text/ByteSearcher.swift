@@ -69,7 +69,7 @@ extension ByteSearcher {
   }
 
   /// Whether the needle is somewhere in `bytes`. Everything has the empty one in it.
-  package func isFound(in bytes: [UInt8]) -> Bool {
+  func isFound(in bytes: [UInt8]) -> Bool {
     bytes.withUnsafeBytes { bytes in
       bytes.baseAddress.map { unsafeFirst(in: $0, from: 0, to: bytes.count) != nil } ?? needle.isEmpty
     }

@@ -117,7 +117,7 @@ extension TextFolding {
 
   /// `byte` as a small letter where it is an ASCII capital.
   @inline(__always)
-  package static func lowercased(_ byte: UInt8) -> UInt8 {
+  static func lowercased(_ byte: UInt8) -> UInt8 {
     byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
   }
 }

@@ -16,7 +16,7 @@ package enum TextOrder {
   private static func key(_ text: String, _ folding: TextFolding) -> [UInt8] { folding.folded(text) }
 
   /// The order of bytes, one after the other.
-  package static func compare(_ left: [UInt8], _ right: [UInt8]) -> Int {
+  static func compare(_ left: [UInt8], _ right: [UInt8]) -> Int {
     for (a, b) in zip(left, right) where a != b { return a < b ? -1 : 1 }
     return left.count < right.count ? -1 : left.count == right.count ? 0 : 1
   }

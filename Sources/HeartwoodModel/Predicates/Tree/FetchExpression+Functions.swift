@@ -19,7 +19,7 @@ extension FetchExpression {
 
 extension FetchPredicate {
   /// Whether `function` is applied anywhere in the predicate.
-  package func applies(_ function: FetchFunction) -> Bool {
+  func applies(_ function: FetchFunction) -> Bool {
     switch self {
     case .literal: false
     case .comparison(let comparison): comparison.left.applies(function) || comparison.right.applies(function)

@@ -54,7 +54,7 @@ package struct BitSlice: Sendable {
   }
 
   /// The 64 bits from `start` on, which is a multiple of 64; those from `count` on are 0.
-  package func word(at start: Int, count: Int) -> UInt64 {
+  func word(at start: Int, count: Int) -> UInt64 {
     let firstByte = start / 8
     let byteCount = min(8, Self.byteCount(count) - firstByte)
     precondition(byteCount > 0 && firstByte + byteCount <= bytes.count, "The row is not in the table.")

@@ -31,7 +31,7 @@ package final class ColumnBuilder {
   }
 
   /// How many bytes the values take, to end a group before its offsets overflow.
-  package var byteCount: Int { values.count + references.byteCount }
+  var byteCount: Int { values.count + references.byteCount }
 
   /// The values as a column that never changes; this becomes empty.
   package func sealed() -> Column {

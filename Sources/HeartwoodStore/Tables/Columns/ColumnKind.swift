@@ -1,4 +1,4 @@
-package import HeartwoodModel
+import HeartwoodModel
 
 /// How a column's values lie in memory and in the binary file.
 @usableFromInline
@@ -26,7 +26,7 @@ package enum ColumnKind: UInt8, Sendable, BitwiseCopyable {
 }
 
 extension ColumnKind {
-  package init(_ property: PropertyDescription) {
+  init(_ property: PropertyDescription) {
     switch property {
     case _ where property.isTransient: self = .absent
     case .attribute(let attribute): self.init(attribute.type)

@@ -1,7 +1,7 @@
 /// Bits that are being put together, the lowest bit of a byte first.
 package struct GrowableBits {
   private let bytes = GrowableBytes()
-  package private(set) var count = 0
+  private(set) var count = 0
   private var pending: UInt8 = 0
 
   package init() {}

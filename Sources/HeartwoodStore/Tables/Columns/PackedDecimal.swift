@@ -8,7 +8,7 @@
 /// negative and one that is 1 where it is not a number. The value is ±significand × 10^exponent.
 package struct PackedDecimal: BitwiseCopyable, Sendable {
   package static let width = 20
-  package static let exponents: ClosedRange<Int16> = -128...127
+  static let exponents: ClosedRange<Int16> = -128...127
 
   // Two halves of each 64 bits, so that the 20 bytes need no alignment beyond 4.
   private var significand: (UInt32, UInt32, UInt32, UInt32)

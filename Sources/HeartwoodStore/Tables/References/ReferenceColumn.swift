@@ -20,7 +20,7 @@ package struct ReferenceColumn: Sendable {
     case mixed = 3
 
     /// How many bytes each name has; nil where there are offsets.
-    package var width: Int? {
+    var width: Int? {
       switch self {
       case .integer: 8
       case .uuid: 16
@@ -77,7 +77,7 @@ extension ReferenceColumn {
 
   /// The number at `index` of a column whose layout is ``Layout/integer``.
   @inline(__always)
-  package func number(_ index: Int) -> Int64 {
+  func number(_ index: Int) -> Int64 {
     precondition(layout == .integer && index >= 0 && index < count, "The row is not in the table.")
     return values.unsafeBase.loadUnaligned(fromByteOffset: index &* 8, as: Int64.self)
   }
@@ -104,7 +104,7 @@ extension ReferenceColumn {
   }
 
   /// The kind of the name at `index`, without reading the name.
-  package func kind(_ index: Int) -> StoreCapabilities.ReferenceKind {
+  func kind(_ index: Int) -> StoreCapabilities.ReferenceKind {
     switch layout {
     case .integer: .integer
     case .uuid: .uuid

@@ -27,7 +27,7 @@ package final class ReferenceColumnBuilder {
   }
 
   /// How many bytes the names take, to end a group before its offsets overflow.
-  package var byteCount: Int { values.count }
+  var byteCount: Int { values.count }
 
   package func append(_ reference: ReferenceID, entityOrdinal: Int) {
     switch reference {

@@ -99,24 +99,29 @@ public struct CodeGenerator: Sendable {
           "The classes of the model \(modelName) need a type called \(typeName), which is one of Heartwood's. Call the model otherwise."
       )
     }
-    var owners: [String: String] = [typeName: "the model"]
     let usedTypes = Self.usedTypes.union(classes.flatMap(\.attributeTypes))
+    var owners: [String: String] = [typeName: "the model"]
     for entity in classes {
-      for name in Set([entity.className, entity.machineClassName]) {
-        if usedTypes.contains(name) {
-          throw GenerationError(
-            description:
-              "The class \(name) of the entity \(entity.entity.name) would hide a type that the classes use. Give it another class."
-          )
-        }
-        if let other = owners.updateValue(entity.entity.name, forKey: name) {
-          throw GenerationError(
-            description:
-              "The entity \(entity.entity.name) and \(other) both need a type called \(name). Give one another class."
-          )
-        }
+      let names = entity.typeNames
+      try checkHidesNothing(names, of: entity.entity.name, usedTypes)
+      for name in names {
+        guard let other = owners.updateValue(entity.entity.name, forKey: name) else { continue }
+        throw GenerationError(
+          description:
+            "The entity \(entity.entity.name) and \(other) both need a type called \(name). Give one another class."
+        )
       }
     }
+  }
+
+  private func checkHidesNothing(_ names: [String], of entityName: String, _ usedTypes: Set<String>)
+    throws(GenerationError)
+  {
+    guard let name = names.first(where: usedTypes.contains) else { return }
+    throw GenerationError(
+      description:
+        "The class \(name) of the entity \(entityName) would hide a type that the classes use. Give it another class."
+    )
   }
 
   // MARK: The model

@@ -79,25 +79,7 @@ struct PersistedVariable {
 
 extension PersistedVariable {
   private static func checkSpecifiers(of variable: VariableDeclSyntax, _ macroName: String) throws(MacroFault) {
-    let specifier = variable.bindingSpecifier
-    guard specifier.tokenKind == .keyword(.var) else {
-      throw MacroFault(
-        "constant",
-        "A property in the graph can change: it is a var.",
-        at: specifier,
-        mends: [
-          .init(
-            "Replace 'let' by 'var'",
-            replacing: specifier,
-            by: TokenSyntax.keyword(
-              .var,
-              leadingTrivia: specifier.leadingTrivia,
-              trailingTrivia: specifier.trailingTrivia
-            )
-          )
-        ]
-      )
-    }
+    if variable.bindingSpecifier.tokenKind != .keyword(.var) { throw faultOfConstant(variable.bindingSpecifier) }
     for modifier in variable.modifiers
     where ["static", "class", "lazy", "weak", "unowned"].contains(modifier.name.text) {
       var bare = variable
@@ -110,6 +92,20 @@ extension PersistedVariable {
         mends: [.init("Remove '\(modifier.name.text)'", replacing: variable, by: bare)]
       )
     }
+  }
+
+  private static func faultOfConstant(_ specifier: TokenSyntax) -> MacroFault {
+    let mended = TokenSyntax.keyword(
+      .var,
+      leadingTrivia: specifier.leadingTrivia,
+      trailingTrivia: specifier.trailingTrivia
+    )
+    return MacroFault(
+      "constant",
+      "A property in the graph can change: it is a var.",
+      at: specifier,
+      mends: [.init("Replace 'let' by 'var'", replacing: specifier, by: mended)]
+    )
   }
 
   private static func checkIsStored(

@@ -47,6 +47,9 @@ struct EntityClass {
 
   var machineClassName: String { options.hasHumanFiles ? "_" + className : className }
 
+  /// The names of the types that are made of the entity, each once.
+  var typeNames: [String] { options.hasHumanFiles ? [className, machineClassName] : [className] }
+
   private var isFinal: Bool { entity.subentityOrdinals.isEmpty }
 
   private var access: String { options.accessLevel.modifier }

@@ -76,7 +76,7 @@ extension ManagedObjectContext {
   ) -> [ManagedObject] {
     let others = ids.compactMap(objectIfPresent)
     if takingNewest {
-      for other in others where other.isPresent { refresh(other, mergeChanges: true) }
+      for other in others where other.isPresent { reread(other, mergeChanges: true) }
     }
     let inverse = object.binding.traits[ordinal].inverseOrdinal
     if rule == .cascade {

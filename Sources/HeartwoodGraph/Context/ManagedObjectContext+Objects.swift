@@ -32,10 +32,10 @@ extension ManagedObjectContext {
     followStores()
     var refreshed = emptyChanges()
     let objects = registeredObjects.filter(canBeRefreshed)
-    for object in objects {
-      renew(object, mergeChanges: true)
-      refreshed.refreshedObjectIDs.insert(object.objectID)
+    settlingLinks(of: objects) {
+      for object in objects { renew(object, mergeChanges: true) }
     }
+    refreshed.refreshedObjectIDs.formUnion(objects.lazy.map(\.objectID))
     liveResults.tell(LiveEvent(objects: objects, isRenewal: true))
     tellObjectChanges(refreshed)
   }

@@ -37,13 +37,33 @@ extension ManagedObjectContext {
   /// stay. New and deleted objects are left as they are.
   ///
   /// - Parameter mergeChanges: whether the object's own changes stay on top of them; otherwise they are lost. Of a to-many relationship
-  ///   they are what has come to it and gone from it: what others have added stays too, behind the rest where there is an order. Merging
-  ///   makes an object fit to be saved whose save was a conflict.
+  ///   they are what has come to it and gone from it: what others have added stays too, behind the rest where there is an order, unless
+  ///   the context has deleted it or let it lead elsewhere. The other ends follow. Merging makes an object fit to be saved whose save was a
+  ///   conflict.
   public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
     Misuse.check(
       object.managedObjectContext === self,
       "The object is not, or no longer, of this context. Refresh it in its own."
     )
+    guard canBeRefreshed(object) else { return }
+    settlingLinks(of: mergeChanges ? [object] : []) { reread(object, mergeChanges: mergeChanges) }
+  }
+
+  /// Calls `body`, which lets objects take the newest values, and lets the other ends of their relationships follow. None of it can be
+  /// undone, and what was done before can.
+  func settlingLinks(of objects: [ManagedObject], _ body: () -> Void) {
+    registerPendingChanges()
+    var settlement = LinkSettlement(self)
+    for object in objects where object.isUpdated { settlement.note(object) }
+    body()
+    let noted = recorder
+    recorder = nil
+    settlement.settle()
+    recorder = noted
+  }
+
+  /// Refreshes an object, and leaves the objects alone that it leads to.
+  func reread(_ object: ManagedObject, mergeChanges: Bool) {
     guard canBeRefreshed(object) else { return }
     // What was done before can be undone; what this does cannot.
     registerPendingChanges()

@@ -62,7 +62,9 @@ extension ManagedObjectContext {
     try checkArrivals()
     try checkWatchedObjects()
     if upstream.stagingArea != nil { try prepareForParent() }
-    return try write(try SaveBuilder.saves(of: self))
+    let saves = try SaveBuilder.saves(of: self)
+    if let save = saves.first, let error = GoneLinks(self).conflict { return ConflictingSave(save: save, error: error) }
+    return try write(saves)
   }
 
   private func write(_ saves: [PendingSave]) throws -> ConflictingSave? {

@@ -40,7 +40,7 @@ struct SaveValidation {
       var others: [ManagedObjectID] = []
       for id in object.value(at: ordinal).objectIDs {
         guard let other = try context.find(id), !other.isDeleted else { continue }
-        if inverse.map({ other.leadsUnread($0, to: object.objectID) }) ?? true { others.append(id) }
+        if inverse.map({ other.leadsOnceSaved($0, to: object.objectID) }) ?? true { others.append(id) }
       }
       if others.isEmpty { continue }
       let problem = "denies the deletion of an object while it leads to others."
@@ -73,9 +73,10 @@ struct SaveValidation {
 }
 
 extension ManagedObject {
-  /// Whether a relationship leads to the object of `id`. A fault is asked what its record says, and stays a fault.
-  fileprivate final func leadsUnread(_ ordinal: Int, to id: ManagedObjectID) -> Bool {
-    guard isFault else { return leads(ordinal, to: id) }
+  /// Whether a relationship leads to the object of `id` once the save is done: what the context has not changed is as the newest record says,
+  /// which may not be what the object has read. A fault stays a fault.
+  fileprivate final func leadsOnceSaved(_ ordinal: Int, to id: ManagedObjectID) -> Bool {
+    if isInserted || isUnsettled(ordinal) || binding.traits[ordinal].isTransient { return leads(ordinal, to: id) }
     return newestValue(at: ordinal)?.objectIDs.contains(id) ?? false
   }
 }

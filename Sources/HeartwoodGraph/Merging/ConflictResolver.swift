@@ -135,15 +135,15 @@ extension ConflictResolver {
       return
     }
     if object.state.contains(.deleted) { return resolveDeletion(of: object, conflict, resolution, &restored) }
-    if conflict.isDeletedInStore { return context.refresh(object, mergeChanges: false) }
+    if conflict.isDeletedInStore { return context.reread(object, mergeChanges: false) }
     switch resolution {
     case .fail: break
-    case .takeStored: context.refresh(object, mergeChanges: false)
+    case .takeStored: context.reread(object, mergeChanges: false)
     case .takeObject: object.rebaseValues()
-    case .mergePreferringObject: context.refresh(object, mergeChanges: true)
+    case .mergePreferringObject: context.reread(object, mergeChanges: true)
     case .mergePreferringStored:
       object.yieldToOthers()
-      context.refresh(object, mergeChanges: true)
+      context.reread(object, mergeChanges: true)
     }
   }
 
@@ -152,7 +152,7 @@ extension ConflictResolver {
     if object.state.contains(.deleted) {
       context.finishDeletion(of: object)
     } else {
-      context.refresh(object, mergeChanges: false)
+      context.reread(object, mergeChanges: false)
     }
   }
 
@@ -195,7 +195,7 @@ extension ManagedObjectContext {
   fileprivate func undelete(_ object: ManagedObject) {
     deleted.remove(object)
     object.state.remove(.deleted)
-    refresh(object, mergeChanges: false)
+    reread(object, mergeChanges: false)
   }
 }
 

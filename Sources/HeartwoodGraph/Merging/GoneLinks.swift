@@ -3,8 +3,9 @@ import HeartwoodStore
 
 /// The links that changes of a context would add to records which are gone.
 ///
-/// Where another save has deleted a record, a policy drops what the context has changed of it, and with that one end of its new links. The
-/// other end is on objects that may be in no conflict, and leads to nothing.
+/// Where another save has deleted a record, a policy drops what the context has changed of it, and with that one end of its new links; where
+/// the context had read the other end already, that is no change at all. What is left is on objects that may be in no conflict, and would lead
+/// to nothing.
 struct GoneLinks {
   private let context: ManagedObjectContext
 
@@ -14,19 +15,39 @@ struct GoneLinks {
 
   /// Takes the links back. Those of relationships without an inverse stay, as they do where they were saved before the deletion.
   func drop() {
-    for object in context.inserted.objects + context.updated.objects where object.isPresent { drop(from: object) }
+    forEach { object, ordinal, id in object.unlink(ordinal, from: id) }
   }
 
-  private func drop(from object: ManagedObject) {
-    guard case .changed(let changes) = object.content else { return }
-    for ordinal in changes.unsettledOrdinals {
-      let trait = object.binding.traits[ordinal]
-      if trait.inverseOrdinal == nil || trait.isTransient { continue }
-      let former = ObjectIDList(object.committedValue(at: ordinal).objectIDs)
-      for id in object.value(at: ordinal).objectIDs where !former.contains(id) && hasNoRecord(id) {
-        object.unlink(ordinal, from: id)
+  /// What a save of the links would be; nil where there are none.
+  var conflict: PersistenceError? {
+    var ids: Set<ManagedObjectID> = []
+    forEach { _, _, id in ids.insert(id) }
+    if ids.isEmpty { return nil }
+    let gone = ids.sorted { $0.description < $1.description }
+    return .saveConflict(gone.map { MergeConflict(objectID: $0, oldVersion: baseVersion($0), persisted: nil) })
+  }
+
+  private func baseVersion(_ id: ManagedObjectID) -> UInt64 { context.registeredObject(for: id)?.baseVersion ?? 0 }
+
+  /// Calls `body` with each link: the object, the ordinal of its relationship, and the id of what is gone.
+  private func forEach(_ body: (ManagedObject, Int, ManagedObjectID) -> Void) {
+    var ends = LinkedEnds()
+    for object in context.inserted.objects + context.updated.objects where object.isPresent {
+      guard case .changed(let changes) = object.content else { continue }
+      for ordinal in ends.ordinals(object.binding) where changes.isUnsettled(ordinal) {
+        for id in addedIDs(object, ordinal) where hasNoRecord(id) { body(object, ordinal, id) }
       }
     }
+  }
+
+  /// What the context has let a relationship lead to, new objects left out: they are there.
+  private func addedIDs(_ object: ManagedObject, _ ordinal: Int) -> [ManagedObjectID] {
+    let ids = object.value(at: ordinal).objectIDs.filter { !$0.isTemporaryID }
+    if ids.isEmpty || object.isInserted { return ids }
+    let former = object.committedValue(at: ordinal).objectIDs
+    if !object.binding.traits[ordinal].isToMany { return ids.filter { !former.contains($0) } }
+    let known = Set(former)
+    return ids.filter { !known.contains($0) }
   }
 
   /// Whether another save has deleted the record.
@@ -38,5 +59,19 @@ struct GoneLinks {
       // Nobody knows whether it is there.
       return false
     }
+  }
+}
+
+/// The relationships that have an inverse, binding by binding: most save many objects of one after the other.
+private struct LinkedEnds {
+  private var known: (binding: EntityBinding, ordinals: [Int])?
+
+  mutating func ordinals(_ binding: EntityBinding) -> [Int] {
+    if let known, known.binding === binding { return known.ordinals }
+    let ordinals = binding.traits.indices.filter {
+      binding.traits[$0].inverseOrdinal != nil && !binding.traits[$0].isTransient
+    }
+    known = (binding, ordinals)
+    return ordinals
   }
 }

@@ -15,9 +15,23 @@ struct LinkReturn {
 
   func link() {
     if restored.isEmpty { return }
+    for object in restored { letGo(from: object) }
     var returning = returningLinks
     returning.putBack()
     LinkMending(context, returning).mendLinks(of: restored)
+  }
+
+  /// What the context has let lead elsewhere since stays there.
+  private func letGo(from object: ManagedObject) {
+    for (ordinal, trait) in object.binding.traits.enumerated() {
+      guard let inverse = trait.inverseOrdinal else { continue }
+      for other in context.objectsIfPresent(object.value(at: ordinal).objectIDs) where other.isPresent {
+        guard !other.binding.traits[inverse].isToMany, let id = other.value(at: inverse).objectIDs.first else {
+          continue
+        }
+        if id != object.objectID { object.unlink(ordinal, from: other.objectID) }
+      }
+    }
   }
 
   private var returningLinks: ReturningLinks {

@@ -1,9 +1,9 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// Lets the other ends of relationships follow what a policy makes of objects that others have changed too.
+/// Lets the other ends of relationships follow what a policy, or a refresh, makes of objects that others have changed too.
 ///
-/// What the policy drops of a relationship goes at the other end as well, and what it keeps against the other save is no longer where that
+/// What it drops of a relationship goes at the other end as well, and what it keeps against the other save is no longer where that
 /// has put it. Where it keeps a deletion, the delete rules apply to what the other save has let the object lead to, too.
 struct LinkSettlement {
   /// What a relationship of an object in conflict leads to, as three know it.
@@ -25,6 +25,8 @@ struct LinkSettlement {
   }
 
   private let context: ManagedObjectContext
+  /// The objects that the context keeps and the store has.
+  private var merged: [ManagedObject] = []
   private var rivalries: [Rivalry] = []
   private var additions: [Addition] = []
 
@@ -37,8 +39,10 @@ extension LinkSettlement {
   /// Notes what the relationships of an object lead to, before the policy has its way with it.
   mutating func note(_ object: ManagedObject) {
     try? object.binding.synchronize()
-    guard object.group != nil else { return }
-    if object.isPresent { noteRivalries(of: object) } else { noteAdditions(to: object) }
+    guard object.group != nil, object.binding.liveGroup(of: object.rowID) != nil else { return }
+    if !object.isPresent { return noteAdditions(to: object) }
+    merged.append(object)
+    noteRivalries(of: object)
   }
 
   private mutating func noteRivalries(of object: ManagedObject) {
@@ -79,7 +83,7 @@ extension LinkSettlement {
     for addition in additions where !addition.end.object.isPresent {
       context.applyDeleteRule(of: addition.end.object, addition.end.ordinal, toNewest: addition.ids)
     }
-    for rivalry in rivalries where rivalry.end.object.isPresent { dropRefused(rivalry) }
+    for object in merged where object.isPresent { object.dropRefusedLinks() }
   }
 
   /// Notes where what the context has taken away and the policy has put back leads back to.
@@ -110,21 +114,9 @@ extension LinkSettlement {
     }
     for other in objects(rivalry.additions, { !now.contains($0) }) {
       // What it leads to is what the other save has left, which the context may not have read.
-      if !other.hasPersistentChangedValues { context.refresh(other, mergeChanges: true) }
+      if !other.hasPersistentChangedValues { context.reread(other, mergeChanges: true) }
       other.unlink(inverse, from: object.objectID)
     }
-  }
-
-  /// Lets a relationship no longer lead to what the other save has let it lead to, and the context deletes or has let lead elsewhere.
-  private func dropRefused(_ rivalry: Rivalry) {
-    let (object, ordinal) = (rivalry.end.object, rivalry.end.ordinal)
-    for id in object.value(at: ordinal).objectIDs where leadsElsewhere(id, rivalry) { object.unlink(ordinal, from: id) }
-  }
-
-  private func leadsElsewhere(_ id: ManagedObjectID, _ rivalry: Rivalry) -> Bool {
-    guard !rivalry.own.contains(id), let other = context.registeredObject(for: id) else { return false }
-    if other.state.contains(.deleted) { return !context.mayLead(rivalry.end.object, rivalry.end.ordinal, to: id) }
-    return other.isUnsettled(rivalry.inverse) && !other.leads(rivalry.inverse, to: rivalry.end.object.objectID)
   }
 
   private func objects(_ ids: [ManagedObjectID], _ condition: (ManagedObjectID) -> Bool) -> [ManagedObject] {

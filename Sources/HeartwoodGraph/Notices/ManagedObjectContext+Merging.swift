@@ -16,9 +16,12 @@ extension ManagedObjectContext {
     var merged = emptyChanges()
     // A fault is as new as its record, and may be shown for all that.
     let held = liveResults.isEmpty ? [] : changes.deletedObjectIDs.compactMap(heldObject)
-    for id in changes.updatedObjectIDs.union(changes.deletedObjectIDs).union(changes.refreshedObjectIDs) {
-      guard let object = heldObject(id), merge(object) else { continue }
-      if object.isDeleted { merged.records.deleted.insert(id) } else { merged.refreshedObjectIDs.insert(id) }
+    let ids = changes.updatedObjectIDs.union(changes.deletedObjectIDs).union(changes.refreshedObjectIDs)
+    let objects = ids.compactMap { id in heldObject(id).map { (id, $0) } }
+    settlingLinks(of: objects.map(\.1)) {
+      for (id, object) in objects where merge(object) {
+        if object.isDeleted { merged.records.deleted.insert(id) } else { merged.refreshedObjectIDs.insert(id) }
+      }
     }
     merged.records.inserted = changes.insertedObjectIDs.filter { registeredObject(for: $0) != nil }
     liveResults.tell(

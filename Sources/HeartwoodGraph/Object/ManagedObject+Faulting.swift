@@ -32,9 +32,19 @@ extension ManagedObject {
   final func read(_ table: NodeTable) {
     guard rowID != .none, table.isLive(rowID), table.reference(rowID) == objectID.reference else { return }
     let group = table.groups[rowID.group]
-    if !isFault { return advance(to: group) }
-    content = .read(group)
-    awake()
+    if isFault {
+      content = .read(group)
+      awake()
+    } else if !hasNewest {
+      advance(to: group)
+    }
+  }
+
+  /// Whether the object has read the newest version of its record in a child context, where no version tells whether it came after another.
+  private final var hasNewest: Bool {
+    guard binding.rowsMayMove, let group else { return false }
+    try? binding.synchronize()
+    return binding.liveGroup(of: rowID)?.versions[rowID.row] == binding.baseVersion(rowID, readFrom: group)
   }
 
   @inline(never)

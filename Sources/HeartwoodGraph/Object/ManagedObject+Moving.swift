@@ -53,9 +53,38 @@ extension ManagedObject {
   /// Reads a later version of the record, which is in the same row. Changes of the object, or its deletion, that were made on another are a
   /// conflict from then on.
   final func advance(to later: RowGroup) {
-    guard let group, binding.isLater(rowID, in: later, than: group) else { return }
+    guard let group, binding.isLater(rowID, in: later, than: group), let context = managedObjectContext,
+      !context.watched.contains(self)
+    else { return }
+    // What was done before can be undone; this cannot.
+    context.registerPendingChanges()
+    let merged = isDeleted ? [] : mergeLinks(from: group, to: later)
     read(rowID, of: later)
-    if isPresent { awake(after: .refresh) }
+    if case .changed(let changes) = content { changes.outdatedOrdinals.subtract(merged) }
+    guard isPresent else { return }
+    context.noteChange(self)
+    dropRefusedLinks()
+    awake(after: .refresh)
+  }
+
+  /// Lets what others have added to to-many relationships that the context has changed too, and taken from them, come and go there.
+  ///
+  /// - Returns: the ordinals of the relationships.
+  private final func mergeLinks(from former: RowGroup, to later: RowGroup) -> [Int] {
+    guard case .changed(let changes) = content else { return [] }
+    let ordinals = changes.unsettledOrdinals.filter { ordinal in
+      let trait = binding.traits[ordinal]
+      return trait.isToMany && !trait.isTransient && !changes.outdatedOrdinals.contains(ordinal)
+    }
+    let ids = { [binding, rowID] (group: RowGroup, ordinal: Int) in
+      group.value(row: rowID.row, ordinal: ordinal, type: nil, scopes: binding.scopes).objectIDs
+    }
+    for ordinal in ordinals {
+      var list = ObjectIDList(changes.value(at: ordinal)?.objectIDs ?? [])
+      list.follow(from: ids(former, ordinal), to: ids(later, ordinal))
+      changes.setLinks(list, at: ordinal)
+    }
+    return ordinals
   }
 
   /// Notes that others have changed properties of the record since the changes, or the deletion, were made on it, and that it is read anew.

@@ -39,7 +39,6 @@ extension ArrivalPass {
       for update in records.updated { take(update, of: entities[ordinal]) }
       for reference in records.deleted { takeDeletion(of: reference, entities[ordinal]) }
     }
-    for object in kept { letGo(from: object) }
     LinkReturn(context, kept).link()
     for refusal in refusals { settle(refusal) }
   }
@@ -134,19 +133,6 @@ extension ArrivalPass {
     } else {
       context.noteConflictingArrival(id)
       kept.append(object)
-    }
-  }
-
-  /// What the child has let lead elsewhere before it deleted the object stays there.
-  private func letGo(from object: ManagedObject) {
-    for (ordinal, trait) in object.binding.traits.enumerated() {
-      guard let inverse = trait.inverseOrdinal else { continue }
-      for other in context.objectsIfPresent(object.value(at: ordinal).objectIDs) where other.isPresent {
-        guard !other.binding.traits[inverse].isToMany, let id = other.value(at: inverse).objectIDs.first else {
-          continue
-        }
-        if id != object.objectID { object.unlink(ordinal, from: other.objectID) }
-      }
     }
   }
 }

@@ -6,7 +6,7 @@ extension ReferenceContext {
   /// Takes in what others have saved of the objects of `keys`.
   func merge(_ keys: Set<Key>) {
     advancePin()
-    keys.forEach(takeNewest)
+    settlingLinks(of: keys.sorted()) { keys.forEach(takeNewest) }
   }
 
   /// Takes in what others have saved of an object.
@@ -83,6 +83,7 @@ extension ReferenceContext {
 
   /// Those that are there again and the objects that they lead to lead to each other again.
   private func linkBack(_ restored: [Key]) {
+    restored.forEach(letGo)
     for key in restored {
       guard let object = object(key) else { continue }
       for relationship in object.entity.relationships {
@@ -98,6 +99,18 @@ extension ReferenceContext {
             unlink(key, relationship.name, from: other)
           }
         }
+      }
+    }
+  }
+
+  /// What the context has let lead elsewhere since stays there.
+  private func letGo(from key: Key) {
+    guard let object = object(key) else { return }
+    for relationship in object.entity.relationships {
+      guard let inverse = relationship.inverseName else { continue }
+      for other in object.keys(relationship.name) where self.object(other)?.isDeleted == false {
+        guard case .toOne(let rival?) = self.object(other)?.values[inverse], rival != key else { continue }
+        unlink(key, relationship.name, from: other)
       }
     }
   }

@@ -60,21 +60,37 @@ extension ReferenceContext {
   }
 
   /// Lets the object no longer lead to what the context has deleted or let lead elsewhere.
-  func dropRefused(_ rivalry: ReferenceRivalry) {
-    guard let object = object(rivalry.key), !object.isDeleted else { return }
-    for other in object.keys(rivalry.name)
-    where !rivalry.own.contains(other) && leadsElsewhere(other, rivalry, object) {
-      unlink(rivalry.key, rivalry.name, from: other)
+  func dropRefused(_ key: Key, _ relationship: RelationshipDescription) {
+    guard let inverse = relationship.inverseName, let object = object(key), !object.isDeleted else { return }
+    for other in object.keys(relationship.name) {
+      guard let target = objects[other] else { continue }
+      let isElsewhere = target.changedValues[inverse] != nil && !target.keys(inverse).contains(key)
+      if target.isDeleted ? !mayDangle(relationship) : isElsewhere { unlink(key, relationship.name, from: other) }
     }
   }
 
-  private func leadsElsewhere(_ other: Key, _ rivalry: ReferenceRivalry, _ object: ReferenceObject) -> Bool {
-    guard let target = objects[other], let relationship = object.entity.property(named: rivalry.name)?.relationship
-    else {
-      return false
-    }
-    if target.isDeleted { return !mayDangle(relationship) }
-    return target.changedValues[rivalry.inverse] != nil && !target.keys(rivalry.inverse).contains(rivalry.key)
+  /// Calls `body`, which lets objects take the newest values, and lets the other ends of their relationships follow.
+  func settlingLinks(of keys: [Key], _ body: () -> Void) {
+    let rivalries = keys.filter { objects[$0]?.isUpdated == true }.flatMap { self.rivalries(of: $0) }
+    body()
+    for rivalry in rivalries { settle(rivalry, []) }
+    rivalries.forEach(dropRefused)
+  }
+
+  func refreshWithLinks(_ key: Key, mergingChanges: Bool) {
+    settlingLinks(of: mergingChanges ? [key] : []) { refresh(key, mergingChanges: mergingChanges) }
+  }
+
+  func dropRefused(_ rivalry: ReferenceRivalry) {
+    guard let relationship = objects[rivalry.key]?.entity.property(named: rivalry.name)?.relationship else { return }
+    dropRefused(rivalry.key, relationship)
+  }
+
+  /// What links lead to that the save would add, and is gone.
+  func goneTargets() -> Set<Key> {
+    var keys: Set<Key> = []
+    forEachGoneLink { _, _, other in keys.insert(other) }
+    return keys
   }
 
   /// What others have added to the relationships of an object that the context deletes.
@@ -106,11 +122,15 @@ extension ReferenceContext {
 
   /// Lets no change add what is gone to a relationship that has an inverse.
   func dropGoneLinks() {
+    forEachGoneLink { key, name, other in unlink(key, name, from: other) }
+  }
+
+  private func forEachGoneLink(_ body: (Key, String, Key) -> Void) {
     for (key, object) in objects where object.hasChanges && !object.isDeleted && !object.isLost {
       for relationship in object.entity.relationships where relationship.inverseName != nil {
         let former = object.base?.values[relationship.name]?.keys ?? []
         for other in object.keys(relationship.name) where !former.contains(other) && isGone(other) {
-          unlink(key, relationship.name, from: other)
+          body(key, relationship.name, other)
         }
       }
     }

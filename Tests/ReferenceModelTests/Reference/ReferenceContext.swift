@@ -132,21 +132,6 @@ extension ReferenceContext {
     setValue(old.replacingKeys(by: old.keys.filter { $0 != target }), name, of: key)
   }
 
-  /// Lets an object without changes to save read the newest record: another one that was read later says that it leads there, or does not.
-  private func readNewest(_ key: Key) {
-    guard let object = objects[key], !object.isDeleted, !object.hasPersistentChanges else { return }
-    advance(key)
-  }
-
-  /// Lets an object read its record where that has been saved later. Changes that were made on another are a conflict from then on.
-  func advance(_ key: Key) {
-    guard let object = objects[key], !object.isLost, let base = object.base, let record = source.record(key) else {
-      return
-    }
-    let isLater = source is ReferenceContext ? record.values != base.values : record.version > base.version
-    if isLater { readAnew(key) }
-  }
-
   /// Whether objects to which `relationship` leads, and that are deleted, leave it as it is.
   func mayDangle(_ relationship: RelationshipDescription) -> Bool {
     guard let inverse = relationship.inverseName,
@@ -254,7 +239,8 @@ extension ReferenceContext {
     while hasChanges {
       let problems = validationProblems()
       if !problems.isEmpty { return .invalid(problems) }
-      let conflicts = conflicts()
+      let gone = goneTargets()
+      let conflicts = gone.isEmpty ? conflicts() : gone
       let collisions = conflicts.isEmpty ? collisions() : []
       if conflicts.isEmpty, collisions.isEmpty { return nil }
       if policy == .error { return conflicts.isEmpty ? .refused(.constraintConflict) : .conflict(conflicts) }
@@ -358,20 +344,6 @@ extension ReferenceContext {
   /// Lets an object with values of its own be what it was before its record went, where that is back.
   func find(_ key: Key) {
     if objects[key]?.isLost == true, source.record(key) != nil { objects[key]?.isLost = false }
-  }
-
-  /// The record of an object was only in the parent when it was read. The graph may let the object read it anew when a store has
-  /// it.
-  func readAnew(_ key: Key) {
-    guard let record = source.record(key), var object = objects[key], let base = object.base else { return }
-    let isToBeSaved = object.isDeleted || object.hasPersistentChanges
-    let others = isToBeSaved ? record.values.keys.filter { record.values[$0] != base.values[$0] } : []
-    let (isOutdated, outdatedNames) = (object.isOutdated || !others.isEmpty, object.outdatedNames.union(others))
-    let names = Set(object.changedValues.keys)
-    object.move(to: record)
-    (object.isOutdated, object.outdatedNames) = (isOutdated, outdatedNames)
-    object.keptChanges = names
-    objects[key] = object
   }
 
   /// A record that only a parent had may be in the store now, where it stays what it was read as.

@@ -159,7 +159,7 @@ extension ReferenceGraph {
       return undoCounts(context)
     case .refresh(let key, let mergingChanges, let context):
       contexts[context].processPendingChanges()
-      contexts[context].refresh(key, mergingChanges: mergingChanges)
+      contexts[context].refreshWithLinks(key, mergingChanges: mergingChanges)
     case .release(let key, let context): contexts[context].release(key)
     case .saveToStore(let context): return saveToStore(context)
     case .readAll(let context):

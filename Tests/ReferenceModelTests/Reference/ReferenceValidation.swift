@@ -32,11 +32,17 @@ extension ReferenceContext {
   private func deletionProblems(_ key: Key, _ object: ReferenceObject) -> [(String, String)] {
     object.entity.relationships.filter { relationship in
       relationship.deleteRule == .deny
-        && object.keys(relationship.name).contains { other in
-          guard let other = self.object(other), !other.isDeleted else { return false }
-          return relationship.inverseName.map { other.keys($0).contains(key) } ?? true
+        && object.keys(relationship.name).contains { target in
+          guard let other = self.object(target), !other.isDeleted else { return false }
+          return relationship.inverseName.map { keysOnceSaved(of: target, other, $0).contains(key) } ?? true
         }
     }.map { ($0.name, "deletionDenied") }
+  }
+
+  /// What a relationship leads to once the save is done: what is not changed here is as the newest record has it.
+  private func keysOnceSaved(of key: Key, _ object: ReferenceObject, _ name: String) -> [Key] {
+    let isOwn = object.isInserted || object.changedValues[name] != nil || object.transientNames.contains(name)
+    return isOwn ? object.keys(name) : source.record(key)?.values[name]?.keys ?? []
   }
 
   private func valueProblems(_ object: ReferenceObject) -> [(String, String)] {

@@ -20,7 +20,9 @@ final class ObjectChanges {
   /// The store that a new object was given to, and is to be given to again where it comes back; nil while the context has the object.
   @exclusivity(unchecked) var formerStore: PersistentStore?
   /// The version of the record that the changes are based on; nil where no store has one.
-  @exclusivity(unchecked) var group: RowGroup?
+  @exclusivity(unchecked) var group: RowGroup? {
+    didSet { forgetCommittedLinks() }
+  }
   /// Whether the record has become another since the changes were made, though ``group`` is its newest version.
   @exclusivity(unchecked) var isOutdated = false
   /// The ordinals of the properties by which it has become another, where that is known.
@@ -104,8 +106,14 @@ extension ObjectChanges {
     unsettle(ordinal)
   }
 
+  /// Lets relationships be held anew against what they were read with, which is something else now, or has other names.
+  private func forgetCommittedLinks() {
+    for ordinal in links.keys { links[ordinal]?.forgetCommitted() }
+  }
+
   /// Lets relationships name objects by other ids.
   func replaceIDs(_ ids: [ManagedObjectID: ManagedObjectID], relationships: [RelationshipTarget?]) {
+    forgetCommittedLinks()
     for ordinal in relationships.indices where relationships[ordinal] != nil {
       if case .toOne(let old) = values[ordinal], let new = ids[old] { values[ordinal] = .toOne(new) }
       if let list = links[ordinal], list.ids.contains(where: { ids[$0] != nil }) {

@@ -4,6 +4,10 @@ import HeartwoodModel
 struct ObjectIDList {
   private var slots: [ManagedObjectID?]
   private var positions: [ManagedObjectID: Int]
+  /// What the ids were found to differ from; nil where they were not yet, or where there are so few that they are looked through each time.
+  private var committed: CommittedIDs?
+  /// How many ids are looked through as quickly as anything could be remembered of them.
+  private static let few = 16
 
   /// The ids of `ids`, the first of those that are equal.
   init(_ ids: [ManagedObjectID] = []) {
@@ -25,12 +29,21 @@ extension ObjectIDList {
     guard positions[id] == nil else { return }
     positions[id] = slots.count
     slots.append(id)
+    committed?.noteArrival(of: id)
   }
 
   mutating func remove(_ id: ManagedObjectID) {
     guard let position = positions.removeValue(forKey: id) else { return }
     slots[position] = nil
-    if slots.count > 16, slots.count > 2 * positions.count { self = ObjectIDList(ids) }
+    committed?.noteLoss(of: id)
+    if slots.count > Self.few, slots.count > 2 * positions.count { closeGaps() }
+  }
+
+  private mutating func closeGaps() {
+    let committed = committed
+    self = ObjectIDList(ids)
+    // The ids are still in the same order, which is all that it knows of their positions.
+    self.committed = committed
   }
 
   /// Lets what has come to another list, and gone from it, come and go here too; what comes is last. O(n).
@@ -55,4 +68,26 @@ extension ObjectIDList {
     if leading.isEmpty, followers.isEmpty { return }
     self = ObjectIDList(leading + ids.flatMap { [$0] + (followers[$0] ?? []) })
   }
+}
+
+// MARK: What was read
+
+extension ObjectIDList {
+  /// Whether the ids are those that the relationship was read with, of which there are as many; in the same order where that matters.
+  ///
+  /// Once many ids were found to differ, this is O(1) amortised until the list is made anew or told to forget what was read.
+  ///
+  /// - Parameter read: the ids that the relationship was read with, the same each time.
+  mutating func isCommitted(_ read: @autoclosure () -> [ManagedObjectID], isOrdered: Bool) -> Bool {
+    if let isSame = committed?.areSame(positions: positions) { return isSame }
+    let read = read()
+    let isSame = isOrdered ? read == ids : read.allSatisfy(contains)
+    if !isSame, read.count > Self.few {
+      committed = CommittedIDs(read, isOrdered: isOrdered, positions: positions)
+    }
+    return isSame
+  }
+
+  /// Forgets what the relationship was read with, since that is about to be something else.
+  mutating func forgetCommitted() { committed = nil }
 }

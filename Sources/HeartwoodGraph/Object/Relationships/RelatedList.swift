@@ -14,8 +14,9 @@
 /// What an object gives is a view of its relationship: it shows what the relationship has at the moment, and changing a copy of it
 /// changes the object as well. Literals and `RelatedList(objects)` are values of their own.
 ///
-/// Appending and removing by object are O(1) amortised; whatever uses an index is O(n). To look at many, take ``objects``. Making an
-/// object of another context, or a deleted one, an element is a mistake that stops the process.
+/// Appending and removing by object are O(1) amortised; whatever uses an index is O(n), and so is what first lets the list differ from the
+/// one that was read. To look at many, take ``objects``. Making an object of another context, or a deleted one, an element is a mistake
+/// that stops the process.
 public struct RelatedList<Destination: ManagedObject> {
   private enum Content {
     case live(LiveRelationship<Destination>)

@@ -13,8 +13,8 @@
 /// What an object gives is a view of its relationship: it shows what the relationship has at the moment, and changing a copy of it
 /// changes the object as well. Results of set operations, literals and `RelatedSet(objects)` are values of their own.
 ///
-/// Inserting and removing are O(1) amortised, and change the inverse too. Making an object of another context, or a deleted one, a member
-/// is a mistake that stops the process.
+/// Inserting and removing are O(1) amortised, and change the inverse too; what first lets the set differ from the one that was read is O(n).
+/// Making an object of another context, or a deleted one, a member is a mistake that stops the process.
 public struct RelatedSet<Destination: ManagedObject> {
   private enum Content {
     case live(LiveRelationship<Destination>)

@@ -70,7 +70,7 @@ extension ManagedObject {
     let changes = beginChange()
     var list = changes.takeLinks(at: ordinal) ?? ObjectIDList(committedValue(at: ordinal).objectIDs)
     body(&list)
-    changes.setLinks(isCommitted(list, ordinal) ? nil : list, at: ordinal)
+    changes.setLinks(isCommitted(&list, ordinal) ? nil : list, at: ordinal)
     if state.contains(.awaking) { changes.settle(ordinal) }
     endChange(changes)
   }
@@ -144,17 +144,17 @@ extension ManagedObject {
   final func reconsider(_ ordinal: Int, _ changes: ObjectChanges) {
     guard group != nil, let value = changes.value(at: ordinal) else { return }
     if binding.traits[ordinal].isToMany {
-      if isCommitted(ObjectIDList(value.objectIDs), ordinal) { changes.setLinks(nil, at: ordinal) }
+      var list = ObjectIDList(value.objectIDs)
+      if isCommitted(&list, ordinal) { changes.setLinks(nil, at: ordinal) }
     } else if committedValue(at: ordinal) == value {
       changes.setValue(nil, at: ordinal)
     }
   }
 
-  private final func isCommitted(_ list: ObjectIDList, _ ordinal: Int) -> Bool {
+  private final func isCommitted(_ list: inout ObjectIDList, _ ordinal: Int) -> Bool {
     guard let group, !binding.traits[ordinal].isTransient else { return list.count == 0 }
     // Most changes are told by the count, which is O(1); so filling a relationship object by object is O(objects).
     guard group.columns[ordinal].range(rowID.row).count == list.count else { return false }
-    let ids = committedValue(at: ordinal).objectIDs
-    return binding.traits[ordinal].isOrdered ? ids == list.ids : ids.allSatisfy(list.contains)
+    return list.isCommitted(committedValue(at: ordinal).objectIDs, isOrdered: binding.traits[ordinal].isOrdered)
   }
 }

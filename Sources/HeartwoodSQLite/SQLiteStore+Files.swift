@@ -35,8 +35,8 @@ extension SQLiteStore {
   }
 
   /// Writes the store at `url`, as it is at one moment, as another file: open or not, and while others save to it. What they have saved
-  /// before is in the copy, and what they save later is not. The copy has the same identifier and permissions, and its large data in a
-  /// support folder of its own.
+  /// before is in the copy, and what they save later is not. The copy has the same identifier and permissions, and its large data in the
+  /// support folder of its name, which a copy beside the store shares with it where only the extensions of their names differ.
   ///
   /// - Parameters:
   ///   - url: the store's file.
@@ -127,15 +127,16 @@ extension SQLiteStore {
     }
   }
 
-  /// Removes files with large data that no row leads to, unless another store is taking the place of this one, or has taken it: rows of that
-  /// may lead to them.
+  /// Removes files with large data that no row leads to, unless rows of another store may: one that is taking the place of this one, or has
+  /// taken it, or shares the folder.
   private func remove(_ names: Set<String>, unlessNamedIn db: Database, of file: SQLiteFile) throws {
     // Who gives a store its place holds this lock from before its files are there until it is.
     let directory = PathParts.split(file.path).directory
     guard let lock = POSIXFileSystem().lockFileIfFree(atPath: directory) else { return }
     defer { lock.release() }
-    if try SQLiteFile.isMoved(db) { return }
-    ExternalFiles(ofStoreAt: path).remove(names.subtracting(try ExternalNames.all(in: db)))
+    let files = ExternalFiles(ofStoreAt: path)
+    if try SQLiteFile.isMoved(db) || isSupportFolderShared(files) { return }
+    files.remove(names.subtracting(try ExternalNames.all(in: db)))
   }
 
   private func isSupportFolderShared(_ files: ExternalFiles) -> Bool {

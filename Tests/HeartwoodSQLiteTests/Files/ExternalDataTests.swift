@@ -127,6 +127,23 @@ import Testing
     #expect(try bench.namedFiles().isSubset(of: bench.externalNames()))
   }
 
+  /// It has files of the same names in the same folder.
+  @Test(arguments: [("Store.sqlite", "Store.db"), ("Store.db", "Store.sqlite")])
+  func aCopyBesideAStoreKeepsItsFiles(_ changed: String, _ kept: String) throws {
+    try bench.makeStore("Store.sqlite", items: ["a": large])
+    try SQLiteStore.backUp(storeAt: bench.url("Store.sqlite"), to: bench.url("Store.db"))
+    #expect(try bench.namedFiles("Store.db") == bench.namedFiles("Store.sqlite"))
+    let context = try bench.context(changed)
+    try bench.items(context)[0].setValue(large + [1], forKey: "data")
+    try context.save()
+    context.persistentStoreCoordinator.close()
+    #expect(try bench.contents(kept) == ["a": large])
+    #expect(try bench.contents(changed) == ["a": large + [1]])
+    try bench.coordinator().destroyPersistentStore(at: bench.url(kept), type: .sqlite)
+    #expect(try bench.contents(changed) == ["a": large + [1]])
+    #expect(try bench.externalNames() == bench.namedFiles(changed), "what the other one had goes when it is gone")
+  }
+
   @Test func nothingIsRemovedBehindALink() throws {
     try bench.makeStore("Store.sqlite", items: ["a": large])
     try bench.makeStore("Other.sqlite", items: ["b": nil])

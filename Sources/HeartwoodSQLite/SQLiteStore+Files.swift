@@ -128,14 +128,14 @@ extension SQLiteStore {
   }
 
   /// Removes files with large data that no row leads to, unless rows of another store may: one that is taking the place of this one, or has
-  /// taken it, or shares the folder.
+  /// taken it, or shares the folder, also by a symbolic link.
   private func remove(_ names: Set<String>, unlessNamedIn db: Database, of file: SQLiteFile) throws {
     // Who gives a store its place holds this lock from before its files are there until it is.
     let directory = PathParts.split(file.path).directory
     guard let lock = POSIXFileSystem().lockFileIfFree(atPath: directory) else { return }
     defer { lock.release() }
     let files = ExternalFiles(ofStoreAt: path)
-    if try SQLiteFile.isMoved(db) || isSupportFolderShared(files) { return }
+    if try SQLiteFile.isMoved(db) || files.areBehindLink || isSupportFolderShared(files) { return }
     files.remove(names.subtracting(try ExternalNames.all(in: db)))
   }
 

@@ -77,6 +77,9 @@ extension ExternalFiles {
     .map(\.name)
   }
 
+  /// Whether a symbolic link leads to them, or none is there.
+  var areBehindLink: Bool { (try? fileSystem.resolvingSymbolicLinks(inPath: folder)) != folder }
+
   /// Whether the files called `names` are there.
   func have(_ names: Set<String>) throws -> Bool { fileNames(names).subtracting(try self.names()).isEmpty }
 

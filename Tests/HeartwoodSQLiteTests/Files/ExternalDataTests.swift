@@ -155,6 +155,20 @@ import Testing
     #expect(try bench.contents("Store.sqlite") == ["a": large])
   }
 
+  @Test func noSaveRemovesAnythingBehindALink() throws {
+    try bench.makeStore("Store.sqlite", items: ["a": large])
+    try FileManager.default.copyItem(at: bench.url(), to: bench.url("Other.sqlite"))
+    try FileManager.default.createSymbolicLink(
+      at: bench.url(".Other_SUPPORT"),
+      withDestinationURL: bench.url(".Store_SUPPORT")
+    )
+    let context = try bench.context("Other.sqlite")
+    try bench.items(context)[0].setValue(large + [1], forKey: "data")
+    try context.save()
+    #expect(try bench.namedFiles().isSubset(of: bench.externalNames()))
+    #expect(try bench.contents("Other.sqlite") == ["a": large + [1]])
+  }
+
   @Test func aFileThatIsMissingIsNamed() throws {
     try bench.makeStore(items: ["a": large])
     let name = try #require(try bench.externalNames().first)

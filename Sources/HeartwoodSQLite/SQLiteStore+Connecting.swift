@@ -40,11 +40,12 @@ extension SQLiteStore {
     return metadata
   }
 
-  /// Makes the file, with all tables and no record, and opens it.
+  /// Makes the file, with all tables and no record, and opens it. Where a symbolic link leads to its place, the link stays.
   public func create(_ metadata: StoreMetadata) throws {
-    try removeEmptyFile()
+    let target = try POSIXFileSystem().resolvingSymbolicLinks(inPath: path)
+    try removeEmptyFile(atPath: target)
     let schema = try SQLiteSchema(model: setup.model, entities: setup.entities)
-    try SQLiteFile.create(atPath: path, options: setup.options) { db in
+    try SQLiteFile.create(atPath: target, options: setup.options) { db in
       try schema.create(in: db)
       try SQLiteMetadata(metadata).write(to: db, model: setup.model)
       try SQLiteModelCache.write(setup.model, to: db)
@@ -53,7 +54,7 @@ extension SQLiteStore {
   }
 
   /// Makes room for the file, unless another process has filled it meanwhile.
-  private func removeEmptyFile() throws {
+  private func removeEmptyFile(atPath path: String) throws {
     let fileSystem = POSIXFileSystem()
     guard let lock = try fileSystem.lockFile(atPath: path) else { return }
     defer { lock.release() }

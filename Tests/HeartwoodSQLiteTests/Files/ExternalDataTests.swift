@@ -169,6 +169,23 @@ import Testing
     #expect(try bench.contents("Other.sqlite") == ["a": large + [1]])
   }
 
+  /// The store is made where the link leads to, with its large data beside it.
+  @Test(arguments: [true, false])
+  func aLinkToNoStoreYetStaysALink(isTargetThere: Bool) throws {
+    let (folder, link) = (bench.url("Elsewhere"), bench.url())
+    let target = folder.appending(path: "Target.sqlite")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    if isTargetThere { try Data().write(to: target) }
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: target)
+    try bench.makeStore(items: ["a": large])
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == target.path)
+    #expect(try bench.scratch.names() == ["Elsewhere", "Store.sqlite"])
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(names.sorted() == [".Target_SUPPORT", "Target.sqlite"])
+    #expect(try bench.contents() == ["a": large])
+    #expect(try bench.contents("Elsewhere/Target.sqlite") == ["a": large])
+  }
+
   @Test func aFileThatIsMissingIsNamed() throws {
     try bench.makeStore(items: ["a": large])
     let name = try #require(try bench.externalNames().first)

@@ -81,16 +81,18 @@ extension ExternalFiles {
   var areBehindLink: Bool { (try? fileSystem.resolvingSymbolicLinks(inPath: folder)) != folder }
 
   /// Whether the files called `names` are there.
-  func have(_ names: Set<String>) throws -> Bool { fileNames(names).subtracting(try self.names()).isEmpty }
-
-  private func fileNames(_ names: Set<String>) -> Set<String> { names.filter { UUID(uuidString: $0) != nil } }
+  func have(_ names: Set<String>) throws -> Bool { try support.hasFiles(paths(names)) }
 
   /// Copies the files called `names`.
   ///
   /// - Throws: ``PersistenceError/Code/fileNotFound`` where one is not there.
   func copy(_ names: Set<String>, to destination: ExternalFiles) throws {
-    let names = fileNames(names).sorted()
-    try support.copy(names.map { PathParts.join(Self.folderName, $0) }, to: destination.support)
+    try support.copy(paths(names), to: destination.support)
+  }
+
+  /// The paths in the support folder of the files called `names`, but for names that no such file has.
+  private func paths(_ names: Set<String>) -> [String] {
+    names.filter { UUID(uuidString: $0) != nil }.sorted().map { PathParts.join(Self.folderName, $0) }
   }
 
   private var support: SupportFolder { SupportFolder(path: supportFolder, fileSystem: fileSystem) }

@@ -23,6 +23,14 @@ package struct SupportFolder: Sendable {
     return files.sorted()
   }
 
+  /// Whether files called `names` are in it, also behind symbolic links, as they are found when they are copied.
+  package func hasFiles(_ names: some Sequence<String>) throws(PersistenceError) -> Bool {
+    for name in names {
+      guard try fileSystem.status(atPath: PathParts.join(path, name))?.isRegularFile == true else { return false }
+    }
+    return true
+  }
+
   /// Copies `names` of its files into `destination`, and waits until they are on the disk. A file that is there already, and as long, is
   /// taken for the same. Each copy has the permissions of its file from the beginning, and so has each new folder.
   ///

@@ -62,15 +62,14 @@ extension StoreOpener {
     defer { try? StorePlacement(storeClass, fileSystem: fileSystem).remove(other) }
     try storeClass.copyStore(at: source, to: other)
     guard try copy.hasSameBytes(as: try StoreInput(try fileSystem.openFile(atPath: other))) else { return false }
-    return try supportFiles(ofStoreAt: path, storeClass).isSuperset(of: try supportFiles(ofStoreAt: other, storeClass))
+    guard let folder = supportFolder(ofStoreAt: path, storeClass),
+      let names = try supportFolder(ofStoreAt: other, storeClass)?.files()
+    else { return true }
+    return try folder.hasFiles(names)
   }
 
-  private func supportFiles(
-    ofStoreAt path: String,
-    _ storeClass: any IncrementalStore.Type
-  ) throws(PersistenceError) -> Set<String> {
-    guard let folder = storeClass.supportFolder(ofStoreAt: path) else { return [] }
-    return Set(try SupportFolder(path: folder, fileSystem: fileSystem).files())
+  private func supportFolder(ofStoreAt path: String, _ storeClass: any IncrementalStore.Type) -> SupportFolder? {
+    storeClass.supportFolder(ofStoreAt: path).map { SupportFolder(path: $0, fileSystem: fileSystem) }
   }
 }
 

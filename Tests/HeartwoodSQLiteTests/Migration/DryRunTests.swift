@@ -160,14 +160,35 @@ import Testing
     #expect(try migration.run() == true)
   }
 
-  @Test func aDataFileThatIsMissingIsTold() throws {
-    let data = PropertyDescription.attribute(
+  private static func migration(of data: Data) throws -> TwoWayMigration {
+    let property = PropertyDescription.attribute(
       AttributeDescription(name: "data", type: .binary, allowsExternalBinaryDataStorage: true)
     )
-    let migration = try TwoWayMigration(
-      from: try Self.model(data),
-      to: try Self.model(data, .attribute("memo", .string, optional: true))
-    ) { try $0.insert(entityName: "Note").setValue(Data(repeating: 1, count: 200_000), forKey: "data") }
+    return try TwoWayMigration(
+      from: try model(property),
+      to: try model(property, .attribute("memo", .string, optional: true))
+    ) { try $0.insert(entityName: "Note").setValue(data, forKey: "data") }
+  }
+
+  @Test(arguments: [200_000, 1])
+  func theFolderOfDataFilesMayBeALink(_ length: Int) throws {
+    var migration = try Self.migration(of: Data(repeating: 1, count: length))
+    let (folder, target) = (migration.url(".Old_SUPPORT"), migration.url("Elsewhere"))
+    if length > 1 {
+      try FileManager.default.moveItem(at: folder, to: target)
+    } else {
+      try FileManager.default.createDirectory(at: target, withIntermediateDirectories: false)
+    }
+    try FileManager.default.createSymbolicLink(at: folder, withDestinationURL: target)
+    #expect(try migration.run() == true)
+    // The folder of this one is the same.
+    try SQLiteStore.backUp(storeAt: migration.url("Old.sqlite"), to: migration.url("Old.db"))
+    migration.options[.migrationBackupPath] = migration.url("Old.db").path
+    #expect(try migration.migration(migration.options)?.dryRun().isDoneInStore == true)
+  }
+
+  @Test func aDataFileThatIsMissingIsTold() throws {
+    let migration = try Self.migration(of: Data(repeating: 1, count: 200_000))
     #expect(try migration.run() == true)
     for name in ["Memory.sqlite", "Store.sqlite", ".Memory_SUPPORT", ".Store_SUPPORT"] {
       try FileManager.default.removeItem(at: migration.url(name))

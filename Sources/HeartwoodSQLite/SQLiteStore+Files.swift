@@ -43,7 +43,7 @@ extension SQLiteStore {
   ///   - destination: the file of the copy.
   ///   - replacing: whether a store that stands at `destination` is replaced. It stays as it is where the copy fails.
   /// - Throws: ``PersistenceError/Code/fileExists``, ``PersistenceError/Code/storeBusy`` where a store that is to be replaced is open in some
-  ///   process, and what reading and writing can throw.
+  ///   process, or where others save faster than a store can be copied that must not be written here, and what reading and writing can throw.
   public static func backUp(storeAt url: URL, to destination: URL, replacing: Bool = false) throws {
     _ = try SQLiteFile.inspect(atPath: url.path) { db in try SQLiteMetadata.read(from: db, path: url.path) }
     try StorePlacement(Self.self, fileSystem: POSIXFileSystem()).write(at: destination.path, replacing: replacing) {
@@ -66,46 +66,41 @@ extension SQLiteStore {
   /// `.NAME_SUPPORT`, as Core Data calls it.
   public static func supportFolder(ofStoreAt path: String) -> String? { ExternalFiles(ofStoreAt: path).supportFolder }
 
-  /// Copies a store page by page, with what its log has, and the files that its rows lead to. Others may save meanwhile, unless they
-  /// replace such files faster than these can be copied: then they wait.
+  /// Copies a store page by page, with what its log has, and the files that its rows lead to. Others may save meanwhile; where they do so
+  /// again and again before what is needed is copied, they wait.
+  ///
+  /// - Throws: ``PersistenceError/Code/storeBusy`` where they cannot be made to wait, since this process must not write the file.
   public static func copyStore(at source: String, to path: String) throws {
     for _ in 1..<greatestAttempts {
       if try copyOnce(source, to: path) { return }
       try POSIXFileSystem().removeFile(atPath: path)
     }
-    try SQLiteFile.holdingOffWriters(ofFileAt: source) {
-      if try copyOnce(source, to: path) { return }
-      try POSIXFileSystem().removeFile(atPath: path)
-      throw PersistenceError(
-        .storeBusy,
-        "Others replace the store's large data faster than these can be copied. Nothing was copied. Try it again when less is saved.",
-        context: .init(path: source, storeType: .sqlite)
-      )
-    }
+    if try SQLiteFile.holdingOffWriters(ofFileAt: source, { try copyOnce(source, to: path) }) ?? false { return }
+    try POSIXFileSystem().removeFile(atPath: path)
+    throw PersistenceError(
+      .storeBusy,
+      "Others save to the store faster than it can be copied. Nothing was copied. Try it again when less is saved.",
+      context: .init(path: source, storeType: .sqlite)
+    )
   }
 
-  /// False where a file was removed by a save after the copy of the database had been made.
+  /// False where a save came between: one that has removed a file after the copy of the database had been made, or any to a file that is read
+  /// as one that nobody writes.
   private static func copyOnce(_ source: String, to path: String) throws -> Bool {
     let file = try SQLiteFile.open(atPath: source, isReadOnly: true)
     defer { try? file.close() }
-    let mark = try file.mark()
-    let names = try file.copy(toPath: path) { db in try ExternalNames.all(in: db) }
-    let (from, to) = (ExternalFiles(ofStoreAt: source), ExternalFiles(ofStoreAt: path))
     do {
-      try from.copy(names, to: to)
-      return true
-    } catch let error as PersistenceError where error.code == .fileNotFound {
-      if try hasChanged(file, since: mark) { return false }
-      throw error
-    }
-  }
-
-  private static func hasChanged(_ file: SQLiteFile, since mark: UInt64) throws(PersistenceError) -> Bool {
-    do throws(PersistenceError) {
-      return try file.mark() != mark
-    } catch {
-      guard error.code == .fileChangedOnDisk else { throw error }
-      return true
+      let mark = try file.mark()
+      let names = try file.copy(toPath: path) { db in try ExternalNames.all(in: db) }
+      do {
+        try ExternalFiles(ofStoreAt: source).copy(names, to: ExternalFiles(ofStoreAt: path))
+        return true
+      } catch let error as PersistenceError where error.code == .fileNotFound {
+        if try file.mark() != mark { return false }
+        throw error
+      }
+    } catch let error as PersistenceError where error.code == .fileChangedOnDisk {
+      return false
     }
   }
 }

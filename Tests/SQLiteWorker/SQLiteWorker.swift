@@ -34,6 +34,7 @@ import HeartwoodStore
       registry: StoreRegistry([SQLiteStore.self])
     )
     if ["replace", "copy"].contains(arguments[0]) { return try replace(arguments, coordinator) }
+    if arguments[0] == "backup" { return try backUp(arguments) }
     try coordinator.addPersistentStore(type: .sqlite, at: URL(filePath: arguments[1]), options: options)
     let worker = SQLiteWorker(context: ManagedObjectContext(coordinator))
     switch arguments[0] {
@@ -61,6 +62,12 @@ import HeartwoodStore
       say("\(try SQLiteWorker(context: ManagedObjectContext(coordinator)).items().count)")
     }
     coordinator.close()
+  }
+
+  /// Copies a store to another file.
+  private static func backUp(_ arguments: [String]) throws {
+    try SQLiteStore.backUp(storeAt: URL(filePath: arguments[1]), to: URL(filePath: arguments[2]))
+    say("copied")
   }
 
   /// Prints the code of an error instead of ending with it.

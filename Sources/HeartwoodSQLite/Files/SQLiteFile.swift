@@ -132,18 +132,24 @@ package final class SQLiteFile: Sendable {
     }
   }
 
-  /// Calls `body` while nobody can save into the file.
-  static func holdingOffWriters(ofFileAt path: String, _ body: () throws -> Void) throws(PersistenceError) {
+  /// Calls `body` while nobody can save into the file; not where this process must not write it, which can hold off nobody, and then it is nil.
+  static func holdingOffWriters<Value>(
+    ofFileAt path: String,
+    _ body: () throws -> Value
+  ) throws(PersistenceError) -> Value? {
     let location = try SQLiteLocation(path, fileSystem: POSIXFileSystem())
+    guard location.isWritable else { return nil }
     let writer = try SQLiteConnections(location: location, options: StoreOptions()).plainWriter()
     do {
+      var value: Value?
       try writer.inDatabase { db in
         try db.inTransaction(.immediate) {
-          try body()
+          value = try body()
           return .rollback
         }
       }
       try writer.close()
+      return value
     } catch {
       throw SQLiteFailure.error(error, path: path)
     }

@@ -169,6 +169,28 @@ import Testing
     try reader.finish()
   }
 
+  /// It begins anew where somebody saves while it copies.
+  @Test(.enabled(if: getuid() == 0, "another user has to write"))
+  func whoMustNotWriteAFileBacksItUpWhileAnotherDoes() throws {
+    try bench.makeStore(items: Dictionary(uniqueKeysWithValues: (0..<400).map { ("\($0)", Data(count: 100_000)) }))
+    let folder = bench.url("Copies")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    for (path, permissions) in [(path, 0o644), (bench.scratch.url.path, 0o755), (folder.path, 0o777)] {
+      try setPermissions(permissions, path)
+    }
+    let copy = folder.appending(path: "Copy.sqlite").path
+    let reader = try Worker("unprivileged", "backup", path, copy)
+    let names = { try FileManager.default.contentsOfDirectory(atPath: folder.path) }
+    let start = ContinuousClock.now
+    while try names().isEmpty, start.duration(to: .now) < .seconds(60) { usleep(500) }
+    reader.pause()
+    try Worker("insert", path, "x", "1").finish()
+    reader.resume()
+    #expect(try reader.finish() == ["copied"])
+    #expect(try names() == ["Copy.sqlite"])
+    #expect(try bench.integrity("Copies/Copy.sqlite") == "ok")
+  }
+
   /// The new store would get the permissions of the old one, and could not be opened.
   @Test func aFileThatMustNotBeWrittenIsNotReplaced() throws {
     try bench.makeStore(items: ["a": nil])

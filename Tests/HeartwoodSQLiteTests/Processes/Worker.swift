@@ -43,12 +43,22 @@ final class Worker {
 
   /// Ends it where it stands, as a power cut does for all that it has not handed over to the system.
   func kill() {
-    #if canImport(Glibc)
-      _ = Glibc.kill(process.processIdentifier, SIGKILL)
-    #elseif canImport(Darwin)
-      _ = Darwin.kill(process.processIdentifier, SIGKILL)
-    #endif
+    send(SIGKILL)
     process.waitUntilExit()
+  }
+
+  /// Lets it stand where it is until it is to go on.
+  func pause() { send(SIGSTOP) }
+
+  /// Lets it go on.
+  func resume() { send(SIGCONT) }
+
+  private func send(_ signal: Int32) {
+    #if canImport(Glibc)
+      _ = Glibc.kill(process.processIdentifier, signal)
+    #elseif canImport(Darwin)
+      _ = Darwin.kill(process.processIdentifier, signal)
+    #endif
   }
 
   /// Waits until it has ended well, and tells what it has said.

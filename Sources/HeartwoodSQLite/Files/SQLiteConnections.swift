@@ -50,6 +50,7 @@ struct SQLiteConnections {
     isInMemory: Bool = false,
     _ prepare: @escaping @Sendable (Database) throws -> Void = { _ in }
   ) throws(PersistenceError) -> DatabaseQueue {
+    if access == .read { try location.checkReadable() }
     var configuration = Configuration()
     configuration.label = "Heartwood.SQLite"
     configuration.readonly = access != .write

@@ -3,7 +3,8 @@ package import HeartwoodStore
 
 extension SQLiteFile {
   /// Reads from the file at `path` without opening it as a store, and without a file beside it where that can be: where the file is at
-  /// rest. A file with a log has one beside it already; reading then makes a `-shm` too, as any reader does.
+  /// rest. A file with a log has one beside it already; reading then makes a `-shm` too, as any reader does, or is refused where the file
+  /// cannot be written.
   ///
   /// `body` may be called twice, where somebody begins to write meanwhile.
   package static func inspect<Value>(

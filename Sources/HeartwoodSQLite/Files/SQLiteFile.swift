@@ -40,6 +40,9 @@ package final class SQLiteFile: Sendable {
   /// but that a transaction is undone which a process that died has left half done; where its changes go to a log, SQLite makes a file `-shm`
   /// beside it, unless there is no log and the file or its folder cannot be written. It is gone when the file is closed, unless it was there before or
   /// others have the file open.
+  ///
+  /// - Throws: ``PersistenceError/Code/fileReadFailed`` where there is a log and no `-shm`, and the file cannot be written: it would be in the
+  ///   way of those who can.
   package static func open(
     atPath path: String,
     options: StoreOptions = StoreOptions(),

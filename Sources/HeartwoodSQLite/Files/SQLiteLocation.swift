@@ -22,6 +22,9 @@ struct SQLiteLocation {
   private static let logSuffix = "-wal"
   private static let sharedSuffix = "-shm"
   private static let journalSuffix = "-journal"
+  /// How often, and after how many milliseconds each, it is looked again whether somebody was just closing the file.
+  private static let closingChecks = 10
+  private static let closingDelay: CInt = 10
 
   /// Absolute, without symbolic links: the files beside it are beside the file itself.
   let path: String
@@ -81,6 +84,7 @@ struct SQLiteLocation {
 
   /// Lets a connection find the file by the name ``SQLiteFile/sourceName``.
   func attach(_ access: Access, to db: Database) throws {
+    if access == .read { try checkReadable() }
     try db.execute(sql: "ATTACH DATABASE ? AS \(SQLiteFile.sourceName)", arguments: [name(for: access)])
   }
 
@@ -108,9 +112,30 @@ struct SQLiteLocation {
   /// Whether the file is better read as one that nobody writes: what SQLite makes beside it for readers has its permissions, cannot be removed
   /// by who cannot write the file, and would then be in the way of those who can.
   func shouldBeReadAsUnchanging() throws(PersistenceError) -> Bool {
-    // An empty log is of somebody who has the file open and may write to it at any moment.
-    guard Self.readsURIs, !isWritable, try !hasSideFiles() else { return false }
+    // Who has the file open has made a -shm, and may write at any moment.
+    guard Self.readsURIs, !isWritable, try !hasSharedMemory() else { return false }
     return try isAtRest()
+  }
+
+  private func hasSharedMemory() throws(PersistenceError) -> Bool {
+    try fileSystem.status(atPath: path + Self.sharedSuffix) != nil
+  }
+
+  /// Makes sure that who reads the file, and its log, leaves nothing beside it that is in the way of those who may write it.
+  ///
+  /// - Throws: ``PersistenceError/Code/fileReadFailed`` where SQLite would make a `-shm` and this process must not write the file.
+  func checkReadable() throws(PersistenceError) {
+    for _ in 0..<Self.closingChecks {
+      guard !isWritable, try hasFile(Self.logSuffix), try !hasSharedMemory() else { return }
+      // Who closes a file removes the -shm, and then the log.
+      sqlite3_sleep(Self.closingDelay)
+    }
+    throw PersistenceError(
+      .fileReadFailed,
+      "A log with changes lies beside the file, -wal, and no -shm, which SQLite has to make before it reads a log. It would not be of who may "
+        + "write the file, and keep them from it. Copy the file and its -wal to a folder of your own, and open the copy.",
+      context: .init(path: path, storeType: .sqlite)
+    )
   }
 
   /// Whether the file can be read as one that nobody writes, after `error` has told that it could not be opened: where only the files that

@@ -155,6 +155,27 @@ import Testing
     #expect(try Set(bench.contents().keys) == ["a", "x 0"])
   }
 
+  /// The `-shm` that SQLite makes to read a log would be of who reads, and keep the file's owner from writing.
+  @Test func whoMustNotWriteAFileMakesNothingToReadItsLog() throws {
+    let context = try bench.context("Whole.sqlite")
+    try bench.insert("a", in: context)
+    try context.save()
+    for suffix in ["", "-wal"] {
+      try FileManager.default.copyItem(at: bench.url("Whole.sqlite" + suffix), to: bench.url("Store.sqlite" + suffix))
+    }
+    try #require(try bench.scratch.files()["Store.sqlite-wal"]?.isEmpty == false)
+    #expect(try unprivileged(file: 0o444, folder: 0o1777, "read") == ["fileReadFailed"])
+    #expect(
+      try unprivileged(file: 0o444, folder: 0o1777, "backup", bench.url("Copy.sqlite").path) == ["fileReadFailed"]
+    )
+    #expect(try !bench.scratch.names().contains("Store.sqlite-shm"))
+    // Nothing is in an empty log.
+    try Data().write(to: bench.url("Store.sqlite-wal"))
+    #expect(try unprivileged(file: 0o444, folder: 0o1777, "read") == ["0"])
+    #expect(try !bench.scratch.names().contains("Store.sqlite-shm"))
+    context.persistentStoreCoordinator.close()
+  }
+
   /// It reads the file as one that nobody writes, and must not go on with what was there.
   @Test(.enabled(if: getuid() == 0, "another user has to write"))
   func whoMustNotWriteAFileIsToldOfAnotherWhoDoes() throws {

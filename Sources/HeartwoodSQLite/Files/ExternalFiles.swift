@@ -8,7 +8,8 @@ import HeartwoodStore
 
 /// The files beside a store that hold its large binary data: `.NAME_SUPPORT/_EXTERNAL_DATA/<UUID>` for the store `NAME.sqlite`.
 ///
-/// A file never changes: a new value is a new file. So a row of whatever transaction leads to the value that it had.
+/// A file never changes: a new value is a new file. So a row of whatever transaction leads to the value that it had. Files and folders are made
+/// with the permissions of the store.
 struct ExternalFiles: Sendable {
   /// What data in the row begin with.
   static let inlineMark: UInt8 = 1
@@ -18,22 +19,25 @@ struct ExternalFiles: Sendable {
   static let greatestInlineLength = 100 << 10
 
   private static let folderName = "_EXTERNAL_DATA"
+  /// Those of a file until it has the store's.
+  private static let privatePermissions: UInt32 = 0o600
 
   /// `.NAME_SUPPORT`.
   let supportFolder: String
   private let folder: String
+  private let storePath: String
   private let fileSystem = POSIXFileSystem()
 
   /// - Parameter path: the file of the store. Where that is a link, the folder is beside what it leads to.
   init(ofStoreAt path: String) {
-    supportFolder = Self.supportFolder(path)
+    storePath = (try? fileSystem.resolvingSymbolicLinks(inPath: path)) ?? path
+    supportFolder = Self.supportFolder(storePath)
     folder = PathParts.join(supportFolder, Self.folderName)
   }
 
   private static func supportFolder(_ path: String) -> String {
-    let resolved = (try? POSIXFileSystem().resolvingSymbolicLinks(inPath: path)) ?? path
-    let (directory, name) = PathParts.split(resolved)
-    let fileExtension = PathParts.fileExtension(resolved)
+    let (directory, name) = PathParts.split(path)
+    let fileExtension = PathParts.fileExtension(path)
     let stem = fileExtension.isEmpty ? name : String(name.dropLast(fileExtension.utf8.count + 1))
     return PathParts.join(directory, ".\(stem)_SUPPORT")
   }
@@ -105,12 +109,14 @@ extension ExternalFiles {
   func add(_ bytes: UnsafeRawBufferPointer) throws -> String {
     for folder in [supportFolder, folder] where try fileSystem.status(atPath: folder) == nil {
       try fileSystem.createFolder(atPath: folder)
+      try copyPermissions(to: folder)
       try fileSystem.synchronizeDirectory(ofPath: folder)
     }
     let name = UUID().uuidString
-    let file = try fileSystem.createTemporaryFile(besidePath: path(name), permissions: nil)
+    let file = try fileSystem.createTemporaryFile(besidePath: path(name), permissions: Self.privatePermissions)
     do {
       defer { try? file.close() }
+      try copyPermissions(to: file.path)
       try file.write(bytes)
       try file.synchronize()
       try fileSystem.moveFile(atPath: file.path, toPath: path(name), exclusively: true)
@@ -119,6 +125,12 @@ extension ExternalFiles {
       throw error
     }
     return name
+  }
+
+  /// Lets those who may read or write the store, and nobody else, do so with a new file, or in a new folder.
+  private func copyPermissions(to path: String) throws {
+    if try fileSystem.status(atPath: storePath) == nil { return }
+    try fileSystem.copyPermissions(ofFileAtPath: storePath, toPath: path)
   }
 
   /// Waits until the names of all files are on the disk.

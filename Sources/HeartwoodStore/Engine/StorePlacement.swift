@@ -48,7 +48,10 @@ package struct StorePlacement {
     let folder = supportFolder(path)
     // What cannot be listed is not removed.
     let oldFiles = Set((try? folder?.files()) ?? [])
-    let files = try folder.flatMap { try supportFolder(temporary)?.move(to: $0) }
+    let newFolder = supportFolder(temporary)
+    // Who must not read the old store must not read any of the new one.
+    if isThere { try newFolder?.copyPermissions(ofFileAtPath: path) }
+    let files = try folder.flatMap { try newFolder?.move(to: $0) }
     do {
       if isThere {
         try fileSystem.copyPermissions(ofFileAtPath: path, toPath: temporary)

@@ -50,7 +50,8 @@ public protocol FileSystem: Sendable {
   /// Removes a folder, unless something is in it; it is no error if there is none.
   func removeFolder(atPath path: String) throws(PersistenceError)
 
-  /// Gives the file at `destination` the permission bits of that at `source`, and its owner, where that is allowed.
+  /// Gives the file at `destination` the permission bits of that at `source`, and its owner, where that is allowed. A folder gets those that go
+  /// with the bits of a file: who may read that finds what is in the folder, and who may write it adds to it.
   func copyPermissions(ofFileAtPath source: String, toPath destination: String) throws(PersistenceError)
 
   /// Whether the permissions of the file at `path`, and the disk, let it be written. Where no file is, nothing forbids that.

@@ -46,6 +46,15 @@ extension POSIXFileSystem {
     }
   }
 
+  /// The permission bits that an open folder is to have for files with `permissions`; nil where it is no folder. Who may read such files finds
+  /// them, who may write them adds to them, and so does the owner. That files get the group of the folder stays as it is.
+  static func folderPermissions(_ descriptor: Int32, for permissions: UInt32) -> UInt32? {
+    var info = stat()
+    guard fstat(descriptor, &info) == 0, UInt32(info.st_mode) & UInt32(S_IFMT) == UInt32(S_IFDIR) else { return nil }
+    let searching = (permissions & 0o444) >> 2
+    return UInt32(info.st_mode) & 0o7000 | 0o700 | permissions & 0o666 | searching
+  }
+
   /// Removes a folder, unless something is in it.
   public func removeFolder(atPath path: String) throws(PersistenceError) {
     guard rmdir(path) == 0 || [ENOENT, ENOTEMPTY, EEXIST].contains(errno) else {

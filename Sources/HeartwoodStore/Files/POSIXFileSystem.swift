@@ -117,14 +117,16 @@ public struct POSIXFileSystem: FileSystem {
 
   private func keepOwnerAndPermissions(_ permissions: UInt32, ofFileAt path: String, on descriptor: Int32) {
     var info = stat()
-    // Only root may give files away; for others the owner is the same or the file becomes theirs.
-    if stat(path, &info) == 0 { _ = fchown(descriptor, info.st_uid, info.st_gid) }
+    // Only root may give files away; for others the owner is the same or the file becomes theirs. To a group of theirs they may give it.
+    if stat(path, &info) == 0, fchown(descriptor, info.st_uid, info.st_gid) != 0 {
+      _ = fchown(descriptor, uid_t.max, info.st_gid)
+    }
     _ = fchmod(descriptor, mode_t(permissions))
   }
 
-  /// Gives a file the permission bits of another one, and its owner, where that is allowed.
+  /// Gives a file the permission bits of another one, and its owner, where that is allowed; a folder those that go with them.
   public func copyPermissions(ofFileAtPath source: String, toPath destination: String) throws(PersistenceError) {
-    guard let permissions = try status(atPath: source)?.permissions else {
+    guard let original = try status(atPath: source) else {
       throw PersistenceError(.fileNotFound, "There is no such file.", context: .init(path: source))
     }
     let descriptor = open(destination, O_RDONLY | O_CLOEXEC)
@@ -132,7 +134,8 @@ public struct POSIXFileSystem: FileSystem {
       throw .system(.fileWriteFailed, "The file cannot be given permissions", path: destination)
     }
     defer { HeldFiles.close(descriptor) }
-    keepOwnerAndPermissions(permissions, ofFileAt: source, on: descriptor)
+    let folderPermissions = original.isRegularFile ? Self.folderPermissions(descriptor, for: original.permissions) : nil
+    keepOwnerAndPermissions(folderPermissions ?? original.permissions, ofFileAt: source, on: descriptor)
   }
 
   /// Whether this process may write the file at a path.

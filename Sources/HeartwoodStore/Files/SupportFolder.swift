@@ -46,6 +46,16 @@ package struct SupportFolder: Sendable {
     }
   }
 
+  /// Gives it, and everything in it, the permissions that go with those of the file at `file`.
+  func copyPermissions(ofFileAtPath file: String) throws(PersistenceError) {
+    guard try fileSystem.status(atPath: path) != nil else { return }
+    try fileSystem.copyPermissions(ofFileAtPath: file, toPath: path)
+    try visit("", depth: 0) { name, kind throws(PersistenceError) in
+      if kind == .other { return }
+      try fileSystem.copyPermissions(ofFileAtPath: file, toPath: PathParts.join(path, name))
+    }
+  }
+
   /// Moves all its files to `destination`, and goes.
   ///
   /// - Returns: all names, and those that were not there.

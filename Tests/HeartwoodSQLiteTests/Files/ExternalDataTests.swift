@@ -186,6 +186,33 @@ import Testing
     #expect(try bench.contents("Elsewhere/Target.sqlite") == ["a": large])
   }
 
+  @Test(arguments: [(0o600, 0o700), (0o660, 0o770), (0o644, 0o755)] as [(UInt32, UInt32)])
+  func whoMayReadTheStoreMayReadItsData(_ ofFiles: UInt32, _ ofFolders: UInt32) throws {
+    try bench.makeStore(items: ["small": nil])
+    try FileManager.default.setAttributes([.posixPermissions: Int(ofFiles)], ofItemAtPath: bench.url().path)
+    try bench.makeStore(items: ["large": large])
+    let name = try #require(try bench.externalNames().first)
+    #expect(try bench.permissions(".Store_SUPPORT") == ofFolders)
+    #expect(try bench.permissions(".Store_SUPPORT/_EXTERNAL_DATA") == ofFolders)
+    #expect(try bench.permissions(".Store_SUPPORT/_EXTERNAL_DATA/\(name)") == ofFiles)
+    #expect(try bench.contents() == ["small": nil, "large": large])
+  }
+
+  /// Its data would be nobody else's.
+  @Test(.enabled(if: getuid() == 0, "only the superuser gives files away"))
+  func whatTheSuperuserSavesBelongsToTheOwner() throws {
+    try bench.makeStore(items: ["small": nil])
+    let (owner, group): (uid_t, gid_t) = (65_534, 65_533)
+    try #require(chown(bench.url().path, owner, group) == 0)
+    try bench.makeStore(items: ["large": large])
+    let name = try #require(try bench.externalNames().first)
+    for path in [".Store_SUPPORT", ".Store_SUPPORT/_EXTERNAL_DATA", ".Store_SUPPORT/_EXTERNAL_DATA/\(name)"] {
+      var info = stat()
+      try #require(stat(bench.url(path).path, &info) == 0)
+      #expect(info.st_uid == owner && info.st_gid == group, "\(path)")
+    }
+  }
+
   @Test func aFileThatIsMissingIsNamed() throws {
     try bench.makeStore(items: ["a": large])
     let name = try #require(try bench.externalNames().first)

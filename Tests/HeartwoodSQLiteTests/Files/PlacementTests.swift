@@ -166,6 +166,20 @@ import Testing
     #expect(try bench.externalNames() == bench.namedFiles())
   }
 
+  /// Whoever may not read the old store may not read what takes its place.
+  @Test func largeDataGetThePermissionsOfTheOldStore() throws {
+    let bench = try SQLiteBench()
+    try bench.makeStore("New.sqlite", items: ["new": Data(repeating: 1, count: 200_000)])
+    try bench.makeStore(items: ["old": nil])
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: bench.url().path)
+    try place("New.sqlite", bench, RacedFileSystem())
+    #expect(try bench.permissions() == 0o600)
+    #expect(try bench.permissions(".Store_SUPPORT") == 0o700)
+    #expect(try bench.permissions(".Store_SUPPORT/_EXTERNAL_DATA") == 0o700)
+    let name = try #require(try bench.externalNames().first)
+    #expect(try bench.permissions(".Store_SUPPORT/_EXTERNAL_DATA/\(name)") == 0o600)
+  }
+
   /// Lets a store take the place of another, with which something is done when the files of the new one are there.
   private func place(_ name: String, _ bench: SQLiteBench, _ use: @escaping @Sendable () throws -> Void) throws {
     try place(name, bench, RacedFileSystem(save: { Self.recording(use) }))

@@ -53,6 +53,11 @@ struct SQLiteBench {
     try query(name) { try String.fetchOne($0, sql: "PRAGMA integrity_check") }
   }
 
+  /// The permission bits of a file or folder.
+  func permissions(_ name: String = "Store.sqlite") throws -> UInt32? {
+    try POSIXFileSystem().status(atPath: url(name).path)?.permissions
+  }
+
   func code(_ body: () throws -> Void) -> PersistenceError.Code? { error(body)?.code }
 
   func error(_ body: () throws -> Void) -> PersistenceError? {

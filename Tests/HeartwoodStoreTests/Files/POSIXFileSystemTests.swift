@@ -84,6 +84,22 @@ import Testing
     #expect(try disk.fileSystem.status(atPath: disk.path("b/shared"))?.permissions == 0o664)
   }
 
+  /// Files in it are for those whom the file is for, and have the group that they had.
+  @Test(
+    arguments: [(0o600, 0o700), (0o640, 0o750), (0o666, 0o777), (0o444, 0o755), (0o755, 0o755)] as [(UInt32, UInt32)]
+  )
+  func aFolderGetsThePermissionsThatGoWithAFile(_ ofFile: UInt32, _ ofFolder: UInt32) throws {
+    let disk = try TestDisk(.posix)
+    try disk.write([1], to: "file")
+    try disk.setPermissions(ofFile, of: "file")
+    try disk.makeFolder("folder")
+    try #require(chmod(disk.path("folder"), 0o2711) == 0)
+    let status = { try disk.fileSystem.status(atPath: disk.path("folder")) }
+    let special = try #require(try status()).permissions & 0o7000
+    try disk.fileSystem.copyPermissions(ofFileAtPath: disk.path("file"), toPath: disk.path("folder"))
+    #expect(try status()?.permissions == ofFolder | special)
+  }
+
   @Test func mappedBytesAreTheFileAndStay() throws {
     let disk = try TestDisk(.posix)
     for bytes in [SavedBytes.old, []] {

@@ -37,6 +37,9 @@ extension IncrementalStoreEngine {
       setup: setup,
       fileSystem: fileSystem,
       contents: written.contents,
+      // From when the file was written until it was opened at its place, nobody has looked whether others save to it: the first use does, and
+      // holds all records against it. Marks of two connections cannot be compared.
+      mark: setup.path == nil ? written.mark : nil,
       isWhole: true,
       hasRenamedRecords: written.isRenamed
     )
@@ -45,6 +48,8 @@ extension IncrementalStoreEngine {
   /// What a new store has.
   private struct Written {
     let contents: StoreContents
+    /// The store's mark when it had got them.
+    let mark: UInt64
     /// Whether the records got other references.
     let isRenamed: Bool
   }
@@ -75,8 +80,11 @@ extension IncrementalStoreEngine {
       InsertedRows(entity: table.entity, groups: try table.liveGroups(), hasGivenReferences: true)
     }
     let changes = ChangeSet(byColumn: ColumnChanges(insertions: insertions, scopes: written.scopes))
-    try store.saving { try store.save(changes, over: empty) }
-    return Written(contents: written, isRenamed: isRenamed)
+    let mark = try store.saving {
+      try store.save(changes, over: empty)
+      return try store.changeMark()
+    }
+    return Written(contents: written, mark: mark, isRenamed: isRenamed)
   }
 }
 

@@ -9,8 +9,8 @@ package final class IncrementalStoreEngine: StoreEngine {
     /// The entities, by ordinal, of which all records have been read. Of abstract ones, and of those that the store does not keep, there
     /// are none.
     var whole: Set<Int> = []
-    /// The store's mark when the records were read.
-    var mark: UInt64
+    /// The store's mark when the records were read; nil where nobody knows whether others have saved since.
+    var mark: UInt64?
     var hasUnsavedMetadata = false
     /// What others have saved since it was last asked for; nil where they have not.
     var remoteChanges: RemoteChanges?
@@ -43,6 +43,7 @@ package final class IncrementalStoreEngine: StoreEngine {
     setup: StoreSetup,
     fileSystem: any FileSystem,
     contents: StoreContents,
+    mark: UInt64?,
     isWhole: Bool,
     hasRenamedRecords: Bool = false
   ) throws {
@@ -57,7 +58,7 @@ package final class IncrementalStoreEngine: StoreEngine {
     let whole = Set(setup.model.entities.map(\.ordinal)).subtracting(unread)
     var contents = contents
     for ordinal in unread { contents.tables[ordinal].beginOrderByNumber() }
-    self.state = Mutex(State(contents: contents, whole: whole, mark: try store.changeMark()))
+    self.state = Mutex(State(contents: contents, whole: whole, mark: mark))
   }
 
   package var path: String? { setup.path }
@@ -108,6 +109,7 @@ extension IncrementalStoreEngine {
       setup: setup,
       fileSystem: fileSystem,
       contents: StoreContents(model: setup.model, entities: setup.entities, metadata: metadata),
+      mark: try store.changeMark(),
       isWhole: false
     )
   }

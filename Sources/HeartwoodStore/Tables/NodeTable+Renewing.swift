@@ -63,7 +63,7 @@ extension NodeTable {
     for (ordinal, trait) in entity.traits.enumerated() where isAnotherVersion || trait.isToMany {
       let type = trait.attributeType
       let value = newGroup.value(row: newRow.row, ordinal: ordinal, type: type, scopes: scopes)
-      if value == group.value(row: row.row, ordinal: ordinal, type: type, scopes: scopes) { continue }
+      if value.isSame(as: group.value(row: row.row, ordinal: ordinal, type: type, scopes: scopes), trait) { continue }
       values.append((ordinal, value))
     }
     return values
@@ -79,6 +79,16 @@ extension NodeTable {
     }
     if builder.rowCount > 0 { groups.append(builder.sealed()) }
     return groups
+  }
+}
+
+extension PropertyValue {
+  /// Whether both are the same to whoever reads the property: of a relationship without an order the objects come in any.
+  fileprivate func isSame(as other: PropertyValue, _ trait: PropertyTrait) -> Bool {
+    if self == other { return true }
+    guard trait.isToMany, !trait.isOrdered else { return false }
+    let (ids, otherIDs) = (objectIDs, other.objectIDs)
+    return ids.count == otherIDs.count && Set(ids) == Set(otherIDs)
   }
 }
 

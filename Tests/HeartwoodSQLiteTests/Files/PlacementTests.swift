@@ -180,6 +180,23 @@ import Testing
     #expect(try bench.permissions(".Store_SUPPORT/_EXTERNAL_DATA/\(name)") == 0o600)
   }
 
+  @Test func whatIsSavedToAConvertedStoreAtOnceIsSeen() throws {
+    let bench = try SQLiteBench()
+    try bench.makeStore("Old.sqlite", items: ["old": nil])
+    let fileSystem = RacedFileSystem(saveAfterwards: { path in
+      if path.hasSuffix("/Store.sqlite") { Self.recording { try bench.makeStore(items: ["later": nil]) } }
+    })
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: bench.model,
+      registry: StoreRegistry([SQLiteStore.self]),
+      fileSystem: fileSystem
+    )
+    let old = try coordinator.addPersistentStore(type: .sqlite, at: bench.url("Old.sqlite"))
+    try coordinator.migratePersistentStore(old, to: bench.url(), type: .sqlite)
+    let items = try bench.items(ManagedObjectContext(coordinator))
+    #expect(try items.map { try $0.value(forKey: "name") as? String } == ["later", "old"])
+  }
+
   /// Lets a store take the place of another, with which something is done when the files of the new one are there.
   private func place(_ name: String, _ bench: SQLiteBench, _ use: @escaping @Sendable () throws -> Void) throws {
     try place(name, bench, RacedFileSystem(save: { Self.recording(use) }))

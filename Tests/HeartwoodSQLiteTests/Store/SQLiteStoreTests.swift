@@ -333,4 +333,24 @@ import Testing
       try DatabaseQueue(path: copy.path).read { try String.fetchOne($0, sql: "SELECT ZNAME FROM ZTAG") } == "blue"
     )
   }
+
+  /// A file has the objects of a relationship without an order in another one than memory.
+  @Test func nothingHasChangedInAConvertedStore() throws {
+    let bench = try SQLiteBench(
+      ManagedObjectModel(entities: [
+        .entity("Shelf", .toMany("books", "Book", inverse: "shelf")),
+        .entity("Book", .toOne("shelf", "Shelf", inverse: "books")),
+      ])
+    )
+    let coordinator = try bench.coordinator()
+    let binary = try coordinator.addPersistentStore(type: .binary, at: bench.url("Store.heartwood"))
+    let context = ManagedObjectContext(coordinator)
+    let books = try (0..<3).map { _ in try context.insert(entityName: "Book") }
+    try context.save()
+    try context.insert(entityName: "Shelf").setValue([books[2], books[0], books[1]], forKey: "books")
+    try context.save()
+    let store = try coordinator.migratePersistentStore(binary, to: bench.url(), type: .sqlite)
+    try store.engine.followOthers()
+    #expect(store.engine.takeRemoteChanges() == nil)
+  }
 }

@@ -30,8 +30,12 @@ extension StoreConformance {
     try source.insertRandom(4, seed: 1)
     for seed in UInt64(2)...3 { try source.editRecords(seed: seed) }
     let open = try bench.convert(source)
+    // Asked for its contents, the store would read them from its file.
+    let written = try open.store.entities.map { try open.store.engine.knownTable(of: $0).table }
     let found = try bench.reopened(open).contents()
-    try expectSameVersions(found, as: try open.contents(), "what was converted from memory")
+    var expected = found
+    for table in written { expected.tables[table.entity.ordinal] = table }
+    try expectSameVersions(found, as: expected, "what was converted from memory")
   }
 
   private func converts(to other: StoreTypeDescription) throws {

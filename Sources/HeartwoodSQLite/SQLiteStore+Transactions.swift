@@ -26,8 +26,9 @@ extension SQLiteStore {
 
   /// How often reading begins anew where others save meanwhile.
   static let greatestAttempts = 5
-  /// The mark of a state that nobody can tell: it differs from all others, so that what was read is read anew.
-  private static let unknownMark = UInt64.max
+  /// The mark of a state that nobody can tell. It differs from all others, also from that of another such state, so that what was read is
+  /// read anew.
+  private func unknownMark() -> UInt64 { leastUnknownMark.wrappingSubtract(1, ordering: .relaxed).newValue }
 
   /// Reads in one transaction, which is of the moment that ``changeMark()`` tells. Where reading fails and another process has saved
   /// meanwhile, whose save may have removed a file with large data that rows of the transaction lead to, it begins anew.
@@ -41,7 +42,7 @@ extension SQLiteStore {
         guard try file.mark() != mark else { throw error }
       }
     }
-    return try file.read { db in try within(db, Self.unknownMark, body) }
+    return try file.read { db in try within(db, unknownMark(), body) }
   }
 
   /// Saves in one transaction, for which no other writer is let in.

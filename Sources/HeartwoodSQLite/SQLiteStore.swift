@@ -32,6 +32,8 @@ public final class SQLiteStore: IncrementalStore {
   let setup: StoreSetup
   let path: String
   let connection = Mutex<Connection?>(nil)
+  /// The last number that a state was given which nobody can tell: far from those of SQLite, and each less than the one before.
+  let leastUnknownMark = Atomic<UInt64>(.max)
   /// Keys that were taken from the file for records to come, by the number of the topmost entity.
   let reservedKeys = Mutex<[Int: Range<Int64>]>([:])
   /// The files with large data that saves have replaced, and that are still there.

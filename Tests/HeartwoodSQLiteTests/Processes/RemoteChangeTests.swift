@@ -105,6 +105,37 @@ import Testing
     #expect(try results.fetchedObjects?.map { try $0.value(forKey: "name") as? String } == ["bb 0", "bb 1"])
   }
 
+  /// Where others save whenever it begins to read, a store takes what it finds in the end: of which moment that is, nobody can tell.
+  @Test func whatWasReadAmongSavesOfOthersIsReadAnew() throws {
+    let setup = StoreSetup(
+      model: bench.model,
+      configurationName: nil,
+      entities: bench.model.entities,
+      path: bench.url().path,
+      options: StoreOptions()
+    )
+    let store = try SQLiteStore(setup)
+    _ = try store.connect()
+    defer { store.disconnect() }
+    let marks = [try markAmongSaves(store), try markAmongSaves(store)]
+    #expect(marks[0] != marks[1])
+    #expect(!marks.contains(try store.changeMark()))
+  }
+
+  /// The mark of what a store reads, before which others save as often as it begins anew.
+  private func markAmongSaves(_ store: SQLiteStore) throws -> UInt64 {
+    var attempt = 0
+    return try store.reading {
+      attempt += 1
+      if attempt < SQLiteStore.greatestAttempts {
+        try bench.insert(UUID().uuidString, in: context)
+        try context.save()
+        throw CancellationError()
+      }
+      return try store.changeMark()
+    }
+  }
+
   @Test func aClosedCoordinatorDoesNotLook() throws {
     coordinator.close()
     #expect(bench.code { try coordinator.checkForRemoteChanges() } == .coordinatorClosed)

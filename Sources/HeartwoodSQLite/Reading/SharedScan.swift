@@ -1,4 +1,3 @@
-import Dispatch
 import GRDB
 import HeartwoodStore
 import Synchronization
@@ -90,13 +89,12 @@ extension SQLiteStore {
       return NodeTable(entity: reader.placement.entity, groups: try reader.groups(.min ... .max, db))
     }
     let (file, mark) = (try file(), transaction.mark)
-    let helper = DispatchGroup()
-    DispatchQueue.global().async(group: helper) {
+    let helper = Errand {
       // Where the second connection cannot help, the first one reads all.
       _ = try? file.readBeside(at: mark) { scan.read($0) }
     }
     scan.read(db)
-    helper.wait()
+    helper.callOff()
     return try scan.table()
   }
 }

@@ -28,7 +28,7 @@ package enum Parallel {
   }
 
   /// Gives the results of `produce` for 0 up to `count` to `consume`, in order, on the calling thread. The results are made on
-  /// all processors, a few ahead of the one that is consumed.
+  /// all processors, a few ahead of the one that is consumed; where no thread is free, the calling one makes them.
   ///
   /// The first failure of `consume` ends it. No call of `produce` goes on when this returns.
   package static func forEach<Value: Sendable>(
@@ -38,12 +38,12 @@ package enum Parallel {
   ) throws {
     guard count > 1 else { return try (0..<count).forEach { try consume(produce($0)) } }
     let window = min(count, powerOfTwoProcessorCount * 2)
-    let line = ProductionLine(count: count, produce: produce)
-    defer { line.stop() }
-    for index in 0..<window { line.begin(index) }
+    var line: [Errand<Value>?] = (0..<window).map { index in Errand { produce(index) } }
+    defer { for errand in line { errand?.callOff() } }
     for index in 0..<count {
-      let value = line.take(index)
-      if index + window < count { line.begin(index + window) }
+      let (place, next) = (index % window, index + window)
+      guard let value = line[place]?.take() else { break }
+      line[place] = next < count ? Errand { produce(next) } : nil
       try consume(value)
     }
   }
@@ -53,40 +53,4 @@ package enum Parallel {
     let processors = max(1, min(64, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
     return 1 << (Int.bitWidth - 1 - processors.leadingZeroBitCount)
   }()
-}
-
-/// Results that are made ahead of their use.
-private final class ProductionLine<Value: Sendable>: Sendable {
-  private let produce: @Sendable (Int) -> Value
-  private let finished = Mutex<[Int: Value]>([:])
-  private let signals: [DispatchSemaphore]
-  private let running = DispatchGroup()
-
-  init(count: Int, produce: @escaping @Sendable (Int) -> Value) {
-    self.produce = produce
-    self.signals = (0..<count).map { _ in DispatchSemaphore(value: 0) }
-  }
-
-  /// Has the result at `index` made on another thread.
-  func begin(_ index: Int) {
-    DispatchQueue.global().async(group: running) {
-      let value = self.produce(index)
-      self.finished.withLock { $0[index] = value }
-      self.signals[index].signal()
-    }
-  }
-
-  /// Waits for the result at `index`, which has been begun.
-  func take(_ index: Int) -> Value {
-    signals[index].wait()
-    guard let value = finished.withLock({ $0.removeValue(forKey: index) }) else {
-      preconditionFailure("A result is taken once.")
-    }
-    return value
-  }
-
-  /// Waits until nothing is being made.
-  func stop() {
-    running.wait()
-  }
 }

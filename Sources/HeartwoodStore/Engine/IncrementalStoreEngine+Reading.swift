@@ -10,6 +10,8 @@ extension IncrementalStoreEngine {
   package func table(of entity: EntityDescription) throws -> NodeTable {
     if let table = wholeTable(of: entity) { return table }
     return try readingMore {
+      // Who used the store before may have read it.
+      if let table = wholeTable(of: entity) { return table }
       try readAll([entity])
       return state.withLock { $0.contents.tables[entity.ordinal] }
     }

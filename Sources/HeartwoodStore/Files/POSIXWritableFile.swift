@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 #if canImport(Glibc)
@@ -17,7 +16,7 @@ final class POSIXWritableFile: WritableFile {
   /// How many of the bytes written are on their way to the disk.
   private let startedCount = Atomic(0)
   /// What uses the descriptor on other threads.
-  private let writeBack = DispatchGroup()
+  private let writeBack = Mutex<[Errand<Void>]>([])
 
   init(descriptor: Int32, path: String) {
     self.descriptor = descriptor
@@ -51,12 +50,22 @@ final class POSIXWritableFile: WritableFile {
       guard written - started >= Self.writeBackStep else { return }
       startedCount.store(written, ordering: .relaxed)
       // Finding places on the disk takes the system a while, in which the next bytes can be made.
-      DispatchQueue.global().async(group: writeBack) { [descriptor] in
+      let errand = Errand { [descriptor] in
         // Linux answers this advice by writing bytes that are not on the disk yet. They stay in memory meanwhile. A failure shows
         // when the file is flushed.
         _ = posix_fadvise(descriptor, off_t(started), off_t(written - started), POSIX_FADV_DONTNEED)
       }
+      writeBack.withLock { $0.append(errand) }
     #endif
+  }
+
+  /// Lets nothing use the descriptor on another thread any more. What has not begun is not missed: a flush writes all bytes.
+  private func endWriteBack() {
+    let errands = writeBack.withLock { errands in
+      defer { errands = [] }
+      return errands
+    }
+    for errand in errands { errand.callOff() }
   }
 
   /// Far less than the 2 GiB beyond which Darwin refuses to transfer at once.
@@ -64,12 +73,12 @@ final class POSIXWritableFile: WritableFile {
 
   func synchronize() throws(PersistenceError) {
     // Of a file that is on the disk the advice would take the bytes out of the memory.
-    writeBack.wait()
+    endWriteBack()
     try POSIXFileSystem.flush(descriptor, path: path)
   }
 
   func close() throws(PersistenceError) {
-    writeBack.wait()
+    endWriteBack()
     guard HeldFiles.close(descriptor, isReadable: false) == 0 || errno == EINTR else {
       throw .system(.fileWriteFailed, "The file cannot be closed", path: path)
     }

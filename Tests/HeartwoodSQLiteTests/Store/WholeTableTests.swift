@@ -1,8 +1,10 @@
+import Dispatch
 import Foundation
 import GRDB
 import Heartwood
 import HeartwoodStore
 import HeartwoodTesting
+import Synchronization
 import Testing
 
 @testable import HeartwoodSQLite
@@ -56,6 +58,23 @@ import Testing
       let parts = try #require(try item.value(forKey: "parts") as? [ManagedObject])
       #expect(parts.map(\.objectID.referenceNumber) == [key])
     }
+  }
+
+  /// All of them wait for the one who reads, and so would the thread that is to help: the system makes another one a second.
+  @Test func manyThreadsThatReadAtOnceDoNotStandStill() throws {
+    try fill("\(Self.series(20_000)) SELECT k FROM s")
+    let store = try bench.coordinator().addPersistentStore(type: .sqlite, at: bench.url())
+    let item = try #require(bench.model.entity(named: "Item"))
+    let counts = Mutex<[Int?]>([])
+    let group = DispatchGroup()
+    for _ in 0..<64 {
+      DispatchQueue.global().async(group: group) {
+        let count = try? store.engine.table(of: item).count
+        counts.withLock { $0.append(count) }
+      }
+    }
+    #expect(group.wait(timeout: .now() + 30) == .success)
+    #expect(counts.withLock { $0 } == Array(repeating: 20_000, count: 64))
   }
 
   @Test func whatCannotBeReadIsToldByItsKey() throws {

@@ -1,0 +1,66 @@
+package import Dispatch
+import Synchronization
+
+/// A value that another thread makes as soon as one is free, unless who needs it comes first and makes it.
+///
+/// Who waits for the system's threads to begin with something may wait for ever: where all of them wait for locks that are held meanwhile, none
+/// becomes free. Here only that is waited for which somebody is making.
+package final class Errand<Value: Sendable>: Sendable {
+  private enum State {
+    case waiting(@Sendable () -> Value)
+    case running
+    /// Nil where it was called off, or the value was taken.
+    case over(Value?)
+  }
+
+  private let state: Mutex<State>
+  private let end = DispatchGroup()
+
+  /// - Parameters:
+  ///   - queue: whose threads make the value.
+  ///   - make: is called once at most.
+  package init(on queue: DispatchQueue = .global(), _ make: @escaping @Sendable () -> Value) {
+    state = Mutex(.waiting(make))
+    end.enter()
+    queue.async { self.begin() }
+  }
+
+  /// Makes the value, unless somebody has begun to.
+  private func begin() {
+    let make: (@Sendable () -> Value)? = state.withLock { state in
+      guard case .waiting(let make) = state else { return nil }
+      state = .running
+      return make
+    }
+    guard let make else { return }
+    let value = make()
+    state.withLock { $0 = .over(value) }
+    end.leave()
+  }
+
+  /// Takes the value, which is made here where nobody has begun to.
+  ///
+  /// - Precondition: It is called once, and the errand was not called off.
+  package func take() -> Value {
+    begin()
+    end.wait()
+    let value: Value? = state.withLock { state in
+      guard case .over(let value) = state else { return nil }
+      // The queue may keep the errand for longer.
+      state = .over(nil)
+      return value
+    }
+    guard let value else { preconditionFailure("A value is taken once, and not where it was called off.") }
+    return value
+  }
+
+  /// Sees to it that nobody makes the value any more: where somebody has begun to, that is waited for.
+  package func callOff() {
+    let wasWaiting = state.withLock { state in
+      guard case .waiting = state else { return false }
+      state = .over(nil)
+      return true
+    }
+    if wasWaiting { end.leave() } else { end.wait() }
+  }
+}

@@ -31,13 +31,20 @@ extension SQLiteStore {
     let file = try SQLiteFile.open(
       atPath: path,
       options: setup.options,
-      isReadOnly: setup.options[.isReadOnly] ?? false
+      isReadOnly: setup.options[.isReadOnly] ?? false,
+      checking: SQLiteMetadata.checkPresence
     )
     connection.withLock { $0 = Connection(file: file) }
-    let metadata = try metadata()
-    connection.withLock { $0?.storeIdentifier = metadata.identifier }
-    if !file.isReadOnly { try tidy(file) }
-    return metadata
+    do {
+      let metadata = try metadata()
+      connection.withLock { $0?.storeIdentifier = metadata.identifier }
+      if !file.isReadOnly { try tidy(file) }
+      return metadata
+    } catch {
+      // What is closed in order leaves nothing beside the file.
+      disconnect()
+      throw error
+    }
   }
 
   /// Makes the file, with all tables and no record, and opens it. Where a symbolic link leads to its place, the link stays.

@@ -27,9 +27,10 @@ extension SQLiteStore {
   /// Rebuilds the file of a store, open or not: free pages leave it, and what belongs together lies together. It takes as long as writing
   /// the whole file, and as much room on the disk; others may read meanwhile.
   ///
-  /// - Throws: ``PersistenceError/Code/storeBusy`` where somebody writes for longer than ``StoreOptionKey/sqliteBusyTimeout`` says.
+  /// - Throws: ``PersistenceError/Code/storeBusy`` where somebody writes for longer than ``StoreOptionKey/sqliteBusyTimeout`` says, and
+  ///   ``PersistenceError/Code/fileMalformed`` where the database is no store of Core Data: then it stays as it is.
   public static func vacuum(at url: URL, options: StoreOptions = StoreOptions()) throws {
-    let file = try SQLiteFile.open(atPath: url.path, options: options)
+    let file = try SQLiteFile.open(atPath: url.path, options: options, checking: SQLiteMetadata.checkPresence)
     try file.vacuum()
     try file.close()
   }

@@ -97,8 +97,19 @@ extension PersistentStoreCoordinator {
     return store
   }
 
-  /// Adds a store, unless it, or another with its file or identifier, is there already: others may have been faster.
+  /// Adds a store, or closes it where it, or another with its file or identifier, is there already: others may have been faster.
   func add(_ store: PersistentStore) throws(PersistenceError) {
+    do {
+      try insert(store)
+    } catch {
+      // Nobody else lets go of its file.
+      if !isOpen(store) { _ = store.engine.close(unlessSavedSince: nil) }
+      throw error
+    }
+    storeChanges.advance()
+  }
+
+  private func insert(_ store: PersistentStore) throws(PersistenceError) {
     let place = store.path.map(resolvedPath)
     let identifier = store.identifier
     try stores.withLock { stores throws(PersistenceError) in
@@ -116,7 +127,6 @@ extension PersistentStoreCoordinator {
       }
       stores.append(store)
     }
-    storeChanges.advance()
   }
 
   /// Closes a store. Objects of it can no longer be fetched or saved; its file stays.

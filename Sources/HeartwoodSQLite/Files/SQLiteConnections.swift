@@ -10,9 +10,13 @@ struct SQLiteConnections {
   let location: SQLiteLocation
   let options: StoreOptions
 
-  /// A connection that writes, in the journal mode that was asked for.
-  func writer() throws(PersistenceError) -> DatabaseQueue {
-    try queue(.write, [("journal_mode", journalMode.rawValue)])
+  /// A connection that writes, in the journal mode that was asked for, which stays with the file.
+  ///
+  /// - Parameter check: looks at the database before anything in it is changed.
+  func writer(
+    checking check: @escaping @Sendable (Database) throws -> Void
+  ) throws(PersistenceError) -> DatabaseQueue {
+    try queue(.write, [("journal_mode", journalMode.rawValue)], checking: check)
   }
 
   private var journalMode: SQLiteJournalMode { options[.sqliteJournalMode] ?? .writeAheadLog }
@@ -43,11 +47,14 @@ struct SQLiteConnections {
     }
   }
 
-  /// - Parameter pragmas: what the connection is told beside what every one is.
+  /// - Parameters:
+  ///   - pragmas: what the connection is told beside what every one is.
+  ///   - check: is called before the connection is told anything that may change the file.
   private func queue(
     _ access: SQLiteLocation.Access,
     _ pragmas: [Pragma] = [],
     isInMemory: Bool = false,
+    checking check: @escaping @Sendable (Database) throws -> Void = { _ in },
     _ prepare: @escaping @Sendable (Database) throws -> Void = { _ in }
   ) throws(PersistenceError) -> DatabaseQueue {
     if access == .read { try location.checkReadable() }
@@ -56,12 +63,14 @@ struct SQLiteConnections {
     configuration.readonly = access != .write
     configuration.foreignKeysEnabled = false
     configuration.busyMode = .timeout((options[.sqliteBusyTimeout] ?? Self.defaultTimeout).seconds)
-    let settings = try settings(ownSettings + pragmas)
+    let (general, special) = try settings(pragmas)
     let observer = options[.sqliteStatementObserver]
     // What prepares a connection is kept as long as that, and with it the location.
     configuration.prepareDatabase { [location] db in
       withExtendedLifetime(location) {}
-      try Self.run(settings, access, db)
+      try Self.run(general, access, db)
+      try check(db)
+      try Self.run(special, access, db)
       if let observer {
         db.trace(options: .statement) { event in
           if case .statement(let statement) = event { observer.observe(statement.sql) }
@@ -87,7 +96,7 @@ struct SQLiteConnections {
     }
   }
 
-  /// What every connection is told. The schema of a file from elsewhere must not call functions that do more than compute.
+  /// What every connection is told, none of which changes the file. The schema of a file from elsewhere must not call functions that do more than compute.
   private var ownSettings: [Pragma] {
     let synchronization = options[.sqliteSynchronization] ?? .full
     var settings: [Pragma] = [("trusted_schema", "OFF"), ("synchronous", synchronization.rawValue)]
@@ -98,11 +107,15 @@ struct SQLiteConnections {
     return settings
   }
 
-  /// The statements of `own` settings, each with the value that the application gives to it, and of what else that sets.
-  private func settings(_ own: [Pragma]) throws(PersistenceError) -> [String] {
-    var others = try pragmas
-    let settings = own.map { ($0.name, others.removeValue(forKey: $0.name) ?? $0.value) }
-    return (settings + others.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }).map { "PRAGMA \($0) = \($1)" }
+  /// The statements of what every connection is told, and those of `pragmas`, each with the value that the application gives to it, and of
+  /// what else that sets.
+  private func settings(_ pragmas: [Pragma]) throws(PersistenceError) -> (general: [String], special: [String]) {
+    var others = try applicationPragmas
+    func statements(_ pragmas: [Pragma]) -> [String] {
+      pragmas.map { "PRAGMA \($0.name) = \(others.removeValue(forKey: $0.name) ?? $0.value)" }
+    }
+    let (general, special) = (statements(ownSettings), statements(pragmas))
+    return (general, special + others.sorted { $0.key < $1.key }.map { "PRAGMA \($0.key) = \($0.value)" })
   }
 
   /// Pragmas that a store does not let the application set, each with the reason.
@@ -112,7 +125,7 @@ struct SQLiteConnections {
   ]
 
   /// What the application sets itself, by names in small letters.
-  private var pragmas: [String: String] {
+  private var applicationPragmas: [String: String] {
     get throws(PersistenceError) {
       var settings: [String: String] = [:]
       for (name, value) in (options[.sqlitePragmas] ?? [:]).sorted(by: { $0.key < $1.key }) {

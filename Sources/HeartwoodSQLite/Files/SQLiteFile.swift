@@ -41,13 +41,15 @@ package final class SQLiteFile: Sendable {
   /// beside it, unless there is no log and the file or its folder cannot be written. It is gone when the file is closed, unless it was there before or
   /// others have the file open.
   ///
+  /// - Parameter check: looks at a database that is opened for writing before anything in it is changed, and may refuse it.
   /// - Throws: ``PersistenceError/Code/fileReadFailed`` where there is a log and no `-shm`, and the file cannot be written: it would be in the
   ///   way of those who can.
   package static func open(
     atPath path: String,
     options: StoreOptions = StoreOptions(),
     isReadOnly: Bool = false,
-    fileSystem: any FileSystem = POSIXFileSystem()
+    fileSystem: any FileSystem = POSIXFileSystem(),
+    checking check: @escaping @Sendable (Database) throws -> Void = { _ in }
   ) throws(PersistenceError) -> SQLiteFile {
     let location = try SQLiteLocation(path, fileSystem: fileSystem)
     try location.checkMagic()
@@ -66,7 +68,7 @@ package final class SQLiteFile: Sendable {
     }
     // Before SQLite makes files beside this one that nobody could remove.
     if !location.isWritable { throw notWritable(location.path) }
-    let writer = try connections.writer()
+    let writer = try connections.writer(checking: check)
     try checkWritable(writer, location.path)
     return SQLiteFile(path: location.path, reader: try connections.reader(), second: writer, isReadOnly: false)
   }

@@ -56,6 +56,14 @@ extension SQLiteMetadata {
   /// How long the property list may be.
   private static let greatestLength = 64 << 20
 
+  /// Refuses a database without a table of metadata, before anything in it is changed.
+  ///
+  /// - Throws: ``PersistenceError/Code/fileMalformed``.
+  static func checkPresence(in db: Database) throws {
+    let query = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ? COLLATE NOCASE)"
+    guard try Bool.fetchOne(db, sql: query, arguments: [SQLiteName.metadataTable]) == true else { throw absent(nil) }
+  }
+
   /// Reads the metadata of a file.
   ///
   /// - Throws: ``PersistenceError/Code/fileMalformed`` where the database has none, so that it is no store of Core Data.
@@ -65,12 +73,7 @@ extension SQLiteMetadata {
         db,
         sql: "SELECT Z_UUID, length(Z_PLIST), Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1"
       )
-    else {
-      throw malformed(
-        "The database has no metadata of a store (in the table Z_METADATA), so Core Data has not made it.",
-        path
-      )
-    }
+    else { throw absent(path) }
     guard let identifier = String.fromDatabaseValue(row[0]).flatMap(UUID.init(uuidString:)) else {
       throw malformed("The identifier of the store (Z_UUID in Z_METADATA) is no UUID.", path)
     }
@@ -89,7 +92,11 @@ extension SQLiteMetadata {
     throw malformed("The metadata (Z_PLIST in Z_METADATA) are no dictionary.", path)
   }
 
-  private static func malformed(_ message: String, _ path: String) -> PersistenceError {
+  private static func absent(_ path: String?) -> PersistenceError {
+    malformed("The database has no metadata of a store (in the table Z_METADATA), so Core Data has not made it.", path)
+  }
+
+  private static func malformed(_ message: String, _ path: String?) -> PersistenceError {
     PersistenceError(.fileMalformed, message, context: .init(path: path, storeType: .sqlite))
   }
 }

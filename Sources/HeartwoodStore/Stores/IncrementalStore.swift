@@ -25,7 +25,8 @@ public import HeartwoodModel
 /// the store when it is opened, where there is none yet.
 public protocol IncrementalStore: StoreClass {
   /// Connects to what is at the store's place, and tells who it is; nil where there is no store yet. Called first, and once
-  /// more where ``create(_:)`` has thrown ``PersistenceError/Code/fileExists``.
+  /// more where ``create(_:)`` has thrown ``PersistenceError/Code/fileExists``. Where it throws, the store has let go of everything:
+  /// ``disconnect()`` is not called.
   func connect() throws -> StoreMetadata?
 
   /// Makes a store without records, where ``connect()`` found none.

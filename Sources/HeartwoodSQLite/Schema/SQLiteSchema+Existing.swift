@@ -20,7 +20,9 @@ extension SQLiteSchema {
     var resolution = SchemaResolution(plan: plan, catalog: catalog, path: path)
     let resolved = try resolution.resolve()
     let keepsUTF8 = try String.fetchOne(db, sql: "PRAGMA encoding") == "UTF-8"
-    let refusals = resolution.refusals + (try WriteRefusals.all(of: catalog, in: db, keepsUTF8: keepsUTF8))
+    let tables = resolved.tables.map(\.name) + resolved.joins.map(\.name)
+    let refusals =
+      resolution.refusals + (try WriteRefusals.all(of: catalog, in: db, keepsUTF8: keepsUTF8, tables: tables))
     var schema = SQLiteSchema(resolved, writeRefusals: refusals)
     schema.keepsUTF8 = keepsUTF8
     return schema
@@ -83,8 +85,39 @@ enum WriteRefusals {
   private static let encoding =
     "The file keeps text in UTF-16, and Core Data in UTF-8: what is written as bytes would become other text."
 
-  static func all(of catalog: FileCatalog, in db: Database, keepsUTF8: Bool) throws -> [String] {
-    try ofCoreData(catalog, db) + (keepsUTF8 ? [] : [encoding])
+  /// - Parameter tables: those of records and relationships.
+  static func all(
+    of catalog: FileCatalog,
+    in db: Database,
+    keepsUTF8: Bool,
+    tables: [String]
+  ) throws -> [String] {
+    let refusals = try ofCoreData(catalog, db) + (keepsUTF8 ? [] : [encoding])
+    // Triggers of Core Data's are a reason already.
+    guard refusals.isEmpty else { return refusals }
+    return try tables.compactMap { try unknowns(of: $0, catalog, db) }
+  }
+
+  /// That indexes or triggers of a table ask for functions, or orders of text, which only another program has: SQLite does not prepare a
+  /// change then.
+  private static func unknowns(of table: String, _ catalog: FileCatalog, _ db: Database) throws -> String? {
+    do {
+      for change in changes(of: table, catalog) { _ = try db.makeStatement(sql: change) }
+      return nil
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+      return
+        "An index or a trigger of the table \(table) asks for what only the program has that made it (\(error.message ?? "")): without "
+        + "that the table cannot be changed."
+    }
+  }
+
+  /// Changes that concern all indexes and triggers of a table. A trigger, unlike an index, may be one of other changes than insertions.
+  private static func changes(of table: String, _ catalog: FileCatalog) -> [String] {
+    let name = SQLiteName.quoted(table)
+    let insertion = "INSERT INTO \(name) DEFAULT VALUES"
+    guard !catalog.triggers.isEmpty, let columns = catalog[table]?.columns.values else { return [insertion] }
+    let values = columns.map { SQLiteName.quoted($0.name) }.map { "\($0) = \($0)" }
+    return [insertion, "DELETE FROM \(name)", "UPDATE \(name) SET \(values.joined(separator: ", "))"]
   }
 
   /// Those of what Core Data keeps in the file beside records.

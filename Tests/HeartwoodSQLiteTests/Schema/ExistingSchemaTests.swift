@@ -144,6 +144,31 @@ import Testing
     }
   }
 
+  @Test(
+    "What indexes and triggers ask for and is not here is a reason not to write",
+    arguments: [
+      "CREATE INDEX other ON ZNOTE (NSOther(ZTEXT))", "CREATE INDEX other ON ZNOTE (ZTEXT COLLATE NSOther)",
+      "CREATE TRIGGER other AFTER UPDATE OF ZTEXT ON ZNOTE BEGIN SELECT NSOther(NEW.ZTEXT); END",
+      "CREATE TRIGGER other AFTER DELETE ON ZNOTE BEGIN SELECT NSOther(OLD.ZTEXT); END",
+    ]
+  )
+  func unknowns(_ change: String) throws {
+    let function = DatabaseFunction("NSOther", argumentCount: 1, pure: true) { _ in nil }
+    let collation = DatabaseCollation("NSOther") { _, _ in .orderedSame }
+    try queue.write { db in
+      db.add(function: function)
+      db.add(collation: collation)
+    }
+    #expect(try existing(change).writeRefusals.isEmpty)
+    try queue.write { db in
+      db.remove(function: function)
+      db.remove(collation: collation)
+    }
+    let refusals = try existing().writeRefusals
+    #expect(refusals.count == 1)
+    for word in ["ZNOTE", "NSOther"] { #expect(refusals.first?.contains(word) == true, "\(refusals)") }
+  }
+
   @Test("Which of two columns of a name is whose is told by their types, or not at all")
   func namesakes() throws {
     let model = try ManagedObjectModel(entities: [

@@ -4,18 +4,18 @@ import HeartwoodStore
 /// A file that was at rest when it was opened, and is read as one that nobody writes: without locks and without files beside it.
 struct RestingFile: Sendable {
   private let location: SQLiteLocation
-  private let identity: FileIdentity?
+  private let identity: FileIdentity
 
   /// Nil where the file is not at rest.
   init?(_ location: SQLiteLocation) throws(PersistenceError) {
-    let identity = try location.identity()
-    guard SQLiteLocation.readsURIs, try location.isAtRest() else { return nil }
+    guard let identity = try location.identity(), SQLiteLocation.readsURIs, try location.isAtRest() else { return nil }
     (self.location, self.identity) = (location, identity)
   }
 
   /// Calls `body`, which reads the file.
   ///
-  /// - Throws: ``PersistenceError/Code/fileChangedOnDisk`` where somebody writes after all: what was read may be of several moments.
+  /// - Throws: ``PersistenceError/Code/fileChangedOnDisk`` where somebody writes after all, so that what was read may be of several moments,
+  ///   or where the file is not at its place any more.
   static func reading<Value>(_ file: RestingFile?, _ body: () throws -> Value) throws -> Value {
     guard let file else { return try body() }
     let result = Result { try body() }
@@ -24,13 +24,20 @@ struct RestingFile: Sendable {
   }
 
   func check() throws(PersistenceError) {
-    if try location.identity() == identity, try location.isAtRest() { return }
-    throw PersistenceError(
-      .fileChangedOnDisk,
+    guard let found = try location.identity(), found.isSameFile(as: identity) else {
+      throw changed(
+        "The file was moved, removed or replaced since it was opened. Open the store again where it is now."
+      )
+    }
+    if found == identity, try location.isAtRest() { return }
+    throw changed(
       "Somebody has written to the file since it was opened. It was at rest then, and is read as a file that nobody writes, since it or its "
-        + "folder must not be written here. Open the store again.",
-      context: .init(path: location.path, storeType: .sqlite)
+        + "folder must not be written here. Open the store again."
     )
+  }
+
+  private func changed(_ message: String) -> PersistenceError {
+    PersistenceError(.fileChangedOnDisk, message, context: .init(path: location.path, storeType: .sqlite))
   }
 }
 

@@ -16,7 +16,23 @@ struct SQLiteConnections {
   func writer(
     checking check: @escaping @Sendable (Database) throws -> Void
   ) throws(PersistenceError) -> DatabaseQueue {
-    try queue(.write, [("journal_mode", journalMode.rawValue)], checking: check)
+    do {
+      return try queue(.write, [("journal_mode", journalMode.rawValue)], checking: check)
+    } catch {
+      guard error.code == .storeBusy, journalMode == .rollback, (try? location.keepsLog()) == true else { throw error }
+      throw keptInLogMode(error)
+    }
+  }
+
+  /// Who has the file open keeps it in its mode, for however long others wait.
+  private func keptInLogMode(_ error: PersistenceError) -> PersistenceError {
+    PersistenceError(
+      .storeBusy,
+      "Somebody has the file open in write-ahead mode, and sqliteJournalMode asks for another one, which only who is alone with the file can "
+        + "set. Nothing was changed. Open the store with writeAheadLog, or when nobody else has it open.",
+      context: error.context,
+      underlyingError: error.underlyingError
+    )
   }
 
   private var journalMode: SQLiteJournalMode { options[.sqliteJournalMode] ?? .writeAheadLog }
@@ -122,17 +138,19 @@ struct SQLiteConnections {
   private static let refusedPragmas = [
     "encoding": "Leave it out: Core Data's files have UTF-8.",
     "journal_mode": "Set it with the option sqliteJournalMode: a connection that reads cannot.",
+    "locking_mode": "Leave it out: a store has two connections, one of which would keep the other from the file.",
   ]
 
   /// What the application sets itself, by names in small letters.
   private var applicationPragmas: [String: String] {
     get throws(PersistenceError) {
       var settings: [String: String] = [:]
+      let knownSettings = ["journal_mode": journalMode.rawValue, "locking_mode": "NORMAL"]
       for (name, value) in (options[.sqlitePragmas] ?? [:]).sorted(by: { $0.key < $1.key }) {
         guard Self.isName(name), Self.isValue(value) else {
           throw unsupported("The option sqlitePragmas has what is no pragma: \(name) = \(value).")
         }
-        if name.lowercased() == "journal_mode", value.uppercased() == journalMode.rawValue.uppercased() { continue }
+        if knownSettings[name.lowercased()] == value.uppercased() { continue }
         if let reason = Self.refusedPragmas[name.lowercased()] {
           throw unsupported("The option sqlitePragmas sets \(name). \(reason)")
         }

@@ -58,8 +58,9 @@ enum SQLiteFailure {
     case .SQLITE_CANTOPEN:
       return (
         .fileReadFailed,
-        "The file, or one beside it that SQLite needs, cannot be opened\(detail). Look at the permissions "
-          + "of the file and its folder; where the folder cannot be written, open the store for reading only."
+        "The file, or one beside it that SQLite needs, cannot be opened\(detail). Look at the permissions of the file and its folder. Where the "
+          + "folder cannot be written, a store can be opened for reading only; if a file -wal lies beside it, copy both to where they can be "
+          + "written, and open the copy."
       )
     case .SQLITE_PERM, .SQLITE_AUTH: return (.fileReadFailed, "The file must not be used\(detail).")
     case .SQLITE_IOERR: return (ioCode(error), "The system could not read or write the file\(detail).")

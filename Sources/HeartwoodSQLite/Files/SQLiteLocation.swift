@@ -93,10 +93,15 @@ struct SQLiteLocation {
     (try fileSystem.status(atPath: path + suffix)?.size ?? 0) > 0
   }
 
+  /// Whether the file says that changes go to a log.
+  func keepsLog() throws(PersistenceError) -> Bool {
+    let header = try header()
+    return header.count == Self.headerLength && header[Self.readVersionOffset] == Self.logVersion
+  }
+
   /// Whether the file says that changes go to a log, and no log is there: then nobody has it open, and all of it is in the file.
   func isAtRest() throws(PersistenceError) -> Bool {
-    let header = try header()
-    guard header.count == Self.headerLength, header[Self.readVersionOffset] == Self.logVersion else { return false }
+    guard try keepsLog() else { return false }
     let (hasLog, hasJournal) = (try hasFile(Self.logSuffix), try hasFile(Self.journalSuffix))
     return !hasLog && !hasJournal
   }

@@ -42,8 +42,8 @@ extension StoreOptionKey<[String: String]> {
   /// letters and underscores, values of letters, digits, underscores, points and signs.
   ///
   /// What has an option of its own is better set with that; a pragma that is set here counts, `page_size` for new files. One that changes
-  /// the file, as `auto_vacuum` does, is run by connections that write. `encoding` is refused, because text is UTF-8, and `journal_mode`,
-  /// which is ``sqliteJournalMode``, where it says another mode.
+  /// the file, as `auto_vacuum` does, is run by connections that write. `encoding` is refused, because text is UTF-8; so are `journal_mode`,
+  /// which is ``sqliteJournalMode``, where it says another mode, and `locking_mode` but for `NORMAL`, because a store has two connections.
   public static let sqlitePragmas = StoreOptionKey("sqlitePragmas")
 }
 

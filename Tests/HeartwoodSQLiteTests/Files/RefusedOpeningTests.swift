@@ -62,4 +62,34 @@ import Testing
     #expect(try bench.scratch.names().filter { $0.hasPrefix("Copy") } == ["Copy.sqlite"])
     #expect(try bench.items(ManagedObjectContext(coordinator)).count == 1, "the one that was open still is")
   }
+
+  /// However long one waits, the mode stays as it is.
+  @Test func whoWantsAnotherJournalModeThanOthersIsToldSo() throws {
+    try bench.makeStore(items: ["a": nil])
+    let holder = try bench.context()
+    var options = StoreOptions()
+    options[.sqliteJournalMode] = .rollback
+    let error = bench.error { _ = try bench.context(options: options) }
+    #expect(error?.code == .storeBusy)
+    #expect(error?.message.contains("sqliteJournalMode") == true && error?.message.contains("Timeout") == false)
+    holder.persistentStoreCoordinator.close()
+    #expect(try bench.items(try bench.context(options: options)).count == 1)
+  }
+
+  @Test func aStoreDoesNotLockItselfOut() throws {
+    try bench.makeStore(items: ["a": nil])
+    var options = StoreOptions()
+    options[.sqlitePragmas] = ["Locking_Mode": "exclusive"]
+    let error = bench.error { _ = try bench.context(options: options) }
+    #expect(error?.code == .valueUnsupported)
+    #expect(error?.message.contains("Locking_Mode") == true)
+    options[.sqlitePragmas] = ["Locking_Mode": "normal"]
+    #expect(try bench.items(try bench.context(options: options)).count == 1)
+  }
+
+  @Test func whereALogCannotBeReadItIsSaidHowItCan() {
+    let error = SQLiteFailure.error(DatabaseError(resultCode: .SQLITE_CANTOPEN), path: "Store.sqlite")
+    #expect(error.code == .fileReadFailed)
+    #expect(error.message.contains("-wal") && error.message.contains("copy"))
+  }
 }

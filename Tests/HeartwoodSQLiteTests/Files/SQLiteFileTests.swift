@@ -282,6 +282,10 @@ import Testing
     let later = try RestingFile(location)
     #expect(later != nil)
     try RestingFile.reading(later) {}
+    try FileManager.default.moveItem(atPath: path, toPath: scratch.path("Other.sqlite"))
+    let failure = try error { try RestingFile.reading(later) {} }
+    #expect(failure.code == .fileChangedOnDisk)
+    #expect(failure.message.contains("moved") && !failure.message.contains("written"))
   }
 
   @Test("Looking at a file sees what is in the log only")

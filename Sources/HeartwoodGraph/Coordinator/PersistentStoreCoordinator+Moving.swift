@@ -32,6 +32,8 @@ extension PersistentStoreCoordinator {
     try checkNotOpen(request.path)
     var replacing = replacing
     while true {
+      // What others have saved is no save that comes in between.
+      try store.engine.followOthers()
       let number = store.engine.saves.current
       let converted = try opener.convert(store, to: request, replacing: replacing)
       if store.engine.close(unlessSavedSince: number) {

@@ -123,6 +123,8 @@ extension DocumentSession {
     _ destination: Destination
   ) throws -> (PersistentStore, UInt64) {
     while true {
+      // What others have saved is no save that comes in between.
+      try old.engine.followOthers()
       let number = old.engine.saves.current
       let new = try coordinator.opener.prepare(old, as: request, replacing: destination.isReplacing)
       guard old.engine.close(unlessSavedSince: number) else { continue }

@@ -47,6 +47,8 @@ extension SQLiteLocation {
   ///
   /// - Returns: what `open` gives, and the file where it is read so.
   func reading<Result>(_ open: (Access) throws -> Result) throws -> (Result, resting: RestingFile?) {
+    // Who closes the file may be removing its log.
+    try checkReadable()
     if try shouldBeReadAsUnchanging(), let resting = try RestingFile(self) { return (try open(.unchanging), resting) }
     do {
       return (try open(.read), nil)

@@ -95,19 +95,33 @@ extension SQLiteFile {
       permissions: permissions.map { $0 | ownerPermissions }
     )
     do {
-      let value = try fillFile(atPath: temporary.path, options, fileSystem, fill)
-      if let original { try fileSystem.copyPermissions(ofFileAtPath: original, toPath: temporary.path) }
-      try place(temporary.path, at: path, fileSystem)
-      try temporary.close()
+      let value = try closing(temporary) {
+        let value = try fillFile(atPath: temporary.path, options, fileSystem, fill)
+        if let original { try fileSystem.copyPermissions(ofFileAtPath: original, toPath: temporary.path) }
+        try place(temporary.path, at: path, fileSystem)
+        return value
+      }
       try fileSystem.synchronizeDirectory(ofPath: path)
       return value
     } catch {
-      try? temporary.close()
       for path in [temporary.path] + SQLiteLocation.sideFiles(ofFileAt: temporary.path) {
         try? fileSystem.removeFile(atPath: path)
       }
       throw SQLiteFailure.error(error, path: path)
     }
+  }
+
+  /// Closes a file once `body` is done: once only, since its descriptor may be another file's afterwards.
+  private static func closing<Value>(_ file: any WritableFile, _ body: () throws -> Value) throws -> Value {
+    let value: Value
+    do {
+      value = try body()
+    } catch {
+      try? file.close()
+      throw error
+    }
+    try file.close()
+    return value
   }
 
   /// Gives a file its name, by which no log is that was another file's: SQLite would take it for this one's.

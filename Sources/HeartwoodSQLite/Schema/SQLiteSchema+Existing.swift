@@ -106,7 +106,7 @@ enum WriteRefusals {
       return nil
     } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
       return
-        "An index or a trigger of the table \(table) asks for what only the program has that made it (\(error.message ?? "")): without "
+        "An index, a trigger or a condition of the table \(table) asks for what only the program has that made it (\(error.message ?? "")): without "
         + "that the table cannot be changed."
     }
   }

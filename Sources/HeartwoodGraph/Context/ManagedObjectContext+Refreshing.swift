@@ -56,10 +56,9 @@ extension ManagedObjectContext {
     var settlement = LinkSettlement(self)
     for object in objects where object.isUpdated { settlement.note(object) }
     body()
-    let noted = recorder
-    recorder = nil
+    recorder?.isPaused = true
     settlement.settle()
-    recorder = noted
+    recorder?.isPaused = false
   }
 
   /// Refreshes an object, and leaves the objects alone that it leads to.

@@ -40,9 +40,9 @@ struct GoneLinks {
     }
   }
 
-  /// What the context has let a relationship lead to, new objects left out: they are there.
+  /// What the context has let a relationship lead to, but for new objects: they are there, or have vanished here, and a save leaves them out.
   private func addedIDs(_ object: ManagedObject, _ ordinal: Int) -> [ManagedObjectID] {
-    let ids = object.value(at: ordinal).objectIDs.filter { !$0.isTemporaryID }
+    let ids = object.value(at: ordinal).objectIDs.filter { !$0.isTemporaryID && !context.lostIDs.contains($0) }
     if ids.isEmpty || object.isInserted { return ids }
     let former = object.committedValue(at: ordinal).objectIDs
     if !object.binding.traits[ordinal].isToMany { return ids.filter { !former.contains($0) } }
@@ -53,12 +53,21 @@ struct GoneLinks {
   /// Whether another save has deleted the record.
   private func hasNoRecord(_ id: ManagedObjectID) -> Bool {
     do {
+      if context.generation != nil { return try hasNoNewestRecord(id) }
       guard let object = try context.find(id) else { return true }
       return !object.isInserted && object.binding.liveGroup(of: object.rowID) == nil
     } catch {
       // Nobody knows whether it is there.
       return false
     }
+  }
+
+  /// The same in a context that stays at a version, which may not have the record yet, or have it still.
+  private func hasNoNewestRecord(_ id: ManagedObjectID) throws -> Bool {
+    if context.inserted[id] != nil { return false }
+    guard let store = try context.binding(keeping: id).store else { return false }
+    return try context.storeSource(for: store).table(of: id.entity, reading: [id.reference]).row(of: id.reference)
+      == nil
   }
 }
 

@@ -26,9 +26,10 @@ struct LinkReturn {
     for (ordinal, trait) in object.binding.traits.enumerated() {
       guard let inverse = trait.inverseOrdinal else { continue }
       for other in context.objectsIfPresent(object.value(at: ordinal).objectIDs) where other.isPresent {
-        guard !other.binding.traits[inverse].isToMany, let id = other.value(at: inverse).objectIDs.first else {
-          continue
-        }
+        guard !other.binding.traits[inverse].isToMany else { continue }
+        // It may have been read before others let it lead to the object.
+        if !other.hasPersistentChangedValues { other.readNewest() }
+        guard let id = other.value(at: inverse).objectIDs.first else { continue }
         if id != object.objectID { object.unlink(ordinal, from: other.objectID) }
       }
     }

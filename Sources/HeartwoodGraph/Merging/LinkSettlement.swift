@@ -114,7 +114,9 @@ extension LinkSettlement {
     }
     for other in objects(rivalry.additions, { !now.contains($0) }) {
       // What it leads to is what the other save has left, which the context may not have read.
-      if !other.hasPersistentChangedValues { context.reread(other, mergeChanges: true) }
+      if !other.hasPersistentChangedValues, !context.watched.contains(other) {
+        context.reread(other, mergeChanges: true)
+      }
       other.unlink(inverse, from: object.objectID)
     }
   }

@@ -17,6 +17,9 @@ extension ManagedObject {
       let other = context.registeredObject(for: id)
     else { return false }
     if other.state.contains(.deleted) { return !context.mayLead(self, ordinal, to: id) }
-    return other.isUnsettled(inverse) && !other.leads(inverse, to: objectID)
+    guard other.isUnsettled(inverse), !other.leads(inverse, to: objectID) else { return false }
+    // What a list was not read with, the context has not taken from it: others may have added it since.
+    return !other.binding.traits[inverse].isToMany
+      || other.committedValue(at: inverse).objectIDs.contains(objectID)
   }
 }

@@ -72,8 +72,8 @@ extension ManagedObjectContext {
 
   /// Takes in what children have saved and others have changed.
   func catchUp() {
-    if takesNothingIn { return }
-    takeWaitingArrivals()
+    guard mayBeDisturbed else { return }
+    takeArrivals()
     takeMerges()
   }
 }

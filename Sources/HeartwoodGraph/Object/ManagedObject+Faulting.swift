@@ -29,15 +29,17 @@ extension ManagedObject {
   }
 
   /// Takes the values that `table` has, where it has the record in the same row and no later ones have been taken.
-  final func read(_ table: NodeTable) {
-    guard rowID != .none, table.isLive(rowID), table.reference(rowID) == objectID.reference else { return }
+  ///
+  /// - Returns: whether other values were taken before.
+  final func read(_ table: NodeTable) -> Bool {
+    // To look for the newest may move the object to another row.
+    let hasNewest = self.hasNewest
+    guard rowID != .none, table.isLive(rowID), table.reference(rowID) == objectID.reference else { return false }
     let group = table.groups[rowID.group]
-    if isFault {
-      content = .read(group)
-      awake()
-    } else if !hasNewest {
-      advance(to: group)
-    }
+    if !isFault { return !hasNewest && advance(to: group) }
+    content = .read(group)
+    awake()
+    return false
   }
 
   /// Whether the object has read the newest version of its record in a child context, where no version tells whether it came after another.

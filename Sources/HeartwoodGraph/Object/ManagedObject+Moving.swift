@@ -47,24 +47,26 @@ extension ManagedObject {
   final func readNewest() {
     // Where that cannot be read, the object stays as it is.
     try? binding.synchronize()
-    if let group = binding.liveGroup(of: rowID) { advance(to: group) }
+    if let group = binding.liveGroup(of: rowID), advance(to: group) { dropRefusedLinks() }
   }
 
   /// Reads a later version of the record, which is in the same row. Changes of the object, or its deletion, that were made on another are a
   /// conflict from then on.
-  final func advance(to later: RowGroup) {
+  ///
+  /// - Returns: whether it has read it. Then it may lead to what the context refuses; see ``dropRefusedLinks()``.
+  final func advance(to later: RowGroup) -> Bool {
     guard let group, binding.isLater(rowID, in: later, than: group), let context = managedObjectContext,
       !context.watched.contains(self)
-    else { return }
-    // What was done before can be undone; this cannot.
-    context.registerPendingChanges()
+    else { return false }
+    // What was done to the object before can be undone; this cannot.
+    if let recorder = context.recorder, !recorder.properties(of: self).isEmpty { context.registerPendingChanges() }
     let merged = isDeleted ? [] : mergeLinks(from: group, to: later)
     read(rowID, of: later)
     if case .changed(let changes) = content { changes.outdatedOrdinals.subtract(merged) }
-    guard isPresent else { return }
+    guard isPresent else { return true }
     context.noteChange(self)
-    dropRefusedLinks()
     awake(after: .refresh)
+    return true
   }
 
   /// Lets what others have added to to-many relationships that the context has changed too, and taken from them, come and go there.

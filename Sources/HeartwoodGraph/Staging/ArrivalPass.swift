@@ -21,6 +21,8 @@ struct ArrivalPass {
   private var refusals: [Refusal] = []
   /// The objects that the child has deleted and the context keeps.
   private var kept: [ManagedObject] = []
+  /// The objects that have read the version which the child saw. What they must not lead to is known once all is taken.
+  private var advanced = ObjectList()
 
   init(_ context: ManagedObjectContext, _ arrival: StagedStore.Arrival, _ names: ArrivalNames) {
     self.context = context
@@ -41,13 +43,14 @@ extension ArrivalPass {
     }
     LinkReturn(context, kept).link()
     for refusal in refusals { settle(refusal) }
+    for object in advanced.objects { object.dropRefusedLinks() }
   }
 
   /// The object of a record, with its values, where it is there still.
-  private func object(_ id: ManagedObjectID) -> ManagedObject? {
+  private mutating func object(_ id: ManagedObjectID) -> ManagedObject? {
     guard let object = context.objectIfPresent(id), !object.isDeleted else { return nil }
     // What others have saved since the child did is a conflict. Where records have other names, the context reads those.
-    if !names.areOld { object.read(arrival.bases[id.entity.ordinal]) }
+    if !names.areOld, object.read(arrival.bases[id.entity.ordinal]) { advanced.append(object) }
     if object.isFault { object.fireFault() }
     return object.isDeleted ? nil : object
   }
@@ -65,7 +68,7 @@ extension ArrivalPass {
     }
   }
 
-  private func fill(_ row: NodeTable.NewRow, of entity: EntityDescription) {
+  private mutating func fill(_ row: NodeTable.NewRow, of entity: EntityDescription) {
     let id = names.id(row.reference, of: entity)
     guard let object = object(id) else { return context.noteConflictingArrival(id) }
     for (ordinal, value) in row.values.enumerated() where !entity.traits[ordinal].isTransient {
@@ -99,7 +102,13 @@ extension ArrivalPass {
       object.set(value, at: ordinal)
     } else if trait.isToMany {
       let former = seen.value(at: ordinal)?.objectIDs ?? []
-      object.changeLinks(ordinal) { $0.follow(from: former, to: value.objectIDs) }
+      // What the context has just read anew differs from what the child saw by what the child has read already: its order is the newer.
+      let isOlder = advanced.contains(object)
+      object.changeLinks(ordinal) { list in
+        list.follow(from: former, to: value.objectIDs)
+        let taken = ObjectIDList(value.objectIDs)
+        if isOlder, list.count == taken.count, list.ids.allSatisfy(taken.contains) { list = taken }
+      }
     } else if !trait.areSame(object.value(at: ordinal), value) {
       context.noteConflictingArrival(object.objectID)
       refuse(value, at: ordinal, of: object.objectID, seen)

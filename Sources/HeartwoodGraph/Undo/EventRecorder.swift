@@ -5,6 +5,8 @@ import HeartwoodModel
 /// A context has one while it has an undo manager; without one, nothing is noted.
 final class EventRecorder {
   let undoManager: GraphUndoManager
+  /// Whether changes are not noted, since they follow from what others have saved.
+  var isPaused = false
   private var images: [ObjectImage] = []
   private var places: [ObjectIdentifier: Int] = [:]
   /// The ids that objects have got in place of others: permanent ones by a save, and new ones where an object came back whose
@@ -27,6 +29,7 @@ final class EventRecorder {
 
 extension EventRecorder {
   func willChange(_ object: ManagedObject, _ ordinal: Int) {
+    if isPaused { return }
     let place = place(of: object, wasPresent: true)
     guard !images[place].isNew, images[place].properties[ordinal] == nil else { return }
     images[place].properties[ordinal] = PropertyImage(

@@ -88,6 +88,42 @@ import Testing
     try expectBothEndsAgree(mine)
   }
 
+  /// The shelf has books of its own by now, and was read before the others put theirs there.
+  @Test(arguments: [false, true])
+  func aListThatIsOlderRefusesNothing(_ takesListFirst: Bool) throws {
+    let bench = try ShelfBench(.inMemory)
+    let (mine, theirs) = (bench.stack.context(), bench.stack.context())
+    let theirBook = try theirs.book("book")
+    try theirs.save()
+    let shelf: Shelf = try bench.find(bench.shelf, mine)
+    let book: Book = try bench.find(theirBook.objectID, mine)
+    #expect(shelf.books.isEmpty)
+    book.title = "mine"
+    let own = try mine.book("own", on: shelf)
+    theirBook.shelf = try bench.find(bench.shelf, theirs)
+    try theirs.save()
+    for object in takesListFirst ? [shelf, book] : [book, shelf] { mine.refresh(object, mergeChanges: true) }
+    try mine.save()
+    #expect(try Set(bench.storedBooks()) == [theirBook.objectID, own.objectID])
+  }
+
+  @Test func aRefreshTakesNoWatchAway() throws {
+    let bench = try ShelfBench(.inMemory)
+    let (mine, theirs) = (bench.stack.context(), bench.stack.context())
+    let theirBook = try theirs.book("book")
+    try theirs.save()
+    let shelf: Shelf = try bench.find(bench.shelf, mine)
+    #expect(shelf.title == "Shelf")
+    mine.detectConflicts(for: shelf)
+    let book: Book = try bench.find(theirBook.objectID, mine)
+    book.shelf = try mine.insert(Shelf.self)
+    let theirShelf: Shelf = try bench.find(bench.shelf, theirs)
+    (theirBook.shelf, theirShelf.title) = (theirShelf, "renamed")
+    try theirs.save()
+    mine.refresh(book, mergeChanges: true)
+    #expect(persistenceError { try mine.save() }?.code == .saveConflict)
+  }
+
   // MARK: What others have deleted
 
   @Test(arguments: TestStoreKind.allCases, [false, true])
@@ -140,6 +176,25 @@ import Testing
     let stored: Person = try bench.find(theirBob.objectID, check)
     #expect(stored.mentor?.objectID == theirCid.objectID)
     #expect(try check.count(entityName: "Person") == 3)
+    try expectBothEndsAgree(check)
+  }
+
+  @Test func whatOthersHavePutThereStays() throws {
+    let bench = try ShelfBench(.inMemory)
+    let (mine, theirs) = (bench.stack.context(), bench.stack.context())
+    let (theirAnn, theirBob) = (try theirs.person("Ann"), try theirs.person("Bob"))
+    theirBob.mentor = try theirs.person("Cid")
+    try theirs.save()
+    let bob: Person = try bench.find(theirBob.objectID, mine)
+    #expect(bob.mentor?.name == "Cid")
+    mine.delete(try bench.find(theirAnn.objectID, mine))
+    theirBob.mentor = theirAnn
+    try theirs.save()
+    mine.mergePolicy = .mergeByPropertyStoreTrump
+    try mine.save()
+    let check = bench.stack.context()
+    let stored: Person = try bench.find(theirBob.objectID, check)
+    #expect(stored.mentor?.objectID == theirAnn.objectID)
     try expectBothEndsAgree(check)
   }
 
@@ -196,6 +251,20 @@ import Testing
     context.processPendingChanges()
     context.undo()
     #expect(shelf.books.map(\.objectID) == [first, second])
+    #expect(!context.hasChanges)
+  }
+
+  @Test func whatIsUndoneComesBackToItsPlace() throws {
+    let bench = try ShelfBench(.inMemory)
+    let context = bench.stack.context()
+    context.undoManager = GraphUndoManager()
+    let shelf: Shelf = try bench.find(bench.shelf, context)
+    #expect(shelf.books.isEmpty)
+    let ids = [try bench.addBook("first"), try bench.addBook("second"), try bench.addBook("third")]
+    context.delete(try bench.find(ids[1], context))
+    context.processPendingChanges()
+    context.undo()
+    #expect(shelf.books.map(\.objectID) == ids)
     #expect(!context.hasChanges)
   }
 

@@ -109,6 +109,7 @@ extension ReferenceContext {
     for relationship in object.entity.relationships {
       guard let inverse = relationship.inverseName else { continue }
       for other in object.keys(relationship.name) where self.object(other)?.isDeleted == false {
+        if case .toOne = self.object(other)?.values[inverse] { readNewest(other) }
         guard case .toOne(let rival?) = self.object(other)?.values[inverse], rival != key else { continue }
         unlink(key, relationship.name, from: other)
       }

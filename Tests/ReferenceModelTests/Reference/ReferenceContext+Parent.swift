@@ -26,19 +26,21 @@ extension ReferenceContext: ReferenceSource {
   func commit(_ changes: [Key: ReferenceChangeToSave], author: String) {
     // The child has changed both ends of relationships, and followed delete rules.
     for case (let key, .insert(let record)) in changes { insert(key, record.entity) }
+    var advanced: [Key] = []
     for (key, change) in changes {
       switch change {
       case .insert(let record): for (name, value) in record.values { setValue(value, name, of: key) }
       case .update(let values):
-        advance(key)
+        if advance(key) { advanced.append(key) }
         // In this order, since changes of an older record count no more once there is none.
         for property in object(key)?.entity.properties ?? [] {
           if let value = values[property.name] { setValue(value, property.name, of: key) }
         }
       case .delete:
-        advance(key)
+        _ = advance(key)
         markDeleted(key)
       }
     }
+    advanced.forEach(dropRefused)
   }
 }

@@ -5,23 +5,25 @@ extension ReferenceContext {
   /// Lets an object without changes to save read the newest record: another one that was read later says that it leads there, or does not.
   func readNewest(_ key: Key) {
     guard let object = objects[key], !object.isDeleted, !object.hasPersistentChanges else { return }
-    advance(key)
+    if advance(key) { dropRefused(key) }
   }
 
   /// Lets an object read its record where that has been saved later. Changes that were made on another are a conflict from then on.
-  func advance(_ key: Key) {
+  ///
+  /// - Returns: whether it has been. Then it may lead to what is deleted here, or leads elsewhere.
+  func advance(_ key: Key) -> Bool {
     guard let object = objects[key], !object.isLost, let base = object.base, let record = source.record(key) else {
-      return
+      return false
     }
     let isLater = source is ReferenceContext ? record.values != base.values : record.version > base.version
-    if !isLater { return }
+    if !isLater { return false }
     let merged = mergeLinks(of: key, from: base, to: record)
     readAnew(key)
     if var object = objects[key] {
       object.outdatedNames.subtract(merged)
       keep(object, key)
     }
-    object.entity.relationships.forEach { dropRefused(key, $0) }
+    return true
   }
 
   /// Lets what others have added to the to-many relationships that are changed here too, and taken from them, come and go there.

@@ -64,9 +64,15 @@ extension ReferenceContext {
     guard let inverse = relationship.inverseName, let object = object(key), !object.isDeleted else { return }
     for other in object.keys(relationship.name) {
       guard let target = objects[other] else { continue }
-      let isElsewhere = target.changedValues[inverse] != nil && !target.keys(inverse).contains(key)
+      let isElsewhere =
+        target.changedValues[inverse] != nil && !target.keys(inverse).contains(key)
+        && target.hadOrHasOne(inverse, key)
       if target.isDeleted ? !mayDangle(relationship) : isElsewhere { unlink(key, relationship.name, from: other) }
     }
+  }
+
+  func dropRefused(_ key: Key) {
+    object(key)?.entity.relationships.forEach { dropRefused(key, $0) }
   }
 
   /// Calls `body`, which lets objects take the newest values, and lets the other ends of their relationships follow.
@@ -82,7 +88,7 @@ extension ReferenceContext {
   }
 
   func dropRefused(_ rivalry: ReferenceRivalry) {
-    guard let relationship = objects[rivalry.key]?.entity.property(named: rivalry.name)?.relationship else { return }
+    guard let relationship = object(rivalry.key)?.entity.property(named: rivalry.name)?.relationship else { return }
     dropRefused(rivalry.key, relationship)
   }
 
@@ -136,7 +142,11 @@ extension ReferenceContext {
     }
   }
 
-  private func isGone(_ key: Key) -> Bool { objects[key]?.isInserted != true && source.record(key) == nil }
+  /// Whether another save has deleted the object. New ones that have vanished here are in nobody's way: a save leaves them out.
+  private func isGone(_ key: Key) -> Bool {
+    let newest: any ReferenceSource = store ?? source
+    return objects[key]?.isInserted != true && !vanished.contains(key) && newest.record(key) == nil
+  }
 
   private func part(_ other: Key, _ rivalry: ReferenceRivalry) {
     guard let object = object(other), !object.isDeleted, object.keys(rivalry.inverse).contains(rivalry.key) else {

@@ -18,7 +18,7 @@ final class ReferenceContext {
   /// How often the context has saved something.
   private(set) var saveCount = 0
   /// New objects that were deleted, or forgotten, before they were ever saved. Nothing that is saved leads to them.
-  private var vanished: Set<Key> = []
+  private(set) var vanished: Set<Key> = []
   /// The objects whose deletion was saved and was not undone: those that come back are other records.
   private var buried: Set<Key> = []
   /// The entities of all objects that were deleted here: some may come back.

@@ -54,6 +54,12 @@ extension ReferenceObject {
   /// Whether there is something to write.
   var hasPersistentChanges: Bool { !Set(changedValues.keys).subtracting(transientNames).isEmpty }
 
+  /// Whether a to-many relationship led to `key` when the object was read; true of any other.
+  func hadOrHasOne(_ relationship: String, _ key: Key) -> Bool {
+    if case .toOne = values[relationship] { return true }
+    return base?.values[relationship]?.keys.contains(key) == true
+  }
+
   func keys(_ relationship: String) -> [Key] { values[relationship]?.keys ?? [] }
 
   /// Lets the changes stay on top of `record`, which others have saved: of a to-many relationship, what has come to it and gone from it.

@@ -16,7 +16,8 @@ extension EntityBinding {
   /// Whether one version of a row came after another; in a child context, where they are put together anew, whether they differ.
   func isLater(_ row: RowID, in group: RowGroup, than former: RowGroup) -> Bool {
     let (version, formerVersion) = (group.versions[row.row], former.versions[row.row])
-    return rowsMayMove ? version != formerVersion : version > formerVersion
+    if !rowsMayMove { return version > formerVersion }
+    return version != formerVersion && !hasSameValues(row.row, of: group, row.row, of: former)
   }
 
   /// Whether a record has the same values in two versions of its row.

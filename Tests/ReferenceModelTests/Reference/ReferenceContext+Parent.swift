@@ -31,10 +31,17 @@ extension ReferenceContext: ReferenceSource {
       switch change {
       case .insert(let record): for (name, value) in record.values { setValue(value, name, of: key) }
       case .update(let values):
-        if advance(key) { advanced.append(key) }
+        let seen = record(key)
+        let isAdvanced = advance(key)
+        if isAdvanced { advanced.append(key) }
         // In this order, since changes of an older record count no more once there is none.
         for property in object(key)?.entity.properties ?? [] {
-          if let value = values[property.name] { setValue(value, property.name, of: key) }
+          guard let value = values[property.name] else { continue }
+          setValue(
+            isAdvanced ? put(value, over: seen?.values[property.name], property, key) : value,
+            property.name,
+            of: key
+          )
         }
       case .delete:
         _ = advance(key)
@@ -42,5 +49,17 @@ extension ReferenceContext: ReferenceSource {
       }
     }
     advanced.forEach(dropRefused)
+  }
+
+  /// What a child has made of a value, where the object has just read what others have let come to it and go.
+  private func put(
+    _ value: ReferenceValue,
+    over seen: ReferenceValue?,
+    _ property: PropertyDescription,
+    _ key: Key
+  ) -> ReferenceValue {
+    guard property.relationship?.isToMany == true, let own = object(key)?.values[property.name] else { return value }
+    let both = own.following(from: seen, to: value)
+    return Set(both.keys) == Set(value.keys) ? value : both
   }
 }

@@ -39,9 +39,7 @@ extension LinkSettlement {
   /// Notes what the relationships of an object lead to, before the policy has its way with it.
   mutating func note(_ object: ManagedObject) {
     try? object.binding.synchronize()
-    guard object.group != nil, let newest = object.binding.liveGroup(of: object.rowID),
-      newest.versions[object.rowID.row] != object.baseVersion
-    else { return }
+    guard object.group != nil, object.binding.liveGroup(of: object.rowID) != nil else { return }
     if !object.isPresent { return noteAdditions(to: object) }
     merged.append(object)
     noteRivalries(of: object)

@@ -54,7 +54,9 @@ extension ManagedObjectContext {
   func settlingLinks(of objects: [ManagedObject], _ body: () -> Void) {
     registerPendingChanges()
     var settlement = LinkSettlement(self)
-    for object in objects where object.isUpdated && object.isBehind { settlement.note(object) }
+    for object in objects where object.isUpdated && (object.isOutdated || !object.showsNewest) {
+      settlement.note(object)
+    }
     body()
     recorder?.isPaused = true
     settlement.settle()
@@ -107,13 +109,5 @@ extension ManagedObjectContext {
     assignedStores = [:]
     watched = ObjectList()
     changeNumber &+= 1
-  }
-}
-
-extension ManagedObject {
-  /// Whether others have saved the record since the changes of the object were made on it.
-  fileprivate final var isBehind: Bool {
-    try? binding.synchronize()
-    return binding.liveGroup(of: rowID).map { $0.versions[rowID.row] != baseVersion } ?? false
   }
 }

@@ -32,8 +32,8 @@ extension ManagedObject {
   ///
   /// - Returns: whether other values were taken before.
   final func read(_ table: NodeTable) -> Bool {
-    // To look for the newest may move the object to another row.
-    let hasNewest = self.hasNewest
+    // In a child context no version tells whether it came after another. To look for the newest may move the object to another row.
+    let hasNewest = binding.rowsMayMove && showsNewest
     guard rowID != .none, table.isLive(rowID), table.reference(rowID) == objectID.reference else { return false }
     let group = table.groups[rowID.group]
     if !isFault { return !hasNewest && advance(to: group) }
@@ -42,9 +42,9 @@ extension ManagedObject {
     return false
   }
 
-  /// Whether the object has read the newest version of its record in a child context, where no version tells whether it came after another.
-  private final var hasNewest: Bool {
-    guard binding.rowsMayMove, let group else { return false }
+  /// Whether the object has read the newest version of its record.
+  final var showsNewest: Bool {
+    guard let group else { return false }
     try? binding.synchronize()
     return binding.liveGroup(of: rowID)?.versions[rowID.row] == binding.baseVersion(rowID, readFrom: group)
   }
@@ -91,7 +91,7 @@ extension ManagedObject {
   }
 
   /// What the to-many relationships that have changes led to when the object was read, by ordinal.
-  private final func linksBeforeChanges(_ changes: ObjectChanges) -> [(ordinal: Int, ids: [ManagedObjectID])] {
+  final func linksBeforeChanges(_ changes: ObjectChanges) -> [(ordinal: Int, ids: [ManagedObjectID])] {
     guard changes.group != nil else { return [] }
     let ordinals = changes.unsettledOrdinals.filter {
       binding.traits[$0].isToMany && !binding.traits[$0].isTransient
@@ -100,7 +100,7 @@ extension ManagedObject {
   }
 
   /// Lets what others have added to a to-many relationship and taken from it come and go, beside its own changes.
-  private final func rebaseLinks(_ ordinal: Int, _ changes: ObjectChanges, since former: [ManagedObjectID]) {
+  final func rebaseLinks(_ ordinal: Int, _ changes: ObjectChanges, since former: [ManagedObjectID]) {
     guard changes.group != nil, let own = changes.value(at: ordinal) else { return }
     let newest = committedValue(at: ordinal).objectIDs
     if newest == former { return }
@@ -122,9 +122,14 @@ extension ManagedObject {
     awake(after: .rollback)
   }
 
+  /// Whether the changes of the object, or its deletion, were made on another version of the record than the one that it shows.
+  final var isOutdated: Bool {
+    if case .changed(let changes) = content { changes.isOutdated } else { false }
+  }
+
   /// The version of the record that the object's values are from; 0 for an object that has read none.
   final var baseVersion: UInt64 {
-    if case .changed(let changes) = content, changes.isOutdated { return .max }
+    if isOutdated { return .max }
     return group.map { binding.baseVersion(rowID, readFrom: $0) } ?? 0
   }
 

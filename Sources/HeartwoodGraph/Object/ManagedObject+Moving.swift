@@ -60,33 +60,19 @@ extension ManagedObject {
     else { return false }
     // What was done to the object before can be undone; this cannot.
     if let recorder = context.recorder, !recorder.properties(of: self).isEmpty { context.registerPendingChanges() }
-    let merged = isDeleted ? [] : mergeLinks(from: group, to: later)
-    read(rowID, of: later)
-    if case .changed(let changes) = content { changes.outdatedOrdinals.subtract(merged) }
+    if !isDeleted, case .changed(let changes) = content {
+      let unknown = changes.outdatedOrdinals
+      let formerLinks = linksBeforeChanges(changes).filter { !unknown.contains($0.ordinal) }
+      read(rowID, of: later)
+      for (ordinal, ids) in formerLinks { rebaseLinks(ordinal, changes, since: ids) }
+      changes.outdatedOrdinals.subtract(formerLinks.map(\.ordinal))
+    } else {
+      read(rowID, of: later)
+    }
     guard isPresent else { return true }
     context.noteChange(self)
     awake(after: .refresh)
     return true
-  }
-
-  /// Lets what others have added to to-many relationships that the context has changed too, and taken from them, come and go there.
-  ///
-  /// - Returns: the ordinals of the relationships.
-  private final func mergeLinks(from former: RowGroup, to later: RowGroup) -> [Int] {
-    guard case .changed(let changes) = content else { return [] }
-    let ordinals = changes.unsettledOrdinals.filter { ordinal in
-      let trait = binding.traits[ordinal]
-      return trait.isToMany && !trait.isTransient && !changes.outdatedOrdinals.contains(ordinal)
-    }
-    let ids = { [binding, rowID] (group: RowGroup, ordinal: Int) in
-      group.value(row: rowID.row, ordinal: ordinal, type: nil, scopes: binding.scopes).objectIDs
-    }
-    for ordinal in ordinals {
-      var list = ObjectIDList(changes.value(at: ordinal)?.objectIDs ?? [])
-      list.follow(from: ids(former, ordinal), to: ids(later, ordinal))
-      changes.setLinks(list, at: ordinal)
-    }
-    return ordinals
   }
 
   /// Notes that others have changed properties of the record since the changes, or the deletion, were made on it, and that it is read anew.

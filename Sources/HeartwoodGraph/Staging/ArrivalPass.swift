@@ -102,12 +102,13 @@ extension ArrivalPass {
       object.set(value, at: ordinal)
     } else if trait.isToMany {
       let former = seen.value(at: ordinal)?.objectIDs ?? []
-      // What the context has just read anew differs from what the child saw by what the child has read already: its order is the newer.
       let isOlder = advanced.contains(object)
       object.changeLinks(ordinal) { list in
         list.follow(from: former, to: value.objectIDs)
+        if !isOlder { return }
+        // What the context has just read anew differs from what the child saw by what the child has read already: its order is the newer.
         let taken = ObjectIDList(value.objectIDs)
-        if isOlder, list.count == taken.count, list.ids.allSatisfy(taken.contains) { list = taken }
+        if list.count == taken.count, list.ids.allSatisfy(taken.contains) { list = taken }
       }
     } else if !trait.areSame(object.value(at: ordinal), value) {
       context.noteConflictingArrival(object.objectID)

@@ -115,7 +115,7 @@ extension SQLiteStore {
     if setup.options[.sqliteManualVacuum] ?? false { try file.vacuum() }
     let files = ExternalFiles(ofStoreAt: path)
     files.removeAbandonedFiles()
-    guard let names = try? files.names(), !names.isEmpty, !isSupportFolderShared(files) else { return }
+    guard let names = try? files.names(), !names.isEmpty, !mayBeOfOthers(files) else { return }
     // Who writes to the file at this moment may have made files for rows to come. What is left over can wait.
     try? file.write { db in
       guard try schema(db).writeRefusals.isEmpty else { return }
@@ -131,15 +131,13 @@ extension SQLiteStore {
     guard let lock = POSIXFileSystem().lockFileIfFree(atPath: directory) else { return }
     defer { lock.release() }
     let files = ExternalFiles(ofStoreAt: path)
-    if try SQLiteFile.isMoved(db) || files.areBehindLink || isSupportFolderShared(files) { return }
+    if try SQLiteFile.isMoved(db) || mayBeOfOthers(files) { return }
     files.remove(names.subtracting(try ExternalNames.all(in: db)))
   }
 
-  private func isSupportFolderShared(_ files: ExternalFiles) -> Bool {
-    let fileSystem = POSIXFileSystem()
-    let folder = SupportFolder(path: files.supportFolder, fileSystem: fileSystem)
-    let resolved = (try? fileSystem.resolvingSymbolicLinks(inPath: path)) ?? path
-    return StorePlacement(Self.self, fileSystem: fileSystem).isShared(folder, resolved)
+  private func mayBeOfOthers(_ files: ExternalFiles) -> Bool {
+    let placement = StorePlacement(Self.self, fileSystem: POSIXFileSystem())
+    return files.areBehindLink || placement.isShared(files.support, files.storePath)
   }
 
   /// Removes files that rows led to before this save or an earlier one, unless others lead there too. To look for these takes as long as the

@@ -25,7 +25,8 @@ struct ExternalFiles: Sendable {
   /// `.NAME_SUPPORT`.
   let supportFolder: String
   private let folder: String
-  private let storePath: String
+  /// The file of the store, without symbolic links.
+  let storePath: String
   private let fileSystem = POSIXFileSystem()
 
   /// - Parameter path: the file of the store. Where that is a link, the folder is beside what it leads to.
@@ -99,7 +100,7 @@ extension ExternalFiles {
     names.filter { UUID(uuidString: $0) != nil }.sorted().map { PathParts.join(Self.folderName, $0) }
   }
 
-  private var support: SupportFolder { SupportFolder(path: supportFolder, fileSystem: fileSystem) }
+  var support: SupportFolder { SupportFolder(path: supportFolder, fileSystem: fileSystem) }
 }
 
 // MARK: Writing

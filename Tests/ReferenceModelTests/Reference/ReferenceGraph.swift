@@ -8,7 +8,7 @@ final class ReferenceGraph {
   /// The versions that contexts have been pinned to.
   private var pins: [ReferencePin] = []
   /// The index of each context's parent.
-  private let parents: [Int?]
+  let parents: [Int?]
   private let policies: [ReferencePolicy]
   private let mergesByItself: [Bool]
   /// Whether the contexts have undo managers.
@@ -82,9 +82,7 @@ extension ReferenceGraph {
     case .pinBack(let context, let pin):
       // As of two contexts, one that goes back may change a relationship whose other side it has read of another version.
       return schema.keepsBothSides && isRoot(context) && !hasUndo && pin < pins.count
-    case .save(let context), .saveWithFault(_, let context): return contexts[context].settlesPlainly()
-    case .saveToStore(let context):
-      return contexts[context].settlesPlainly() && policies[root(of: context)] == .error
+    case .save(let context, _), .saveWithFault(_, let context): return contexts[context].settlesPlainly()
     case .fetch, .count, .rollback, .reset, .readAll, .processPendingChanges,
       .undo, .redo:
       return true
@@ -92,8 +90,6 @@ extension ReferenceGraph {
   }
 
   private func isRoot(_ context: Int) -> Bool { parents[context] == nil }
-
-  private func root(of context: Int) -> Int { parents[context].map(root) ?? context }
 
   private func isUsable(_ key: Key, _ context: Int) -> Bool {
     contexts[context].object(key)?.isDeleted == false
@@ -144,7 +140,7 @@ extension ReferenceGraph {
     case .unpin(let context):
       contexts[context].takeMerges()
       contexts[context].unpin()
-    case .save(let context), .saveWithFault(_, let context): return save(contexts[context])
+    case .save(let context, _), .saveWithFault(_, let context): return save(contexts[context])
     case .misuse(let misuse, _, _, _, _): return .refused(misuse.expectedCode)
     case .rollback(let context): contexts[context].rollback()
     case .reset(let context): contexts[context].reset()
@@ -161,7 +157,6 @@ extension ReferenceGraph {
       contexts[context].processPendingChanges()
       contexts[context].refreshWithLinks(key, mergingChanges: mergingChanges)
     case .release(let key, let context): contexts[context].release(key)
-    case .saveToStore(let context): return saveToStore(context)
     case .readAll(let context):
       contexts[context].takeMerges()
       for entity in schema.model.entities { contexts[context].fetch(entity).forEach(contexts[context].read) }
@@ -202,13 +197,6 @@ extension ReferenceGraph {
   private func tellOthers(of context: ReferenceContext) {
     guard let keys = context.lastSaved else { return }
     for other in contexts where other !== context && other.store != nil { other.pendingMerges?.append(keys) }
-  }
-
-  /// Saves a context and all above it, up to the first that cannot be saved.
-  private func saveToStore(_ index: Int) -> Outcome {
-    let outcome = save(contexts[index])
-    guard outcome == .done, let parent = parents[index] else { return outcome }
-    return saveToStore(parent)
   }
 
   /// Notes a save that the file system has thwarted: all is as it was, unless the new file was there already.

@@ -15,8 +15,7 @@ extension Operation: CustomStringConvertible {
     case .pin(let context): "pin \(context)"
     case .pinBack(let context, let number): "pin \(context) to version \(number)"
     case .unpin(let context): "unpin \(context)"
-    case .save(let context): "save \(context)"
-    case .saveToStore(let context): "save \(context) and its parents"
+    case .save(let context, let thenParents): "save \(context)\(thenParents ? ", then its parents" : "")"
     case .saveWithFault(let number, let context): "save \(context) with a fault at step \(number) of the file system"
     case .misuse(let misuse, let key, let name, let other, let context):
       "misuse #\(key).\(name) and #\(other) in \(context): \(misuse)"

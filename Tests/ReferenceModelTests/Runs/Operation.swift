@@ -20,9 +20,8 @@ enum Operation {
   /// Stays at a version that some context was pinned to, the one of this number.
   case pinBack(Int, to: Int)
   case unpin(Int)
-  case save(Int)
-  /// Saves a context and all its parents.
-  case saveToStore(Int)
+  /// Saves a context, and then all its parents, each as an operation of its own.
+  case save(Int, thenParents: Bool = false)
   /// A save during which an operation of the file system fails, the one of this number.
   case saveWithFault(Int, Int)
   /// Does with an object, a relationship of it, and another object what must be refused.
@@ -63,7 +62,7 @@ extension Operation {
 
   var isSave: Bool {
     switch self {
-    case .save, .saveToStore, .saveWithFault: true
+    case .save, .saveWithFault: true
     default: false
     }
   }

@@ -39,7 +39,7 @@ struct OperationGenerator {
     case ..<755: return .fetchWhere(query(context, graph), context)
     case ..<770: return .count(anyEntity(graph), context)
     case ..<830: return .save(context)
-    case ..<850: return .saveToStore(context)
+    case ..<850: return .save(context, thenParents: true)
     case ..<860: return .saveWithFault(Int.random(in: 1...15, using: &random), context)
     case ..<880: return .rollback(context)
     case ..<883: return .reset(context)
@@ -184,7 +184,7 @@ extension OperationGenerator {
 extension OperationGenerator {
   /// Learns what came of an operation, and may think of how to let the next save succeed.
   mutating func learn(_ outcome: Outcome?, of operation: Operation, _ graph: ReferenceGraph) {
-    guard case .save(let context) = operation else { return }
+    guard case .save(let context, thenParents: false) = operation else { return }
     switch outcome {
     case .invalid(let problems) where !random.chance(oneIn: 3):
       let sorted = problems.sorted { ($0.key, $0.property) < ($1.key, $1.property) }

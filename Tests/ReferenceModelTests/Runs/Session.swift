@@ -22,6 +22,15 @@ final class Session {
   /// - Throws: ``Mismatch``, or an error of the graph that should not be.
   @discardableResult
   func perform(_ operation: Operation) throws -> Outcome? {
+    let outcome = try performAlone(operation)
+    guard case .save(let context, thenParents: true) = operation, outcome == .done,
+      let parent = reference.parents[context]
+    else { return outcome }
+    // What the graph has read in one save is learned before the next changes what would be read.
+    return try perform(.save(parent, thenParents: true)) ?? outcome
+  }
+
+  private func performAlone(_ operation: Operation) throws -> Outcome? {
     guard reference.allows(operation) else { return nil }
     stepCount += 1
     let heldKeys = subject.held.map { Set($0.keys) }
@@ -38,7 +47,7 @@ final class Session {
     }
     try subject.holdRegisteredObjects()
     releaseWhatNobodyHolds(heldBefore: heldKeys, operation)
-    try learnWhatWasRead(operation)
+    try learnWhatWasRead()
     try compare(after: operation)
     return outcome
   }
@@ -63,19 +72,14 @@ final class Session {
 
   /// When a fault reads its values is, but for the objects that an operation is about, left to the graph. From then on it
   /// keeps them.
-  private func learnWhatWasRead(_ operation: Operation) throws {
+  private func learnWhatWasRead() throws {
     for (index, context) in reference.contexts.enumerated() {
       try learnWhatBecameOfUnsavedRecords(index)
-      // A policy that takes a deletion back reads the object. Then the save goes on up the chain, where a pinned context moves on to a
-      // version that may lack the record: the object keeps what it has read.
-      let mayHaveReadBefore = operation.isSave && context.source is ReferenceContext
       for (key, object) in subject.held[index] where !object.isFault && context.objects[key] == nil {
         if context.source.record(key) != nil {
           context.read(key)
         } else {
-          if !mayHaveReadBefore {
-            try require(object.isDeleted, equals: true, "isDeleted of #\(key), whose record is gone, in \(index)")
-          }
+          try require(object.isDeleted, equals: true, "isDeleted of #\(key), whose record is gone, in \(index)")
           subject.release(key, index)
         }
       }

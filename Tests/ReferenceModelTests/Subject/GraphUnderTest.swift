@@ -183,8 +183,7 @@ extension GraphUnderTest {
       if let token = contexts[context].queryGenerationToken { tokens.append(token) }
     case .pinBack(let context, let number): try contexts[context].setQueryGeneration(from: tokens[number])
     case .unpin(let context): try contexts[context].setQueryGeneration(from: nil)
-    case .save(let context): return try save(context)
-    case .saveToStore(let context): return try save(context, toStore: true)
+    case .save(let context, _): return try save(context)
     case .saveWithFault(let number, let context):
       return try saveWithFault(number, context)
     case .rollback(let context):
@@ -269,9 +268,9 @@ extension GraphUnderTest {
     }
   }
 
-  private func save(_ context: Int, toStore: Bool = false) throws -> Outcome {
+  private func save(_ context: Int) throws -> Outcome {
     do {
-      if toStore { try contexts[context].saveToPersistentStore() } else { try contexts[context].save() }
+      try contexts[context].save()
     } catch let error as PersistenceError where error.code == .validationFailed {
       return .invalid(problems(error))
     } catch let error as PersistenceError where error.code == .saveConflict {

@@ -82,7 +82,7 @@ extension ReferenceContext {
   }
 
   /// Those that are there again and the objects that they lead to lead to each other again.
-  private func linkBack(_ restored: [Key]) {
+  func linkBack(_ restored: [Key]) {
     restored.forEach(letGo)
     for key in restored {
       guard let object = object(key) else { continue }

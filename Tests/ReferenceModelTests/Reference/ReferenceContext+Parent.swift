@@ -27,6 +27,7 @@ extension ReferenceContext: ReferenceSource {
     // The child has changed both ends of relationships, and followed delete rules.
     for case (let key, .insert(let record)) in changes { insert(key, record.entity) }
     var advanced: [Key] = []
+    var kept: [Key] = []
     for (key, change) in changes {
       switch change {
       case .insert(let record): for (name, value) in record.values { setValue(value, name, of: key) }
@@ -44,10 +45,19 @@ extension ReferenceContext: ReferenceSource {
           )
         }
       case .delete:
-        _ = advance(key)
-        markDeleted(key)
+        let seen = record(key)
+        let isAdvanced = advance(key)
+        if isAdvanced { advanced.append(key) }
+        if isAdvanced, let object = objects[key], valuesToSave(object) != seen?.values {
+          // The child could not see what others have let the object lead to.
+          conflictingArrivals.insert(key)
+          kept.append(key)
+        } else {
+          markDeleted(key)
+        }
       }
     }
+    linkBack(kept)
     advanced.forEach(dropRefused)
   }
 

@@ -23,6 +23,8 @@ final class ReferenceContext {
   private var buried: Set<Key> = []
   /// The entities of all objects that were deleted here: some may come back.
   private var entities: [Key: EntityDescription] = [:]
+  /// The objects that children have changed and that this context could not let them: it is told once, by the next save.
+  var conflictingArrivals: Set<Key> = []
   /// Whether it was plain so far what conflicts and collisions come to.
   var isSettlementPlain = true
   /// Nil where nothing can be undone.
@@ -162,12 +164,14 @@ extension ReferenceContext {
     for (key, object) in objects where object.hasChanges {
       objects[key] = object.isLost ? nil : object.base.map(ReferenceObject.init(reading:))
     }
+    conflictingArrivals = []
     forgetUndo()
   }
 
   func reset() {
     vanished.formUnion(insertedKeys)
     objects = [:]
+    conflictingArrivals = []
     advancePin()
     forgetUndo()
   }
@@ -224,7 +228,7 @@ extension ReferenceContext {
 extension ReferenceContext {
   func save() -> Outcome {
     processPendingChanges()
-    guard hasChanges else { return .done }
+    guard hasChanges else { return arrivalConflict() ?? .done }
     takeMerges()
     if let outcome = settle() { return outcome }
     commit()
@@ -237,6 +241,7 @@ extension ReferenceContext {
   /// - Returns: what a save comes to before anything is written; nil where it goes on.
   func settle() -> Outcome? {
     while hasChanges {
+      if let conflict = arrivalConflict() { return conflict }
       let problems = validationProblems()
       if !problems.isEmpty { return .invalid(problems) }
       let gone = goneTargets()
@@ -254,11 +259,17 @@ extension ReferenceContext {
     return nil
   }
 
+  private func arrivalConflict() -> Outcome? {
+    if conflictingArrivals.isEmpty { return nil }
+    defer { conflictingArrivals = [] }
+    return .conflict(conflictingArrivals)
+  }
+
   /// Whether it is plain at each step of a save what has to come of values that are not unique, and of objects that come back to the same
   /// place. Nothing changes.
   func settlesPlainly() -> Bool {
-    let before = (source, objects, vanished, entities, pendingMerges)
-    defer { (source, objects, vanished, entities, pendingMerges) = before }
+    let before = (source, objects, vanished, entities, pendingMerges, conflictingArrivals)
+    defer { (source, objects, vanished, entities, pendingMerges, conflictingArrivals) = before }
     isSettlementPlain = true
     takeMerges()
     _ = settle()

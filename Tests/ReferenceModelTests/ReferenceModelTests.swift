@@ -44,6 +44,10 @@ struct SettledRun: Sendable {
     SettledRun(schema: .graph, seed: 10_286_280_371_912_261_397, stepCount: 800),
     // The reference went on saving what a policy had taken back, where that had been made on another record.
     SettledRun(schema: .table, seed: 4_580_450_360_501_926_740, stepCount: 480),
+    // A chain of contexts was saved in one go, so the reference learned what the first save had read after the second had changed it.
+    SettledRun(schema: .table, seed: 6_777_920_462_245_166_678, stepCount: 960),
+    // The reference deleted with a child what others had let lead to the object since the child looked.
+    SettledRun(schema: .graph, seed: 84_107_017_895_782_371, stepCount: 830),
   ]
 }
 

@@ -198,8 +198,8 @@ let package = Package(
     .testTarget(
       name: "HeartwoodToolTests",
       dependencies: [
-        "HeartwoodGenerate", "HeartwoodTool", "HeartwoodTesting", "Heartwood", "HeartwoodSQLite", "HeartwoodWrappers",
-        "TestSupport",
+        "HeartwoodGenerate", "HeartwoodTool", "HeartwoodTesting", "Heartwood", "HeartwoodSQLite", "HeartwoodStore",
+        "HeartwoodWrappers", "TestSupport",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: settings

@@ -32,7 +32,7 @@ import Testing
   @Test(arguments: Flawed.allCases)
   func whatIsWrongIsNotKept(_ flawed: Flawed) throws {
     let names = try folder.names
-    try expectRefusal(of: conversion(to: flawed, isReplaced: false, verifies: true))
+    try expectRefusal(of: conversion(from: "todo.csv", to: flawed.rawValue))
     #expect(try folder.names == names)
   }
 
@@ -40,7 +40,7 @@ import Testing
   func whatIsWrongDoesNotReplaceAnOldFile(_ flawed: Flawed) throws {
     try folder.write("precious", to: "todo.flawed")
     let names = try folder.names
-    try expectRefusal(of: conversion(to: flawed, isReplaced: true, verifies: true))
+    try expectRefusal(of: conversion(from: "todo.csv", to: flawed.rawValue, isReplaced: true))
     #expect(try folder.data("todo.flawed") == Data("precious".utf8))
     #expect(try folder.names == names)
   }
@@ -48,25 +48,41 @@ import Testing
   /// It is the verification that finds it.
   @Test(arguments: Flawed.allCases)
   func whatIsNotVerifiedIsKept(_ flawed: Flawed) throws {
-    _ = try conversion(to: flawed, isReplaced: false, verifies: false).run()
+    _ = try conversion(from: "todo.csv", to: flawed.rawValue, verifies: false).run()
     #expect(folder.exists("todo.flawed"))
   }
 
-  private func expectRefusal(of conversion: Conversion) throws {
+  /// What is copied without being read is compared with what it is a copy of.
+  @Test func aCopyThatLacksARecordIsNotKept() throws {
+    _ = try conversion(from: "todo.csv", to: "SQLite", at: "todo.sqlite").run()
+    let error = try expectRefusal(of: conversion(from: "todo.sqlite", as: "Forgetting", to: "Forgetting"))
+    #expect(error.contains("there are 6 records and 5"), "\(error)")
+    // The source stays open until the process ends.
+    #expect(try folder.names.filter { !$0.hasPrefix("todo.sqlite") } == ["ToDo.xcdatamodeld", "todo.csv"])
+    _ = try conversion(from: "todo.sqlite", to: "SQLite").run()
+    #expect(folder.exists("todo.flawed"))
+  }
+
+  @discardableResult
+  private func expectRefusal(of conversion: Conversion) throws -> String {
     let error = try #require(throws: ToolError.self) { _ = try conversion.run() }
     let text = "\(error)"
     #expect(text.contains("todo.flawed: What was written is not what was read: "), "\(text)")
     #expect(text.hasSuffix("It was not kept."), "\(text)")
+    return text
   }
 
-  private func conversion(to flawed: Flawed, isReplaced: Bool, verifies: Bool) -> Conversion {
+  private func conversion(
+    from source: String,
+    as sourceType: String? = nil,
+    to type: String,
+    at destination: String = "todo.flawed",
+    isReplaced: Bool = false,
+    verifies: Bool = true
+  ) -> Conversion {
     Conversion(
-      source: StoreSource(path: folder.path("todo.csv").path, typeName: nil, modelPath: nil),
-      destination: Destination(
-        path: folder.path("todo.flawed").path,
-        typeName: flawed.rawValue,
-        isReplaced: isReplaced
-      ),
+      source: StoreSource(path: folder.path(source).path, typeName: sourceType, modelPath: nil),
+      destination: Destination(path: folder.path(destination).path, typeName: type, isReplaced: isReplaced),
       verifies: verifies,
       progress: ProgressBar(phases: Conversion.phases(verifies: verifies), isShown: false)
     )

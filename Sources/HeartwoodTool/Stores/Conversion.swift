@@ -112,7 +112,7 @@ struct Conversion {
     let written = try write(opened, type, at: path)
     let opener = opener(opened.model.model)
     do {
-      try verify(written, opener, .reading(path, type))
+      try verify(written, of: opened.store, opener, .reading(path, type))
       close(written)
       return written.engine.hasRenamedRecords
     } catch {
@@ -141,28 +141,29 @@ struct Conversion {
   }
 
   /// Reads what was written and compares it with what was to be: the records of the source, under the names that they have now.
-  private func verify(_ store: PersistentStore, _ opener: StoreOpener, _ request: StoreOpener.Request) throws {
+  private func verify(
+    _ store: PersistentStore,
+    of source: PersistentStore,
+    _ opener: StoreOpener,
+    _ request: StoreOpener.Request
+  ) throws {
     progress.begin(.verifying)
     let reopened = try opener.open(request)
     OpenedStores.add(reopened)
     defer { close(reopened) }
-    let written = try reopened.engine.contents()
-    guard let difference = ContentsComparison.firstDifference(try handedOver(to: store, written), written) else {
-      return
-    }
+    let wanted = try handedOver(to: store, of: source)
+    guard let difference = ContentsComparison.firstDifference(wanted, try reopened.engine.contents()) else { return }
     throw ToolError("\(destination.path): What was written is not what was read: \(difference). It was not kept.")
   }
 
-  /// What a store was made of. Asked for its contents, an incremental one would read them from its file, and be compared with itself. What was
-  /// copied within SQLite was never read.
-  private func handedOver(to store: PersistentStore, _ written: StoreContents) throws -> StoreContents {
+  /// What a store was made of. Asked for its contents, an incremental one would read them from its file, and be compared with itself.
+  private func handedOver(to store: PersistentStore, of source: PersistentStore) throws -> StoreContents {
     if !store.engine.readsAsNeeded { return try store.engine.contents() }
-    var contents = written
-    contents.metadata = store.engine.metadata
-    for entity in store.entities {
-      let known = try store.engine.knownTable(of: entity)
-      if known.isWhole { contents.tables[entity.ordinal] = known.table }
-    }
+    let known = try store.entities.map { try store.engine.knownTable(of: $0) }
+    var contents = try source.engine.contents()
+    // What was copied without going through memory has no tables that it was made of, and the names that the records had.
+    guard known.allSatisfy(\.isWhole) else { return contents }
+    for (table, _) in known { contents.tables[table.entity.ordinal] = table }
     return contents
   }
 }

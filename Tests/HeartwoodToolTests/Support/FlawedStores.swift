@@ -1,5 +1,7 @@
+import GRDB
 import Heartwood
 import HeartwoodSQLite
+import HeartwoodStore
 import HeartwoodWrappers
 
 /// A binary store that reads a record more than was written.
@@ -29,7 +31,7 @@ final class AddingStore: ForwardingStore {
   }
 }
 
-/// An SQLite store that does not save what is inserted.
+/// An SQLite store that does not save what is inserted, and leaves out a record where it copies a file.
 final class ForgettingStore: IncrementalStore {
   static var typeDescription: StoreTypeDescription {
     let base = SQLiteStore.typeDescription
@@ -92,5 +94,27 @@ final class ForgettingStore: IncrementalStore {
 
   static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
     try SQLiteStore.readModel(from: file, options: options)
+  }
+}
+
+extension ForgettingStore: SelfMigratingStore {
+  static func migrate(
+    _ migration: InStoreMigration,
+    from source: StoreSetup,
+    to destination: StoreSetup
+  ) throws -> MigrationReport {
+    let report = try SQLiteStore.migrate(migration, from: source, to: destination)
+    let queue = try DatabaseQueue(path: destination.path ?? "")
+    try queue.write { try $0.execute(sql: "DELETE FROM ZTODO WHERE Z_PK = 3") }
+    try queue.close()
+    return report
+  }
+
+  static func foresee(
+    _ migration: InStoreMigration,
+    from source: StoreSetup,
+    to destination: StoreSetup
+  ) throws -> MigrationReport {
+    try SQLiteStore.foresee(migration, from: source, to: destination)
   }
 }

@@ -16,6 +16,9 @@ package struct ToDoSequence: Sequence, IteratorProtocol {
   /// The seed of the measurements.
   package static let standardSeed: UInt64 = 20_160_917
 
+  /// A place that to-dos are looked for by.
+  package static let wantedPlace: Int64 = 500_000
+
   /// The identifier in the first line of a file with this seed.
   package static func storeIdentifier(seed: UInt64 = standardSeed) -> UUID {
     var random = SplitMix64(seed: ~seed)

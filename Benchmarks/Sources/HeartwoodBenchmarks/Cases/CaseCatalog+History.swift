@@ -1,6 +1,6 @@
 /// What it costs to keep the history of a store: each case with it, against the same without it.
 extension CaseCatalog {
-  private static let insertedRows = 100_000
+  static let insertedRows = 100_000
 
   func historyOne() throws -> BenchmarkCase {
     let original = try data.binary()
@@ -22,16 +22,6 @@ extension CaseCatalog {
     )
   }
 
-  func uniqueInsert() throws -> BenchmarkCase {
-    BenchmarkCase(
-      name: "unique-insert",
-      title: "insert of 100,000 rows as objects and save, with a uniqueness constraint, against none",
-      ours: insert("unique.heartwood", ["--unique"], name: "Heartwood"),
-      peer: insert("not-unique.heartwood", [], name: "without"),
-      expected: .init(rows: Self.insertedRows)
-    )
-  }
-
   private func saveOne(_ file: String, _ original: String, _ options: [String], name: String) -> Contestant {
     let store = workspace.scratch(file)
     return Contestant(name, .reported, [workspace.programs.cases, "save", store, "--changes", "1"] + options) {
@@ -39,7 +29,7 @@ extension CaseCatalog {
     }
   }
 
-  private func insert(_ file: String, _ options: [String], name: String) -> Contestant {
+  func insert(_ file: String, _ options: [String], name: String) -> Contestant {
     let arguments = ["insert", workspace.scratch(file), "--rows", String(Self.insertedRows)]
     return Contestant(name, .reported, [workspace.programs.cases] + arguments + options)
   }

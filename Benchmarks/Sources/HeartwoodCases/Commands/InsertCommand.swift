@@ -10,19 +10,19 @@ struct InsertCommand: ParsableCommand {
   @Argument var path: String
   @Option var rows = 1_000_000
   @Flag(help: "Keep the save in the store's history.") var history = false
-  @Flag(help: "Number the to-dos, and let no two have the same number.") var unique = false
+  @Option(help: "What the model has beside the attributes.") var with: ModelAddition?
 
   func run() throws {
     try? FileManager.default.removeItem(atPath: path)
     let toDos = Array(ToDoSequence(count: rows))
     let clock = ContinuousClock()
     let start = clock.now
-    let context = try ToDoObject.openContext(path, tracksHistory: history, isUnique: unique)
+    let context = try ToDoObject.openContext(path, tracksHistory: history, with: with)
     for (place, toDo) in toDos.enumerated() {
       let object = try context.insert(ToDoObject.self)
       object.isDone = toDo.isDone
       object.memo = toDo.memo
-      object.sortOrder = unique ? Int64(place) : toDo.sortOrder
+      object.sortOrder = with == .unique ? Int64(place) : toDo.sortOrder
       object.creationDate = toDo.creationDate
     }
     let inserted = clock.now

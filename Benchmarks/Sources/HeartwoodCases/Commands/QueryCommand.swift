@@ -11,16 +11,17 @@ struct QueryCommand: ParsableCommand {
   )
 
   enum Query: String, ExpressibleByArgument, CaseIterable {
-    case filter, count, group, groupMany = "group-many", sort, predicate, update, insert
+    case filter, count, equality, group, groupMany = "group-many", sort, predicate, update, insert
   }
 
   @Argument var query: Query
   @Argument var path: String
   @Option var rows = 0
+  @Option(help: "What the model has beside the attributes.") var with: ModelAddition?
 
   func run() throws {
     if query == .update || query == .insert { return try runBatch() }
-    let context = try ToDoObject.openContext(path)
+    let context = try ToDoObject.openContext(path, with: with)
     let result = try Repetition.median { try rows(context) }
     try CaseReport(seconds: result.seconds, rows: result.rows).print()
   }
@@ -36,6 +37,10 @@ struct QueryCommand: ParsableCommand {
         )
       ).count
     case .count: return try context.count(ToDoObject.self, where: ToDoObject.doneKey == true)
+    case .equality:
+      return try context.fetchObjectIDs(
+        FetchRequest<ToDoObject>(where: ToDoObject.sortOrderKey == ToDoSequence.wantedPlace)
+      ).count
     case .group: return try groups(of: context, by: "done")
     case .groupMany: return try groups(of: context, by: "sortOrder")
     case .sort:

@@ -39,30 +39,27 @@ final class ToDoObject: ManagedObject {
 
 extension ToDoObject {
   /// The model of `Examples/ToDo`, written in code.
-  ///
-  /// - Parameter isUnique: whether no two to-dos may have the same place.
-  static func makeModel(isUnique: Bool = false) throws -> ManagedObjectModel {
-    try ManagedObjectModel(entities: [
-      .entity(
-        "ToDo",
-        unique: isUnique ? [["sortOrder"]] : [],
-        .attribute("done", .boolean, default: .boolean(false)),
-        .attribute("memo", .string, optional: true),
-        .attribute("sortOrder", .integer32, default: .integer(0)),
-        .attribute("creationDate", .date, optional: true)
-      )
-    ])
+  static func makeModel(with addition: ModelAddition? = nil) throws -> ManagedObjectModel {
+    var entity = EntityDefinition.entity(
+      "ToDo",
+      .attribute("done", .boolean, default: .boolean(false)),
+      .attribute("memo", .string, optional: true),
+      .attribute("sortOrder", .integer32, default: .integer(0)),
+      .attribute("creationDate", .date, optional: true)
+    )
+    try addition?.add(to: &entity)
+    return try ManagedObjectModel(entities: [entity])
   }
 
   /// A context over the binary store at `path`.
   static func openContext(
     _ path: String,
     tracksHistory: Bool = false,
-    isUnique: Bool = false
+    with addition: ModelAddition? = nil
   ) throws -> ManagedObjectContext {
     let registry = try StoreRegistry([BinaryStore.self])
     let coordinator = try PersistentStoreCoordinator(
-      managedObjectModel: try makeModel(isUnique: isUnique),
+      managedObjectModel: try makeModel(with: addition),
       registry: registry,
       objectClasses: [ToDoObject.self]
     )

@@ -12,7 +12,7 @@ extension StoreRegistry {
   }()
 
   /// The stores that ship with this product.
-  static let shippedStoreClasses: [any StoreClass.Type] = [
+  package static let shippedStoreClasses: [any StoreClass.Type] = [
     BinaryStore.self, CSVStore.self, XMLStore.self, PropertyListStore.self, InMemoryStore.self,
   ]
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Heartwood
+import HeartwoodSQLite
 import Testing
 
 @testable import HeartwoodTool
@@ -9,23 +10,16 @@ import Testing
   enum Flawed: String, CaseIterable, Sendable {
     case adding = "AddingBinary"
     case forgetting = "Forgetting"
-
-    func register(in registry: StoreRegistry) throws {
-      switch self {
-      case .adding: try registry.register(AddingStore.self)
-      case .forgetting: try registry.register(ForgettingStore.self)
-      }
-    }
   }
 
-  private static let registry = Result {
-    for flawed in Flawed.allCases { try flawed.register(in: .tool) }
-  }
-
+  /// The types that the tool knows, and those that no other test is to meet.
+  private let registry: StoreRegistry
   private let folder: WorkFolder
 
   init() throws {
-    try Self.registry.get()
+    registry = try StoreRegistry(
+      StoreRegistry.shippedStoreClasses + [SQLiteStore.self, AddingStore.self, ForgettingStore.self]
+    )
     folder = try WorkFolder()
   }
 
@@ -81,7 +75,7 @@ import Testing
     verifies: Bool = true
   ) -> Conversion {
     Conversion(
-      source: StoreSource(path: folder.path(source).path, typeName: sourceType, modelPath: nil),
+      source: StoreSource(path: folder.path(source).path, typeName: sourceType, modelPath: nil, registry: registry),
       destination: Destination(path: folder.path(destination).path, typeName: type, isReplaced: isReplaced),
       verifies: verifies,
       progress: ProgressBar(phases: Conversion.phases(verifies: verifies), isShown: false)

@@ -28,7 +28,7 @@ struct Conversion {
   let progress: ProgressBar
   /// How far a store has come that makes the other one itself.
   private let copying: MigrationProgress
-  private let registry = StoreRegistry.tool
+  private var registry: StoreRegistry { source.registry }
 
   init(source: StoreSource, destination: Destination, verifies: Bool, progress: ProgressBar) {
     self.source = source

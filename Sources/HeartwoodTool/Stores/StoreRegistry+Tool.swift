@@ -4,12 +4,10 @@ import HeartwoodSQLite
 extension StoreRegistry {
   /// The stores that ship with Heartwood, and the SQLite store.
   static let tool: StoreRegistry = {
-    let registry = StoreRegistry.default
     do {
-      try registry.register(SQLiteStore.self)
+      return try StoreRegistry(StoreRegistry.shippedStoreClasses + [SQLiteStore.self])
     } catch {
       preconditionFailure("The types of the stores that ship differ: \(error)")
     }
-    return registry
   }()
 }

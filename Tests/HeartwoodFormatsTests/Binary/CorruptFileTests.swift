@@ -1,5 +1,6 @@
 import Foundation
 import HeartwoodStore
+import TestSupport
 import Testing
 
 @testable import HeartwoodFormats

@@ -1,6 +1,7 @@
 import Foundation
 import HeartwoodModel
 import HeartwoodStore
+import TestSupport
 import Testing
 
 @testable import HeartwoodFormats
@@ -62,30 +63,5 @@ import Testing
     let result = try PythonReader.run([SampleFiles.folder.appending(path: Self.fileName(version)).path])
     #expect(result.status == 0, "\(result.errors)")
     #expect(result.output == Data(try Self.lines()), "\(String(decoding: result.output, as: UTF8.self))")
-  }
-}
-
-/// The readers in Python that were written from the specifications alone.
-enum PythonReader {
-  private static let interpreter = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-    .map { "\($0)/python3" }.first { FileManager.default.isExecutableFile(atPath: $0) }
-
-  static var exists: Bool { interpreter != nil }
-
-  static func run(
-    _ arguments: [String],
-    of format: String = "Binary"
-  ) throws -> (status: Int32, output: Data, errors: String) {
-    let process = Process()
-    process.executableURL = URL(filePath: try #require(interpreter))
-    process.arguments = [FormatFolder(format).url.appending(path: "reader.py").path] + arguments
-    let (output, errors) = (Pipe(), Pipe())
-    process.standardOutput = output
-    process.standardError = errors
-    try process.run()
-    let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
-    let message = try errors.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return (process.terminationStatus, bytes, String(decoding: message, as: UTF8.self))
   }
 }

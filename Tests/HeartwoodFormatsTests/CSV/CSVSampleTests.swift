@@ -2,6 +2,7 @@ import Foundation
 import HeartwoodFormats
 import HeartwoodModel
 import HeartwoodStore
+import TestSupport
 import Testing
 
 /// The files in `Formats/CSV/samples`, and what the specification says of them.

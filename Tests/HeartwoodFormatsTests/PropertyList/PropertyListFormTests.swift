@@ -2,6 +2,7 @@ import Foundation
 import HeartwoodModel
 import HeartwoodStore
 import HeartwoodTesting
+import TestSupport
 import Testing
 
 @testable import HeartwoodFormats

@@ -84,36 +84,3 @@ struct StoreFile {
     get throws { try StoreInput(try files.openFile(atPath: Self.path)) }
   }
 }
-
-/// The folder of a format's specification and samples.
-struct FormatFolder {
-  let url: URL
-
-  init(_ name: String) {
-    url = SampleFiles.format.deletingLastPathComponent().appending(path: name)
-  }
-
-  func bytes(_ name: String) throws -> [UInt8] {
-    [UInt8](try Data(contentsOf: url.appending(path: "samples/\(name)")))
-  }
-
-  /// A sample; where HEARTWOOD_WRITE_SAMPLES is set, one that is not there yet is written.
-  func bytes(_ name: String, orNew make: () throws -> [UInt8]) throws -> [UInt8] {
-    let file = url.appending(path: "samples/\(name)")
-    if !FileManager.default.fileExists(atPath: file.path),
-      ProcessInfo.processInfo.environment["HEARTWOOD_WRITE_SAMPLES"] != nil
-    {
-      try Data(try make()).write(to: file)
-    }
-    return try bytes(name)
-  }
-
-  var specification: String {
-    get throws { try String(contentsOf: url.appending(path: "README.md"), encoding: .utf8) }
-  }
-
-  func names(_ folder: String) throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: url.appending(path: folder).path).filter { $0.contains(".") }
-      .sorted()
-  }
-}

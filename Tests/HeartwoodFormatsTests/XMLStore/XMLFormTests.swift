@@ -1,5 +1,6 @@
 import HeartwoodModel
 import HeartwoodStore
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)

@@ -3,6 +3,7 @@ import HeartwoodFormats
 import HeartwoodModel
 import HeartwoodStore
 import HeartwoodTesting
+import TestSupport
 import Testing
 
 @testable import HeartwoodFormats

@@ -28,10 +28,14 @@ import Testing
     for block in blocks { #expect(example.contains(block), "The example has no such code:\n\(block)") }
   }
 
-  @Test func codeOfTheArticleOnSQLiteIsTested() throws {
-    let tested = Self.withoutIndents(try text("Tests/HeartwoodSQLiteTests/Files/SQLiteGuideTests.swift"))
-    let blocks = try codeBlocks(of: "Sources/HeartwoodSQLite/HeartwoodSQLite.docc/CoreDataFiles.md")
-    #expect(blocks.count == 6)
+  @Test(arguments: [
+    ("HeartwoodSQLite/HeartwoodSQLite.docc/CoreDataFiles", "HeartwoodSQLiteTests/Files/SQLiteGuideTests", 6),
+    ("HeartwoodWrappers/HeartwoodWrappers.docc/StoresAroundStores", "HeartwoodWrappersTests/WrappersGuideTests", 4),
+  ])
+  func codeOfTheArticleOfAProductIsTested(_ article: String, _ tests: String, _ count: Int) throws {
+    let tested = Self.withoutIndents(try text("Tests/\(tests).swift"))
+    let blocks = try codeBlocks(of: "Sources/\(article).md")
+    #expect(blocks.count == count)
     for block in blocks {
       #expect(tested.contains(Self.withoutIndents(block)), "The tests have no such code:\n\(block)")
     }

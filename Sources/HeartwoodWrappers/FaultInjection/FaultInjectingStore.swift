@@ -3,6 +3,7 @@ public import HeartwoodStore
 
 /// Any atomic store, which fails where a test wants it to: an application sees what it does when loading or saving goes wrong.
 ///
+///     try registry.register(FaultInjectingStore<CSVStore>.self)
 ///     let faults = StoreFaults()
 ///     options[.storeFaults] = faults
 ///     try coordinator.addPersistentStore(type: "FaultInjectingCSV", at: url, options: options)

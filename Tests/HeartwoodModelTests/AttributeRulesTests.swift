@@ -1,5 +1,7 @@
-import HeartwoodModel
+import HeartwoodTesting
 import Testing
+
+@testable import HeartwoodModel
 
 @Suite("Rules of attributes")
 struct AttributeRulesTests {
@@ -14,6 +16,74 @@ struct AttributeRulesTests {
   )
   func patterns(_ pattern: String, _ text: String, _ matches: Bool) throws {
     #expect(try TextPattern(pattern).matches(text) == matches)
+  }
+
+  /// By going back to try again, as libraries do, these would take longer than anybody waits.
+  @Test(
+    "A match takes no longer than both lengths",
+    arguments: [
+      ("(a+)+b", String(repeating: "a", count: 2_000), false), (#"(\w+\s?)*!"#, "some ordinary words here", false),
+      ("([a-zA-Z0-9]+[._-]?)+@[a-z]+", "john.smith.of.somewhere.example.org", false),
+      (".*a.*b.*x", String(repeating: "ab", count: 10_000), false),
+      ("(a*)*", String(repeating: "a", count: 2_000), true),
+      ("(a|aa)+", String(repeating: "a", count: 2_000), true),
+      ("(x{0,50}){0,50}", String(repeating: "x", count: 2_500), true),
+    ]
+  )
+  func hostilePatterns(_ pattern: String, _ text: String, _ matches: Bool) throws {
+    #expect(try TextPattern(pattern).matches(text) == matches)
+  }
+
+  @Test("A pattern means what it means to the library")
+  func patternsMeanTheSame() throws {
+    let seed = UInt64.random(in: .min ... .max)
+    var generator = SeededGenerator(seed: seed)
+    var compiled = 0
+    for _ in 0..<1_500 {
+      let (pattern, ignoresCase) = (RandomPattern.pattern(&generator, depth: 3), generator.chance(oneIn: 4))
+      let library = try? Regex(pattern).matchingSemantics(.unicodeScalar).ignoresCase(ignoresCase)
+      let own = try? TextPattern(pattern, ignoresCase: ignoresCase)
+      #expect((library == nil) == (own == nil), "seed \(seed): \(pattern)")
+      guard let library, let own else { continue }
+      compiled += PatternAutomaton(pattern) == nil ? 0 : 1
+      for _ in 0..<8 {
+        let text = RandomPattern.text(&generator)
+        let expected = try library.wholeMatch(in: text) != nil
+        #expect(own.matches(text) == expected, "seed \(seed): \(pattern) and \(text.debugDescription), \(ignoresCase)")
+      }
+    }
+    #expect(compiled > 500, "seed \(seed)")
+  }
+
+  /// Without `\W` and `\D`: where they are repeated, the library takes a carriage return and a line feed for one, and `_` for no part of a word.
+  private enum RandomPattern {
+    private static let atoms = [
+      "a", "b", "B", "é", "ß", ".", #"\d"#, #"\w"#, #"\s"#, #"\."#, "[ab]", "[^a]", "[a-c0-9]",
+      #"[\d_]"#, "-", " ",
+      #"\n"#, "1", "_", ",", #"\b"#, "[]a]", "^", "$", "e\u{301}",
+    ]
+    private static let quantifiers = ["", "", "", "", "*", "+", "?", "{2}", "{1,}", "{0,2}", "*?", "++"]
+    private static let letters = [
+      "a", "b", "A", "B", "c", "1", "_", "-", ".", " ", "\n", "é", "ß", "SS", "\u{301}", ",", "٣", "\r",
+    ]
+
+    static func pattern(_ generator: inout SeededGenerator, depth: Int) -> String {
+      (0..<Int.random(in: 0...3, using: &generator)).map { _ in
+        let isGroup = depth > 0 && generator.chance(oneIn: 3)
+        let atom =
+          isGroup
+          ? (generator.chance(oneIn: 2) ? "(" : "(?:") + pattern(&generator, depth: depth - 1)
+            + (generator.chance(oneIn: 2) ? "|" + pattern(&generator, depth: depth - 1) : "") + ")"
+          : atoms.randomElement(using: &generator) ?? ""
+        return atom + (quantifiers.randomElement(using: &generator) ?? "")
+      }
+      .joined()
+    }
+
+    static func text(_ generator: inout SeededGenerator) -> String {
+      (0..<Int.random(in: 0...6, using: &generator)).map { _ in letters.randomElement(using: &generator) ?? "" }
+        .joined()
+    }
   }
 
   @Test("A pattern can be matched by several threads at once")

@@ -1,6 +1,9 @@
 import Synchronization
 
 /// A regular expression that has been compiled, for any thread to match with.
+///
+/// How long a match takes grows with the text and the pattern, and no faster, unless the pattern looks back or ahead (`\1`, `(?=…)`, `\b`) or has
+/// something else that ``PatternParser`` does not know: then it is the library's backtracking, which may take any time.
 package final class TextPattern: Sendable {
   /// Why a pattern cannot be used, as a sentence.
   package struct Fault: Error {
@@ -11,16 +14,32 @@ package final class TextPattern: Sendable {
   private static let longestPattern = 1_000
   private static let mostBrackets = 50
 
+  private enum Matcher {
+    case automaton(PatternAutomaton, PatternAtoms)
+    case library(Regex<AnyRegexOutput>)
+  }
+
   /// A `Regex` is not Sendable, so that one thread at a time may match.
-  private let regex: Mutex<Regex<AnyRegexOutput>>
+  private let matcher: Mutex<Matcher>
 
   package init(_ pattern: String, ignoresCase: Bool = false) throws(Fault) {
     try Self.checkSize(of: pattern)
     do {
-      self.regex = Mutex(try Regex(pattern).matchingSemantics(.unicodeScalar).ignoresCase(ignoresCase))
+      // What the library refuses is refused, whoever matches.
+      let regex = try Self.regex(pattern, ignoresCase: ignoresCase)
+      if let automaton = PatternAutomaton(pattern) {
+        let atoms = try PatternAtoms(automaton.atoms.map { try Self.regex($0, ignoresCase: ignoresCase) })
+        matcher = Mutex(.automaton(automaton, atoms))
+      } else {
+        matcher = Mutex(.library(regex))
+      }
     } catch {
       throw Fault(message: "It cannot be read as a regular expression: \(error).")
     }
+  }
+
+  private static func regex(_ pattern: String, ignoresCase: Bool) throws -> Regex<AnyRegexOutput> {
+    try Regex(pattern).matchingSemantics(.unicodeScalar).ignoresCase(ignoresCase)
   }
 
   private static func checkSize(of pattern: String) throws(Fault) {
@@ -33,7 +52,34 @@ package final class TextPattern: Sendable {
 
   /// Whether all of `text` matches.
   package func matches(_ text: String) -> Bool {
-    // Only matchers written in Swift throw, and a pattern that was text has none.
-    regex.withLock { (try? $0.wholeMatch(in: text)) != nil }
+    matcher.withLock { matcher in
+      switch matcher {
+      case .automaton(let automaton, let atoms): automaton.matches(text, atoms.matches)
+      // Only matchers written in Swift throw, and a pattern that was text has none.
+      case .library(let regex): (try? regex.wholeMatch(in: text)) != nil
+      }
+    }
+  }
+}
+
+/// What atoms of a pattern match, as the library says, each scalar asked for once.
+private final class PatternAtoms {
+  private let regexes: [Regex<AnyRegexOutput>]
+  private var known: [[Unicode.Scalar: Bool]]
+
+  /// How many answers are kept for each atom.
+  private static let mostKnown = 4_096
+
+  init(_ regexes: [Regex<AnyRegexOutput>]) {
+    self.regexes = regexes
+    known = Array(repeating: [:], count: regexes.count)
+  }
+
+  func matches(_ atom: Int, _ scalar: Unicode.Scalar) -> Bool {
+    if let answer = known[atom][scalar] { return answer }
+    let answer = (try? regexes[atom].wholeMatch(in: String(scalar))) != nil
+    if known[atom].count >= Self.mostKnown { known[atom].removeAll() }
+    known[atom][scalar] = answer
+    return answer
   }
 }

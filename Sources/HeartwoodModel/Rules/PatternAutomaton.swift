@@ -1,0 +1,146 @@
+/// A regular expression as steps of which any number is taken at once, so that a text is matched in a time that grows with both lengths and no faster,
+/// whatever the pattern (K. Thompson, Regular Expression Search Algorithm, CACM 11, 1968).
+struct PatternAutomaton {
+  private enum Step {
+    /// Takes a scalar that the atom of this number matches, and goes on to the next step.
+    case atom(Int)
+    /// Goes on to both steps.
+    case fork(Int, Int)
+    case jump(Int)
+    case accept
+  }
+
+  private struct TooLarge: Error {}
+
+  /// A pattern with large counts within each other would have any number of steps.
+  private static let greatestStepCount = 5_000
+
+  private var steps: [Step] = []
+  /// The texts of the atoms, each once.
+  private(set) var atoms: [String] = []
+  private var numbers: [String: Int] = [:]
+
+  /// Nil where the pattern is no regular expression in the strict sense, or has too many steps.
+  init?(_ pattern: String) {
+    guard let node = PatternParser.node(of: pattern) else { return nil }
+    do {
+      try append(node)
+      try append(.accept)
+    } catch {
+      return nil
+    }
+  }
+}
+
+// MARK: Compiling
+
+extension PatternAutomaton {
+  private mutating func append(_ step: Step) throws(TooLarge) {
+    guard steps.count < Self.greatestStepCount else { throw TooLarge() }
+    steps.append(step)
+  }
+
+  private mutating func append(_ node: PatternNode) throws(TooLarge) {
+    switch node {
+    case .atom(let text): try append(.atom(number(of: text)))
+    case .sequence(let nodes): for node in nodes { try append(node) }
+    case .choice(let nodes): try append(choice: nodes[...])
+    case .repetition(let node, let least, let most): try append(node, least, most)
+    }
+  }
+
+  private mutating func number(of atom: String) -> Int {
+    if let number = numbers[atom] { return number }
+    atoms.append(atom)
+    numbers[atom] = atoms.count - 1
+    return atoms.count - 1
+  }
+
+  private mutating func append(choice nodes: ArraySlice<PatternNode>) throws(TooLarge) {
+    var ends: [Int] = []
+    for (number, node) in nodes.enumerated() {
+      let isLast = number == nodes.count - 1
+      let fork = steps.count
+      if !isLast { try append(.accept) }
+      try append(node)
+      if isLast { break }
+      ends.append(steps.count)
+      try append(.accept)
+      steps[fork] = .fork(fork + 1, steps.count)
+    }
+    for end in ends { steps[end] = .jump(steps.count) }
+  }
+
+  private mutating func append(_ node: PatternNode, _ least: Int, _ most: Int?) throws(TooLarge) {
+    guard least <= Self.greatestStepCount, most ?? 0 <= Self.greatestStepCount else { throw TooLarge() }
+    for _ in 0..<least { try append(node) }
+    guard let most else {
+      let fork = steps.count
+      try append(.accept)
+      try append(node)
+      try append(.jump(fork))
+      steps[fork] = .fork(fork + 1, steps.count)
+      return
+    }
+    var forks: [Int] = []
+    for _ in least..<most {
+      forks.append(steps.count)
+      try append(.accept)
+      try append(node)
+    }
+    for fork in forks { steps[fork] = .fork(fork + 1, steps.count) }
+  }
+}
+
+// MARK: Matching
+
+extension PatternAutomaton {
+  /// The steps that a text has come to, in any order, each once.
+  private struct Places {
+    private(set) var atoms: [(step: Int, atom: Int)] = []
+    private(set) var isAccepted = false
+    private var seen: [Bool]
+    private var noted: [Int] = []
+
+    init(count: Int) { seen = Array(repeating: false, count: count) }
+
+    mutating func clear() {
+      for step in noted { seen[step] = false }
+      noted.removeAll(keepingCapacity: true)
+      atoms.removeAll(keepingCapacity: true)
+      isAccepted = false
+    }
+
+    /// Comes to a step, and to all that follow it without a scalar.
+    mutating func come(to start: Int, _ steps: [Step]) {
+      var waiting = [start]
+      while let step = waiting.popLast() {
+        if seen[step] { continue }
+        seen[step] = true
+        noted.append(step)
+        switch steps[step] {
+        case .atom(let atom): atoms.append((step, atom))
+        case .fork(let first, let second): waiting += [second, first]
+        case .jump(let target): waiting.append(target)
+        case .accept: isAccepted = true
+        }
+      }
+    }
+  }
+
+  /// Whether all of `text` matches.
+  ///
+  /// - Parameter test: whether an atom, by its number, matches a scalar.
+  func matches(_ text: String, _ test: (Int, Unicode.Scalar) -> Bool) -> Bool {
+    var current = Places(count: steps.count)
+    var next = Places(count: steps.count)
+    current.come(to: 0, steps)
+    for scalar in text.unicodeScalars {
+      next.clear()
+      for place in current.atoms where test(place.atom, scalar) { next.come(to: place.step + 1, steps) }
+      swap(&current, &next)
+      if current.atoms.isEmpty, !current.isAccepted { return false }
+    }
+    return current.isAccepted
+  }
+}

@@ -1,0 +1,136 @@
+/// What a regular expression is made of, as far as it is one in the strict sense: nothing in it looks back or ahead.
+indirect enum PatternNode {
+  /// The text of something that takes one Unicode scalar: a letter, an escape, a class in brackets.
+  case atom(String)
+  case sequence([PatternNode])
+  case choice([PatternNode])
+  /// Nil means any number.
+  case repetition(PatternNode, least: Int, most: Int?)
+}
+
+/// Takes a regular expression apart that all of a text is to match. It makes nothing of what it does not know for sure, such as back references,
+/// look-around, possessive quantifiers, anchors in the midst, and options.
+struct PatternParser {
+  private struct Unknown: Error {}
+
+  private var rest: Substring
+  private var depth = 0
+
+  private init(_ pattern: String) { rest = pattern[...] }
+
+  /// The parts of a pattern that can be compiled; nil where something in it is not known here.
+  static func node(of pattern: String) -> PatternNode? {
+    var parser = PatternParser(pattern)
+    guard let node = try? parser.choice(), parser.rest.isEmpty else { return nil }
+    return node
+  }
+
+  private mutating func choice() throws -> PatternNode {
+    var alternatives = [try sequence()]
+    while take("|") { alternatives.append(try sequence()) }
+    return alternatives.count == 1 ? alternatives[0] : .choice(alternatives)
+  }
+
+  private mutating func sequence() throws -> PatternNode {
+    // Where a whole text has to match, it begins and ends there in any case.
+    if depth == 0 { _ = take("^") }
+    var nodes: [PatternNode] = []
+    while let next = rest.first, next != "|", next != ")" {
+      if next == "$", depth == 0 {
+        rest.removeFirst()
+        guard rest.isEmpty || rest.first == "|" else { throw Unknown() }
+        break
+      }
+      nodes.append(try quantified(try atom()))
+    }
+    return .sequence(nodes)
+  }
+
+  private mutating func atom() throws -> PatternNode {
+    switch rest.first {
+    case "(": try group()
+    case "[": .atom(try bracketed())
+    case "\\": .atom(try escape())
+    case "^", "$", "*", "+", "?", "{", "}", "]", nil: throw Unknown()
+    case let letter?: try letterAtom(letter)
+    }
+  }
+
+  private mutating func letterAtom(_ letter: Character) throws -> PatternNode {
+    // What is one letter of several scalars is counted as one.
+    guard letter.unicodeScalars.count == 1 else { throw Unknown() }
+    rest.removeFirst()
+    return .atom(String(letter))
+  }
+
+  private mutating func group() throws -> PatternNode {
+    rest.removeFirst()
+    if take("?") { guard take(":") else { throw Unknown() } }
+    depth += 1
+    let node = try choice()
+    depth -= 1
+    guard take(")") else { throw Unknown() }
+    return node
+  }
+
+  /// A class in brackets, as it is written: what is in it is left to the library.
+  private mutating func bracketed() throws -> String {
+    var text = String(rest.removeFirst())
+    if take("^") { text.append("^") }
+    while let next = rest.popFirst() {
+      text.append(next)
+      switch next {
+      case "]" where text.count > (text.hasPrefix("[^") ? 3 : 2): return text
+      case "\\": text.append(try known(rest.popFirst()))
+      case "[", "]", "&", "~": throw Unknown()
+      default: guard next.isASCII else { throw Unknown() }
+      }
+    }
+    throw Unknown()
+  }
+
+  private mutating func escape() throws -> String {
+    rest.removeFirst()
+    return "\\" + String(try known(rest.popFirst()))
+  }
+
+  /// A letter behind a backslash that makes it stand for one scalar.
+  private func known(_ letter: Character?) throws -> Character {
+    guard let letter, letter.isASCII, letter != "\r\n" else { throw Unknown() }
+    guard !letter.isLetter && !letter.isNumber || "dDwWsStnrf".contains(letter) else { throw Unknown() }
+    return letter
+  }
+
+  private mutating func quantified(_ node: PatternNode) throws -> PatternNode {
+    guard let bounds = try quantifier() else { return node }
+    // How much is taken first makes no difference where all has to match; whether it is given back does.
+    _ = take("?")
+    if let next = rest.first, "*+?{".contains(next) { throw Unknown() }
+    return .repetition(node, least: bounds.least, most: bounds.most)
+  }
+
+  private mutating func quantifier() throws -> (least: Int, most: Int?)? {
+    if take("*") { return (0, nil) }
+    if take("+") { return (1, nil) }
+    if take("?") { return (0, 1) }
+    guard take("{") else { return nil }
+    let least = try number()
+    var most: Int? = least
+    if take(",") { most = rest.first == "}" ? nil : try number() }
+    guard take("}"), most.map({ $0 >= least }) ?? true else { throw Unknown() }
+    return (least, most)
+  }
+
+  private mutating func number() throws -> Int {
+    let digits = rest.prefix { $0.isASCII && $0.isNumber }
+    rest.removeFirst(digits.count)
+    guard let number = Int(digits) else { throw Unknown() }
+    return number
+  }
+
+  private mutating func take(_ character: Character) -> Bool {
+    guard rest.first == character else { return false }
+    rest.removeFirst()
+    return true
+  }
+}

@@ -46,6 +46,7 @@ extension SQLiteFile {
   ) throws(PersistenceError) -> Value {
     let location = try SQLiteLocation(path, fileSystem: fileSystem)
     try location.checkMagic()
+    try location.checkLength()
     try location.checkReadable()
     let connections = SQLiteConnections(location: location, options: options)
     if SQLiteLocation.readsURIs, try location.isAtRest() {

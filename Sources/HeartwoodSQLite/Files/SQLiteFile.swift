@@ -53,6 +53,7 @@ package final class SQLiteFile: Sendable {
   ) throws(PersistenceError) -> SQLiteFile {
     let location = try SQLiteLocation(path, fileSystem: fileSystem)
     try location.checkMagic()
+    try location.checkLength()
     let connections = SQLiteConnections(location: location, options: options)
     if isReadOnly {
       let bareLocation = try location.hasSideFiles() ? nil : location

@@ -166,6 +166,37 @@ struct SQLiteLocation {
     }
   }
 
+  /// - Throws: ``PersistenceError/Code/fileCorrupt`` where the file ends before the last of its pages does. SQLite takes what a page lacks for
+  ///   zeros, and finds nothing wrong with it.
+  func checkLength() throws(PersistenceError) {
+    // Who writes the file may just have made it longer or shorter.
+    guard try missingLength() != nil, let (size, length) = try missingLength() else { return }
+    throw PersistenceError(
+      .fileCorrupt,
+      "The file was cut short: it has \(size) bytes, and says that it has \(length).",
+      context: .init(path: path, byteOffset: size, storeType: .sqlite)
+    )
+  }
+
+  /// How long the file is, and how long it says it is, where that is more and nothing beside it has the rest.
+  private func missingLength() throws(PersistenceError) -> (size: Int, length: Int)? {
+    let header = try header()
+    guard header.count == Self.headerLength, let length = Self.length(header),
+      let size = try fileSystem.status(atPath: path)?.size, size < length,
+      try !hasFile(Self.logSuffix), try !hasFile(Self.journalSuffix)
+    else { return nil }
+    return (size, length)
+  }
+
+  /// What a header says of the length of its file: the size of a page at byte 16, where 1 stands for 65,536, and the number of pages at
+  /// byte 28, which counts where the numbers of changes at bytes 24 and 92 are the same. https://www.sqlite.org/fileformat.html
+  private static func length(_ header: [UInt8]) -> Int? {
+    guard header[24..<28] == header[92..<96] else { return nil }
+    let size = Int(header[16]) << 8 | Int(header[17])
+    let count = header[28..<32].reduce(0) { $0 << 8 | Int($1) }
+    return (size == 1 ? 65_536 : size) * count
+  }
+
   private func header() throws(PersistenceError) -> [UInt8] {
     let file = try fileSystem.openFile(atPath: path)
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.headerLength, alignment: 1)

@@ -40,6 +40,25 @@ import Testing
     try bytes.write(to: bench.url())
   }
 
+  /// SQLite takes what the last page lacks for zeros, and finds nothing wrong.
+  @Test(arguments: [1, 100, 4_000, 5_000])
+  func aFileThatWasCutShortIsNotOpened(_ count: Int) throws {
+    try bench.makeStore(items: ["a": nil, "b": Data([1])])
+    let whole = try Data(contentsOf: bench.url())
+    try whole.dropLast(count).write(to: bench.url())
+    for isReadOnly in [true, false] {
+      var options = StoreOptions()
+      options[.isReadOnly] = isReadOnly
+      let error = bench.error { _ = try bench.context(options: options) }
+      #expect(
+        error?.code == .fileCorrupt && error?.context.byteOffset == whole.count - count,
+        "\(error?.message ?? "")"
+      )
+    }
+    #expect(bench.error { _ = try SQLiteFile.inspect(atPath: bench.url().path) { _ in } }?.code == .fileCorrupt)
+    #expect(try Data(contentsOf: bench.url()).count == whole.count - count)
+  }
+
   @Test func aSoundFileHasNone() throws {
     try bench.makeStore(items: ["a": nil, "b": Data([1])])
     #expect(try faults().isEmpty)

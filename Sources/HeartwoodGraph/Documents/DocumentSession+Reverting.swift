@@ -13,7 +13,10 @@ extension DocumentSession {
     let store = store
     guard let path = store.path else { throw Self.withoutFile("reverted") }
     switch try noteFileState() {
-    case .unchanged where !store.hasUnsavedMetadata: context.rollback()
+    case .unchanged where !store.hasUnsavedMetadata:
+      context.rollback()
+      // Others may have saved to the store by their own contexts.
+      context.refreshAllObjects()
     case .unchanged, .changed, .absent: try openAgain(store, path, context)
     case .moved, .removed:
       throw PersistenceError(

@@ -14,7 +14,7 @@ extension DocumentSession {
     let type: StoreType?
     /// Nil means those of the open store.
     let options: StoreOptions?
-    let isReplacing: Bool
+    var isReplacing: Bool
   }
 
   /// Writes what has changed to the document's file.
@@ -30,7 +30,12 @@ extension DocumentSession {
   func save(_ context: ManagedObjectContext, as destination: Destination) throws {
     let old = store
     let request = try request(destination)
-    if request.type == old.type, coordinator.persistentStore(for: destination.url) === old { return try save(context) }
+    var destination = destination
+    if request.type == old.type, coordinator.persistentStore(for: destination.url) === old {
+      if try isPlainSave(destination) { return try save(context) }
+      // The document's own file is in nobody's way.
+      destination.isReplacing = try destination.isReplacing || noteFileState() == .unchanged
+    }
     let (new, number) = try exchange(old, request, destination)
     do {
       try write(context, to: new)
@@ -40,6 +45,16 @@ extension DocumentSession {
       throw error
     }
     try noteSaved(new, context)
+  }
+
+  /// Whether to save the document as what it is comes to saving it: its file is where it was, and is kept as before.
+  private func isPlainSave(_ destination: Destination) throws(PersistenceError) -> Bool {
+    switch try noteFileState() {
+    case .absent, .unchanged: destination.options == nil
+    // Saving says what has become of it.
+    case .changed: !destination.isReplacing
+    case .moved, .removed: false
+    }
   }
 
   /// Writes the document as it is, with all that is unsaved, to another file. The document stays where it is, and unsaved.

@@ -111,6 +111,22 @@ import Testing
     #expect(try files.names() == ["Ann", "Ben"])
   }
 
+  @Test func aDocumentIsSavedAsWhatItIsWithOtherOptions() throws {
+    let document = try document()
+    let before = document.persistentStoreCoordinator.persistentStores[0]
+    var options = StoreOptions()
+    options[.tracksPersistentHistory] = true
+    _ = try document.context.person("Ben")
+    try document.save(as: DocumentFiles.url, options: options)
+    let store = document.persistentStoreCoordinator.persistentStores[0]
+    #expect(!before.tracksPersistentHistory && store.tracksPersistentHistory)
+    #expect(document.url == DocumentFiles.url && files.paths == [DocumentFiles.url.path])
+    #expect(try files.names() == ["Ann", "Ben"])
+    _ = try document.context.person("Cid")
+    try document.save()
+    #expect(try files.names() == ["Ann", "Ben", "Cid"])
+  }
+
   @Test func aFileThatStandsThereIsReplacedOnlyIfThatIsSaid() throws {
     try files.write(["Zoe"], to: DocumentFiles.otherURL)
     let document = try document()
@@ -186,6 +202,21 @@ import Testing
     #expect(ann.name == "Ann")
     #expect(try document.context.names() == ["Ann"])
     #expect(document.undoManager?.canUndo == false)
+  }
+
+  @Test func revertingTakesWhatAnotherContextHasSaved() throws {
+    let document = try document()
+    let ann = try #require(try document.context.fetch(Person.self).first)
+    #expect(ann.name == "Ann")
+    let other = ManagedObjectContext(document.persistentStoreCoordinator)
+    try other.fetch(Person.self).first?.name = "Anna"
+    try other.save()
+    #expect(ann.name == "Ann")
+    try document.revert()
+    #expect(ann.name == "Anna")
+    ann.name = "Annabel"
+    try document.save()
+    #expect(try files.names() == ["Annabel"])
   }
 
   @Test func revertingTakesWhatSomebodyElseHasWritten() throws {
@@ -282,8 +313,20 @@ import Testing
     _ = try document.context.person("Ben")
     #expect(persistenceError { try document.save() }?.code == .fileChangedOnDisk)
     #expect(files.paths.isEmpty)
-    try document.save(as: DocumentFiles.otherURL)
-    #expect(try files.names(in: DocumentFiles.otherURL) == ["Ann", "Ben"])
+    try document.save(as: DocumentFiles.url)
+    #expect(try files.names() == ["Ann", "Ben"])
+    #expect(document.url == DocumentFiles.url && !document.hasUnsavedChanges)
+  }
+
+  @Test func whatSomebodyElseHasWrittenIsReplacedIfThatIsSaid() throws {
+    let document = try document()
+    _ = try document.context.person("Ben")
+    try files.memory.removeFile(atPath: DocumentFiles.url.path)
+    try files.write(["Zoe"])
+    #expect(persistenceError { try document.save(as: DocumentFiles.url) }?.code == .fileChangedOnDisk)
+    #expect(try files.names() == ["Zoe"])
+    try document.save(as: DocumentFiles.url, replacing: true)
+    #expect(try files.names() == ["Ann", "Ben"])
   }
 
   @Test func aDocumentIsSavedAgainWhereItsFileWasRemoved() throws {

@@ -87,6 +87,11 @@ extension FetchDependencies {
     trails.filter { entity.isKind(of: $0.destination) }
   }
 
+  /// Whether what becomes of objects of `entity` may matter.
+  func mayLead(to entity: EntityDescription) -> Bool {
+    isOpaque || trails.contains { entity.isKind(of: $0.destination) }
+  }
+
   /// The objects from which `trail` leads to `object` now; nil where it has no way back.
   func origins(of object: ManagedObject, _ trail: Trail, in context: ManagedObjectContext) -> [ManagedObject]? {
     guard trail.hasWayBack else { return nil }

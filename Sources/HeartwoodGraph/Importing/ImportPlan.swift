@@ -131,12 +131,8 @@ extension ImportPlan.Relationship {
       keyName = ImportPlan.keyName(of: destination)
       return
     }
-    guard destination.property(named: name)?.attribute != nil else {
-      throw ImportPlan.mistake(
-        "Its userInfo says relatedByAttribute, and \(destination.name) has no attribute of that name.",
-        entity,
-        relationship.name
-      )
+    if let fault = ImportPlan.fault(ofKey: name, of: destination) {
+      throw ImportPlan.mistake("Its userInfo says relatedByAttribute, and \(fault).", entity, relationship.name)
     }
     keyName = name
   }
@@ -152,7 +148,7 @@ extension ImportPlan {
     for ancestor in entity.lineage {
       let ownName = ancestor.name.prefix(1).lowercased() + ancestor.name.dropFirst() + "ID"
       for name in [ancestor.userInfo[ImportKey.relatedByAttribute], ownName] {
-        if let name, ancestor.property(named: name)?.attribute != nil { return name }
+        if let name, fault(ofKey: name, of: ancestor) == nil { return name }
       }
     }
     return nil
@@ -161,11 +157,20 @@ extension ImportPlan {
   /// What is wrong with the attribute that the entity or one above it names.
   fileprivate static func keyMistake(of entity: EntityDescription) -> PersistenceError? {
     for ancestor in entity.lineage {
-      guard let name = ancestor.userInfo[ImportKey.relatedByAttribute], ancestor.property(named: name)?.attribute == nil
+      guard let name = ancestor.userInfo[ImportKey.relatedByAttribute], let fault = fault(ofKey: name, of: ancestor)
       else { continue }
-      return mistake("Its userInfo says relatedByAttribute, and it has no attribute of that name.", ancestor, nil)
+      return mistake("Its userInfo says relatedByAttribute, and \(fault).", ancestor, nil)
     }
     return nil
+  }
+
+  /// Why objects cannot be told apart by what is called `name`; nil where they can.
+  fileprivate static func fault(ofKey name: String, of entity: EntityDescription) -> String? {
+    guard let attribute = entity.property(named: name)?.attribute else {
+      return "\(entity.name) has no attribute called \(name)"
+    }
+    if attribute.derivationExpression != nil { return "\(name) is derived, so no record gives it" }
+    return attribute.isTransient ? "\(name) is transient, so no object is found by it" : nil
   }
 
   fileprivate static func mistake(

@@ -3,7 +3,7 @@ import HeartwoodStore
 
 /// The objects that a request asks for, in sections, kept up with what becomes of them in a context.
 ///
-///     let controller = try FetchedResultsController(
+///     let controller = FetchedResultsController(
 ///       FetchRequest<ToDo>(where: ToDo.isDoneKey == false, sortedBy: [ToDo.dueKey.ascending]),
 ///       in: context,
 ///       sectionedBy: .keyPath("list.name")
@@ -235,7 +235,8 @@ extension FetchedResultsController: LiveResults {
       for entry in section.chunks.flatMap(\.entries) { update.note(entry.object, nil, isChanged: true) }
     }
     finish(update)
-    (query, self.list, related) = (nil, nil, nil)
+    // Whoever was told of it may have fetched anew.
+    if self.list === list { (query, self.list, related) = (nil, nil, nil) }
   }
 
   private func take(_ event: LiveEvent) {
@@ -265,7 +266,7 @@ extension FetchedResultsController: LiveResults {
       for dependent in dependents { touched.append(dependent) }
     }
     for object in event.objects { touch(object) }
-    for id in event.ids where query.isAbout(id.entity) || !query.dependencies.isEmpty {
+    for id in event.ids where query.isAbout(id.entity) || query.dependencies.mayLead(to: id.entity) {
       if let object = managedObjectContext.objectIfPresent(id) { touch(object) }
     }
     return (touched, isComplete)

@@ -28,9 +28,11 @@ extension FetchedResultsSnapshot: MailboxElement {
 
   /// Takes the place of a snapshot that nobody has read.
   mutating func append(_ later: FetchedResultsSnapshot) {
-    let missed = updatedObjectIDs
+    let missed = updatedObjectIDs.subtracting(later.updatedObjectIDs)
     self = later
-    updatedObjectIDs.formUnion(missed)
+    if missed.isEmpty { return }
+    // Of those that were missed some may have gone since, or be called otherwise.
+    updatedObjectIDs.formUnion(objectIDs.filter(missed.contains))
   }
 }
 

@@ -17,7 +17,10 @@ extension ManagedObjectContext {
     // A fault is as new as its record, and may be shown for all that.
     let held = liveResults.isEmpty ? [] : changes.deletedObjectIDs.compactMap(heldObject)
     let ids = changes.updatedObjectIDs.union(changes.deletedObjectIDs).union(changes.refreshedObjectIDs)
-    let objects = ids.compactMap { id in heldObject(id).map { (id, $0) } }
+    // A record that is told as new may have been read before it was changed again, where two notices have become one.
+    let outdated = changes.insertedObjectIDs.compactMap { id in heldObject(id).map { (id, $0) } }
+      .filter { !$0.1.isFault && !$0.1.showsNewest }
+    let objects = ids.compactMap { id in heldObject(id).map { (id, $0) } } + outdated
     settlingLinks(of: objects.map(\.1)) {
       for (id, object) in objects where merge(object) {
         if object.isDeleted { merged.records.deleted.insert(id) } else { merged.refreshedObjectIDs.insert(id) }

@@ -131,6 +131,19 @@ import Testing
     }
     let unknown = try error { $0.userInfo["relatedByAttribute"] = "nothing" }
     #expect(unknown?.code == .importMappingUnusable && unknown?.context.entity == "Contact")
+    let expression = try FetchExpression(format: "lowercase:(name)")
+    let derived = try error { contact in
+      contact.properties.append(
+        .attribute(AttributeDescription(name: "key", type: .string, isOptional: true, derivationExpression: expression))
+      )
+      contact.userInfo["relatedByAttribute"] = "key"
+    }
+    #expect(derived?.code == .importMappingUnusable && derived?.message.contains("key is derived") == true)
+    let transient = try error { contact in
+      contact.properties.append(.attribute("key", .string, optional: true, transient: true))
+      contact.userInfo["relatedByAttribute"] = "key"
+    }
+    #expect(transient?.code == .importMappingUnusable && transient?.message.contains("key is transient") == true)
     let format = try error { $0.properties[2] = .attribute("born", .date, userInfo: ["dateFormat": "yyyy-jj"]) }
     #expect(format?.code == .importMappingUnusable && format?.context.property == "born")
     let related = try error { contact in

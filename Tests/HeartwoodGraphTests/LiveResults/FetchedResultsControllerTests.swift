@@ -76,6 +76,27 @@ import Testing
     #expect(names(controller) == ["aaa", "cyd", "dan"])
   }
 
+  /// Fetches anew where there is nothing any more.
+  private final class Refetching: FetchedResultsControllerDelegate {
+    func controllerDidChangeContent(_ controller: FetchedResultsController<Person>) {
+      if controller.numberOfObjects == 0 { try? controller.performFetch() }
+    }
+  }
+
+  @Test func whatIsFetchedWhileAResetIsToldStays() throws {
+    let context = try TestStack().context()
+    _ = try context.person("ann")
+    try context.save()
+    let (controller, _) = try people(context)
+    let delegate = Refetching()
+    controller.delegate = delegate
+    context.reset()
+    #expect(names(controller) == ["ann"])
+    controller.fetchedObjects?.first?.name = "al"
+    context.processPendingChanges()
+    #expect(names(controller) == ["al"])
+  }
+
   @Test func sectionsComeAndGo() throws {
     let context = try TestStack().context()
     for name in ["ann", "al", "cid"] { _ = try context.person(name) }

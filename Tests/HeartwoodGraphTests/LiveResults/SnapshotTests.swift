@@ -34,6 +34,23 @@ import Testing
     #expect(changed.updatedObjectIDs == [bob.objectID])
   }
 
+  @Test func whatHasGoneSinceIsNotAmongWhatHasChanged() async throws {
+    let context = try TestStack().context()
+    let (ann, bob) = (try context.person("Ann"), try context.person("Bob"))
+    try context.save()
+    let controller = FetchedResultsController<Person>(FetchRequest(sortedBy: [Person.nameKey.ascending]), in: context)
+    try controller.performFetch()
+    var snapshots = controller.snapshots.makeAsyncIterator()
+    _ = await snapshots.next()
+    (ann.name, bob.name) = ("Al", "Bill")
+    context.processPendingChanges()
+    context.delete(bob)
+    context.processPendingChanges()
+    let snapshot = try #require(await snapshots.next())
+    #expect(Array(snapshot.objectIDs) == [ann.objectID])
+    #expect(snapshot.updatedObjectIDs == [ann.objectID])
+  }
+
   @Test func resultsOfABackgroundContextTravelAsSnapshots() async throws {
     let stack = try TestStack()
     let background = BackgroundContext(stack.coordinator)

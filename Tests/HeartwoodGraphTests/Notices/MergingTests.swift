@@ -6,6 +6,30 @@ import HeartwoodStore
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct MergingTests {
+  /// Of notices that nobody has read in time one is made, in which a record that was changed is new.
+  @Test func aRecordThatIsToldAsNewIsMergedWhereItWasReadBeforeItChanged() async throws {
+    let stack = try TestStack()
+    let (context, other) = (stack.context(), stack.context())
+    let saves = stack.coordinator.didSaveChanges
+    for _ in 0..<64 {
+      _ = try other.insert(Tag.self)
+      try other.save()
+    }
+    let ann = try other.person("Ann")
+    try other.save()
+    let seen = try #require(try context.existingObject(with: ann.objectID) as? Person)
+    #expect(seen.name == "Ann")
+    ann.name = "Anna"
+    try other.save()
+    var iterator = saves.makeAsyncIterator()
+    for _ in 0..<63 { context.mergeChanges(from: try #require(await iterator.next())) }
+    #expect(seen.name == "Ann")
+    let last = try #require(await iterator.next())
+    #expect(last.insertedObjectIDs.contains(ann.objectID) && last.updatedObjectIDs.isEmpty)
+    context.mergeChanges(from: last)
+    #expect(seen.name == "Anna")
+  }
+
   @Test(arguments: TestStoreKind.allCases)
   func savesOfOthersAreMerged(_ kind: TestStoreKind) async throws {
     let stack = try TestStack(kind)

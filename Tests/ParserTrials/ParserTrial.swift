@@ -36,7 +36,7 @@ package enum ParserTrial: String, CaseIterable, Sendable {
       return true
     } catch let flaw as Flaw {
       throw flaw
-    } catch  where Self.isExplained(error) {
+    } catch  where Self.isExplained(error) || self == .jsonModel && error is DecodingError {
       return false
     } catch {
       throw Flaw(trial: self, description: "threw \(type(of: error)): \(error)")

@@ -16,7 +16,7 @@ enum SQLiteTrial {
     let path = scratch.path("Trial.sqlite")
     try Data(bytes).write(to: URL(filePath: path))
     let file = try StoreInput(try POSIXFileSystem().openFile(atPath: path))
-    _ = try? SQLiteStore.readMetadata(from: file, options: StoreOptions())
+    _ = try ParserTrial.attempt { _ = try SQLiteStore.readMetadata(from: file, options: StoreOptions()) }
     let model = try SQLiteStore.readModel(from: file, options: StoreOptions()) ?? TrialModel.model.get()
     let registry = try StoreRegistry([SQLiteStore.self])
     var options = StoreOptions()

@@ -12,8 +12,8 @@ enum StoreTrial {
     try files.setContents(bytes, ofFileAtPath: path)
     let storeClass = try StoreRegistry.default.storeClass(for: type)
     let file = try StoreInput(try files.openFile(atPath: path))
-    _ = try? storeClass.readMetadata(from: file, options: StoreOptions())
-    _ = try? storeClass.readFormatVersion(from: file, options: StoreOptions())
+    _ = try ParserTrial.attempt { _ = try storeClass.readMetadata(from: file, options: StoreOptions()) }
+    _ = try ParserTrial.attempt { _ = try storeClass.readFormatVersion(from: file, options: StoreOptions()) }
     try readFirst(of: models(of: file, storeClass)) { try read(files, type, $0) }
   }
 
@@ -26,7 +26,7 @@ enum StoreTrial {
 
   /// Tries one model after the other, and throws what the last one's error is.
   private static func readFirst(of models: [ManagedObjectModel], _ read: (ManagedObjectModel) throws -> Void) throws {
-    for model in models.dropLast() where (try? read(model)) != nil { return }
+    for model in models.dropLast() where try ParserTrial.attempt({ try read(model) }) { return }
     if let last = models.last { try read(last) }
   }
 

@@ -30,6 +30,8 @@ struct FullDiskCampaign {
     let size = 2_000 + random.number(below: 60_000)
     while try insert(count, size, in: open) { count += 1 }
     try SavedState.expect(count > 0, "Nothing could be saved.")
+    // The next save would remove what this one has left.
+    try expectNothingElse()
     try check(count, size)
     // What could not be saved is given up, and so is most of what was.
     try FileManager.default.removeItem(at: ballast)
@@ -40,9 +42,13 @@ struct FullDiskCampaign {
     let again = try place.open()
     defer { again.close() }
     try SavedState.expect(try again.items().count == 1, "The save after the failed one is not there.")
+    try expectNothingElse()
+    return count
+  }
+
+  private func expectNothingElse() throws {
     let strangers = try place.strangers()
     try SavedState.expect(strangers.isEmpty, "These are left: \(strangers)")
-    return count
   }
 
   /// - Returns: whether there was room.

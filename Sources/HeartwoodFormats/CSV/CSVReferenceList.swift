@@ -48,18 +48,6 @@ struct CSVReferenceList: Sendable {
   }
 
   private static func decoded(_ item: Slice<UnsafeRawBufferPointer>) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    var rest = item
-    while let byte = rest.popFirst() {
-      guard byte == percent else {
-        bytes.append(byte)
-        continue
-      }
-      guard let high = rest.popFirst().flatMap(HexadecimalDigit.value),
-        let low = rest.popFirst().flatMap(HexadecimalDigit.value)
-      else { return nil }
-      bytes.append(high << 4 | low)
-    }
-    return bytes
+    HexadecimalDigit.unescaped(item, behind: percent)
   }
 }

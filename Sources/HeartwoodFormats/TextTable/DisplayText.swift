@@ -1,3 +1,4 @@
+import HeartwoodModel
 import HeartwoodStore
 
 /// Text as it stands in a cell of a table on a terminal: how wide it is, and safe to show.
@@ -51,11 +52,7 @@ package enum DisplayText {
   private static func isPrintableASCII(_ byte: UInt8) -> Bool { byte >= 0x20 && byte < 0x7F }
 
   private static func width(of scalar: Unicode.Scalar) -> Int {
-    if let escape = escape(of: scalar) { return escape.utf8.count }
-    switch scalar.properties.generalCategory {
-    case .nonspacingMark, .enclosingMark, .format: return 0
-    default: return isWide(scalar) ? 2 : 1
-    }
+    escape(of: scalar)?.utf8.count ?? TerminalWidth.of(scalar)
   }
 
   private static func escape(of scalar: Unicode.Scalar) -> String? {
@@ -67,16 +64,5 @@ package enum DisplayText {
       "\\u" + String(scalar.value + 0x10000, radix: 16).dropFirst()
     default: nil
     }
-  }
-
-  /// The blocks whose characters Unicode calls wide, and emoji.
-  private static let wideBlocks: [ClosedRange<UInt32>] = [
-    0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF,
-    0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD,
-  ]
-
-  private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.value >= 0x1100
-      && (wideBlocks.contains { $0.contains(scalar.value) } || scalar.properties.isEmojiPresentation)
   }
 }

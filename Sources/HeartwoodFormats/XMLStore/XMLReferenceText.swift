@@ -38,19 +38,7 @@ enum XMLReferenceText {
   }
 
   private static func unescaped(_ text: Slice<UnsafeRawBufferPointer>) -> String? {
-    var bytes: [UInt8] = []
-    var rest = text.dropFirst(0)
-    while let byte = rest.popFirst() {
-      guard byte == escape else {
-        bytes.append(byte)
-        continue
-      }
-      guard let high = rest.popFirst().flatMap(HexadecimalDigit.value),
-        let low = rest.popFirst().flatMap(HexadecimalDigit.value)
-      else { return nil }
-      bytes.append(high << 4 | low)
-    }
-    return String(validating: bytes, as: UTF8.self)
+    HexadecimalDigit.unescaped(text, behind: escape).flatMap { String(validating: $0, as: UTF8.self) }
   }
 
   static func append(_ reference: ReferenceID, to buffer: inout TextBuffer) {

@@ -1,4 +1,4 @@
-import HeartwoodStore
+import HeartwoodModel
 
 /// Reads the fields of a date that is written after a pattern.
 struct DateFieldReader {

@@ -13,7 +13,7 @@ extension PredicateCompiler {
     if let form = AggregateForm(expression), let aggregate = try compile(form, expression) { return aggregate }
     switch expression {
     case .variable(let name): return try compileColumn(name)
-    case .selfObject, .keyPath, .subquery: throw notGrouped(expression)
+    case .selfObject, .keyPath, .subquery: throw try notGrouped(expression)
     default: return nil
     }
   }
@@ -22,10 +22,11 @@ extension PredicateCompiler {
   private mutating func compile(_ form: AggregateForm, _ expression: FetchExpression) throws(Fault) -> Compiled? {
     let (plan, kind) = try compileOperand(form.operand, of: expression)
     if kind.element != nil { return nil }
-    guard form.function.takes(kind) else {
-      throw fault(.typeMismatch, "\(form.function.rawValue) is made of numbers, and this is \(kind.title).", at: 0)
-    }
     let isExtreme = form.function == .min || form.function == .max
+    guard form.function.takes(kind) else {
+      let needed = isExtreme ? "values that have an order" : "numbers"
+      throw fault(.typeMismatch, "\(form.function.rawValue) is made of \(needed), and this is \(kind.title).", at: 0)
+    }
     let aggregate = AggregatePlan(form.function, of: plan, isDistinct: form.isDistinct)
     return groupScope?.add(expression, aggregate, isExtreme ? kind : .number)
   }
@@ -43,17 +44,23 @@ extension PredicateCompiler {
   }
 
   private mutating func compileColumn(_ name: String) throws(Fault) -> Compiled? {
-    guard let column = groupScope?.columns.removeValue(forKey: name) else { return nil }
+    guard let column = groupScope?.columns.removeValue(forKey: name) else {
+      guard let names = groupScope?.columns.keys.sorted(), !names.isEmpty else { return nil }
+      let advice = NameSuggestion.advice(for: name, among: names).replacing("It has", with: "There are")
+      throw fault(.unboundVariable, "There is no column called \(name). \(advice)")
+    }
     defer { groupScope?.columns[name] = column }
     return try compile(column)
   }
 
-  private func notGrouped(_ expression: FetchExpression) -> Fault {
+  /// - Throws: what is wrong with the expression for a single record, too.
+  private mutating func notGrouped(_ expression: FetchExpression) throws(Fault) -> Fault {
     if case .keyPath(of: .selfObject, let keys) = expression, keys.count == 1, case .property(let name) = keys[0],
       let column = groupScope?.columns[name], column != expression
     {
       return fault(.unsupported, "This is a column, which is written $\(name) here.")
     }
+    _ = try compileOfRecord(expression)
     let message =
       "This differs between the records of a group. Group by it as well, or take its min, max, sum or count."
     return fault(.unsupported, message)

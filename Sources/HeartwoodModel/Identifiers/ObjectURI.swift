@@ -73,18 +73,6 @@ extension ObjectURI {
 
   /// The text that the percent-encoded `text` stands for, or nil where it is not well formed UTF-8.
   private static func decoded(_ text: Substring) -> String? {
-    var bytes: [UInt8] = []
-    var rest = text.utf8[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      guard let high = rest.popFirst().flatMap(HexadecimalDigit.value),
-        let low = rest.popFirst().flatMap(HexadecimalDigit.value)
-      else { return nil }
-      bytes.append(high << 4 | low)
-    }
-    return String(validating: bytes, as: UTF8.self)
+    HexadecimalDigit.unescaped(text.utf8, behind: UInt8(ascii: "%")).flatMap { String(validating: $0, as: UTF8.self) }
   }
 }

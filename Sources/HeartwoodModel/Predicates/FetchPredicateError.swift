@@ -45,7 +45,7 @@ extension FetchPredicateError: CustomStringConvertible {
     return "\(message)\n  \(line)\n  \(String(repeating: " ", count: indent))^\(marks)"
   }
 
-  /// As much of the text around the place as fits a line, how many characters precede the place there, and how many it has.
+  /// As much of the text around the place as fits a line, how many cells of a terminal precede the place there, and how many it has.
   private var excerpt: (line: String, indent: Int, length: Int) {
     let before = Self.line(text.utf8.prefix(place.lowerBound))
     let within = Self.line(text.utf8.dropFirst(place.lowerBound).prefix(place.count))
@@ -53,14 +53,19 @@ extension FetchPredicateError: CustomStringConvertible {
     let shownBefore = before.count > Self.context ? "…" + before.suffix(Self.context) : before
     let shownWithin = String(within.prefix(Self.context))
     let shownAfter = after.count > Self.context ? after.prefix(Self.context) + "…" : after
-    return (shownBefore + shownWithin + shownAfter, shownBefore.count, shownWithin.count)
+    let indent = TerminalWidth.of(shownBefore)
+    return (shownBefore + shownWithin + shownAfter, indent, TerminalWidth.of(shownWithin))
   }
 
   /// How many characters are shown on each side.
   private static let context = 60
 
-  /// The text in one line, so that a caret can stand below it: what moves the cursor becomes a space.
+  /// The text in one line, so that a caret can stand below it: what moves the cursor, or commands the terminal, becomes a space.
   private static func line(_ bytes: some Sequence<UInt8>) -> String {
-    String(String(decoding: Array(bytes), as: UTF8.self).map { $0.isNewline || $0 == "\t" || $0 == "\0" ? " " : $0 })
+    String(String(decoding: Array(bytes), as: UTF8.self).map { $0.isNewline || isControl($0) ? " " : $0 })
+  }
+
+  private static func isControl(_ character: Character) -> Bool {
+    character.unicodeScalars.contains { $0.properties.generalCategory == .control }
   }
 }

@@ -20,4 +20,19 @@ package enum HexadecimalDigit {
   package static func small(_ value: UInt8) -> UInt8 {
     value < 10 ? value + UInt8(ascii: "0") : value + UInt8(ascii: "a") - 10
   }
+
+  /// The bytes of a text in which two digits behind `escape` stand for a byte; nil where a digit is missing.
+  package static func unescaped(_ text: some Sequence<UInt8>, behind escape: UInt8) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var rest = text.makeIterator()
+    while let byte = rest.next() {
+      guard byte == escape else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.next().flatMap(value), let low = rest.next().flatMap(value) else { return nil }
+      bytes.append(high << 4 | low)
+    }
+    return bytes
+  }
 }

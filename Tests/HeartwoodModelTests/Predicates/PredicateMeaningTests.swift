@@ -87,6 +87,8 @@ import Testing
       // Dates and casts.
       ("due == nil", true, true), ("now() > CAST(0, 'Date')", true, true), ("now() - now() == 0", true, true),
       ("CAST(60, 'Date') + 60 == CAST(120.0, 'Date')", true, true),
+      ("CAST('2001-01-01T00:01:00Z', 'Date') == CAST(60, 'Date')", true, true),
+      ("CAST('2001-01-02', 'Date') == CAST('2001-01-02 00:00:00 +0000', 'Date')", true, true),
       ("CAST(count, 'String') == '7'", true, false), ("CAST('12', 'Integer') + 1 == 13", true, true),
       ("CAST(price, 'Integer') == 2", true, false),
       ("TRUEPREDICATE", true, true), ("FALSEPREDICATE OR TRUEPREDICATE", true, true), ("SELF == SELF", true, true),

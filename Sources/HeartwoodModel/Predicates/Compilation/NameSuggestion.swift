@@ -11,7 +11,7 @@ package enum NameSuggestion {
   }
 
   /// The name of `names` that is closest to `name`, where one is close enough to be a slip of the hand.
-  static func closest(to name: String, among names: [String]) -> String? {
+  package static func closest(to name: String, among names: [String]) -> String? {
     let target = Array(name.lowercased())
     guard target.count <= longest else { return nil }
     let limit = max(1, (target.count + 1) / 3)

@@ -101,7 +101,18 @@ extension PredicateCompiler {
 
   private func mismatch(_ left: PlanKind, _ comparison: FetchComparison, _ right: PlanKind) -> Fault {
     let names = "\(comparison.comparator.rawValue) does not go with \(left.title) and \(right.title)."
-    return fault(.typeMismatch, "\(names) Compare values of one kind, or CAST one of them.", at: 2)
+    let advice = Self.advice(left.element ?? left, right.element ?? right) ?? "CAST one of them."
+    return fault(.typeMismatch, "\(names) Compare values of one kind, or \(advice)", at: 2)
+  }
+
+  /// How a value is written that a string was given for.
+  private static func advice(_ left: PlanKind, _ right: PlanKind) -> String? {
+    guard left.isString || right.isString else { return nil }
+    switch left.isString ? right : left {
+    case .date: return "write the date as CAST(\"2016-09-17T18:15:00Z\", \"Date\")."
+    case .uuid: return "a text that is written as a UUID is: E899556C-BE1A-42A3-A634-F8411915C05F."
+    default: return nil
+    }
   }
 }
 

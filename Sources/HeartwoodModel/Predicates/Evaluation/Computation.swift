@@ -95,11 +95,18 @@ extension Computation {
   package static func cast(_ value: PropertyValue, to type: FetchExpression.CastType) -> PropertyValue {
     if value.isNull || value.fits(type.attributeType) { return value }
     switch (value, type) {
-    case (.string(let text), _): return PropertyValue(text: text, type: type.attributeType) ?? .null
+    case (.string(let text), _): return self.value(of: text, type) ?? .null
     case (_, .string): return text(value)
     case (.date(let date), _): return number(.double(date.timeIntervalSinceReferenceDate), as: type)
     default: return NumericValue(value).map { number($0, as: type) } ?? .null
     }
+  }
+
+  /// The value that a text stands for; a date is also written as people and dumps write it.
+  static func value(of text: String, _ type: FetchExpression.CastType) -> PropertyValue? {
+    if let value = PropertyValue(text: text, type: type.attributeType) { return value }
+    guard type == .date, let seconds = DateText.seconds(text) else { return nil }
+    return .date(Date(timeIntervalSinceReferenceDate: seconds))
   }
 
   private static func text(_ value: PropertyValue) -> PropertyValue {

@@ -62,25 +62,31 @@ extension PredicateParser {
     let place = token.place
     try advance()
     try expect(.closing)
-    let node = try cast(value, isBracketed: isBracketed, to: name, at: place)
+    let node = try cast(value, isBracketed ? nil : operand.place, to: name, at: place)
     return try parsed(.expression(node), from: start, over: operand.height)
   }
 
+  /// - Parameter literalPlace: where the operand is, unless it is in brackets: a literal in brackets is cast, one without is a way to write a value.
   private func cast(
     _ operand: FetchExpression,
-    isBracketed: Bool,
+    _ literalPlace: Range<Int>?,
     to name: String,
     at place: Range<Int>
   ) throws(FetchPredicateError) -> FetchExpression {
     if name == "ManagedObjectID" || name == "NSManagedObjectID" {
       if case .constant(.string(let text)) = operand, let uri = ObjectURI(text: text) { return .object(uri) }
-      throw error(.syntax, "An object is named by the URI of a saved one, x-coredata://…, as a string.", at: place)
+      let message = "An object is named by the URI of a saved one, x-coredata://…, as a string."
+      throw error(.syntax, message, at: literalPlace ?? place)
     }
     guard let type = FetchExpression.CastType(spelling: name) else {
       let known = FetchExpression.CastType.allCases.map(\.rawValue).joined(separator: ", ")
       throw error(.syntax, "There is no type of this name to cast to. There are \(known).", at: place)
     }
-    if !isBracketed, let value = type.literal(operand) { return .constant(value) }
+    guard let literalPlace else { return .cast(operand, type) }
+    if let value = type.literal(operand) { return .constant(value) }
+    if case .constant(.string) = operand, type != .string {
+      throw error(.syntax, "No \(type.rawValue) is written so: it is \(type.form).", at: literalPlace)
+    }
     return .cast(operand, type)
   }
 }
@@ -122,8 +128,20 @@ extension FetchExpression.CastType {
     case (.string, _): nil
     case (.date, .constant(.double(let seconds))): .date(Date(timeIntervalSinceReferenceDate: seconds))
     case (.date, .constant(.integer(let seconds))): .date(Date(timeIntervalSinceReferenceDate: Double(seconds)))
-    case (_, .constant(.string(let text))): PropertyValue(text: text, type: attributeType)
+    case (_, .constant(.string(let text))): Computation.value(of: text, self)
     default: nil
+    }
+  }
+
+  /// How a text has to be written that stands for a value of the type.
+  fileprivate var form: String {
+    switch self {
+    case .date: "such as 2016-09-17T18:15:00Z, 2016-09-17, or the seconds since 2001"
+    case .boolean: "true or false"
+    case .binary: "base64"
+    case .uuid: "such as E899556C-BE1A-42A3-A634-F8411915C05F"
+    case .integer, .decimal, .double, .float: "a number"
+    case .string, .uri: "any"
     }
   }
 }

@@ -80,7 +80,7 @@ extension PredicateParser {
     default: return nil
     }
     guard let value else {
-      let message = "The number is too large, or has digits that do not fit. Give it as an argument of type Decimal."
+      let message = "The number is too large, or has digits that do not fit. Write CAST(\"…\", \"Decimal\")."
       throw error(.syntax, message, at: token.place)
     }
     try advance()

@@ -290,8 +290,22 @@ extension PredicateParser {
 
   func predicate(_ parsed: Parsed) throws(FetchPredicateError) -> FetchPredicate {
     if case .predicate(let predicate) = parsed.node { return predicate }
+    if let unknown = unknownOperator { throw unknown }
     let message = "This is a value and not a condition. Compare it with another: == YES, for example."
     throw error(.syntax, message, at: parsed.place)
+  }
+
+  /// What is wrong where a word stands in the place of an operator, behind a value.
+  private var unknownOperator: FetchPredicateError? {
+    guard case .word(let word) = token.kind else { return nil }
+    if token.keyword == .not {
+      return error(.syntax, "NOT stands before a whole condition: NOT name LIKE \"a*\".", at: token.place)
+    }
+    guard token.keyword == nil else { return nil }
+    let names = FetchComparison.Comparator.allCases.map(\.rawValue).filter { $0.first?.isLetter ?? false }
+    let advice = NameSuggestion.closest(to: word.uppercased(), among: names).map { "Did you mean \($0)?" }
+    let known = "There are \(names.joined(separator: ", ")), and signs such as == and <."
+    return error(.syntax, "There is no operator called \(word). \(advice ?? known)", at: token.place)
   }
 
   func expression(_ parsed: Parsed) throws(FetchPredicateError) -> FetchExpression {

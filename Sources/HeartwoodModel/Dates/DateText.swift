@@ -14,22 +14,24 @@ package enum DateText {
 
   /// `2016-09-17T18:15:00Z`, or nil for a date that has no text.
   package static func iso8601(_ seconds: Double) -> String? {
-    text(seconds, between: "T", zone: "Z")
-  }
-
-  /// `2016-09-17 18:15:00 +0000`, or nil for a date that has no text.
-  package static func spaced(_ seconds: Double) -> String? {
-    text(seconds, between: " ", zone: " +0000")
-  }
-
-  private static func text(_ seconds: Double, between separator: Unicode.Scalar, zone: String) -> String? {
     guard representable.contains(seconds) else { return nil }
-    var writer = DateTextWriter(separator: UInt8(ascii: separator))
+    var writer = DateTextWriter(separator: UInt8(ascii: "T"))
     let whole = [UInt8](unsafeUninitializedCapacity: DateTextWriter.length) { buffer, count in
       guard let base = buffer.baseAddress else { return }
       writer.write(seconds, to: UnsafeMutableRawPointer(base))
       count = DateTextWriter.length
     }
-    return String(decoding: whole, as: UTF8.self) + DateFraction.text(of: seconds) + zone
+    return String(decoding: whole, as: UTF8.self) + DateFraction.text(of: seconds) + "Z"
   }
+
+  /// The seconds of a date as ``iso8601(_:)`` or a CSV file writes it, with a time and a zone, or of a day alone, which begins at midnight UTC; nil
+  /// where the text is neither.
+  package static func seconds(_ text: String) -> Double? {
+    let time = text.utf8.count == dayLength ? "T00:00:00Z" : ""
+    var (reader, whole) = (DateTextReader(), text + time)
+    return whole.withUTF8 { reader.seconds(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// `2016-09-17`.
+  private static let dayLength = 10
 }

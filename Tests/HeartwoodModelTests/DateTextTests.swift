@@ -1,4 +1,4 @@
-import HeartwoodStore
+import HeartwoodModel
 import HeartwoodTesting
 import Testing
 
@@ -19,8 +19,7 @@ import Testing
     ] as [(String, Double)]
   )
   func datesAndTheirText(text: String, seconds: Double) {
-    #expect(DateText.spaced(seconds) == text)
-    #expect(read(text) == seconds)
+    #expect(read(text) == seconds && DateText.seconds(text) == seconds)
     let iso8601 = text.replacing(" +0000", with: "Z").replacing(" ", with: "T")
     #expect(DateText.iso8601(seconds) == iso8601)
     #expect(read(iso8601) == seconds)
@@ -58,9 +57,15 @@ import Testing
     #expect(read(text) == nil)
   }
 
+  @Test func aDayBeginsAtMidnight() {
+    #expect(DateText.seconds("2001-01-02") == 86_400)
+    #expect(
+      DateText.seconds("2001-02-30") == nil && DateText.seconds("yesterday!") == nil && DateText.seconds("") == nil
+    )
+  }
+
   @Test(arguments: [.infinity, -.infinity, .nan, 1e300, -1e300, 252_423_993_600, -63_113_904_000.001] as [Double])
   func otherDatesHaveNoText(seconds: Double) {
-    #expect(DateText.spaced(seconds) == nil)
     #expect(DateText.iso8601(seconds) == nil)
     #expect(!DateText.representable.contains(seconds))
   }
@@ -80,7 +85,7 @@ import Testing
       dates += [Double(sign: generator.chance(oneIn: 2) ? .minus : .plus, exponent: Int(exponent), significand: 1.7)]
     }
     for date in dates where DateText.representable.contains(date) {
-      let back = DateText.spaced(date).flatMap(read)
+      let back = DateText.iso8601(date).flatMap(read)
       #expect(back == date, "seed \(seed): \(date) came back as \(String(describing: back))")
     }
   }

@@ -1,10 +1,21 @@
 import ArgumentParser
+import HeartwoodModel
 
 /// What is to be known of the arguments before any command reads them.
 enum Arguments {
   static func check() throws {
     try checkEncoding()
     try checkHelp()
+    try checkCommand()
+  }
+
+  /// Refuses a command that is not there, which the parser takes for one argument too many.
+  private static func checkCommand() throws {
+    guard let name = CommandLine.arguments.dropFirst().first, !name.hasPrefix("-"), name != "help" else { return }
+    let names = HeartwoodCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
+    guard !names.contains(name) else { return }
+    let advice = NameSuggestion.closest(to: name, among: names).map { "Did you mean \($0)? " } ?? ""
+    throw ValidationError("There is no command “\(name)”. \(advice)heartwood help lists them.")
   }
 
   /// Refuses help for a command that is not there, for which the parser shows that of the command above it.

@@ -27,10 +27,21 @@ struct Failure {
   func exit() -> Never {
     if error is StandardOutput.Closed { quit(EXIT_SUCCESS) }
     let code = HeartwoodCommand.exitCode(for: error)
-    if error is ExitCode || code.isSuccess { HeartwoodCommand.exit(withError: error) }
+    if error is ExitCode { quit(code.rawValue) }
+    if code.isSuccess { show(HeartwoodCommand.fullMessage(for: error)) }
     guard code == .failure else { quit(code.rawValue, saying: HeartwoodCommand.fullMessage(for: error)) }
     let text = (error as? CocoaError)?.explanation ?? Wording.text(error)
     quit(EXIT_FAILURE, saying: "heartwood: error: \(text)")
+  }
+
+  /// Ends with a help text, or the version, on the standard output.
+  private func show(_ text: String) -> Never {
+    do {
+      try StandardOutput.write(text + "\n")
+      quit(EXIT_SUCCESS)
+    } catch {
+      Failure(error).exit()
+    }
   }
 
   /// Names of files and of records command no terminal; a message may have several lines.

@@ -111,6 +111,15 @@ import Testing
     #expect((other.status, other.text, other.errors) == (1, "", ""))
   }
 
+  @Test func quietTellsNoNotes() throws {
+    try FileManager.default.removeItem(at: folder.path("ToDo.xcdatamodeld"))
+    try folder.write(CoreDataXML.oneOwner, to: "owners.xml")
+    let told = try heartwood("diff", "owners.xml", "owners.xml")
+    #expect(told.status == 0 && told.errors.hasPrefix("heartwood: note: "), "\(told.errors)")
+    let quiet = try heartwood("diff", "owners.xml", "owners.xml", "--quiet")
+    #expect((quiet.status, quiet.text, quiet.errors) == (0, "", ""))
+  }
+
   @Test func aModelOfTheOtherStoreIsTakenWhereItFits() throws {
     try FileManager.default.removeItem(at: folder.path("ToDo.xcdatamodeld"))
     try folder.write(CoreDataXML.oneOwner, to: "owners.xml")

@@ -140,6 +140,42 @@ import Testing
     )
   }
 
+  @Test func whatBeginsWithAMinusIsAValue() throws {
+    #expect(try heartwood("fetch", "todo.csv", "ToDo", "--where", "-sortOrder < -2", "--count").text == "3\n")
+    let groups = try heartwood("fetch", "todo.csv", "ToDo", "--group-by", "-sortOrder AS n", "--having", "-1 * $n > 3")
+    #expect(groups.status == 0 && groups.lines.count == 2, "\(groups.errors)")
+  }
+
+  @Test(arguments: [
+    (
+      ["--group-by", "done", "--select", "done,count(SELF) AS n", "--sort", "memoo"],
+      "ToDo has no property “memoo”. Did you mean memo?"
+    ),
+    (
+      ["--group-by", "done", "--select", "done,count(SELF) AS n", "--having", "$m > 1"],
+      "There is no column called m. Did you mean n?"
+    ),
+    (
+      ["--select", "min(done) AS n,max(SELF) AS m"], "max: is made of values that have an order, and this is an object"
+    ),
+    (["--where", "creationDate > '2016'"], "write the date as CAST(\"2016-09-17T18:15:00Z\", \"Date\")"),
+    (["--where", "creationDate > CAST('soon', 'Date')"], "No Date is written so: it is such as 2016-09-17T18:15:00Z"),
+    (["--where", "memo == %@"], "Write the value in its place."),
+    (["--where", "sortOrder == 99999999999999999999999"], "Write CAST(\"…\", \"Decimal\")"),
+  ])
+  func mistakesSayWhatHelps(_ arguments: [String], _ advice: String) throws {
+    let outcome = try heartwood(["fetch", "todo.csv", "ToDo"] + arguments)
+    #expect(outcome.status != 0 && outcome.errors.contains(advice), "\(outcome.errors)")
+  }
+
+  @Test func datesAreWrittenAsDumpsHaveThem() throws {
+    let (before, after) = (
+      "creationDate < CAST('2016-09-18', 'Date')", "creationDate >= CAST('2016-09-17T18:15:00Z', 'Date')"
+    )
+    #expect(try heartwood("fetch", "todo.csv", "ToDo", "--where", before, "--count").text == "6\n")
+    #expect(try heartwood("fetch", "todo.csv", "ToDo", "--where", after, "--count").text == "6\n")
+  }
+
   @Test func countsAndExplains() throws {
     #expect(try heartwood("fetch", "todo.csv", "ToDo", "--where", "sortOrder >= 3", "--count").text == "3\n")
     let plan = try heartwood(

@@ -146,7 +146,9 @@ import Testing
     #expect(!outcome.errors.contains("CocoaError"))
   }
 
-  @Test(arguments: ["--base-class '1 x'", "--base-class ''", "--import 'a b'", "--import a..b"])
+  @Test(arguments: [
+    "--base-class '1 x'", "--base-class ''", "--base-class class", "--import a.func", "--import 'a b'", "--import a..b",
+  ])
   func namesAreNames(_ arguments: String) throws {
     let outcome = try heartwood.shell("heartwood generate ToDo.xcdatamodeld --output out \(arguments)")
     #expect(outcome.status == 64)

@@ -29,6 +29,21 @@ import Testing
     try folder.write(Self.second(""), to: "N.xcdatamodel/contents")
   }
 
+  @Test func theRulesOfAttributesAreShown() throws {
+    let rules = #"minValueString="1" maxValueString="5" defaultValueString="3""#
+    let text = #"minValueString="2" maxValueString="9" regularExpressionString="[a-z]*""#
+    try folder.write(
+      """
+      <model><entity name="User"><attribute name="stars" attributeType="Integer 16" \(rules)/>
+      <attribute name="name" optional="YES" attributeType="String" \(text)/></entity></model>
+      """,
+      to: "M.xcdatamodel/contents"
+    )
+    let table = try heartwood("model", "show", "M.xcdatamodel").text
+    #expect(table.contains("default 3, from 1, to 5"), "\(table)")
+    #expect(table.contains("at least 2 long, at most 9 long, as [a-z]*"), "\(table)")
+  }
+
   @Test func hashesAreOneObject() throws {
     let outcome = try heartwood("model", "hash", "M.xcdatamodel", "--json")
     #expect(outcome.status == 0)

@@ -45,6 +45,20 @@ import Testing
     #expect(outcome.errors.contains("--model"))
   }
 
+  @Test func aModelWithMoreEntitiesThanTheFileIsNotItsOwn() throws {
+    try Library.write(to: folder.path("library.heartwood"))
+    for command in [["info", "todo.csv"], ["dump", "todo.csv", "--entity", "Book", "--format", "csv"]] {
+      let outcome = try heartwood(command + ["--model", "library.heartwood"])
+      #expect(outcome.status == 1)
+      #expect(
+        outcome.errors.contains(
+          "The model library.heartwood is not that of this file. Give the file's own with --model."
+        ),
+        "\(outcome.errors)"
+      )
+    }
+  }
+
   @Test func noneBesideIsAnErrorThatSaysWhatToDo() throws {
     try FileManager.default.removeItem(at: folder.path("ToDo.xcdatamodeld"))
     let outcome = try heartwood("info", "todo.csv", "--json")

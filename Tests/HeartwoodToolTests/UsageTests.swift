@@ -18,7 +18,10 @@ import Testing
     "migrate todo.csv --to-model ToDo.xcdatamodeld --from Fax", "convert todo.csv - --to CSV",
     "fetch todo.csv ToDo --sort ''", "fetch todo.csv ToDo --sort sortOrder,,memo", "fetch todo.csv ToDo --sort :desc",
     "fetch todo.csv ToDo --sort sortOrder:desc:asc", "fetch todo.csv ToDo --sort memo:c:l",
-    "help nonsense", "help model nonsense",
+    "help nonsense", "help model nonsense", "cnvert todo.csv out.heartwood",
+    "generate ToDo.xcdatamodeld --output out --machine-only --human-template x",
+    "generate ToDo.xcdatamodeld --output-file out.swift --human-template x",
+    "fetch todo.csv ToDo --explain --count",
     "fetch todo.csv ToDo --select 'sum('", "fetch todo.csv ToDo --having 'done == YES'",
   ])
   func wrongArgumentsAreUsageErrors(_ arguments: String) throws {
@@ -26,6 +29,22 @@ import Testing
     #expect(outcome.status == 64)
     #expect(outcome.text == "")
     #expect(outcome.errors.contains("Usage:"))
+  }
+
+  @Test func aCommandThatIsNotThereIsNamed() throws {
+    #expect(try heartwood("cnvert", "a", "b").errors.contains("There is no command “cnvert”. Did you mean convert?"))
+    #expect(try heartwood("fly").errors.contains("There is no command “fly”. heartwood help lists them."))
+  }
+
+  @Test(
+    .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")),
+    arguments: ["help", "help convert", "--help", "convert --help", "--version", "help model show"]
+  )
+  func helpThatCannotBeWrittenIsAnError(_ arguments: String) throws {
+    let outcome = try heartwood.shell("heartwood \(arguments) > /dev/full")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("The output cannot be written"), "\(outcome.errors)")
+    #expect(try heartwood.shell("heartwood \(arguments) | true").status == 0)
   }
 
   /// They would name another file, with other characters in place of those bytes.
@@ -87,7 +106,7 @@ import Testing
     ),
     ("generate ToDo.xcdatamodeld --output-file $name.swift", 0, #"made out\u001b[31m.swift"#),
     ("info todo.csv $name", 64, #"out\u001b[31m"#), ("info todo.csv --type $name", 64, #"out\u001b[31m"#),
-    ("fetch todo.csv ToDo --where \"$name\"", 64, #"out\u001b[31m"#),
+    ("fetch todo.csv ToDo --where \"$name\"", 64, "out [31m"),
   ])
   func namesAreShownSafely(_ arguments: String, _ status: Int, _ text: String) throws {
     #expect(try heartwood("convert", "todo.csv", "out\u{1B}[31m.heartwood").status == 0)

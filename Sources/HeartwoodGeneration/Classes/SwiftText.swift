@@ -1,5 +1,5 @@
 /// Pieces of Swift source.
-enum SwiftText {
+package enum SwiftText {
   private static let keywords: Set<String> = [
     "associatedtype", "class", "deinit", "enum", "extension", "fileprivate", "func", "import", "init", "inout",
     "internal",
@@ -11,6 +11,9 @@ enum SwiftText {
     "self",
     "Self", "super", "throws", "true", "try", "Type", "Protocol",
   ]
+
+  /// Whether `name` is a word of the language.
+  package static func isReserved(_ name: String) -> Bool { keywords.contains(name) }
 
   /// `name` as a declaration has it.
   static func identifier(_ name: String) -> String {

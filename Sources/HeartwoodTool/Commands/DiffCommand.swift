@@ -89,8 +89,10 @@ struct DiffCommand: ParsableCommand {
     progress.begin(.reading)
     let one = try StoreSource(path: first, typeName: type, modelPath: model).open()
     let other = try StoreSource(path: second, typeName: secondType, modelPath: secondModel).open(substitute: one.model)
-    one.model.tellNotes()
-    if other.model.notes != one.model.notes { other.model.tellNotes() }
+    if !quiet {
+      one.model.tellNotes(beside: progress)
+      if other.model.notes != one.model.notes { other.model.tellNotes(beside: progress) }
+    }
     let contents = (try one.store.engine.contents(), try other.store.engine.contents())
     progress.begin(.checking)
     return try ContentsDifferences(contents.0, contents.1, matching: match.matching)

@@ -33,7 +33,11 @@ struct FetchCommand: ParsableCommand {
   @Argument(help: "The entity, whose subentities' records are fetched too.")
   var entity: String
 
-  @Option(name: .customLong("where"), help: ArgumentHelp("Which records to fetch.", valueName: "predicate"))
+  @Option(
+    name: .customLong("where"),
+    parsing: .unconditional,
+    help: ArgumentHelp("Which records to fetch.", valueName: "predicate")
+  )
   var predicate: String?
 
   @Option(
@@ -50,13 +54,19 @@ struct FetchCommand: ParsableCommand {
   @Option(parsing: .unconditional, help: "How many of the first to leave out.")
   var offset = 0
 
-  @Option(help: ArgumentHelp("The columns: attributes, key paths, expressions.", valueName: "a,b,…"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The columns: attributes, key paths, expressions.", valueName: "a,b,…")
+  )
   var select: String?
 
-  @Option(help: ArgumentHelp("What the records of one row have in common.", valueName: "a,b,…"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("What the records of one row have in common.", valueName: "a,b,…")
+  )
   var groupBy: String?
 
-  @Option(help: ArgumentHelp("Which groups to print.", valueName: "predicate"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Which groups to print.", valueName: "predicate"))
   var having: String?
 
   @Flag(help: "Print rows that are the same but once; without --select, rows of all attributes.")
@@ -75,6 +85,9 @@ struct FetchCommand: ParsableCommand {
     if limit ?? 0 < 0 || offset < 0 { throw ValidationError("--limit and --offset must not be negative.") }
     if having != nil, groupBy == nil, select == nil {
       throw ValidationError("--having chooses among groups: give --group-by or --select with it.")
+    }
+    if explain, count {
+      throw ValidationError("--explain prints no records, and so no number of them: leave --count out.")
     }
     _ = try request()
   }

@@ -96,6 +96,11 @@ struct GenerateCommand: ParsableCommand {
     if model == nil { throw ValidationError("Missing expected argument '<model>'.") }
     if (output == nil) == (outputFile == nil) { throw ValidationError("Give either --output or --output-file.") }
     if output == "-" || outputFile == "-" { throw ValidationError("“-” is no name: classes are written to files.") }
+    if let humanTemplate, machineOnly || outputFile != nil {
+      throw ValidationError(
+        "--human-template is for human files, and \(machineOnly ? "--machine-only" : "--output-file") makes none: leave \(humanTemplate) out."
+      )
+    }
     for name in [baseClass] + imports where !Self.isName(name) {
       throw ValidationError("“\(name)” is no name of a class or a module.")
     }
@@ -105,6 +110,7 @@ struct GenerateCommand: ParsableCommand {
   private static func isName(_ text: String) -> Bool {
     text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { part in
       !(part.first?.isNumber ?? true) && part.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+        && !SwiftText.isReserved(String(part))
     }
   }
 

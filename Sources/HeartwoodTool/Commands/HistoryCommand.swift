@@ -65,6 +65,7 @@ struct HistoryCommand: ParsableCommand {
   func run() throws {
     if let purgeBefore { return try purge(before: purgeBefore.date) }
     let opened = try arguments.source.open()
+    opened.model.tellNotes()
     try checkEntity(in: opened.model.model)
     let transactions = try historyReader(of: opened).transactions(request(opened.store.identifier))
     switch format {
@@ -105,6 +106,7 @@ struct HistoryCommand: ParsableCommand {
 
   private func purge(before date: Date) throws {
     let opened = try arguments.source.open(options: StoreOptions())
+    opened.model.tellNotes()
     let store = opened.store
     let before = try historyReader(of: opened).history.transactionCount
     try store.engine.deleteHistory(before: date)

@@ -13,6 +13,7 @@ enum Wording {
       "copy the store to a new file, which is of that model, and migrate the copy.",
       "heartwood convert makes a new file that is of that model, and can be migrated."
     ),
+    ("There is no argument number 1. Give one for each place in the format string.", "Write the value in its place."),
     ("Give the type, or a name", "Give the type (with --type, or the option of that file), or a name"),
     ("Choose another name, or say that it may be replaced.", "Choose another name, or replace it with --force."),
     ("Choose another place, or say that it is to be replaced.", "Choose another name, or replace it with --force."),

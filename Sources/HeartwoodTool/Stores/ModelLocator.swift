@@ -36,9 +36,12 @@ struct LocatedModel {
   }
 
   /// Tells the user what is to be known of the model.
-  func tellNotes() {
-    for note in notes { StandardError.write("heartwood: note: \(DisplayText.safe(note))\n") }
-  }
+  func tellNotes() { StandardError.write(noteLines) }
+
+  /// The same, while a bar may be shown.
+  func tellNotes(beside progress: ProgressBar) { progress.tell(noteLines) }
+
+  private var noteLines: String { notes.map { "heartwood: note: \(DisplayText.safe($0))\n" }.joined() }
 }
 
 /// Finds the model of a store: the one that the user gives, the one in the store's own file, or the one beside it.
@@ -148,7 +151,8 @@ struct ModelLocator {
     if let model = try embeddedModel(file, storeClass) { return LocatedModel(model, path: file.path) }
     throw PersistenceError(
       .modelMissing,
-      "A file of type \(type) holds no model. Give an .xcdatamodeld, a JSON model, or a store that holds one.",
+      "The file holds no model. Give an .xcdatamodeld, a JSON model, or a store that holds one; of a store's records one may be made where it is "
+        + "read, as by heartwood info.",
       context: .init(path: file.path, storeType: type)
     )
   }

@@ -43,7 +43,7 @@ struct StoreMigrationRun {
 
   /// A model that the user gives, with what is to be known of it.
   private func model(_ located: LocatedModel) -> ManagedObjectModel {
-    if !command.quiet { located.tellNotes() }
+    if !command.quiet { located.tellNotes(beside: progress) }
     return located.model
   }
 
@@ -128,7 +128,9 @@ struct StoreMigrationRun {
     model: ManagedObjectModel
   ) throws -> MappingModel {
     let file = try MappingModelFile(contentsOf: URL(argument: path))
-    for note in file.notes { StandardError.write("heartwood: note: \(DisplayText.safe("\(path): \(note)"))\n") }
+    if !command.quiet {
+      for note in file.notes { progress.tell("heartwood: note: \(DisplayText.safe("\(path): \(note)"))\n") }
+    }
     let named = [file.sourceVersion, file.destinationVersion].map { name in
       versions.first { $0.version == name }?.model
     }

@@ -14,11 +14,13 @@ struct StoreSource {
   let typeName: String?
   /// The model that the user gives; nil means that it is looked for.
   let modelPath: String?
-  private let registry = StoreRegistry.tool
+  /// The types that are known.
+  let registry: StoreRegistry
   private let fileSystem = POSIXFileSystem()
 
-  init(path: String, typeName: String?, modelPath: String?) {
+  init(path: String, typeName: String?, modelPath: String?, registry: StoreRegistry = .tool) {
     self.path = path
+    self.registry = registry
     self.typeName = typeName
     self.modelPath = modelPath
   }
@@ -44,7 +46,8 @@ struct StoreSource {
       size: try fileSystem.storeSize(atPath: path, storeClass),
       model: model,
       formatVersion: try storeClass.readFormatVersion(from: file, options: .readOnly),
-      store: store
+      store: store,
+      registry: registry
     )
   }
 
@@ -85,6 +88,13 @@ struct StoreSource {
     let model = try model(storeClass, substitute: substitute)
     do {
       return (model, try open(model))
+    } catch var error as PersistenceError where error.code == .capabilityMissing {
+      // The file is there: not its type is the wrong one.
+      error.message.replace(
+        "Choose another type of store, or a configuration with fewer.",
+        with: "The model \(model.path ?? path) is not that of this file. Give the file's own with --model."
+      )
+      throw error
     } catch let error as PersistenceError where error.mayBeOfAnotherModel {
       var furthest = naming(model, in: error)
       var isOfNoVersion = error.code == .modelIncompatible
@@ -149,10 +159,11 @@ struct OpenStore {
   let model: LocatedModel
   let formatVersion: String?
   let store: PersistentStore
+  fileprivate let registry: StoreRegistry
 
   /// How many transactions are in a history of another program's, Core Data's in a SQLite file, which is not read.
   func foreignTransactionCount() throws -> Int {
-    let opener = StoreOpener(model: model.model, registry: .tool, fileSystem: POSIXFileSystem())
+    let opener = StoreOpener(model: model.model, registry: registry, fileSystem: POSIXFileSystem())
     return try opener.foreignContents(.reading(path, store.type)).transactionCount
   }
 }

@@ -73,6 +73,18 @@ extension ProgressBar {
   }
 }
 
+// MARK: Telling
+
+extension ProgressBar {
+  /// Writes lines to standard error while the work goes on: where the bar was, which is drawn anew below them.
+  func tell(_ lines: String) {
+    state.withLock { state in
+      StandardError.write((state.isVisible ? Self.clearLine : "") + lines)
+      state.isVisible = false
+    }
+  }
+}
+
 // MARK: Drawing
 
 extension ProgressBar {

@@ -36,9 +36,12 @@ struct ModelDiffCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    let old = try ModelArguments.load(first, version: modelVersion).model
-    let new = try ModelArguments.load(second, version: secondModelVersion).model
-    let report = ModelDifferenceReport(ModelDifferences(from: old, to: new))
+    let old = try ModelArguments.load(first, version: modelVersion)
+    let new = try ModelArguments.load(second, version: secondModelVersion)
+    // What is not read of a model is not compared.
+    old.tellNotes()
+    if new.notes != old.notes { new.tellNotes() }
+    let report = ModelDifferenceReport(ModelDifferences(from: old.model, to: new.model))
     try StandardOutput.untilClosed { try StandardOutput.write(json ? report.json.line : report.text) }
     if !report.differences.changes.isEmpty { throw ExitCode.failure }
   }

@@ -55,6 +55,9 @@ struct ModelTable {
       notes += [
         attribute.defaultValue.text(of: attribute.type).map { "default \($0)" },
         attribute.derivationExpression.map { "derived \($0)" },
+      ]
+      notes += ruleTexts(attribute)
+      notes += [
         attribute.allowsExternalBinaryDataStorage ? "external" : nil,
         attribute.preservesValueInHistoryOnDeletion ? "preserved" : nil,
         attribute.valueTransformerName.map { "transformer \($0)" },
@@ -63,11 +66,22 @@ struct ModelTable {
       notes += [
         relationship.inverseRelationshipName.map { "inverse \($0)" },
         relationship.deleteRule == .nullify ? nil : relationship.deleteRule.rawValue,
-        relationship.isToMany && relationship.maxCount > 0 ? "at most \(relationship.maxCount)" : nil,
+        relationship.isToMany && relationship.maxCount > 0 && relationship.maxCount < .max
+          ? "at most \(relationship.maxCount)" : nil,
         relationship.minCount > 0 ? "at least \(relationship.minCount)" : nil,
       ]
     }
     return (notes + [renamingText(property.renamingIdentifier)]).compactMap(\.self).joined(separator: ", ")
+  }
+
+  private func ruleTexts(_ attribute: AttributeDescription) -> [String?] {
+    let rules = attribute.rules
+    return [
+      rules.minValue.text(of: attribute.type).map { "from \($0)" },
+      rules.maxValue.text(of: attribute.type).map { "to \($0)" },
+      rules.minLength.map { "at least \($0) long" }, rules.maxLength.map { "at most \($0) long" },
+      rules.pattern.map { "as \($0)" },
+    ] + rules.predicates.map { "\($0.predicate)" }
   }
 
   private func renamingText(_ identifier: String?) -> String? { identifier.map { "was \($0)" } }

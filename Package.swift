@@ -121,7 +121,11 @@ let package = Package(
       capability: .buildTool(),
       dependencies: [.target(name: "HeartwoodGenerate", condition: .when(traits: ["GeneratedClasses"]))]
     ),
-    .target(name: "HeartwoodTesting", dependencies: ["Heartwood"], swiftSettings: settings),
+    .target(
+      name: "HeartwoodTesting",
+      dependencies: ["Heartwood", "HeartwoodGraph", "HeartwoodStore", "HeartwoodModel"],
+      swiftSettings: settings
+    ),
     .executableTarget(
       name: "HeartwoodTool",
       dependencies: [
@@ -145,7 +149,8 @@ let package = Package(
     .testTarget(
       name: "HeartwoodWrappersTests",
       dependencies: [
-        "Heartwood", "HeartwoodStore", "HeartwoodWrappers", .product(name: "Logging", package: "swift-log"),
+        "Heartwood", "HeartwoodStore", "HeartwoodWrappers", "TestSupport",
+        .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: settings
     ),
@@ -159,8 +164,8 @@ let package = Package(
     .testTarget(
       name: "HeartwoodSQLiteTests",
       dependencies: [
-        "Heartwood", "HeartwoodSQLite", "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting",
-        "CZlib", "SQLiteWorker", "TestSupport",
+        "Heartwood", "HeartwoodSQLite", "HeartwoodFormats", "HeartwoodGraph", "HeartwoodStore", "HeartwoodModel",
+        "HeartwoodTesting", "CZlib", "SQLiteWorker", "TestSupport",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: settings
@@ -212,7 +217,8 @@ let package = Package(
     .testTarget(
       name: "HeartwoodGraphTests",
       dependencies: [
-        "Heartwood", "HeartwoodGraph", "HeartwoodSQLite", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting",
+        "Heartwood", "HeartwoodGraph", "HeartwoodFormats", "HeartwoodSQLite", "HeartwoodStore", "HeartwoodModel",
+        "HeartwoodTesting",
       ],
       swiftSettings: settings
     ),
@@ -227,7 +233,9 @@ let package = Package(
     ),
     .testTarget(
       name: "ReferenceModelTests",
-      dependencies: ["Heartwood", "HeartwoodSQLite", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting"],
+      dependencies: [
+        "Heartwood", "HeartwoodGraph", "HeartwoodSQLite", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting",
+      ],
       swiftSettings: settings
     ),
     .testTarget(
@@ -261,7 +269,7 @@ let package = Package(
     ),
     .testTarget(
       name: "HeartwoodFormatsTests",
-      dependencies: ["HeartwoodFormats", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting"],
+      dependencies: ["HeartwoodFormats", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting", "TestSupport"],
       swiftSettings: settings
     ),
   ]

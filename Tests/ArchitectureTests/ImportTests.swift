@@ -56,9 +56,31 @@ import Testing
     let targets = Self.targets(in: try SourceTree.text("Package.swift")).filter { allowed[$0.name] != nil }
     #expect(Set(targets.map(\.name)) == Set(allowed.keys))
     for target in targets {
-      let wrong = target.dependencies.subtracting(allowed[target.name] ?? [])
-      #expect(wrong.isEmpty, "\(target.name) must not depend on \(wrong.sorted())")
+      #expect(target.dependencies == allowed[target.name], "\(target.name) depends on others than the table has.")
     }
+  }
+
+  /// What comes along with another module can be imported too, until that one does without it.
+  @Test func testsDependOnWhatTheyImport() throws {
+    let all = Self.targets(in: try SourceTree.text("Package.swift"))
+    let own = Set(all.map(\.name))
+    let targets = all.filter { SourceTree.exists("Tests/\($0.name)") }
+    #expect(targets.count > 10)
+    for target in targets {
+      for file in try SourceTree.files(in: "Tests/\(target.name)") where !file.contains("/Snippets/") {
+        let imported = Set(Self.imports(in: Self.head(of: try SourceTree.text(file))))
+        let wrong = imported.intersection(own).subtracting(target.dependencies)
+        #expect(wrong.isEmpty, "\(file) imports \(wrong.sorted()), on which \(target.name) does not depend")
+      }
+    }
+  }
+
+  /// The lines before the first declaration: further below, texts of tests may import something.
+  private static func head(of source: String) -> String {
+    let lines = source.split(separator: "\n").prefix {
+      $0.contains("import ") || $0.hasPrefix("#") || $0.hasPrefix("//")
+    }
+    return lines.joined(separator: "\n")
   }
 
   @Test func importsAreFoundWhateverTheyLookLike() {
@@ -98,7 +120,9 @@ import Testing
 
   /// The targets of a manifest that is formatted as ours is, and what they depend on.
   private static func targets(in manifest: String) -> [(name: String, dependencies: Set<String>)] {
-    let blocks = manifest.split(separator: /(?m)^    \.(?=\w+\()/)
+    // Products have the names of targets.
+    guard let start = manifest.firstRange(of: "targets: [\n")?.upperBound else { return [] }
+    let blocks = manifest[start...].split(separator: /(?m)^    \.(?=\w+\()/, omittingEmptySubsequences: false)
     return blocks.dropFirst().compactMap { block in
       block.firstMatch(of: /name: "(\w+)"/).map { (String($0.1), dependencies(in: block)) }
     }

@@ -16,6 +16,8 @@ enum SourceTree {
     try String(contentsOf: root.appending(path: path), encoding: .utf8)
   }
 
+  static func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: root.appending(path: path).path) }
+
   /// The Swift files below a folder, by their paths in the package.
   static func files(in folder: String) throws -> [String] {
     let paths = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)

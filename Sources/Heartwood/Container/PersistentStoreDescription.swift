@@ -15,11 +15,13 @@ public import HeartwoodStore
 ///
 /// A store of an older version of the model is migrated when it is opened, unless ``shouldMigrateStoreAutomatically`` is set to false.
 public struct PersistentStoreDescription: Sendable {
-  /// The registered type; nil means that the file's name or content tells it, and where the name has no extension, a binary store.
+  /// The registered type; nil means that the file's name or content tells it, and where the name has no extension of a registered type, a
+  /// binary store. So register ``StoreType/sqlite``'s store before `Notes.sqlite` is to be one, or give the type, which throws where it is not.
   public var type: StoreType?
   /// The file; nil for one called ``fileName`` in the container's folder, or for a store of a type without files.
   public var url: URL?
-  /// What the file in the container's folder is called; nil means as the container. Without an extension it gets that of the type.
+  /// What the file in the container's folder is called; nil means as the container. Without an extension of a registered type it gets that of
+  /// its own.
   public var fileName: String?
   /// Where earlier versions of the application kept the file. The first that has it is where it stays, if the container's folder has
   /// none. `~/.<application>` is the last to be looked in, whether it is listed or not, unless the container was given a folder.
@@ -38,7 +40,7 @@ public struct PersistentStoreDescription: Sendable {
   /// Describes a store.
   ///
   /// - Parameters:
-  ///   - type: the registered type; nil means what the file tells, and a binary store where its name has no extension.
+  ///   - type: the registered type; nil means what the file tells, and a binary store where its name has no extension of a registered type.
   ///   - url: the file; nil for one in the container's folder, or for a store of a type without files.
   ///   - configuration: the configuration whose entities the store keeps; nil means all.
   ///   - options: how the store is opened. ``StoreOptionKey/shouldMigrateStoreAutomatically`` is on where they do not say otherwise.

@@ -13,8 +13,9 @@ extension ManagedObjectContext {
   /// An object that has read its values is found though its record may be gone by now: to its context it is there until it is
   /// refreshed.
   ///
-  /// - Throws: ``PersistenceError/Code/objectNotFound`` where there is no such record (any more), or
-  ///   ``PersistenceError/Code/storeNotOpen``.
+  /// - Throws: ``PersistenceError/Code/objectNotFound`` where there is no such record (any more),
+  ///   ``PersistenceError/Code/storeNotOpen``, ``PersistenceError/Code/coordinatorClosed``, and what reading the record can throw, such as
+  ///   ``PersistenceError/Code/storeBusy``.
   public func existingObject(with objectID: ManagedObjectID) throws(PersistenceError) -> ManagedObject {
     try persistentStoreCoordinator.checkNotClosed()
     takeWaitingArrivals()

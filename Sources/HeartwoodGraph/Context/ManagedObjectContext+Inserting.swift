@@ -4,7 +4,8 @@ public import HeartwoodStore
 extension ManagedObjectContext {
   /// Makes a new object of the entity of `objectClass`, with the model's default values.
   ///
-  /// - Throws: ``PersistenceError/Code/entityUnknown`` where the class is not one of the coordinator's.
+  /// - Throws: ``PersistenceError/Code/entityUnknown`` where the class is not one of the coordinator's, or its entity is abstract;
+  ///   ``PersistenceError/Code/coordinatorClosed``.
   public func insert<Object: ManagedObject>(_ objectClass: Object.Type) throws(PersistenceError) -> Object {
     let entity = try persistentStoreCoordinator.objectClasses.entity(for: objectClass)
     guard let object = try insert(entity) as? Object else {
@@ -15,7 +16,8 @@ extension ManagedObjectContext {
 
   /// Makes a new object of the entity called `entityName`, with the model's default values.
   ///
-  /// - Throws: ``PersistenceError/Code/entityUnknown`` where there is no such entity, or it is abstract.
+  /// - Throws: ``PersistenceError/Code/entityUnknown`` where there is no such entity, or it is abstract;
+  ///   ``PersistenceError/Code/coordinatorClosed``.
   public func insert(entityName: String) throws(PersistenceError) -> ManagedObject {
     try insert(try entity(named: entityName))
   }

@@ -2,10 +2,10 @@ public import HeartwoodModel
 import HeartwoodStore
 
 extension ManagedObjectContext {
-  /// The object of `objectID`, as a fault where it was not registered yet. It does not read the record.
+  /// The object of `objectID`, as a fault where it was not registered yet. A record of an incremental store is read where it was not before.
   ///
-  /// Where there is no such record (any more), or its store is not open, the object is one that counts as deleted and has no
-  /// values; ``existingObject(with:)`` throws then. The entity of the id must be one of the model.
+  /// Where there is no such record (any more), its store is not open, or the record cannot be read now, the object is one that counts as
+  /// deleted and has no values; ``existingObject(with:)`` throws then, and says why. The entity of the id must be one of the model.
   public func object(with objectID: ManagedObjectID) -> ManagedObject {
     takeWaitingArrivals()
     if let object = objectIfPresent(objectID) { return object }

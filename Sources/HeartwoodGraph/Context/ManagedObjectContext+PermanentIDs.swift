@@ -4,11 +4,12 @@ public import HeartwoodStore
 extension ManagedObjectContext {
   /// Gives new objects the ids under which their stores will keep them, before they are saved. Objects that have them keep them.
   ///
-  /// The temporary ids lead to the objects until these are saved. An atomic store needs no I/O for it; ids of objects that are
-  /// never saved are not given to others.
+  /// The temporary ids lead to the objects until these are saved. An atomic store needs no I/O for it, and an incremental one may write, to
+  /// reserve them; ids of objects that are never saved are not given to others.
   ///
   /// - Throws: ``PersistenceError/Code/storeNotOpen`` or ``PersistenceError/Code/storeReadOnly`` where no open store can keep an
-  ///   object, ``PersistenceError/Code/objectNotFound`` where one is not a new one of this context. No id has changed then.
+  ///   object, ``PersistenceError/Code/objectNotFound`` where one is not a new one of this context, and what an incremental store's reading and
+  ///   writing can throw. No id has changed then.
   public func obtainPermanentIDs(for objects: [ManagedObject]) throws(PersistenceError) {
     let objects = objects.filter { $0.objectID.isTemporaryID }
     if objects.isEmpty { return }

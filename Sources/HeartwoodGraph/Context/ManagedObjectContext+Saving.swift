@@ -13,7 +13,9 @@ extension ManagedObjectContext {
   /// - Throws: ``PersistenceError/Code/saveNeverSettles``, ``PersistenceError/Code/validationFailed``,
   ///   ``PersistenceError/Code/saveConflict`` where another context saved the same objects,
   ///   ``PersistenceError/Code/constraintConflict`` where values are not unique, ``PersistenceError/Code/fileChangedOnDisk`` where
-  ///   another process saved, and what writing a file can throw. The file is whole then: the old one, or the new one where nothing
+  ///   another process saved, ``PersistenceError/Code/storeReadOnly``, ``PersistenceError/Code/storeNotOpen``,
+  ///   ``PersistenceError/Code/coordinatorClosed``, ``PersistenceError/Code/valueUnsupported`` for what the store's format cannot hold, and what
+  ///   writing a file can throw. The file is whole then: the old one, or the new one where nothing
   ///   but the flush of its directory has failed. The changes are still in the context, to be saved again.
   public func save() throws {
     try tellObjectsWillSave()

@@ -13,11 +13,15 @@ extension PersistentStoreCoordinator {
   /// Writes all that `store` keeps as a store of another type or at another place; that is open from then on, and `store` is
   /// not, though its file stays.
   ///
-  /// The identifier, the metadata and the names of the records stay the same, and objects that contexts have belong to the new store.
-  /// What the other type cannot hold is refused before anything is written.
+  /// The identifier, the metadata and, where the other type can have them, the names of the records stay the same; a store that numbers its
+  /// records gives them others. Objects that contexts have belong to the new store. What the other type cannot hold is refused before anything
+  /// is written. It reads all records of the one store and writes those of the other.
   ///
   /// - Parameter replacing: whether a file that stands there is replaced.
   /// - Returns: the new store.
+  /// - Throws: ``PersistenceError/Code/storeNotOpen``, ``PersistenceError/Code/storeAlreadyOpen`` where a store of the coordinator has the file
+  ///   open, ``PersistenceError/Code/fileExists``, ``PersistenceError/Code/capabilityMissing`` and ``PersistenceError/Code/valueUnsupported``
+  ///   for what the other type cannot hold, and what reading and writing can throw.
   @discardableResult
   public func migratePersistentStore(
     _ store: PersistentStore,
@@ -52,8 +56,8 @@ extension PersistentStoreCoordinator {
   /// Writes all that `store` has saved as a file of any type, as it is now; `store` stays open where it is, and others may go on saving to
   /// it meanwhile. Unsaved changes of contexts are not part of it.
   ///
-  /// The identifier, the metadata and the names of the records are the same. What the other type cannot hold is refused before anything is
-  /// written.
+  /// The identifier, the metadata and, where the other type can have them, the names of the records are the same. What the other type cannot
+  /// hold is refused before anything is written.
   ///
   /// - Parameter replacing: whether a file that stands there is replaced.
   /// - Throws: ``PersistenceError/Code/storeAlreadyOpen`` where a store of the coordinator has that file open.

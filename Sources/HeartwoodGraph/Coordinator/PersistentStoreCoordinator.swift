@@ -69,7 +69,8 @@ extension PersistentStoreCoordinator {
   /// The open stores, in the order in which they were added.
   public var persistentStores: [PersistentStore] { stores.withLock { $0 } }
 
-  /// Opens a store. Where there is no file, or one without a byte, it is a new store whose file the first save makes.
+  /// Opens a store. Where there is no file, or one without a byte, it is a new store, whose file the first save makes, or, where the store is an
+  /// incremental one, the opening itself.
   ///
   /// It reads the file: an atomic store's as a whole, or as much of it as the format needs. Where the file was written with another version of
   /// the model and ``StoreOptionKey/shouldMigrateStoreAutomatically`` is set, it is migrated first: ``migration(ofStoreAt:type:configuration:options:)``.

@@ -16,7 +16,9 @@ extension ManagedObjectContext {
   ///
   /// - Throws: `FetchPredicateError` where the predicate or a sort descriptor does not fit the entity, with the place;
   ///   ``PersistenceError/Code/entityUnknown``; ``PersistenceError/Code/objectClassMismatch`` where the entity's objects are of another
-  ///   class than the request says; ``PersistenceError/Code/fileCorrupt`` where a file turns out to be damaged.
+  ///   class than the request says; ``PersistenceError/Code/storeNotOpen`` where one of ``FetchRequest/affectedStores`` is not open here;
+  ///   ``PersistenceError/Code/coordinatorClosed``; and what reading can throw, such as ``PersistenceError/Code/storeBusy``, or
+  ///   ``PersistenceError/Code/fileCorrupt`` where a file turns out to be damaged.
   public func fetch<Object>(_ request: FetchRequest<Object>) throws -> [Object] {
     let log = persistentStoreCoordinator.log(.fetched)
     let objects = try objects(try FetchPass(request, in: self).matches(), request)

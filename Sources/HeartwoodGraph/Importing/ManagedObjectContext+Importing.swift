@@ -22,7 +22,8 @@ extension ManagedObjectContext {
   ///
   /// - Returns: an object for each record, in their order, without new ones that have refused it
   ///   (``ImportingObject/shouldImport(_:)``).
-  /// - Throws: ``PersistenceError/Code/importFailed`` with all faults and their places; ``PersistenceError/Code/importMappingUnusable``
+  /// - Throws: ``PersistenceError/Code/importFailed`` with the faults and their places, of which ``ImportOptions/greatestFaultCount`` are gathered;
+  ///   ``PersistenceError/Code/importMappingUnusable``
   ///   where the model's `userInfo` does not fit the model; ``PersistenceError/Code/entityUnknown``; what fetching throws.
   @discardableResult
   public func importObjects<Object: ManagedObject>(

@@ -30,7 +30,8 @@ extension PersistenceError {
     public static let storeNotOpen = Code(kind: .storeNotOpen)
     /// The file is open in the coordinator already.
     public static let storeAlreadyOpen = Code(kind: .storeAlreadyOpen)
-    /// The store was opened for reading only.
+    /// The store can only be read: it was opened so, its type is never written, it has a history that is not tracked, or another program keeps
+    /// something in the file that a save would lose. The message says which.
     public static let storeReadOnly = Code(kind: .storeReadOnly)
     /// Another process held the file for longer than the store waits. Nothing was changed; try again.
     public static let storeBusy = Code(kind: .storeBusy)
@@ -40,7 +41,8 @@ extension PersistenceError {
     public static let fileExists = Code(kind: .fileExists)
     /// The system could not read the file.
     public static let fileReadFailed = Code(kind: .fileReadFailed)
-    /// The system could not write the file. What stood there before still stands.
+    /// The system could not write the file. What stood there before still stands, or, where nothing but the flush of its folder has failed, the
+    /// new file does.
     public static let fileWriteFailed = Code(kind: .fileWriteFailed)
     /// Somebody else has written the file since it was read. Nothing was written over it.
     public static let fileChangedOnDisk = Code(kind: .fileChangedOnDisk)

@@ -52,7 +52,8 @@ extension PersistentStore {
   /// The identifier of the store, which is part of its objects' URIs.
   public var identifier: UUID { metadata.identifier }
 
-  /// Sets what the application keeps with the store. It is written with the next save.
+  /// Sets what the application keeps with the store. It is written with the next save that changes a record of the store, or by that of a
+  /// document; the save of a context without changes writes nothing.
   ///
   /// - Throws: ``PersistenceError/Code/capabilityMissing`` where the store's format has no place for it,
   ///   ``PersistenceError/Code/storeReadOnly``.

@@ -25,7 +25,7 @@ public import HeartwoodStore
 public final class TemporaryContainer: Sendable {
   /// The container, whose store is open.
   public let container: PersistentContainer
-  /// The store's file, which is made by the first save; nil for a store without one.
+  /// The store's file, which is made by the first save, or, of an incremental store, when it is opened; nil for a store without one.
   public let url: URL?
   private let folder: ScratchFolder
 

@@ -26,6 +26,37 @@ import Testing
     #expect(try context.count(entityName: "Tag") == 1)
   }
 
+  @Test func textIsLaidOutOtherwise() throws {
+    let files = InMemoryFileSystem()
+    let file = """
+      #3C1A6A0E-4B56-4C19-8D23-9A51B4B0D8E1
+      id;memo;colour
+      7;Bread;blue
+
+      """
+    try files.setContents(Array(file.utf8), ofFileAtPath: "/path/to/list.csv")
+    let memo = AttributeDescription(name: "memo", type: .string, isOptional: true)
+    let model = try ManagedObjectModel(entities: [.entity("ToDo", .attribute(memo))])
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: model,
+      registry: .default,
+      fileSystem: files
+    )
+    var options = StoreOptions()
+    var layout = CSVStore.Layout(columns: [.reference(title: "id"), .property("memo"), .ignored()])
+    layout.dialect.separator = UInt8(ascii: ";")
+    layout.dialect.hasHeader = true
+    options[.csvLayout] = layout
+    try coordinator.addPersistentStore(type: .csv, at: URL(filePath: "/path/to/list.csv"), options: options)
+    let context = ManagedObjectContext(coordinator)
+    let toDo = try #require(try context.fetch(entityName: "ToDo").first)
+    #expect(try toDo.value(forKey: "memo") as? String == "Bread")
+    try toDo.setValue("Milk", forKey: "memo")
+    try context.save()
+    let saved = try #require(files.contents(ofFileAtPath: "/path/to/list.csv"))
+    #expect(String(decoding: saved, as: UTF8.self) == file.replacing("Bread", with: "Milk"))
+  }
+
   @Test func metadataOfAFileAreSet() throws {
     let coordinator = try PersistentStoreCoordinator(
       managedObjectModel: ToDoStack.model(),

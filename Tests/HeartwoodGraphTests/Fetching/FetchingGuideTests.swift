@@ -18,6 +18,19 @@ import Testing
     #expect(open.map(\.memo) == ["Milk"])
   }
 
+  @MainActor
+  @Test func requestsSayMore() async throws {
+    let context = try ToDoStack().context
+    var request = FetchRequest<ToDo>(where: ToDo.doneKey == false, sortedBy: [ToDo.sortOrderKey.ascending], limit: 20)
+    request.includesPendingChanges = false
+    request.returnsObjectsAsFaults = false
+    let saved = try context.fetch(request)
+    #expect(!saved.isEmpty && saved.allSatisfy { !$0.isFault })
+    let progress = FetchProgress()
+    let found = try await context.fetchAsynchronously(request, progress: progress)
+    #expect(found == saved)
+  }
+
   @Test func predicatesAreText() throws {
     let context = try ToDoStack().context
     let tag = try context.insert(entityName: "Tag")

@@ -123,7 +123,7 @@ struct FetchCommand: ParsableCommand {
     do {
       return try text.map(parse)
     } catch let error as FetchPredicateError {
-      throw ValidationError("\(option): \(error.description)")
+      throw ValidationError("\(option): \(Wording.text(error))")
     }
   }
 

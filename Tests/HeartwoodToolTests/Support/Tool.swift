@@ -28,7 +28,9 @@ struct Tool {
   let folder: URL
 
   /// Runs the tool with `arguments`.
-  func callAsFunction(_ arguments: String...) throws -> Outcome {
+  func callAsFunction(_ arguments: String...) throws -> Outcome { try self(arguments) }
+
+  func callAsFunction(_ arguments: [String]) throws -> Outcome {
     try run(try BuiltExecutable.url(named: "heartwood"), arguments)
   }
 

@@ -34,7 +34,7 @@ extension PredicateCompiler {
     var plans: [PlanExpression] = []
     var kinds: [PlanKind] = []
     for (number, argument) in arguments.enumerated() {
-      let compiled = try compile(number, argument)
+      let compiled = try compile(number, argument, of: function)
       try check(compiled.kind, function, number)
       plans.append(compiled.plan)
       kinds.append(compiled.kind)
@@ -44,6 +44,32 @@ extension PredicateCompiler {
     let constants = plans.compactMap(\.constant)
     if constants.count == plans.count { return (.constant(.one(Computation.apply(function, constants))), kind) }
     return (.function(function, plans), kind)
+  }
+
+  private mutating func compile(
+    _ number: Int,
+    _ argument: FetchExpression,
+    of function: FetchFunction
+  ) throws(Fault) -> Compiled {
+    guard case .aggregate(let elements) = argument, groupScope?.value(of: argument) == nil else {
+      return try compile(number, argument)
+    }
+    return try child(number) { compiler throws(Fault) in try compiler.compile(aggregate: elements, of: function) }
+  }
+
+  /// Values of several kinds are a collection of any kind, and a function would leave out those that it cannot take.
+  func check(_ element: PlanKind, beside first: PlanKind?, of function: FetchFunction, at place: Int) throws(Fault) {
+    let needed: String
+    switch function {
+    case .min, .max:
+      if element.isOrdered, first?.goesWith(element) ?? true { return }
+      needed = "values of one kind that have an order"
+    case .sum, .average, .median, .mode, .standardDeviation:
+      if element.isNumeric { return }
+      needed = "numbers"
+    default: return
+    }
+    throw fault(.typeMismatch, "\(function.rawValue) takes \(needed), and this is \(element.title).", at: place)
   }
 
   private func check(_ kind: PlanKind, _ function: FetchFunction, _ number: Int) throws(Fault) {

@@ -40,11 +40,16 @@ extension PredicateCompiler {
     return (.variable(place), variables[place].kind)
   }
 
-  private mutating func compile(aggregate elements: [FetchExpression]) throws(Fault) -> Compiled {
+  /// - Parameter function: what is made of the elements, which have to be such as it takes.
+  mutating func compile(aggregate elements: [FetchExpression], of function: FetchFunction? = nil) throws(Fault)
+    -> Compiled
+  {
     var plans: [PlanExpression] = []
-    var kind = PlanKind.null
+    var (kind, first) = (PlanKind.null, PlanKind?.none)
     for (number, element) in elements.enumerated() {
       let compiled = try compile(number, element)
+      if let function { try check(compiled.kind, beside: first, of: function, at: number) }
+      if compiled.kind != .null { first = first ?? compiled.kind }
       plans.append(compiled.plan)
       kind = number == 0 ? compiled.kind : kind.united(with: compiled.kind)
     }

@@ -26,7 +26,8 @@ struct AttributeRulesTests {
       ("([a-zA-Z0-9]+[._-]?)+@[a-z]+", "john.smith.of.somewhere.example.org", false),
       (".*a.*b.*x", String(repeating: "ab", count: 10_000), false),
       ("(a*)*", String(repeating: "a", count: 2_000), true),
-      ("(a|aa)+", String(repeating: "a", count: 2_000), true),
+      ("(a|aa)+", String(repeating: "a", count: 2_000), true), ("(?:(?:(?:(?:){5000}){5000}){5000}){5000}", "", true),
+      ("(?:(?:(?:a{0}){5000}){5000}){5000}", "a", false), ("\u{2126}|\u{3A9}", "\u{3A9}", true),
       ("(x{0,50}){0,50}", String(repeating: "x", count: 2_500), true),
     ]
   )

@@ -18,7 +18,8 @@ struct PatternAutomaton {
   private var steps: [Step] = []
   /// The texts of the atoms, each once.
   private(set) var atoms: [String] = []
-  private var numbers: [String: Int] = [:]
+  /// By their bytes: texts that Unicode calls equivalent match different scalars.
+  private var numbers: [[UInt8]: Int] = [:]
 
   /// Nil where the pattern is no regular expression in the strict sense, or has too many steps.
   init?(_ pattern: String) {
@@ -50,9 +51,10 @@ extension PatternAutomaton {
   }
 
   private mutating func number(of atom: String) -> Int {
-    if let number = numbers[atom] { return number }
+    let bytes = Array(atom.utf8)
+    if let number = numbers[bytes] { return number }
     atoms.append(atom)
-    numbers[atom] = atoms.count - 1
+    numbers[bytes] = atoms.count - 1
     return atoms.count - 1
   }
 
@@ -73,7 +75,12 @@ extension PatternAutomaton {
 
   private mutating func append(_ node: PatternNode, _ least: Int, _ most: Int?) throws(TooLarge) {
     guard least <= Self.greatestStepCount, most ?? 0 <= Self.greatestStepCount else { throw TooLarge() }
-    for _ in 0..<least { try append(node) }
+    for _ in 0..<least {
+      let count = steps.count
+      try append(node)
+      // What takes nothing takes nothing more the next time, and would be repeated without a limit.
+      if steps.count == count { break }
+    }
     guard let most else {
       let fork = steps.count
       try append(.accept)

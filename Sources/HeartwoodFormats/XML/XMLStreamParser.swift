@@ -66,8 +66,19 @@ struct XMLStreamParser {
   private func isFinished(_ context: xmlParserCtxtPtr, _ handler: XMLStreamHandler) throws(PersistenceError) -> Bool {
     if let failure = handler.failure { throw failure }
     if handler.isStopped { return true }
-    guard context.pointee.wellFormed == 0 else { return false }
-    throw syntaxError(context)
+    if context.pointee.wellFormed == 0 { throw syntaxError(context) }
+    // Where bytes are not of the encoding the library stops without calling the document ill-formed.
+    if context.pointee.disableSAX != 0 { throw encodingError(context) }
+    return false
+  }
+
+  private func encodingError(_ context: xmlParserCtxtPtr) -> PersistenceError {
+    let line = Int(xmlSAX2GetLineNumber(context))
+    return PersistenceError(
+      .fileMalformed,
+      "The file is not well-formed XML: it has bytes that are not of its encoding.",
+      context: .init(line: line > 0 ? line : nil)
+    )
   }
 
   private func syntaxError(_ context: xmlParserCtxtPtr) -> PersistenceError {

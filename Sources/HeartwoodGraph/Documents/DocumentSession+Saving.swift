@@ -14,7 +14,7 @@ extension DocumentSession {
     let type: StoreType?
     /// Nil means those of the open store.
     let options: StoreOptions?
-    var isReplacing: Bool
+    let isReplacing: Bool
   }
 
   /// Writes what has changed to the document's file.
@@ -30,13 +30,13 @@ extension DocumentSession {
   func save(_ context: ManagedObjectContext, as destination: Destination) throws {
     let old = store
     let request = try request(destination)
-    var destination = destination
+    var isOwnFile = false
     if request.type == old.type, coordinator.persistentStore(for: destination.url) === old {
-      if try isPlainSave(destination) { return try save(context) }
+      if try isPlainSave(old, destination) { return try save(context) }
       // The document's own file is in nobody's way.
-      destination.isReplacing = try destination.isReplacing || noteFileState() == .unchanged
+      isOwnFile = try noteFileState() == .unchanged
     }
-    let (new, number) = try exchange(old, request, destination)
+    let (new, number) = try exchange(old, request, replacing: destination.isReplacing || isOwnFile, isOwnFile)
     do {
       try write(context, to: new)
     } catch {
@@ -48,12 +48,18 @@ extension DocumentSession {
   }
 
   /// Whether to save the document as what it is comes to saving it: its file is where it was, and is kept as before.
-  private func isPlainSave(_ destination: Destination) throws(PersistenceError) -> Bool {
+  ///
+  /// - Throws: ``PersistenceError/Code/capabilityMissing`` where a store that is saved record by record is to get other options.
+  private func isPlainSave(_ store: PersistentStore, _ destination: Destination) throws(PersistenceError) -> Bool {
+    if store.engine.readsAsNeeded {
+      guard destination.options == nil else { throw Self.keepsItsOptions(store) }
+      return true
+    }
     switch try noteFileState() {
-    case .absent, .unchanged: destination.options == nil
+    case .absent, .unchanged: return destination.options == nil
     // Saving says what has become of it.
-    case .changed: !destination.isReplacing
-    case .moved, .removed: false
+    case .changed: return !destination.isReplacing
+    case .moved, .removed: return false
     }
   }
 
@@ -135,13 +141,14 @@ extension DocumentSession {
   private func exchange(
     _ old: PersistentStore,
     _ request: StoreOpener.Request,
-    _ destination: Destination
+    replacing: Bool,
+    _ isOwnFile: Bool
   ) throws -> (PersistentStore, UInt64) {
     while true {
       // What others have saved is no save that comes in between.
       try old.engine.followOthers()
       let number = old.engine.saves.current
-      let new = try coordinator.opener.prepare(old, as: request, replacing: destination.isReplacing)
+      let new = try coordinator.opener.prepare(old, as: request, replacing: replacing, isOwnFile: isOwnFile)
       guard old.engine.close(unlessSavedSince: number) else { continue }
       let newNumber = new.engine.saves.current
       try coordinator.replace(old, by: new)
@@ -153,6 +160,15 @@ extension DocumentSession {
     old.engine.reopen()
     old.setSuccessor(nil)
     try coordinator.replace(new, by: old)
+  }
+
+  private static func keepsItsOptions(_ store: PersistentStore) -> PersistenceError {
+    PersistenceError(
+      .capabilityMissing,
+      "A document of type \(store.type) is saved record by record, with the options that it was opened with. Save it as another file, or open it "
+        + "with other options.",
+      context: .init(path: store.path, storeType: store.type)
+    )
   }
 
   static func withoutFile(_ action: String) -> PersistenceError {

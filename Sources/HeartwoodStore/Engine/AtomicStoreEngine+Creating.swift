@@ -24,13 +24,16 @@ extension AtomicStoreEngine {
 
   /// Opens a new store with what `source` keeps, whose file the first save makes.
   ///
-  /// - Parameter replacing: whether that save replaces a file that stands there now; none that comes later.
+  /// - Parameters:
+  ///   - replacing: whether that save replaces a file that stands there now; none that comes later.
+  ///   - isOwnFile: whether that file has to be the one that `source` was read from, or has saved.
   static func prepare(
     _ storeClass: any AtomicStore.Type,
     from source: any StoreEngine,
     setup: StoreSetup,
     fileSystem: any FileSystem,
-    replacing: Bool
+    replacing: Bool,
+    isOwnFile: Bool
   ) throws -> AtomicStoreEngine {
     let engine = try unwritten(
       storeClass,
@@ -40,8 +43,13 @@ extension AtomicStoreEngine {
       references: (source as? AtomicStoreEngine)?.references.withLock { $0 }
     )
     if replacing, let path = setup.path {
-      let standing = try fileSystem.status(atPath: path)?.identity
-      engine.state.withLock { $0.standing = standing }
+      let own = isOwnFile ? (source as? AtomicStoreEngine)?.state.withLock { $0.standing } : nil
+      let standing = try own ?? fileSystem.status(atPath: path)?.identity
+      engine.state.withLock { state in
+        state.standing = standing
+        // What stands there is not what is to stand there, also where no record changes.
+        state.hasUnsavedMetadata = true
+      }
     }
     return engine
   }

@@ -92,15 +92,23 @@ extension StoreOpener {
 
   /// Makes what ``convert(_:to:replacing:)`` makes, but writes nothing: the first save of the new store does.
   ///
-  /// - Parameter replacing: whether that save replaces a file that stands there now.
-  package func prepare(_ store: PersistentStore, as request: Request, replacing: Bool) throws -> PersistentStore {
+  /// - Parameters:
+  ///   - replacing: whether that save replaces a file that stands there now.
+  ///   - isOwnFile: whether that file has to be the store's own, as it was read or saved last.
+  package func prepare(
+    _ store: PersistentStore,
+    as request: Request,
+    replacing: Bool,
+    isOwnFile: Bool = false
+  ) throws -> PersistentStore {
     try successor(of: store, request) { storeClass, setup in
       try AtomicStoreEngine.prepare(
         try storeClass.atomic(),
         from: store.engine,
         setup: setup,
         fileSystem: fileSystem,
-        replacing: replacing
+        replacing: replacing,
+        isOwnFile: isOwnFile
       )
     }
   }

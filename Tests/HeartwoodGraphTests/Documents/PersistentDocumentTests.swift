@@ -127,6 +127,26 @@ import Testing
     #expect(try files.names() == ["Ann", "Ben", "Cid"])
   }
 
+  @Test func aDocumentWithoutChangesIsWrittenWhereItIsSavedAsSomethingElse() throws {
+    let document = try document()
+    var options = StoreOptions()
+    options[.tracksPersistentHistory] = true
+    let before = try files.memory.status(atPath: DocumentFiles.url.path)?.identity
+    try document.save(as: DocumentFiles.url, options: options)
+    #expect(try files.memory.status(atPath: DocumentFiles.url.path)?.identity != before)
+    // What stands at another place is replaced.
+    let other = URL(filePath: "/folder/other.heartwood")
+    try files.write(["Zoe"], to: other)
+    try document.save(as: other, replacing: true)
+    #expect(try files.names(in: other) == ["Ann"])
+    // And what somebody else has put into its own.
+    try files.memory.removeFile(atPath: other.path)
+    try files.write(["Yan"], to: other)
+    try document.save(as: other, replacing: true)
+    #expect(try files.names(in: other) == ["Ann"])
+    #expect(!document.hasUnsavedChanges)
+  }
+
   @Test func aFileThatStandsThereIsReplacedOnlyIfThatIsSaid() throws {
     try files.write(["Zoe"], to: DocumentFiles.otherURL)
     let document = try document()

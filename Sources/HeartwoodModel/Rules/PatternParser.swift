@@ -83,7 +83,7 @@ struct PatternParser {
       case "]" where text.count > (text.hasPrefix("[^") ? 3 : 2): return text
       case "\\": text.append(try known(rest.popFirst()))
       case "[", "]", "&", "~": throw Unknown()
-      default: guard next.isASCII else { throw Unknown() }
+      default: guard next.isASCII, next != "\r\n" else { throw Unknown() }
       }
     }
     throw Unknown()

@@ -28,8 +28,10 @@ package final class TextPattern: Sendable {
       // What the library refuses is refused, whoever matches.
       let regex = try Self.regex(pattern, ignoresCase: ignoresCase)
       if let automaton = PatternAutomaton(pattern) {
-        let atoms = try PatternAtoms(automaton.atoms.map { try Self.regex($0, ignoresCase: ignoresCase) })
-        matcher = Mutex(.automaton(automaton, atoms))
+        let atoms = try automaton.atoms.map { text in
+          try PatternAtom(text, ignoresCase ? nil : Self.scalar(text)) { try Self.regex($0, ignoresCase: ignoresCase) }
+        }
+        matcher = Mutex(.automaton(automaton, PatternAtoms(atoms)))
       } else {
         matcher = Mutex(.library(regex))
       }
@@ -40,6 +42,12 @@ package final class TextPattern: Sendable {
 
   private static func regex(_ pattern: String, ignoresCase: Bool) throws -> Regex<AnyRegexOutput> {
     try Regex(pattern).matchingSemantics(.unicodeScalar).ignoresCase(ignoresCase)
+  }
+
+  /// The scalar that an atom takes and no other, where it is one by itself.
+  private static func scalar(_ atom: String) -> Unicode.Scalar? {
+    guard let scalar = atom.unicodeScalars.first, atom.unicodeScalars.count == 1, scalar != "." else { return nil }
+    return scalar
   }
 
   private static func checkSize(of pattern: String) throws(Fault) {
@@ -62,24 +70,42 @@ package final class TextPattern: Sendable {
   }
 }
 
+/// What takes one scalar of a text.
+private enum PatternAtom {
+  case scalar(Unicode.Scalar)
+  case library(Regex<AnyRegexOutput>)
+
+  init(
+    _ text: String,
+    _ scalar: Unicode.Scalar?,
+    _ compile: (String) throws -> Regex<AnyRegexOutput>
+  ) rethrows {
+    self = if let scalar { .scalar(scalar) } else { .library(try compile(text)) }
+  }
+}
+
 /// What atoms of a pattern match, as the library says, each scalar asked for once.
 private final class PatternAtoms {
-  private let regexes: [Regex<AnyRegexOutput>]
+  private let atoms: [PatternAtom]
   private var known: [[Unicode.Scalar: Bool]]
 
   /// How many answers are kept for each atom.
   private static let mostKnown = 4_096
 
-  init(_ regexes: [Regex<AnyRegexOutput>]) {
-    self.regexes = regexes
-    known = Array(repeating: [:], count: regexes.count)
+  init(_ atoms: [PatternAtom]) {
+    self.atoms = atoms
+    known = Array(repeating: [:], count: atoms.count)
   }
 
   func matches(_ atom: Int, _ scalar: Unicode.Scalar) -> Bool {
-    if let answer = known[atom][scalar] { return answer }
-    let answer = (try? regexes[atom].wholeMatch(in: String(scalar))) != nil
-    if known[atom].count >= Self.mostKnown { known[atom].removeAll() }
-    known[atom][scalar] = answer
-    return answer
+    switch atoms[atom] {
+    case .scalar(let own): return own == scalar
+    case .library(let regex):
+      if let answer = known[atom][scalar] { return answer }
+      let answer = (try? regex.wholeMatch(in: String(scalar))) != nil
+      if known[atom].count >= Self.mostKnown { known[atom].removeAll() }
+      known[atom][scalar] = answer
+      return answer
+    }
   }
 }

@@ -157,8 +157,9 @@ extension ImportPlan {
   /// What is wrong with the attribute that the entity or one above it names.
   fileprivate static func keyMistake(of entity: EntityDescription) -> PersistenceError? {
     for ancestor in entity.lineage {
-      guard let name = ancestor.userInfo[ImportKey.relatedByAttribute], let fault = fault(ofKey: name, of: ancestor)
-      else { continue }
+      guard let name = ancestor.userInfo[ImportKey.relatedByAttribute] else { continue }
+      // What is named farther above is not needed then.
+      guard let fault = fault(ofKey: name, of: ancestor) else { return nil }
       return mistake("Its userInfo says relatedByAttribute, and \(fault).", ancestor, nil)
     }
     return nil

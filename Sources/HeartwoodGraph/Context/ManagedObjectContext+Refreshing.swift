@@ -54,9 +54,7 @@ extension ManagedObjectContext {
   func settlingLinks(of objects: [ManagedObject], _ body: () -> Void) {
     registerPendingChanges()
     var settlement = LinkSettlement(self)
-    for object in objects where object.isUpdated && (object.isOutdated || !object.showsNewest) {
-      settlement.note(object)
-    }
+    for object in objects where object.isUpdated && object.isBehind { settlement.note(object) }
     body()
     recorder?.isPaused = true
     settlement.settle()

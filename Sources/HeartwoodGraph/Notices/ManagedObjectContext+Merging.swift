@@ -19,7 +19,7 @@ extension ManagedObjectContext {
     let ids = changes.updatedObjectIDs.union(changes.deletedObjectIDs).union(changes.refreshedObjectIDs)
     // A record that is told as new may have been read before it was changed again, where two notices have become one.
     let outdated = changes.insertedObjectIDs.compactMap { id in heldObject(id).map { (id, $0) } }
-      .filter { !$0.1.isFault && !$0.1.showsNewest }
+      .filter { !$0.1.isFault && $0.1.isBehind }
     let objects = ids.compactMap { id in heldObject(id).map { (id, $0) } } + outdated
     settlingLinks(of: objects.map(\.1)) {
       for (id, object) in objects where merge(object) {

@@ -49,6 +49,13 @@ extension ManagedObject {
     return binding.liveGroup(of: rowID)?.versions[rowID.row] == binding.baseVersion(rowID, readFrom: group)
   }
 
+  /// Whether there is a newer version of the record than the object has read, or the object's changes were made on an older one. A record that is
+  /// gone has none.
+  final var isBehind: Bool {
+    try? binding.synchronize()
+    return binding.liveGroup(of: rowID).map { $0.versions[rowID.row] != baseVersion } ?? false
+  }
+
   @inline(never)
   private final func becomeInaccessible() {
     state.insert(.inaccessible)

@@ -2,11 +2,24 @@ import HeartwoodModel
 
 // MARK: What others save
 
+/// The objects that a save was about.
+struct SavedKeys {
+  let changed: Set<Key>
+  let inserted: Set<Key>
+}
+
 extension ReferenceContext {
-  /// Takes in what others have saved of the objects of `keys`.
-  func merge(_ keys: Set<Key>) {
+  /// Takes in what others have saved.
+  func merge(_ saved: SavedKeys) {
     advancePin()
+    let keys = saved.changed.union(saved.inserted.filter(wasReadBefore))
     settlingLinks(of: keys.sorted()) { keys.forEach(takeNewest) }
+  }
+
+  /// Whether the object of a record that somebody has inserted has been read here, and changed by others since.
+  private func wasReadBefore(_ key: Key) -> Bool {
+    guard let object = objects[key], let base = object.base, store?.records[key] != nil else { return false }
+    return object.isOutdated || source.hasChanged(key, since: base)
   }
 
   /// Takes in what others have saved of an object.

@@ -12,9 +12,9 @@ final class ReferenceContext {
   private(set) var objects: [Key: ReferenceObject] = [:]
   let policy: ReferencePolicy
   /// What others have saved and the context has not merged yet; nil where it does not merge by itself.
-  var pendingMerges: [Set<Key>]?
+  var pendingMerges: [SavedKeys]?
   /// The objects that the last save has changed or deleted; nil before the first save.
-  private(set) var lastSaved: Set<Key>?
+  private(set) var lastSaved: SavedKeys?
   /// How often the context has saved something.
   private(set) var saveCount = 0
   /// New objects that were deleted, or forgotten, before they were ever saved. Nothing that is saved leads to them.
@@ -285,7 +285,8 @@ extension ReferenceContext {
     if !changes.isEmpty { source.commit(changes, author: author) }
     for key in changed.keys { objects[key] = records[key] ?? nil }
     buried.formUnion(changed.filter { $0.value.isDeleted }.keys)
-    lastSaved = Set(changed.filter { !$0.value.isInserted }.keys)
+    let inserted = Set(changed.filter(\.value.isInserted).keys)
+    lastSaved = SavedKeys(changed: Set(changed.keys).subtracting(inserted), inserted: inserted)
     undoManager?.noteSave(state, without: vanished)
   }
 

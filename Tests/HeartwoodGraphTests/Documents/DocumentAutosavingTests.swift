@@ -8,10 +8,7 @@ import Testing
   private let files = DocumentFiles()
   private let clock = ManualClock()
 
-  private func document() throws -> PersistentDocument {
-    try files.write(["Ann"])
-    return try PersistentDocument(try files.coordinator(), contentsOf: DocumentFiles.url)
-  }
+  private func document() throws -> PersistentDocument { try files.document() }
 
   @Test func aDocumentIsAutosavedOnDemand() throws {
     let document = try document()

@@ -8,10 +8,7 @@ import Testing
 @MainActor @Suite struct DocumentFileTests {
   private let files = DocumentFiles()
 
-  private func document() throws -> PersistentDocument {
-    try files.write(["Ann"])
-    return try PersistentDocument(try files.coordinator(), contentsOf: DocumentFiles.url)
-  }
+  private func document() throws -> PersistentDocument { try files.document() }
 
   @Test func aFileThatSomebodyElseHasWrittenIsNotWrittenOver() throws {
     let document = try document()
@@ -57,6 +54,9 @@ import Testing
     try document.save(as: DocumentFiles.url)
     #expect(try files.names() == ["Ann", "Ben"])
     #expect(document.url == DocumentFiles.url && !document.hasUnsavedChanges)
+    try files.memory.removeFile(atPath: DocumentFiles.url.path)
+    try document.save(as: DocumentFiles.otherURL)
+    #expect(try files.names(in: DocumentFiles.otherURL) == ["Ann", "Ben"])
   }
 
   @Test func whatSomebodyElseHasWrittenIsReplacedIfThatIsSaid() throws {

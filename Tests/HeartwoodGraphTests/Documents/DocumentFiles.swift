@@ -17,6 +17,12 @@ struct DocumentFiles {
 
   func coordinator() throws -> PersistentStoreCoordinator { try TestStack.coordinator(files) }
 
+  /// A document whose file has one person.
+  @MainActor func document() throws -> PersistentDocument {
+    try write(["Ann"])
+    return try PersistentDocument(try coordinator(), contentsOf: Self.url)
+  }
+
   /// Makes a file with people, as somebody else does.
   func write(_ names: [String], to url: URL = Self.url, type: StoreType? = nil) throws {
     let coordinator = try coordinator()

@@ -9,10 +9,7 @@ import Testing
 @MainActor @Suite struct PersistentDocumentTests {
   private let files = DocumentFiles()
 
-  private func document() throws -> PersistentDocument {
-    try files.write(["Ann"])
-    return try PersistentDocument(try files.coordinator(), contentsOf: DocumentFiles.url)
-  }
+  private func document() throws -> PersistentDocument { try files.document() }
 
   // MARK: Opening and saving
 

@@ -12,10 +12,21 @@ enum Arguments {
   /// Refuses a command that is not there, which the parser takes for one argument too many.
   private static func checkCommand() throws {
     guard let name = CommandLine.arguments.dropFirst().first, !name.hasPrefix("-"), name != "help" else { return }
+    guard subcommand(name, of: HeartwoodCommand.self) == nil else { return }
     let names = HeartwoodCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
-    guard !names.contains(name) else { return }
     let advice = NameSuggestion.closest(to: name, among: names).map { "Did you mean \($0)? " } ?? ""
-    throw ValidationError("There is no command “\(name)”. \(advice)heartwood help lists them.")
+    throw unknown(name, advice)
+  }
+
+  private static func subcommand(
+    _ name: String,
+    of command: any ParsableCommand.Type
+  ) -> (any ParsableCommand.Type)? {
+    command.configuration.subcommands.first { $0.configuration.commandName == name }
+  }
+
+  private static func unknown(_ command: String, _ advice: String = "") -> ValidationError {
+    ValidationError("There is no command “\(command)”. \(advice)heartwood help lists them.")
   }
 
   /// Refuses help for a command that is not there, for which the parser shows that of the command above it.
@@ -24,10 +35,8 @@ enum Arguments {
     guard names.first == "help" else { return }
     var command: any ParsableCommand.Type = HeartwoodCommand.self
     for name in names.dropFirst() where !name.hasPrefix("-") && name != "help" {
-      guard let next = command.configuration.subcommands.first(where: { $0.configuration.commandName == name }) else {
-        throw ValidationError(
-          "There is no command “\(names.dropFirst().joined(separator: " "))”. heartwood help lists them."
-        )
+      guard let next = subcommand(name, of: command) else {
+        throw unknown(names.dropFirst().joined(separator: " "))
       }
       command = next
     }

@@ -32,9 +32,10 @@ extension DocumentSession {
     let request = try request(destination)
     var isOwnFile = false
     if request.type == old.type, coordinator.persistentStore(for: destination.url) === old {
-      if try isPlainSave(old, destination) { return try save(context) }
+      let fileState = try noteFileState()
+      if try isPlainSave(old, destination, fileState) { return try save(context) }
       // The document's own file is in nobody's way.
-      isOwnFile = try noteFileState() == .unchanged
+      isOwnFile = fileState == .unchanged
     }
     let (new, number) = try exchange(old, request, replacing: destination.isReplacing || isOwnFile, isOwnFile)
     do {
@@ -50,12 +51,16 @@ extension DocumentSession {
   /// Whether to save the document as what it is comes to saving it: its file is where it was, and is kept as before.
   ///
   /// - Throws: ``PersistenceError/Code/capabilityMissing`` where a store that is saved record by record is to get other options.
-  private func isPlainSave(_ store: PersistentStore, _ destination: Destination) throws(PersistenceError) -> Bool {
+  private func isPlainSave(
+    _ store: PersistentStore,
+    _ destination: Destination,
+    _ fileState: StoreFileState
+  ) throws(PersistenceError) -> Bool {
     if store.engine.readsAsNeeded {
       guard destination.options == nil else { throw Self.keepsItsOptions(store) }
       return true
     }
-    switch try noteFileState() {
+    switch fileState {
     case .absent, .unchanged: return destination.options == nil
     // Saving says what has become of it.
     case .changed: return !destination.isReplacing

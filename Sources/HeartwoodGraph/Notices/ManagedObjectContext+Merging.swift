@@ -18,9 +18,8 @@ extension ManagedObjectContext {
     let held = liveResults.isEmpty ? [] : changes.deletedObjectIDs.compactMap(heldObject)
     let ids = changes.updatedObjectIDs.union(changes.deletedObjectIDs).union(changes.refreshedObjectIDs)
     // A record that is told as new may have been read before it was changed again, where two notices have become one.
-    let outdated = changes.insertedObjectIDs.compactMap { id in heldObject(id).map { (id, $0) } }
-      .filter { !$0.1.isFault && $0.1.isBehind }
-    let objects = ids.compactMap { id in heldObject(id).map { (id, $0) } } + outdated
+    let outdated = heldObjects(changes.insertedObjectIDs).filter { !$0.1.isFault && $0.1.isBehind }
+    let objects = heldObjects(ids) + outdated
     settlingLinks(of: objects.map(\.1)) {
       for (id, object) in objects where merge(object) {
         if object.isDeleted { merged.records.deleted.insert(id) } else { merged.refreshedObjectIDs.insert(id) }
@@ -37,6 +36,10 @@ extension ManagedObjectContext {
   /// The registered object of a record that may be gone by now.
   private func heldObject(_ id: ManagedObjectID) -> ManagedObject? {
     try? binding(keeping: id).heldObject(id.reference)
+  }
+
+  private func heldObjects(_ ids: Set<ManagedObjectID>) -> [(ManagedObjectID, ManagedObject)] {
+    ids.compactMap { id in heldObject(id).map { (id, $0) } }
   }
 
   /// Whether there was something to merge.

@@ -43,17 +43,21 @@ extension ManagedObject {
   }
 
   /// Whether the object has read the newest version of its record.
-  final var showsNewest: Bool {
+  private final var showsNewest: Bool {
     guard let group else { return false }
-    try? binding.synchronize()
-    return binding.liveGroup(of: rowID)?.versions[rowID.row] == binding.baseVersion(rowID, readFrom: group)
+    return newestVersion == binding.baseVersion(rowID, readFrom: group)
   }
 
   /// Whether there is a newer version of the record than the object has read, or the object's changes were made on an older one. A record that is
   /// gone has none.
   final var isBehind: Bool {
+    newestVersion.map { $0 != baseVersion } ?? false
+  }
+
+  /// The version of the record as the context would read it now; nil where it is gone. To look for it may move the object to another row.
+  private final var newestVersion: UInt64? {
     try? binding.synchronize()
-    return binding.liveGroup(of: rowID).map { $0.versions[rowID.row] != baseVersion } ?? false
+    return binding.liveGroup(of: rowID)?.versions[rowID.row]
   }
 
   @inline(never)

@@ -22,13 +22,12 @@ extension PredicateCompiler {
   private mutating func compile(_ form: AggregateForm, _ expression: FetchExpression) throws(Fault) -> Compiled? {
     let (plan, kind) = try compileOperand(form.operand, of: expression)
     if kind.element != nil { return nil }
-    let isExtreme = form.function == .min || form.function == .max
     guard form.function.takes(kind) else {
-      let needed = isExtreme ? "values that have an order" : "numbers"
+      let needed = form.function.isExtreme ? "values that have an order" : "numbers"
       throw fault(.typeMismatch, "\(form.function.rawValue) is made of \(needed), and this is \(kind.title).", at: 0)
     }
     let aggregate = AggregatePlan(form.function, of: plan, isDistinct: form.isDistinct)
-    return groupScope?.add(expression, aggregate, isExtreme ? kind : .number)
+    return groupScope?.add(expression, aggregate, form.function.isExtreme ? kind : .number)
   }
 
   /// The place of a mistake in a function's argument is the argument's.
@@ -46,7 +45,7 @@ extension PredicateCompiler {
   private mutating func compileColumn(_ name: String) throws(Fault) -> Compiled? {
     guard let column = groupScope?.columns.removeValue(forKey: name) else {
       guard let names = groupScope?.columns.keys.sorted(), !names.isEmpty else { return nil }
-      let advice = NameSuggestion.advice(for: name, among: names).replacing("It has", with: "There are")
+      let advice = NameSuggestion.advice(for: name, among: names, listing: "There are")
       throw fault(.unboundVariable, "There is no column called \(name). \(advice)")
     }
     defer { groupScope?.columns[name] = column }
@@ -74,17 +73,6 @@ extension PredicateCompiler {
     }
     for operand in expression.operands where isOfGroup(operand) { return true }
     return false
-  }
-}
-
-extension FetchFunction {
-  /// Whether an aggregate can be made of values of `kind`.
-  fileprivate func takes(_ kind: PlanKind) -> Bool {
-    switch self {
-    case .count: true
-    case .min, .max: kind.isOrdered
-    default: kind.isNumeric
-    }
   }
 }
 

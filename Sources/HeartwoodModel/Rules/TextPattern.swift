@@ -28,9 +28,7 @@ package final class TextPattern: Sendable {
       // What the library refuses is refused, whoever matches.
       let regex = try Self.regex(pattern, ignoresCase: ignoresCase)
       if let automaton = PatternAutomaton(pattern) {
-        let atoms = try automaton.atoms.map { text in
-          try PatternAtom(text, ignoresCase ? nil : Self.scalar(text)) { try Self.regex($0, ignoresCase: ignoresCase) }
-        }
+        let atoms = try automaton.atoms.map { try Self.atom($0, ignoresCase: ignoresCase) }
         matcher = Mutex(.automaton(automaton, PatternAtoms(atoms)))
       } else {
         matcher = Mutex(.library(regex))
@@ -44,10 +42,12 @@ package final class TextPattern: Sendable {
     try Regex(pattern).matchingSemantics(.unicodeScalar).ignoresCase(ignoresCase)
   }
 
-  /// The scalar that an atom takes and no other, where it is one by itself.
-  private static func scalar(_ atom: String) -> Unicode.Scalar? {
-    guard let scalar = atom.unicodeScalars.first, atom.unicodeScalars.count == 1, scalar != "." else { return nil }
-    return scalar
+  private static func atom(_ text: String, ignoresCase: Bool) throws -> PatternAtom {
+    // A letter by itself takes that one and no other.
+    if !ignoresCase, text != ".", text.unicodeScalars.count == 1, let scalar = text.unicodeScalars.first {
+      return .scalar(scalar)
+    }
+    return .library(try regex(text, ignoresCase: ignoresCase))
   }
 
   private static func checkSize(of pattern: String) throws(Fault) {
@@ -74,14 +74,6 @@ package final class TextPattern: Sendable {
 private enum PatternAtom {
   case scalar(Unicode.Scalar)
   case library(Regex<AnyRegexOutput>)
-
-  init(
-    _ text: String,
-    _ scalar: Unicode.Scalar?,
-    _ compile: (String) throws -> Regex<AnyRegexOutput>
-  ) rethrows {
-    self = if let scalar { .scalar(scalar) } else { .library(try compile(text)) }
-  }
 }
 
 /// What atoms of a pattern match, as the library says, each scalar asked for once.

@@ -45,8 +45,7 @@ extension SQLiteFile {
     _ read: (SQLiteConnections, SQLiteLocation.Access) throws -> Value
   ) throws(PersistenceError) -> Value {
     let location = try SQLiteLocation(path, fileSystem: fileSystem)
-    try location.checkMagic()
-    try location.checkLength()
+    try location.checkHeader()
     try location.checkReadable()
     let connections = SQLiteConnections(location: location, options: options)
     if SQLiteLocation.readsURIs, try location.isAtRest() {

@@ -52,8 +52,7 @@ package final class SQLiteFile: Sendable {
     checking check: @escaping @Sendable (Database) throws -> Void = { _ in }
   ) throws(PersistenceError) -> SQLiteFile {
     let location = try SQLiteLocation(path, fileSystem: fileSystem)
-    try location.checkMagic()
-    try location.checkLength()
+    try location.checkHeader()
     let connections = SQLiteConnections(location: location, options: options)
     if isReadOnly {
       let bareLocation = try location.hasSideFiles() ? nil : location

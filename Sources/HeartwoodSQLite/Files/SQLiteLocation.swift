@@ -154,9 +154,15 @@ struct SQLiteLocation {
     return try isAtRest()
   }
 
-  /// - Throws: ``PersistenceError/Code/fileMalformed`` where the file does not begin as a database.
-  func checkMagic() throws(PersistenceError) {
+  /// - Throws: ``PersistenceError/Code/fileMalformed`` where the file does not begin as a database, or ``PersistenceError/Code/fileCorrupt`` where
+  ///   it ends before the last of its pages does.
+  func checkHeader() throws(PersistenceError) {
     let header = try header()
+    try checkMagic(header)
+    if try missingLength(header) != nil { try checkLength() }
+  }
+
+  private func checkMagic(_ header: [UInt8]) throws(PersistenceError) {
     guard header.starts(with: Self.magic) || header.isEmpty else {
       throw PersistenceError(
         .fileMalformed,
@@ -166,14 +172,13 @@ struct SQLiteLocation {
     }
   }
 
-  /// - Throws: ``PersistenceError/Code/fileCorrupt`` where the file ends before the last of its pages does. SQLite takes what a page lacks for
-  ///   zeros, and finds nothing wrong with it.
-  func checkLength() throws(PersistenceError) {
-    guard var (size, length) = try missingLength() else { return }
+  /// Refuses a file that stays too short. SQLite takes what a page lacks for zeros, and finds nothing wrong with it.
+  private func checkLength() throws(PersistenceError) {
+    var (size, length) = (0, 0)
     // Who writes the file may just be making it longer or shorter, with a journal that is in no file.
     for _ in 0..<Self.closingChecks {
       sqlite3_sleep(Self.closingDelay)
-      guard let found = try missingLength() else { return }
+      guard let found = try missingLength(try header()) else { return }
       (size, length) = found
     }
     throw PersistenceError(
@@ -184,8 +189,7 @@ struct SQLiteLocation {
   }
 
   /// How long the file is, and how long it says it is, where that is more and nothing beside it has the rest.
-  private func missingLength() throws(PersistenceError) -> (size: Int, length: Int)? {
-    let header = try header()
+  private func missingLength(_ header: [UInt8]) throws(PersistenceError) -> (size: Int, length: Int)? {
     guard header.count == Self.headerLength, let length = Self.length(header),
       let size = try fileSystem.status(atPath: path)?.size, size < length,
       try !hasFile(Self.logSuffix), try !hasFile(Self.journalSuffix)

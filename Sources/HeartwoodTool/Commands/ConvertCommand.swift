@@ -62,7 +62,7 @@ struct ConvertCommand: ParsableCommand {
     guard !quiet else { return }
     result.model.tellNotes()
     for note in notes(result) {
-      StandardError.write("heartwood: note: \(DisplayText.safe("\(destination): \(note)"))\n")
+      StandardError.write(StandardError.note("\(destination): \(note)"))
     }
     try StandardOutput.report(
       line(result, start.duration(to: .now)),

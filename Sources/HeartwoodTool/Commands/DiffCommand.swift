@@ -75,7 +75,7 @@ struct DiffCommand: ParsableCommand {
       if !quiet, !json { try StandardOutput.write(summary.text) }
     }
     if !quiet, match.matching == .reference, summary.hasOnly(differences.recordCounts) {
-      StandardError.write("heartwood: note: \(Self.referencesDiffer)\n")
+      StandardError.write(StandardError.note(Self.referencesDiffer))
     }
     if !summary.isEmpty { throw ExitCode.failure }
   }

@@ -41,7 +41,7 @@ struct LocatedModel {
   /// The same, while a bar may be shown.
   func tellNotes(beside progress: ProgressBar) { progress.tell(noteLines) }
 
-  private var noteLines: String { notes.map { "heartwood: note: \(DisplayText.safe($0))\n" }.joined() }
+  private var noteLines: String { notes.map(StandardError.note).joined() }
 }
 
 /// Finds the model of a store: the one that the user gives, the one in the store's own file, or the one beside it.

@@ -129,7 +129,7 @@ struct StoreMigrationRun {
   ) throws -> MappingModel {
     let file = try MappingModelFile(contentsOf: URL(argument: path))
     if !command.quiet {
-      for note in file.notes { progress.tell("heartwood: note: \(DisplayText.safe("\(path): \(note)"))\n") }
+      progress.tell(file.notes.map { StandardError.note("\(path): \($0)") }.joined())
     }
     let named = [file.sourceVersion, file.destinationVersion].map { name in
       versions.first { $0.version == name }?.model

@@ -1,3 +1,4 @@
+import HeartwoodFormats
 import HeartwoodStore
 
 #if canImport(Glibc)
@@ -55,6 +56,9 @@ enum StandardOutput {
 
 /// Where progress, notes and errors go. Who does not read them does not keep the work from being done.
 enum StandardError {
+  /// A line that tells of something that the user should know, though nothing has failed. What it names commands no terminal.
+  static func note(_ text: String) -> String { "heartwood: note: \(DisplayText.safe(text))\n" }
+
   static func write(_ text: String) {
     var text = text
     _ = text.withUTF8 { Descriptor.write(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }

@@ -12,14 +12,8 @@ extension ReferenceContext {
   /// Takes in what others have saved.
   func merge(_ saved: SavedKeys) {
     advancePin()
-    let keys = saved.changed.union(saved.inserted.filter(wasReadBefore))
+    let keys = saved.changed.union(saved.inserted.filter { store?.records[$0] != nil && isBehind($0) })
     settlingLinks(of: keys.sorted()) { keys.forEach(takeNewest) }
-  }
-
-  /// Whether the object of a record that somebody has inserted has been read here, and changed by others since.
-  private func wasReadBefore(_ key: Key) -> Bool {
-    guard let object = objects[key], let base = object.base, store?.records[key] != nil else { return false }
-    return object.isOutdated || source.hasChanged(key, since: base)
   }
 
   /// Takes in what others have saved of an object.

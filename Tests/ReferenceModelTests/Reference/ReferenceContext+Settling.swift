@@ -77,15 +77,15 @@ extension ReferenceContext {
 
   /// Calls `body`, which lets objects take the newest values, and lets the other ends of their relationships follow.
   func settlingLinks(of keys: [Key], _ body: () -> Void) {
-    let rivalries = keys.filter(isBehind).flatMap { self.rivalries(of: $0) }
+    let rivalries = keys.filter { objects[$0]?.isUpdated == true && isBehind($0) }.flatMap { self.rivalries(of: $0) }
     body()
     for rivalry in rivalries { settle(rivalry, []) }
     rivalries.forEach(dropRefused)
   }
 
-  /// Whether others have saved an object that is changed here.
-  private func isBehind(_ key: Key) -> Bool {
-    guard let object = objects[key], object.isUpdated, let base = object.base else { return false }
+  /// Whether others have saved an object since it was read here, or its changes were made.
+  func isBehind(_ key: Key) -> Bool {
+    guard let object = objects[key], let base = object.base else { return false }
     return object.isOutdated || source.hasChanged(key, since: base)
   }
 

@@ -4,10 +4,17 @@ package enum NameSuggestion {
   private static let mostShown = 20
 
   /// What to say to who has written `name`, which is none of `names`.
-  package static func advice(for name: String, among names: [String]) -> String {
+  ///
+  /// - Parameter beginning: how the sentence begins that lists them, where none is close.
+  package static func advice(
+    for name: String,
+    among names: [String],
+    listing beginning: String = "It has"
+  ) -> String {
     if names.isEmpty { return "It has none." }
     if let suggestion = closest(to: name, among: names) { return "Did you mean \(suggestion)?" }
-    return "It has \(names.prefix(mostShown).joined(separator: ", "))\(names.count > mostShown ? " and others" : "")."
+    return
+      "\(beginning) \(names.prefix(mostShown).joined(separator: ", "))\(names.count > mostShown ? " and others" : "")."
   }
 
   /// The name of `names` that is closest to `name`, where one is close enough to be a slip of the hand.

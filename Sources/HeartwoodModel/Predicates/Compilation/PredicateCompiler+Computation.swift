@@ -59,16 +59,9 @@ extension PredicateCompiler {
 
   /// Values of several kinds are a collection of any kind, and a function would leave out those that it cannot take.
   func check(_ element: PlanKind, beside first: PlanKind?, of function: FetchFunction, at place: Int) throws(Fault) {
-    let needed: String
-    switch function {
-    case .min, .max:
-      if element.isOrdered, first?.goesWith(element) ?? true { return }
-      needed = "values of one kind that have an order"
-    case .sum, .average, .median, .mode, .standardDeviation:
-      if element.isNumeric { return }
-      needed = "numbers"
-    default: return
-    }
+    let isOfOneKind = !function.isExtreme || first?.goesWith(element) ?? true
+    if function.takes(element), isOfOneKind { return }
+    let needed = function.isExtreme ? "values of one kind that have an order" : "numbers"
     throw fault(.typeMismatch, "\(function.rawValue) takes \(needed), and this is \(element.title).", at: place)
   }
 
@@ -76,9 +69,7 @@ extension PredicateCompiler {
     let isRight: Bool
     switch function {
     case .lowercase, .uppercase, .canonical, .length: isRight = kind.isString
-    case .count, .distinct: isRight = kind.element != nil
-    case .min, .max: isRight = kind.element?.isOrdered ?? false
-    case _ where function.takesCollection: isRight = kind.element?.isNumeric ?? false
+    case _ where function.takesCollection: isRight = kind.element.map(function.takes) ?? false
     default: isRight = kind.isNumeric
     }
     if isRight { return }
@@ -99,6 +90,18 @@ extension PredicateCompiler {
 }
 
 extension FetchFunction {
+  /// Whether it is the least or the greatest of some values.
+  var isExtreme: Bool { self == .min || self == .max }
+
+  /// Whether something can be made of values of `kind`.
+  func takes(_ kind: PlanKind) -> Bool {
+    switch self {
+    case .count, .distinct: true
+    case .min, .max: kind.isOrdered
+    default: kind.isNumeric
+    }
+  }
+
   /// Whether it takes a string and not numbers.
   package var takesString: Bool {
     switch self {

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import HeartwoodTesting
 import Testing
 
@@ -11,7 +12,7 @@ struct AttributeRulesTests {
       ("[a-z]*", "abc", true), ("[a-z]*", "abc1", false), ("[a-z]*", "", true), ("b", "abc", false),
       ("^b$", "b", true), ("^b$", "b\n", false), ("a|ab", "ab", true), (".", "\n", false),
       (".", "e\u{301}", false), ("..", "e\u{301}", true), ("é", "e\u{301}", false), (#"\d{2}"#, "42", true),
-      ("", "", true), ("", "a", false),
+      ("", "", true), ("", "a", false), (#"\w."#, "_é", true),
     ]
   )
   func patterns(_ pattern: String, _ text: String, _ matches: Bool) throws {
@@ -35,9 +36,10 @@ struct AttributeRulesTests {
     #expect(try TextPattern(pattern).matches(text) == matches)
   }
 
-  @Test("A pattern means what it means to the library")
-  func patternsMeanTheSame() throws {
-    let seed = UInt64.random(in: .min ... .max)
+  /// The library has faults of its own, which other seeds may find: so the usual ones are the same each time. HEARTWOOD_SEED says
+  /// another.
+  @Test("A pattern means what it means to the library", arguments: RandomPattern.seeds)
+  func patternsMeanTheSame(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var compiled = 0
     for _ in 0..<1_500 {
@@ -58,6 +60,9 @@ struct AttributeRulesTests {
 
   /// Without `\W` and `\D`: where they are repeated, the library takes a carriage return and a line feed for one, and `_` for no part of a word.
   private enum RandomPattern {
+    static let seeds =
+      ProcessInfo.processInfo.environment["HEARTWOOD_SEED"].flatMap { UInt64($0) }.map { $0...$0 } ?? 1...2
+
     private static let atoms = [
       "a", "b", "B", "é", "ß", ".", #"\d"#, #"\w"#, #"\s"#, #"\."#, "[ab]", "[^a]", "[a-c0-9]",
       #"[\d_]"#, "-", " ",
@@ -68,22 +73,32 @@ struct AttributeRulesTests {
       "a", "b", "A", "B", "c", "1", "_", "-", ".", " ", "\n", "é", "ß", "SS", "\u{301}", ",", "٣", "\r",
     ]
 
+    /// What repeats without end is repeated no further: by going back the library takes ages over it, even with six letters.
     static func pattern(_ generator: inout SeededGenerator, depth: Int) -> String {
       (0..<Int.random(in: 0...3, using: &generator)).map { _ in
-        let isGroup = depth > 0 && generator.chance(oneIn: 3)
         let atom =
-          isGroup
-          ? (generator.chance(oneIn: 2) ? "(" : "(?:") + pattern(&generator, depth: depth - 1)
-            + (generator.chance(oneIn: 2) ? "|" + pattern(&generator, depth: depth - 1) : "") + ")"
-          : atoms.randomElement(using: &generator) ?? ""
-        return atom + (quantifiers.randomElement(using: &generator) ?? "")
+          depth > 0 && generator.chance(oneIn: 3)
+          ? group(&generator, depth: depth) : atoms.randomElement(using: &generator) ?? ""
+        let isRepeated = ["*", "+", ",}", "{2}"].contains { atom.hasPrefix("(") && atom.contains($0) }
+        return atom + ((isRepeated ? ["", "?"] : quantifiers).randomElement(using: &generator) ?? "")
       }
       .joined()
     }
 
+    private static func group(_ generator: inout SeededGenerator, depth: Int) -> String {
+      let start = generator.chance(oneIn: 2) ? "(" : "(?:"
+      let first = pattern(&generator, depth: depth - 1)
+      let second = generator.chance(oneIn: 2) ? "|" + pattern(&generator, depth: depth - 1) : ""
+      return start + first + second + ")"
+    }
+
+    /// Without `_` before what is not ASCII: there it is no part of a word to the library, so that `\w.` is not `_é`.
     static func text(_ generator: inout SeededGenerator) -> String {
-      (0..<Int.random(in: 0...6, using: &generator)).map { _ in letters.randomElement(using: &generator) ?? "" }
-        .joined()
+      (0..<Int.random(in: 0...6, using: &generator))
+        .reduce(into: "") { text, _ in
+          let letter = letters.randomElement(using: &generator) ?? ""
+          text += text.hasSuffix("_") && !letter.utf8.allSatisfy { $0 < 0x80 } ? "-" : letter
+        }
     }
   }
 

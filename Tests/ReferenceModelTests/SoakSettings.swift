@@ -9,6 +9,9 @@ struct SoakSettings {
   let stepCount = Self.number("STEPS").map(Int.init(clamping:)) ?? 3000
   let isTraced = Self.number("TRACE") != nil
 
+  /// Whether the tests run for `Scripts/soak`.
+  var isAsked: Bool { seed != nil || duration != nil }
+
   private static func number(_ name: String) -> UInt64? {
     ProcessInfo.processInfo.environment["HEARTWOOD_REFERENCE_\(name)"].flatMap { UInt64($0) }
   }

@@ -48,6 +48,8 @@ struct SettledRun: Sendable {
     SettledRun(schema: .table, seed: 6_777_920_462_245_166_678, stepCount: 960),
     // The reference deleted with a child what others had let lead to the object since the child looked.
     SettledRun(schema: .graph, seed: 84_107_017_895_782_371, stepCount: 830),
+    // The reference had a refresh in a context that reads an older version follow what others have saved since, which is not read there.
+    SettledRun(schema: .table, seed: 8_564_927_527_025_839_019, stepCount: 980),
   ]
 }
 

@@ -83,10 +83,13 @@ extension ReferenceContext {
     rivalries.forEach(dropRefused)
   }
 
-  /// Whether others have saved an object since it was read here, or its changes were made.
+  /// Whether the context would read another version of an object than it has, or than its changes were made on.
   func isBehind(_ key: Key) -> Bool {
     guard let object = objects[key], let base = object.base else { return false }
-    return object.isOutdated || source.hasChanged(key, since: base)
+    if object.isOutdated { return true }
+    // What others have saved since is not read from a version before.
+    if let pin = source as? ReferencePin { return pin.record(key).map { $0.version != base.version } ?? false }
+    return source.hasChanged(key, since: base)
   }
 
   func refreshWithLinks(_ key: Key, mergingChanges: Bool) {

@@ -149,7 +149,7 @@ let package = Package(
     .testTarget(
       name: "HeartwoodWrappersTests",
       dependencies: [
-        "Heartwood", "HeartwoodStore", "HeartwoodWrappers", "TestSupport",
+        "Heartwood", "HeartwoodStore", "HeartwoodTesting", "HeartwoodWrappers", "TestSupport",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: settings
@@ -249,7 +249,11 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
-    .testTarget(name: "HeartwoodMacrosTests", dependencies: ["HeartwoodMacros"], swiftSettings: settings),
+    .testTarget(
+      name: "HeartwoodMacrosTests",
+      dependencies: ["HeartwoodMacros", "HeartwoodTesting"],
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "HeartwoodGenerationTests",
       dependencies: ["HeartwoodGeneration", "HeartwoodModel"],
@@ -258,7 +262,9 @@ let package = Package(
     .testTarget(name: "ArchitectureTests", swiftSettings: settings),
     .testTarget(
       name: "CompilerTests",
-      dependencies: ["Heartwood", "HeartwoodFormats", "HeartwoodGeneration", "HeartwoodGraph", "HeartwoodModel"],
+      dependencies: [
+        "Heartwood", "HeartwoodFormats", "HeartwoodGeneration", "HeartwoodGraph", "HeartwoodModel", "HeartwoodTesting",
+      ],
       exclude: ["Models", "Snippets"],
       swiftSettings: settings
     ),

@@ -1,6 +1,7 @@
 import Foundation
 import HeartwoodFormats
 import HeartwoodGeneration
+import HeartwoodTesting
 import Testing
 
 /// The classes of models are what a strict package accepts: Swift 6, no warning, formatted, and the same each time.
@@ -119,15 +120,13 @@ import Testing
   private func written<Result>(_ files: [GeneratedFile], _ own: String, _ body: ([URL], URL) throws -> Result) throws
     -> Result
   {
-    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try ScratchFolder()
     let sources = try files.map { file in
-      let url = folder.appending(path: file.name)
+      let url = folder.url.appending(path: file.name)
       try Data(file.contents.utf8).write(to: url)
       return url
     }
-    let ownFile = folder.appending(path: "Own.swift")
+    let ownFile = folder.url.appending(path: "Own.swift")
     try Data(own.utf8).write(to: ownFile)
     return try body(sources, ownFile)
   }

@@ -1,5 +1,6 @@
 import Foundation
 import HeartwoodMacros
+import HeartwoodTesting
 import Testing
 
 @Suite("Objects of classes with macros")
@@ -37,10 +38,8 @@ struct MacroClassTests {
 
   @Test("What is set is saved, and comes back of a file")
   func values() throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = folder.appending(path: "todo.heartwood")
+    let folder = try ScratchFolder()
+    let url = folder.url.appending(path: "todo.heartwood")
     let first = try context(url)
     let list = try first.insert(List.self)
     list.name = "Home"

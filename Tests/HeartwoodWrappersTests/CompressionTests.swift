@@ -1,6 +1,7 @@
 import Foundation
 import Heartwood
 import HeartwoodStore
+import HeartwoodTesting
 import Testing
 
 @testable import HeartwoodWrappers
@@ -14,31 +15,29 @@ import Testing
   }
 
   @Test func gunzipMakesTheFileInside() throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try ScratchFolder()
     let texts = (0..<30).map { String(repeating: "note \($0) ", count: 10_000) }
     try fixture.write(texts, Self.type)
     let bytes = try fixture.bytes
     #expect(bytes.count < 200_000)
-    try Data(bytes).write(to: folder.appending(path: "store.csv.gz"))
+    try Data(bytes).write(to: folder.url.appending(path: "store.csv.gz"))
     let process = Process()
     process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = ["-c", "gzip -dc '\(folder.path)/store.csv.gz' > '\(folder.path)/store.csv'"]
+    process.arguments = ["-c", "gzip -dc '\(folder.url.path)/store.csv.gz' > '\(folder.url.path)/store.csv'"]
     try process.run()
     process.waitUntilExit()
     #expect(process.terminationStatus == 0)
-    try fixture.setBytes(Array(try Data(contentsOf: folder.appending(path: "store.csv"))))
+    try fixture.setBytes(Array(try Data(contentsOf: folder.url.appending(path: "store.csv"))))
     #expect(try fixture.read("CSV") == texts)
 
     // And a file that gzip wrote is read.
     process.terminationHandler = nil
     let other = Process()
     other.executableURL = URL(filePath: "/bin/sh")
-    other.arguments = ["-c", "gzip -c '\(folder.path)/store.csv' > '\(folder.path)/other.gz'"]
+    other.arguments = ["-c", "gzip -c '\(folder.url.path)/store.csv' > '\(folder.url.path)/other.gz'"]
     try other.run()
     other.waitUntilExit()
-    try fixture.setBytes(Array(try Data(contentsOf: folder.appending(path: "other.gz"))))
+    try fixture.setBytes(Array(try Data(contentsOf: folder.url.appending(path: "other.gz"))))
     #expect(try fixture.read(Self.type) == texts)
     #expect(try fixture.registry.type(ofFileAt: WrapperFixture.path, in: fixture.files) == Self.type)
   }

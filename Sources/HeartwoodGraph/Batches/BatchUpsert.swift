@@ -128,13 +128,12 @@ extension BatchUpsert {
 
   /// The records that are left, with their new values.
   private func rebuilt(_ changes: Changes) -> InsertedRows {
-    let builder = RowGroupBuilder(entity: rows.entity)
-    var groups: [RowGroup] = []
+    var left = RowGroupListBuilder(entity: rows.entity)
     for (ordinal, group) in rows.groups.enumerated() {
       for row in 0..<group.rowCount {
         let place = Place(group: ordinal, row: row)
         if changes.targets[place] != nil { continue }
-        if builder.isFull { groups.append(builder.sealed()) }
+        let builder = left.next()
         if let values = changes.values[place] {
           builder.append(group.reference(row), version: 1, values: values)
         } else {
@@ -142,8 +141,7 @@ extension BatchUpsert {
         }
       }
     }
-    if builder.rowCount > 0 { groups.append(builder.sealed()) }
-    return InsertedRows(entity: rows.entity, groups: groups, hasGivenReferences: rows.hasGivenReferences)
+    return InsertedRows(entity: rows.entity, groups: left.finish(), hasGivenReferences: rows.hasGivenReferences)
   }
 }
 

@@ -38,17 +38,15 @@ extension SaveBuilder {
     guard let references = pending.references else { return nil }
     let entity = pending.entity
     let screen = ValueScreen(entity)
-    let builder = RowGroupBuilder(entity: entity)
-    var groups: [RowGroup] = []
+    var rows = RowGroupListBuilder(entity: entity)
     for (index, object) in pending.objects.enumerated() {
-      if builder.isFull { groups.append(builder.sealed()) }
+      let builder = rows.next()
       builder.references.append(index..<(index + 1), of: references, entityOrdinal: entity.ordinal)
       let isSuspect = append(object, to: builder, &columns)
       if isSuspect || screen.hasRules { validation.check(context.valuesToSave(object), of: object) }
       validation.checkByOwnRules(object)
     }
-    if builder.rowCount > 0 { groups.append(builder.sealed()) }
-    return InsertedRows(entity: entity, groups: groups, hasGivenReferences: true)
+    return InsertedRows(entity: entity, groups: rows.finish(), hasGivenReferences: true)
   }
 
   /// Appends the values of a new object; tells whether one may be at fault.

@@ -168,13 +168,8 @@ extension NodeTable {
 extension RowGroupBuilder {
   /// New records as groups, all but the last one full.
   package static func groups(of rows: [NodeTable.NewRow], entity: EntityDescription) -> [RowGroup] {
-    let builder = RowGroupBuilder(entity: entity)
-    var groups: [RowGroup] = []
-    for row in rows {
-      if builder.isFull { groups.append(builder.sealed()) }
-      builder.append(row.reference, version: 1, values: row.values)
-    }
-    if builder.rowCount > 0 { groups.append(builder.sealed()) }
-    return groups
+    var groups = RowGroupListBuilder(entity: entity)
+    for row in rows { groups.next().append(row.reference, version: 1, values: row.values) }
+    return groups.finish()
   }
 }

@@ -71,14 +71,11 @@ extension NodeTable {
 
   /// The records that `other` does not have, with their versions.
   private func groups(missingIn other: NodeTable) throws(PersistenceError) -> [RowGroup] {
-    let builder = RowGroupBuilder(entity: entity)
-    var groups: [RowGroup] = []
+    var missing = RowGroupListBuilder(entity: entity)
     for row in liveRows where try other.row(of: reference(row)) == nil {
-      if builder.isFull { groups.append(builder.sealed()) }
-      builder.append(row.row..<(row.row + 1), of: self.groups[row.group])
+      missing.next().append(row.row..<(row.row + 1), of: groups[row.group])
     }
-    if builder.rowCount > 0 { groups.append(builder.sealed()) }
-    return groups
+    return missing.finish()
   }
 }
 

@@ -21,6 +21,20 @@ package final class ScratchFolder: Sendable {
 
   package func path(_ name: String) -> String { url.appending(path: name).path }
 
+  /// Writes `text` to the file at `path` in the folder, and makes the folders on the way.
+  @discardableResult
+  package func write(_ text: String, to path: String) throws -> URL {
+    try write(Data(text.utf8), to: path)
+  }
+
+  @discardableResult
+  package func write(_ data: Data, to path: String) throws -> URL {
+    let file = url.appending(path: path)
+    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try data.write(to: file)
+    return file
+  }
+
   /// The names of all files in it.
   package func names() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()

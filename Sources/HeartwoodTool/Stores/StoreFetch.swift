@@ -44,15 +44,12 @@ struct StoreFetch {
 
   /// The records of `ids`, in that order.
   private static func table(of ids: ArraySlice<ManagedObjectID>, from table: NodeTable) throws -> NodeTable {
-    var groups: [RowGroup] = []
-    let builder = RowGroupBuilder(entity: table.entity)
+    var rows = RowGroupListBuilder(entity: table.entity)
     for id in ids {
       guard let row = try table.row(of: id.reference) else { continue }
-      builder.append(row.row..<(row.row + 1), of: table.groups[row.group])
-      if builder.isFull { groups.append(builder.sealed()) }
+      rows.next().append(row.row..<(row.row + 1), of: table.groups[row.group])
     }
-    if builder.rowCount > 0 { groups.append(builder.sealed()) }
-    return NodeTable(entity: table.entity, groups: groups)
+    return NodeTable(entity: table.entity, groups: rows.finish())
   }
 }
 

@@ -104,14 +104,12 @@ import Testing
   }
 
   @Test func aFileOnTheDisk() throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "heartwood-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try ScratchFolder()
     let setup = StoreSetup(
       model: store.model,
       configurationName: nil,
       entities: store.model.entities,
-      path: folder.appending(path: "golden.heartwood").path,
+      path: folder.url.appending(path: "golden.heartwood").path,
       options: StoreOptions()
     )
     let contents = try GoldenSample.contents()

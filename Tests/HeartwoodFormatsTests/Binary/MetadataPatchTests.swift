@@ -151,10 +151,8 @@ import Testing
   }
 
   @Test func aStoreOnTheDiskNoticesItAtOnce() throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = folder.appending(path: "store.heartwood")
+    let folder = try ScratchFolder()
+    let url = folder.url.appending(path: "store.heartwood")
     try Data(bytes).write(to: url)
     let request = StoreOpener.Request(type: .binary, path: url.path, options: StoreOptions())
     let opener = try opener(POSIXFileSystem())

@@ -2,6 +2,7 @@ import Foundation
 import HeartwoodFormats
 import HeartwoodModel
 import HeartwoodStore
+import HeartwoodTesting
 import TestSupport
 import Testing
 
@@ -96,7 +97,7 @@ import Testing
     on name: String,
     _ model: ManagedObjectModel
   ) throws -> (status: Int32, output: Data, errors: String) {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let file = try folder.write(try model.encoded(), to: "model.json")
     return try PythonReader.run([file.path, Self.folder.appending(path: "samples/\(name)").path], of: "CSV")
   }

@@ -8,7 +8,7 @@ import Testing
 struct CompiledModelTests {
   @Test("A compiled model is read, in either form of property list")
   func compiled() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let (builder, root) = CompiledModelFixture.archive()
     let forms = [Data(builder.xml(root: root).utf8), try builder.binary(root: root)]
     for data in forms {
@@ -20,7 +20,7 @@ struct CompiledModelTests {
 
   @Test("The current version of a compiled bundle is found")
   func bundle() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let (builder, root) = CompiledModelFixture.archive()
     for name in ["A", "B"] { try folder.write(builder.xml(root: root), to: "M.momd/\(name).mom") }
     let list = "<plist><dict><key>NSManagedObjectModel_CurrentVersionName</key><string>B</string></dict></plist>"
@@ -33,7 +33,7 @@ struct CompiledModelTests {
 
   @Test("A compiled model becomes a source that says the same")
   func source() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let (builder, root) = CompiledModelFixture.archive()
     let file = try DataModelFile(contentsOf: folder.write(builder.xml(root: root), to: "M.mom"))
     let source = try folder.write(file.contents(), to: "M.xcdatamodel/contents")
@@ -42,7 +42,7 @@ struct CompiledModelTests {
 
   @Test("A model of Xcode 3 is read")
   func legacy() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let (builder, root) = LegacyModelFixture.archive()
     let file = try folder.write(try builder.binary(root: root), to: "M.xcdatamodel/elements")
     let model = try ManagedObjectModel(contentsOf: file.deletingLastPathComponent())
@@ -66,7 +66,7 @@ struct CompiledModelTests {
     ]
   )
   func refused(_ text: String, _ message: String) throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let file = try folder.write(text, to: "M.mom")
     let error = #expect(throws: ModelFileError.self) { try DataModelFile(contentsOf: file) }
     #expect(error?.message.contains(message) == true, "\(String(describing: error))")
@@ -74,7 +74,7 @@ struct CompiledModelTests {
 
   @Test("An archive of something else is refused")
   func otherArchive() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let builder = ArchiveBuilder()
     let root = builder.array([])
     for name in ["M.mom", "elements"] {
@@ -86,7 +86,7 @@ struct CompiledModelTests {
 
   @Test("The indexes of models from before fetch indexes are read")
   func oldIndexes() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let builder = ArchiveBuilder()
     func attribute(_ isIndexed: Bool) -> Int {
       builder.object("NSAttributeDescription", ["NSAttributeType": .integer(700), "NSIsIndexed": .flag(isIndexed)])
@@ -179,7 +179,7 @@ struct CompiledModelTests {
         "NSFetchRequestTemplates": .reference(builder.dictionary(["r": request])),
       ]
     )
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     return try withExtendedLifetime(folder) {
       try DataModelFile(contentsOf: folder.write(builder.xml(root: root), to: "M.mom"))
     }
@@ -187,7 +187,7 @@ struct CompiledModelTests {
 
   @Test("Objects that lead to themselves, and to each other many times, come to an end")
   func circles() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let builder = ArchiveBuilder()
     let predicate = builder.reserve()
     _ = builder.object(
@@ -221,7 +221,7 @@ struct CompiledModelTests {
     let seed = UInt64.random(in: .min ... .max)
     print("seed \(seed)")
     var generator = SeededGenerator(seed: seed)
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     for (builder, root) in [CompiledModelFixture.archive(), LegacyModelFixture.archive()] {
       for data in [Data(builder.xml(root: root).utf8), try builder.binary(root: root)] {
         for name in ["M.mom", "elements"] {

@@ -1,6 +1,7 @@
 import Foundation
 import HeartwoodFormats
 import HeartwoodModel
+import HeartwoodTesting
 import Testing
 
 @Suite("Bundles of model versions")
@@ -19,7 +20,7 @@ struct DataModelBundleTests {
     list("<key>Other</key><string>x</string>\n<key>_XCCurrentVersionName</key>\n<string>\(name)</string>")
   }
 
-  private func write(_ versions: [String], current: String?, in folder: borrowing TemporaryFolder) throws -> URL {
+  private func write(_ versions: [String], current: String?, in folder: ScratchFolder) throws -> URL {
     for name in versions {
       try folder.write("<model><entity name=\"\(name)\"/></model>", to: "M.xcdatamodeld/\(name).xcdatamodel/contents")
     }
@@ -29,7 +30,7 @@ struct DataModelBundleTests {
 
   @Test("The current version is read, or the one that is named")
   func versions() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let bundle = try write(["B", "A", "C"], current: Self.current("B.xcdatamodel"), in: folder)
     #expect(try DataModelFile.versions(at: bundle) == ["A", "B", "C"])
     #expect(try DataModelFile.currentVersion(at: bundle) == "B")
@@ -42,14 +43,14 @@ struct DataModelBundleTests {
 
   @Test("The only version needs no list", arguments: [nil, list(""), current("A.xcdatamodel")])
   func onlyVersion(_ list: String?) throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let bundle = try write(["A"], current: list, in: folder)
     #expect(try ManagedObjectModel(contentsOf: bundle).entities.map(\.name) == ["A"])
   }
 
   @Test("A folder of one model is read, and so is the file in it")
   func oneModel() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let bundle = try write(["A"], current: nil, in: folder)
     let model = bundle.appending(path: "A.xcdatamodel")
     #expect(try ManagedObjectModel(contentsOf: model, version: "A").entities.map(\.name) == ["A"])
@@ -75,7 +76,7 @@ struct DataModelBundleTests {
     ] as [(String?, String?, String)]
   )
   func faults(_ list: String?, _ version: String?, _ message: String) throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let bundle = try write(["A", "B"], current: list, in: folder)
     let error = #expect(throws: ModelFileError.self) { try ManagedObjectModel(contentsOf: bundle, version: version) }
     #expect(error?.message.contains(message) == true, "\(String(describing: error))")
@@ -94,7 +95,7 @@ struct DataModelBundleTests {
     ]
   )
   func noModel(_ path: String, _ file: String?, _ message: String) throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     if let file { try folder.write("", to: "\(path)/\(file)") }
     let error = #expect(throws: ModelFileError.self) {
       try ManagedObjectModel(contentsOf: folder.url.appending(path: path))

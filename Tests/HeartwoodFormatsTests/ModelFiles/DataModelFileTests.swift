@@ -1,13 +1,14 @@
 import Foundation
 import HeartwoodFormats
 import HeartwoodModel
+import HeartwoodTesting
 import Testing
 
 @Suite("Model files")
 struct DataModelFileTests {
   @Test("Everything that a model has is read")
   func everything() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let file = try DataModelFile(contentsOf: folder.write(ModelFixture.everything, to: "contents"))
     #expect(file.model == (try ModelFixture.everythingModel()))
     #expect(file.model.entity(named: "Thing")?.properties.count == 16)
@@ -15,7 +16,7 @@ struct DataModelFileTests {
 
   @Test("What the model cannot hold is noted, with its line and in the order of the file")
   func notes() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let file = try DataModelFile(contentsOf: folder.write(ModelFixture.notes, to: "contents"))
     #expect(file.notes.map(\.line) == [3, 4, 5, 6, 6, 7, 20, 25])
     #expect(file.notes.first?.message == "“coreSpotlightDisplayNameExpression” of “A” is not represented in the model.")
@@ -26,7 +27,7 @@ struct DataModelFileTests {
 
   @Test("What tells how objects are fetched is read, and what is made of other attributes")
   func fetching() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let file = try DataModelFile(contentsOf: folder.write(ModelFixture.fetching, to: "contents"))
     #expect(file.model == (try ModelFixture.fetchingModel()))
     #expect(file.notes.isEmpty)
@@ -35,7 +36,7 @@ struct DataModelFileTests {
 
   @Test("A relationship to many objects and to one at most is a to-one, as in compiled models")
   func manyOfOneAtMost() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let text = """
       <model><entity name="A">
         <relationship name="one" toMany="YES" minCount="1" maxCount="1" ordered="YES" destinationEntity="A"/>
@@ -51,7 +52,7 @@ struct DataModelFileTests {
 
   @Test("The indexes of older versions of Xcode are read")
   func olderIndexes() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let file = try DataModelFile(contentsOf: folder.write(ModelFixture.notes, to: "contents"))
     #expect(file.model.entity(named: "A")?.fetchIndexes.map(\.name) == ["byBIndex", "byA"])
   }
@@ -76,7 +77,7 @@ struct DataModelFileTests {
 
   @Test("A model is an ordinary one, which can be embedded")
   func embedded() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let model = try ManagedObjectModel(contentsOf: folder.write(ModelFixture.everything, to: "contents"))
     #expect(try ManagedObjectModel(encoded: model.encoded()) == model)
   }

@@ -1,6 +1,7 @@
 import Foundation
 import HeartwoodFormats
 import HeartwoodModel
+import HeartwoodTesting
 import Testing
 
 @Suite("Writing model files")
@@ -19,7 +20,7 @@ struct DataModelWritingTests {
     arguments: [ModelFixture.everything, ModelFixture.notes, ModelFixture.fetching]
   )
   func same(_ text: String) throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let file = try DataModelFile(contentsOf: folder.write(text, to: "contents"))
     let written = try file.contents()
     #expect(try CanonicalXML.lines(of: written) == CanonicalXML.lines(of: Data(text.utf8)))
@@ -29,7 +30,7 @@ struct DataModelWritingTests {
 
   @Test("A model becomes a file that says the same", arguments: [ModelFixture.everything, ModelFixture.fetching])
   func fresh(_ text: String) throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let model = try ManagedObjectModel(contentsOf: folder.write(text, to: "contents"))
     let file = try DataModelFile(contentsOf: folder.write(model.dataModelContents(), to: "fresh"))
     #expect(file.model == model)
@@ -38,7 +39,7 @@ struct DataModelWritingTests {
 
   @Test("A changed model changes just what differs")
   func changed() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let text = """
       <model userDefinedModelVersionIdentifier="" extra="kept">
       <entity name="A" syncable="YES" novelty="1">
@@ -100,7 +101,7 @@ struct DataModelWritingTests {
 
   @Test("An attribute of another type has no values that are left over", arguments: retyped)
   func leftOverValues(_ text: String, _ attribute: PropertyDescription) throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let element = "<attribute name=\"a\" optional=\"YES\" \(text)/>"
     let contents = "<model><entity name=\"A\">\(element)</entity></model>"
     let file = try DataModelFile(contentsOf: folder.write(contents, to: "contents"))
@@ -113,7 +114,7 @@ struct DataModelWritingTests {
   func composites() throws {
     let flags = [(true, false), (false, false), (false, true)]
     let model = try Self.composed(["home", "work", "rest"], flags)
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let file = try DataModelFile(contentsOf: folder.write(model.dataModelContents(), to: "fresh"))
     #expect(file.model.entities[0].properties == model.entities[0].properties)
     #expect(file.model.entityVersionHashesByName == model.entityVersionHashesByName)
@@ -132,7 +133,7 @@ struct DataModelWritingTests {
       <attribute name="city" optional="YES" attributeType="String"/>
       </composite></model>
       """
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let file = try DataModelFile(contentsOf: folder.write(text, to: "contents"))
     for flags in [(true, false), (false, true), (false, false)] {
       let changed = try Self.composed(["home", "work"], [flags, (true, true)])
@@ -181,7 +182,7 @@ struct DataModelWritingTests {
 
   @Test("What is in another order is written in this order")
   func reordered() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let file = try DataModelFile(contentsOf: folder.write(Self.ordered, to: "contents"))
     var entity = file.model.entities[0].definition
     entity.properties.reverse()
@@ -210,7 +211,7 @@ struct DataModelWritingTests {
       <compoundIndexes><compoundIndex><index value="a,b"/></compoundIndex></compoundIndexes>
       </entity></model>
       """
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let file = try DataModelFile(contentsOf: folder.write(text, to: "contents"))
     #expect(file.model.entities[0].fetchIndexes.map(\.name) == ["byAIndex", "byAAndBIndex"])
     var entity = file.model.entities[0].definition

@@ -33,7 +33,7 @@ struct ListMutationTests {
 
   @Test("A changed list of versions gives a version or an error, never a trap")
   func versions() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     for name in ["A", "B"] {
       try folder.write("<model><entity name=\"E\"/></model>", to: "M.xcdatamodeld/\(name).xcdatamodel/contents")
       try folder.write("", to: "M.momd/\(name).mom")
@@ -53,7 +53,7 @@ struct ListMutationTests {
 
   @Test("Changed texts give texts or an error, never a trap")
   func texts() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let source = "/* a */ \"Entity/A\" = \"Ein \\\"Ding\\\"\\n\\U00e9\";\n// b\n\"k\" = \"v\";\n"
     let wide = try #require(source.data(using: .utf16))
     for data in try [Data(source.utf8), wide] + Self.lists() {
@@ -67,7 +67,7 @@ struct ListMutationTests {
 
   @Test("A list that is nested very deep is an error", arguments: ["array", "dict"])
   func depth(_ element: String) throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let begin = element == "dict" ? "<dict><key>k</key>" : "<array>"
     let deep = String(repeating: begin, count: 50_000) + String(repeating: "</\(element)>", count: 50_000)
     for name in ["A", "B"] { try folder.write("<model/>", to: "M.xcdatamodeld/\(name).xcdatamodel/contents") }

@@ -21,7 +21,7 @@ struct ModelCorpusTests {
 
   @Test("Every model that is read and written is the same XML, and a new file of it says the same")
   func writing() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     for url in try ModelCorpus.files(named: "contents") {
       let (data, file) = (try Data(contentsOf: url), try DataModelFile(contentsOf: url))
       #expect(try CanonicalXML.lines(of: file.contents()) == CanonicalXML.lines(of: data), "\(url.path)")
@@ -32,7 +32,7 @@ struct ModelCorpusTests {
 
   @Test("Every model of Xcode 3 is read, and becomes a newer file that says the same")
   func legacy() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let files = try ModelCorpus.files(named: "elements")
     #expect(files.count >= 7)
     for url in files {
@@ -101,7 +101,7 @@ struct ModelCorpusTests {
     let seed = UInt64.random(in: .min ... .max)
     print("seed \(seed)")
     var generator = SeededGenerator(seed: seed)
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     for file in try ["/contents", "/elements", ".mom"].flatMap({ try ModelCorpus.files(withSuffix: $0) }) {
       let data = try Data(contentsOf: file)
       for _ in 0..<20 {

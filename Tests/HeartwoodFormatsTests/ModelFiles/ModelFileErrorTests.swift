@@ -18,7 +18,7 @@ struct FaultyModelFile: Sendable, CustomTestStringConvertible {
 struct ModelFileErrorTests {
   @Test("What is wrong is said with the line", arguments: FaultyModelFile.all)
   func faulty(_ given: FaultyModelFile) throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let file = try folder.write(given.text, to: "contents")
     let error = #expect(throws: ModelFileError.self) { try DataModelFile(contentsOf: file) }
     #expect(error?.line == given.line)
@@ -28,7 +28,7 @@ struct ModelFileErrorTests {
 
   @Test("All faults of a model are listed, each with its line")
   func allFaults() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let text = """
       <model>
         <entity name="A" parentEntity="B">
@@ -55,7 +55,7 @@ struct ModelFileErrorTests {
 
   @Test("A file that was cut short gives an error at its end, wherever it was cut")
   func truncated() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let bytes = Data(ModelFixture.everything.utf8)
     for length in 0..<bytes.count {
       let file = try folder.write(bytes.prefix(length), to: "contents")
@@ -68,7 +68,7 @@ struct ModelFileErrorTests {
     let seed = UInt64.random(in: .min ... .max)
     print("seed \(seed)")
     var generator = SeededGenerator(seed: seed)
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     for fixture in [ModelFixture.everything, ModelFixture.notes] {
       for _ in 0..<2_000 {
         let file = try folder.write(generator.mutated(Data(fixture.utf8)), to: "contents")

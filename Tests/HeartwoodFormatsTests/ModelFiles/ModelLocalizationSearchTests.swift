@@ -1,5 +1,6 @@
 import Foundation
 import HeartwoodFormats
+import HeartwoodTesting
 import Testing
 
 @Suite("Finding the texts of a model")
@@ -12,7 +13,7 @@ struct ModelLocalizationSearchTests {
     ]
   )
   func languages(_ languages: [String], _ expected: String) throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     for (language, text) in [
       ("de-CH", "CH"), ("de", "de"), ("fr", "fr"), ("pt_BR", "BR"), ("zh-Hans", "zh"), ("Base", "base"),
     ] {
@@ -27,7 +28,7 @@ struct ModelLocalizationSearchTests {
 
   @Test("Where there are none, there is nothing, and a file that is none is an error")
   func absence() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let model = folder.url.appending(path: "ToDo.xcdatamodeld")
     #expect(try ModelLocalization(forModelAt: model, languages: ["de"]) == nil)
     #expect(try ModelLocalization(forModelAt: model.appending(path: "none/M.mom"), languages: ["de"]) == nil)

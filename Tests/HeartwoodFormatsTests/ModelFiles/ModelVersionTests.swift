@@ -2,6 +2,7 @@ import Foundation
 import HeartwoodFormats
 import HeartwoodModel
 import HeartwoodStore
+import HeartwoodTesting
 import Testing
 
 @Suite("Finding the model of a store")
@@ -18,7 +19,7 @@ struct ModelVersionTests {
 
   @Test("The version of a bundle that a store was written with is found")
   func version() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     for (name, type) in [("1", "String"), ("2", "Date"), ("3", "Date")] {
       try folder.write(Self.contents(type), to: "M.xcdatamodeld/\(name).xcdatamodel/contents")
     }
@@ -49,7 +50,7 @@ struct ModelVersionTests {
 
   @Test("Texts for people are read in every form of such files")
   func localization() throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let text = "/* a\n comment */ \"Entity/A\" = \"Ein \\\"Ding\\\"\\n\";\n// more\n\"k\" = \"\\U00e9\";"
     let expected = ["Entity/A": "Ein \"Ding\"\n", "k": "é"]
     let list = "<plist><dict><key>k</key><string>v</string></dict></plist>"
@@ -68,7 +69,7 @@ struct ModelVersionTests {
     ]
   )
   func faultyTexts(_ text: String, _ line: Int) throws {
-    let folder = try TemporaryFolder()
+    let folder = try ScratchFolder()
     let file = try folder.write(text, to: "a.strings")
     let error = #expect(throws: ModelFileError.self) { try ModelLocalization(contentsOf: file) }
     #expect(error?.line == line)

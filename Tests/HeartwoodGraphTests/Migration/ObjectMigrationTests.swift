@@ -101,6 +101,8 @@ import Testing
     ) throws {
       note("create")
       #expect(manager.currentEntityMapping == mapping)
+      #expect(manager.sourceEntity(for: mapping) === source.entity)
+      #expect(manager.destinationEntity(for: mapping)?.name == "Human")
       try super.createDestinationInstances(forSource: source, in: mapping, manager: manager)
       let human = try #require(
         manager.destinationInstances(forEntityMappingName: mapping.name, sourceInstances: [source]).first

@@ -1,5 +1,6 @@
 import Foundation
 import HeartwoodStore
+import HeartwoodTesting
 import Testing
 
 /// A folder for one test, on the system's disk or in memory, seen from outside of the store layer.
@@ -12,25 +13,23 @@ final class TestDisk {
   let fileSystem: any FileSystem
   let folder: String
   private let memory: InMemoryFileSystem?
+  private let scratch: ScratchFolder?
 
   init(_ kind: Kind) throws {
     switch kind {
     case .posix:
       memory = nil
       fileSystem = POSIXFileSystem()
-      let temporary = FileManager.default.temporaryDirectory.resolvingSymlinksInPath().path
-      folder = "\(temporary)/heartwood-\(UUID().uuidString)"
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      let scratch = try ScratchFolder()
+      self.scratch = scratch
+      folder = scratch.url.resolvingSymlinksInPath().path
     case .inMemory:
       let memory = InMemoryFileSystem()
       self.memory = memory
+      scratch = nil
       fileSystem = memory
       folder = "/folder"
     }
-  }
-
-  deinit {
-    if memory == nil { try? FileManager.default.removeItem(atPath: folder) }
   }
 
   func path(_ name: String) -> String { "\(folder)/\(name)" }

@@ -1,14 +1,15 @@
 import Foundation
+import HeartwoodTesting
 import Testing
 
 /// A folder with a copy of the example's file and of the version of the model that it is of, that is there for the length of a test.
 final class WorkFolder {
-  let url: URL
   let heartwood: Tool
+  private let scratch: ScratchFolder
 
   init() throws {
-    url = FileManager.default.temporaryDirectory.appending(path: "heartwood-tool-\(UUID().uuidString)")
-    heartwood = Tool(folder: url)
+    scratch = try ScratchFolder()
+    heartwood = Tool(folder: scratch.url)
     try FileManager.default.createDirectory(at: path("ToDo.xcdatamodeld"), withIntermediateDirectories: true)
     for name in ["todo.csv", "ToDo.xcdatamodeld/ToDo.xcdatamodel"] {
       try FileManager.default.copyItem(at: Repository.example.appending(path: name), to: path(name))
@@ -22,9 +23,7 @@ final class WorkFolder {
     }
   }
 
-  deinit {
-    try? FileManager.default.removeItem(at: url)
-  }
+  var url: URL { scratch.url }
 
   func path(_ name: String) -> URL { url.appending(path: name) }
 

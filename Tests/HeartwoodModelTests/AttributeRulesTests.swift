@@ -30,10 +30,24 @@ struct AttributeRulesTests {
       ("(a|aa)+", String(repeating: "a", count: 2_000), true), ("(?:(?:(?:(?:){5000}){5000}){5000}){5000}", "", true),
       ("(?:(?:(?:a{0}){5000}){5000}){5000}", "a", false), ("\u{2126}|\u{3A9}", "\u{3A9}", true),
       ("(x{0,50}){0,50}", String(repeating: "x", count: 2_500), true),
+      ("(a+)+e\u{301}?b", String(repeating: "a", count: 2_000), false), ("e\u{301}{2}", "e\u{301}e\u{301}", true),
+      (#"(?<word>\p{L}+)+!"#, String(repeating: "é", count: 2_000), false),
+      (".{0,20000}", String(repeating: "x", count: 20_000), true),
+      (".{0,20000}", String(repeating: "x", count: 20_001), false),
     ]
   )
   func hostilePatterns(_ pattern: String, _ text: String, _ matches: Bool) throws {
     #expect(try TextPattern(pattern).matches(text) == matches)
+  }
+
+  /// They would have to be left to the library, which would take any time.
+  @Test(
+    "A pattern whose counts come to too many steps is refused",
+    arguments: ["(a{0,200}){0,200}b", "(a+)+(a{10001})?b", "(a|aa){0,20000}b"]
+  )
+  func patternsOfTooManySteps(_ pattern: String) {
+    let fault = #expect(throws: TextPattern.Fault.self) { try TextPattern(pattern) }
+    #expect(fault?.message.hasPrefix("Its counts come to more than 10000 steps") == true)
   }
 
   /// The library has faults of its own, which other seeds may find: so the usual ones are the same each time. HEARTWOOD_SEED says
@@ -48,7 +62,7 @@ struct AttributeRulesTests {
       let own = try? TextPattern(pattern, ignoresCase: ignoresCase)
       #expect((library == nil) == (own == nil), "seed \(seed): \(pattern)")
       guard let library, let own else { continue }
-      compiled += PatternAutomaton(pattern) == nil ? 0 : 1
+      compiled += PatternParser.node(of: pattern) == nil ? 0 : 1
       for _ in 0..<8 {
         let text = RandomPattern.text(&generator)
         let expected = try library.wholeMatch(in: text) != nil
@@ -64,7 +78,7 @@ struct AttributeRulesTests {
       ProcessInfo.processInfo.environment["HEARTWOOD_SEED"].flatMap { UInt64($0) }.map { $0...$0 } ?? 1...2
 
     private static let atoms = [
-      "a", "b", "B", "é", "ß", ".", #"\d"#, #"\w"#, #"\s"#, #"\."#, "[ab]", "[^a]", "[a-c0-9]",
+      "a", "b", "B", "é", "ß", ".", #"\d"#, #"\w"#, #"\s"#, #"\."#, "[ab]", "[^a]", "[a-c0-9]", #"\p{Lu}"#,
       #"[\d_]"#, "-", " ",
       #"\n"#, "1", "_", ",", #"\b"#, "[]a]", "^", "$", "e\u{301}",
     ]

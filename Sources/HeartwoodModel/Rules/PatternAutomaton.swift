@@ -4,16 +4,16 @@ struct PatternAutomaton {
   private enum Step {
     /// Takes a scalar that the atom of this number matches, and goes on to the next step.
     case atom(Int)
-    /// Goes on to both steps.
-    case fork(Int, Int)
+    /// Goes on to the next step, and to another.
+    case fork(Int)
     case jump(Int)
     case accept
   }
 
-  private struct TooLarge: Error {}
+  struct TooLarge: Error {}
 
   /// A pattern with large counts within each other would have any number of steps.
-  private static let greatestStepCount = 5_000
+  static let greatestStepCount = 10_000
 
   private var steps: [Step] = []
   /// The texts of the atoms, each once.
@@ -21,15 +21,9 @@ struct PatternAutomaton {
   /// By their bytes: texts that Unicode calls equivalent match different scalars.
   private var numbers: [[UInt8]: Int] = [:]
 
-  /// Nil where the pattern is no regular expression in the strict sense, or has too many steps.
-  init?(_ pattern: String) {
-    guard let node = PatternParser.node(of: pattern) else { return nil }
-    do {
-      try append(node)
-      try append(.accept)
-    } catch {
-      return nil
-    }
+  init(_ node: PatternNode) throws(TooLarge) {
+    try append(node)
+    try append(.accept)
   }
 }
 
@@ -68,7 +62,7 @@ extension PatternAutomaton {
       if isLast { break }
       ends.append(steps.count)
       try append(.accept)
-      steps[fork] = .fork(fork + 1, steps.count)
+      steps[fork] = .fork(steps.count)
     }
     for end in ends { steps[end] = .jump(steps.count) }
   }
@@ -86,7 +80,7 @@ extension PatternAutomaton {
       try append(.accept)
       try append(node)
       try append(.jump(fork))
-      steps[fork] = .fork(fork + 1, steps.count)
+      steps[fork] = .fork(steps.count)
       return
     }
     var forks: [Int] = []
@@ -95,7 +89,7 @@ extension PatternAutomaton {
       try append(.accept)
       try append(node)
     }
-    for fork in forks { steps[fork] = .fork(fork + 1, steps.count) }
+    for fork in forks { steps[fork] = .fork(steps.count) }
   }
 }
 
@@ -127,7 +121,7 @@ extension PatternAutomaton {
         noted.append(step)
         switch steps[step] {
         case .atom(let atom): atoms.append((step, atom))
-        case .fork(let first, let second): waiting += [second, first]
+        case .fork(let other): waiting += [other, step + 1]
         case .jump(let target): waiting.append(target)
         case .accept: isAccepted = true
         }

@@ -8,6 +8,18 @@ indirect enum PatternNode {
   case repetition(PatternNode, least: Int, most: Int?)
 }
 
+extension PatternNode {
+  /// How many places there are in it where a match can go on in more than one way.
+  var branchCount: Int {
+    switch self {
+    case .atom: 0
+    case .sequence(let nodes): nodes.reduce(0) { $0 + $1.branchCount }
+    case .choice(let nodes): nodes.reduce(1) { $0 + $1.branchCount }
+    case .repetition(let node, _, _): node.branchCount + 1
+    }
+  }
+}
+
 /// Takes a regular expression apart that all of a text is to match. It makes nothing of what it does not know for sure, such as back references,
 /// look-around, possessive quantifiers, anchors in the midst, and options.
 struct PatternParser {
@@ -57,20 +69,31 @@ struct PatternParser {
   }
 
   private mutating func letterAtom(_ letter: Character) throws -> PatternNode {
-    // What is one letter of several scalars is counted as one.
-    guard letter.unicodeScalars.count == 1 else { throw Unknown() }
+    guard letter != "\r\n" else { throw Unknown() }
     rest.removeFirst()
-    return .atom(String(letter))
+    // A letter of several scalars is repeated as one.
+    let scalars = letter.unicodeScalars.map { PatternNode.atom(String($0)) }
+    return scalars.count == 1 ? scalars[0] : .sequence(scalars)
   }
 
   private mutating func group() throws -> PatternNode {
     rest.removeFirst()
-    if take("?") { guard take(":") else { throw Unknown() } }
+    if take("?") { guard try take(":") || takeName() else { throw Unknown() } }
     depth += 1
     let node = try choice()
     depth -= 1
     guard take(")") else { throw Unknown() }
     return node
+  }
+
+  /// Takes the name of a group, `<name>`, which makes no difference to what matches.
+  private mutating func takeName() throws -> Bool {
+    guard take("<") else { return false }
+    let name = rest.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+    rest.removeFirst(name.count)
+    // Otherwise it looks behind, or balances groups.
+    guard !name.isEmpty, take(">") else { throw Unknown() }
+    return true
   }
 
   /// A class in brackets, as it is written: what is in it is left to the library.
@@ -91,7 +114,18 @@ struct PatternParser {
 
   private mutating func escape() throws -> String {
     rest.removeFirst()
+    if let letter = rest.first, letter == "p" || letter == "P" { return "\\" + (try unicodeProperty()) }
     return "\\" + String(try known(rest.popFirst()))
+  }
+
+  /// `p{L}`: a property of Unicode that scalars have or not.
+  private mutating func unicodeProperty() throws -> String {
+    let end = rest.firstIndex(of: "}")
+    guard let end, rest.dropFirst().first == "{" else { throw Unknown() }
+    let text = String(rest[...end])
+    guard text.dropFirst(2).dropLast().allSatisfy({ $0.isASCII && $0.isLetter }) else { throw Unknown() }
+    rest = rest[rest.index(after: end)...]
+    return text
   }
 
   /// A letter behind a backslash that makes it stand for one scalar.

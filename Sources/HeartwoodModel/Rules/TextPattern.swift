@@ -2,8 +2,9 @@ import Synchronization
 
 /// A regular expression that has been compiled, for any thread to match with.
 ///
-/// How long a match takes grows with the text and the pattern, and no faster, unless the pattern looks back or ahead (`\1`, `(?=…)`, `\b`) or has
-/// something else that ``PatternParser`` does not know: then it is the library's backtracking, which may take any time.
+/// How long a match takes grows with the text and the steps of the pattern (``PatternAutomaton``), and no faster, unless the pattern looks back or
+/// ahead (`\1`, `(?=…)`, `\b`) or has something else that ``PatternParser`` does not know: then it is the library's backtracking, which may take
+/// any time.
 package final class TextPattern: Sendable {
   /// Why a pattern cannot be used, as a sentence.
   package struct Fault: Error {
@@ -27,14 +28,32 @@ package final class TextPattern: Sendable {
     do {
       // What the library refuses is refused, whoever matches.
       let regex = try Self.regex(pattern, ignoresCase: ignoresCase)
-      if let automaton = PatternAutomaton(pattern) {
+      if let automaton = try Self.automaton(pattern) {
         let atoms = try automaton.atoms.map { try Self.atom($0, ignoresCase: ignoresCase) }
         matcher = Mutex(.automaton(automaton, PatternAtoms(atoms)))
       } else {
         matcher = Mutex(.library(regex))
       }
+    } catch is PatternAutomaton.TooLarge {
+      throw Fault(
+        message:
+          "Its counts come to more than \(PatternAutomaton.greatestStepCount) steps, which would take too long to "
+          + "match. Use smaller counts, or a least and a greatest length."
+      )
     } catch {
       throw Fault(message: "It cannot be read as a regular expression: \(error).")
+    }
+  }
+
+  /// Nil where the library is to match.
+  private static func automaton(_ pattern: String) throws(PatternAutomaton.TooLarge) -> PatternAutomaton? {
+    guard let node = PatternParser.node(of: pattern) else { return nil }
+    do {
+      return try PatternAutomaton(node)
+    } catch {
+      // Where there is one repetition, and nothing else to choose, going back takes no longer than the text.
+      if node.branchCount <= 1 { return nil }
+      throw error
     }
   }
 

@@ -102,6 +102,34 @@ import Testing
     #expect(error.context.byteOffset == Self.emptyMember.count)
   }
 
+  /// What lies behind it would be lost, without a checksum that covers the length.
+  @Test func aMemberThatIsShorterThanItTellsIsDamaged() throws {
+    try fixture.write(["some text"], Self.type)
+    let member = try fixture.bytes
+    var empty = Self.emptyMember
+    empty[16] = UInt8(truncatingIfNeeded: empty.count + member.count)
+    empty[17] = UInt8(truncatingIfNeeded: (empty.count + member.count) >> 8)
+    try fixture.setBytes(empty + member)
+    let error = try fixture.readingError(Self.type)
+    #expect(error.code == .fileCorrupt)
+    #expect(error.context.byteOffset == 0)
+  }
+
+  @Test func zerosBehindTheEndAreReadOver() throws {
+    try fixture.write(["a", "b"], Self.type)
+    try fixture.setBytes(fixture.bytes + [UInt8](repeating: 0, count: 512))
+    #expect(try fixture.read(Self.type) == ["a", "b"])
+    try fixture.setBytes(fixture.bytes + [1])
+    #expect(try fixture.readingError(Self.type).code == .fileCorrupt)
+  }
+
+  @Test func aFileOfNothingIsCutShort() throws {
+    try fixture.setBytes([])
+    let file = try StoreInput(try fixture.files.openFile(atPath: WrapperFixture.path))
+    let error = #expect(throws: PersistenceError.self) { try GzipCompression(options: StoreOptions()).decode(file) }
+    #expect(error?.code == .fileCorrupt)
+  }
+
   /// A member of 34 bytes that tells how long it is, with nothing in it.
   private static let emptyMember: [UInt8] = [
     0x1F, 0x8B, 8, 4, 0, 0, 0, 0, 0, 0xFF, 12, 0, 0x48, 0x57, 8, 0, 34, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0,

@@ -5,7 +5,7 @@ public import HeartwoodStore
 ///     try StoreRegistry.default.register(CompressedStore<CSVStore>.self)
 ///     try coordinator.addPersistentStore(at: URL(filePath: "todo.csv.gz"))
 ///
-/// Any gzip file is read. One that this store wrote is in members of 1 MiB, which are compressed and read on all processors.
+/// Any gzip file is read, also with zeros behind its end, as tapes leave them. One that this store wrote is in members of 1 MiB, which are compressed and read on all processors.
 public typealias CompressedStore<Base: AtomicStore> = TransformedStore<Base, GzipCompression>
 
 /// Compression with gzip (RFC 1952).
@@ -50,6 +50,7 @@ public struct GzipCompression: FileTransform {
   ///   ``PersistenceError/Code/valueUnsupported`` where the file inside is longer than ``StoreOptionKey/maximumExpandedLength``.
   public func decode(_ file: StoreInput) throws -> FileBytes {
     let bytes = ByteSlice(try file.file.mapped().region)
+    guard bytes.count > 0 else { throw GzipMember.cutShort(at: 0, path: file.path) }
     let members = try GzipMember.all(in: bytes.unsafeBytes, path: file.path)
     let result =
       if let lengths = members.lengths {
@@ -69,15 +70,20 @@ public struct GzipCompression: FileTransform {
   ) throws -> GrowableBytes {
     guard lengths.reduce(0, +) <= lengthLimit else { throw GzipMember.tooLong(limit: lengthLimit, path: path) }
     let expanded = try Parallel.tryMap(ranges.count) { number in
-      let offset = ranges[number].lowerBound
+      let range = ranges[number]
       return try withExtendedLifetime(bytes) {
-        try GzipMember.expand(
+        let member = try GzipMember.expand(
           bytes.unsafeBytes,
-          from: offset,
+          from: range.lowerBound,
           limit: lengths[number],
-          orThrow: GzipMember.damaged(at: offset, path: path),
+          orThrow: GzipMember.damaged(at: range.lowerBound, path: path),
           path: path
-        ).bytes
+        )
+        // No checksum covers the lengths in the header.
+        guard member.end == range.upperBound, member.bytes.count == lengths[number] else {
+          throw GzipMember.damaged(at: range.lowerBound, path: path)
+        }
+        return member.bytes
       }
     }
     let result = GrowableBytes()
@@ -89,7 +95,7 @@ public struct GzipCompression: FileTransform {
   private func expandInTurn(_ bytes: ByteSlice, path: String) throws(PersistenceError) -> GrowableBytes {
     let result = GrowableBytes()
     var offset = 0
-    while offset < bytes.count {
+    while offset < bytes.count, offset == 0 || !bytes.unsafeBytes[offset...].allSatisfy({ $0 == 0 }) {
       let member = try GzipMember.expand(
         bytes.unsafeBytes,
         from: offset,

@@ -170,7 +170,7 @@ extension GzipMember {
     }
   }
 
-  private static func cutShort(at offset: Int, path: String) -> PersistenceError {
+  static func cutShort(at offset: Int, path: String) -> PersistenceError {
     PersistenceError(
       .fileCorrupt,
       "The compressed bytes from here on were cut short.",

@@ -69,6 +69,15 @@ extension ManagedObjectContext {
     return try write(saves)
   }
 
+  /// All changes, as a copy of a store is to have them. Merge policies are not asked, since they would change the context.
+  func savesForCopy() throws -> [PendingSave] {
+    try checkArrivals()
+    try checkWatchedObjects()
+    let saves = try SaveBuilder.saves(of: self)
+    if let conflict = GoneLinks(self).conflict { throw conflict }
+    return saves
+  }
+
   private func write(_ saves: [PendingSave]) throws -> ConflictingSave? {
     var changes = isSaveHeard ? emptyChanges() : nil
     var done: [PendingSave] = []

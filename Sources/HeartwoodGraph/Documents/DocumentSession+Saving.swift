@@ -30,8 +30,9 @@ extension DocumentSession {
   func save(_ context: ManagedObjectContext, as destination: Destination) throws {
     let old = store
     let request = try request(destination)
+    let isOwnPlace = request.type == old.type && coordinator.persistentStore(for: destination.url) === old
     var isOwnFile = false
-    if request.type == old.type, coordinator.persistentStore(for: destination.url) === old {
+    if isOwnPlace {
       let fileState = try noteFileState()
       if try isPlainSave(old, destination, fileState) { return try save(context) }
       // The document's own file is in nobody's way.
@@ -41,11 +42,18 @@ extension DocumentSession {
     do {
       try write(context, to: new)
     } catch {
+      let isReplaced = isOwnPlace && hasReplaced(old, new)
       // Unless somebody else has saved to the new one by now, nobody has seen it.
-      if new.engine.close(unlessSavedSince: number) { try putBack(old, for: new) } else { try noteSaved(new, context) }
+      let isUnseen = !isReplaced && new.engine.close(unlessSavedSince: number)
+      if isUnseen { try putBack(old, for: new) } else { try noteSaved(new, context) }
       throw error
     }
     try noteSaved(new, context)
+  }
+
+  /// Whether the file of `new` is where that of `old` was: all has failed but the flush of the folder.
+  private func hasReplaced(_ old: PersistentStore, _ new: PersistentStore) -> Bool {
+    (try? new.fileState()) == .unchanged && (try? old.fileState()) != .unchanged
   }
 
   /// Whether to save the document as what it is comes to saving it: its file is where it was, and is kept as before.
@@ -84,7 +92,7 @@ extension DocumentSession {
     try context.prepare()
     try context.updateDerivedAttributes()
     context.tellChangeEvent()
-    let saves = try SaveBuilder.saves(of: context)
+    let saves = try context.savesForCopy()
     let copy = try coordinator.opener.prepare(store, as: request, replacing: destination.isReplacing)
     let changes = saves.first { $0.store === store }?.changes ?? ChangeSet()
     _ = try copy.engine.save(changes, origin: context.saveOrigin)
@@ -95,6 +103,7 @@ extension DocumentSession {
     do {
       guard hasUnsavedChanges(context) else {
         try noteFileState()
+        noteAutosave(nil)
         return false
       }
       try save(context)

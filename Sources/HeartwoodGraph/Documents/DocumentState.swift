@@ -16,7 +16,7 @@ public struct DocumentState: Sendable, Equatable {
   public internal(set) var hasUnsavedChanges: Bool
   /// What had become of the file when that was last looked at: when the document was opened, saved, autosaved or asked.
   public internal(set) var fileState: StoreFileState
-  /// Why the last autosave failed; nil where it did not, or another save has succeeded since.
+  /// Why the last autosave failed; nil where it did not, had nothing to save, or another save has succeeded since.
   public internal(set) var autosaveError: PersistenceError?
 
   /// Whether both tell the same.

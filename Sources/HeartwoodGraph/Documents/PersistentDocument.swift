@@ -141,6 +141,8 @@ extension PersistentDocument {
   /// has the same store identifier.
   ///
   /// - Parameters: those of ``save(as:type:options:replacing:)``.
+  /// - Throws: also ``PersistenceError/Code/saveConflict`` where another context of the document's coordinator has saved the same objects, whatever
+  ///   the merge policy, which would change the document: save that first, or refresh the objects.
   public func saveCopy(
     to url: URL,
     type: StoreType? = nil,

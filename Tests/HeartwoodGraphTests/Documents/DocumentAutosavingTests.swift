@@ -55,6 +55,17 @@ import Testing
     #expect(try files.names() == ["Ann", "Ben"])
   }
 
+  @Test func anAutosaveWithNothingToSaveHasNoError() throws {
+    let document = try document()
+    _ = try document.context.person("Ben")
+    files.files.limitWrites(toByteCount: 0)
+    #expect(throws: PersistenceError.self) { try document.autosave() }
+    #expect(document.state.autosaveError?.code == .fileWriteFailed)
+    document.context.rollback()
+    #expect(try !document.autosave())
+    #expect(document.state.autosaveError == nil)
+  }
+
   @Test func autosavingNoticesWhatBecomesOfTheFile() async throws {
     let document = try document()
     document.startAutosaving(every: .seconds(60), clock: clock)

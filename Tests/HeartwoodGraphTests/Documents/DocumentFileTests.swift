@@ -70,6 +70,34 @@ import Testing
     #expect(try files.names() == ["Ann", "Ben"])
   }
 
+  /// Which operation of the file system flushes the folder, counted from the beginning of `body`.
+  private func flush(_ files: DocumentFiles, _ body: () throws -> Void) throws -> Int {
+    let before = files.files.operations.count
+    try body()
+    let place = files.files.operations[before...].firstIndex { operation in
+      if case .synchronizeDirectory = operation { true } else { false }
+    }
+    return try #require(place) - before + 1
+  }
+
+  @Test func aDocumentIsOfTheNewFileAlsoWhereItsFolderWasNotFlushed() throws {
+    func change(_ document: PersistentDocument) throws { _ = try document.context.person("Ben") }
+    let rehearsal = DocumentFiles()
+    let rehearsed = try rehearsal.document()
+    try change(rehearsed)
+    let number = try flush(rehearsal) { try rehearsed.save(as: DocumentFiles.url, options: StoreOptions()) }
+    let document = try document()
+    try change(document)
+    files.files.failOperation(files.files.operations.count + number)
+    #expect(throws: PersistenceError.self) { try document.save(as: DocumentFiles.url, options: StoreOptions()) }
+    #expect(try files.names() == ["Ann", "Ben"], "the new file stands")
+    #expect(document.hasUnsavedChanges)
+    #expect(try document.checkFile() == .unchanged)
+    try document.save()
+    #expect(!document.hasUnsavedChanges)
+    #expect(try files.names() == ["Ann", "Ben"])
+  }
+
   @Test func aDocumentIsSavedAgainWhereItsFileWasRemoved() throws {
     let document = try document()
     _ = try document.context.person("Ben")

@@ -207,6 +207,30 @@ import Testing
     #expect(try files.names() == ["Anna", "Ben"])
   }
 
+  @Test func aCopyDoesNotLeadToWhatIsGone() throws {
+    let document = try document()
+    let ann = try #require(try document.context.fetch(Person.self).first)
+    let other = ManagedObjectContext(document.persistentStoreCoordinator)
+    other.delete(try #require(try other.fetch(Person.self).first))
+    try other.save()
+    try document.context.person("Ben").mentor = ann
+    #expect(persistenceError { try document.saveCopy(to: DocumentFiles.otherURL) }?.code == .saveConflict)
+    #expect(files.paths == [DocumentFiles.url.path])
+  }
+
+  @Test func whatOthersHaveSavedTooIsAConflictForACopy() throws {
+    let document = try document()
+    document.context.mergePolicy = .mergeByPropertyObjectTrump
+    try #require(try document.context.fetch(Person.self).first).name = "Anna"
+    let other = ManagedObjectContext(document.persistentStoreCoordinator)
+    try #require(try other.fetch(Person.self).first).name = "Annabel"
+    try other.save()
+    #expect(persistenceError { try document.saveCopy(to: DocumentFiles.otherURL) }?.code == .saveConflict)
+    try document.save()
+    try document.saveCopy(to: DocumentFiles.otherURL)
+    #expect(try files.names(in: DocumentFiles.otherURL) == ["Anna"])
+  }
+
   // MARK: Reverting and undoing
 
   @Test func revertingForgetsChanges() throws {

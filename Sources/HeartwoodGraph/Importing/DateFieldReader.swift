@@ -8,6 +8,7 @@ struct DateFieldReader {
   private var fraction: [UInt8] = []
   private var isAfternoon: Bool?
   private var isHourOfHalf = false
+  private var isHourFromOne = false
   /// The seconds that the local time is ahead of UTC.
   private var offset = 0
 
@@ -32,6 +33,7 @@ struct DateFieldReader {
     case .month: readNumber(width, isBounded, into: \.month)
     case .day: readNumber(width, isBounded, into: \.day)
     case .hour: readNumber(width, isBounded, into: \.hour)
+    case .hourFromOne: readHourFromOne(width, isBounded)
     case .hourOfHalf: readHourOfHalf(width, isBounded)
     case .minute: readNumber(width, isBounded, into: \.minute)
     case .second: readNumber(width, isBounded, into: \.second)
@@ -50,14 +52,21 @@ struct DateFieldReader {
     else { return nil }
     let days = CivilDate.days(year: year, month: month, day: day)
     let whole = ((days * 24 + hour) * 60 + minute) * 60 + second - offset
-    return DateFraction.seconds(whole: whole, digits: fraction)
+    let seconds = DateFraction.seconds(whole: whole, digits: fraction)
+    return seconds.flatMap { DateText.representable.contains($0) ? $0 : nil }
   }
 
   private var hourOfDay: Int? {
-    guard isHourOfHalf || isAfternoon != nil else { return hour <= 24 ? hour % 24 : nil }
+    guard isHourOfHalf || isAfternoon != nil else {
+      // In ISO 8601 the 24th hour is the end of the day; counted from 1, it is the first.
+      if hour == 24 { return isHourFromOne ? 0 : isOnTheHour ? 24 : nil }
+      return hour < 24 ? hour : nil
+    }
     guard hour <= 12 else { return nil }
     return hour % 12 + (isAfternoon == true ? 12 : 0)
   }
+
+  private var isOnTheHour: Bool { minute == 0 && second == 0 && fraction.allSatisfy { $0 == UInt8(ascii: "0") } }
 }
 
 // MARK: Numbers
@@ -89,6 +98,11 @@ extension DateFieldReader {
     guard let number = takeNumber(atMost: isBounded ? min(width, 4) : 4) else { return false }
     year = width == 2 && number < 100 ? number + (number < 70 ? 2000 : 1900) : number
     return true
+  }
+
+  private mutating func readHourFromOne(_ width: Int, _ isBounded: Bool) -> Bool {
+    isHourFromOne = true
+    return readNumber(width, isBounded, into: \.hour)
   }
 
   private mutating func readHourOfHalf(_ width: Int, _ isBounded: Bool) -> Bool {

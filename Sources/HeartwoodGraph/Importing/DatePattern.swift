@@ -6,7 +6,7 @@ import HeartwoodStore
 /// `S`, half of the day `a`, weekday `E` `c` (any name), and zone `z` `Z` `X` `x` `O` `V`. Without a zone a date is in UTC.
 struct DatePattern: Sendable {
   enum Field: Sendable {
-    case year, month, monthName, day, hour, hourOfHalf, minute, second, fraction, half, weekday, zone
+    case year, month, monthName, day, hour, hourFromOne, hourOfHalf, minute, second, fraction, half, weekday, zone
   }
 
   enum Part: Sendable {
@@ -59,7 +59,8 @@ struct DatePattern: Sendable {
     case "y", "u", "Y": .year
     case "M", "L": width > 2 ? .monthName : .month
     case "d": .day
-    case "H", "k": .hour
+    case "H": .hour
+    case "k": .hourFromOne
     case "h", "K": .hourOfHalf
     case "m": .minute
     case "s": .second

@@ -38,9 +38,15 @@ public final class FetchedResultsController<Object: ManagedObject> {
   private var related: RelatedValues?
   private var lastNumber: UInt64 = 0
   /// What has happened while something else was told.
-  private var waiting: [LiveEvent] = []
+  private var waiting: [Happening] = []
   private var isTelling = false
   private var readers: [Reader] = []
+
+  private enum Happening {
+    case event(LiveEvent)
+    /// The context was reset while these were the results.
+    case reset(LiveList)
+  }
 
   private struct Reader {
     weak var mailbox: Mailbox<FetchedResultsSnapshot>?
@@ -212,13 +218,27 @@ extension FetchedResultsController {
 // MARK: Keeping up
 
 extension FetchedResultsController: LiveResults {
-  func contextDidChange(_ event: LiveEvent) {
-    waiting.append(event)
+  func contextDidChange(_ event: LiveEvent) { take(.event(event)) }
+
+  func contextWasReset() {
+    guard let list else { return }
+    // What became of objects before makes no difference once they are gone.
+    waiting = []
+    take(.reset(list))
+  }
+
+  private func take(_ happening: Happening) {
+    waiting.append(happening)
     // What a delegate does while it is told is an event of its own.
     if isTelling { return }
     isTelling = true
     defer { isTelling = false }
-    while !waiting.isEmpty { take(waiting.removeFirst()) }
+    while !waiting.isEmpty {
+      switch waiting.removeFirst() {
+      case .event(let event): take(event)
+      case .reset(let list): empty(list)
+      }
+    }
   }
 
   func objectsWereRenamed(_ objects: [ManagedObject]) {
@@ -228,14 +248,14 @@ extension FetchedResultsController: LiveResults {
     tellReaders(updated: [])
   }
 
-  func contextWasReset() {
-    guard let list else { return }
+  private func empty(_ list: LiveList) {
+    // Whoever was told of something may have fetched anew, also once it has been told of this.
+    guard self.list === list else { return }
     var update = LiveListUpdate(list)
     for section in list.sections {
       for entry in section.chunks.flatMap(\.entries) { update.note(entry.object, nil, isChanged: true) }
     }
     finish(update)
-    // Whoever was told of it may have fetched anew.
     if self.list === list { (query, self.list, related) = (nil, nil, nil) }
   }
 

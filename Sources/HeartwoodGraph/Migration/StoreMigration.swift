@@ -244,6 +244,7 @@ extension StoreMigration {
       var result = try MigrationRun(self, progress, isDry: true).run(contents)
       result.report.reasonNotInStore = attempt.reason
       result.report.lostTransactionCount = try lostTransactionCount(contents.history)
+      result.report.hasRenamedRecords = try renamesRecords(of: result.contents, target.type)
       if result.report.obstacles.isEmpty { try opener.checkFit(result.contents, target) }
       return result.report
     }
@@ -281,9 +282,16 @@ extension StoreMigration {
     result.report.reasonNotInStore = attempt.reason
     result.report.lostTransactionCount = try lostTransactionCount(contents.history)
     try willReplace()
-    return (
-      try opener.write(result.contents, to: target, replacing: replacing, expecting: identity), result.report
-    )
+    let store = try opener.write(result.contents, to: target, replacing: replacing, expecting: identity)
+    result.report.hasRenamedRecords = store.engine.hasRenamedRecords
+    return (store, result.report)
+  }
+
+  private func renamesRecords(of contents: StoreContents, _ type: StoreType) throws -> Bool {
+    let storeClass = try opener.registry.storeClass(for: type)
+    // An atomic store keeps the references that it is given.
+    guard storeClass is any IncrementalStore.Type else { return false }
+    return try !contents.areNamed(as: storeClass.typeDescription.capabilities.referenceKinds)
   }
 
   /// What `body` reports where the store can make its new records itself, or why it does not.

@@ -2,7 +2,7 @@ package import HeartwoodModel
 
 extension StoreContents {
   /// Whether all records have references of `kinds`, and no two records of one tree of entities the same.
-  func areNamed(as kinds: [StoreCapabilities.ReferenceKind]) throws(PersistenceError) -> Bool {
+  package func areNamed(as kinds: [StoreCapabilities.ReferenceKind]) throws(PersistenceError) -> Bool {
     let isNamed = tables.allSatisfy { table in
       table.groups.allSatisfy { $0.references.kindOutside(kinds) == nil }
     }

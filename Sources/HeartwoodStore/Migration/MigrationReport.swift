@@ -93,6 +93,9 @@ public struct MigrationReport: Sendable, Hashable {
   /// count, too.
   public package(set) var lostTransactionCount = 0
 
+  /// Whether the records have other references than before, since the type of the new store cannot call them as they were called.
+  public package(set) var hasRenamedRecords = false
+
   package init(entities: [Entity] = [], findings: [Finding] = []) {
     self.entities = entities
     self.findings = findings

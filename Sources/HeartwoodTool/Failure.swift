@@ -1,5 +1,6 @@
 import ArgumentParser
 import HeartwoodFormats
+import HeartwoodStore
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -30,8 +31,16 @@ struct Failure {
     if error is ExitCode { quit(code.rawValue) }
     if code.isSuccess { show(HeartwoodCommand.fullMessage(for: error)) }
     guard code == .failure else { quit(code.rawValue, saying: HeartwoodCommand.fullMessage(for: error)) }
-    let text = (error as? CocoaError)?.explanation ?? Wording.text(error)
     quit(EXIT_FAILURE, saying: "heartwood: error: \(text)")
+  }
+
+  /// The error in words. What it says where it happened is on one line.
+  private var text: String {
+    let paths = GivenPaths()
+    if let error = error as? CocoaError { return error.explanation(paths.shown(path:)) }
+    guard var located = error as? PersistenceError else { return Wording.text(error) }
+    located.context.path = located.context.path.map(paths.shown(path:))
+    return Wording.text(located)
   }
 
   /// Ends with a help text, or the version, on the standard output.
@@ -44,9 +53,9 @@ struct Failure {
     }
   }
 
-  /// Names of files and of records command no terminal; a message may have several lines.
+  /// Names of files and of records command no terminal; a message may have several lines, but a name of a file that the user gives has one.
   private func quit(_ status: Int32, saying text: String) -> Never {
-    StandardError.write(DisplayText.safe(text, keepsLines: true) + "\n")
+    StandardError.write(DisplayText.safe(GivenPaths().shown(in: text), keepsLines: true) + "\n")
     quit(status)
   }
 

@@ -167,6 +167,27 @@ import Testing
     #expect(try heartwood("convert", "todo.sqlite", "todo.xml").errors == "")
   }
 
+  @Test func aModelThatIsLeftBehindIsTold() throws {
+    #expect(try heartwood("convert", "todo.csv", "todo.heartwood").errors == "")
+    #expect(try heartwood("convert", "todo.heartwood", "beside.csv").errors == "", "there is a model beside it")
+    try FileManager.default.createDirectory(at: folder.path("alone"), withIntermediateDirectories: true)
+    let outcome = try heartwood("convert", "todo.heartwood", "alone/w.csv")
+    #expect(outcome.status == 0)
+    #expect(
+      outcome.errors == "heartwood: note: alone/w.csv: The type keeps no model, and none lies beside the file. --model "
+        + "todo.heartwood gives it, or the copy that heartwood model convert todo.heartwood NAME.json makes.\n"
+    )
+    #expect(try heartwood("info", "alone/w.csv").status == 1)
+    #expect(try heartwood("model", "convert", "todo.heartwood", "copy.json").status == 0)
+    for model in ["todo.heartwood", "copy.json"] {
+      #expect(try heartwood("info", "alone/w.csv", "--model", model).status == 0)
+    }
+    // The user knows where a model is that he gives.
+    let given = try heartwood("convert", "todo.csv", "alone/v.csv", "--model", "ToDo.xcdatamodeld")
+    #expect(given.errors == "")
+    #expect(try heartwood("convert", "todo.heartwood", "alone/w.xml").errors == "", "the type keeps it")
+  }
+
   /// What has been done is not undone because nobody can be told.
   @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
   func whatIsDoneIsSaidThoughTheOutputIsFull() throws {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct DumpTests {
@@ -44,6 +45,31 @@ import Testing
     #expect(lines[2] == "E899556C-BE1A-42A3-A634-F8411915C05F  true   insertCurrent          2  2016-09-17T18:15:00Z")
     #expect(lines.count == 8)
   }
+
+  #if os(Linux)
+    /// What stands in records commands no terminal; a pipe gets it byte for byte.
+    @Test(
+      .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/script")),
+      arguments: ["dump red.csv", "fetch red.csv ToDo", "fetch red.csv ToDo --select memo"]
+    )
+    func recordsCommandNoTerminal(_ arguments: String) throws {
+      try folder.write(
+        """
+        #D35CF030-1EC1-4667-9666-70C8247A1010
+        0, a\u{1B}[31mb, 1, 2016-09-17 18:15:00 +0000, E899556C-BE1A-42A3-A634-F8411915C05F
+
+        """,
+        to: "red.csv"
+      )
+      let piped = try heartwood.shell("heartwood \(arguments) --format csv")
+      #expect(piped.text.contains("a\u{1B}[31mb"), "\(piped.errors)")
+      let tool = try BuiltExecutable.url(named: "heartwood").path
+      for format in ["csv", "json", "table"] {
+        let shown = try heartwood.shell("script -qec \"'\(tool)' \(arguments) --format \(format)\" /dev/null").text
+        #expect(!shown.contains("\u{1B}[31m") && shown.contains(#"a\u001b[31mb"#), "\(shown)")
+      }
+    }
+  #endif
 
   @Test func relationshipsAreReferences() throws {
     try Library.write(to: folder.path("library.heartwood"))

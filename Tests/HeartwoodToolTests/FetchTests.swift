@@ -248,8 +248,15 @@ import Testing
     #expect(syntax.status == 64)
     #expect(syntax.errors.contains("  done == = NO\n          ^"))
     #expect(syntax.errors.contains("--where: Expected here"))
-    let columns = try heartwood("fetch", "todo.csv", "ToDo", "--select", "memo,")
+    let columns = try heartwood("fetch", "todo.csv", "ToDo", "--select", "memo,sum(")
     #expect(columns.status == 64 && columns.errors.contains("--select: Expected here"))
+    for option in ["--select", "--group-by"] {
+      for list in ["memo,", ",memo", "memo, ,done", ""] {
+        let empty = try heartwood("fetch", "todo.csv", "ToDo", option, list)
+        #expect(empty.status == 64)
+        #expect(empty.errors.contains("\(option): A column is empty. Leave out the comma beside it, or the option."))
+      }
+    }
     for option in ["--select", "--group-by"] {
       let twice = try heartwood("fetch", "todo.csv", "ToDo", option, "memo,memo")
       #expect(twice.status == 64 && twice.errors.contains("\(option): Two columns have this name."), "\(twice.errors)")

@@ -70,6 +70,21 @@ import Testing
     #expect(text.contains("enum ToDoModel {"))
   }
 
+  /// What has been done is not undone because nobody can be told.
+  @Test(
+    .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")),
+    arguments: [("--output", "out", "out/ToDo.swift"), ("--output-file", "all.swift", "all.swift")]
+  )
+  func whatIsWrittenIsSaidThoughTheOutputIsFull(_ option: String, _ place: String, _ file: String) throws {
+    let outcome = try heartwood.shell("heartwood generate ToDo.xcdatamodeld \(option) \(place) > /dev/full")
+    #expect(outcome.status == 1)
+    #expect(
+      outcome.errors == "heartwood: error: \(place): The classes were written; only the report of it is missing. "
+        + "The output cannot be written: No space left on device.\n"
+    )
+    #expect(folder.exists(file))
+  }
+
   @Test func whatWasNotGeneratedIsNotReplaced() throws {
     try folder.write("// mine\n", to: "_ToDo.swift")
     for arguments in ["--output-file todo.csv", "--output-file _ToDo.swift", "--output ."] {

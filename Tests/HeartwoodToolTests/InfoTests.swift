@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Heartwood
 import Testing
 
@@ -60,6 +61,52 @@ import Testing
     #expect(converted.text.hasPrefix("photos.sqlite: 1 record, \(size) bytes, "), "\(converted.text)")
     let info = try #require(try heartwood("info", "photos.sqlite", "--json").json() as? [String: Any])
     #expect(info["size"] as? Int == size)
+  }
+
+  /// What others have saved is in the log as long as they have the file open.
+  @Test func theLogBesideTheFileCounts() throws {
+    #expect(try heartwood("convert", "todo.csv", "todo.sqlite", "--quiet").status == 0)
+    let pool = try DatabasePool(path: folder.path("todo.sqlite").path)
+    try pool.write { db in try db.execute(sql: "UPDATE ZTODO SET ZMEMO = 'x'") }
+    let logSize = try folder.data("todo.sqlite-wal").count
+    #expect(logSize > 0)
+    let info = try #require(try heartwood("info", "todo.sqlite", "--json").json() as? [String: Any])
+    #expect(info["size"] as? Int == (try folder.data("todo.sqlite").count) + logSize)
+    try pool.close()
+  }
+
+  private static let commands = [
+    "info", "verify", "model show", "convert --to Binary", "migrate --to-model ToDo.xcdatamodeld", "dump --type CSV",
+    "info todo.csv --model",
+  ]
+
+  private func expectRefusal(of name: String, _ message: String) throws {
+    for command in Self.commands {
+      let destination = command.hasPrefix("convert") ? " out" : ""
+      let outcome = try heartwood.shell("heartwood \(command) \(name)\(destination)")
+      #expect(outcome.status == 1)
+      #expect(outcome.errors == "heartwood: error: \(name): \(message)\n")
+    }
+    #expect(!folder.exists("out"))
+  }
+
+  @Test(arguments: ["enc.encrypted", "enc.heartwood", "enc.csv", "enc.sqlite", "enc"])
+  func anEncryptedStoreIsToldAsSuch(_ name: String) throws {
+    let sample = Repository.root.appending(path: "Formats/Encrypted/samples/version-1-key.encrypted")
+    try FileManager.default.copyItem(at: sample, to: folder.path(name))
+    try expectRefusal(
+      of: name,
+      "This is an encrypted store of Heartwood, which the tool has no keys for. Convert it in the application, or decrypt it with "
+        + "Formats/Encrypted/reader.py."
+    )
+  }
+
+  @Test(arguments: [
+    ("packed.csv.gz", "gunzip --keep packed.csv.gz"), ("packed.heartwood", "gunzip < packed.heartwood > NAME"),
+  ])
+  func aCompressedStoreIsToldAsSuch(_ name: String, _ command: String) throws {
+    try Data([0x1F, 0x8B, 0x08, 0x00]).write(to: folder.path(name))
+    try expectRefusal(of: name, "The file is compressed with gzip. Unpack it first: \(command)")
   }
 
   @Test func aBinaryStoreOfCoreDatasIsToldAsSuch() throws {

@@ -127,6 +127,78 @@ import Testing
     #expect(try heartwood("verify", "todo.heartwood").text == "ok: 2 records\n")
   }
 
+  /// Scripts read the object, and people what is said beside it.
+  @Test func aDryRunThatIsRefusedSaysWhy() throws {
+    let line = "heartwood migrate todo.heartwood --to-model New.xcdatamodel --dry-run --json"
+    try writeModel(Self.renamed, unique: true)
+    let refused = try heartwood.shell(line)
+    #expect(refused.status == 1)
+    let reason = try #require((try refused.json() as? [String: Any])?["refused"] as? String)
+    #expect(reason.hasPrefix("cannot be migrated: ToDo.done: 4 records with the values of another one"))
+    #expect(refused.errors == "heartwood: error: todo.heartwood: \(reason)\n")
+    try writeModel(Self.renamed)
+    let allowed = try heartwood.shell(line)
+    #expect(allowed.status == 0 && allowed.errors == "")
+    #expect((try allowed.json() as? [String: Any])?["refused"] is NSNull)
+  }
+
+  @Test func otherReferencesAreTold() throws {
+    try writeModel(Self.renamed)
+    let line = "heartwood migrate todo.heartwood --to-model New.xcdatamodel --output"
+    let note = "The type gives references of its own: the records have other ones than in todo.heartwood."
+    for options in ["--dry-run", ""] {
+      let outcome = try heartwood.shell("\(line) new.sqlite \(options)")
+      #expect(outcome.status == 0)
+      #expect(outcome.errors == "heartwood: note: new.sqlite: \(note)\n")
+    }
+    let json = try #require(try heartwood.shell("\(line) n.sqlite --dry-run --json").json() as? [String: Any])
+    let finding = try #require((json["findings"] as? [[String: Any]])?.last)
+    #expect(finding["kind"] as? String == "renamedRecords" && finding["count"] as? Int == 6)
+    #expect(finding["obstacle"] as? Bool == false)
+    #expect(try heartwood.shell("\(line) new.sqlite --force --quiet").errors == "")
+    #expect(try heartwood.shell("\(line) new.xml").errors == "")
+    // Numbers stay.
+    #expect(try heartwood("convert", "todo.heartwood", "todo.sqlite", "--quiet").status == 0)
+    #expect(try heartwood("convert", "todo.sqlite", "numbered.heartwood").status == 0)
+    let numbered = try heartwood.shell(
+      "heartwood migrate numbered.heartwood --to-model New.xcdatamodel --output numbered.sqlite"
+    )
+    #expect(numbered.status == 0 && numbered.errors == "", "\(numbered.errors)")
+  }
+
+  @Test func aModelThatIsLeftBehindIsTold() throws {
+    try writeModel(Self.renamed)
+    try FileManager.default.createDirectory(at: folder.path("alone"), withIntermediateDirectories: true)
+    let line = "heartwood migrate todo.heartwood --to-model New.xcdatamodel --output"
+    let outcome = try heartwood.shell("\(line) alone/new.csv")
+    #expect(outcome.status == 0)
+    #expect(
+      outcome.errors == "heartwood: note: alone/new.csv: The type keeps no model, and none lies beside the file. "
+        + "--model New.xcdatamodel gives it.\n"
+    )
+    #expect(try heartwood("info", "alone/new.csv", "--model", "New.xcdatamodel").status == 0)
+    #expect(try heartwood.shell("\(line) beside.csv").errors == "")
+  }
+
+  /// What a dump prints has not been migrated.
+  @Test func nobodyIsSentToADump() throws {
+    try Library.write(to: folder.path("library.heartwood"))
+    try FileManager.default.createDirectory(at: folder.path("Books.xcdatamodel"), withIntermediateDirectories: true)
+    try folder.write(
+      """
+      <model><entity name="Author"><attribute name="name" optional="YES" attributeType="String"/></entity>
+      <entity name="Book"><attribute name="title" optional="YES" attributeType="String"/></entity></model>
+      """,
+      to: "Books.xcdatamodel/contents"
+    )
+    let outcome = try heartwood.shell(
+      "heartwood migrate library.heartwood --to-model Books.xcdatamodel --output books.csv"
+    )
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("Choose another type of store."), "\(outcome.errors)")
+    #expect(!outcome.errors.contains("heartwood dump"))
+  }
+
   @Test func whatTheNewModelHasNoPlaceForIsSaid() throws {
     try writeModel("")
     let line = "heartwood migrate todo.heartwood --to-model New.xcdatamodel"

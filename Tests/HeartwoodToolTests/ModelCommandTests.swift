@@ -50,7 +50,7 @@ import Testing
     let object = try #require(try outcome.json() as? [String: Any])
     let entities = try #require(object["entities"] as? [String: String])
     #expect(entities.keys.sorted() == ["Person", "Pet"])
-    #expect(entities.values.allSatisfy { $0.count == 64 && $0.allSatisfy(\.isHexDigit) })
+    #expect(entities.values.allSatisfy { Data(base64Encoded: $0)?.count == 32 })
     #expect(Data(base64Encoded: try #require(object["checksum"] as? String))?.count == 32)
     #expect(Data(base64Encoded: try #require(object["digest"] as? String))?.count == 64)
     #expect(Set(object.keys) == ["entities", "checksum", "digest"])
@@ -66,7 +66,7 @@ import Testing
       """,
       to: "contents"
     )
-    let hash = "6b31f4e97b691d16c4c820bae55f89408d47013bd42151ecfde1eac7fe4be798"
+    let hash = "azH06XtpHRbEyCC65V+JQI1HATvUIVHs/eHqx/5L55g="
     #expect(try heartwood("model", "hash", "contents").lines.first == "User      \(hash)")
   }
 
@@ -98,6 +98,11 @@ import Testing
     let outcome = try heartwood("model", "hash", store, "--json")
     #expect(outcome.status == 0)
     #expect(outcome.text == (try heartwood("model", "hash", "ToDo.xcdatamodeld", "--json").text))
+    let hashes = try heartwood("model", "hash", store).lines.filter { $0.hasPrefix("ToDo ") }.compactMap {
+      $0.split(separator: " ").last
+    }
+    let info = try heartwood("info", store).text
+    #expect(hashes.count == 1 && hashes.allSatisfy { info.contains("hash of ToDo") && info.contains($0) })
   }
 
   @Test func versionsAreChosen() throws {

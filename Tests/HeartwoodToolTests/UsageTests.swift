@@ -34,6 +34,44 @@ import Testing
   @Test func aCommandThatIsNotThereIsNamed() throws {
     #expect(try heartwood("cnvert", "a", "b").errors.contains("There is no command “cnvert”. Did you mean convert?"))
     #expect(try heartwood("fly").errors.contains("There is no command “fly”. heartwood help lists them."))
+    for line in ["model sho x", "help model sho"] {
+      let errors = try heartwood.shell("heartwood \(line)").errors
+      #expect(
+        errors.contains("There is no command “model sho”. Did you mean model show? heartwood help model lists them."),
+        "\(errors)"
+      )
+    }
+    #expect(try heartwood("help", "modle").errors.contains("“modle”. Did you mean model? heartwood help lists them."))
+    #expect(try heartwood("help", "info", "x").errors.contains("“info x”. heartwood help lists them."))
+  }
+
+  /// The parser would take the name for options of a letter each, and the h for the one that shows the help.
+  @Test(arguments: [
+    "verify -todo.heartwood", "verify --json -todo.heartwood", "diff todo.csv -todo.heartwood", "-todo.heartwood",
+    "fetch todo.csv ToDo --where=done==NO -todo.heartwood", "model show -todo.heartwood --format json",
+    "convert todo.csv -todo.heartwood --quiet", "migrate todo.csv --to-model M --dry-run -todo.heartwood",
+  ])
+  func aNameThatBeginsWithADashIsToldFromOptions(_ arguments: String) throws {
+    let outcome = try heartwood.shell("heartwood \(arguments)")
+    #expect(outcome.status == 64)
+    #expect(outcome.text == "")
+    let advice = "-todo.heartwood begins with a dash. Write ./-todo.heartwood, or put -- before it."
+    #expect(outcome.errors.contains(advice), "\(outcome.errors)")
+  }
+
+  @Test func whatStandsBehindADashIsReadAllTheSame() throws {
+    #expect(try heartwood("convert", "todo.csv", "./-todo.heartwood").status == 0)
+    for line in ["verify ./-todo.heartwood", "verify -- -todo.heartwood", "verify --json -- -todo.heartwood"] {
+      #expect(try heartwood.shell("heartwood \(line)").status == 0, "\(line)")
+    }
+    for value in ["--where '-sortOrder < 0'", "--where='-sortOrder < 0'", "--select '-sortOrder AS hours'"] {
+      let outcome = try heartwood.shell("heartwood fetch todo.csv ToDo \(value)")
+      #expect(outcome.status == 0, "\(outcome.errors)")
+    }
+    let limit = try heartwood("fetch", "todo.csv", "ToDo", "--limit", "-10")
+    #expect(limit.errors.contains("must not be negative"), "\(limit.errors)")
+    #expect(try heartwood("info", "todo.csv", "-json").errors.contains("An option has two: --json."))
+    #expect(try heartwood("verify", "-h").status == 0)
   }
 
   @Test(

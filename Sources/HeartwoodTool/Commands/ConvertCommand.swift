@@ -81,7 +81,8 @@ struct ConvertCommand: ParsableCommand {
       result.lostTransactionCount > 0 ? "The type keeps no history; \(count) left out." : nil,
       result.foreignTransactionCount > 0 ? "Core Data's history is not read; \(foreignCount) left out." : nil,
       result.hasRenamedRecords
-        ? "The type gives references of its own: the records have other ones than in \(source)." : nil,
+        ? DestinationNotes.renamedRecords(of: source) : nil,
+      result.lacksModel ? DestinationNotes.lackingModel(of: source) : nil,
     ].compactMap(\.self)
   }
 

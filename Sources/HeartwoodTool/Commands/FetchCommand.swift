@@ -124,11 +124,18 @@ struct FetchCommand: ParsableCommand {
       return try text.map(parse)
     } catch let error as FetchPredicateError {
       throw ValidationError("\(option): \(Wording.text(error))")
+    } catch is EmptyColumn {
+      throw ValidationError("\(option): A column is empty. Leave out the comma beside it, or the option.")
     }
   }
 
+  private struct EmptyColumn: Error {}
+
   private func columns(_ list: String) throws -> [ExpressionDescription] {
-    try ExpressionList.parts(of: list).map { try ExpressionDescription(format: $0) }
+    try ExpressionList.parts(of: list).map { part in
+      if part.isEmpty { throw EmptyColumn() }
+      return try ExpressionDescription(format: part)
+    }
   }
 
   private func namedColumns(_ list: String) throws -> [ExpressionDescription] {

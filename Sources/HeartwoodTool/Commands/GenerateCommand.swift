@@ -125,7 +125,11 @@ struct GenerateCommand: ParsableCommand {
       options: try options(located)
     )
     let lines = try write(generator)
-    if !quiet { for line in lines { try StandardOutput.write(DisplayText.safe(line) + "\n") } }
+    guard !quiet else { return }
+    try StandardOutput.report(
+      lines.map { DisplayText.safe($0) + "\n" }.joined(),
+      of: "\(outputFile ?? output ?? "."): The classes were written"
+    )
   }
 
   /// What a model is called: as its bundle, where the path leads to a file in that.

@@ -5,9 +5,10 @@ struct InfoCommand: ParsableCommand {
     commandName: "info",
     abstract: "Tells what a store is: its type, identifier, size, entities and metadata.",
     discussion: """
-      With --json it prints one object with the members type, identifier, formatVersion, size (in bytes, with the folder of large \
-      data beside an SQLite file), entities (a list of objects with name and count), history (null, or an object with transactions, \
-      purged and last), foreignTransactions (how many Core Data's own history in an SQLite file has, which is not read) and metadata.
+      With --json it prints one object with the members type, identifier, formatVersion, size (in bytes, with the \
+      write-ahead log and the folder of large data beside an SQLite file), entities (a list of objects with name and count), history \
+      (null, or an object with transactions, purged and last), foreignTransactions (how many Core Data's own history in an SQLite file \
+      has, which is not read) and metadata.
 
       EXAMPLE
         heartwood info todo.heartwood --json

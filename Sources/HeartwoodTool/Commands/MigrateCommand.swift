@@ -21,6 +21,8 @@ struct MigrateCommand: ParsableCommand {
       of them. What the new model has no place for is said too, and so are the transactions of a history, which is not migrated. Where no \
       record at all would be left, as with the model of another store, --backup or --output has to keep the old ones.
 
+      A type that numbers its records, as SQLite does, gives those of --output other references; a note says so.
+
       An SQLite file in which Core Data keeps a history, notes for CloudKit or triggers is not migrated where it is, for these would be \
       lost; --output writes another file.
 
@@ -29,7 +31,8 @@ struct MigrateCommand: ParsableCommand {
 
       With --json it prints one object with the members steps (objects with inferred and mappings), entities (objects with mapping, type, \
       source, destination, sourceCount and destinationCount), findings (objects with kind, entity, property, count, null where it is not known, and obstacle), inStore \
-      (whether the store has made its records itself) and notInStoreBecause (why an SQLite store has not, or null).
+      (whether the store has made its records itself), notInStoreBecause (why an SQLite store has not, or null) and refused (why the \
+      migration of a dry run would fail, or null).
 
       EXAMPLE
         heartwood migrate todo.heartwood --to-model ToDo.xcdatamodeld --dry-run
@@ -114,11 +117,21 @@ struct MigrateCommand: ParsableCommand {
     let isRefused = (result?.report).map(empties) ?? false
     let report = MigrationOutcome(store: output ?? store, isDry: dryRun, isRefused: isRefused, result)
     if !quiet {
+      for note in notes(result) { StandardError.write(StandardError.note("\(output ?? store): \(note)")) }
       try StandardOutput.untilClosed { try write(json ? report.json.line : report.text, isDone: result != nil) }
     }
-    guard dryRun, let reason = report.refusal else { return }
-    if quiet { throw ToolError("\(store): \(reason)") }
+    guard let reason = report.refusal else { return }
+    if quiet || json { throw ToolError("\(store): \(reason)") }
     throw ExitCode.failure
+  }
+
+  /// What the other file has not as the old one has it.
+  private func notes(_ result: StoreMigrationRun.Result?) -> [String] {
+    guard let result else { return [] }
+    return [
+      result.report.hasRenamedRecords ? DestinationNotes.renamedRecords(of: store) : nil,
+      result.lacksModel ? DestinationNotes.lackingModel(at: toModel) : nil,
+    ].compactMap(\.self)
   }
 
   private func write(_ report: String, isDone: Bool) throws {

@@ -22,7 +22,7 @@ struct FetchRowsReport {
     switch format {
     case .json: try writeLines { row in JSONValue.object(zip(rows.names, row.values).map { ($0, Self.json($1)) }).line }
     case .csv:
-      try StandardOutput.write(Self.fields(rows.names))
+      try StandardOutput.writeSafely(Self.fields(rows.names))
       try writeLines { Self.fields($0.values.map(Self.text)) }
     case .table: try writeTable()
     }
@@ -34,7 +34,7 @@ struct FetchRowsReport {
     var start = 0
     while start < rows.count {
       let end = min(start + Self.rowsAtOnce, rows.count)
-      try StandardOutput.write(rows[start..<end].map(line).joined())
+      try StandardOutput.writeSafely(rows[start..<end].map(line).joined())
       start = end
     }
   }

@@ -1,19 +1,23 @@
 import Heartwood
 
-/// What a migration leaves out because the new model has no place for it, and the history, which tells of the old one.
+/// What a migration leaves out because the new model has no place for it, and the history, which tells of the old one. For programs, it has the
+/// references too that the type of another file has replaced; who reads text is told that in a note.
 struct MigrationLosses {
   private let entities: [MigrationReport.Entity]
   /// The paths of properties that are gone, such as `ToDo.memo`.
   private let properties: [String]
   private let transactionCount: Int
+  private let renamedCount: Int
 
-  init(_ steps: [MigrationStep], _ report: MigrationReport) {
+  init(_ result: StoreMigrationRun.Result) {
+    let report = result.report
     entities = report.entities.filter { $0.destinationName == nil && $0.sourceCount > 0 }
-    properties = steps.flatMap { step in
+    properties = result.steps.flatMap { step in
       ModelDifferences(from: step.sourceModel, to: step.destinationModel).changes
         .filter { $0.kind == .removed && $0.changesStores && $0.isOfProperty }.map(\.path)
     }
     transactionCount = report.lostTransactionCount
+    renamedCount = report.hasRenamedRecords ? report.destinationCount : 0
   }
 
   var lines: [String] {
@@ -35,8 +39,14 @@ struct MigrationLosses {
       + properties.map { path in
         let names = path.split(separator: ".", maxSplits: 1).map(String.init)
         return Self.json("removedProperty", names.first ?? "", names.last ?? "", count: .null)
-      }
-      + (transactionCount > 0 ? [Self.json("removedHistory", "", "", count: .integer(transactionCount))] : [])
+      } + storeJSON
+  }
+
+  /// What is of no entity.
+  private var storeJSON: [JSONValue] {
+    [("removedHistory", transactionCount), ("renamedRecords", renamedCount)].filter { $0.1 > 0 }.map { kind, count in
+      Self.json(kind, "", "", count: .integer(count))
+    }
   }
 
   private static func json(_ kind: String, _ entity: String, _ property: String, count: JSONValue) -> JSONValue {

@@ -6,19 +6,19 @@ struct MigrationOutcome {
   private let store: String
   private let isDry: Bool
   private let isRefused: Bool
-  private let result: (steps: [MigrationStep], report: MigrationReport)?
+  private let result: StoreMigrationRun.Result?
 
   /// - Parameters:
   ///   - isRefused: whether no record would be left, and nothing would keep the old ones.
   ///   - result: nil where there was nothing to do.
-  init(store: String, isDry: Bool, isRefused: Bool, _ result: (steps: [MigrationStep], report: MigrationReport)?) {
+  init(store: String, isDry: Bool, isRefused: Bool, _ result: StoreMigrationRun.Result?) {
     self.store = store
     self.isDry = isDry
     self.isRefused = isRefused
     self.result = result
   }
 
-  private var losses: MigrationLosses? { result.map { MigrationLosses($0.steps, $0.report) } }
+  private var losses: MigrationLosses? { result.map(MigrationLosses.init) }
 
   var json: JSONValue {
     let report = result?.report
@@ -28,6 +28,7 @@ struct MigrationOutcome {
       ("findings", .array((report?.findings ?? []).map(Self.json) + (losses?.json ?? []))),
       ("inStore", .boolean(report?.isDoneInStore ?? false)),
       ("notInStoreBecause", .optional(report?.reasonNotInStore)),
+      ("refused", .optional(refusal)),
     ])
   }
 
@@ -65,8 +66,9 @@ struct MigrationOutcome {
 
   private static let emptied = "cannot be migrated without --backup: no record would be left"
 
-  /// Why a migration would fail, without anything above it to read; nil where it would not.
+  /// Why the migration would fail of which this is a dry run, without anything above it to read; nil where it would not.
   var refusal: String? {
+    guard isDry else { return nil }
     if isRefused { return Self.emptied }
     guard let obstacles = result?.report.obstacles, !obstacles.isEmpty else { return nil }
     return "cannot be migrated: \(obstacles.map { "\($0)" }.joined(separator: "; "))"

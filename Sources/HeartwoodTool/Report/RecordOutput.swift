@@ -17,8 +17,8 @@ struct RecordOutput {
   /// Comma-separated fields below a header.
   func writeFields(_ table: NodeTable) throws {
     let fields = RecordFields(entity: table.entity, among: entities)
-    try StandardOutput.write(fields.header)
-    try fields.write(table, to: StandardOutput.write)
+    try StandardOutput.writeSafely(fields.header)
+    try fields.write(table, to: StandardOutput.writeSafely)
   }
 
   /// A table for people for each entity, with a title where there are several.

@@ -1,3 +1,5 @@
+import ArgumentParser
+
 /// Errors of the library in words for who uses the tool: what the library says of its own names is said of options and commands.
 enum Wording {
   private static let phrases = [
@@ -32,6 +34,14 @@ enum Wording {
       "go on from the last transaction that heartwood info tells, or leave out --after."
     ),
     (
+      "Write the migrated one to another file, with run(to:) of the migration.", "Write the migrated one with --output."
+    ),
+    ("Try again later, or set a longer sqliteBusyTimeout.", "Try again later."),
+  ]
+
+  /// What a type has no place for can be printed: as it is in the file.
+  private static let phrasesOfCopies = [
+    (
       "Choose another type of store, or a configuration with fewer.",
       "Choose another type of store, or print the records of one entity with heartwood dump --entity NAME --format csv."
     ),
@@ -39,13 +49,19 @@ enum Wording {
       "Remove the user's keys from the metadata.",
       "Choose another type of store, or print the records alone with heartwood dump --format csv."
     ),
-    (
-      "Write the migrated one to another file, with run(to:) of the migration.", "Write the migrated one with --output."
-    ),
-    ("Try again later, or set a longer sqliteBusyTimeout.", "Try again later."),
   ]
 
-  static func text(_ error: any Error) -> String {
-    phrases.reduce("\(error)") { text, phrase in text.replacing(phrase.0, with: phrase.1) }
+  /// Those that are not migrated yet are not what was wanted.
+  private static let phrasesOfMigrations = [
+    ("Choose another type of store, or a configuration with fewer.", "Choose another type of store."),
+    ("Remove the user's keys from the metadata.", "Choose another type of store."),
+  ]
+
+  /// - Parameter command: the name of the command that has failed.
+  static func text(_ error: any Error, of command: String? = CommandLine.arguments.dropFirst().first) -> String {
+    let isMigration = command == MigrateCommand.configuration.commandName
+    return (phrases + (isMigration ? phrasesOfMigrations : phrasesOfCopies)).reduce("\(error)") { text, phrase in
+      text.replacing(phrase.0, with: phrase.1)
+    }
   }
 }

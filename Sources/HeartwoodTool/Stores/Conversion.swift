@@ -20,6 +20,8 @@ struct Conversion {
     let foreignTransactionCount: Int
     /// Whether the records are called otherwise, because the other type cannot call them as they were called.
     let hasRenamedRecords: Bool
+    /// Whether the other file does not open without the model that was in the source.
+    let lacksModel: Bool
   }
 
   let source: StoreSource
@@ -66,7 +68,17 @@ struct Conversion {
       byteCount: size,
       lostTransactionCount: try lostTransactionCount(opened, type),
       foreignTransactionCount: foreignTransactionCount,
-      hasRenamedRecords: hasRenamedRecords
+      hasRenamedRecords: hasRenamedRecords,
+      lacksModel: try lacksModel(opened.model, type)
+    )
+  }
+
+  /// Of a model that the user has given, or that lies beside the source, there is a file still.
+  private func lacksModel(_ model: LocatedModel, _ type: StoreType) throws -> Bool {
+    guard model.path == nil, !model.isInferred else { return false }
+    return !ModelLocator(registry: registry, fileSystem: POSIXFileSystem()).hasModel(
+      ofStoreAt: destination.path,
+      try registry.storeClass(for: type)
     )
   }
 

@@ -69,6 +69,7 @@ struct ModelLocator {
       throw ToolError("\(path): This holds one model, which has no versions. Leave the version out.")
     }
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
+    try file.checkIsPlain()
     // A file of that name is to be a model, also where it begins otherwise.
     let isJSON = PathParts.fileExtension(path) == "json"
     let first = try firstCharacter(of: file)
@@ -87,6 +88,11 @@ struct ModelLocator {
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
     if let model = try embeddedModel(file, storeClass) { return LocatedModel(model, path: nil) }
     return try dataModel(at: try bundle(besideStoreAt: path))
+  }
+
+  /// Whether a store that is new at `path` is opened without being told its model: its type keeps it, or one lies beside it.
+  func hasModel(ofStoreAt path: String, _ storeClass: any StoreClass.Type) -> Bool {
+    storeClass.typeDescription.capabilities.embedsModel || (try? bundle(besideStoreAt: path)) != nil
   }
 
   /// The other versions in the bundle of a model, the newest first where all can be read. One that cannot be is left out: the store may be of

@@ -10,6 +10,14 @@ import HeartwoodStore
 
 /// Finds the models and mapping models that a migration needs, and runs it.
 struct StoreMigrationRun {
+  /// What was done, or would be.
+  struct Result {
+    let steps: [MigrationStep]
+    let report: MigrationReport
+    /// Whether the other file does not open without being told its model, as the old one does.
+    let lacksModel: Bool
+  }
+
   private let command: MigrateCommand
   private let progress: ProgressBar
   private let registry = StoreRegistry.tool
@@ -19,8 +27,8 @@ struct StoreMigrationRun {
     self.progress = progress
   }
 
-  /// What was done, or would be; nil where the store is of that version already.
-  func run() throws -> (steps: [MigrationStep], report: MigrationReport)? {
+  /// Nil where the store is of that version already.
+  func run() throws -> Result? {
     let source = POSIXFileSystem()
     progress.expect(byteCount: try source.storeStatus(atPath: command.store).size)
     let locator = ModelLocator(registry: registry, fileSystem: source)
@@ -38,7 +46,7 @@ struct StoreMigrationRun {
     guard let migration else { return nil }
     // Where nothing is to be done, an older backup is in nobody's way.
     if command.backup { try checkBackup() }
-    return (migration.steps, try run(migration))
+    return Result(steps: migration.steps, report: try run(migration), lacksModel: try lacksModel())
   }
 
   /// A model that the user gives, with what is to be known of it.
@@ -61,12 +69,29 @@ struct StoreMigrationRun {
       if !command.dryRun { try checkLeavesRecords(migration) }
       return try command.dryRun ? migration.dryRun(progress: progress) : migration.run(progress: progress)
     }
-    let destination = Destination(path: output, typeName: command.to, isReplaced: command.force)
+    let destination = destination(output)
     try destination.check(against: command.store, in: POSIXFileSystem())
     let (url, type) = (URL(argument: output), try destination.type(in: registry))
     return try command.dryRun
       ? migration.dryRun(to: url, type: type, replacing: command.force, progress: progress)
       : migration.run(to: url, type: type, replacing: command.force, progress: progress)
+  }
+
+  private func destination(_ output: String) -> Destination {
+    Destination(path: output, typeName: command.to, isReplaced: command.force)
+  }
+
+  private var storeType: StoreType {
+    get throws { try command.from.map { StoreType($0) } ?? registry.type(ofFileAt: command.store) }
+  }
+
+  private func lacksModel() throws -> Bool {
+    guard let output = command.output else { return false }
+    guard try registry.storeClass(for: storeType).typeDescription.capabilities.embedsModel else { return false }
+    return !ModelLocator(registry: registry, fileSystem: POSIXFileSystem()).hasModel(
+      ofStoreAt: output,
+      try registry.storeClass(for: destination(output).type(in: registry))
+    )
   }
 
   /// Refuses to empty a store of which nothing is kept. Only where an entity is gone can that be.
@@ -140,10 +165,9 @@ struct StoreMigrationRun {
 
   /// The model in the store's own file.
   private func storeModel() throws -> ManagedObjectModel {
-    let type = try command.from.map { StoreType($0) } ?? registry.type(ofFileAt: command.store)
-    return try ModelLocator(registry: registry, fileSystem: POSIXFileSystem()).model(
+    try ModelLocator(registry: registry, fileSystem: POSIXFileSystem()).model(
       forStoreAt: command.store,
-      try registry.storeClass(for: type)
+      try registry.storeClass(for: storeType)
     ).model
   }
 }

@@ -91,15 +91,22 @@ extension ProgressBar {
   private func draw() {
     state.withLock { state in
       guard let phase = state.phase else { return }
-      let filled = Int(fraction(state) * Double(Self.cellCount))
-      let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: Self.cellCount - filled)
-      let seconds = Quantity.text(start.duration(to: .now), digits: 1)
-      let line = "[\(bar)] \(phase.rawValue), \(seconds)"
-      // A line that fills the terminal would go on in the next one, which is not cleared.
-      let room = max(0, (Terminal.standardError.width ?? line.count + 1) - 1)
-      StandardError.write(Self.clearLine + line.prefix(room))
+      let text = "\(phase.rawValue), \(Quantity.text(start.duration(to: .now), digits: 1))"
+      let line = Self.line(text, fraction: fraction(state), width: Terminal.standardError.width)
+      StandardError.write(Self.clearLine + line)
       state.isVisible = true
     }
+  }
+
+  /// The bar and what stands behind it, which is more worth than cells where a terminal has no room for both.
+  static func line(_ text: String, fraction: Double, width: Int?) -> String {
+    let frame = "[] ".count + text.count
+    // A line that fills the terminal would go on in the next one, which is not cleared.
+    let room = width.map { max(0, $0 - 1) } ?? frame + cellCount
+    let count = min(cellCount, max(0, room - frame))
+    let filled = Int(fraction * Double(count))
+    let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: count - filled)
+    return String("[\(bar)] \(text)".prefix(room))
   }
 
   /// Each phase has an equal share; in one that nobody measures, what is written tells.

@@ -29,6 +29,17 @@ enum StandardOutput {
     try write(bytes.unsafeBytes)
   }
 
+  /// Writes text in which records stand as they are: to a terminal so that they do not command it, elsewhere byte for byte.
+  static func writeSafely(_ text: String) throws {
+    try write(Terminal.standardOutput.exists ? DisplayText.safe(text, keepsLines: true) : text)
+  }
+
+  /// Writes such text that is whole lines.
+  static func writeSafely(_ bytes: ByteSlice) throws {
+    guard Terminal.standardOutput.exists else { return try write(bytes) }
+    try writeSafely(String(decoding: bytes.unsafeBytes, as: UTF8.self))
+  }
+
   /// Writes a report of what has been done, and where it cannot be written says that it has been done all the same.
   ///
   /// - Parameter outcome: what has become of which file, without a point.

@@ -1,13 +1,19 @@
 import ArgumentParser
 import Heartwood
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 struct ModelHashCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hash",
     abstract: "Prints the version hashes by which stores know a model.",
     discussion: """
-      They are Core Data's. With --json it prints one object with the members entities (an object of hashes in hexadecimal digits, by \
-      name), checksum and digest, both in base64.
+      They are Core Data's, in base64, as heartwood info prints those that a store has. With --json it prints one object with the members \
+      entities (an object of hashes, by name), checksum and digest.
 
       EXAMPLE
         heartwood model hash ToDo.xcdatamodeld --json
@@ -21,7 +27,9 @@ struct ModelHashCommand: ParsableCommand {
 
   func run() throws {
     let model = try arguments.load().model
-    let entities = model.entities.map { (key: $0.name, value: $0.versionHash.hexadecimal) }.sorted { $0.key < $1.key }
+    let entities = model.entities.map { (key: $0.name, value: $0.versionHash.base64EncodedString()) }.sorted {
+      $0.key < $1.key
+    }
     let object = JSONValue.object([
       ("entities", .sorted(entities.map { (key: $0.key, value: JSONValue.string($0.value)) })),
       ("checksum", .string(model.versionChecksum)),
@@ -32,12 +40,5 @@ struct ModelHashCommand: ParsableCommand {
         (label: "checksum", text: model.versionChecksum), (label: "digest", text: model.versionHashesDigest),
       ]
     try StandardOutput.write(json ? object.line : LabelledLines.text(lines))
-  }
-}
-
-extension Collection where Element == UInt8 {
-  /// The bytes as hexadecimal digits.
-  var hexadecimal: String {
-    map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 }

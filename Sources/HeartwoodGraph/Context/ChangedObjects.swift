@@ -33,6 +33,17 @@ extension ChangedObjects {
     return objects
   }
 
+  /// The objects of the bindings that meet a condition. The others are not looked at.
+  func objects(_ condition: (EntityBinding) -> Bool) -> [ManagedObject] {
+    var objects: [ManagedObject] = []
+    for part in parts where condition(part.binding) {
+      for chunk in part.chunks {
+        for case let object? in chunk { objects.append(object) }
+      }
+    }
+    return objects + staged.objects.filter { condition($0.binding) }
+  }
+
   /// Calls `body` with each object.
   func forEach(_ body: (ManagedObject) throws -> Void) rethrows {
     for part in parts {

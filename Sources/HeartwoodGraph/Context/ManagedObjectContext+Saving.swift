@@ -65,7 +65,9 @@ extension ManagedObjectContext {
     try checkWatchedObjects()
     if upstream.stagingArea != nil { try prepareForParent() }
     let saves = try SaveBuilder.saves(of: self)
-    if let save = saves.first, let error = GoneLinks(self).conflict { return ConflictingSave(save: save, error: error) }
+    if let save = saves.first, let error = GoneLinks(self).conflict(in: saves) {
+      return ConflictingSave(save: save, error: error)
+    }
     return try write(saves)
   }
 
@@ -74,7 +76,7 @@ extension ManagedObjectContext {
     try checkArrivals()
     try checkWatchedObjects()
     let saves = try SaveBuilder.saves(of: self)
-    if let conflict = GoneLinks(self).conflict { throw conflict }
+    if let conflict = GoneLinks(self).conflict(in: saves) { throw conflict }
     return saves
   }
 

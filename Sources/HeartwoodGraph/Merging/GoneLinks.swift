@@ -15,13 +15,16 @@ struct GoneLinks {
 
   /// Takes the links back. Those of relationships without an inverse stay, as they do where they were saved before the deletion.
   func drop() {
-    forEach { object, ordinal, id in object.unlink(ordinal, from: id) }
+    forEach(among: context.inserted.objects) { object, ordinal, id in object.unlink(ordinal, from: id) }
   }
 
-  /// What a save of the links would be; nil where there are none.
-  var conflict: PersistenceError? {
+  /// What the saves of the context would be because of such links; nil where there are none.
+  func conflict(in saves: [PendingSave]) -> PersistenceError? {
     var ids: Set<ManagedObjectID> = []
-    forEach { _, _, id in ids.insert(id) }
+    var ends = LinkedEnds()
+    // Most new objects are of entities whose relationships need not be looked at, one by one.
+    let insertions = saves.flatMap(\.inserted).filter { !ends.ordinals($0.entity).isEmpty }
+    forEach(among: insertions.flatMap(\.objects)) { _, _, id in ids.insert(id) }
     if ids.isEmpty { return nil }
     let gone = ids.sorted { $0.description < $1.description }
     return .saveConflict(gone.map { MergeConflict(objectID: $0, oldVersion: baseVersion($0), persisted: nil) })
@@ -29,12 +32,13 @@ struct GoneLinks {
 
   private func baseVersion(_ id: ManagedObjectID) -> UInt64 { context.registeredObject(for: id)?.baseVersion ?? 0 }
 
-  /// Calls `body` with each link: the object, the ordinal of its relationship, and the id of what is gone.
-  private func forEach(_ body: (ManagedObject, Int, ManagedObjectID) -> Void) {
+  /// Calls `body` with each link of new and of changed objects: the object, the ordinal of its relationship, and the id of what is gone.
+  private func forEach(among new: [ManagedObject], _ body: (ManagedObject, Int, ManagedObjectID) -> Void) {
     var ends = LinkedEnds()
-    for object in context.inserted.objects + context.updated.objects where object.isPresent {
+    let updated = context.updated.objects { !ends.ordinals($0.entity).isEmpty }
+    for object in new + updated where object.isPresent {
       guard case .changed(let changes) = object.content else { continue }
-      for ordinal in ends.ordinals(object.binding) where changes.isUnsettled(ordinal) {
+      for ordinal in ends.ordinals(object.binding.entity) where changes.isUnsettled(ordinal) {
         for id in addedIDs(object, ordinal) where hasNoRecord(id) { body(object, ordinal, id) }
       }
     }
@@ -71,16 +75,16 @@ struct GoneLinks {
   }
 }
 
-/// The relationships that have an inverse, binding by binding: most save many objects of one after the other.
+/// The relationships that have an inverse, entity by entity: most save many objects of one after the other.
 private struct LinkedEnds {
-  private var known: (binding: EntityBinding, ordinals: [Int])?
+  private var known: (entity: EntityDescription, ordinals: [Int])?
 
-  mutating func ordinals(_ binding: EntityBinding) -> [Int] {
-    if let known, known.binding === binding { return known.ordinals }
-    let ordinals = binding.traits.indices.filter {
-      binding.traits[$0].inverseOrdinal != nil && !binding.traits[$0].isTransient
+  mutating func ordinals(_ entity: EntityDescription) -> [Int] {
+    if let known, known.entity === entity { return known.ordinals }
+    let ordinals = entity.traits.indices.filter {
+      entity.traits[$0].inverseOrdinal != nil && !entity.traits[$0].isTransient
     }
-    known = (binding, ordinals)
+    known = (entity, ordinals)
     return ordinals
   }
 }

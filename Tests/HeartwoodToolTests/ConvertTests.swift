@@ -174,8 +174,8 @@ import Testing
     let outcome = try heartwood("convert", "todo.heartwood", "alone/w.csv")
     #expect(outcome.status == 0)
     #expect(
-      outcome.errors == "heartwood: note: alone/w.csv: The type keeps no model, and none lies beside the file. --model "
-        + "todo.heartwood gives it, or the copy that heartwood model convert todo.heartwood NAME.json makes.\n"
+      outcome.errors == "heartwood: note: alone/w.csv: The type keeps no model. Open the file with --model "
+        + "todo.heartwood, or with the copy that heartwood model convert todo.heartwood NAME.json makes.\n"
     )
     #expect(try heartwood("info", "alone/w.csv").status == 1)
     #expect(try heartwood("model", "convert", "todo.heartwood", "copy.json").status == 0)

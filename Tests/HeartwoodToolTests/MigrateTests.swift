@@ -173,8 +173,8 @@ import Testing
     let outcome = try heartwood.shell("\(line) alone/new.csv")
     #expect(outcome.status == 0)
     #expect(
-      outcome.errors == "heartwood: note: alone/new.csv: The type keeps no model, and none lies beside the file. "
-        + "--model New.xcdatamodel gives it.\n"
+      outcome.errors == "heartwood: note: alone/new.csv: The type keeps no model. Open the file with "
+        + "--model New.xcdatamodel.\n"
     )
     #expect(try heartwood("info", "alone/new.csv", "--model", "New.xcdatamodel").status == 0)
     #expect(try heartwood.shell("\(line) beside.csv").errors == "")

@@ -6,11 +6,11 @@ enum DestinationNotes {
 
   /// - Parameter source: the store whose file keeps the model.
   static func lackingModel(of source: String) -> String {
-    noModel + "--model \(source) gives it, or the copy that heartwood model convert \(source) NAME.json makes."
+    noModel + "--model \(source), or with the copy that heartwood model convert \(source) NAME.json makes."
   }
 
   /// - Parameter model: the file of the model.
-  static func lackingModel(at model: String) -> String { noModel + "--model \(model) gives it." }
+  static func lackingModel(at model: String) -> String { noModel + "--model \(model)." }
 
-  private static let noModel = "The type keeps no model, and none lies beside the file. "
+  private static let noModel = "The type keeps no model. Open the file with "
 }

@@ -54,7 +54,7 @@ package struct AtomicFile {
     do {
       try write(temporary, body)
       // Opened by the name that nobody else knows: after the move another saver's file may stand there.
-      file = try StoreInput(try fileSystem.openFile(atPath: temporary.path), path: path)
+      file = try opened(temporary.path)
       _ = try check(expectation, at: target)
       try fileSystem.moveFile(atPath: temporary.path, toPath: target, exclusively: old == nil)
     } catch {
@@ -73,6 +73,17 @@ package struct AtomicFile {
       try output.write(contentsOf: input)
     }
     if let failure = replacement.flushFailure { throw failure }
+  }
+
+  /// The new file, before it has its name. It may be read by whoever may read the old one: where nobody may, that is said of the old one.
+  private func opened(_ temporaryPath: String) throws(PersistenceError) -> StoreInput {
+    do throws(PersistenceError) {
+      return try StoreInput(try fileSystem.openFile(atPath: temporaryPath), path: path)
+    } catch {
+      var located = error
+      located.context.path = path
+      throw located
+    }
   }
 
   private func write(_ file: any WritableFile, _ body: (StoreOutput) throws -> Void) throws {

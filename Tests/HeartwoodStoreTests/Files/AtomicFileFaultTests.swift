@@ -120,6 +120,18 @@ import Testing
   }
 
   @Test(arguments: TestDisk.Kind.allCases)
+  func aNewFileThatCannotBeOpenedIsToldByTheNameOfTheOldOne(_ kind: TestDisk.Kind) throws {
+    let (operations, _) = try steps(kind, .oldFile)
+    let open = try #require(operations.lastIndex { if case .open = $0 { true } else { false } }) + 1
+    let run = try Run(kind, .oldFile)
+    run.files.failOperation(open)
+    let error = #expect(throws: PersistenceError.self) { try run.save() }
+    #expect(error?.context.path == run.disk.path("todo.csv"))
+    #expect(try run.disk.contents("todo.csv") == run.old)
+    #expect(try run.disk.names() == ["todo.csv"])
+  }
+
+  @Test(arguments: TestDisk.Kind.allCases)
   func storeThatHidesAFailedWriteIsFoundOut(_ kind: TestDisk.Kind) throws {
     let run = try Run(kind, .oldFile)
     run.files.failOperation(try #require(try steps(kind, .oldFile).operations.firstIndex { $0.isFirstWrite }) + 1)

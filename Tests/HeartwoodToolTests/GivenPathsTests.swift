@@ -13,19 +13,19 @@ import Testing
   }
 
   @Test(arguments: [
-    (["info", "junk.csv"], "/work/here/junk.csv:1:1: bad", "junk.csv:1:1: bad"),
-    (["info", "--model=d"], "/work/here/d: bad", "d: bad"),
-    (["info", "./d/"], "bad (/work/here/d), or /work/here/d.", "bad (./d/), or ./d/."),
-    (["../M.xcdatamodeld"], "/work/M.xcdatamodeld/contents: bad", "../M.xcdatamodeld/contents: bad"),
-    (["ro/x.csv"], "The folder /work/here/ro is not to be written", "The folder ro is not to be written"),
-    (["."], "/work/hereafter: bad", "/work/hereafter: bad"),
-    (["a"], "/private/work/here/a and /work/here/a.csv", "/private/work/here/a and /work/here/a.csv"),
-    (["/work/here/a"], "/work/here/a: bad", "/work/here/a: bad"),
+    (["info", "junk.csv"], "/home/ann/here/junk.csv:1:1: bad", "junk.csv:1:1: bad"),
+    (["info", "--model=d"], "/home/ann/here/d: bad", "d: bad"),
+    (["info", "./d/"], "bad (/home/ann/here/d), or /home/ann/here/d.", "bad (./d/), or ./d/."),
+    (["../M.xcdatamodeld"], "/home/ann/M.xcdatamodeld/contents: bad", "../M.xcdatamodeld/contents: bad"),
+    (["ro/x.csv"], "The folder /home/ann/here/ro is not to be written", "The folder ro is not to be written"),
+    (["."], "/home/ann/hereafter: bad", "/home/ann/hereafter: bad"),
+    (["a"], "/private/home/ann/here/a and /home/ann/here/a.csv", "/private/home/ann/here/a and /home/ann/here/a.csv"),
+    (["/home/ann/here/a"], "/home/ann/here/a: bad", "/home/ann/here/a: bad"),
     (["a\nb", "\n"], "a\nb: bad\nworse", "a\\nb: bad\nworse"),
-    (["", "-", "--json"], "/work/here: bad", "/work/here: bad"),
+    (["", "-", "--json"], "/home/ann/here: bad", "/home/ann/here: bad"),
   ])
   func filesAreCalledAsTheUserCallsThem(_ arguments: [String], _ message: String, _ shown: String) {
-    #expect(GivenPaths(arguments, in: "/work/here").shown(in: message) == shown)
+    #expect(GivenPaths(arguments, in: "/home/ann/here").shown(in: message) == shown)
   }
 
   @Test(arguments: [

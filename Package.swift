@@ -310,3 +310,8 @@ if Context.environment["HEARTWOOD_WITHOUT_MACROS"] != nil {
     if case .sourceControl(_, let location, _) = $0.kind { location.hasSuffix("swift-syntax") } else { false }
   }
 }
+
+// Builds the named test targets alone ("HeartwoodModelTests HeartwoodStoreTests"), for work on what they test.
+if let names = Context.environment["HEARTWOOD_TESTS"]?.split(separator: " ").map(String.init) {
+  package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
+}

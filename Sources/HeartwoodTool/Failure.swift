@@ -19,6 +19,7 @@ import HeartwoodStore
 /// How the tool ends where a command throws: what it says and with which status.
 struct Failure {
   private let error: any Error
+  private let paths = GivenPaths()
 
   init(_ error: any Error) {
     self.error = error
@@ -36,7 +37,6 @@ struct Failure {
 
   /// The error in words. What it says where it happened is on one line.
   private var text: String {
-    let paths = GivenPaths()
     if let error = error as? CocoaError { return error.explanation(paths.shown(path:)) }
     guard var located = error as? PersistenceError else { return Wording.text(error) }
     located.context.path = located.context.path.map(paths.shown(path:))
@@ -55,7 +55,7 @@ struct Failure {
 
   /// Names of files and of records command no terminal; a message may have several lines, but a name of a file that the user gives has one.
   private func quit(_ status: Int32, saying text: String) -> Never {
-    StandardError.write(DisplayText.safe(GivenPaths().shown(in: text), keepsLines: true) + "\n")
+    StandardError.write(DisplayText.safe(paths.shown(in: text), keepsLines: true) + "\n")
     quit(status)
   }
 

@@ -121,13 +121,7 @@ import Testing
     -> Result
   {
     let folder = try ScratchFolder()
-    let sources = try files.map { file in
-      let url = folder.url.appending(path: file.name)
-      try Data(file.contents.utf8).write(to: url)
-      return url
-    }
-    let ownFile = folder.url.appending(path: "Own.swift")
-    try Data(own.utf8).write(to: ownFile)
-    return try body(sources, ownFile)
+    let sources = try files.map { try folder.write($0.contents, to: $0.name) }
+    return try body(sources, try folder.write(own, to: "Own.swift"))
   }
 }

@@ -20,7 +20,7 @@ import Testing
     try fixture.write(texts, Self.type)
     let bytes = try fixture.bytes
     #expect(bytes.count < 200_000)
-    try Data(bytes).write(to: folder.url.appending(path: "store.csv.gz"))
+    try folder.write(Data(bytes), to: "store.csv.gz")
     let process = Process()
     process.executableURL = URL(filePath: "/bin/sh")
     process.arguments = ["-c", "gzip -dc '\(folder.url.path)/store.csv.gz' > '\(folder.url.path)/store.csv'"]

@@ -36,22 +36,21 @@ extension ChangedObjects {
   /// The objects of the bindings that meet a condition. The others are not looked at.
   func objects(_ condition: (EntityBinding) -> Bool) -> [ManagedObject] {
     var objects: [ManagedObject] = []
-    for part in parts where condition(part.binding) {
-      for chunk in part.chunks {
-        for case let object? in chunk { objects.append(object) }
-      }
-    }
-    return objects + staged.objects.filter { condition($0.binding) }
+    forEach(where: condition) { objects.append($0) }
+    return objects
   }
 
-  /// Calls `body` with each object.
-  func forEach(_ body: (ManagedObject) throws -> Void) rethrows {
-    for part in parts {
+  /// Calls `body` with each object of the bindings that meet a condition.
+  func forEach(
+    where condition: (EntityBinding) -> Bool = { _ in true },
+    _ body: (ManagedObject) throws -> Void
+  ) rethrows {
+    for part in parts where condition(part.binding) {
       for chunk in part.chunks {
         for case let object? in chunk { try body(object) }
       }
     }
-    try staged.objects.forEach(body)
+    for object in staged.objects where condition(object.binding) { try body(object) }
   }
 
   mutating func insert(_ object: ManagedObject) {

@@ -60,23 +60,25 @@ extension ManagedObjectContext {
 
   /// Writes all changes; returns the save at which it came to a conflict, where it did.
   private func write() throws -> ConflictingSave? {
+    let (saves, conflict) = try gatherSaves()
+    if let save = saves.first, let conflict { return ConflictingSave(save: save, error: conflict) }
+    return try write(saves)
+  }
+
+  /// The saves of all stores, and the conflict that they would come to before anything is written.
+  private func gatherSaves() throws -> (saves: [PendingSave], conflict: PersistenceError?) {
     followStores()
     try checkArrivals()
     try checkWatchedObjects()
     if upstream.stagingArea != nil { try prepareForParent() }
     let saves = try SaveBuilder.saves(of: self)
-    if let save = saves.first, let error = GoneLinks(self).conflict(in: saves) {
-      return ConflictingSave(save: save, error: error)
-    }
-    return try write(saves)
+    return (saves, GoneLinks(self).conflict(in: saves))
   }
 
   /// All changes, as a copy of a store is to have them. Merge policies are not asked, since they would change the context.
   func savesForCopy() throws -> [PendingSave] {
-    try checkArrivals()
-    try checkWatchedObjects()
-    let saves = try SaveBuilder.saves(of: self)
-    if let conflict = GoneLinks(self).conflict(in: saves) { throw conflict }
+    let (saves, conflict) = try gatherSaves()
+    if let conflict { throw conflict }
     return saves
   }
 

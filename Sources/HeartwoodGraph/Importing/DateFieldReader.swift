@@ -7,8 +7,8 @@ struct DateFieldReader {
   private var (hour, minute, second) = (0, 0, 0)
   private var fraction: [UInt8] = []
   private var isAfternoon: Bool?
-  private var isHourOfHalf = false
-  private var isHourFromOne = false
+  /// The fields that the hour was read from, each of which counts it otherwise.
+  private var hourFields: Set<DatePattern.Field> = []
   /// The seconds that the local time is ahead of UTC.
   private var offset = 0
 
@@ -32,9 +32,7 @@ struct DateFieldReader {
     case .year: readYear(width: width, isBounded: isBounded)
     case .month: readNumber(width, isBounded, into: \.month)
     case .day: readNumber(width, isBounded, into: \.day)
-    case .hour: readNumber(width, isBounded, into: \.hour)
-    case .hourFromOne: readHourFromOne(width, isBounded)
-    case .hourOfHalf: readHourOfHalf(width, isBounded)
+    case .hour, .hourFromOne, .hourOfHalf: readHour(field, width, isBounded)
     case .minute: readNumber(width, isBounded, into: \.minute)
     case .second: readNumber(width, isBounded, into: \.second)
     case .fraction: readFraction()
@@ -57,9 +55,9 @@ struct DateFieldReader {
   }
 
   private var hourOfDay: Int? {
-    guard isHourOfHalf || isAfternoon != nil else {
+    guard hourFields.contains(.hourOfHalf) || isAfternoon != nil else {
       // In ISO 8601 the 24th hour is the end of the day; counted from 1, it is the first.
-      if hour == 24 { return isHourFromOne ? 0 : isOnTheHour ? 24 : nil }
+      if hour == 24 { return hourFields.contains(.hourFromOne) ? 0 : isOnTheHour ? 24 : nil }
       return hour < 24 ? hour : nil
     }
     guard hour <= 12 else { return nil }
@@ -100,13 +98,8 @@ extension DateFieldReader {
     return true
   }
 
-  private mutating func readHourFromOne(_ width: Int, _ isBounded: Bool) -> Bool {
-    isHourFromOne = true
-    return readNumber(width, isBounded, into: \.hour)
-  }
-
-  private mutating func readHourOfHalf(_ width: Int, _ isBounded: Bool) -> Bool {
-    isHourOfHalf = true
+  private mutating func readHour(_ field: DatePattern.Field, _ width: Int, _ isBounded: Bool) -> Bool {
+    hourFields.insert(field)
     return readNumber(width, isBounded, into: \.hour)
   }
 

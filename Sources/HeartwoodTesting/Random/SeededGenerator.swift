@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// A random number generator that gives the same numbers for the same seed (SplitMix64), so that a test that failed can be run
 /// again.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
@@ -6,6 +12,11 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
   /// A generator that begins at `seed`.
   public init(seed: UInt64) {
     self.state = seed
+  }
+
+  /// The seed that HEARTWOOD_SEED says, or where it says none those that tests run with each time.
+  package static func seeds(usually seeds: ClosedRange<UInt64>) -> ClosedRange<UInt64> {
+    ProcessInfo.processInfo.environment["HEARTWOOD_SEED"].flatMap { UInt64($0) }.map { $0...$0 } ?? seeds
   }
 
   /// The next 64 random bits.

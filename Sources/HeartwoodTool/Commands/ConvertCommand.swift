@@ -80,8 +80,7 @@ struct ConvertCommand: ParsableCommand {
         : nil,
       result.lostTransactionCount > 0 ? "The type keeps no history; \(count) left out." : nil,
       result.foreignTransactionCount > 0 ? "Core Data's history is not read; \(foreignCount) left out." : nil,
-      result.hasRenamedRecords
-        ? DestinationNotes.renamedRecords(of: source) : nil,
+      result.hasRenamedRecords ? DestinationNotes.renamedRecords(of: source) : nil,
       result.lacksModel ? DestinationNotes.lackingModel(of: source) : nil,
     ].compactMap(\.self)
   }

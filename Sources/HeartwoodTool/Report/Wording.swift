@@ -39,29 +39,22 @@ enum Wording {
     ("Try again later, or set a longer sqliteBusyTimeout.", "Try again later."),
   ]
 
-  /// What a type has no place for can be printed: as it is in the file.
-  private static let phrasesOfCopies = [
+  /// What a type has no place for calls for another type, or can be printed in this way.
+  private static let unfitPhrases = [
     (
       "Choose another type of store, or a configuration with fewer.",
-      "Choose another type of store, or print the records of one entity with heartwood dump --entity NAME --format csv."
+      "print the records of one entity with heartwood dump --entity NAME --format csv"
     ),
-    (
-      "Remove the user's keys from the metadata.",
-      "Choose another type of store, or print the records alone with heartwood dump --format csv."
-    ),
-  ]
-
-  /// Those that are not migrated yet are not what was wanted.
-  private static let phrasesOfMigrations = [
-    ("Choose another type of store, or a configuration with fewer.", "Choose another type of store."),
-    ("Remove the user's keys from the metadata.", "Choose another type of store."),
+    ("Remove the user's keys from the metadata.", "print the records alone with heartwood dump --format csv"),
   ]
 
   /// - Parameter command: the name of the command that has failed.
   static func text(_ error: any Error, of command: String? = CommandLine.arguments.dropFirst().first) -> String {
+    // What is printed has not been migrated.
     let isMigration = command == MigrateCommand.configuration.commandName
-    return (phrases + (isMigration ? phrasesOfMigrations : phrasesOfCopies)).reduce("\(error)") { text, phrase in
-      text.replacing(phrase.0, with: phrase.1)
+    let choices = unfitPhrases.map { phrase, printing in
+      (phrase, "Choose another type of store" + (isMigration ? "." : ", or \(printing)."))
     }
+    return (phrases + choices).reduce("\(error)") { text, phrase in text.replacing(phrase.0, with: phrase.1) }
   }
 }

@@ -109,7 +109,7 @@ import Testing
       model: store.model,
       configurationName: nil,
       entities: store.model.entities,
-      path: folder.url.appending(path: "golden.heartwood").path,
+      path: folder.path("golden.heartwood"),
       options: StoreOptions()
     )
     let contents = try GoldenSample.contents()

@@ -152,8 +152,7 @@ import Testing
 
   @Test func aStoreOnTheDiskNoticesItAtOnce() throws {
     let folder = try ScratchFolder()
-    let url = folder.url.appending(path: "store.heartwood")
-    try Data(bytes).write(to: url)
+    let url = try folder.write(Data(bytes), to: "store.heartwood")
     let request = StoreOpener.Request(type: .binary, path: url.path, options: StoreOptions())
     let opener = try opener(POSIXFileSystem())
     let store = try opener.open(request)

@@ -31,7 +31,7 @@ final class WorkFolder {
 
   func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name).path) }
 
-  func write(_ text: String, to name: String) throws { try Data(text.utf8).write(to: path(name)) }
+  func write(_ text: String, to name: String) throws { try scratch.write(text, to: name) }
 
   /// Writes the model of the example, but memos are unique.
   func writeUniqueModel(to name: String) throws {

@@ -36,7 +36,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     // Its system library is SQLite: libsqlite3-dev on Debian and Ubuntu, part of macOS.
-    .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+    .package(url: "https://github.com/groue/GRDB.swift", "7.10.0"..<"8.0.0"),
     .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
   ],
   targets: [
@@ -46,11 +46,7 @@ let package = Package(
       providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]
     ),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
-    .target(
-      name: "HeartwoodModel",
-      dependencies: [.product(name: "Crypto", package: "swift-crypto")],
-      swiftSettings: settings
-    ),
+    .target(name: "HeartwoodModel", swiftSettings: settings),
     .target(name: "HeartwoodStore", dependencies: ["HeartwoodModel"], swiftSettings: settings),
     .target(
       name: "HeartwoodFormats",

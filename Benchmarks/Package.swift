@@ -18,7 +18,7 @@ let package = Package(
   dependencies: [
     .package(name: "Heartwood", path: ".."),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+    .package(url: "https://github.com/groue/GRDB.swift", "7.10.0"..<"8.0.0"),
   ],
   targets: [
     .target(name: "BenchmarkSupport", swiftSettings: settings),

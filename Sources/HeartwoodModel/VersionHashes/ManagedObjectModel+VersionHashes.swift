@@ -1,5 +1,3 @@
-import Crypto
-
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -27,19 +25,14 @@ extension ManagedObjectModel {
 
   /// The checksum of a model whose entities have these hashes.
   package static func versionChecksum(of hashes: [String: Data]) -> String {
-    var hasher = SHA256()
-    for entity in inHashOrder(hashes) { hasher.update(data: entity.value) }
-    return Data(hasher.finalize()).base64EncodedString()
+    let message = inHashOrder(hashes).flatMap { Array($0.value) }
+    return Data(SecureHash.sha256(message)).base64EncodedString()
   }
 
   /// The digest of a model whose entities have these hashes.
   package static func versionHashesDigest(of hashes: [String: Data]) -> String {
-    var hasher = SHA512()
-    for entity in inHashOrder(hashes) {
-      hasher.update(data: Array(entity.key.utf8))
-      hasher.update(data: entity.value)
-    }
-    return Data(hasher.finalize()).base64EncodedString()
+    let message = inHashOrder(hashes).flatMap { Array($0.key.utf8) + Array($0.value) }
+    return Data(SecureHash.sha512(message)).base64EncodedString()
   }
 
   private static func inHashOrder(_ hashes: [String: Data]) -> [(key: String, value: Data)] {

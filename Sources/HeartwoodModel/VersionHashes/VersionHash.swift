@@ -1,5 +1,3 @@
-import Crypto
-
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -24,7 +22,7 @@ enum VersionHash {
     for property in stored.sorted(by: { VersionHash.precedes($0.name, $1.name) }) { message += hash(of: property) }
     for names in definition.uniquenessConstraints { message += names.joined(separator: ".").utf8 }
     message += (definition.versionHashModifier ?? "").utf8
-    return Data(SHA256.hash(data: message))
+    return Data(SecureHash.sha256(message))
   }
 
   /// The order in which Core Data hashes names: by code unit, whatever the language of the user.
@@ -32,22 +30,22 @@ enum VersionHash {
     left.utf8.lexicographicallyPrecedes(right.utf8)
   }
 
-  private static func hash(of property: PropertyDescription) -> SHA256Digest {
+  private static func hash(of property: PropertyDescription) -> [UInt8] {
     var message: [UInt8] = []
     message += header(of: property)
     switch property {
     case .attribute(let attribute): append(attribute, to: &message)
     case .relationship(let relationship): append(relationship, to: &message)
     }
-    return SHA256.hash(data: message)
+    return SecureHash.sha256(message)
   }
 
   /// The hash of what attributes and relationships have in common.
-  private static func header(of property: PropertyDescription) -> SHA256Digest {
+  private static func header(of property: PropertyDescription) -> [UInt8] {
     var message = Array(property.name.utf8)
     message += [property.isOptional ? 1 : 0, 0]
     message += (property.versionHashModifier ?? "").utf8
-    return SHA256.hash(data: message)
+    return SecureHash.sha256(message)
   }
 
   private static func append(_ attribute: AttributeDescription, to message: inout [UInt8]) {

@@ -24,12 +24,19 @@ let package = Package(
     .executable(name: "heartwood", targets: ["HeartwoodTool"]),
     .plugin(name: "HeartwoodClasses", targets: ["HeartwoodClasses"]),
   ],
+  // What only a trait that is off needs is not fetched. With `traits: []` a package that depends on the product Heartwood fetches swift-log
+  // alone. All but the last are on unless a package says otherwise, so that this one builds and tests everything.
   traits: [
+    .default(enabledTraits: ["SQLite", "Encryption", "Macros", "Tool"]),
+    .trait(name: "SQLite", description: "The product HeartwoodSQLite, with GRDB."),
+    .trait(name: "Encryption", description: "The product HeartwoodWrappers, with swift-crypto."),
+    .trait(name: "Macros", description: "The product HeartwoodMacros, with swift-syntax."),
+    .trait(name: "Tool", description: "The product heartwood, with swift-argument-parser."),
     .trait(
       name: "GeneratedClasses",
       description:
         "Lets the plugin HeartwoodClasses make the classes of a target's models. What it runs is built for the host."
-    )
+    ),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -70,8 +77,8 @@ let package = Package(
       name: "HeartwoodWrappers",
       dependencies: [
         "HeartwoodStore", "HeartwoodModel", "CZlib",
-        .product(name: "Crypto", package: "swift-crypto"),
-        .product(name: "CryptoExtras", package: "swift-crypto"),
+        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
+        .product(name: "CryptoExtras", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: settings
@@ -80,8 +87,8 @@ let package = Package(
       name: "HeartwoodSQLite",
       dependencies: [
         "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel", "CZlib",
-        .product(name: "GRDB", package: "GRDB.swift"),
-        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
+        .product(name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
       ],
       swiftSettings: settings
     ),
@@ -89,10 +96,10 @@ let package = Package(
     .target(
       name: "HeartwoodMacroExpansion",
       dependencies: [
-        .product(name: "SwiftDiagnostics", package: "swift-syntax"),
-        .product(name: "SwiftSyntax", package: "swift-syntax"),
-        .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
-        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+        .product(name: "SwiftDiagnostics", package: "swift-syntax", condition: .when(traits: ["Macros"])),
+        .product(name: "SwiftSyntax", package: "swift-syntax", condition: .when(traits: ["Macros"])),
+        .product(name: "SwiftSyntaxBuilder", package: "swift-syntax", condition: .when(traits: ["Macros"])),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax", condition: .when(traits: ["Macros"])),
       ],
       swiftSettings: settings
     ),
@@ -100,8 +107,8 @@ let package = Package(
       name: "HeartwoodMacroPlugin",
       dependencies: [
         "HeartwoodMacroExpansion",
-        .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
-        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+        .product(name: "SwiftCompilerPlugin", package: "swift-syntax", condition: .when(traits: ["Macros"])),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax", condition: .when(traits: ["Macros"])),
       ],
       swiftSettings: settings
     ),
@@ -126,7 +133,7 @@ let package = Package(
       name: "HeartwoodTool",
       dependencies: [
         "Heartwood", "HeartwoodFormats", "HeartwoodGeneration", "HeartwoodModel", "HeartwoodSQLite", "HeartwoodStore",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
       ],
       swiftSettings: settings
     ),
@@ -162,7 +169,7 @@ let package = Package(
       dependencies: [
         "Heartwood", "HeartwoodSQLite", "HeartwoodFormats", "HeartwoodGraph", "HeartwoodStore", "HeartwoodModel",
         "HeartwoodTesting", "CZlib", "SQLiteWorker", "TestSupport",
-        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
       ],
       swiftSettings: settings
     ),
@@ -178,7 +185,7 @@ let package = Package(
       name: "ParserTrials",
       dependencies: [
         "Heartwood", "HeartwoodFormats", "HeartwoodModel", "HeartwoodSQLite", "HeartwoodStore", "HeartwoodTesting",
-        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
       ],
       path: "Tests/ParserTrials",
       swiftSettings: settings
@@ -201,7 +208,7 @@ let package = Package(
       dependencies: [
         "HeartwoodGenerate", "HeartwoodTool", "HeartwoodTesting", "Heartwood", "HeartwoodSQLite", "HeartwoodStore",
         "HeartwoodWrappers", "TestSupport",
-        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
       ],
       swiftSettings: settings
     ),
@@ -238,10 +245,14 @@ let package = Package(
       name: "HeartwoodMacroExpansionTests",
       dependencies: [
         "HeartwoodMacroExpansion",
-        .product(name: "SwiftSyntax", package: "swift-syntax"),
-        .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
-        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
-        .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
+        .product(name: "SwiftSyntax", package: "swift-syntax", condition: .when(traits: ["Macros"])),
+        .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax", condition: .when(traits: ["Macros"])),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax", condition: .when(traits: ["Macros"])),
+        .product(
+          name: "SwiftSyntaxMacrosGenericTestSupport",
+          package: "swift-syntax",
+          condition: .when(traits: ["Macros"])
+        ),
       ],
       swiftSettings: settings
     ),
@@ -266,7 +277,7 @@ let package = Package(
     ),
     .testTarget(
       name: "HeartwoodModelTests",
-      dependencies: ["HeartwoodModel", "HeartwoodTesting"],
+      dependencies: ["HeartwoodModel", "HeartwoodTesting", "TestSupport"],
       swiftSettings: settings
     ),
     .testTarget(

@@ -9,7 +9,7 @@ let package = Package(
   name: "ToDo",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(name: "Heartwood", path: "../..", traits: ["GeneratedClasses"]),
+    .package(name: "Heartwood", path: "../..", traits: ["GeneratedClasses", "SQLite"]),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
   ],
   targets: [

@@ -50,5 +50,5 @@ import PackagePlugin
 /// Why there is nothing to run.
 private struct MissingTrait: Error, CustomStringConvertible {
   let description =
-    "HeartwoodClasses needs a trait of the package. Write .package(url: …, from: …, traits: [\"GeneratedClasses\"])."
+    "HeartwoodClasses needs a trait of the package. Write .package(url: …, from: …, traits: [.defaults, \"GeneratedClasses\"])."
 }

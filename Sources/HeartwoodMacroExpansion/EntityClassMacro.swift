@@ -1,6 +1,10 @@
 package import SwiftSyntax
 package import SwiftSyntaxMacros
 
+#if !canImport(SwiftSyntax)
+  #error("HeartwoodMacros needs swift-syntax: add \"Macros\" to the traits of your dependency on Heartwood.")
+#endif
+
 /// A macro that makes a class describe its entity: `@Entity`. A protocol for the same reason as ``PropertyMacro``.
 package protocol EntityClassMacro: MemberMacro {}
 

@@ -11,10 +11,22 @@ package enum PythonReader {
     _ arguments: [String],
     of format: String = "Binary"
   ) throws -> (status: Int32, output: Data, errors: String) {
+    try start([FormatFolder(format).url.appending(path: "reader.py").path] + arguments)
+  }
+
+  /// Runs the text of a program.
+  package static func run(
+    program: String,
+    _ arguments: [String]
+  ) throws -> (status: Int32, output: Data, errors: String) {
+    try start(["-c", program] + arguments)
+  }
+
+  private static func start(_ arguments: [String]) throws -> (status: Int32, output: Data, errors: String) {
     guard let interpreter else { throw CocoaError(.fileNoSuchFile) }
     let process = Process()
     process.executableURL = URL(filePath: interpreter)
-    process.arguments = [FormatFolder(format).url.appending(path: "reader.py").path] + arguments
+    process.arguments = arguments
     let (output, errors) = (Pipe(), Pipe())
     process.standardOutput = output
     process.standardError = errors

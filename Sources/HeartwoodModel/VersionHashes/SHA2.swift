@@ -24,7 +24,9 @@ enum SHA2 {
     bytes.append(0x80)
     bytes.append(contentsOf: repeatElement(0, count: (blockSize - used % blockSize) % blockSize + blockSize / 8 - 8))
     let bits = UInt64(message.count) * 8
-    for shift in stride(from: UInt64(56), through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: bits &>> shift)) }
+    for shift in stride(from: UInt64(56), through: 0, by: -8) {
+      bytes.append(UInt8(truncatingIfNeeded: bits &>> shift))
+    }
     return bytes
   }
 
@@ -47,7 +49,8 @@ enum SHA2 {
       let constant = UInt32(truncatingIfNeeded: fractionsOfCubeRoots[round] &>> 32)
       let choice = (e & f) ^ (~e & g)
       let majority = (a & b) ^ (a & c) ^ (b & c)
-      let mixed = h &+ (rotated(e, by: 6) ^ rotated(e, by: 11) ^ rotated(e, by: 25)) &+ choice &+ constant &+ words[round]
+      let mixed =
+        h &+ (rotated(e, by: 6) ^ rotated(e, by: 11) ^ rotated(e, by: 25)) &+ choice &+ constant &+ words[round]
       let added = (rotated(a, by: 2) ^ rotated(a, by: 13) ^ rotated(a, by: 22)) &+ majority
       (h, g, f, e, d, c, b, a) = (g, f, e, d &+ mixed, c, b, a, mixed &+ added)
     }

@@ -7,6 +7,10 @@ public import HeartwoodStore
   import Foundation
 #endif
 
+#if !canImport(Crypto)
+  #error("HeartwoodWrappers needs swift-crypto: add \"Encryption\" to the traits of your dependency on Heartwood.")
+#endif
+
 /// An atomic store whose file is encrypted: `Formats/Encrypted` specifies the file.
 ///
 ///     try StoreRegistry.default.register(EncryptedStore<BinaryStore>.self)

@@ -28,11 +28,8 @@ public final class ManagedObjectContext {
   var assignedStores: [ObjectIdentifier: PersistentStore] = [:]
   /// What children read from and save to, once there is one.
   var stagingArea: StagingArea?
-  /// Grows with each change of an object.
-  ///
-  /// Each value that is set goes through this and through ``disturbed``. That no one else has access meanwhile is checked by eye, since no
-  /// code of others runs while they change.
-  @exclusivity(unchecked) var changeNumber: UInt64 = 0
+  /// What objects ask and note each time that they change.
+  let notes = ContextNotes()
   /// The ``changeNumber`` that children see.
   var publishedChangeNumber: UInt64 = 0
   /// Whether children of other isolations see the changes with each fetch.
@@ -41,14 +38,12 @@ public final class ManagedObjectContext {
   var seenArrival: UInt64 = 0
   /// Objects of which a child's changes could not be taken in.
   var conflictingArrivals: Set<ManagedObjectID> = []
-  /// The objects that were changed since they were told that they will be saved; nil while no save begins.
-  @exclusivity(unchecked) var disturbed: ObjectList?
   /// Whether what others have done waits, since what happens now is taken back as a whole where it fails.
   var takesNothingIn = false
-  /// Whether objects are asked whether they are fit to be saved.
-  var isValidating = false
-  /// What the current event has changed; nil where nothing can be undone.
-  var recorder: EventRecorder?
+  /// What the current event has changed; nil if nothing can be undone.
+  var recorder: EventRecorder? {
+    didSet { notes.isRecorded = recorder != nil }
+  }
   private var bindings: [BindingKey: EntityBinding] = [:]
   /// The bindings of open stores by their scopes, which they hold: the fast way from an id to its object.
   private var bindingsByScope: [ObjectIdentifier: EntityBinding] = [:]
@@ -65,7 +60,6 @@ public final class ManagedObjectContext {
 
   /// What listeners have not been told yet, and whether there are any.
   var changeEvent = ChangeEvent()
-  var notesChangeEvents = false
 
   let identifier = ContextIdentifier()
   let observers = ContextObservers()
@@ -90,8 +84,9 @@ public final class ManagedObjectContext {
     self.persistentStoreCoordinator = persistentStoreCoordinator
   }
 
+  /// Runs on whatever thread the last reference goes, while objects of the context may be in use on another.
   deinit {
-    for binding in bindings.values { binding.context = nil }
+    for binding in bindings.values { binding.orphan() }
   }
 
   private struct BindingKey: Hashable {
@@ -146,8 +141,7 @@ extension ManagedObjectContext {
   /// Notes that an object is not what it was.
   @inline(__always)
   func noteChange(_ object: ManagedObject) {
-    changeNumber &+= 1
-    disturbed?.append(object)
+    notes.note(object)
     if notesChangeEvents { noteInEvent { $0.note(object) } }
   }
 
@@ -223,6 +217,7 @@ extension ManagedObjectContext {
     followStores()
     catchUp()
     publishForFetch()
+    tidy()
   }
 
   /// Makes ready for a save whose objects have been told of it. What children save from now on waits: its objects have not.
@@ -285,9 +280,20 @@ extension ManagedObjectContext {
   var savedBindings: [EntityBinding] { bindings.values.filter { $0.source != nil } }
 
   func forgetBindings() {
-    for binding in bindings.values { binding.context = nil }
+    for binding in bindings.values { binding.forgetContext() }
     bindings = [:]
     bindingsByScope = [:]
     lastInsertedBinding = nil
+  }
+}
+
+// MARK: Objects that nobody holds
+
+extension ManagedObjectContext {
+  /// Releases objects that nobody holds any more. It looks at some of them only, so that its time is in proportion to what has been fetched since.
+  ///
+  /// - Parameter more: how many objects of each entity it looks at, beside those.
+  func tidy(andLookAt more: Int = 0) {
+    for binding in bindings.values { binding.slots.tidy(andLookAt: more) }
   }
 }

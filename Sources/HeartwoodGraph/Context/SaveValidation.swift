@@ -53,8 +53,9 @@ struct SaveValidation {
 
   /// Notes what `body`, a validation of the application's own, throws.
   private mutating func gather(_ object: ManagedObject, _ body: () throws -> Void) {
-    object.withBinding { $0.withContext { $0.isValidating = true } }
-    defer { object.withBinding { $0.withContext { $0.isValidating = false } } }
+    let notes = object.binding.notes
+    notes.isValidating = true
+    defer { notes.isValidating = false }
     do {
       try body()
     } catch let fault as ValidationFault {

@@ -8,41 +8,37 @@ public enum ContextEvent: Sendable, Hashable {
   case objectsDidChange
 }
 
-/// An observation of a context, which lasts as long as somebody holds it.
+/// An observation of a context, which lasts as long as somebody holds it. The last reference may be released on any thread.
 public final class ContextObservation {
-  private let observers: ContextObservers
-  private let event: ContextEvent
-  private let number: Int
+  fileprivate let event: ContextEvent
+  fileprivate let body: (ContextChanges) -> Void
 
   init(_ observers: ContextObservers, _ event: ContextEvent, _ body: @escaping (ContextChanges) -> Void) {
-    self.observers = observers
     self.event = event
-    number = observers.add(body, event)
-  }
-
-  deinit {
-    observers.remove(number, event)
+    self.body = body
+    observers.add(self)
   }
 }
 
-/// Those who observe a context, in the order in which they began.
+/// The observations of a context, in the order in which they began. It holds none of them.
 final class ContextObservers {
-  private var bodies: [ContextEvent: [(number: Int, body: (ContextChanges) -> Void)]] = [:]
-  private var lastNumber = 0
-
-  func hasObservers(of event: ContextEvent) -> Bool { bodies[event]?.isEmpty == false }
-
-  func add(_ body: @escaping (ContextChanges) -> Void, _ event: ContextEvent) -> Int {
-    lastNumber += 1
-    bodies[event, default: []].append((lastNumber, body))
-    return lastNumber
+  private struct Member {
+    weak var observation: ContextObservation?
+    let event: ContextEvent
   }
 
-  func remove(_ number: Int, _ event: ContextEvent) {
-    bodies[event]?.removeAll { $0.number == number }
+  private var members: [Member] = []
+
+  func hasObservers(of event: ContextEvent) -> Bool {
+    members.contains { $0.event == event && $0.observation != nil }
+  }
+
+  fileprivate func add(_ observation: ContextObservation) {
+    members.removeAll { $0.observation == nil }
+    members.append(Member(observation: observation, event: observation.event))
   }
 
   func tell(_ changes: ContextChanges, _ event: ContextEvent) {
-    for observer in bodies[event] ?? [] { observer.body(changes) }
+    for member in members where member.event == event { member.observation?.body(changes) }
   }
 }

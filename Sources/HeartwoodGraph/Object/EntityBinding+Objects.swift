@@ -1,25 +1,27 @@
 import HeartwoodModel
 import HeartwoodStore
+import Synchronization
 
-/// The objects of the binding: how many there are, and which is where.
+/// The objects of the binding: which is where, and who holds whom.
 extension EntityBinding {
-  /// Counts an object that is to have the binding, and is there with it.
-  ///
-  /// The count needs no atomics: the objects, like the slots that they leave in their `deinit`, are of one isolation.
-  @inline(__always)
-  func addObject() {
-    if objectCount == 0 { _ = Unmanaged.passRetained(self) }
-    objectCount += 1
+  /// Puts an object into the slot of its row. The binding holds the object then, and lives as long as its context does.
+  func hold(_ object: ManagedObject, at row: RowID) {
+    slots.set(object, at: row)
+    object.disownBinding()
   }
 
-  /// Lets go of the binding of an object that goes or gets another.
-  @inline(__always)
-  static func removeObject(of reference: Unmanaged<EntityBinding>) {
-    let isLast = reference._withUnsafeGuaranteedRef { binding in
-      binding.objectCount -= 1
-      return binding.objectCount == 0
-    }
-    if isLast { reference.release() }
+  /// Takes an object out of its slot. It holds the binding then.
+  func release(_ object: ManagedObject) {
+    object.ownBinding()
+    slots.remove(object, at: object.rowID)
+  }
+
+  /// Lets the objects live on without their context. It is called by the context, which goes or forgets them, on whatever thread that is: the
+  /// objects themselves, which others may be using, are not touched.
+  func orphan() {
+    orphaning.store(true, ordering: .releasing)
+    // An object that is in a slot releases the binding in its deinit from now on.
+    slots.empty { _ in _ = Unmanaged.passRetained(self) }
   }
 
   /// All registered objects.
@@ -60,13 +62,12 @@ extension EntityBinding {
   }
 
   func register(_ object: ManagedObject) {
-    slots.set(object, at: object.rowID)
+    hold(object, at: object.rowID)
     object.state.insert(.registered)
   }
 
-  @inline(__always)
   func unregister(_ object: ManagedObject) {
-    slots.remove(object, at: object.rowID)
+    release(object)
     if !lost.isEmpty { lost.remove(object) }
   }
 
@@ -83,7 +84,7 @@ extension EntityBinding {
 
   @inline(__always)
   private func makeFault(_ row: RowID) -> ManagedObject {
-    let object = makeObject(.fault, row, .registered)
+    let object = makeObject(.fault, row, [.registered, .held])
     slots.set(object, at: row)
     return object
   }
@@ -93,6 +94,7 @@ extension EntityBinding {
   func fetch(into results: UnsafeMutableBufferPointer<Unmanaged<ManagedObject>>, count: inout Int) {
     let table = table
     Misuse.check(results.count - count >= table.count, "There is no room for the objects.")
+    slots.tidy(andLookAt: 0)
     for (ordinal, group) in table.groups.enumerated() {
       slots.reserve(group: ordinal, rowCount: group.rowCount)
       for run in group.liveRuns {

@@ -1,10 +1,16 @@
 import HeartwoodModel
 import HeartwoodStore
+import Synchronization
 
 /// What the objects of one entity in one store and one context have in common, and where they are found by row.
 final class EntityBinding {
-  /// The context clears this when it goes or is reset, so it never dangles.
-  private var uncountedContext: Unmanaged<ManagedObjectContext>?
+  /// Weak, since a context may go on another thread while its objects are used. All that the context and its objects share is used by those alone
+  /// that hold the context meanwhile: the ``slots`` above all.
+  private(set) weak var context: ManagedObjectContext?
+  /// What objects ask their context each time that they change.
+  let notes: ContextNotes
+  /// Whether the context is gone, or has forgotten the binding.
+  let orphaning = Atomic<Bool>(false)
   let entity: EntityDescription
   let entitySerialNumber: UInt32
   let objectClass: ManagedObject.Type
@@ -51,8 +57,6 @@ final class EntityBinding {
   let slots = ObjectSlots()
   /// The objects whose records are gone.
   @exclusivity(unchecked) var lost = LostObjects()
-  /// How many objects there are, registered or not. The binding is retained while there are any.
-  @exclusivity(unchecked) var objectCount = 0
   /// The rows of registered objects whose records are gone from the table; nil where nobody has looked for them yet.
   var lostRows: [ReferenceID: RowID]?
 
@@ -62,7 +66,8 @@ final class EntityBinding {
     entity: EntityDescription,
     objectClass: ManagedObject.Type
   ) {
-    self.uncountedContext = .passUnretained(context)
+    self.context = context
+    self.notes = context.notes
     self.entity = entity
     self.entitySerialNumber = entity.serialNumber
     self.objectClass = objectClass
@@ -96,21 +101,17 @@ final class EntityBinding {
     seenSave = nil
   }
 
-  var context: ManagedObjectContext? {
-    get { uncountedContext?.takeUnretainedValue() }
-    set { uncountedContext = newValue.map(Unmanaged.passUnretained) }
-  }
+  @inline(__always)
+  var isOrphaned: Bool { orphaning.load(ordering: .acquiring) }
 
   /// Whether both bindings belong to the same context, which is still there.
   @inline(__always)
-  func hasContext(of other: EntityBinding) -> Bool {
-    uncountedContext != nil && uncountedContext?.toOpaque() == other.uncountedContext?.toOpaque()
-  }
+  func hasContext(of other: EntityBinding) -> Bool { !isOrphaned && notes === other.notes }
 
-  /// Calls `body` with the context without counting a reference to it, for what each value that is set goes through.
-  @inline(__always)
-  func withContext<Result>(_ body: (ManagedObjectContext) -> Result) -> Result? {
-    uncountedContext?._withUnsafeGuaranteedRef(body)
+  /// Belongs to no context from now on.
+  func forgetContext() {
+    context = nil
+    orphan()
   }
 
   /// The store that keeps the objects in the end; nil for new ones.
@@ -128,10 +129,16 @@ extension EntityBinding {
 
   @inline(never)
   private func readTable() throws {
+    // Objects without a context stay at the version that they know.
+    guard let context else { return }
+    try withExtendedLifetime(context) { try readTable(of: context) }
+  }
+
+  private func readTable(of context: ManagedObjectContext) throws {
     // A fault may be the first to notice that its store was converted.
-    if store?.newestSuccessor != nil { context?.followConversions() }
+    if store?.newestSuccessor != nil { context.followConversions() }
     guard let source else { return }
-    if isStaged { context?.parent?.publishChanges() }
+    if isStaged { context.parent?.publishChanges() }
     let number = source.changeNumber
     guard number != seenSave else { return }
     let known = try source.knownTable(of: entity)
@@ -188,15 +195,14 @@ extension EntityBinding {
 
   /// Lets objects whose records were in rows that may be others' now be found where the records are.
   private func follow(rowsFrom first: RowID, of previous: NodeTable) {
-    let objects = slots.objects(from: first)
-    for object in objects { slots.remove(object, at: object.rowID) }
-    for object in objects {
+    for object in slots.takeObjects(from: first) {
       let former = ManagedObjectID(scope: scope, reference: previous.reference(object.rowID))
       let id = renaming?.newID(former) ?? former
       if let row = try? table.row(of: id.reference) {
         object.move(to: row, renamed: renaming)
-        slots.set(object, at: row)
+        hold(object, at: row)
       } else {
+        object.ownBinding()
         object.lose(id)
       }
     }

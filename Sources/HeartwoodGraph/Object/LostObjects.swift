@@ -4,7 +4,7 @@ import HeartwoodStore
 /// The registered objects of one entity whose records are gone, and what they had read of them: a record comes back where a parent that
 /// has deleted it is rolled back, and where a context that has gone back to an older version moves on.
 ///
-/// Unsafe inside, as ``ObjectSlots``: an object that is here takes itself out in its `deinit`.
+/// It does not hold them.
 struct LostObjects {
   /// What an object had when its record went.
   struct Former {
@@ -15,21 +15,32 @@ struct LostObjects {
     var records: RenamedRecords?
   }
 
-  private var entries: [ObjectIdentifier: (object: Unmanaged<ManagedObject>, former: Former)] = [:]
+  private struct Entry {
+    weak var object: ManagedObject?
+    var former: Former
+  }
+
+  /// Those of objects that are gone are left out, and removed when there are twice as many as there were then.
+  private var entries: [ObjectIdentifier: Entry] = [:]
+  private var limit = 16
 }
 
 extension LostObjects {
   var isEmpty: Bool { entries.isEmpty }
 
   var all: [(object: ManagedObject, former: Former)] {
-    entries.values.map { ($0.object.takeUnretainedValue(), $0.former) }
+    entries.values.compactMap { entry in entry.object.map { ($0, entry.former) } }
   }
 
   /// Those that no row leads to.
   var objectsWithoutRow: [ManagedObject] { all.map(\.object).filter { $0.rowID == .none } }
 
   mutating func insert(_ object: ManagedObject, _ former: Former) {
-    entries[ObjectIdentifier(object)] = (.passUnretained(object), former)
+    if entries.count >= limit {
+      entries = entries.filter { $0.value.object != nil }
+      limit = max(16, 2 * entries.count)
+    }
+    entries[ObjectIdentifier(object)] = Entry(object: object, former: former)
   }
 
   mutating func remove(_ object: ManagedObject) {

@@ -16,9 +16,9 @@ import HeartwoodStore
 /// An object belongs to its context and to the isolation that the context was made in. What travels between contexts is its
 /// ``objectID``. It does not keep its context alive.
 open class ManagedObject {
-  /// What the object has in common with others. The binding counts its objects and holds itself as long as there are any, which
-  /// saves each of them an atomic count.
-  private final var uncountedBinding: Unmanaged<EntityBinding>
+  /// What the object has in common with others. An object that its binding holds does not hold the binding, which saves each fault an
+  /// atomic count; every other object does (``EntityBinding/hold(_:at:)``).
+  private final var unmanagedBinding: Unmanaged<EntityBinding>
   final var content: ObjectContent
   /// The row of the record; it means nothing while no store has the object.
   final var rowID: RowID
@@ -29,18 +29,17 @@ open class ManagedObject {
   ///
   /// A subclass that declares initializers of its own keeps it. It must not use the context there, nor in its `deinit`.
   public required init(_ seed: ManagedObjectSeed) {
-    uncountedBinding = seed.binding
-    seed.binding._withUnsafeGuaranteedRef { $0.addObject() }
+    unmanagedBinding = seed.binding
+    if !seed.state.contains(.held) { _ = seed.binding.retain() }
     content = seed.content
     rowID = seed.rowID
     state = seed.state
   }
 
+  /// Runs on whatever thread the last reference goes, so it changes nothing that the context uses.
   deinit {
-    withBinding { binding in
-      if state.contains(.registered) { binding.unregister(self) }
-    }
-    EntityBinding.removeObject(of: uncountedBinding)
+    let isOwner = !state.contains(.held) || withBinding(\.isOrphaned)
+    if isOwner { unmanagedBinding.release() }
   }
 
   /// The name of the entity whose objects are of this class: the class's own name, unless a subclass says otherwise.
@@ -159,19 +158,34 @@ public struct ManagedObjectSeed {
 
 extension ManagedObject {
   final var binding: EntityBinding {
-    get { uncountedBinding.takeUnretainedValue() }
+    get { unmanagedBinding.takeUnretainedValue() }
     set {
-      let old = uncountedBinding
-      uncountedBinding = Unmanaged.passUnretained(newValue)
-      newValue.addObject()
-      EntityBinding.removeObject(of: old)
+      Misuse.check(!state.contains(.held), "An object that a binding holds gets no other binding.")
+      let old = unmanagedBinding
+      unmanagedBinding = Unmanaged.passRetained(newValue)
+      old.release()
     }
+  }
+
+  /// Lets the object hold its binding, which holds the object no longer.
+  final func ownBinding() {
+    guard state.contains(.held) else { return }
+    state.remove(.held)
+    // An orphaned binding is held by each object that it has held.
+    if !withBinding(\.isOrphaned) { _ = unmanagedBinding.retain() }
+  }
+
+  /// Lets the object be held by its binding, and hold it no longer.
+  final func disownBinding() {
+    guard !state.contains(.held) else { return }
+    state.insert(.held)
+    unmanagedBinding.release()
   }
 
   /// Calls `body` with the binding without counting a reference to it, for what each value that is read goes through.
   @inline(__always)
   final func withBinding<Result>(_ body: (EntityBinding) -> Result) -> Result {
-    uncountedBinding._withUnsafeGuaranteedRef(body)
+    unmanagedBinding._withUnsafeGuaranteedRef(body)
   }
 }
 

@@ -1,41 +1,64 @@
 import HeartwoodStore
 
-/// Finds the registered objects of one entity by row, without keeping them alive.
+/// Finds the registered objects of one entity by row.
 ///
-/// Unsafe inside: an object that is in a slot takes itself out in its `deinit`, so what a slot has is alive, and an object takes
-/// out nobody but itself. Every row is compared with the slots that there are.
+/// It holds them, so that an application may release its last reference on any thread: that counts down, and no more. An object that is
+/// held here alone counts as gone. It is released in the isolation of its context: when its row is looked up, or by ``tidy(atMost:)``.
+///
+/// Unsafe inside: every row is compared with the slots that there are.
 final class ObjectSlots {
-  private typealias Group = UnsafeMutableBufferPointer<Unmanaged<ManagedObject>?>
-  // Exclusivity is checked by eye: no method calls another's code while it uses the slots.
+  private typealias Group = UnsafeMutableBufferPointer<ManagedObject?>
+  // Exclusivity is checked by eye: no method runs code of others, a deinit for example, while it uses the slots.
   @exclusivity(unchecked) private var groups: ContiguousArray<Group> = []
+  /// The row at which tidying goes on.
+  private var hand = RowID(group: 0, row: 0)
+  /// How many objects have come since the slots were last tidied.
+  @exclusivity(unchecked) private var newCount = 0
 
   deinit {
-    for group in groups { group.deallocate() }
+    for group in groups {
+      group.deinitialize()
+      group.deallocate()
+    }
   }
 }
 
 extension ObjectSlots {
-  /// The object of `row`, or nil where none is registered.
+  /// The object of `row`, or nil if none is registered, or nobody else holds it.
   @inline(__always)
   subscript(row: RowID) -> ManagedObject? {
-    guard row.group < groups.count, row.row < groups[row.group].count else { return nil }
-    return groups[row.group][row.row]?.takeUnretainedValue()
+    guard row.group < groups.count else { return nil }
+    let group = groups[row.group]
+    guard row.row < group.count, group[row.row] != nil else { return nil }
+    if isKnownUniquelyReferenced(&group[row.row]) {
+      release(row)
+      return nil
+    }
+    return group[row.row]
   }
 
-  /// Lets `row` lead to `object`.
+  @inline(never)
+  private func release(_ row: RowID) {
+    let object = groups[row.group][row.row].take()
+    withExtendedLifetime(object) {}
+  }
+
+  /// Puts `object` into the slot of `row`, and holds it.
   @inline(__always)
   func set(_ object: ManagedObject, at row: RowID) {
     if row.group >= groups.count || row.row >= groups[row.group].count {
       reserve(group: row.group, rowCount: row.row + 1)
     }
-    groups[row.group][row.row] = Unmanaged.passUnretained(object)
+    newCount &+= 1
+    let group = groups[row.group]
+    let former = group[row.row].take()
+    group.initializeElement(at: row.row, to: object)
+    withExtendedLifetime(former) {}
   }
 
-  /// Lets `row` lead nowhere if it leads to `object`.
-  @inline(__always)
+  /// Empties the slot of `row` if `object` is in it.
   func remove(_ object: ManagedObject, at row: RowID) {
-    guard row.group < groups.count, row.row < groups[row.group].count,
-      groups[row.group][row.row]?.toOpaque() == Unmanaged.passUnretained(object).toOpaque()
+    guard row.group < groups.count, row.row < groups[row.group].count, groups[row.group][row.row] === object
     else { return }
     groups[row.group][row.row] = nil
   }
@@ -46,21 +69,74 @@ extension ObjectSlots {
     let old = groups[ordinal]
     guard old.count < rowCount else { return }
     let new = Group.allocate(capacity: max(rowCount, min(2 * old.count, RowID.rowsPerGroup)))
-    let end = new.initialize(fromContentsOf: old)
+    let end = new.moveInitialize(fromContentsOf: old)
     new[end...].initialize(repeating: nil)
     old.deallocate()
     groups[ordinal] = new
   }
 
-  /// The objects that are registered at `row` or behind it.
-  func objects(from row: RowID) -> [ManagedObject] {
-    groups.indices.dropFirst(row.group).flatMap { ordinal in
-      groups[ordinal].dropFirst(ordinal == row.group ? row.row : 0).compactMap { $0?.takeUnretainedValue() }
+  /// All objects that somebody else holds, in the order of their rows. O(rows).
+  var objects: [ManagedObject] {
+    groups.flatMap { group in
+      group.indices.compactMap { group[$0] == nil || isKnownUniquelyReferenced(&group[$0]) ? nil : group[$0] }
     }
   }
 
-  /// All registered objects, in the order of their rows. O(rows).
-  var objects: [ManagedObject] {
-    groups.flatMap { group in group.compactMap { $0?.takeUnretainedValue() } }
+  /// Empties the slots from `row` on, and returns the objects that somebody else holds.
+  func takeObjects(from row: RowID) -> [ManagedObject] {
+    var taken: [ManagedObject] = []
+    for ordinal in groups.indices.dropFirst(row.group) {
+      let group = groups[ordinal]
+      for row in group.indices.dropFirst(ordinal == row.group ? row.row : 0) {
+        if let object = group[row].take() { taken.append(object) }
+      }
+    }
+    // Those that nobody else holds are released when no slot is in use.
+    return taken.indices.filter { !isKnownUniquelyReferenced(&taken[$0]) }.map { taken[$0] }
+  }
+}
+
+// MARK: Tidying
+
+extension ObjectSlots {
+  /// Releases objects that nobody else holds. It looks at two slots for each object that has come since the last time, so that there are never
+  /// many more of them than there are others.
+  ///
+  /// - Parameter more: how many slots it looks at besides.
+  func tidy(andLookAt more: Int) {
+    let count = more + 2 * newCount
+    if count == 0 { return }
+    newCount = 0
+    // They are released when no slot is in use: their deinit may be anybody's.
+    withExtendedLifetime(takeUnused(atMost: count)) {}
+  }
+
+  private func takeUnused(atMost count: Int) -> [ManagedObject] {
+    var unused: [ManagedObject] = []
+    var (ordinal, row, left) = (hand.group, hand.row, min(count, groups.reduce(0) { $0 + $1.count }))
+    while left > 0 {
+      if ordinal >= groups.count { (ordinal, row) = (0, 0) }
+      let group = groups[ordinal]
+      let end = min(group.count, row + left)
+      for row in row..<max(row, end) where group[row] != nil && isKnownUniquelyReferenced(&group[row]) {
+        if let object = group[row].take() { unused.append(object) }
+      }
+      left -= max(0, end - row)
+      row = end
+      if row >= group.count { (ordinal, row) = (ordinal + 1, 0) }
+    }
+    hand = RowID(group: ordinal, row: row)
+    return unused
+  }
+
+  /// Empties all slots, and calls `body` with each object before it is released.
+  func empty(_ body: (ManagedObject) -> Void) {
+    let former = groups
+    groups = []
+    for group in former {
+      for case let object? in group { body(object) }
+      group.deinitialize()
+      group.deallocate()
+    }
   }
 }

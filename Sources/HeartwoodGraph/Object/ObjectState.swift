@@ -15,6 +15,8 @@ struct ObjectState: OptionSet {
   static let registered = ObjectState(rawValue: 64)
   /// An undo has taken the object's insertion back.
   static let uninserted = ObjectState(rawValue: 128)
+  /// The binding holds the object, and the object does not hold the binding.
+  static let held = ObjectState(rawValue: 512)
   /// The deletion of the object is under way: it is in ``ManagedObject/prepareForDeletion()``.
   static let deleting = ObjectState(rawValue: 256)
 }

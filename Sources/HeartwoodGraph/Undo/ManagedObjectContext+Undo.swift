@@ -31,6 +31,7 @@ extension ManagedObjectContext {
     registerPendingChanges()
     undoManager?.endEvent()
     tellChangeEvent()
+    tidy(andLookAt: 256)
   }
 
   /// Tells the undo manager what has changed since it was last told.

@@ -61,7 +61,7 @@ extension ManagedObject {
 
   /// Lets relationships have the names that records have now: a conversion may have given them others than the object has read.
   final func followConversions() {
-    withBinding { binding in _ = binding.withContext { $0.followConversions() } }
+    binding.context?.followConversions()
   }
 
   /// The objects of a relationship that are still there.

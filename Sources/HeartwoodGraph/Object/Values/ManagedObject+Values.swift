@@ -79,15 +79,15 @@ extension ManagedObject {
   private final func checkChangeable() {
     // A fault fires without a context too, and what awakes it notes no change there.
     if state.contains(.awaking) { return }
-    let isOpen = withBinding { binding in binding.withContext { !$0.isValidating } ?? false }
+    let isOpen = withBinding { !$0.isOrphaned && !$0.notes.isValidating }
     if !isOpen || !state.isDisjoint(with: [.detached, .deleted]) { stopUnchangeable() }
   }
 
   /// Says why the object cannot be changed.
   @inline(never)
   private final func stopUnchangeable() {
-    let isValidating = state.contains(.detached) ? nil : withBinding { $0.withContext(\.isValidating) }
-    guard let isValidating else {
+    let isValidating = withBinding(\.notes.isValidating)
+    if state.contains(.detached) || withBinding(\.isOrphaned) {
       Misuse.stop(
         "The object's context is gone or has let go of it. Keep the context, and after a reset or a rollback fetch the object anew."
       )
@@ -103,8 +103,7 @@ extension ManagedObject {
   @inline(__always)
   private final func recordChange(_ ordinal: Int) {
     if state.contains(.awaking) { return }
-    let isRecorded = withBinding { binding in binding.withContext { $0.recorder != nil } ?? false }
-    if isRecorded { managedObjectContext?.recorder?.willChange(self, ordinal) }
+    if withBinding(\.notes.isRecorded) { managedObjectContext?.recorder?.willChange(self, ordinal) }
   }
 
   /// The changes of the object, which it has from now on.
@@ -129,13 +128,14 @@ extension ManagedObject {
   /// - Parameter changes: what tells whether there is something to save; nil where that is known.
   @inline(__always)
   private final func noteChange(_ changes: ObjectChanges? = nil) {
-    withBinding { binding in
-      binding.withContext { context in
-        if state.contains(.inserted) {
-          context.noteChange(self)
-        } else if state.isDisjoint(with: [.deleted, .detached]) {
-          context.note(self, hasChanges: changes?.hasUnsettled ?? true)
-        }
+    if state.contains(.inserted) {
+      withBinding { $0.noteChange(self) }
+    } else if state.isDisjoint(with: [.deleted, .detached]) {
+      let hasChanges = changes?.hasUnsettled ?? true
+      if hasChanges == state.contains(.updated) {
+        withBinding { $0.noteChange(self) }
+      } else {
+        managedObjectContext?.note(self, hasChanges: hasChanges)
       }
     }
   }

@@ -13,7 +13,7 @@ public import Heartwood
 ///   - name: the name in the model, a literal; that of the property without it.
 ///   - inverse: the property that leads back. Only one side names it: the compiler cannot follow two that name each other.
 ///   - deleteRule: what happens to the objects at the other end when an object is deleted.
-///   - minCount: the least number of objects that a relationship which is not empty leads to.
+///   - minCount: the least number of objects in a relationship to many; an optional one may be empty nevertheless.
 ///   - maxCount: the greatest number of objects that a relationship to many leads to; 0 means any number.
 ///   - renamedFrom: the name that the relationship had in the version of the model before this one.
 ///   - versionHashModifier: a text that changes the version hash, for a change that the description does not show.
@@ -51,7 +51,7 @@ public macro Relationship(
 public enum RelationshipOption: Sendable, Hashable, CaseIterable {
   /// The objects of an array have an order that is kept; those of a `RelatedList` have it anyway.
   case ordered
-  /// An object must not be saved while the relationship leads nowhere.
+  /// An object must not be saved while the relationship is empty. A relationship to many needs a `minCount` for that: without one it may be empty.
   case required
   /// The relationship lives in memory only.
   case transient

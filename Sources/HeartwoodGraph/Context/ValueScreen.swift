@@ -14,7 +14,7 @@ struct ValueScreen {
     hasRules = !entity.ruledAttributes.isEmpty
     demanding = entity.traits.enumerated().compactMap { ordinal, trait in
       let isCounted = trait.isToMany && (trait.minCount > 0 || trait.maxCount > 0)
-      let isDemanding = !trait.isTransient && (!trait.isOptional || isCounted)
+      let isDemanding = !trait.isTransient && (!trait.mayBeEmpty || isCounted)
       return isDemanding ? (ordinal, trait) : nil
     }
   }
@@ -31,7 +31,7 @@ struct ValueScreen {
   }
 
   private static func isSuspect(count: Int, _ trait: PropertyTrait) -> Bool {
-    if count == 0 { return !trait.isOptional }
+    if count == 0 { return !trait.mayBeEmpty }
     return count < trait.minCount || trait.maxCount > 0 && count > trait.maxCount
   }
 

@@ -21,6 +21,14 @@ extension PropertyDescription {
     }
   }
 
+  /// Whether an object may be saved without a value, or, for a relationship, without an object in it.
+  package var mayBeEmpty: Bool {
+    switch self {
+    case .attribute(let attribute): attribute.isOptional
+    case .relationship(let relationship): relationship.mayBeEmpty
+    }
+  }
+
   /// Whether the value lives in memory only and no store keeps it.
   public var isTransient: Bool {
     switch self {

@@ -3,6 +3,8 @@ package struct PropertyTrait: Sendable {
   /// The type of an attribute; nil for relationships.
   package let attributeType: AttributeType?
   package let isOptional: Bool
+  /// Whether an object may be saved without a value, or, for a relationship, without an object in it.
+  package let mayBeEmpty: Bool
   package let isTransient: Bool
   package let isToMany: Bool
   package let isOrdered: Bool
@@ -16,6 +18,7 @@ package struct PropertyTrait: Sendable {
     let relationship = property.relationship
     attributeType = property.attribute?.type
     isOptional = property.isOptional
+    mayBeEmpty = property.mayBeEmpty
     isTransient = property.isTransient
     isToMany = relationship?.isToMany ?? false
     isOrdered = isToMany && relationship?.isOrdered ?? false

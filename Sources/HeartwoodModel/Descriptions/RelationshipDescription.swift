@@ -16,13 +16,15 @@ public struct RelationshipDescription: Sendable, Hashable {
   /// Whether the objects of a to-many relationship have an order that is kept. Some models of Xcode's say so of a to-one relationship,
   /// too, where it enters the version hash and means nothing else.
   public var isOrdered: Bool
-  /// Whether an object may be saved while the relationship leads nowhere.
+  /// Whether an object may be saved while the relationship is empty. A to-many relationship that is not optional may be empty nevertheless
+  /// if its least count, ``minCount``, is 0.
   public var isOptional: Bool
   /// Whether the relationship lives in memory only and no store keeps it.
   public var isTransient: Bool
   /// What happens to the objects at the other end when an object is deleted.
   public var deleteRule: DeleteRule
-  /// The least number of objects that a relationship which is not empty leads to.
+  /// The least number of objects in a to-many relationship; 0 means any number, none included. If the relationship is optional, it may be
+  /// empty nevertheless.
   public var minCount: Int
   /// The greatest number of objects that a to-many relationship leads to, from 2 on; 0 means any number. What leads to one object at
   /// most is a to-one relationship, with the count 1: version hashes tell both by nothing else.
@@ -68,6 +70,13 @@ public struct RelationshipDescription: Sendable, Hashable {
     self.versionHashModifier = versionHashModifier
     self.userInfo = userInfo
   }
+}
+
+extension RelationshipDescription {
+  /// Whether an object may be saved while the relationship is empty.
+  ///
+  /// A required to-many relationship needs objects only if a least count asks for some: an empty set is a value, and `nil` is none.
+  package var mayBeEmpty: Bool { isOptional || (isToMany && minCount == 0) }
 }
 
 /// What happens to the objects at the other end of a relationship when an object is deleted.

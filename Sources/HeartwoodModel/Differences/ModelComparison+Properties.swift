@@ -7,7 +7,7 @@ extension ModelComparison {
 
   private mutating func compareAsStored(_ old: PropertyDescription, _ new: PropertyDescription, _ path: String) {
     if old.name != new.name { add(ModelChange(.renamed, path, "was \(old.name)")) }
-    let becomesRequired = old.isOptional && !new.isOptional
+    let becomesRequired = old.isOptional && !new.mayBeEmpty
     let isFilled = new.attribute.map { !$0.defaultValue.isNull } ?? false
     note(
       "optional",
@@ -17,7 +17,7 @@ extension ModelComparison {
       obstacle: becomesRequired && !isFilled ? "it becomes required, and records may have no value" : nil,
       Self.word
     )
-    let isMissing = old.isTransient && !new.isTransient && !new.isOptional && !isFilled
+    let isMissing = old.isTransient && !new.isTransient && !new.mayBeEmpty && !isFilled
     note(
       "transient",
       path,

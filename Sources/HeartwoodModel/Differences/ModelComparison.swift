@@ -158,7 +158,7 @@ extension ModelComparison {
   }
 
   private func obstacle(against property: PropertyDescription) -> String? {
-    guard !property.isOptional, !property.isTransient else { return nil }
+    guard !property.mayBeEmpty, !property.isTransient else { return nil }
     switch property {
     case .attribute(let attribute) where attribute.defaultValue.isNull && attribute.derivationExpression == nil:
       return "it is required and has no default value for the records that are there"

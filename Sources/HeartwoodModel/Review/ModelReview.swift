@@ -22,7 +22,7 @@ public struct ModelReview: Sendable {
       case noAction
       /// A transformable attribute that names no transformer.
       case missingTransformer
-      /// A required to-many relationship without a least count: it must not be empty, and may be.
+      /// A required to-many relationship without a least count: it may be empty nevertheless.
       case impossibleCount
       /// An ordered relationship to one object.
       case orderOfOne
@@ -155,7 +155,7 @@ private struct ModelReviewer {
       warn(
         .impossibleCount,
         path,
-        "The relationship is required and has no least count. Give it one of 1, or make it optional."
+        "The relationship is required and has no least count, so it may be empty. Give it a least count of 1, or make it optional."
       )
     }
   }

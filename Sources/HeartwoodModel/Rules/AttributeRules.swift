@@ -16,7 +16,8 @@ public struct AttributeRules: Sendable, Hashable {
   public var maxLength: Int?
   /// The regular expression that a string matches as a whole, or nil for any string.
   ///
-  /// It is written as Swift's `Regex` reads it, and matched by Unicode scalars. It has at most 1,000 bytes and 50 opening
+  /// It is written as Swift's `Regex` reads it, and matched by Unicode scalars. Words and digits (`\w`, `\d`, `\b`) are those of ICU, without its
+  /// option for Unicode's own word boundaries: `.*\bNeil\b.*` matches `O'Neil`. It has at most 1,000 bytes and 50 opening
   /// brackets, and its counts come to at most 10,000 steps. A match takes a time that grows with both lengths, unless the pattern looks back or
   /// ahead: then it is the author's concern, since nested repetitions can take time that grows exponentially.
   public var pattern: String?

@@ -7,6 +7,8 @@ struct PatternAutomaton {
     /// Goes on to the next step, and to another.
     case fork(Int)
     case jump(Int)
+    /// Goes on to the next step where a word begins or ends, or where none does.
+    case boundary(Bool)
     case accept
   }
 
@@ -16,6 +18,7 @@ struct PatternAutomaton {
   static let greatestStepCount = 10_000
 
   private var steps: [Step] = []
+  private var hasBoundaries = false
   /// The texts of the atoms, each once.
   private(set) var atoms: [String] = []
   /// By their bytes: texts that Unicode calls equivalent match different scalars.
@@ -38,6 +41,9 @@ extension PatternAutomaton {
   private mutating func append(_ node: PatternNode) throws(TooLarge) {
     switch node {
     case .atom(let text): try append(.atom(number(of: text)))
+    case .boundary(let isWanted):
+      hasBoundaries = true
+      try append(Step.boundary(isWanted))
     case .sequence(let nodes): for node in nodes { try append(node) }
     case .choice(let nodes): try append(choice: nodes[...])
     case .repetition(let node, let least, let most): try append(node, least, most)
@@ -113,7 +119,9 @@ extension PatternAutomaton {
     }
 
     /// Comes to a step, and to all that follow it without a scalar.
-    mutating func come(to start: Int, _ steps: [Step]) {
+    ///
+    /// - Parameter isBoundary: whether a word begins or ends here.
+    mutating func come(to start: Int, _ steps: [Step], isBoundary: Bool) {
       var waiting = [start]
       while let step = waiting.popLast() {
         if seen[step] { continue }
@@ -123,6 +131,7 @@ extension PatternAutomaton {
         case .atom(let atom): atoms.append((step, atom))
         case .fork(let other): waiting += [other, step + 1]
         case .jump(let target): waiting.append(target)
+        case .boundary(let isWanted): if isWanted == isBoundary { waiting.append(step + 1) }
         case .accept: isAccepted = true
         }
       }
@@ -135,10 +144,17 @@ extension PatternAutomaton {
   func matches(_ text: String, _ test: (Int, Unicode.Scalar) -> Bool) -> Bool {
     var current = Places(count: steps.count)
     var next = Places(count: steps.count)
-    current.come(to: 0, steps)
-    for scalar in text.unicodeScalars {
+    var boundaries = WordBoundaries()
+    var scalars = text.unicodeScalars.makeIterator()
+    var following = scalars.next()
+    current.come(to: 0, steps, isBoundary: hasBoundaries && boundaries.isBoundary(before: following))
+    while let scalar = following {
+      following = scalars.next()
+      let isBoundary = hasBoundaries && boundaries.isBoundary(before: following)
       next.clear()
-      for place in current.atoms where test(place.atom, scalar) { next.come(to: place.step + 1, steps) }
+      for place in current.atoms where test(place.atom, scalar) {
+        next.come(to: place.step + 1, steps, isBoundary: isBoundary)
+      }
       swap(&current, &next)
       if current.atoms.isEmpty, !current.isAccepted { return false }
     }

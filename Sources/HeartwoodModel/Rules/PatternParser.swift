@@ -1,7 +1,9 @@
-/// What a regular expression is made of, as far as it is one in the strict sense: nothing in it looks back or ahead.
+/// What a regular expression is made of, as far as it is one in the strict sense: nothing in it looks back or ahead, but for where words begin and end.
 indirect enum PatternNode {
   /// The text of something that takes one Unicode scalar: a letter, an escape, a class in brackets.
   case atom(String)
+  /// A place where a word begins or ends, or where none does: `\b`, `\B`.
+  case boundary(Bool)
   case sequence([PatternNode])
   case choice([PatternNode])
   /// Nil means any number.
@@ -12,7 +14,7 @@ extension PatternNode {
   /// How many places there are in it where a match can go on in more than one way.
   var branchCount: Int {
     switch self {
-    case .atom: 0
+    case .atom, .boundary: 0
     case .sequence(let nodes): nodes.reduce(0) { $0 + $1.branchCount }
     case .choice(let nodes): nodes.reduce(1) { $0 + $1.branchCount }
     case .repetition(let node, _, _): node.branchCount + 1
@@ -62,7 +64,7 @@ struct PatternParser {
     switch rest.first {
     case "(": try group()
     case "[": .atom(try bracketed())
-    case "\\": .atom(try escape())
+    case "\\": try boundary() ?? .atom(try escape())
     case "^", "$", "*", "+", "?", "{", "}", "]", nil: throw Unknown()
     case let letter?: try letterAtom(letter)
     }
@@ -101,21 +103,33 @@ struct PatternParser {
     var text = String(rest.removeFirst())
     if take("^") { text.append("^") }
     while let next = rest.popFirst() {
-      text.append(next)
       switch next {
-      case "]" where text.count > (text.hasPrefix("[^") ? 3 : 2): return text
-      case "\\": text.append(try known(rest.popFirst()))
+      case "]" where text.count > (text.hasPrefix("[^") ? 2 : 1): return text + "]"
+      case "\\": text += Self.text(of: try known(rest.popFirst()), isInBrackets: true)
       case "[", "]", "&", "~": throw Unknown()
-      default: guard next.isASCII, next != "\r\n" else { throw Unknown() }
+      default:
+        guard next.isASCII, next != "\r\n" else { throw Unknown() }
+        text.append(next)
       }
     }
     throw Unknown()
   }
 
+  /// Nil if no boundary of words is next.
+  private mutating func boundary() -> PatternNode? {
+    guard let letter = rest.dropFirst().first, letter == "b" || letter == "B" else { return nil }
+    rest.removeFirst(2)
+    return .boundary(letter == "b")
+  }
+
   private mutating func escape() throws -> String {
     rest.removeFirst()
     if let letter = rest.first, letter == "p" || letter == "P" { return "\\" + (try unicodeProperty()) }
-    return "\\" + String(try known(rest.popFirst()))
+    return Self.text(of: try known(rest.popFirst()), isInBrackets: false)
+  }
+
+  private static func text(of letter: Character, isInBrackets: Bool) -> String {
+    PatternClass.text(of: letter, isInBrackets: isInBrackets) ?? "\\\(letter)"
   }
 
   /// `p{L}`: a property of Unicode that scalars have or not.

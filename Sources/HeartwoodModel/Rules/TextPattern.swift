@@ -3,8 +3,10 @@ import Synchronization
 /// A regular expression that has been compiled, for any thread to match with.
 ///
 /// How long a match takes grows with the text and the steps of the pattern (``PatternAutomaton``), and no faster, unless the pattern looks back or
-/// ahead (`\1`, `(?=…)`, `\b`) or has something else that ``PatternParser`` does not know: then it is the library's backtracking, which may take
-/// any time.
+/// ahead (`\1`, `(?=…)`) or has something else that ``PatternParser`` does not know: then it is the library's backtracking, which may take any time.
+///
+/// Words and digits (`\w`, `\d`, `\b`) are what they are in ICU. The library's boundaries of words are others, so that it gets no pattern that asks for
+/// them.
 package final class TextPattern: Sendable {
   /// Why a pattern cannot be used, as a sentence.
   package struct Fault: Error {
@@ -15,6 +17,8 @@ package final class TextPattern: Sendable {
   private static let longestPattern = 1_000
   private static let mostBrackets = 50
 
+  private struct BoundaryFault: Error {}
+
   private enum Matcher {
     case automaton(PatternAutomaton, PatternAtoms)
     case library(Regex<AnyRegexOutput>)
@@ -23,17 +27,32 @@ package final class TextPattern: Sendable {
   /// A `Regex` is not Sendable, so that one thread at a time may match.
   private let matcher: Mutex<Matcher>
 
-  package init(_ pattern: String, ignoresCase: Bool = false) throws(Fault) {
-    try Self.checkSize(of: pattern)
+  /// At the beginning of a pattern, where it holds for all of it.
+  private static let caseOption = "(?i)"
+
+  package init(_ text: String, ignoresCase: Bool = false) throws(Fault) {
+    try Self.checkSize(of: text)
+    let hasCaseOption = text.hasPrefix(Self.caseOption)
+    let pattern = hasCaseOption ? String(text.dropFirst(Self.caseOption.count)) : text
+    let ignoresCase = ignoresCase || hasCaseOption
     do {
       // What the library refuses is refused, whoever matches.
-      let regex = try Self.regex(pattern, ignoresCase: ignoresCase)
+      let plain = PatternClass.writtenOut(in: pattern)
+      let regex = try Self.regex(plain.text, ignoresCase: ignoresCase)
       if let automaton = try Self.automaton(pattern) {
         let atoms = try automaton.atoms.map { try Self.atom($0, ignoresCase: ignoresCase) }
         matcher = Mutex(.automaton(automaton, PatternAtoms(atoms)))
+      } else if plain.hasBoundaries {
+        throw BoundaryFault()
       } else {
         matcher = Mutex(.library(regex))
       }
+    } catch is BoundaryFault {
+      throw Fault(
+        message:
+          #"It asks where a word begins or ends (\b, \B), which cannot be told beside something that looks back or ahead, is atomic or possessive, "#
+          + "or has a large count. Leave one of both out."
+      )
     } catch is PatternAutomaton.TooLarge {
       throw Fault(
         message:

@@ -146,12 +146,12 @@ extension MigrationSurvey {
       try migration.progress.check()
       for (ordinal, column) in entity.plan.columns.enumerated() {
         let trait = entity.plan.destination.traits[ordinal]
-        guard !trait.isOptional, !trait.isTransient, Self.mayBeEmpty(ordinal, entity.plan),
+        guard !trait.mayBeEmpty, !trait.isTransient, Self.mayBeEmpty(ordinal, entity.plan),
           let property = entity.destination.properties[ordinal]
         else { continue }
         let count = try emptyCount(property, of: entity.destination, SQLFragment.new)
         guard count > 0 else { continue }
-        guard let source = column.sourceOrdinal, !entity.plan.source.traits[source].isOptional,
+        guard let source = column.sourceOrdinal, !entity.plan.source.traits[source].mayBeEmpty,
           let old = entity.source.properties[source],
           count <= (try emptyCount(old, of: entity.source, SQLFragment.old))
         else { throw MigrationObstacle("records have no value where there must be one") }

@@ -223,7 +223,7 @@ extension BatchPart {
     guard let inverseOrdinal = target.inverseOrdinal else { return nil }
     let destination = schema.model.entities[target.entityOrdinal]
     guard let inverse = destination.properties[inverseOrdinal].relationship, inverse.isToMany, inverse.minCount == 0,
-      inverse.isOptional, let other = schema.placement(of: destination)
+      let other = schema.placement(of: destination)
     else { throw Untranslatable() }
     let keys = try statement { scope, condition in
       "SELECT DISTINCT \(scope.column(place.column)) FROM \(scope.source) WHERE \(condition) "

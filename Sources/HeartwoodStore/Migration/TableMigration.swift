@@ -131,10 +131,10 @@ extension TableMigration {
     plan.entities.compactMap(\.self).flatMap { entity in
       entity.columns.enumerated().compactMap { ordinal, column -> MigrationReport.Finding? in
         let trait = entity.destination.traits[ordinal]
-        guard !trait.isOptional, !trait.isTransient else { return nil }
+        guard !trait.mayBeEmpty, !trait.isTransient else { return nil }
         let count = tables[entity.destination.ordinal].emptyCount(ordinal)
         let wasEmpty = column.sourceOrdinal.map { source in
-          let isRequired = !entity.source.traits[source].isOptional
+          let isRequired = !entity.source.traits[source].mayBeEmpty
           return isRequired ? contents.tables[entity.source.ordinal].emptyCount(source) : 0
         }
         guard count > wasEmpty ?? 0 else { return nil }

@@ -70,7 +70,7 @@ extension RecordValidation {
   private mutating func check(_ count: Int, _ trait: PropertyTrait, _ ordinal: Int) {
     let (least, most) = (trait.minCount, trait.maxCount)
     if count == 0 {
-      if !trait.isOptional { note(.missingValue, ordinal, "is required and leads nowhere.") }
+      if !trait.mayBeEmpty { note(.missingValue, ordinal, "is required and leads nowhere.") }
     } else if count < least {
       note(.tooFew, ordinal, "leads to \(count) objects; \(least) are the least.")
     } else if trait.isToMany, most > 0, count > most {

@@ -77,7 +77,9 @@ import Testing
       Case(.attribute("p", .string, rules: word), .null, .missingValue),
       Case(.attribute("p", .string, transient: true, rules: word), .string("A")),
       Case(.toOne("p", "E", inverse: nil, optional: false), .null, .missingValue),
-      Case(.toMany("p", "E", inverse: nil, optional: false), .toMany([]), .missingValue),
+      Case(.toMany("p", "E", inverse: nil, optional: false), .toMany([])),
+      Case(.toMany("p", "E", inverse: nil, optional: false, count: 0...3), .toMany([])),
+      Case(.toMany("p", "E", inverse: nil, optional: false, count: 1...3), .toMany([]), .missingValue),
       Case(.toMany("p", "E", inverse: nil, count: 2...3), .toMany([])),
       Case(.toMany("p", "E", inverse: nil), .string("x"), .wrongType),
     ]

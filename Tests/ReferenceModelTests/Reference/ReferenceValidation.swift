@@ -57,7 +57,10 @@ extension ReferenceContext {
   }
 
   private func problems(_ count: Int, _ relationship: RelationshipDescription) -> [String] {
-    if count == 0 { return relationship.isOptional ? [] : ["missingValue"] }
+    if count == 0 {
+      let mayBeEmpty = relationship.isOptional || (relationship.isToMany && relationship.minCount == 0)
+      return mayBeEmpty ? [] : ["missingValue"]
+    }
     if count < relationship.minCount { return ["tooFew"] }
     return relationship.maxCount > 0 && count > relationship.maxCount ? ["tooMany"] : []
   }

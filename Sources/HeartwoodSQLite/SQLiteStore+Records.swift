@@ -32,7 +32,7 @@ extension SQLiteStore {
     }
   }
 
-  private func reader(of entity: EntityDescription, _ db: Database) throws -> RecordReader {
+  func reader(of entity: EntityDescription, _ db: Database) throws -> RecordReader {
     if let reader = connection.withLock({ $0?.readers[entity.ordinal] }) { return reader }
     let reader = try RecordReader(try placement(of: entity, db), schema: try schema(db), path: path)
     connection.withLock { $0?.readers[entity.ordinal] = reader }

@@ -58,16 +58,16 @@ extension ExternalFiles {
   /// The data in the file called `name`.
   func contents(_ name: String) throws -> [UInt8] {
     // The name comes from the file of the store, which may be anybody's: it must not lead elsewhere.
-    guard UUID(uuidString: name) != nil else { throw ColumnReader.Fault("names a file that is not called by a UUID") }
+    guard UUID(uuidString: name) != nil else { throw ValueFault("names a file that is not called by a UUID") }
     let path = path(name)
     guard try fileSystem.status(atPath: path) != nil else {
-      throw ColumnReader.Fault(
+      throw ValueFault(
         "leads to the file \(path), which is not there: the folder belongs to the store and has to be copied with it"
       )
     }
     let input = try StoreInput(try fileSystem.openFile(atPath: path))
     guard input.size <= Self.greatestLength else {
-      throw ColumnReader.Fault(
+      throw ValueFault(
         "leads to the file \(path), which has \(input.size) bytes: a value has \(Self.greatestLength) at most"
       )
     }

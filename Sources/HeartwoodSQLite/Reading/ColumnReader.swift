@@ -11,6 +11,10 @@ import HeartwoodStore
 
 /// Reads the values of one attribute from a column of a statement, row by row.
 ///
+/// A value is read if it has a form in which Core Data writes the attribute, or which means the same: an integer in the column of a number, of
+/// a decimal number or of a date, a real number without a fraction in that of an integer, and any integer in that of a boolean, of which 0 is
+/// false. Whatever else stands there is refused, and never converted: SQLite would make a number of any text.
+///
 /// The statement is stepped by who calls; what SQLite gives to a pointer is copied before the next step.
 ///
 /// It holds no reference, so that reading a value counts none.
@@ -21,99 +25,155 @@ struct ColumnReader {
   let index: CInt
 
   /// Appends the value in the row that the statement is at.
+  ///
+  /// - Throws: ``ValueFault``; then nothing was appended.
   @inline(__always)
   func append(_ statement: SQLiteStatement, to column: ColumnBuilder, _ externalFiles: ExternalFiles) throws {
-    if sqlite3_column_type(statement, index) == SQLITE_NULL { return column.appendNull() }
+    let form = sqlite3_column_type(statement, index)
+    if form == SQLITE_NULL { return column.appendNull() }
     switch storage {
-    case .integer: try appendInteger(statement, column)
-    case .float: appendReal(statement, column)
-    case .timestamp: column.append(double: sqlite3_column_double(statement, index))
-    case .text: column.append(bytes: try text(statement))
-    case .uri: try appendURI(statement, column)
-    case .decimal: column.append(decimal: try decimal(statement))
-    case .uuid: column.append(uuid: try uuid(statement))
-    case .blob, .transformable: column.append(bytes: ColumnBytes.blob(statement, index))
-    case .externalBlob: try appendExternal(statement, column, externalFiles)
+    case .integer: try appendInteger(statement, form, column)
+    case .float: try appendReal(statement, form, column)
+    case .timestamp: column.append(double: try real(statement, form))
+    case .text: column.append(bytes: try text(statement, form))
+    case .uri: try appendURI(statement, form, column)
+    case .decimal: column.append(decimal: try decimal(statement, form))
+    case .uuid: column.append(uuid: try uuid(statement, form))
+    case .blob, .transformable: column.append(bytes: try blob(statement, form))
+    case .externalBlob: try appendExternal(statement, form, column, externalFiles)
     }
   }
+}
 
+// MARK: Numbers
+
+extension ColumnReader {
   @inline(__always)
-  private func appendInteger(_ statement: SQLiteStatement, _ column: ColumnBuilder) throws {
-    let number = sqlite3_column_int64(statement, index)
+  private func appendInteger(_ statement: SQLiteStatement, _ form: CInt, _ column: ColumnBuilder) throws {
+    let number =
+      form == SQLITE_INTEGER ? sqlite3_column_int64(statement, index) : try wholeNumber(statement, form)
     switch type {
     case .boolean: column.append(boolean: number != 0)
     case .integer16 where Int16(exactly: number) == nil, .integer32 where Int32(exactly: number) == nil:
-      throw Fault("holds \(number), which is out of the range of the type \(type.rawValue)")
+      throw ValueFault.outOfRange(type)
     default: column.append(integer: number)
     }
   }
 
-  private func appendReal(_ statement: SQLiteStatement, _ column: ColumnBuilder) {
-    let number = sqlite3_column_double(statement, index)
-    if type == .float { column.append(float: Float(number)) } else { column.append(double: number) }
+  /// The integer that a real number is.
+  @inline(never)
+  private func wholeNumber(_ statement: SQLiteStatement, _ form: CInt) throws(ValueFault) -> Int64 {
+    guard form == SQLITE_FLOAT else { throw fault(form) }
+    let real = sqlite3_column_double(statement, index)
+    if let number = Int64(exactly: real) { return number }
+    if real.rounded() == real { throw .outOfRange(type) }
+    throw ValueFault("holds a number with a fraction instead of \(type.valueDescription)")
   }
 
+  private func appendReal(_ statement: SQLiteStatement, _ form: CInt, _ column: ColumnBuilder) throws(ValueFault) {
+    let number = try real(statement, form)
+    if type != .float { return column.append(double: number) }
+    let float = Float(number)
+    if float.isInfinite, number.isFinite { throw .outOfRange(type) }
+    column.append(float: float)
+  }
+
+  /// A column of dates holds whole seconds as integers.
   @inline(__always)
-  private func text(_ statement: SQLiteStatement) throws -> UnsafeRawBufferPointer {
-    let bytes = ColumnBytes.text(statement, index)
-    guard UTF8Validation.firstInvalidOffset(in: bytes) == nil else { throw Fault("holds text that is not UTF-8") }
-    return bytes
+  private func real(_ statement: SQLiteStatement, _ form: CInt) throws(ValueFault) -> Double {
+    if form == SQLITE_FLOAT { return sqlite3_column_double(statement, index) }
+    guard form == SQLITE_INTEGER else { throw fault(form) }
+    guard let number = Double(exactly: sqlite3_column_int64(statement, index)) else { throw .outOfRange(type) }
+    return number
   }
 
-  /// An empty text is no URI: it is `nil`.
-  private func appendURI(_ statement: SQLiteStatement, _ column: ColumnBuilder) throws {
-    let bytes = try text(statement)
-    if bytes.isEmpty { return column.appendNull() }
-    guard URL(string: String(decoding: bytes, as: UTF8.self)) != nil else { throw Fault("holds text that is no URI") }
-    column.append(bytes: bytes)
-  }
-
-  private func decimal(_ statement: SQLiteStatement) throws -> Decimal {
-    switch sqlite3_column_type(statement, index) {
+  private func decimal(_ statement: SQLiteStatement, _ form: CInt) throws(ValueFault) -> Decimal {
+    switch form {
     case SQLITE_INTEGER: return Decimal(sqlite3_column_int64(statement, index))
     case SQLITE_FLOAT:
       // The shortest text that stands for the real is what was written.
       let text = "\(sqlite3_column_double(statement, index))"
-      if let number = Decimal(string: text) { return number }
-    default:
-      let text = sqlite3_column_text(statement, index).map { String(cString: $0) }
+      guard let number = NumberText.decimal(text), !number.isNaN else { throw .outOfRange(type) }
+      return number
+    case SQLITE_TEXT:
+      let text = String(decoding: ColumnBytes.text(statement, index), as: UTF8.self)
       if text == StoredValue.noNumber { return .nan }
-      if let number = text.flatMap({ Decimal(string: $0) }) { return number }
+      if let number = NumberText.decimal(text), !number.isNaN { return number }
+      throw fault(form)
+    default: throw fault(form)
     }
-    throw Fault("holds no decimal number")
+  }
+
+  private func fault(_ form: CInt) -> ValueFault { ValueFault(found: form, insteadOf: type.valueDescription) }
+}
+
+// MARK: Text and bytes
+
+extension ColumnReader {
+  @inline(__always)
+  private func text(_ statement: SQLiteStatement, _ form: CInt) throws(ValueFault) -> UnsafeRawBufferPointer {
+    guard form == SQLITE_TEXT else { throw fault(form) }
+    let bytes = ColumnBytes.text(statement, index)
+    guard UTF8Validation.firstInvalidOffset(in: bytes) == nil else { throw ValueFault("holds text that is not UTF-8") }
+    return bytes
+  }
+
+  /// An empty text is no URI: it is `nil`.
+  private func appendURI(_ statement: SQLiteStatement, _ form: CInt, _ column: ColumnBuilder) throws(ValueFault) {
+    let bytes = try text(statement, form)
+    if bytes.isEmpty { return column.appendNull() }
+    guard URL(string: String(decoding: bytes, as: UTF8.self)) != nil else {
+      throw ValueFault("holds text that is no URI")
+    }
+    column.append(bytes: bytes)
   }
 
   /// A text would be read, but neither found nor kept unique by SQL.
-  private func uuid(_ statement: SQLiteStatement) throws -> uuid_t {
-    guard sqlite3_column_type(statement, index) == SQLITE_BLOB else {
-      throw Fault("holds a UUID otherwise than as the 16 bytes that Core Data writes. Store those")
+  private func uuid(_ statement: SQLiteStatement, _ form: CInt) throws(ValueFault) -> uuid_t {
+    guard form == SQLITE_BLOB else {
+      throw ValueFault("holds a UUID otherwise than as the 16 bytes that Core Data writes. Store those")
     }
     let bytes = ColumnBytes.blob(statement, index)
     if bytes.count == MemoryLayout<uuid_t>.size { return bytes.loadUnaligned(as: uuid_t.self) }
-    throw Fault("holds \(bytes.count) bytes that are no UUID")
+    throw ValueFault("holds \(bytes.count) bytes that are no UUID")
+  }
+
+  @inline(__always)
+  private func blob(_ statement: SQLiteStatement, _ form: CInt) throws(ValueFault) -> UnsafeRawBufferPointer {
+    guard form == SQLITE_BLOB else { throw fault(form) }
+    return ColumnBytes.blob(statement, index)
   }
 
   private func appendExternal(
     _ statement: SQLiteStatement,
+    _ form: CInt,
     _ column: ColumnBuilder,
     _ externalFiles: ExternalFiles
   ) throws {
-    let bytes = ColumnBytes.blob(statement, index)
+    let bytes = try blob(statement, form)
     switch bytes.first {
     case ExternalFiles.inlineMark: column.append(bytes: UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
     case ExternalFiles.fileMark:
       let name = String(decoding: bytes.dropFirst().prefix { $0 != 0 }, as: UTF8.self)
       try externalFiles.contents(name).withUnsafeBytes { column.append(bytes: $0) }
-    default: throw Fault("does not tell whether its data are in the row or in a file")
+    default: throw ValueFault("does not tell whether its data are in the row or in a file")
     }
   }
+}
 
-  /// What is wrong with a value, in words that follow the name of its column.
-  struct Fault: Error {
-    let text: String
-
-    init(_ text: String) {
-      self.text = text
+extension AttributeType {
+  /// What a column of the type holds, in words that follow "instead of".
+  fileprivate var valueDescription: String {
+    switch self {
+    case .integer16, .integer32, .integer64: "an integer"
+    case .boolean: "a boolean (0 or 1)"
+    case .double, .float: "a number"
+    case .decimal: "a decimal number"
+    case .date: "a date (seconds since 2001)"
+    case .string: "text"
+    case .uri: "the text of a URI"
+    case .uuid: "the 16 bytes of a UUID"
+    case .binary, .transformable: "bytes"
     }
   }
 }

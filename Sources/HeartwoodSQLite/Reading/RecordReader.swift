@@ -6,25 +6,30 @@ import HeartwoodStore
 /// Reads records of one entity: one pass over its rows, or over ranges of them, with a cursor beside it for each to-many relationship.
 struct RecordReader: Sendable {
   let placement: EntityPlacement
-  private let path: String
-  /// The columns of the statement behind the key and the version, in order.
+  let path: String
+  /// The columns of the statement behind the leading ones, in order.
   private var columns: [String] = []
-  private var attributes: [(ordinal: Int, reader: ColumnReader)] = []
-  private var toOnes: [(ordinal: Int, reader: ReferenceReader)] = []
-  private var toManies: [(ordinal: Int, query: RelatedKeys.Query)] = []
+  private(set) var attributes: [(ordinal: Int, reader: ColumnReader)] = []
+  private(set) var toOnes: [(ordinal: Int, reader: ReferenceReader)] = []
+  private(set) var toManies: [(ordinal: Int, query: RelatedKeys.Query)] = []
   /// The properties that no store keeps.
-  private let unkept: [Int]
-  private let externalFiles: ExternalFiles
+  let unkept: [Int]
+  let externalFiles: ExternalFiles
+  let strays: StrayRows
 
-  /// The statement that reads rows, of a range of keys.
-  private var query = ""
+  /// The statement that reads all rows of a range of keys.
+  private(set) var query = ""
+  /// The statement that reads rows of a range of keys, some of which are wanted.
+  private var queryOfSome = ""
 
-  private static let leadingColumns: CInt = 2
+  /// The key, the version, and whether the row is of no entity.
+  private static let leadingColumns: CInt = 3
 
   init(_ placement: EntityPlacement, schema: SQLiteSchema, path: String) throws {
     self.placement = placement
     self.path = path
     externalFiles = ExternalFiles(ofStoreAt: path)
+    strays = StrayRows(placement, schema)
     unkept = placement.properties.indices.filter { placement.properties[$0] == nil }
     for (ordinal, property) in placement.entity.properties.enumerated() {
       switch (placement.properties[ordinal], property) {
@@ -44,10 +49,13 @@ struct RecordReader: Sendable {
       default: break
       }
     }
-    let names = ["Z_PK", "Z_OPT"] + columns.map(SQLiteName.quoted)
-    query =
-      "SELECT \(names.joined(separator: ", ")) FROM \(SQLiteName.quoted(placement.tableName))"
-      + " WHERE Z_PK BETWEEN ? AND ? AND Z_ENT = \(placement.number) ORDER BY Z_PK"
+    (query, queryOfSome) = (text(where: strays.wholeCondition), text(where: strays.condition))
+  }
+
+  private func text(where condition: String) -> String {
+    let names = ["Z_PK", "Z_OPT", "Z_ENT IS NOT \(placement.number)"] + columns.map(SQLiteName.quoted)
+    return "SELECT \(names.joined(separator: ", ")) FROM \(SQLiteName.quoted(placement.tableName))"
+      + " WHERE Z_PK BETWEEN ? AND ? AND \(condition) ORDER BY Z_PK"
   }
 
   private mutating func add(_ column: String) -> CInt {
@@ -69,7 +77,17 @@ extension RecordReader {
 
   private func groups(_ runs: [KeyRun], _ db: Database) throws -> [RowGroup] {
     let rows = GroupedRows(placement.entity, attributes, toOnes)
-    let statement = try db.cachedStatement(sql: query)
+    try forEachRow(runs, db) { row, key, related in try append(row, key, related, rows) }
+    return rows.finish()
+  }
+
+  /// Calls `body` with each row, at which the statement is, its key, and what reads the relationships to many.
+  func forEachRow(
+    _ runs: [KeyRun],
+    _ db: Database,
+    _ body: (SQLiteStatement, Int64, [(ordinal: Int, keys: RelatedKeys)]) throws -> Void
+  ) throws {
+    let statement = try db.cachedStatement(sql: runs.allSatisfy { $0.keys == nil } ? query : queryOfSome)
     let related = try toManies.map { (ordinal: $0.ordinal, keys: try RelatedKeys($0.query, db)) }
     // A statement that is at a row keeps the file from being written.
     defer {
@@ -84,10 +102,9 @@ extension RecordReader {
       while try statement.nextRow() {
         let key = sqlite3_column_int64(statement.sqliteStatement, 0)
         while let other = next, other < key { next = wanted?.next() }
-        if run.keys == nil || next == key { try append(statement.sqliteStatement, key, related, rows) }
+        if run.keys == nil || next == key { try body(statement.sqliteStatement, key, related) }
       }
     }
-    return rows.finish()
   }
 
   private func append(
@@ -97,8 +114,8 @@ extension RecordReader {
     _ rows: GroupedRows
   ) throws {
     let builder = rows.builder()
-    builder.beginRow(.integer(key), version: UInt64(clamping: max(1, sqlite3_column_int64(row, 1))))
     do {
+      builder.beginRow(.integer(key), version: try version(row))
       for (reader, unsafeColumn) in rows.unsafeFields {
         try unsafeColumn._withUnsafeGuaranteedRef { try reader.append(row, to: $0, externalFiles) }
       }
@@ -107,25 +124,42 @@ extension RecordReader {
           try unsafeColumn._withUnsafeGuaranteedRef { try reader.append(row, to: $0) }
         }
       }
-      for (ordinal, keys) in related { try keys.append(ofOwner: key, to: builder.columns[ordinal]) }
-    } catch let fault as ColumnReader.Fault {
-      throw error(fault, key, builder)
+      for (ordinal, keys) in related { try keys.append(ofOwner: key, to: builder.columns[ordinal]) { throw $0 } }
+    } catch let fault as ValueFault {
+      throw error(fault, key, ordinal: ordinal(unreadIn: builder))
     }
     for ordinal in unkept { builder.columns[ordinal].appendNull() }
   }
 
-  private func error(_ fault: ColumnReader.Fault, _ key: Int64, _ builder: RowGroupBuilder) -> PersistenceError {
-    // The columns before the one that failed have a value more.
+  /// The version in a row, which must be one of the entity. A row without one has the first.
+  @inline(__always)
+  func version(_ row: SQLiteStatement) throws(ValueFault) -> UInt64 {
+    if sqlite3_column_int(row, 2) != 0 { throw strays.fault }
+    let form = sqlite3_column_type(row, 1)
+    guard form == SQLITE_INTEGER || form == SQLITE_NULL else {
+      throw ValueFault(found: form, insteadOf: "the number of its version (Z_OPT)")
+    }
+    return UInt64(clamping: max(1, sqlite3_column_int64(row, 1)))
+  }
+
+  /// The property that could not be read: the columns before it have a value more. Nil if the row itself was refused, before it began.
+  private func ordinal(unreadIn builder: RowGroupBuilder) -> Int? {
     let all = attributes.map(\.ordinal) + toOnes.map(\.ordinal) + toManies.map(\.ordinal)
-    let ordinal = all.first { builder.columns[$0].rowCount < builder.rowCount } ?? 0
+    return all.first { builder.columns[$0].rowCount < builder.rowCount }
+  }
+
+  /// The error of a fault in the row with `key`.
+  func error(_ fault: ValueFault, _ key: Int64, ordinal: Int?) -> PersistenceError {
+    let row = fault.row ?? .init(table: placement.tableName, key: key)
+    let name = row.key.map { "The row with the key \($0)" } ?? "A row"
     return PersistenceError(
       .fileMalformed,
-      "The row with the key \(key) of the table \(placement.tableName) \(fault.text).",
+      "\(name) of the table \(row.table) \(fault.text).",
       context: .init(
         path: path,
         storeType: .sqlite,
         entity: placement.entity.name,
-        property: placement.entity.properties[ordinal].name
+        property: ordinal.map { placement.entity.properties[$0].name }
       )
     )
   }
@@ -160,71 +194,5 @@ private final class GroupedRows {
 
   func finish() -> [RowGroup] {
     current.rowCount > 0 ? groups + [current.sealed()] : groups
-  }
-}
-
-/// Reads the key of the one record that a relationship leads to.
-///
-/// It is an object, since copies of it are made for each row.
-final class ReferenceReader: Sendable {
-  private let index: CInt
-  private let entityIndex: CInt?
-  private let destination: EntityResolver
-
-  init(index: CInt, entityIndex: CInt?, destination: EntityResolver) {
-    self.index = index
-    self.entityIndex = entityIndex
-    self.destination = destination
-  }
-
-  func append(_ statement: SQLiteStatement, to column: ColumnBuilder) throws {
-    if sqlite3_column_type(statement, index) == SQLITE_NULL { return column.appendNull() }
-    let key = sqlite3_column_int64(statement, index)
-    var number: Int?
-    if let entityIndex, sqlite3_column_type(statement, entityIndex) != SQLITE_NULL {
-      number = Int(clamping: sqlite3_column_int64(statement, entityIndex))
-    }
-    column.append(toOne: .integer(key), entityOrdinal: try destination.ordinal(number))
-  }
-}
-
-/// Finds the entity that a record at the end of a relationship is of.
-struct EntityResolver {
-  let placement: EntityPlacement
-  /// The ordinals of the destination and of what inherits from it, by number; none for abstract ones.
-  private let ordinals: [Int: Int]
-  /// The ordinal of the one entity that all records at the end are of; nil where they may be of several.
-  let singleOrdinal: Int?
-
-  init(
-    _ relationship: RelationshipDescription,
-    of entity: EntityDescription,
-    schema: SQLiteSchema,
-    path: String
-  ) throws(PersistenceError) {
-    guard let destination = schema.model.entity(named: relationship.destinationEntityName),
-      let placement = schema.placement(of: destination)
-    else {
-      throw PersistenceError(
-        .entityUnknown,
-        "The relationship leads to an entity that the store does not keep.",
-        context: .init(path: path, storeType: .sqlite, entity: entity.name, property: relationship.name)
-      )
-    }
-    self.placement = placement
-    let members = schema.entities.compactMap(\.self).filter {
-      $0.entity.isKind(of: destination) && !$0.entity.isAbstract
-    }
-    ordinals = Dictionary(members.map { ($0.number, $0.entity.ordinal) }) { first, _ in first }
-    singleOrdinal = members.count == 1 ? members[0].entity.ordinal : nil
-  }
-
-  /// The ordinal of the entity with `number`; nil means that nothing tells.
-  func ordinal(_ number: Int?) throws(ColumnReader.Fault) -> Int {
-    if let ordinal = singleOrdinal ?? ordinals[number ?? placement.number] { return ordinal }
-    throw ColumnReader.Fault(
-      number.map { "leads to a record of the entity with the number \($0), which is not \(placement.entity.name)" }
-        ?? "does not tell the entity of the record that it leads to"
-    )
   }
 }

@@ -9,15 +9,35 @@ final class RelatedKeys {
   struct Query {
     let text: String
     let destination: EntityResolver
+    /// The table that is read.
+    let table: String
+    /// Whether it is a table of pairs, and not that of the destination.
+    let isOfPairs: Bool
+    /// Finds rows whose owner is no number, and which are read with no owner; nil if reading their own records finds them.
+    let strays: String?
 
     /// Nil for what is no to-many relationship.
     init?(_ property: PropertyPlacement?, _ owner: EntityPlacement, _ destination: EntityResolver) {
       self.destination = destination
       switch property {
-      case .toMany(let place): text = Self.text(place, destination)
-      case .join(let place): text = Self.text(place, destination)
+      case .toMany(let place):
+        text = Self.text(place, destination)
+        (table, isOfPairs) = (place.table, false)
+        strays = place.ownsColumn ? Self.strays(place.table, [place.column], key: "Z_PK") : nil
+      case .join(let place):
+        text = Self.text(place, destination)
+        (table, isOfPairs) = (place.table, true)
+        strays = Self.strays(place.table, [place.ownColumn] + (place.isReflexive ? [place.otherColumn] : []), key: "NULL")
       default: return nil
       }
+    }
+
+    /// In SQLite's order numbers come before texts and these before bytes, so an index of the column finds them at once.
+    private static func strays(_ table: String, _ columns: [String], key: String) -> String {
+      let queries = columns.map(SQLiteName.quoted).map { column in
+        "SELECT \(key), \(column) FROM \(SQLiteName.quoted(table)) WHERE \(column) >= ''"
+      }
+      return queries.joined(separator: " UNION ALL ")
     }
 
     private static func text(_ place: ToManyPlacement, _ destination: EntityResolver) -> String {
@@ -47,20 +67,23 @@ final class RelatedKeys {
         places = "place IS NULL, place"
       }
       let records = SQLiteName.quoted(destination.placement.tableName)
-      return "SELECT owner, member, (SELECT Z_ENT FROM \(records) WHERE Z_PK = member) FROM (\(pairs))"
+      // A record that has no number of an entity is there all the same.
+      return "SELECT owner, member, (SELECT ifnull(Z_ENT, '') FROM \(records) WHERE Z_PK = member) FROM (\(pairs))"
         + " WHERE owner BETWEEN ? AND ? AND member IS NOT NULL ORDER BY owner, \(places), member"
     }
   }
 
-  private let destination: EntityResolver
+  private let query: Query
   private let statement: Statement
   /// What is appended for one owner; kept for the room that it has.
   private var members: [(reference: ReferenceID, entityOrdinal: Int)] = []
   /// The row that the statement is at and that is no owner's yet.
   private var pending: (owner: Int64, member: Int64, number: Int?)?
+  /// What is wrong with that row.
+  private var fault: ValueFault?
 
   init(_ query: Query, _ db: Database) throws {
-    destination = query.destination
+    self.query = query
     statement = try db.cachedStatement(sql: query.text)
   }
 
@@ -77,15 +100,26 @@ final class RelatedKeys {
   }
 
   /// Appends the records of the relationship of the owner with `key`; the keys that are asked for ascend.
-  func append(ofOwner key: Int64, to column: ColumnBuilder) throws {
+  ///
+  /// - Parameter note: is called with what is wrong with rows of the owner; the others are appended.
+  func append(ofOwner key: Int64, to column: ColumnBuilder, _ note: (ValueFault) throws -> Void) throws {
     while let row = pending, row.owner < key { try advance() }
     members.removeAll(keepingCapacity: true)
     while let row = pending, row.owner == key {
-      // A record that is no longer there is left out.
-      if let number = row.number { members.append((.integer(row.member), try destination.ordinal(number))) }
+      if let fault { try note(fault) } else { try appendMember(row.member, row.number, note) }
       try advance()
     }
     column.append(toMany: members)
+  }
+
+  private func appendMember(_ key: Int64, _ number: Int?, _ note: (ValueFault) throws -> Void) throws {
+    // A record that is no longer there is left out.
+    guard let number else { return }
+    do throws(ValueFault) {
+      members.append((.integer(key), try query.destination.ordinal(number)))
+    } catch {
+      try note(query.located(error, member: key))
+    }
   }
 
   private func advance() throws {
@@ -99,5 +133,41 @@ final class RelatedKeys {
       sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
       isOfNone ? nil : Int(clamping: sqlite3_column_int64(row, 2))
     )
+    fault = isSound(row) ? nil : query.fault(in: row)
+  }
+
+  /// Whether owner, member and number are integers; a member of a pair may be gone.
+  @inline(__always)
+  private func isSound(_ row: SQLiteStatement) -> Bool {
+    let number = sqlite3_column_type(row, 2)
+    return sqlite3_column_type(row, 0) == SQLITE_INTEGER && sqlite3_column_type(row, 1) == SQLITE_INTEGER
+      && (number == SQLITE_INTEGER || number == SQLITE_NULL && query.isOfPairs)
+  }
+}
+
+extension ValueFault {
+  /// What stands where the key of a record should.
+  static func key(found type: CInt) -> ValueFault { ValueFault(found: type, insteadOf: "the key of a record") }
+
+  /// What stands where the number of an entity should.
+  static func entityNumber(found type: CInt) -> ValueFault {
+    ValueFault(found: type, insteadOf: "the number of an entity")
+  }
+}
+
+extension RelatedKeys.Query {
+  /// What is wrong with the row that the statement is at.
+  fileprivate func fault(in row: SQLiteStatement) -> ValueFault {
+    let forms = (0..<3).map { sqlite3_column_type(row, CInt($0)) }
+    if forms[1] != SQLITE_INTEGER { return located(.key(found: forms[1]), member: nil) }
+    let fault: ValueFault = forms[0] == SQLITE_INTEGER ? .entityNumber(found: forms[2]) : .key(found: forms[0])
+    return located(fault, member: sqlite3_column_int64(row, 1))
+  }
+
+  /// What is wrong with a row of the relationship.
+  ///
+  /// - Parameter member: the key of the record that the row is of, if it is known.
+  func located(_ fault: ValueFault, member: Int64?) -> ValueFault {
+    fault.at(.init(table: table, key: isOfPairs ? nil : member))
   }
 }

@@ -25,6 +25,9 @@ extension SQLiteSchema {
       resolution.refusals + (try WriteRefusals.all(of: catalog, in: db, keepsUTF8: keepsUTF8, tables: tables))
     var schema = SQLiteSchema(resolved, writeRefusals: refusals)
     schema.keepsUTF8 = keepsUTF8
+    schema.knownNumbers.formUnion(try EntityNumbers.all(in: db))
+    // Nobody could have made a record of an abstract entity.
+    for entity in entities where entity.isAbstract { schema.knownNumbers.remove(plan.number(entity)) }
     return schema
   }
 }
@@ -48,6 +51,11 @@ enum EntityNumbers {
       }
     }
     return try assigned(numbers, to: entities, path)
+  }
+
+  /// All of them.
+  static func all(in db: Database) throws -> [Int] {
+    try Row.fetchAll(db, sql: "SELECT Z_ENT FROM Z_PRIMARYKEY").compactMap { Int.fromDatabaseValue($0[0]) }
   }
 
   /// The numbers of the entities by the names that they have in the model: a migration by inference may leave the row of an entity under

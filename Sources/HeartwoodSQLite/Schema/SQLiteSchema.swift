@@ -31,6 +31,8 @@ package struct SQLiteSchema: Sendable {
   package let writeRefusals: [String]
   /// Whether the file's text is UTF-8, as Core Data's is: in another encoding SQL compares it otherwise than predicates do.
   var keepsUTF8 = true
+  /// The numbers of all entities that the file knows and that can have records, those too that the model does not have.
+  var knownNumbers: Set<Int>
   /// The identifier of the store, where one is open: keys are those of its records alone.
   var storeIdentifier: UUID?
 
@@ -56,6 +58,7 @@ package struct SQLiteSchema: Sendable {
         superNumber: member.parent.map(plan.number) ?? 0
       )
     }
+    knownNumbers = Set(plan.forest.members.map { plan.number($0.entity) })
     self.writeRefusals = writeRefusals
   }
 

@@ -31,6 +31,11 @@ extension IncrementalStoreEngine {
     return try using { try store.reading { try store.faults(limit: limit) } }
   }
 
+  package func unreadableValues(limit: Int) throws -> UnreadableValues {
+    guard let store = store as? any SelfExaminingStore else { return UnreadableValues(limit: limit) }
+    return try using { try store.reading { try store.unreadableValues(limit: limit) } }
+  }
+
   package func knownTable(of entity: EntityDescription) throws -> (table: NodeTable, isWhole: Bool) {
     state.withLock { ($0.contents.tables[entity.ordinal], $0.whole.contains(entity.ordinal)) }
   }

@@ -47,6 +47,9 @@ package protocol StoreEngine: RecordReading, Sendable {
   /// What is wrong with the store's file beyond what reading all records shows, up to `limit` sentences.
   func fileFaults(limit: Int) throws -> [String]
 
+  /// What of the records cannot be read, up to `limit` of all that are counted.
+  func unreadableValues(limit: Int) throws -> UnreadableValues
+
   /// Sets the user's part of the metadata, to be written with the next save.
   func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError)
 
@@ -75,6 +78,9 @@ extension StoreEngine {
 
   /// None: a file that is read as a whole shows what is wrong with it.
   package func fileFaults(limit: Int) throws -> [String] { [] }
+
+  /// None: what is wrong with a file that is read as a whole is found when it is opened.
+  package func unreadableValues(limit: Int) throws -> UnreadableValues { UnreadableValues(limit: limit) }
 
   /// Does nothing: others are noticed when the store is saved.
   package func followOthers() throws(PersistenceError) {}

@@ -1,0 +1,87 @@
+import GRDB
+import GRDBSQLite
+import HeartwoodModel
+import HeartwoodStore
+
+/// Reads the key of the one record that a relationship leads to.
+///
+/// It is an object, since copies of it are made for each row.
+final class ReferenceReader: Sendable {
+  private let index: CInt
+  private let entityIndex: CInt?
+  private let destination: EntityResolver
+
+  init(index: CInt, entityIndex: CInt?, destination: EntityResolver) {
+    self.index = index
+    self.entityIndex = entityIndex
+    self.destination = destination
+  }
+
+  /// - Throws: ``ValueFault``; then nothing was appended.
+  func append(_ statement: SQLiteStatement, to column: ColumnBuilder) throws(ValueFault) {
+    let form = sqlite3_column_type(statement, index)
+    if form == SQLITE_NULL { return column.appendNull() }
+    guard form == SQLITE_INTEGER else { throw .key(found: form) }
+    let ordinal = try entityIndex.map { index throws(ValueFault) in try entityOrdinal(statement, index) }
+    column.append(
+      toOne: .integer(sqlite3_column_int64(statement, index)),
+      entityOrdinal: try ordinal ?? destination.ordinal(nil)
+    )
+  }
+
+  /// The ordinal of the entity whose number is in a column.
+  private func entityOrdinal(_ statement: SQLiteStatement, _ index: CInt) throws(ValueFault) -> Int {
+    let form = sqlite3_column_type(statement, index)
+    if form == SQLITE_NULL { return try destination.ordinal(nil) }
+    guard form == SQLITE_INTEGER else { throw .entityNumber(found: form) }
+    return try destination.ordinal(ofEntity: Int(clamping: sqlite3_column_int64(statement, index)))
+  }
+}
+
+/// Finds the entity that a record at the end of a relationship is of.
+struct EntityResolver {
+  let placement: EntityPlacement
+  /// The ordinals of the destination and of what inherits from it, by number; none for abstract ones.
+  private let ordinals: [Int: Int]
+  /// The ordinal of the one entity that all records at the end are of; nil where they may be of several.
+  let singleOrdinal: Int?
+
+  init(
+    _ relationship: RelationshipDescription,
+    of entity: EntityDescription,
+    schema: SQLiteSchema,
+    path: String
+  ) throws(PersistenceError) {
+    guard let destination = schema.model.entity(named: relationship.destinationEntityName),
+      let placement = schema.placement(of: destination)
+    else {
+      throw PersistenceError(
+        .entityUnknown,
+        "The relationship leads to an entity that the store does not keep.",
+        context: .init(path: path, storeType: .sqlite, entity: entity.name, property: relationship.name)
+      )
+    }
+    self.placement = placement
+    let members = schema.entities.compactMap(\.self).filter {
+      $0.entity.isKind(of: destination) && !$0.entity.isAbstract
+    }
+    ordinals = Dictionary(members.map { ($0.number, $0.entity.ordinal) }) { first, _ in first }
+    singleOrdinal = members.count == 1 ? members[0].entity.ordinal : nil
+  }
+
+  /// The ordinal of the entity with `number`, unless there is but one entity; nil means that nothing tells.
+  func ordinal(_ number: Int?) throws(ValueFault) -> Int {
+    if let singleOrdinal { return singleOrdinal }
+    if let number { return try ordinal(ofEntity: number) }
+    if let ordinal = ordinals[placement.number] { return ordinal }
+    throw ValueFault("does not tell the entity of the record that it leads to")
+  }
+
+  /// The ordinal of the entity with `number`.
+  func ordinal(ofEntity number: Int) throws(ValueFault) -> Int {
+    if let ordinal = ordinals[number] { return ordinal }
+    throw ValueFault(
+      "leads to a record of the entity with the number \(number), which is not \(placement.entity.name)"
+    )
+  }
+}

@@ -1,4 +1,5 @@
 import GRDB
+import HeartwoodModel
 package import HeartwoodStore
 
 extension SQLiteStore: SelfExaminingStore {
@@ -8,25 +9,6 @@ extension SQLiteStore: SelfExaminingStore {
     // A row may have several lines, the first of which is a heading.
     let lines = rows.flatMap { $0.split(separator: "\n") }.filter { !$0.hasPrefix("***") && $0 != "ok" }
     return lines.prefix(limit).map { "The file is damaged, as SQLite's check finds: \($0)." }
-  }
-
-  /// All values and rows that reading refuses, each once.
-  package func unreadableValues(limit: Int) throws -> UnreadableValues {
-    try withDatabase { db in
-      var found = UnreadableValues(limit: limit)
-      var seen: Set<ValueFault.Row> = []
-      for entity in setup.entities where !entity.isAbstract {
-        let reader = try reader(of: entity, db)
-        try tellingDamage(reader.placement) {
-          try reader.examine(db) { value, row in
-            // Rows of no entity, and pairs that both ends lead by, are met several times.
-            if let row, !seen.insert(row).inserted { return }
-            found.note(value)
-          }
-        }
-      }
-      return found
-    }
   }
 
   /// All values and rows that reading refuses, each once.

@@ -4,14 +4,19 @@ extension FetchTranslator {
   /// So many values at most are handed over for one condition.
   static let greatestElementCount = 10_000
 
-  /// That a row is a record of the scope's entity, and meets a condition.
+  /// That a row is a record of the scope's entity, and meets a condition. So does a row of no entity in a table of one, if it is to be found: who
+  /// reads it is told.
   mutating func condition(_ plan: PlanPredicate?, ofRecordsIn scope: QueryScope) throws(Untranslatable) -> String {
-    let isOfEntity = "\(scope.alias).Z_ENT = \(scope.placement.number)"
+    let isAlone = schema.isAlone(scope.placement)
+    var isOfEntity = "\(scope.alias).Z_ENT = \(scope.placement.number)"
+    if isAlone, findsStrays {
+      isOfEntity = "(\(isOfEntity) OR \(StrayRows.isStray("\(scope.alias).Z_ENT", schema.knownNumbers.sorted())))"
+    }
     guard let plan else { return isOfEntity }
     guard plan.isOfFitSize else { throw Untranslatable() }
     let condition = try condition(plan, scope)
     // SQLite tests from left to right: first comes what most rows fail, and in a table of one entity all rows are of it.
-    return schema.isAlone(scope.placement) ? "\(condition) AND \(isOfEntity)" : "\(isOfEntity) AND \(condition)"
+    return isAlone ? "\(condition) AND \(isOfEntity)" : "\(isOfEntity) AND \(condition)"
   }
 
   /// A condition in SQL.

@@ -8,7 +8,7 @@ extension FetchTranslator {
   /// What makes the groups, in the order of the first key of each; nil where SQL would not make just the same.
   static func groups(_ fetch: GroupFetch, in schema: SQLiteSchema) -> GroupStatement? {
     guard let placement = schema.placement(of: fetch.records.entity) else { return nil }
-    var translator = FetchTranslator(schema: schema)
+    var translator = FetchTranslator(schema: schema, findsStrays: true)
     let scope = QueryScope(placement, alias: translator.alias())
     do throws(Untranslatable) {
       return try translator.statement(fetch, scope)
@@ -25,7 +25,8 @@ extension FetchTranslator {
     let aggregates = try fetch.grouping.aggregates.map { plan throws(Untranslatable) in
       try aggregate(plan, scope, isComplete: fetch.isComplete)
     }
-    let columns = keys.map(\.text) + aggregates.flatMap { $0.aggregate.columns }
+    let oddity = oddity(of: fetch.grouping, scope)
+    let columns = keys.map(\.text) + aggregates.flatMap { $0.aggregate.columns } + (oddity.map { [$0] } ?? [])
     let condition = try condition(fetch, scope)
     let values = keys.map(\.known) + aggregates.map(\.known)
     let having = fetch.isComplete ? self.having(fetch.grouping, values, scope) : nil
@@ -33,7 +34,8 @@ extension FetchTranslator {
       "SELECT \(columns.isEmpty ? "1" : columns.joined(separator: ", ")) FROM \(scope.source) WHERE \(condition)"
     if !keys.isEmpty {
       text += " GROUP BY \(keys.indices.map { "\($0 + 1)" }.joined(separator: ", "))"
-      if let having { text += " HAVING \(having)" }
+      // A group of which nobody knows what it should be is not left out.
+      if let having { text += " HAVING \(having)" + (oddity.map { " OR \($0)" } ?? "") }
       text += " ORDER BY min(\(scope.key))"
     } else if columns.isEmpty {
       text += " LIMIT 1"
@@ -42,6 +44,7 @@ extension FetchTranslator {
       query: try self.statement(text),
       keys: keys.map(\.value),
       aggregates: aggregates.map(\.aggregate),
+      tellsOddities: oddity != nil,
       testsGroups: fetch.grouping.having == nil || having != nil
     )
   }
@@ -69,6 +72,44 @@ extension FetchTranslator {
     guard let text = try? attempt.condition(plan, scope) else { return nil }
     self = attempt
     return text
+  }
+}
+
+// MARK: Values of another kind
+
+extension FetchTranslator {
+  /// Whether a group has rows that are not read as SQL computes with them; nil if its columns are made of no values.
+  private mutating func oddity(of grouping: SelectionPlan.Grouping, _ scope: QueryScope) -> String? {
+    let operands = grouping.keys + grouping.aggregates.filter { !$0.countsRecords }.map(\.operand)
+    var anomalies: [String] = []
+    for operand in operands {
+      guard case .property(let base, let property) = operand, let row = try? row(base, scope) else { continue }
+      switch (row.placement.properties[property.ordinal], property.attributeType) {
+      case (.attribute(let place), let type?):
+        anomalies.append(ValueAnomaly.condition(row.column(place.column), type, place.storage))
+      case (.toOne(let place), _): anomalies.append(ValueAnomaly.condition(ofKeyIn: row.column(place.column)))
+      default: break
+      }
+    }
+    if anomalies.isEmpty { return nil }
+    if let extreme = loneExtreme(of: grouping, scope) { return extreme }
+    anomalies = anomalies.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    if schema.isAlone(scope.placement) { anomalies.append("\(scope.alias).Z_ENT IS NOT \(scope.placement.number)") }
+    return "max(\(anomalies.map { "(\($0))" }.joined(separator: " OR ")))"
+  }
+}
+
+extension FetchTranslator {
+  /// Whether the table has values of another kind, if nothing is asked for but the least or the greatest one of an attribute: an index finds that
+  /// without looking at the rows in between, and so it is to stay.
+  private func loneExtreme(of grouping: SelectionPlan.Grouping, _ scope: QueryScope) -> String? {
+    guard grouping.keys.isEmpty, grouping.aggregates.count == 1, let aggregate = grouping.aggregates.first,
+      aggregate.function == .min || aggregate.function == .max,
+      case .property(.subject, let property) = aggregate.operand,
+      case .attribute(let place) = scope.placement.properties[property.ordinal]
+    else { return nil }
+    let isOdd = ValueAnomaly.otherKind(SQLiteName.quoted(place.column), place.storage)
+    return "EXISTS (SELECT 1 FROM \(SQLiteName.quoted(scope.placement.tableName)) WHERE \(isOdd))"
   }
 }
 

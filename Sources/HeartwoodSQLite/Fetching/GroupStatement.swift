@@ -14,6 +14,8 @@ struct GroupStatement {
   let query: FetchStatement
   let keys: [GroupValue]
   let aggregates: [GroupAggregate]
+  /// Whether the last column tells of rows that are not read as SQL computes with them.
+  let tellsOddities: Bool
   /// Whether the statement tests the condition on groups, where there is one.
   let testsGroups: Bool
 }
@@ -146,6 +148,7 @@ extension GroupStatement {
       accumulators.append(try aggregate.accumulator(row, index))
       index += CInt(aggregate.columns.count)
     }
+    if tellsOddities, sqlite3_column_int(row, index) != 0 { throw Untranslatable() }
     return RecordGroup(keys: values, accumulators: accumulators)
   }
 }

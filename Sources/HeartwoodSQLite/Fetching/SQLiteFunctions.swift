@@ -1,5 +1,7 @@
 import GRDB
+import GRDBSQLite
 import HeartwoodModel
+import HeartwoodStore
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -15,6 +17,32 @@ enum SQLiteFunctions {
   private static let foldName = "heartwood_fold"
   private static let likeName = "heartwood_like"
   private static let expressionName = "heartwood_matches"
+
+  private static let unicodeName = "heartwood_is_utf8"
+
+  /// Whether a text in SQL is UTF-8; unknown for what is no text.
+  static func isUTF8(_ text: String) -> String { "\(unicodeName)(\(text))" }
+
+  /// Teaches a connection ``isUTF8(_:)``: without a value in between, since it is asked for each row of a table.
+  private static func addUnicodeCheck(to db: Database) throws {
+    let code = sqlite3_create_function_v2(
+      db.sqliteConnection,
+      unicodeName,
+      1,
+      SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+      nil,
+      { context, _, values in
+        guard let value = values?[0], sqlite3_value_type(value) == SQLITE_TEXT else { return }
+        let start = UnsafeRawPointer(sqlite3_value_text(value))
+        let bytes = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
+        sqlite3_result_int(context, UTF8Validation.firstInvalidOffset(in: bytes) == nil ? 1 : 0)
+      },
+      nil,
+      nil,
+      nil
+    )
+    guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+  }
 
   /// The folded bytes of a text in SQL.
   static func folded(_ text: String, _ folding: TextFolding) -> String {
@@ -33,7 +61,8 @@ enum SQLiteFunctions {
   }
 
   /// Teaches a connection.
-  static func add(to db: Database) {
+  static func add(to db: Database) throws {
+    try addUnicodeCheck(to: db)
     db.add(
       collation: DatabaseCollation(localizedOrder) { left, right in
         let order = TextOrder.compare(left, right)

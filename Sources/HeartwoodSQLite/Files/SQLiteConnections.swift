@@ -92,7 +92,7 @@ struct SQLiteConnections {
           if case .statement(let statement) = event { observer.observe(statement.sql) }
         }
       }
-      SQLiteFunctions.add(to: db)
+      try SQLiteFunctions.add(to: db)
       try prepare(db)
     }
     do {

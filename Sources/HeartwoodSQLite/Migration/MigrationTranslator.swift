@@ -135,7 +135,7 @@ extension MigrationTranslator {
     }
     let column = SQLiteName.quoted(oldPlace.column)
     translation.columns.append((place.column, SQLFragment(column)))
-    translation.anomalies.append("typeof(\(column)) NOT IN ('integer', 'null')")
+    translation.anomalies.append(ValueAnomaly.condition(ofKeyIn: column))
     let number = try link.entityNumber(oldPlace)
     translation.anomalies.append("\(column) IS NOT NULL AND \(number) IS NULL")
     if let entityColumn = place.entityColumn {

@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import HeartwoodModel
 import HeartwoodStore
 
 // MARK: All that cannot be read

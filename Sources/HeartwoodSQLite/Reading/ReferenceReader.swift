@@ -22,19 +22,19 @@ final class ReferenceReader: Sendable {
     let form = sqlite3_column_type(statement, index)
     if form == SQLITE_NULL { return column.appendNull() }
     guard form == SQLITE_INTEGER else { throw .key(found: form) }
-    let ordinal = try entityIndex.map { index throws(ValueFault) in try entityOrdinal(statement, index) }
     column.append(
       toOne: .integer(sqlite3_column_int64(statement, index)),
-      entityOrdinal: try ordinal ?? destination.ordinal(nil)
+      entityOrdinal: try entityOrdinal(statement)
     )
   }
 
-  /// The ordinal of the entity whose number is in a column.
-  private func entityOrdinal(_ statement: SQLiteStatement, _ index: CInt) throws(ValueFault) -> Int {
-    let form = sqlite3_column_type(statement, index)
+  /// The ordinal of the entity whose number is in the column beside the key, if there is one.
+  private func entityOrdinal(_ statement: SQLiteStatement) throws(ValueFault) -> Int {
+    guard let entityIndex else { return try destination.ordinal(nil) }
+    let form = sqlite3_column_type(statement, entityIndex)
     if form == SQLITE_NULL { return try destination.ordinal(nil) }
     guard form == SQLITE_INTEGER else { throw .entityNumber(found: form) }
-    return try destination.ordinal(ofEntity: Int(clamping: sqlite3_column_int64(statement, index)))
+    return try destination.ordinal(ofEntity: Int(clamping: sqlite3_column_int64(statement, entityIndex)))
   }
 }
 

@@ -62,7 +62,7 @@ private struct BatchPart {
     preparing prepare: (inout FetchTranslator, QueryScope) throws -> Prepared,
     _ text: (Prepared, QueryScope, _ condition: String) -> String
   ) throws -> FetchStatement {
-    var translator = FetchTranslator(schema: schema)
+    var translator = FetchTranslator(schema: schema, findsStrays: false)
     let scope = QueryScope(placement, alias: translator.alias())
     let prepared = try prepare(&translator, scope)
     // What is joined to the row is not there where the row is changed.
@@ -146,19 +146,35 @@ extension BatchPart {
     return value.text
   }
 
-  /// Counts the records whose new value SQL has none for, or that does not fit: what becomes of these is the framework's to say.
+  /// Counts the records whose new value SQL has none for, or that does not fit, or that is computed of what is no number: what becomes of these is the framework's to say.
   private func doubt(_ assignment: BatchAssignment) throws -> FetchStatement {
     try statement { translator, scope in
-      try number(assignment, &translator, scope)
-    } _: { number, scope, condition in
+      (
+        number: try number(assignment, &translator, scope),
+        oddity: oddity(of: assignment.expression, scope)
+      )
+    } _: { prepared, scope, condition in
       let isDoubtful: String
       if let range = Self.range(assignment.type) {
         isDoubtful = "typeof(n) <> 'integer' OR n NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)"
       } else {
         isDoubtful = "n IS NULL"
       }
-      let numbers = "SELECT \(number) AS n FROM \(scope.source) WHERE \(condition)"
-      return "SELECT count(*) FROM (\(numbers)) WHERE \(isDoubtful)"
+      let numbers =
+        "SELECT \(prepared.number) AS n, \(prepared.oddity) AS odd FROM \(scope.source) WHERE \(condition)"
+      return "SELECT count(*) FROM (\(numbers)) WHERE \(isDoubtful) OR odd"
+    }
+  }
+
+  /// Holds for a record one of whose values is not read as SQL computes with it.
+  private func oddity(of plan: PlanExpression, _ scope: QueryScope) -> String {
+    switch plan {
+    case .property(_, let property):
+      guard case .attribute(let place) = placement.properties[property.ordinal], let type = property.attributeType
+      else { return "1" }
+      return "(\(ValueAnomaly.condition(scope.column(place.column), type, place.storage)))"
+    case .arithmetic(let left, _, let right): return "(\(oddity(of: left, scope)) OR \(oddity(of: right, scope)))"
+    default: return "0"
     }
   }
 

@@ -85,6 +85,11 @@ public final class StoreLoader {
     tables[table.entity.ordinal] = table
   }
 
+  /// How many records of an entity have been added so far.
+  func addedCount(of entity: EntityDescription) -> Int {
+    tables[entity.ordinal]?.count ?? builders[entity.ordinal]?.rowCount ?? 0
+  }
+
   private func builder(for entity: EntityDescription) -> TableBuilder {
     if let builder = builders[entity.ordinal] { return builder }
     let builder = TableBuilder(entity: entity)
@@ -94,11 +99,16 @@ public final class StoreLoader {
 
   /// What has been read. Tables that were built record by record are checked for references that occur twice.
   package func finish() throws(PersistenceError) -> StoreContents {
+    let built = builders.keys
+    let contents = collected()
+    for ordinal in built { try contents.tables[ordinal].checkReferences() }
+    return contents
+  }
+
+  /// What has been read, of which nothing is checked.
+  func collected() -> StoreContents {
     var all = model.entities.map { tables[$0.ordinal] ?? NodeTable(entity: $0) }
-    for (ordinal, builder) in builders {
-      all[ordinal] = builder.finish()
-      try all[ordinal].checkReferences()
-    }
+    for (ordinal, builder) in builders { all[ordinal] = builder.finish() }
     var contents = StoreContents(
       model: model,
       entities: entities,

@@ -9,6 +9,9 @@ package final class TableBuilder {
     builder = RowGroupBuilder(entity: entity)
   }
 
+  /// How many rows have been appended. O(groups).
+  var rowCount: Int { groups.reduce(builder.rowCount) { $0 + $1.rowCount } }
+
   func append(_ draft: NodeDraft, version: UInt64 = 1) throws(PersistenceError) {
     if builder.isFull { try seal() }
     builder.append(draft.reference, version: version, values: draft.values)

@@ -1,0 +1,119 @@
+public import HeartwoodModel
+
+/// Takes what a store reads of a damaged file: the records that are sound, and what is wrong with the others.
+public final class StoreSalvage {
+  /// Takes the records and the metadata.
+  public let loader: StoreLoader
+  /// Parts of the file that must not be believed: a wrapper around the store knows that their bytes were changed or are missing. In order.
+  public let unsoundRanges: [Range<Int>]
+  /// What has been noted, in order.
+  public private(set) var losses: [SalvageReport.Loss] = []
+
+  /// The relationships that the file keeps at the other end alone, so that what they say is no news.
+  private(set) var derivedRelationships: Set<LinkAgreement.Side> = []
+
+  package init(_ loader: StoreLoader, unsoundRanges: [Range<Int>] = []) {
+    self.loader = loader
+    self.unsoundRanges = unsoundRanges
+  }
+
+  /// Notes something that is not as it was.
+  public func note(_ loss: SalvageReport.Loss) {
+    losses.append(loss)
+  }
+
+  /// Notes what an error says, with its entity, property, line and byte.
+  ///
+  /// - Parameters:
+  ///   - count: how many records, values or links were lost; nil if nobody knows.
+  ///   - byteRange: where they are in the file; nil means the byte that the error names, if it names one.
+  public func note(
+    _ kind: SalvageReport.Loss.Kind,
+    _ error: any Error,
+    entity: String? = nil,
+    references: [ReferenceID] = [],
+    count: Int?,
+    byteRange: Range<Int>? = nil
+  ) {
+    note(SalvageReport.Loss(kind, error, entity: entity, references: references, count: count, byteRange: byteRange))
+  }
+
+  /// Adds a record as ``StoreLoader/addNode(_:to:version:_:)`` does, but notes an error in the place of throwing it: then the record is left
+  /// out.
+  ///
+  /// - Returns: whether it was added.
+  @discardableResult
+  public func addNode(
+    _ reference: ReferenceID,
+    to entity: EntityDescription,
+    version: UInt64 = 1,
+    line: Int? = nil,
+    byteRange: Range<Int>? = nil,
+    _ fill: (inout NodeDraft) throws -> Void
+  ) -> Bool {
+    do {
+      try loader.addNode(reference, to: entity, version: version, fill)
+      return true
+    } catch {
+      var loss = SalvageReport.Loss(
+        .records,
+        error,
+        entity: entity.name,
+        references: [reference],
+        count: 1,
+        byteRange: byteRange
+      )
+      loss.line = line ?? loss.line
+      note(loss)
+      return false
+    }
+  }
+
+  /// Notes that the file keeps a relationship at its other end alone.
+  package func noteDerived(_ ordinal: Int, of entity: EntityDescription) {
+    derivedRelationships.insert(LinkAgreement.Side(entity.declaring(ordinal), ordinal))
+  }
+
+  /// Whether some bytes of `range` must not be believed. O(log ranges).
+  public func isUnsound(_ range: Range<Int>) -> Bool { unsoundRanges.overlaps(range) }
+}
+
+extension [Range<Int>] {
+  /// Whether one of the ranges, which ascend and do not overlap, has something in common with `range`.
+  package func overlaps(_ range: Range<Int>) -> Bool {
+    var (low, high) = (startIndex, endIndex)
+    while low < high {
+      let middle = low + (high - low) / 2
+      if self[middle].upperBound <= range.lowerBound { low = middle + 1 } else { high = middle }
+    }
+    return low < endIndex && self[low].lowerBound < range.upperBound && !range.isEmpty
+  }
+}
+
+extension SalvageReport.Loss {
+  /// What an error says, as a loss.
+  package init(
+    _ kind: Kind,
+    _ error: any Error,
+    entity: String? = nil,
+    references: [ReferenceID] = [],
+    count: Int?,
+    byteRange: Range<Int>? = nil
+  ) {
+    guard let error = error as? PersistenceError else {
+      self.init(kind, entity: entity, references: references, count: count, byteRange: byteRange, reason: "\(error)")
+      return
+    }
+    let context = error.context
+    self.init(
+      kind,
+      entity: context.entity ?? entity,
+      property: context.property,
+      references: references,
+      count: count,
+      line: context.line,
+      byteRange: byteRange ?? context.byteOffset.map { $0..<($0 + 1) },
+      reason: error.message
+    )
+  }
+}

@@ -11,6 +11,21 @@ struct BinaryFile: Sendable {
   let metadataArea: BinaryMetadataArea?
   let fault: BinaryFault
 
+  /// A file of which nothing but these is known to be sound.
+  init(
+    region: ByteRegion,
+    header: BinaryHeader,
+    directory: BinaryDirectory,
+    metadataArea: BinaryMetadataArea?,
+    fault: BinaryFault
+  ) {
+    self.region = region
+    self.header = header
+    self.directory = directory
+    self.metadataArea = metadataArea
+    self.fault = fault
+  }
+
   init(_ input: StoreInput) throws(PersistenceError) {
     fault = BinaryFault(path: input.path)
     region = try input.file.mapped().region

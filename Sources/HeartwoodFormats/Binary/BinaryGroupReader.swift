@@ -15,6 +15,35 @@ struct BinaryGroupReader {
     self.nextSection = entry.firstSection
   }
 
+  /// A column of the group alone, whose first section is at a place.
+  static func column(
+    _ place: Int,
+    from firstSection: Int,
+    of table: BinaryDirectory.Table,
+    _ entry: BinaryDirectory.Group,
+    in file: BinaryFile,
+    entityMap: BinaryEntityMap
+  ) throws(PersistenceError) -> Column {
+    var reader = BinaryGroupReader(file, entry, entityMap: entityMap)
+    reader.nextSection = firstSection
+    return try reader.column(entry.columns[place], table.columns[place], entity: table.entityName)
+  }
+
+  /// What the records of the group are called.
+  static func references(
+    _ entry: BinaryDirectory.Group,
+    of entity: EntityDescription,
+    in file: BinaryFile,
+    entityMap: BinaryEntityMap
+  ) -> ReferenceColumn {
+    var reader = BinaryGroupReader(file, entry, entityMap: entityMap)
+    return reader.names(
+      entry.referenceLayout,
+      count: entry.rowCount,
+      entities: .same(UInt32(truncatingIfNeeded: entity.ordinal))
+    )
+  }
+
   mutating func group(
     of table: BinaryDirectory.Table,
     entity: EntityDescription,

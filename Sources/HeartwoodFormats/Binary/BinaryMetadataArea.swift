@@ -47,6 +47,13 @@ struct BinaryMetadataArea: Sendable {
     json = text
   }
 
+  /// The texts of the copies whose checksum holds, in an area that may be damaged: none, one, or two, which may differ.
+  static func soundTexts(_ bytes: UnsafeRawBufferPointer) -> [Data] {
+    let capacity = (bytes.count - headLength) / 2
+    guard capacity >= BinaryFormat.alignment else { return [] }
+    return [0, 1].compactMap { text(ofCopy: $0, capacity, in: bytes) }
+  }
+
   private static func text(ofCopy copy: Int, _ capacity: Int, in bytes: UnsafeRawBufferPointer) -> Data? {
     let start = headLength + copy * capacity
     let checked = UnsafeRawBufferPointer(rebasing: bytes[(start + 8)..<(start + capacity)])

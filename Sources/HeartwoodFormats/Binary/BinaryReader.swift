@@ -104,6 +104,21 @@ struct BinaryColumnOrder: Sendable {
     }
   }
 
+  /// The order of those columns that are properties of the model with the type that the file has, whatever else there is.
+  init(matching table: BinaryDirectory.Table, entity: EntityDescription) {
+    var places = [Int?](repeating: nil, count: entity.properties.count)
+    var ordinals: [Int] = []
+    for (place, column) in table.columns.enumerated() {
+      guard let ordinal = entity.ordinal(ofProperty: column.name), !entity.properties[ordinal].isTransient,
+        places[ordinal] == nil, BinaryPropertyType(entity.properties[ordinal]) == column.type
+      else { continue }
+      places[ordinal] = place
+      ordinals.append(ordinal)
+    }
+    self.places = places
+    self.ordinals = ordinals
+  }
+
   /// Whether columns lie in the order of the properties.
   var isIdentity: Bool { zip(ordinals, ordinals.dropFirst()).allSatisfy { $0 < $1 } }
 }

@@ -31,7 +31,7 @@ public final class CSVStore: AtomicStore {
     )
   )
 
-  private let schema: CSVSchema
+  let schema: CSVSchema
   private let chunkSize: Int
 
   /// Makes a store for the one entity of `setup` that is not abstract.

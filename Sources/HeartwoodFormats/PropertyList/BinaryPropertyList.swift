@@ -42,10 +42,35 @@ struct BinaryPropertyList: Sendable {
   private let offsetWidth: Int
   let referenceWidth: Int
   private let tableOffset: Int
+  /// Where the objects of a damaged file begin, found without its table.
+  private let foundOffsets: [Int]?
+  /// Parts of the file that must not be believed.
+  private let unsoundRanges: [Range<Int>]
+
+  /// A list whose objects have been found one after the other, up to `end`.
+  ///
+  /// - Parameter root: the number of the root; -1 if there is none.
+  init(
+    _ slice: ByteSlice,
+    objectsAt offsets: [Int],
+    end: Int,
+    root: Int,
+    referenceWidth: Int,
+    unsoundRanges: [Range<Int>] = []
+  ) {
+    self.slice = slice
+    base = slice.unsafeBytes
+    foundOffsets = offsets
+    self.unsoundRanges = unsoundRanges
+    (objectCount, self.root, self.referenceWidth) = (offsets.count, root, referenceWidth)
+    (offsetWidth, tableOffset) = (1, end)
+  }
 
   /// - Throws: ``PropertyListFault`` where the trailer does not fit the file.
-  init(_ slice: ByteSlice) throws(PropertyListFault) {
+  init(_ slice: ByteSlice, unsoundRanges: [Range<Int>] = []) throws(PropertyListFault) {
     self.slice = slice
+    self.unsoundRanges = unsoundRanges
+    foundOffsets = nil
     let base = slice.unsafeBytes
     self.base = base
     guard slice.count >= Self.headerLength + Self.trailerLength + 1,
@@ -84,12 +109,22 @@ struct BinaryPropertyList: Sendable {
   @inline(__always)
   func offset(_ object: Int) throws(PropertyListFault) -> Int {
     guard object >= 0, object < objectCount else { throw missingObject }
+    if let foundOffsets { return foundOffsets[object] }
     let place = tableOffset &+ object &* offsetWidth
     let offset = Self.number(base, at: place, width: offsetWidth)
     guard offset >= Self.headerLength, offset < tableOffset else {
       throw PropertyListFault(offset: place, reason: "The place of an object lies outside of the objects.")
     }
     return offset
+  }
+
+  /// Where the objects end.
+  var objectsEnd: Int { tableOffset }
+
+  @inline(__always)
+  private func checkSound(_ range: Range<Int>) throws(PropertyListFault) {
+    guard !unsoundRanges.isEmpty, unsoundRanges.overlaps(range) else { return }
+    throw PropertyListFault(offset: range.lowerBound, reason: "Bytes of the object were changed or are missing.")
   }
 
   var missingObject: PropertyListFault {
@@ -108,6 +143,7 @@ struct BinaryPropertyList: Sendable {
   }
 
   func object(at offset: Int) throws(PropertyListFault) -> Object {
+    try checkSound(offset..<(offset &+ 1))
     let marker = base[offset]
     let low = Int(marker & 0xF)
     switch marker >> 4 {
@@ -154,6 +190,7 @@ struct BinaryPropertyList: Sendable {
     guard count <= tableOffset &- offset else {
       throw PropertyListFault(offset: offset, reason: "The object goes beyond the end of the objects.")
     }
+    try checkSound(offset..<(offset &+ count))
     return UnsafeRawBufferPointer(rebasing: base[offset..<(offset &+ count)])
   }
 
@@ -172,7 +209,25 @@ struct BinaryPropertyList: Sendable {
     guard count <= (tableOffset &- start) / width else {
       throw PropertyListFault(offset: offset, reason: "The object goes beyond the end of the objects.")
     }
+    try checkSound(start..<(start &+ count &* width))
     return UnsafeRawBufferPointer(rebasing: base[start..<(start &+ count &* width)])
+  }
+
+  /// Where the object that begins at `offset` ends.
+  func end(ofObjectAt offset: Int) throws(PropertyListFault) -> Int {
+    let low = Int(base[offset] & 0xF)
+    let bytes: UnsafeRawBufferPointer
+    switch try object(at: offset) {
+    case .scalar(.boolean): return offset + 1
+    case .scalar(.integer), .scalar(.real), .scalar(.date): return offset + 1 + 1 << low
+    case .scalar(.data(let payload)), .scalar(.text(let payload)), .scalar(.wideText(let payload)): bytes = payload
+    case .array(let references): bytes = references.bytes
+    case .dictionary(_, let values): bytes = values.bytes
+    }
+    guard bytes.count > 0, let start = bytes.baseAddress, let first = base.baseAddress else {
+      return try length(offset, low).start
+    }
+    return start - first + bytes.count
   }
 
   @inline(__always)

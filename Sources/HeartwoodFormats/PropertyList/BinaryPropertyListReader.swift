@@ -42,20 +42,24 @@ struct BinaryPropertyListReader: Sendable {
   static func header(of file: StoreInput) throws(PersistenceError) -> PropertyListHeader {
     let list = try list(file)
     do throws(PropertyListFault) {
-      guard case .dictionary(let keys, let values) = try list.object(list.root) else { return PropertyListHeader() }
-      try checkKeys(keys, of: list)
-      func value(_ key: String) throws(PropertyListFault) -> MetadataValue? {
-        guard let member = try list.member(key, of: keys, values) else { return nil }
-        return try list.value(member)
-      }
-      return PropertyListHeader(
-        version: try value(PropertyListFormat.versionKey),
-        metadata: try value(PropertyListFormat.metadataKey),
-        model: try value(PropertyListFormat.modelKey)
-      )
+      return try header(of: list)
     } catch {
       throw Self.error(error, path: file.path)
     }
+  }
+
+  static func header(of list: BinaryPropertyList) throws(PropertyListFault) -> PropertyListHeader {
+    guard case .dictionary(let keys, let values) = try list.object(list.root) else { return PropertyListHeader() }
+    try checkKeys(keys, of: list)
+    func value(_ key: String) throws(PropertyListFault) -> MetadataValue? {
+      guard let member = try list.member(key, of: keys, values) else { return nil }
+      return try list.value(member)
+    }
+    return PropertyListHeader(
+      version: try value(PropertyListFormat.versionKey),
+      metadata: try value(PropertyListFormat.metadataKey),
+      model: try value(PropertyListFormat.modelKey)
+    )
   }
 
   private static func checkKeys(
@@ -79,9 +83,7 @@ struct BinaryPropertyListReader: Sendable {
   func tables() throws -> [NodeTable] {
     let lists = try recordLists()
     defer { list.slice.region.releaseResidentPages() }
-    let allowance = RecordAllowance(
-      max(Self.leastAllowance, list.slice.count.multipliedReportingOverflow(by: Self.expansion).partialValue)
-    )
+    let allowance = Self.allowance(list)
     return try lists.map { place, array in
       let count = try references(array).count
       let ranges = stride(from: 0, to: count, by: RowID.rowsPerGroup).map {
@@ -101,6 +103,13 @@ struct BinaryPropertyListReader: Sendable {
       guard groups.reduce(0, { $0 + $1.count }) <= RowID.maximumGroupCount else { throw tooMany(entity) }
       return NodeTable(entity: entity.description, groups: groups.flatMap(\.self))
     }
+  }
+
+  /// How much memory the records of a file may take.
+  static func allowance(_ list: BinaryPropertyList) -> RecordAllowance {
+    RecordAllowance(
+      max(leastAllowance, list.slice.count.multipliedReportingOverflow(by: expansion).partialValue)
+    )
   }
 
   private func tooMany(_ entity: PropertyListSchema.Entity) -> PersistenceError {

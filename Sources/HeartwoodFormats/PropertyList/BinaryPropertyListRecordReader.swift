@@ -70,6 +70,21 @@ final class BinaryPropertyListRecordReader {
     return records.finish()
   }
 
+  /// Reads the records in `objects` that can be read, and returns what is wrong with each of the others.
+  func soundGroups(_ objects: [Int]) -> (groups: [RowGroup], faults: [(object: Int, error: PersistenceError)]) {
+    var faults: [(Int, PersistenceError)] = []
+    for object in objects {
+      do throws(PropertyListFault) {
+        (current, isForeign) = (nil, false)
+        try read(try list.offset(object))
+      } catch {
+        records.abandon()
+        faults.append((object, explained(error)))
+      }
+    }
+    return (records.finish(), faults)
+  }
+
   /// The property that the reader is at, for error texts.
   private var current: Int?
   private var isForeign = false

@@ -30,8 +30,8 @@ public final class PropertyListStore: AtomicStore {
     )
   )
 
-  private let schema: PropertyListSchema
-  private let options: StoreOptions
+  let schema: PropertyListSchema
+  let options: StoreOptions
 
   /// Makes a store for the entities of `setup`.
   public init(_ setup: StoreSetup) throws {
@@ -92,7 +92,7 @@ extension PropertyListStore {
     return text.contains("<!DOCTYPE plist") || text.contains("<plist")
   }
 
-  private static func kind(of file: StoreInput) throws -> PropertyListKind {
+  static func kind(of file: StoreInput) throws -> PropertyListKind {
     let prefix = try file.bytes(from: 0, count: PropertyListFormat.binaryMagic.count)
     return prefix == PropertyListFormat.binaryMagic ? .binary : .xml
   }

@@ -11,12 +11,15 @@ import HeartwoodStore
 ///
 /// An unsafe place: the columns are reached without counting references to them. They live as long as the builder, which has them for good.
 final class RecordBuilder {
+  private let entity: EntityDescription
   private let entityOrdinal: Int
   private let builder: RowGroupBuilder
   /// Those of ``builder``.
   private let columns: ContiguousArray<Unmanaged<ColumnBuilder>>
   private let references: Unmanaged<ReferenceColumnBuilder>
   private var groups: [RowGroup] = []
+  /// The rows of records that are left out.
+  private var abandoned: [RowID] = []
   // Exclusivity is checked by eye: no method calls another's code while it changes one of these.
   /// How many records of the group are whole.
   @exclusivity(unchecked) private var rowCount = 0
@@ -26,6 +29,7 @@ final class RecordBuilder {
   private static let typicalReferenceLength = 64
 
   init(_ entity: EntityDescription) {
+    self.entity = entity
     entityOrdinal = entity.ordinal
     builder = RowGroupBuilder(entity: entity)
     columns = ContiguousArray(builder.columns.map { Unmanaged.passUnretained($0) })
@@ -98,6 +102,14 @@ final class RecordBuilder {
     }
   }
 
+  /// Leaves the record out that is being read: its row stays until the groups are finished, and is gone from them.
+  func abandon() {
+    guard columns.contains(where: hasValue) || hasReference else { return }
+    if !hasReference { setReference(.integer(0)) }
+    end()
+    abandoned.append(RowID(group: groups.count, row: rowCount - 1))
+  }
+
   private func seal() {
     groups.append(builder.sealed())
     rowCount = 0
@@ -107,7 +119,7 @@ final class RecordBuilder {
   /// The groups of all records; this becomes empty.
   func finish() -> [RowGroup] {
     if rowCount > 0 { seal() }
-    defer { groups = [] }
-    return groups
+    defer { (groups, abandoned) = ([], []) }
+    return abandoned.isEmpty ? groups : NodeTable(entity: entity, groups: groups).groups(without: abandoned)
   }
 }

@@ -39,6 +39,9 @@ final class XMLReader: XMLDatabaseHandler {
     return try XMLReferenceResolver(schema, tables: tables).resolved()
   }
 
+  /// The same, unchecked, in which references to several entities name none yet.
+  func unresolvedTables() -> [NodeTable] { readers.map { $0.finish() } }
+
   override func endHeader(_ header: XMLHeader) {}
 
   private func fail(_ message: String, code: PersistenceError.Code = .fileMalformed) {

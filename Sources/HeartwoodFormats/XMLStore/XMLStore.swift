@@ -27,8 +27,8 @@ public final class XMLStore: AtomicStore {
     )
   )
 
-  private let schema: XMLSchema
-  private let limits: XMLLimits
+  let schema: XMLSchema
+  let limits: XMLLimits
 
   /// Makes a store for the entities of `setup`.
   ///

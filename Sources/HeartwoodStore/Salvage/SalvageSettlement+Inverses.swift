@@ -15,7 +15,8 @@ extension SalvageSettlement {
     for (side, inverse) in pairs {
       let agreement = LinkAgreement(contents)
       let (one, other) = (agreementSide(side), agreementSide(inverse))
-      guard side == inverse || (try agreement.oneSidedLink(one, other)) != nil else { continue }
+      // That a relationship which is its own inverse agrees with itself, the quick look does not tell.
+      if side != inverse, try agreement.oneSidedLink(one, other) == nil { continue }
       settle(side, inverse)
     }
   }

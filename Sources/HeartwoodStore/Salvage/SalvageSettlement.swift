@@ -75,24 +75,10 @@ extension SalvageSettlement {
   /// Keeps the first of records with the same name.
   private mutating func dropDuplicates() throws(PersistenceError) {
     for (ordinal, table) in contents.tables.enumerated() {
-      var seen: Set<ReferenceID> = []
-      seen.reserveCapacity(table.count)
-      var repeated: Set<RowID> = []
-      for row in table.liveRows where !seen.insert(table.reference(row)).inserted { repeated.insert(row) }
-      references.append(seen)
-      guard !repeated.isEmpty else { continue }
-      for row in repeated.sorted(by: { $0.rawValue < $1.rawValue }) {
-        note(
-          .init(
-            .records,
-            entity: table.entity.name,
-            references: [table.reference(row)],
-            count: 1,
-            reason: "Another record before it has the same reference."
-          )
-        )
-      }
+      let repeated = table.repeatedRows
+      for row in repeated.sorted(by: { $0.rawValue < $1.rawValue }) { note(.repeated(row, in: table)) }
       contents.tables[ordinal] = try table.keeping { !repeated.contains($0) }
+      references.append(Set(table.liveRows.map(table.reference)))
     }
   }
 

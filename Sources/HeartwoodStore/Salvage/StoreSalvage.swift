@@ -78,6 +78,36 @@ public final class StoreSalvage {
   public func isUnsound(_ range: Range<Int>) -> Bool { unsoundRanges.overlaps(range) }
 }
 
+extension StoreSalvage {
+  /// A table without records that have the same reference as one before, which are noted.
+  package func withoutDuplicates(_ table: NodeTable) throws(PersistenceError) -> NodeTable {
+    let repeated = table.repeatedRows
+    for row in repeated.sorted(by: { $0.rawValue < $1.rawValue }) { note(.repeated(row, in: table)) }
+    return try table.keeping { !repeated.contains($0) }
+  }
+}
+
+extension SalvageReport.Loss {
+  static func repeated(_ row: RowID, in table: NodeTable) -> SalvageReport.Loss {
+    .init(
+      .records,
+      entity: table.entity.name,
+      references: [table.reference(row)],
+      count: 1,
+      reason: "Another record before it has the same reference."
+    )
+  }
+}
+
+extension NodeTable {
+  /// The rows of records that have the same reference as one before. O(records).
+  var repeatedRows: Set<RowID> {
+    var seen: Set<ReferenceID> = []
+    seen.reserveCapacity(count)
+    return Set(liveRows.filter { !seen.insert(reference($0)).inserted })
+  }
+}
+
 extension [Range<Int>] {
   /// Whether one of the ranges, which ascend and do not overlap, has something in common with `range`.
   package func overlaps(_ range: Range<Int>) -> Bool {

@@ -62,6 +62,28 @@ extension BinaryDirectory.Table {
 }
 
 extension BinaryDirectory.Group {
+  /// The places of the sections of each part of the group.
+  struct Sections {
+    let references: Range<Int>
+    let versions: Range<Int>
+    /// By column of the table.
+    let columns: [Range<Int>]
+  }
+
+  /// Which sections of the file are which part of the group.
+  func sections(_ columns: [BinaryDirectory.Column]) -> Sections {
+    var next = firstSection
+    func take(_ count: Int) -> Range<Int> {
+      defer { next += count }
+      return next..<(next + count)
+    }
+    return Sections(
+      references: take(Self.lengths(referenceLayout, count: rowCount).count),
+      versions: take(hasVersions ? 1 : 0),
+      columns: zip(self.columns, columns).map { take(sectionLengths($0, $1.type.columnKind).count) }
+    )
+  }
+
   /// How long each of the group's sections must be, in the order in which they lie; nil where it may have any length.
   func sectionLengths(_ columns: [BinaryDirectory.Column]) -> [Int?] {
     var lengths = Self.lengths(referenceLayout, count: rowCount)

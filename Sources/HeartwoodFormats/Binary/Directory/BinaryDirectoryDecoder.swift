@@ -5,6 +5,8 @@ import HeartwoodStore
 struct BinaryDirectoryDecoder {
   private let section: BinarySection
   private let hasHistory: Bool
+  /// Whether the directory ends with the bytes that it is read from.
+  private let isLengthKnown: Bool
   private let fault: BinaryFault
   private var cursor: BinaryCursor
   /// The place of the next section that no group has claimed yet.
@@ -12,14 +14,26 @@ struct BinaryDirectoryDecoder {
   private var sections: [BinarySection] = []
   private var tableCount = 0
 
-  /// - Parameter file: the whole file, in which `section`, the directory, lies.
-  init(_ file: UnsafeRawBufferPointer, section: BinarySection, hasHistory: Bool, fault: BinaryFault) {
+  /// - Parameters:
+  ///   - file: the whole file, in which `section`, the directory, lies.
+  ///   - isLengthKnown: whether the directory takes the whole section; else it takes what it needs.
+  init(
+    _ file: UnsafeRawBufferPointer,
+    section: BinarySection,
+    hasHistory: Bool,
+    isLengthKnown: Bool = true,
+    fault: BinaryFault
+  ) {
     self.section = section
     self.hasHistory = hasHistory
+    self.isLengthKnown = isLengthKnown
     self.fault = fault
     let bytes = UnsafeRawBufferPointer(rebasing: file[section.offset..<(section.offset + section.length)])
     self.cursor = BinaryCursor(bytes, start: section.offset, fault: fault)
   }
+
+  /// How many bytes have been read.
+  var consumedCount: Int { cursor.offset - section.offset }
 
   mutating func decode() throws(PersistenceError) -> BinaryDirectory {
     let sectionCount = Int(try cursor.number(UInt32.self))
@@ -34,7 +48,7 @@ struct BinaryDirectoryDecoder {
     guard nextSection == sections.count else {
       throw fault.corrupt("sections belong to no table", at: sections[nextSection].offset)
     }
-    guard cursor.remainingCount == 0 else { throw fault.corrupt("the directory goes on too long", at: cursor.offset) }
+    guard cursor.remainingCount == 0 || !isLengthKnown else { throw fault.corrupt("the directory goes on too long", at: cursor.offset) }
     try checkUnique(tables.map(\.entityName), "two tables have the same entity")
     return BinaryDirectory(sections: sections, tables: tables, history: history)
   }

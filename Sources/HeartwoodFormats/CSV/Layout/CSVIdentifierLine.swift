@@ -10,7 +10,7 @@ import HeartwoodStore
 struct CSVIdentifierLine {
   /// What spreadsheets pad a short line with.
   private static let padding = CSVFormat.detectableSeparators + [CSVFormat.space]
-  private static let maximumLength = 1 << 12
+  static let maximumLength = 1 << 12
 
   let identifier: UUID
   let markLength: Int
@@ -34,6 +34,16 @@ struct CSVIdentifierLine {
   /// Whether a file that begins so is one of these.
   static func begins(_ bytes: [UInt8]) -> Bool {
     (try? CSVIdentifierLine(bytes)) != nil
+  }
+
+  /// What takes the place of a first line that is damaged: the line ends where any line does, and the store is a new one.
+  init(inPlaceOfLineIn bytes: [UInt8]) {
+    markLength = bytes.starts(with: CSVFormat.byteOrderMark) ? CSVFormat.byteOrderMark.count : 0
+    identifier = UUID()
+    let lineFeed = bytes.firstIndex(of: CSVFormat.lineFeed)
+    let hasReturn = lineFeed.map { $0 > 0 && bytes[$0 - 1] == CSVFormat.carriageReturn } ?? false
+    lineEnd = lineFeed.map { _ in hasReturn ? .carriageReturnLineFeed : .lineFeed }
+    end = lineFeed.map { $0 + 1 } ?? bytes.count
   }
 
   private init(_ bytes: [UInt8]) throws(CSVFault) {

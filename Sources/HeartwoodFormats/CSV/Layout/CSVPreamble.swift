@@ -19,7 +19,11 @@ struct CSVPreamble: Sendable {
 extension CSVPreamble {
   /// Reads as much of the file as it takes to know its dialect.
   static func read(_ file: StoreInput, schema: CSVSchema) throws -> CSVPreamble {
-    let line = try CSVIdentifierLine.read(file)
+    try read(file, schema: schema, behind: try CSVIdentifierLine.read(file))
+  }
+
+  /// The same for a first line that is known.
+  static func read(_ file: StoreInput, schema: CSVSchema, behind line: CSVIdentifierLine) throws -> CSVPreamble {
     let found = try CSVDialectFinder(file: file, schema: schema, line: line).find()
     let dialect = CSVDialect(schema.layout.dialect, found: found.dialect)
     var dataOffset = found.recordsOffset

@@ -53,6 +53,12 @@ final class CSVChunkParser {
     return chunk ?? Chunk(start: start, end: start, groups: [])
   }
 
+  /// The one record that begins at `start`, the beginning of a line, or what is wrong with it; nil if it does not end within `maximumSize` bytes.
+  func parseRecord(from start: Int, maximumSize: Int) throws(PersistenceError) -> Chunk? {
+    try window.load(from: start, size: overlap + 1)
+    return try parse(from: 0, before: start + 1, maximumSize: maximumSize)
+  }
+
   /// - Parameters:
   ///   - first: the place in the window where the first record begins.
   ///   - end: the place in the file before which the last record begins.

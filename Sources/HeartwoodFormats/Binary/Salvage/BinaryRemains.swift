@@ -1,0 +1,238 @@
+import HeartwoodModel
+import HeartwoodStore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What is left of a file that may be damaged: its directory, by which the rest is found, and what is wrong with what surrounds the records.
+///
+/// Without a directory nothing tells where values are and which of them are whole.
+struct BinaryRemains {
+  let file: BinaryFile
+  /// Whether the checksum of the directory holds. If not, what it says is taken as far as all of it fits together.
+  private(set) var isDirectorySound = false
+  private(set) var losses: [SalvageReport.Loss] = []
+  /// The header, if its checksum holds.
+  private let header: BinaryHeader?
+
+  /// - Throws: ``PersistenceError/Code/fileCorrupt`` if there is no directory, and an error if the file is no binary store.
+  init(_ input: StoreInput) throws(PersistenceError) {
+    let fault = BinaryFault(path: input.path)
+    let region = try input.file.mapped().region
+    let bytes = region.unsafeBytes
+    var losses: [SalvageReport.Loss] = []
+    let header = try Self.header(bytes, fault, &losses)
+    guard let found = Self.directory(bytes, header, fault, &losses) else {
+      throw fault.corrupt(
+        "the directory at its end, without which nothing tells where the values are, is missing or changed, so nothing can be salvaged",
+        at: bytes.count
+      )
+    }
+    self.header = header
+    isDirectorySound = found.isSound
+    self.losses = losses
+    file = BinaryFile(
+      region: region,
+      header: header ?? BinaryHeader(storeIdentifier: UUID(), hasHistory: found.directory.history != nil),
+      directory: found.directory,
+      metadataArea: nil,
+      fault: fault
+    )
+  }
+
+  /// The header; nil if it is damaged. A file of another kind, or one that is for newer readers, is refused.
+  private static func header(
+    _ bytes: UnsafeRawBufferPointer,
+    _ fault: BinaryFault,
+    _ losses: inout [SalvageReport.Loss]
+  ) throws(PersistenceError) -> BinaryHeader? {
+    do throws(PersistenceError) {
+      return try BinaryHeader(bytes, fault: fault)
+    } catch {
+      guard error.code == .fileCorrupt || error.code == .fileMalformed, !bytes.starts(with: BinaryFormat.coreDataMagic)
+      else { throw error }
+      losses.append(.init(.fileParts, error, count: 0, byteRange: 0..<min(BinaryFormat.headerLength, bytes.count)))
+      return nil
+    }
+  }
+}
+
+// MARK: The directory
+
+extension BinaryRemains {
+  private typealias Found = (directory: BinaryDirectory, isSound: Bool)
+
+  private static func directory(
+    _ bytes: UnsafeRawBufferPointer,
+    _ header: BinaryHeader?,
+    _ fault: BinaryFault,
+    _ losses: inout [SalvageReport.Loss]
+  ) -> Found? {
+    let trailerStart = max(0, bytes.count - BinaryFormat.trailerLength)
+    do throws(PersistenceError) {
+      let section = try BinaryTrailer(bytes, fault: fault).directory
+      guard let found = decoded(bytes, section, header, fault) else { return nil }
+      if isSound(section, in: bytes) { return (found.directory, true) }
+      losses.append(unsound(section))
+      return (found.directory, false)
+    } catch {
+      losses.append(.init(.fileParts, error, count: 0, byteRange: trailerStart..<bytes.count))
+      return searched(bytes, header, fault, &losses)
+    }
+  }
+
+  private static func unsound(_ section: BinarySection) -> SalvageReport.Loss {
+    .init(
+      .fileParts,
+      count: 0,
+      byteRange: section.range,
+      reason: "The checksum of the directory does not hold. What it says was taken as far as it fits the model and the values."
+    )
+  }
+
+  /// A directory, which says of itself that all before it belongs to it, sought from the end on.
+  private static func searched(
+    _ bytes: UnsafeRawBufferPointer,
+    _ header: BinaryHeader?,
+    _ fault: BinaryFault,
+    _ losses: inout [SalvageReport.Loss]
+  ) -> Found? {
+    let first = UInt64(BinaryFormat.headerLength)
+    let last = (bytes.count - 1) / BinaryFormat.alignment * BinaryFormat.alignment
+    for offset in stride(from: last, to: BinaryFormat.headerLength, by: -BinaryFormat.alignment)
+    where offset + 16 <= bytes.count {
+      let begins = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self))
+      guard begins == first else { continue }
+      let rest = BinarySection(offset: offset, length: bytes.count - offset, checksum: 0)
+      guard let found = decoded(bytes, rest, header, fault, isLengthKnown: false) else { continue }
+      let section = BinarySection(offset: offset, length: found.length, checksum: 0)
+      if hasTrailer(section, in: bytes, fault) { return (found.directory, true) }
+      losses.append(unsound(section))
+      return (found.directory, false)
+    }
+    return nil
+  }
+
+  /// Whether a trailer follows the directory, and says that it is as it was written: bytes were added to the file.
+  private static func hasTrailer(
+    _ section: BinarySection,
+    in bytes: UnsafeRawBufferPointer,
+    _ fault: BinaryFault
+  ) -> Bool {
+    let end = section.end + BinaryFormat.trailerLength
+    guard end <= bytes.count,
+      let trailer = try? BinaryTrailer(UnsafeRawBufferPointer(rebasing: bytes[..<end]), fault: fault)
+    else { return false }
+    return trailer.directory.range == section.range && isSound(trailer.directory, in: bytes)
+  }
+
+  private static func decoded(
+    _ bytes: UnsafeRawBufferPointer,
+    _ section: BinarySection,
+    _ header: BinaryHeader?,
+    _ fault: BinaryFault,
+    isLengthKnown: Bool = true
+  ) -> (directory: BinaryDirectory, length: Int)? {
+    for hasHistory in header.map({ [$0.hasHistory] }) ?? [false, true] {
+      var decoder = BinaryDirectoryDecoder(
+        bytes,
+        section: section,
+        hasHistory: hasHistory,
+        isLengthKnown: isLengthKnown,
+        fault: fault
+      )
+      // What does not decode is no directory.
+      if let directory = try? decoder.decode() { return (directory, decoder.consumedCount) }
+    }
+    return nil
+  }
+
+  static func isSound(_ section: BinarySection, in bytes: UnsafeRawBufferPointer) -> Bool {
+    XXH64.hash(UnsafeRawBufferPointer(rebasing: bytes[section.range])) == section.checksum
+  }
+}
+
+extension BinarySection {
+  /// The bytes without the zeros behind them.
+  var range: Range<Int> { offset..<(offset + length) }
+}
+
+// MARK: What surrounds the records
+
+extension BinaryRemains {
+  func isSound(section index: Int) -> Bool {
+    Self.isSound(file.directory.sections[index], in: file.region.unsafeBytes)
+  }
+
+  /// The metadata, as far as they are left.
+  mutating func metadata() -> StoreMetadata {
+    let section = file.directory.sections[BinaryFormat.metadataSection]
+    let bytes = UnsafeRawBufferPointer(rebasing: file.region.unsafeBytes[section.range])
+    var texts = BinaryMetadataArea.soundTexts(bytes)
+    if texts.isEmpty, isSound(section: BinaryFormat.metadataSection) { texts = [Data(bytes)] }
+    let isWhole = (try? BinaryMetadataArea(bytes, offset: section.offset, fault: file.fault)) != nil
+    for metadata in texts.compactMap({ StoreMetadata(json: $0) }) {
+      if !isWhole, texts.count == 1, header?.hasMetadataArea ?? true {
+        note(section, "One of the two copies of the metadata, or what is around them, is changed; the other one was taken.")
+      }
+      return metadata
+    }
+    note(section, "The metadata cannot be read: what the application kept there is lost.")
+    return StoreMetadata(identifier: file.header.storeIdentifier, storeType: .binary)
+  }
+
+  /// The model that the records were written with; nil if it is damaged.
+  mutating func model() -> ManagedObjectModel? {
+    if isSound(section: BinaryFormat.modelSection), let model = try? file.model() { return model }
+    note(file.directory.sections[BinaryFormat.modelSection], "The model in the file cannot be read.")
+    return nil
+  }
+
+  /// The history, behind the last page that is damaged.
+  mutating func history() -> StoreHistory? {
+    guard let entry = file.directory.history else { return nil }
+    let sections = entry.transactionCounts.indices.map { entry.firstSection + $0 }
+    let lostCount = isDirectorySound ? (sections.lastIndex { !isPage($0, entry) }.map { $0 + 1 } ?? 0) : sections.count
+    let lost = entry.transactionCounts.prefix(lostCount).reduce(0, +)
+    if lostCount > 0 {
+      let range = file.directory.sections[sections[0]].offset..<file.directory.sections[sections[lostCount - 1]].end
+      losses.append(
+        .init(.fileParts, count: 0, byteRange: range, reason: "The history before it was damaged, \(lost) transactions, is lost.")
+      )
+    }
+    guard isDirectorySound else { return nil }
+    let pages = sections.dropFirst(lostCount).enumerated().map { place, section in
+      let count = entry.transactionCounts[lostCount + place]
+      return HistoryPage(
+        file.bytes(ofSection: section),
+        transactionCount: count,
+        verifier: BinaryHistoryVerifier(file: file, section: section, transactionCount: count)
+      )
+    }
+    return try? StoreHistory(purgedNumber: entry.purgedNumber + Int64(lost), pages: pages)
+  }
+
+  private func isPage(_ section: Int, _ entry: BinaryDirectory.History) -> Bool {
+    let count = entry.transactionCounts[section - entry.firstSection]
+    let verifier = BinaryHistoryVerifier(file: file, section: section, transactionCount: count)
+    return (try? verifier.verify()) != nil
+  }
+
+  /// Notes bytes between sections that are not zero, as they were written.
+  mutating func notePadding() {
+    for section in file.directory.sections {
+      let padding = section.range.upperBound..<section.end
+      guard padding.contains(where: { file.region.unsafeBytes[$0] != 0 }) else { continue }
+      losses.append(
+        .init(.fileParts, count: 0, byteRange: padding, reason: "Bytes between two parts of the file are changed. They mean nothing.")
+      )
+    }
+  }
+
+  private mutating func note(_ section: BinarySection, _ reason: String) {
+    losses.append(.init(.fileParts, count: 0, byteRange: section.range, reason: reason))
+  }
+}

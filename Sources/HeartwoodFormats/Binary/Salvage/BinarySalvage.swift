@@ -1,0 +1,217 @@
+public import HeartwoodModel
+public import HeartwoodStore
+
+/// Reads what is sound of the records of a damaged file: group by group and column by column, each of which has checksums of its own.
+///
+/// A damaged column costs the values of its group; what the records are called, if it is damaged, costs the records of the group.
+struct BinarySalvage {
+  private let remains: BinaryRemains
+  private let salvage: StoreSalvage
+  private let entityMap: BinaryEntityMap
+  private var file: BinaryFile { remains.file }
+
+  init(_ remains: BinaryRemains, into salvage: StoreSalvage) {
+    self.remains = remains
+    self.salvage = salvage
+    entityMap = BinaryEntityMap(remains.file.directory, model: salvage.loader.model)
+  }
+
+  /// - Throws: ``PersistenceError/Code/modelIncompatible`` if the directory is sound and the model is not that of the file.
+  func run() throws(PersistenceError) {
+    for table in file.directory.tables where !table.groups.isEmpty {
+      guard let entity = try entity(of: table) else { continue }
+      let order =
+        remains.isDirectorySound
+        ? try BinaryColumnOrder(table, entity: entity, fault: file.fault)
+        : BinaryColumnOrder(matching: table, entity: entity)
+      let reader = BinaryGroupSalvage(remains, salvage, table, entity, order, entityMap)
+      salvage.loader.setTable(NodeTable(entity: entity, groups: table.groups.compactMap(reader.group)))
+    }
+  }
+
+  private func entity(of table: BinaryDirectory.Table) throws(PersistenceError) -> EntityDescription? {
+    if let entity = salvage.loader.entities.first(where: { $0.name == table.entityName && !$0.isAbstract }) { return entity }
+    let reason = "The file holds records of the entity \(table.entityName), which the model lacks, or has as an abstract one."
+    guard !remains.isDirectorySound else {
+      throw file.fault.incompatible(
+        "\(reason) Give the model that the file was written with.",
+        entity: table.entityName
+      )
+    }
+    salvage.note(.init(.records, entity: table.entityName, count: table.rowCount, reason: reason))
+    return nil
+  }
+}
+
+/// Reads what is sound of groups of one table.
+private struct BinaryGroupSalvage {
+  private let remains: BinaryRemains
+  private let salvage: StoreSalvage
+  private let table: BinaryDirectory.Table
+  private let entity: EntityDescription
+  private let order: BinaryColumnOrder
+  private let entityMap: BinaryEntityMap
+  private let meaning: ColumnMeaning
+
+  init(
+    _ remains: BinaryRemains,
+    _ salvage: StoreSalvage,
+    _ table: BinaryDirectory.Table,
+    _ entity: EntityDescription,
+    _ order: BinaryColumnOrder,
+    _ entityMap: BinaryEntityMap
+  ) {
+    self.remains = remains
+    self.salvage = salvage
+    self.table = table
+    self.entity = entity
+    self.order = order
+    self.entityMap = entityMap
+    meaning = ColumnMeaning(of: entity, in: salvage.loader.model)
+  }
+
+  /// The group, with columns without values in the place of damaged ones; nil if it is not known what its records are called.
+  func group(_ entry: BinaryDirectory.Group) -> RowGroup? {
+    let sections = entry.sections(table.columns)
+    guard let references = references(entry, sections.references) else {
+      let range = bytes(sections.references.lowerBound..<(sections.columns.last ?? sections.references).upperBound)
+      salvage.note(
+        .init(
+          .records,
+          entity: entity.name,
+          count: entry.rowCount,
+          byteRange: range,
+          reason: "The part of the file that says what these records are called is damaged."
+        )
+      )
+      return nil
+    }
+    let names = (0..<references.count).map { references[$0] }
+    let columns = entity.properties.indices.map { ordinal in
+      order.places[ordinal].map { column($0, ordinal, entry, sections.columns[$0], names) } ?? absent(ordinal, names)
+    }
+    return RowGroup(references: references, versions: versions(entry, sections.versions), columns: columns)
+  }
+
+  private func references(_ entry: BinaryDirectory.Group, _ sections: Range<Int>) -> ReferenceColumn? {
+    guard isSound(sections) else { return nil }
+    let references = BinaryGroupReader.references(entry, of: entity, in: remains.file, entityMap: entityMap)
+    guard ColumnMeaning.fault(in: references) == nil, !isDoubtful(references) else { return nil }
+    return references
+  }
+
+  private func versions(_ entry: BinaryDirectory.Group, _ sections: Range<Int>) -> VersionColumn {
+    guard let section = sections.first else { return .same(1) }
+    let versions = VersionColumn.each(remains.file.bytes(ofSection: section))
+    if isSound(sections), ColumnMeaning.fault(in: versions, rowCount: entry.rowCount) == nil { return versions }
+    salvage.note(
+      .init(
+        .fileParts,
+        entity: entity.name,
+        count: 0,
+        byteRange: bytes(sections),
+        reason: "How often \(entry.rowCount) records were saved cannot be read: they count as new."
+      )
+    )
+    return .same(1)
+  }
+
+  private func column(
+    _ place: Int,
+    _ ordinal: Int,
+    _ entry: BinaryDirectory.Group,
+    _ sections: Range<Int>,
+    _ names: [ReferenceID]
+  ) -> Column {
+    if isSound(sections),
+      let column = try? BinaryGroupReader.column(
+        place,
+        from: sections.lowerBound,
+        of: table,
+        entry,
+        in: remains.file,
+        entityMap: entityMap
+      ), meaning.fault(in: column, ordinal: ordinal) == nil, !isDoubtful(column, ordinal)
+    {
+      return column
+    }
+    return lost(ordinal, names, bytes(sections), "The part of the file that holds these values is damaged.")
+  }
+
+  private func absent(_ ordinal: Int, _ names: [ReferenceID]) -> Column {
+    if entity.properties[ordinal].isTransient { return .absent(rowCount: names.count) }
+    return lost(ordinal, names, nil, "The damaged directory does not say where these values are.")
+  }
+
+  /// A column without values.
+  private func lost(_ ordinal: Int, _ names: [ReferenceID], _ range: Range<Int>?, _ reason: String) -> Column {
+    let property = entity.properties[ordinal]
+    salvage.note(
+      .init(
+        .values,
+        entity: entity.name,
+        property: property.name,
+        references: names,
+        count: names.count,
+        byteRange: range,
+        reason: reason
+      )
+    )
+    let builder = ColumnBuilder(kind: BinaryPropertyType(property).columnKind)
+    for _ in names { builder.appendNull() }
+    return builder.sealed()
+  }
+
+  private func isSound(_ sections: Range<Int>) -> Bool { sections.allSatisfy(remains.isSound(section:)) }
+
+  private func bytes(_ sections: Range<Int>) -> Range<Int> {
+    let all = remains.file.directory.sections
+    guard let first = sections.first, let last = sections.last else { return 0..<0 }
+    return all[first].offset..<all[last].range.upperBound
+  }
+}
+
+// MARK: What only a sound directory tells
+
+extension BinaryGroupSalvage {
+  /// Whether the names could be others than the damaged directory says: texts, or texts behind a byte that tells their kind.
+  private func isDoubtful(_ references: ReferenceColumn) -> Bool {
+    guard !remains.isDirectorySound, references.layout == .string || references.layout == .mixed else { return false }
+    return (0..<references.count).allSatisfy { index in
+      references.bytes(index).first.map { ReferenceColumn.Layout(rawValue: $0) != nil } ?? false
+    }
+  }
+
+  /// Whether links could be to records of other entities than the damaged directory says.
+  private func isDoubtful(_ column: Column, _ ordinal: Int) -> Bool {
+    guard !remains.isDirectorySound, let references = column.references else { return false }
+    if references.count > 0, isDoubtful(references) { return true }
+    guard case .same = references.entities, let target = entity.relationshipTargets[ordinal] else { return false }
+    let model = salvage.loader.model
+    return references.count > 0 && model.concreteEntities(under: model.entities[target.entityOrdinal]).count > 1
+  }
+}
+
+// MARK: The store
+
+extension BinaryStore: SalvagingStore {
+  /// Reads what verifies: each column of each group of records has a checksum of its own.
+  ///
+  /// - Throws: ``PersistenceError/Code/fileCorrupt`` if the directory at the end of the file is missing, without which nothing tells where
+  ///   the values are.
+  public func salvage(_ file: StoreInput, into salvage: StoreSalvage) throws {
+    var remains = try BinaryRemains(file)
+    salvage.loader.metadata = remains.metadata()
+    _ = remains.model()
+    salvage.loader.history = remains.history()
+    remains.notePadding()
+    for loss in remains.losses { salvage.note(loss) }
+    try BinarySalvage(remains, into: salvage).run()
+  }
+
+  /// The model in the file, if its checksum holds.
+  public static func salvageModel(from file: StoreInput, options: StoreOptions) -> ManagedObjectModel? {
+    guard var remains = try? BinaryRemains(file) else { return nil }
+    return remains.model()
+  }
+}

@@ -1,0 +1,185 @@
+import HeartwoodStore
+
+/// What a damaged document in XML has for records, found by their tags alone and read piece by piece: what is wrong with one piece does not
+/// end the reading of others.
+///
+/// In XML a `<` stands for nothing but the beginning of a tag, so tags are found wherever the document is damaged.
+///
+/// An unsafe place: the bytes are held as long as ``file`` is, and every place is compared with their count.
+struct XMLPieces {
+  /// A part of the document that may be a record.
+  struct Piece {
+    var range: Range<Int>
+    /// The place of the record's entity, if what is around the piece says it.
+    var entity: Int?
+  }
+
+  private static let mostPieces = 256
+  private static let fewPieces = 8
+  private static let greatestBatch = 1 << 20
+
+  private let file: StoreInput
+  private let salvage: StoreSalvage
+  let region: ByteRegion
+  private var lineStart: (offset: Int, line: Int) = (0, 1)
+  private var loss: (start: Int, error: any Error)?
+
+  init(_ file: StoreInput, into salvage: StoreSalvage) throws(PersistenceError) {
+    self.file = file
+    self.salvage = salvage
+    region = try file.file.mapped().region
+  }
+
+  var bytes: UnsafeRawBufferPointer { region.unsafeBytes }
+
+  /// Reads all pieces from a place on.
+  ///
+  /// - Parameters:
+  ///   - next: finds the first piece that begins at a place or later.
+  ///   - read: takes the records of pieces of one entity, all or none.
+  ///   - gap: is told what lies between pieces that were read.
+  mutating func run(
+    from start: Int,
+    next: (Int) -> Piece?,
+    read: (_ document: StoreInput, _ pieces: [Piece]) throws -> Void,
+    prefix: (Piece) -> [UInt8],
+    suffix: [UInt8],
+    gap: (Range<Int>) -> Void
+  ) {
+    func fault(_ pieces: [Piece]) -> (any Error)? {
+      do {
+        guard !pieces.contains(where: { salvage.isUnsound($0.range) }) else { throw unsound }
+        try read(try document(pieces, prefix: prefix, suffix: suffix), pieces)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    var (position, size) = (start, Self.mostPieces)
+    while true {
+      let pieces = batch(from: position, size: size, next)
+      guard let first = pieces.first, let last = pieces.last else { break }
+      if fault(pieces) == nil {
+        if !closeLoss(at: first.range.lowerBound) { gap(position..<first.range.lowerBound) }
+        position = last.range.upperBound
+        size = min(size * 2, Self.mostPieces)
+        continue
+      }
+      size = Self.fewPieces
+      for piece in pieces {
+        if let error = fault([piece]) {
+          if loss == nil { gap(position..<piece.range.lowerBound) }
+          loss = loss ?? (piece.range.lowerBound, error)
+          // The piece may have swallowed others, if its end is missing.
+          position = piece.range.lowerBound + 1
+          break
+        }
+        if !closeLoss(at: piece.range.lowerBound) { gap(position..<piece.range.lowerBound) }
+        position = piece.range.upperBound
+      }
+    }
+    if !closeLoss(at: bytes.count) { gap(position..<bytes.count) }
+  }
+
+  private var unsound: PersistenceError {
+    PersistenceError(.fileCorrupt, "The bytes of the record were changed or are missing.")
+  }
+
+  private func batch(from start: Int, size: Int, _ next: (Int) -> Piece?) -> [Piece] {
+    var (pieces, position): ([Piece], Int) = ([], start)
+    while pieces.count < size, position - start < Self.greatestBatch, let piece = next(position),
+      pieces.isEmpty || piece.entity == pieces[0].entity
+    {
+      pieces.append(piece)
+      position = piece.range.upperBound
+    }
+    return pieces
+  }
+
+  /// A document of pieces alone.
+  private func document(
+    _ pieces: [Piece],
+    prefix: (Piece) -> [UInt8],
+    suffix: [UInt8]
+  ) throws(PersistenceError) -> StoreInput {
+    let document = GrowableBytes()
+    if let first = pieces.first { prefix(first).withUnsafeBytes { document.append($0) } }
+    for piece in pieces { document.append(UnsafeRawBufferPointer(rebasing: bytes[piece.range])) }
+    suffix.withUnsafeBytes { document.append($0) }
+    return try StoreInput(DecodedFile(document.sealed(), of: file))
+  }
+
+  /// Notes the record that began before `end` and could not be read. False if there is none.
+  private mutating func closeLoss(at end: Int) -> Bool {
+    guard let loss = loss.take() else { return false }
+    note(.records, loss.error, count: 1, loss.start..<end)
+    return true
+  }
+}
+
+// MARK: Telling
+
+extension XMLPieces {
+  /// Notes a part of the file, with its line.
+  mutating func note(
+    _ kind: SalvageReport.Loss.Kind,
+    _ error: any Error,
+    count: Int?,
+    _ range: Range<Int>
+  ) {
+    var loss = SalvageReport.Loss(kind, error, count: count, byteRange: range)
+    // An error of a document of pieces has the lines of that.
+    loss.line = line(of: range.lowerBound)
+    salvage.note(loss)
+  }
+
+  private mutating func line(of offset: Int) -> Int {
+    if offset < lineStart.offset { lineStart = (0, 1) }
+    let passed = UnsafeRawBufferPointer(rebasing: bytes[lineStart.offset..<max(lineStart.offset, min(offset, bytes.count))])
+    lineStart = (lineStart.offset + passed.count, lineStart.line + passed.count { $0 == UInt8(ascii: "\n") })
+    return lineStart.line
+  }
+}
+
+// MARK: Finding
+
+extension XMLPieces {
+  /// The first place from `start` on where `text`, which begins with a `<`, stands.
+  func find(_ text: StaticString, from start: Int, before end: Int? = nil) -> Int? {
+    let end = min(end ?? bytes.count, bytes.count)
+    var position = start
+    while let place = nextTag(from: position, before: end) {
+      if has(text, at: place) { return place }
+      position = place + 1
+    }
+    return nil
+  }
+
+  /// The next `<`.
+  func nextTag(from start: Int, before end: Int? = nil) -> Int? {
+    let end = min(end ?? bytes.count, bytes.count)
+    guard start < end else { return nil }
+    return bytes[start..<end].firstIndex(of: UInt8(ascii: "<"))
+  }
+
+  func has(_ text: StaticString, at place: Int) -> Bool {
+    let count = text.utf8CodeUnitCount
+    guard place + count <= bytes.count else { return false }
+    return text.withUTF8Buffer { text in (0..<count).allSatisfy { bytes[place + $0] == text[$0] } }
+  }
+
+  /// How often `text`, which begins with a `<`, stands in a part.
+  func count(of text: StaticString, in range: Range<Int>) -> Int {
+    var (count, position) = (0, range.lowerBound)
+    while let place = find(text, from: position, before: range.upperBound) {
+      count += 1
+      position = place + 1
+    }
+    return count
+  }
+
+  /// Whether nothing but white space is there.
+  func isBlank(_ range: Range<Int>) -> Bool {
+    bytes[range].allSatisfy { $0 == 0x20 || (0x09...0x0D).contains($0) }
+  }
+}

@@ -3,8 +3,11 @@ import HeartwoodStore
 
 /// A graph of objects that are read from stores, changed, and saved together.
 ///
-/// A context has one object for each record. It belongs to the isolation that it was made in, and so do its objects. It holds the
-/// objects that have changes; the others live as long as somebody holds them.
+/// A context has one object for each record. It belongs to the isolation that it was made in, and so do its objects. It keeps the
+/// objects that have changes; the others are kept by those that use them, and released by the context some time after the last use: at a
+/// fetch, or at the end of an event.
+///
+/// A context and its objects may be released on any thread, as happens to what a class of the main actor holds.
 ///
 /// An object keeps the values that it has read, whatever other contexts save; ``refresh(_:mergeChanges:)`` takes the newest ones. One without
 /// changes takes them by itself where a relationship to it is changed whose other end was read later, so that both ends are saved as one.

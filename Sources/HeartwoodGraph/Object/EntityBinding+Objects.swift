@@ -85,7 +85,7 @@ extension EntityBinding {
   @inline(__always)
   private func makeFault(_ row: RowID) -> ManagedObject {
     let object = makeObject(.fault, row, [.registered, .held])
-    slots.set(object, at: row)
+    slots.insert(object, at: row)
     return object
   }
 
@@ -100,9 +100,12 @@ extension EntityBinding {
       for run in group.liveRuns {
         for row in run {
           let row = RowID(group: ordinal, row: row)
-          let registered = slots[row]
-          if let registered, registered.isDeleted { continue }
-          results.initializeElement(at: count, to: Unmanaged.passRetained(registered ?? makeFault(row)))
+          if let registered = slots[row] {
+            if registered.isDeleted { continue }
+            results.initializeElement(at: count, to: Unmanaged.passRetained(registered))
+          } else {
+            results.initializeElement(at: count, to: Unmanaged.passRetained(makeFault(row)))
+          }
           count += 1
         }
       }

@@ -27,7 +27,8 @@ open class ManagedObject {
   /// Called by the framework only, to make the object of a record or a new one; to make a new object, use
   /// ``ManagedObjectContext/insert(_:)``.
   ///
-  /// A subclass that declares initializers of its own keeps it. It must not use the context there, nor in its `deinit`.
+  /// A subclass that declares initializers of its own keeps it. It must not use the context there, nor in its `deinit`, which runs when the
+  /// context notices that nobody holds the object, or on the thread of the last reference if the context is gone.
   public required init(_ seed: ManagedObjectSeed) {
     unmanagedBinding = seed.binding
     if !seed.state.contains(.held) { _ = seed.binding.retain() }

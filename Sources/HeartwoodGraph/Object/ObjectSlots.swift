@@ -56,6 +56,16 @@ extension ObjectSlots {
     withExtendedLifetime(former) {}
   }
 
+  /// Puts a new object into the slot of `row`, which is empty, as a look at it has shown.
+  @inline(__always)
+  func insert(_ object: ManagedObject, at row: RowID) {
+    if row.group >= groups.count || row.row >= groups[row.group].count {
+      reserve(group: row.group, rowCount: row.row + 1)
+    }
+    newCount &+= 1
+    groups[row.group].initializeElement(at: row.row, to: object)
+  }
+
   /// Empties the slot of `row` if `object` is in it.
   func remove(_ object: ManagedObject, at row: RowID) {
     guard row.group < groups.count, row.row < groups[row.group].count, groups[row.group][row.row] === object

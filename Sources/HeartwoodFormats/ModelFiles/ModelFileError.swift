@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// Why a model file could not be read.
 public struct ModelFileError: Error, Sendable, Hashable {
   /// One thing that is wrong, and where.
@@ -45,10 +51,20 @@ extension ModelFileError {
 
 extension ModelFileError: CustomStringConvertible {
   /// All problems, one a line, each with file, line and column in the form that compilers use.
-  public var description: String {
+  public var description: String { text { $0 } }
+
+  /// The ``description``, with what a caller calls the file at a path.
+  public func text(path: (String) -> String) -> String {
     problems.map { problem in
       let place = [problem.line, problem.column].compactMap { $0.map(String.init) }
-      return ([file] + place).joined(separator: ":") + ": " + problem.message
+      return ([path(file)] + place).joined(separator: ":") + ": " + problem.message
     }.joined(separator: "\n")
   }
+}
+
+extension ModelFileError: LocalizedError {
+  /// The ``description``.
+  public var errorDescription: String? { description }
+  /// What the first problem is and what to do.
+  public var failureReason: String? { message }
 }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// Everything that is wrong with the definitions of a model.
 public struct ModelValidationError: Error, Sendable, Hashable {
   /// At least one fault, in the order of the definitions.
@@ -27,6 +33,11 @@ public struct ModelFault: Sendable, Hashable {
 extension ModelFault: CustomStringConvertible {
   /// The path and the message.
   public var description: String { "\(path): \(message)" }
+}
+
+extension ModelValidationError: LocalizedError {
+  /// The description.
+  public var errorDescription: String? { description }
 }
 
 extension ModelValidationError: CustomStringConvertible {

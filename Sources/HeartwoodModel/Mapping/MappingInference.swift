@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 extension MappingModel {
   /// What becomes of the records of one version of a model in another, told by names and renaming identifiers alone.
   ///
@@ -21,13 +27,25 @@ public struct MappingInferenceError: Error, Sendable, Hashable {
   public let obstacles: [ModelChange]
 }
 
+extension MappingInferenceError: LocalizedError {
+  /// All reasons.
+  public var errorDescription: String? { problem }
+  /// What to do.
+  public var recoverySuggestion: String? { recovery }
+}
+
 extension MappingInferenceError: CustomStringConvertible {
   /// All reasons, one a line.
-  public var description: String {
+  public var problem: String {
     let lines = obstacles.map { "  \($0): \($0.obstacle ?? "")" }
-    return (["A migration cannot be inferred. Write a mapping model, or change the new model:"] + lines)
-      .joined(separator: "\n")
+    return (["A migration cannot be inferred:"] + lines).joined(separator: "\n")
   }
+
+  /// What to do.
+  public var recovery: String { "Write a mapping model, or change the new model." }
+
+  /// All reasons, one a line, and what to do.
+  public var description: String { "\(problem)\n\(recovery)" }
 }
 
 /// Makes a mapping model of two models between which nothing stands.

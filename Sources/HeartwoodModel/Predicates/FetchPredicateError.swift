@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// Why a predicate cannot be used, and at which place.
 public struct FetchPredicateError: Error, Sendable, Hashable {
   /// What kind of mistake it is.
@@ -22,26 +28,43 @@ public struct FetchPredicateError: Error, Sendable, Hashable {
 
   /// What kind of mistake it is.
   public let kind: Kind
-  /// What is wrong and what to do, without the place.
-  public let message: String
+  /// What is wrong, without the place, in whole sentences. It may say what to do as well.
+  public let problem: String
+  /// What to do, in whole sentences; nil if the problem says all.
+  public let recovery: String?
   /// The format string, or the predicate as one, in which strings and dates are left out.
   public let text: String
   /// The place in ``text``, in UTF-8 code units.
   public let place: Range<Int>
 
-  init(_ kind: Kind, _ message: String, in text: String, at place: Range<Int>) {
+  init(_ kind: Kind, _ problem: String, recovery: String? = nil, in text: String, at place: Range<Int>) {
     self.kind = kind
-    self.message = message
+    self.problem = problem
+    self.recovery = recovery
     self.text = text
     self.place = place
   }
 }
 
+extension FetchPredicateError: LocalizedError {
+  /// What is wrong, without the place.
+  public var errorDescription: String? { problem }
+  /// What to do.
+  public var recoverySuggestion: String? { recovery }
+}
+
 extension FetchPredicateError: CustomStringConvertible {
+  /// What is wrong and what to do, without the place.
+  public var message: String { [problem, recovery].compactMap(\.self).joined(separator: " ") }
+
   /// Three lines: the message, the line of the text, and a caret under the place.
-  public var description: String {
+  public var description: String { text(recovery: recovery) }
+
+  /// The ``description`` with other words for what to do, such as those of a tool that has no arguments for predicates.
+  public func text(recovery: String?) -> String {
     let (line, indent, length) = excerpt
     let marks = String(repeating: "~", count: max(0, length - 1))
+    let message = [problem, recovery].compactMap(\.self).joined(separator: " ")
     return "\(message)\n  \(line)\n  \(String(repeating: " ", count: indent))^\(marks)"
   }
 

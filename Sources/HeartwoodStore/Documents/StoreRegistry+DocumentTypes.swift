@@ -34,9 +34,7 @@ extension StoreRegistry {
     do {
       _ = try storeClass(for: documentType.storeType)
     } catch {
-      var error = error
-      error.message = "The document type \(documentType.name) cannot be kept. \(error.message)"
-      throw error
+      throw error.explaining("The document type \(documentType.name) cannot be kept. \(error.problem)")
     }
   }
 }
@@ -112,7 +110,8 @@ extension StoreRegistry {
     let known = DocumentType.Role.allCases.map(\.rawValue).joined(separator: ", ")
     throw PersistenceError(
       .valueUnsupported,
-      "The document type \(document) has the CFBundleTypeRole \(name). It must be one of \(known)."
+      "The document type \(document) has the CFBundleTypeRole \(name).",
+      recovery: "Give it one of \(known)."
     )
   }
 

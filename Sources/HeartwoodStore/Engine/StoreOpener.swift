@@ -43,11 +43,9 @@ package struct StoreOpener: Sendable {
     guard let old = try? embeddedModel(request) else { return error }
     let changes = ModelDifferences(from: old, to: model).changes.filter(\.changesStores)
     guard !changes.isEmpty else { return error }
-    var error = error
     let more = changes.count > Self.mostChanges ? ["  and \(changes.count - Self.mostChanges) more"] : []
     let lines = changes.prefix(Self.mostChanges).map { "  \($0)" } + more
-    error.message += " From the store's model to this one:\n" + lines.joined(separator: "\n")
-    return error
+    return error.explaining("\(error.problem) From the store's model to this one:\n" + lines.joined(separator: "\n"))
   }
 
   /// How many changes an error lists.
@@ -65,8 +63,9 @@ package struct StoreOpener: Sendable {
       let known = model.configurations.keys.sorted().joined(separator: ", ")
       throw PersistenceError(
         .entityUnknown,
-        "The model has no configuration called \(request.configurationName ?? ""). "
-          + (known.isEmpty ? "It has none; give nil for all entities." : "It has \(known)."),
+        "The model has no configuration called \(request.configurationName ?? "").",
+        recovery: known.isEmpty
+          ? "It has none: give nil for all entities." : "Give one of \(known), or nil for all entities.",
         context: .init(path: request.path)
       )
     }
@@ -97,7 +96,8 @@ extension StoreOpener {
         let type = storeClass.typeDescription.type
         throw PersistenceError(
           .capabilityMissing,
-          "The class of the type \(type) conforms to neither AtomicStore nor IncrementalStore. Let it conform to one of them.",
+          "The class of the type \(type) conforms to neither AtomicStore nor IncrementalStore.",
+          recovery: "Let it conform to one of them.",
           context: .init(storeType: type)
         )
       }
@@ -110,8 +110,8 @@ extension StoreOpener {
         let type = storeClass.typeDescription.type
         throw PersistenceError(
           .capabilityMissing,
-          "A store of type \(type) is incremental: it is written when it is made, and not by its first save. Choose a type that is "
-            + "atomic, or use migratePersistentStore(_:to:).",
+          "A store of type \(type) is incremental: it is written when it is made, and not by its first save.",
+          recovery: "Choose a type that is atomic, or use migratePersistentStore(_:to:).",
           context: .init(storeType: type)
         )
       }

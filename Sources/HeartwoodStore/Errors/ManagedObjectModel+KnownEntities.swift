@@ -9,7 +9,8 @@ extension ManagedObjectModel {
     let advice = NameSuggestion.advice(for: name, among: entities.map(\.name))
     throw PersistenceError(
       .entityUnknown,
-      "The model has no entity called \(name). \(advice)",
+      "The model has no entity called \(name).",
+      recovery: .custom(advice),
       context: .init(entity: name)
     )
   }

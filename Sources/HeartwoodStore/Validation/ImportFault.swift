@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// Something that cannot be imported, and where it stands.
 public struct ImportFault: Error, Hashable {
   /// The place in what was imported, such as `[3].owner.id`; empty for the whole.
@@ -16,6 +22,11 @@ public struct ImportFault: Error, Hashable {
     self.property = property
     self.message = message
   }
+}
+
+extension ImportFault: LocalizedError {
+  /// The ``message``.
+  public var errorDescription: String? { message }
 }
 
 extension ImportFault: CustomStringConvertible {

@@ -1,5 +1,11 @@
 public import HeartwoodModel
 
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// One thing that keeps an object from being saved: which property of which object, and what is wrong with it.
 ///
 /// A failed save lists all of them:
@@ -40,6 +46,11 @@ public struct ValidationFault: Error, Hashable {
 
   /// The name of the object's entity.
   public var entity: String { objectID.entity.name }
+}
+
+extension ValidationFault: LocalizedError {
+  /// The ``message``.
+  public var errorDescription: String? { message }
 }
 
 extension ValidationFault: CustomStringConvertible {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import HeartwoodFormats
 import HeartwoodStore
 
 /// The names of types of stores in arguments.
@@ -9,7 +10,7 @@ enum TypeName {
     do {
       _ = try StoreRegistry.tool.storeClass(for: StoreType(name))
     } catch {
-      throw ValidationError("\(option): \(error.message)")
+      throw ValidationError("\(option): \(DisplayText.safe(error.message))")
     }
   }
 }

@@ -88,13 +88,8 @@ struct StoreSource {
     let model = try model(storeClass, substitute: substitute)
     do {
       return (model, try open(model))
-    } catch var error as PersistenceError where error.code == .capabilityMissing {
-      // The file is there: not its type is the wrong one.
-      error.message.replace(
-        "Choose another type of store, or a configuration with fewer.",
-        with: "The model \(model.path ?? path) is not that of this file. Give the file's own with --model."
-      )
-      throw error
+    } catch let error as PersistenceError where error.recovery == .chooseAnotherTypeOrFewerEntities {
+      throw Self.blaming(model, for: error)
     } catch let error as PersistenceError where error.mayBeOfAnotherModel {
       var furthest = naming(model, in: error)
       var isOfNoVersion = error.code == .modelIncompatible
@@ -117,11 +112,19 @@ struct StoreSource {
     }
   }
 
+  /// The error of a type that has no place for the model. The file is there: its type is right, and the model is another one's.
+  private static func blaming(_ model: LocatedModel, for error: PersistenceError) -> PersistenceError {
+    var error = error
+    error.recovery = "The model is not that of this file: give the file's own with --model."
+    error.context.relatedPaths += model.path.map { [.init("model", $0)] } ?? []
+    return error
+  }
+
   /// The error, with where the model is that the user has not given.
   private func naming(_ model: LocatedModel, in error: PersistenceError) -> PersistenceError {
     guard modelPath == nil, let path = model.path else { return error }
     var error = error
-    error.message += "\(error.message.contains("\n") ? "\n" : " ")It was read with the model \(path)."
+    error.context.relatedPaths.append(.init("read with the model", path))
     return error
   }
 
@@ -131,12 +134,12 @@ struct StoreSource {
     _ other: PersistenceError,
     _ version: LocatedModel
   ) -> PersistenceError {
-    guard let offset = other.context.byteOffset, offset > error.context.byteOffset ?? 0, let file = version.file else {
-      return error
-    }
+    guard let offset = other.context.byteOffset, offset > error.context.byteOffset ?? 0,
+      let file = version.file, let path = version.path
+    else { return error }
     let name = file.url.deletingLastPathComponent().deletingPathExtension().lastPathComponent
     var other = other
-    other.message += " It was read with the version “\(name)” of the model\(version.path.map { " \($0)" } ?? "")."
+    other.context.relatedPaths.append(.init("read with the version “\(name)” of the model", path))
     return other
   }
 

@@ -18,7 +18,7 @@ import Testing
       (.init(entity: "ToDo"), "What happened. (entity ToDo)"),
       (.init(entity: "ToDo", property: "memo"), "What happened. (ToDo.memo)"),
       (.init(property: "memo"), "What happened. (property memo)"),
-      (.init(path: "a", line: 1, byteOffset: 7, entity: "ToDo"), "a:1: What happened. (at byte 7, entity ToDo)"),
+      (.init(path: "a", line: 1, byteOffset: 7, entity: "ToDo"), "a:1: What happened. (entity ToDo, at byte 7)"),
     ] as [(PersistenceError.Context, String)]
   )
   func descriptionSaysWhere(_ context: PersistenceError.Context, _ text: String) {

@@ -35,7 +35,8 @@ extension PredicateCompiler {
 
   private func compile(variable name: String) throws(Fault) -> Compiled {
     guard let place = variables.lastIndex(where: { $0.name == name }) else {
-      throw fault(.unboundVariable, "The variable $\(name) has no value. Give it one with substituting(_:).")
+      let advice = "Give it one with substituting(_:)."
+      throw fault(.unboundVariable, "The variable $\(name) has no value.", recovery: advice)
     }
     return (.variable(place), variables[place].kind)
   }

@@ -21,6 +21,7 @@ package struct PredicateCompiler {
   struct Fault: Error {
     let kind: FetchPredicateError.Kind
     let message: String
+    var recovery: String?
     let path: [Int]
   }
 
@@ -92,7 +93,7 @@ extension FetchPredicateError {
     // A tree that is too high to be compiled is too high to be written as well.
     if fault.kind != .tooComplex { write(&printer) }
     let whole = 0..<printer.text.utf8.count
-    self.init(fault.kind, fault.message, in: printer.text, at: printer.place ?? whole)
+    self.init(fault.kind, fault.message, recovery: fault.recovery, in: printer.text, at: printer.place ?? whole)
   }
 }
 
@@ -110,8 +111,13 @@ extension PredicateCompiler {
     return try body(&self)
   }
 
-  func fault(_ kind: FetchPredicateError.Kind, _ message: String, at child: Int? = nil) -> Fault {
-    Fault(kind: kind, message: message, path: path + (child.map { [$0] } ?? []))
+  func fault(
+    _ kind: FetchPredicateError.Kind,
+    _ message: String,
+    recovery: String? = nil,
+    at child: Int? = nil
+  ) -> Fault {
+    Fault(kind: kind, message: message, recovery: recovery, path: path + (child.map { [$0] } ?? []))
   }
 
   mutating func compile(_ predicate: FetchPredicate) throws(Fault) -> PlanPredicate {

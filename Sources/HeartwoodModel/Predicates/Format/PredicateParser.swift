@@ -269,8 +269,13 @@ extension PredicateParser {
   /// The next argument, which has to be of the kind that the token says.
   mutating func takeArgument() throws(FetchPredicateError) -> FetchExpression {
     guard usedArguments < arguments.count else {
-      let message = "There is no argument number \(usedArguments + 1). Give one for each place in the format string."
-      throw FetchPredicateError(.argument, message, in: lexer.text, at: token.place)
+      throw FetchPredicateError(
+        .argument,
+        "There is no argument number \(usedArguments + 1).",
+        recovery: "Give one for each place in the format string.",
+        in: lexer.text,
+        at: token.place
+      )
     }
     defer { usedArguments += 1 }
     return arguments[usedArguments]

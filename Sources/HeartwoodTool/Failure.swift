@@ -19,7 +19,6 @@ import HeartwoodStore
 /// How the tool ends where a command throws: what it says and with which status.
 struct Failure {
   private let error: any Error
-  private let paths = GivenPaths()
 
   init(_ error: any Error) {
     self.error = error
@@ -31,16 +30,21 @@ struct Failure {
     let code = HeartwoodCommand.exitCode(for: error)
     if error is ExitCode { quit(code.rawValue) }
     if code.isSuccess { show(HeartwoodCommand.fullMessage(for: error)) }
-    guard code == .failure else { quit(code.rawValue, saying: HeartwoodCommand.fullMessage(for: error)) }
-    quit(EXIT_FAILURE, saying: "heartwood: error: \(text)")
+    guard code == .failure else { quit(code.rawValue, saying: usageMessage) }
+    quit(EXIT_FAILURE, saying: "heartwood: error: \(Wording().text(error))")
   }
 
-  /// The error in words. What it says where it happened is on one line.
-  private var text: String {
-    if let error = error as? CocoaError { return error.explanation(paths.shown(path:)) }
-    guard var located = error as? PersistenceError else { return Wording.text(error) }
-    located.context.path = located.context.path.map(paths.shown(path:))
-    return Wording.text(located)
+  /// What is wrong with the arguments. The parser quotes them as they are, so it is asked about arguments that break no line.
+  private var usageMessage: String {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    let safe = arguments.map { DisplayText.safe($0) }
+    guard safe != arguments else { return HeartwoodCommand.fullMessage(for: error) }
+    do {
+      _ = try HeartwoodCommand.parseAsRoot(safe)
+    } catch let error {
+      return HeartwoodCommand.fullMessage(for: error)
+    }
+    return HeartwoodCommand.fullMessage(for: error)
   }
 
   /// Ends with a help text, or the version, on the standard output.
@@ -53,9 +57,9 @@ struct Failure {
     }
   }
 
-  /// Names of files and of records command no terminal; a message may have several lines, but a name of a file that the user gives has one.
+  /// Names of files and of records command no terminal. A message may have several lines.
   private func quit(_ status: Int32, saying text: String) -> Never {
-    StandardError.write(DisplayText.safe(paths.shown(in: text), keepsLines: true) + "\n")
+    StandardError.write(DisplayText.safe(text, keepsLines: true) + "\n")
     quit(status)
   }
 
@@ -72,9 +76,17 @@ struct Failure {
 
 /// Something that the tool itself refuses, in words for the user: what is wrong and what to do.
 struct ToolError: Error, CustomStringConvertible {
-  let description: String
+  /// The file that it is about.
+  private let path: String?
+  private let message: String
 
-  init(_ description: String) {
-    self.description = description
+  init(at path: String? = nil, _ message: String) {
+    self.path = path
+    self.message = message
   }
+
+  var description: String { text { $0 } }
+
+  /// The words, in which the file is called as `name` says.
+  func text(path name: (String) -> String) -> String { (path.map { "\(name($0)): " } ?? "") + message }
 }

@@ -57,7 +57,7 @@ import Testing
     #expect(refused.status == 1)
     #expect(refused.errors.hasPrefix("heartwood: error: bad.csv:4:"), "\(refused.errors)")
     #expect(
-      refused.errors.contains("It was read with the version “ToDo” of the model ./ToDo.xcdatamodeld."),
+      refused.errors.contains("read with the version “ToDo” of the model ./ToDo.xcdatamodeld)"),
       "\(refused.errors)"
     )
   }

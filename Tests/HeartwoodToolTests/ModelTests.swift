@@ -211,7 +211,7 @@ import Testing
     let outcome = try heartwood("info", "other.csv")
     #expect(outcome.status == 1)
     #expect(outcome.errors.hasPrefix("heartwood: error: other.csv:2:"), "\(outcome.errors)")
-    #expect(outcome.errors.contains("It was read with the model ./ToDo.xcdatamodeld."), "\(outcome.errors)")
+    #expect(outcome.errors.contains("read with the model ./ToDo.xcdatamodeld)"), "\(outcome.errors)")
   }
 
   @Test func theModelInAFileIsItsOwnWhateverTheHashesAre() throws {

@@ -66,7 +66,8 @@ struct ConvertCommand: ParsableCommand {
     }
     try StandardOutput.report(
       line(result, start.duration(to: .now)),
-      of: "\(destination): The store was written\(verify ? " and verified" : "")"
+      of: "The store was written\(verify ? " and verified" : "")",
+      at: destination
     )
   }
 

@@ -123,7 +123,7 @@ struct FetchCommand: ParsableCommand {
     do {
       return try text.map(parse)
     } catch let error as FetchPredicateError {
-      throw ValidationError("\(option): \(Wording.text(error))")
+      throw ValidationError("\(option): \(Wording().text(error))")
     } catch is EmptyColumn {
       throw ValidationError("\(option): A column is empty. Leave out the comma beside it, or the option.")
     }

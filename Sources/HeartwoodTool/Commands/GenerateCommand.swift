@@ -128,7 +128,8 @@ struct GenerateCommand: ParsableCommand {
     guard !quiet else { return }
     try StandardOutput.report(
       lines.map { DisplayText.safe($0) + "\n" }.joined(),
-      of: "\(outputFile ?? output ?? "."): The classes were written"
+      of: "The classes were written",
+      at: outputFile ?? output ?? "."
     )
   }
 
@@ -167,7 +168,7 @@ struct GenerateCommand: ParsableCommand {
     } catch let error as CocoaError
       where [.fileReadCorruptFile, .fileReadInapplicableStringEncoding].contains(error.code)
     {
-      throw ToolError("\(path): The template is not UTF-8. Save it in that encoding.")
+      throw ToolError(at: path, "The template is not UTF-8. Save it in that encoding.")
     }
   }
 }

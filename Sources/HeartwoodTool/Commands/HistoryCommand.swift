@@ -78,7 +78,7 @@ struct HistoryCommand: ParsableCommand {
     let foreignCount = try opened.foreignTransactionCount()
     guard foreignCount == 0 else {
       let count = Quantity.text(foreignCount, "transaction")
-      throw ToolError("\(opened.path): The file keeps a history of Core Data's, \(count), which is not read.")
+      throw ToolError(at: opened.path, "The file keeps a history of Core Data's, \(count), which is not read.")
     }
     return try opened.store.requiredHistoryReader()
   }
@@ -115,7 +115,8 @@ struct HistoryCommand: ParsableCommand {
     let text = "\(Quantity.text(before - left, "transaction")) removed, \(left) left\n"
     try StandardOutput.report(
       format == .json ? object.line : text,
-      of: "\(opened.path): \(Quantity.text(before - left, "transaction")) removed"
+      of: "\(Quantity.text(before - left, "transaction")) removed",
+      at: opened.path
     )
   }
 }

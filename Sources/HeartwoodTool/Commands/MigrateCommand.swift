@@ -111,7 +111,8 @@ struct MigrateCommand: ParsableCommand {
     let result = try progress.whileShown { try run.run() }
     if result == nil, let output {
       throw ToolError(
-        "\(store): The store is of this version of the model already, so \(output) was not written. heartwood convert makes a copy."
+        at: store,
+        "The store is of this version of the model already, so \(DisplayText.safe(output)) was not written. heartwood convert makes a copy."
       )
     }
     let isRefused = (result?.report).map(empties) ?? false
@@ -121,7 +122,7 @@ struct MigrateCommand: ParsableCommand {
       try StandardOutput.untilClosed { try write(json ? report.json.line : report.text, isDone: result != nil) }
     }
     guard let reason = report.refusal else { return }
-    if quiet || json { throw ToolError("\(store): \(reason)") }
+    if quiet || json { throw ToolError(at: store, reason) }
     throw ExitCode.failure
   }
 
@@ -136,7 +137,7 @@ struct MigrateCommand: ParsableCommand {
 
   private func write(_ report: String, isDone: Bool) throws {
     guard isDone, !dryRun else { return try StandardOutput.write(report) }
-    try StandardOutput.report(report, of: "\(output ?? store): The store was migrated")
+    try StandardOutput.report(report, of: "The store was migrated", at: output ?? store)
   }
 
   /// Whether a migration leaves no record, and nothing keeps those that there were.

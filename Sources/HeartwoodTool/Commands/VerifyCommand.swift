@@ -55,7 +55,9 @@ struct VerifyCommand: ParsableCommand {
       return VerificationReport(recordCount: contents.count, findings: faults + findings, limit: Self.findingLimit)
     } catch let error as PersistenceError where !faults.isEmpty {
       // The first of all, since the others tell why.
-      let findings = [VerificationReport.Finding(error.message)] + faults
+      var placeless = error
+      placeless.context = PersistenceError.Context()
+      let findings = [VerificationReport.Finding(Wording().text(placeless))] + faults
       return VerificationReport(recordCount: nil, findings: findings, limit: Self.findingLimit)
     }
   }

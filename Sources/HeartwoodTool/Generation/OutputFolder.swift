@@ -18,7 +18,7 @@ struct OutputFolder {
   func write(_ files: [GeneratedFile]) throws -> [String] {
     var isFolder = false
     if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder {
-      throw ToolError("\(path): It is not a folder. Choose another name.")
+      throw ToolError(at: path, "It is not a folder. Choose another name.")
     }
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     for file in files { try checkPlace(of: file) }
@@ -48,11 +48,12 @@ struct OutputFolder {
   private func checkPlace(of file: GeneratedFile) throws {
     guard let status = try status(of: file.name) else { return }
     let path = url(of: file.name).path
-    guard status.isRegularFile else { throw ToolError("\(path): It is not a file. Choose another name.") }
+    guard status.isRegularFile else { throw ToolError(at: path, "It is not a file. Choose another name.") }
     // One without a byte is nobody's.
     guard file.kind == .machine, status.size > 0, try !isMachineFile(file) else { return }
     throw ToolError(
-      "\(path): There is a file already that was not generated: its first line does not say so. Choose another name, or move it away."
+      at: path,
+      "There is a file already that was not generated: its first line does not say so. Choose another name, or move it away."
     )
   }
 

@@ -1,60 +1,93 @@
 import ArgumentParser
+import HeartwoodFormats
+import HeartwoodGeneration
+import HeartwoodModel
+import HeartwoodStore
 
-/// Errors of the library in words for who uses the tool: what the library says of its own names is said of options and commands.
-enum Wording {
-  private static let phrases = [
-    ("Give it one with substituting(_:).", "Write the value in its place."),
-    (
-      "Open it with the option tracksPersistentHistory; what is saved from then on is kept.",
-      "What an application saves with the option tracksPersistentHistory is kept."
-    ),
-    ("migrate it (shouldMigrateStoreAutomatically)", "migrate it with heartwood migrate"),
-    ("Give the older versions of the model with the option olderModels", "Give it with --from-model"),
-    ("Give that with the option olderModels", "Give that with --from-model"),
-    (
-      "copy the store to a new file, which is of that model, and migrate the copy.",
-      "heartwood convert makes a new file that is of that model, and can be migrated."
-    ),
-    ("There is no argument number 1. Give one for each place in the format string.", "Write the value in its place."),
-    ("Give the type, or a name", "Give the type (with --type, or the option of that file), or a name"),
-    ("Choose another name, or say that it may be replaced.", "Choose another name, or replace it with --force."),
-    ("Choose another place, or say that it is to be replaced.", "Choose another name, or replace it with --force."),
-    ("Add it without a location, or choose another type of store", "Choose another type of store"),
-    (
-      "what is to become of them (MigrationResolutions)", "what is to become of them (--duplicates, --several, --unfit)"
-    ),
-    (
-      "Give its class with the option entityMigrationPolicies.",
-      "That is code of an application, which has to migrate the store itself."
-    ),
-    ("The token stands behind transaction", "You ask for what came after transaction"),
-    ("its file is an older one than the token is of", "its file is an older one"),
-    (
-      "go on from currentPersistentHistoryToken.",
-      "go on from the last transaction that heartwood info tells, or leave out --after."
-    ),
-    (
-      "Write the migrated one to another file, with run(to:) of the migration.", "Write the migrated one with --output."
-    ),
-    ("Try again later, or set a longer sqliteBusyTimeout.", "Try again later."),
-  ]
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
-  /// What a type has no place for calls for another type, or can be printed in this way.
-  private static let unfitPhrases = [
-    (
-      "Choose another type of store, or a configuration with fewer.",
-      "print the records of one entity with heartwood dump --entity NAME --format csv"
-    ),
-    ("Remove the user's keys from the metadata.", "print the records alone with heartwood dump --format csv"),
-  ]
+/// Errors of the library in words for the users of the tool: options and commands in place of names of the library, and files as the arguments
+/// name them.
+struct Wording {
+  private let paths: GivenPaths
+  private let command: String?
 
   /// - Parameter command: the name of the command that has failed.
-  static func text(_ error: any Error, of command: String? = CommandLine.arguments.dropFirst().first) -> String {
-    // What is printed has not been migrated.
-    let isMigration = command == MigrateCommand.configuration.commandName
-    let choices = unfitPhrases.map { phrase, printing in
-      (phrase, "Choose another type of store" + (isMigration ? "." : ", or \(printing)."))
+  init(paths: GivenPaths = GivenPaths(), command: String? = CommandLine.arguments.dropFirst().first) {
+    self.paths = paths
+    self.command = command
+  }
+
+  func text(_ error: any Error) -> String {
+    switch error {
+    case let error as PersistenceError: error.text(recovery: recovery, path: paths.shown(path:), cause: text)
+    case let error as ModelFileError: error.text(path: paths.shown(path:))
+    case let error as FetchPredicateError: text(error)
+    case let error as TemplateError: text(error)
+    case let error as ToolError: error.text(path: paths.shown(path:))
+    case let error as CocoaError: error.explanation(paths.shown(path:))
+    default: "\(error)"
     }
-    return (phrases + choices).reduce("\(error)") { text, phrase in text.replacing(phrase.0, with: phrase.1) }
+  }
+
+  /// A predicate's places for arguments and its variables have no values here: all there is of it is its text.
+  private func text(_ error: FetchPredicateError) -> String {
+    let isOfValue = [.unboundVariable, .argument].contains(error.kind) && error.recovery != nil
+    return isOfValue ? error.text(recovery: "Write the value in its place.") : error.description
+  }
+
+  private func text(_ error: TemplateError) -> String {
+    var error = error
+    error.template = error.template.map(paths.shown(path:))
+    return error.description
+  }
+}
+
+// MARK: What to do
+
+extension Wording {
+  /// What to do, in place of the library's text; nil if that is good for users of the tool, too.
+  func recovery(_ recovery: PersistenceError.Recovery) -> String? {
+    let list = recovery.names.joined(separator: ", ")
+    return switch recovery.kind {
+    case .replaceFile: "Choose another name, or replace it with --force."
+    case .giveStoreType:
+      "Give the type (with --type, or the option of that file), or a name with one of the extensions \(list)."
+    case .chooseAnotherTypeOrNoFile: "Choose another type of store."
+    case .chooseAnotherTypeOrFewerEntities:
+      otherType(orPrinting: "the records of one entity with heartwood dump --entity NAME --format csv")
+    case .removeUserMetadata: otherType(orPrinting: "the records alone with heartwood dump --format csv")
+    case .openForWriting, .openReadOnly: ""
+    case .giveModel: "Give the model that it was written with by --model."
+    case .trackHistory: "What an application saves with the option tracksPersistentHistory is kept."
+    case .restartHistory: "Go on from the last transaction that heartwood info tells, or leave out --after."
+    case .waitLonger: "Try again later."
+    case .setOption, .raiseLimit: "An application that opens it can set the option \(list)."
+    default: migrationRecovery(recovery.kind)
+    }
+  }
+
+  private func migrationRecovery(_ kind: PersistenceError.Recovery.Kind) -> String? {
+    switch kind {
+    case .migrateStore: "Open it with the model that it was written with, or migrate it with heartwood migrate."
+    case .giveOlderModels: "Give it with --from-model."
+    case .giveOlderModelsOrCopyStore:
+      "Give the store's model with --from-model. Or heartwood convert makes a new file that is of the model in the old one, and can be migrated."
+    case .migrateToOtherFile: "Write the migrated one with --output."
+    case .resolveMigration:
+      "Say what is to become of them (--duplicates, --several, --unfit), or write a mapping model."
+    case .giveMigrationPolicy: "That is code of an application, which has to migrate the store itself."
+    default: nil
+    }
+  }
+
+  /// What is printed has not been migrated.
+  private func otherType(orPrinting records: String) -> String {
+    let isMigration = command == MigrateCommand.configuration.commandName
+    return "Choose another type of store" + (isMigration ? "." : ", or print \(records).")
   }
 }

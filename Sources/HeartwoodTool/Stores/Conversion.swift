@@ -165,7 +165,7 @@ struct Conversion {
     defer { close(reopened) }
     let wanted = try handedOver(to: store, of: source)
     guard let difference = ContentsComparison.firstDifference(wanted, try reopened.engine.contents()) else { return }
-    throw ToolError("\(destination.path): What was written is not what was read: \(difference). It was not kept.")
+    throw ToolError(at: destination.path, "What was written is not what was read: \(difference). It was not kept.")
   }
 
   /// What a store was made of. Asked for its contents, an incremental one would read them from its file, and be compared with itself.

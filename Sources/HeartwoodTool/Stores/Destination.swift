@@ -16,7 +16,8 @@ struct Destination {
     let extensions = registry.typeDescriptions.flatMap(\.fileExtensions).joined(separator: ", ")
     throw PersistenceError(
       .storeTypeUndetermined,
-      "The name does not tell the type of the store. Give it with --to, or a name with one of the extensions \(extensions).",
+      "The name does not say of which type the store is.",
+      recovery: "Give the type with --to, or a name with one of the extensions \(extensions).",
       context: .init(path: path)
     )
   }
@@ -25,18 +26,14 @@ struct Destination {
   func check(against source: String, in fileSystem: any FileSystem) throws {
     guard let status = try fileSystem.status(atPath: path) else { return }
     try Self.check(path, status, isNot: fileSystem.status(atPath: source))
-    guard status.isRegularFile else { throw ToolError("\(path): It is not a file. Choose another name.") }
+    guard status.isRegularFile else { throw ToolError(at: path, "It is not a file. Choose another name.") }
     guard status.size > 0, !isReplaced else { return }
-    throw PersistenceError(
-      .fileExists,
-      "There is a file already. Choose another name, or replace it with --force.",
-      context: .init(path: path)
-    )
+    throw PersistenceError(.fileExists, "There is a file already.", recovery: .replaceFile, context: .init(path: path))
   }
 
   /// Refuses a file that is the source, under whatever name.
   static func check(_ path: String, _ status: FileStatus, isNot source: FileStatus?) throws(ToolError) {
     guard let source, source.identity.isSameFile(as: status.identity) else { return }
-    throw ToolError("\(path): The source and the destination are the same file. Choose another name.")
+    throw ToolError(at: path, "The source and the destination are the same file. Choose another name.")
   }
 }

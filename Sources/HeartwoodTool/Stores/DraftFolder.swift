@@ -67,7 +67,7 @@ final class DraftFolder {
       if try fileSystem.status(atPath: path) != nil { return (path, lock) }
       lock.release()
     }
-    throw ToolError("\(directory): No folder for a draft can be kept there.")
+    throw ToolError(at: directory, "No folder for a draft can be kept there.")
   }
 
   private static func removeAbandoned(in directory: String, for name: String) {

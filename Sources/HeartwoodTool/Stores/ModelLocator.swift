@@ -53,6 +53,7 @@ struct ModelLocator {
     """
 
   private static let bundleSuffix = ".xcdatamodeld"
+  private static let advice = "Give an .xcdatamodeld, a JSON model, or a store that holds one."
 
   let registry: StoreRegistry
   let fileSystem: any FileSystem
@@ -66,7 +67,7 @@ struct ModelLocator {
       return try dataModel(at: path, version: version)
     }
     guard version == nil else {
-      throw ToolError("\(path): This holds one model, which has no versions. Leave the version out.")
+      throw ToolError(at: path, "This holds one model, which has no versions. Leave the version out.")
     }
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
     try file.checkIsPlain()
@@ -157,8 +158,8 @@ struct ModelLocator {
     if let model = try embeddedModel(file, storeClass) { return LocatedModel(model, path: file.path) }
     throw PersistenceError(
       .modelMissing,
-      "The file holds no model. Give an .xcdatamodeld, a JSON model, or a store that holds one; of a store's records one may be made where it is "
-        + "read, as by heartwood info.",
+      "The file holds no model.",
+      recovery: "\(Self.advice) Of a store's records one may be made by commands that read it, such as heartwood info.",
       context: .init(path: file.path, storeType: type)
     )
   }
@@ -174,7 +175,8 @@ extension ModelLocator {
     } catch let error where error.code == .storeTypeUndetermined {
       throw PersistenceError(
         .modelMissing,
-        "It is no model. Give an .xcdatamodeld, a JSON model, or a store that holds one.",
+        "It is no model.",
+        recovery: .custom(Self.advice),
         context: .init(path: file.path)
       )
     }
@@ -199,7 +201,7 @@ extension ModelLocator {
     }
     let candidates = namesakes.first { !$0.isEmpty } ?? bundles
     if let only = candidates.first, candidates.count == 1 { return PathParts.join(folder, only) }
-    throw PersistenceError(.modelMissing, Self.message(candidates), context: .init(path: path))
+    throw Self.missing(candidates, path)
   }
 
   /// The name in small letters, without the dots that it begins with, and what is left of it before its last dot, the one before that, and so on.
@@ -208,10 +210,14 @@ extension ModelLocator {
     return parts.indices.reversed().map { parts[...$0].joined(separator: ".") }
   }
 
-  private static func message(_ candidates: [String]) -> String {
-    candidates.isEmpty
-      ? "The file does not hold its model, and there is no .xcdatamodeld beside it. Give the model with --model."
-      : "The file does not hold its model, and several are beside it: \(candidates.joined(separator: ", ")). Give one "
-        + "with --model."
+  private static func missing(_ candidates: [String], _ path: String) -> PersistenceError {
+    let names = candidates.joined(separator: ", ")
+    let found = candidates.isEmpty ? "there is no .xcdatamodeld beside it" : "several are beside it: \(names)"
+    return PersistenceError(
+      .modelMissing,
+      "The file does not hold its model, and \(found).",
+      recovery: .custom("Give \(candidates.isEmpty ? "the model" : "one") with --model."),
+      context: .init(path: path)
+    )
   }
 }

@@ -1,3 +1,4 @@
+import HeartwoodFormats
 import HeartwoodStore
 
 extension StoreInput {
@@ -10,16 +11,17 @@ extension StoreInput {
     let prefix = try bytes(from: 0, count: Self.encryptedMagic.count)
     if prefix == Self.encryptedMagic {
       throw wrapped(
-        "This is an encrypted store of Heartwood, which the tool has no keys for. Convert it in the application, or decrypt it with "
-          + "Formats/Encrypted/reader.py."
+        "This is an encrypted store of Heartwood, for which the tool has no keys.",
+        recovery: "Convert it in the application, or decrypt it with Formats/Encrypted/reader.py."
       )
     }
     guard prefix.starts(with: Self.gzipMagic) else { return }
-    let command = PathParts.fileExtension(path) == "gz" ? "gunzip --keep \(path)" : "gunzip < \(path) > NAME"
-    throw wrapped("The file is compressed with gzip. Unpack it first: \(command)")
+    let name = DisplayText.safe(path)
+    let command = PathParts.fileExtension(path) == "gz" ? "gunzip --keep \(name)" : "gunzip < \(name) > NAME"
+    throw wrapped("The file is compressed with gzip.", recovery: "Unpack it first: \(command)")
   }
 
-  private func wrapped(_ message: String) -> PersistenceError {
-    PersistenceError(.fileMalformed, message, context: .init(path: path))
+  private func wrapped(_ problem: String, recovery: PersistenceError.Recovery) -> PersistenceError {
+    PersistenceError(.fileMalformed, problem, recovery: recovery, context: .init(path: path))
   }
 }

@@ -101,7 +101,8 @@ struct StoreMigrationRun {
     let report = try migration.dryRun()
     guard command.empties(report) else { return }
     throw ToolError(
-      "\(command.store): None of the \(Quantity.text(report.sourceCount, "record")) would be left, for the new model has no such entities. "
+      at: command.store,
+      "None of the \(Quantity.text(report.sourceCount, "record")) would be left, for the new model has no such entities. "
         + "Give the model of this store, or --backup to keep the old file. The store was left as it is."
     )
   }
@@ -140,7 +141,8 @@ struct StoreMigrationRun {
   private func checkBackup() throws {
     guard try POSIXFileSystem().status(atPath: backupPath) == nil else {
       throw ToolError(
-        "\(backupPath): There is a file already where the backup would be. Move it away, or leave out --backup."
+        at: backupPath,
+        "There is a file already where the backup would be. Move it away, or leave out --backup."
       )
     }
   }

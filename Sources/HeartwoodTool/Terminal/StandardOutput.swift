@@ -42,12 +42,14 @@ enum StandardOutput {
 
   /// Writes a report of what has been done, and where it cannot be written says that it has been done all the same.
   ///
-  /// - Parameter outcome: what has become of which file, without a point.
-  static func report(_ text: String, of outcome: String) throws {
+  /// - Parameters:
+  ///   - outcome: what has become of the file, without a point.
+  ///   - path: the file.
+  static func report(_ text: String, of outcome: String, at path: String) throws {
     do {
       try write(text)
     } catch let error as ToolError {
-      throw ToolError("\(outcome); only the report of it is missing. \(error)")
+      throw ToolError(at: path, "\(outcome); only the report of it is missing. \(error)")
     }
   }
 

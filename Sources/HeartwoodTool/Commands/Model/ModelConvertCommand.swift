@@ -44,7 +44,8 @@ struct ModelConvertCommand: ParsableCommand {
       try write(Data(Self.versionList(version).utf8), to: url.appending(path: ".xccurrentversion"))
     default:
       throw ToolError(
-        "\(destination): The name tells no form. Give one that ends with .xcdatamodeld, .xcdatamodel or .json."
+        at: destination,
+        "The name tells no form. Give one that ends with .xcdatamodeld, .xcdatamodel or .json."
       )
     }
   }
@@ -53,11 +54,11 @@ struct ModelConvertCommand: ParsableCommand {
   private func checkPlace(_ url: URL) throws {
     let folder = url.deletingLastPathComponent()
     guard FileManager.default.fileExists(atPath: folder.path) else {
-      throw ToolError("\(destination): The folder \(folder.path) cannot be found. Make it, or choose another name.")
+      throw ToolError(at: destination, "Its folder cannot be found. Make that, or choose another name.")
     }
     guard FileManager.default.fileExists(atPath: destination) else { return }
     guard force else {
-      throw ToolError("\(destination): There is a file already. Choose another name, or replace it with --force.")
+      throw ToolError(at: destination, "There is a file already. Choose another name, or replace it with --force.")
     }
     try checkIsNotSource(url)
     guard url.pathExtension == "xcdatamodeld" else { return }
@@ -65,7 +66,8 @@ struct ModelConvertCommand: ParsableCommand {
       .filter { $0.hasSuffix(".xcdatamodel") && $0 != Self.versionName(inBundleAt: url) }.sorted()
     guard others.isEmpty else {
       throw ToolError(
-        "\(destination): The bundle has other versions, \(others.joined(separator: ", ")). Choose another name, or write a single "
+        at: destination,
+        "The bundle has other versions, \(others.joined(separator: ", ")). Choose another name, or write a single "
           + ".xcdatamodel into the bundle."
       )
     }

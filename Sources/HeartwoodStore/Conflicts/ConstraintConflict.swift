@@ -29,8 +29,8 @@ extension PersistenceError {
     let others = conflicts.count > 1 ? " So do \(conflicts.count - 1) others." : ""
     return PersistenceError(
       .constraintConflict,
-      "An object would have the same \(names) as another, which must be unique.\(others) Change one of them, or let the context's "
-        + "mergePolicy decide.",
+      "An object would have the same \(names) as another, which must be unique.\(others)",
+      recovery: "Change one of them, or let the context's mergePolicy decide.",
       context: .init(
         entity: first?.objectID.entity.name,
         property: first.flatMap { $0.constraint.count == 1 ? $0.constraint.first : nil },

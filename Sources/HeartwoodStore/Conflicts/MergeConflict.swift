@@ -54,8 +54,9 @@ extension PersistenceError {
     let isDeleted = conflicts.contains(where: \.isDeletedInStore)
     return PersistenceError(
       .saveConflict,
-      "\(what) \(isDeleted ? "deleted or changed" : "changed") by another save since \(conflicts.count == 1 ? "it was" : "they were") "
-        + "read. Refresh, make the change anew and save; or let the context's mergePolicy decide.",
+      "\(what) \(isDeleted ? "deleted or changed" : "changed") by another save since "
+        + "\(conflicts.count == 1 ? "it was" : "they were") read.",
+      recovery: "Refresh, make the change anew and save; or let the context's mergePolicy decide.",
       context: .init(
         entity: conflicts.first?.objectID.entity.name,
         objectIDs: conflicts.map(\.objectID),

@@ -68,7 +68,8 @@ extension DocumentType {
     guard let wrong = fileExtensions.first(where: isNone) else { return }
     throw PersistenceError(
       .valueUnsupported,
-      "The document type \(name) has the file name extension \"\(wrong)\". Give the letters after the last dot of a name.",
+      "The document type \(name) has the file name extension \"\(wrong)\".",
+      recovery: "Give the letters after the last dot of a name.",
       context: .init(storeType: storeType)
     )
   }

@@ -38,8 +38,11 @@ extension AtomicStoreEngine {
     guard history != nil else { return }
     throw PersistenceError(
       .storeReadOnly,
-      "The store keeps its history, which would miss this save. Open it with the option tracksPersistentHistory; or convert it "
-        + "with that option set to false, which leaves the history out.",
+      "The store keeps its history, which would miss this save.",
+      recovery: .custom(
+        "Open it with the option tracksPersistentHistory; or convert it with that option set to false, which "
+          + "leaves the history out."
+      ),
       context: .init(path: path, storeType: typeDescription.type)
     )
   }

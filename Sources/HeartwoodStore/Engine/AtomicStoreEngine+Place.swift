@@ -18,7 +18,8 @@ extension AtomicStoreEngine {
     guard self.path != nil else {
       throw PersistenceError(
         .capabilityMissing,
-        "The store has no file that could be elsewhere. Convert it to a type that has one.",
+        "The store has no file that could be elsewhere.",
+        recovery: "Convert it to a type that has one.",
         context: .init(path: path, storeType: typeDescription.type)
       )
     }

@@ -115,7 +115,8 @@ extension AtomicStoreEngine {
     guard try file.file.status().identity == file.status.identity else {
       throw PersistenceError(
         .fileChangedOnDisk,
-        "The file was written while it was read. Open it again.",
+        "The file was written while it was read.",
+        recovery: .openAgain,
         context: .init(path: file.path)
       )
     }
@@ -277,7 +278,8 @@ extension AtomicStoreEngine {
     PersistenceError(
       failure.code,
       "The new file is whole and in its place, but its directory could not be flushed: a loss of power may bring the old file back. "
-        + "What was to be saved still counts as unsaved; save it again.",
+        + "What was to be saved still counts as unsaved.",
+      recovery: "Save again.",
       context: failure.context,
       underlyingError: failure
     )

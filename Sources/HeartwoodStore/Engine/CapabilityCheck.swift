@@ -12,26 +12,27 @@ struct CapabilityCheck {
   /// Whether the store can keep the entities of `setup`.
   func check(_ setup: StoreSetup) throws(PersistenceError) {
     if !capabilities.isPersistent, setup.path != nil {
-      throw lacks("has no file. Add it without a location, or choose another type of store", path: setup.path)
+      throw lacks("has no file", recovery: .chooseAnotherTypeOrNoFile, path: setup.path)
     }
     let concrete = setup.entities.filter { !$0.isAbstract }
     if let maximum = capabilities.maximumEntityCount, concrete.count > maximum {
       throw lacks(
         "keeps \(maximum == 1 ? "one entity" : "\(maximum) entities") at most, and there are \(concrete.count) "
-          + "(\(concrete.map(\.name).joined(separator: ", "))). Choose another type of store, or a configuration with fewer",
+          + "(\(concrete.map(\.name).joined(separator: ", ")))",
+        recovery: .chooseAnotherTypeOrFewerEntities,
         path: setup.path
       )
     }
     for entity in concrete { try check(entity, path: setup.path) }
     if setup.options[.tracksPersistentHistory] ?? false {
-      try checkHistory(path: setup.path, advice: "Open it without the option tracksPersistentHistory")
+      try checkHistory(path: setup.path, recovery: "Open it without the option tracksPersistentHistory.")
     }
   }
 
   /// Whether the store can keep its history.
-  func checkHistory(path: String?, advice: String) throws(PersistenceError) {
+  func checkHistory(path: String?, recovery: PersistenceError.Recovery) throws(PersistenceError) {
     guard !capabilities.supportsHistory else { return }
-    throw lacks("keeps no history. \(advice)", path: path)
+    throw lacks("keeps no history", recovery: recovery, path: path)
   }
 
   private func check(_ entity: EntityDescription, path: String?) throws(PersistenceError) {
@@ -65,14 +66,20 @@ struct CapabilityCheck {
   /// Whether the store has a place for metadata of the user, where there are some.
   func check(_ userInfo: [String: MetadataValue], path: String?) throws(PersistenceError) {
     guard !userInfo.isEmpty, !capabilities.supportsUserMetadata else { return }
-    throw lacks("keeps no metadata but its identifier. Remove the user's keys from the metadata", path: path)
+    throw lacks("keeps no metadata but its identifier", recovery: .removeUserMetadata, path: path)
   }
 
-  private func lacks(_ what: String, path: String?, entity: String? = nil, property: String? = nil) -> PersistenceError
-  {
+  private func lacks(
+    _ what: String,
+    recovery: PersistenceError.Recovery = .chooseAnotherType,
+    path: String?,
+    entity: String? = nil,
+    property: String? = nil
+  ) -> PersistenceError {
     PersistenceError(
       .capabilityMissing,
       "A store of type \(description.type) \(what).",
+      recovery: recovery,
       context: .init(path: path, storeType: description.type, entity: entity, property: property)
     )
   }

@@ -45,7 +45,8 @@ struct ChangeApplication {
         guard try table.row(of: reference) != nil else { continue }
         throw PersistenceError(
           .duplicateReference,
-          "An object is inserted under the reference of another. Give it one of its own, or none.",
+          "An object is inserted under the reference of another.",
+          recovery: "Give it one of its own, or none.",
           context: .init(
             entity: insertion.entity.name,
             objectIDs: [contents.objectID(reference, of: insertion.entity)]

@@ -167,7 +167,8 @@ extension IncrementalStoreEngine {
   private func tooMany(_ count: Int, _ entity: EntityDescription) -> PersistenceError {
     PersistenceError(
       .capabilityMissing,
-      "The store was asked for \(count) records and gave more. load(_:of:into:) must add those alone that it is asked for.",
+      "The store was asked for \(count) records and gave more.",
+      recovery: "Let load(_:of:into:) add only those that it is asked for.",
       context: .init(path: path, storeType: typeDescription.type, entity: entity.name)
     )
   }

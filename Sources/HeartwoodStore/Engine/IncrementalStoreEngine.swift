@@ -209,7 +209,8 @@ extension IncrementalStoreEngine {
     case .removed, .moved, .changed:
       throw PersistenceError(
         .fileChangedOnDisk,
-        "The store's file was moved, removed or replaced while the store was open. Nothing was saved. Open the store again where it is now.",
+        "The store's file was moved, removed or replaced while the store was open. Nothing was saved.",
+        recovery: "Open the store again where it is now.",
         context: .init(path: path, storeType: typeDescription.type)
       )
     }
@@ -287,7 +288,8 @@ extension IncrementalStoreEngine {
   package func setPath(_ path: String) throws(PersistenceError) {
     throw PersistenceError(
       .capabilityMissing,
-      "An open store of this type stays where it is. Use migratePersistentStore(_:to:) to move it.",
+      "An open store of this type stays where it is.",
+      recovery: "Use migratePersistentStore(_:to:) to move it.",
       context: .init(path: path, storeType: typeDescription.type)
     )
   }

@@ -17,8 +17,8 @@ enum ModelCompatibility {
     let differences = parts.filter { !$0.1.isEmpty }.map { "\($0.1.joined(separator: ", ")) \($0.0)" }
     throw PersistenceError(
       .modelIncompatible,
-      "The store was written with another version of the model: \(differences.joined(separator: "; ")). Open it with the "
-        + "model that it was written with, or migrate it (shouldMigrateStoreAutomatically).",
+      "The store was written with another version of the model: \(differences.joined(separator: "; ")).",
+      recovery: .migrateStore,
       context: .init(path: setup.path)
     )
   }

@@ -100,9 +100,8 @@ extension RecordResolution {
     guard let own = contents.model.entity(named: entity.name), isKept[own.ordinal] else {
       throw PersistenceError(
         .entityUnknown,
-        entity.isAbstract
-          ? "The entity is abstract; records belong to one of its subentities."
-          : "The store does not keep this entity.",
+        entity.isAbstract ? "The entity is abstract." : "The store does not keep this entity.",
+        recovery: entity.isAbstract ? "Insert an object of one of its subentities." : nil,
         context: .init(entity: entity.name)
       )
     }
@@ -242,8 +241,9 @@ extension PersistenceError {
     PersistenceError(
       .danglingReference,
       id.isTemporaryID
-        ? "A relationship leads to an object that is not saved with it. Save both in one context."
-        : "A relationship leads to an object of another store. Keep both in one store.",
+        ? "A relationship leads to an object that is not saved with it."
+        : "A relationship leads to an object of another store.",
+      recovery: id.isTemporaryID ? "Save both in one context." : "Keep both in one store.",
       context: context
     )
   }

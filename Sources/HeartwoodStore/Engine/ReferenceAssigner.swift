@@ -58,7 +58,8 @@ struct ReferenceAssigner: Sendable {
     guard !overflow else {
       throw PersistenceError(
         .capabilityMissing,
-        "The records are called by numbers, and the greatest number is taken. Give new records references of your own.",
+        "The records are called by numbers, and the greatest number is taken.",
+        recovery: "Give new records references of your own.",
         context: .init(entity: table.entity.name)
       )
     }

@@ -104,7 +104,8 @@ extension RowGroup {
   private func danglingReference(_ row: Int, by ordinal: Int, in scope: ObjectIDScope) -> PersistenceError {
     PersistenceError(
       .danglingReference,
-      "A relationship leads to a record that is not there. Remove it before the records get other references.",
+      "A relationship leads to a record that is not there.",
+      recovery: "Remove it before the records get other references.",
       context: .init(
         entity: scope.entity.name,
         property: scope.entity.properties[ordinal].name,

@@ -44,7 +44,8 @@ extension StoreOpener {
     guard try registry.storeClass(for: type).isReadOnly else { return }
     throw PersistenceError(
       .storeReadOnly,
-      "Files of this type are only read: none is replaced or removed. Name a type that is written, if the file is yours.",
+      "Files of this type are only read: none is replaced or removed.",
+      recovery: "Name a type that is written, if the file is yours.",
       context: .init(path: path, storeType: type)
     )
   }

@@ -83,7 +83,8 @@ package struct StorePlacement {
     guard try sideFileIdentities(path).isSubset(of: before) else {
       throw PersistenceError(
         .storeBusy,
-        "Somebody has opened the store while it was to be replaced. It is as it was. Try again when it is closed.",
+        "Somebody has opened the store while it was to be replaced. It is as it was.",
+        recovery: "Try again when it is closed.",
         context: .init(path: path, storeType: storeClass.typeDescription.type)
       )
     }
@@ -153,7 +154,8 @@ extension FileSystem {
     if options[.isReadOnly] ?? false || isWritableFile(atPath: path) { return }
     throw PersistenceError(
       .storeReadOnly,
-      "The permissions of the file that is to be replaced do not let it be written. It is as it was. Change them, or choose another place.",
+      "The permissions of the file that is to be replaced do not let it be written. It is as it was.",
+      recovery: "Change them, or choose another place.",
       context: .init(path: path, storeType: type)
     )
   }
@@ -163,7 +165,8 @@ extension FileSystem {
     guard try status(atPath: path) != nil else { return }
     throw PersistenceError(
       .fileExists,
-      "There is a file already. Choose another place, or say that it is to be replaced.",
+      "There is a file already.",
+      recovery: .replaceFile,
       context: .init(path: path)
     )
   }

@@ -19,8 +19,8 @@ extension StoreSetup {
     for table in contents.tables where table.count > 0 && !kept.contains(table.entity.ordinal) {
       throw PersistenceError(
         .entityUnknown,
-        "There are \(table.count) records of an entity that the new store would not keep. Give it a configuration that has the "
-          + "entity.",
+        "There are \(table.count) records of an entity that the new store would not keep.",
+        recovery: "Give it a configuration that has the entity.",
         context: .init(path: path, entity: table.entity.name)
       )
     }
@@ -33,7 +33,8 @@ extension StoreEngine {
     guard setup.isReadOnly else { return }
     throw PersistenceError(
       .storeReadOnly,
-      "The store was opened for reading only. Open it without the option isReadOnly to change it.",
+      "The store was opened for reading only.",
+      recovery: .openForWriting,
       context: .init(path: path, storeType: type)
     )
   }
@@ -43,7 +44,8 @@ extension StoreEngine {
     guard isClosed else { return }
     throw PersistenceError(
       .storeNotOpen,
-      "The store was removed from its coordinator. Add it again, and read and change the objects anew.",
+      "The store was removed from its coordinator.",
+      recovery: "Add it again, and read and change the objects anew.",
       context: .init(path: path, storeType: type)
     )
   }

@@ -114,7 +114,8 @@ package struct AtomicFile {
       guard let found, found.size > 0 else { break }
       throw PersistenceError(
         .fileExists,
-        "There is a file already. Choose another name, or say that it may be replaced.",
+        "There is a file already.",
+        recovery: .replaceFile,
         context: .init(path: path)
       )
     case .unchanged(let identity):
@@ -122,9 +123,11 @@ package struct AtomicFile {
       throw PersistenceError(
         .fileChangedOnDisk,
         found == nil
-          ? "The file was removed or renamed since it was opened. Save under another name to keep the changes."
-          : "The file was written by somebody else since it was opened; nothing was written over it. Open it again, "
-            + "make the changes anew and save.",
+          ? "The file was removed or renamed since it was opened."
+          : "The file was written by somebody else since it was opened; nothing was written over it.",
+        recovery: found == nil
+          ? "Save under another name to keep the changes."
+          : "Open it again, make the changes anew and save.",
         context: .init(path: path)
       )
     }

@@ -72,7 +72,8 @@ extension FileSystem {
   public func createFolder(atPath path: String) throws(PersistenceError) {
     throw PersistenceError(
       .capabilityMissing,
-      "No folder can be made among these files. Choose another file system.",
+      "No folder can be made among these files.",
+      recovery: "Choose another file system.",
       context: .init(path: path)
     )
   }

@@ -38,7 +38,7 @@ public struct POSIXFileSystem: FileSystem {
   private func resolvingMissingFile(_ path: String, linksLeft: Int) throws(PersistenceError) -> String {
     let (directory, name) = PathParts.split(path)
     guard let resolvedDirectory = realpath(directory, nil) else {
-      throw .system(.fileNotFound, "The folder \(directory) cannot be found", path: path)
+      throw .system(.fileNotFound, "Its folder cannot be found", path: path)
     }
     defer { free(resolvedDirectory) }
     let resolved = PathParts.join(String(cString: resolvedDirectory), name)

@@ -51,7 +51,8 @@ extension StoreInput {
     } catch let error where wasWritten {
       throw PersistenceError(
         .fileChangedOnDisk,
-        "The file was written while it was read. Open it again.",
+        "The file was written while it was read.",
+        recovery: .openAgain,
         context: .init(path: path),
         underlyingError: error
       )

@@ -161,7 +161,8 @@ extension SupportFolder {
   private static func taken(_ path: String) -> PersistenceError {
     PersistenceError(
       .fileExists,
-      "Another file has the name of one that belongs to the store. Move it away.",
+      "Another file has the name of one that belongs to the store.",
+      recovery: "Move it away.",
       context: .init(path: path)
     )
   }

@@ -39,7 +39,8 @@ public final class HistoryPage: Sendable {
     if let fault = Self.fault(in: content, transactionCount: transactionCount) {
       throw PersistenceError(
         .fileCorrupt,
-        "The history was cut short or altered: \(fault.what), at byte \(fault.offset) of a page. Restore the file from a copy."
+        "The history was cut short or altered: \(fault.what), at byte \(fault.offset) of a page.",
+        recovery: .restoreCopy
       )
     }
     self.init(sound: content, transactionCount: transactionCount)

@@ -58,7 +58,7 @@ extension HistoryReader {
       throw expired("the transactions up to \(history.purgedNumber) were purged", number)
     }
     if number > history.lastNumber {
-      throw expired("the store has had \(history.lastNumber): its file is an older one than the token is of", number)
+      throw expired("the store has had \(history.lastNumber): its file is an older one", number)
     }
     return number
   }
@@ -66,8 +66,8 @@ extension HistoryReader {
   private func expired(_ reason: String, _ number: Int64) -> PersistenceError {
     PersistenceError(
       .historyTokenExpired,
-      "The token stands behind transaction \(number), but \(reason). Read the records anew, and go on from "
-        + "currentPersistentHistoryToken.",
+      "The transactions after number \(number) were asked for, but \(reason).",
+      recovery: .restartHistory,
       context: .init(path: path)
     )
   }
@@ -87,10 +87,11 @@ extension PersistentStore {
   ///   ``PersistenceError/Code/historyNotTracked`` where this one does not.
   package func requiredHistoryReader() throws -> HistoryReader {
     if let reader = try historyReader() { return reader }
-    try CapabilityCheck(typeDescription).checkHistory(path: path, advice: "Convert it to a type that does")
+    try CapabilityCheck(typeDescription).checkHistory(path: path, recovery: "Convert it to a type that does.")
     throw PersistenceError(
       .historyNotTracked,
-      "The store keeps no history. Open it with the option tracksPersistentHistory; what is saved from then on is kept.",
+      "The store keeps no history.",
+      recovery: .trackHistory,
       context: .init(path: path, storeType: type)
     )
   }

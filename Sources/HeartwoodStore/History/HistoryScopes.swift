@@ -15,8 +15,8 @@ struct HistoryScopes {
     if let scope = scopes[name] { return scope }
     throw PersistenceError(
       .modelIncompatible,
-      "The history names an entity that the model does not have. Open the store with the model that it was written with, or purge "
-        + "the history.",
+      "The history names an entity that the model does not have.",
+      recovery: "Open the store with the model that it was written with, or purge the history.",
       context: .init(path: path, entity: name)
     )
   }

@@ -30,7 +30,8 @@ public struct StoreHistory: Sendable {
     guard purgedNumber >= 0, last >= 0 else {
       throw PersistenceError(
         .fileCorrupt,
-        "The history was altered: its transactions have no such numbers. Restore the file from a copy."
+        "The history was altered: its transactions have no such numbers.",
+        recovery: .restoreCopy
       )
     }
     self.purgedNumber = purgedNumber
@@ -98,7 +99,11 @@ extension StoreHistory {
   /// that is not full).
   package mutating func append(_ transaction: ByteSlice) throws(PersistenceError) {
     guard lastNumber < .max else {
-      throw PersistenceError(.capabilityMissing, "The history has no number left. Begin a new one: convert the store.")
+      throw PersistenceError(
+        .capabilityMissing,
+        "The history has no number left.",
+        recovery: "Begin a new one: convert the store."
+      )
     }
     if let last = pages.last, last.content.count < HistoryPage.fullByteCount {
       pages[pages.count - 1] = last.appending(transaction)

@@ -172,8 +172,8 @@ extension MigrationReport {
     let lines = obstacles.map { "  \($0)" }.joined(separator: "\n")
     throw PersistenceError(
       .migrationFailed,
-      "The store was left as it is, because the records do not fit the new model. Say what is to become of them (MigrationResolutions), "
-        + "or write a mapping model:\n\(lines)",
+      "The store was left as it is, because the records do not fit the new model:\n\(lines)",
+      recovery: .resolveMigration,
       context: .init(path: path, entity: obstacles.first?.entity, property: obstacles.first?.property)
     )
   }

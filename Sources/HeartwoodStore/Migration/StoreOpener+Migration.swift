@@ -67,25 +67,25 @@ extension StoreOpener {
     throw PersistenceError(
       .migrationModelMissing,
       candidates.isEmpty
-        ? "The model that the store was written with is needed to migrate it: its file holds none. Give the older versions of the model "
-          + "with the option olderModels. Its entities are \(names)."
-        : "None of the models at hand is the one that the store was written with. \(Self.advice(request, metadata, embedded)) Its entities "
-          + "are \(names).",
+        ? "The model that the store was written with is needed to migrate it: its file holds none. Its entities are \(names)."
+        : "None of the models at hand is the one that the store was written with. "
+          + "\(Self.misfits(request, metadata, embedded))Its entities are \(names).",
+      recovery: embedded == nil ? .giveOlderModels : .giveOlderModelsOrCopyStore,
       context: .init(path: request.path, storeType: request.type)
     )
   }
 
-  /// What to do where no model has the version hashes of a store, not even that of its own file, as with derived attributes of Core Data.
-  private static func advice(_ request: Request, _ metadata: StoreMetadata, _ embedded: ManagedObjectModel?) -> String {
+  /// What is wrong with the models if none has the version hashes of a store, not even that of its own file, as with derived attributes of Core
+  /// Data. Each sentence ends with a space.
+  private static func misfits(_ request: Request, _ metadata: StoreMetadata, _ embedded: ManagedObjectModel?) -> String
+  {
     func others(_ model: ManagedObjectModel) -> String {
       let others = metadata.modelVersionHashes.filter { model.entity(named: $0.key)?.versionHash != $0.value }
       return "other version hashes of \(others.keys.sorted().joined(separator: ", "))"
     }
     let given = request.options[.writtenModel].map { "That which was given has \(others($0))." }
-    let own = embedded.map {
-      "That in the store's file has \(others($0)): copy the store to a new file, which is of that model, and migrate the copy."
-    }
-    return [given ?? "Give that with the option olderModels.", own].compactMap(\.self).joined(separator: " ")
+    let own = embedded.map { "That in the store's file has \(others($0))." }
+    return [given, own].compactMap(\.self).map { $0 + " " }.joined()
   }
 
   /// Opens a store for reading, with the model that it was written with.

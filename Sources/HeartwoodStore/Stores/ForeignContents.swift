@@ -35,8 +35,8 @@ extension StoreOpener {
       throw PersistenceError(
         .storeReadOnly,
         "The store can be read, but not migrated where it is: what another program keeps in its file would be lost. "
-          + refusals.joined(separator: " ")
-          + " The store was left as it is. Write the migrated one to another file, with run(to:) of the migration.",
+          + refusals.joined(separator: " ") + " The store was left as it is.",
+        recovery: .migrateToOtherFile,
         context: .init(path: request.path, storeType: request.type)
       )
     }

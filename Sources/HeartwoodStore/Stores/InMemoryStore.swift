@@ -49,7 +49,8 @@ public final class InMemoryStore: AtomicStore {
   private static func hasNoFile(_ path: String?) -> PersistenceError {
     PersistenceError(
       .capabilityMissing,
-      "An in-memory store has no file. Add it without a location, and convert it to another type to keep what it holds.",
+      "An in-memory store has no file.",
+      recovery: "Add it without a location, and convert it to another type to keep what it holds.",
       context: .init(path: path, storeType: .inMemory)
     )
   }

@@ -64,9 +64,14 @@ public final class StoreLoader {
       throw PersistenceError(
         .entityUnknown,
         entity.isAbstract
-          ? "There is a record of an entity that is abstract in this model, and so has none. Open the store with the model that it was "
-            + "written with, and migrate it by a mapping model that makes records of a subentity."
-          : "There is a record of an entity that the store does not keep. Open it with a configuration that has the entity.",
+          ? "There is a record of an entity that is abstract in this model, and so has none."
+          : "There is a record of an entity that the store does not keep.",
+        recovery: entity.isAbstract
+          ? .custom(
+            "Open the store with the model that it was written with, and migrate it by a mapping model that makes records of a "
+              + "subentity."
+          )
+          : "Open it with a configuration that has the entity.",
         context: .init(entity: entity.name)
       )
     }

@@ -38,8 +38,8 @@ public final class StoreRegistry: Sendable {
     guard isNew else {
       throw PersistenceError(
         .storeTypeAlreadyRegistered,
-        "A store class is registered for the type \(description.type) already. Choose another type string, or unregister "
-          + "the other class.",
+        "A store class is registered for the type \(description.type) already.",
+        recovery: "Choose another type string, or unregister the other class.",
         context: .init(storeType: description.type)
       )
     }
@@ -123,8 +123,8 @@ extension StoreRegistry {
     if let first = named.first { return first }
     throw PersistenceError(
       .storeTypeUndetermined,
-      "Neither the name nor the content of the file tells the type of its store. Give the type, or a name with one of the "
-        + "extensions \(documentTypes.flatMap(\.fileExtensions).joined(separator: ", ")).",
+      "Neither the name nor the content of the file tells the type of its store.",
+      recovery: .giveStoreType(extensions: documentTypes.flatMap(\.fileExtensions)),
       context: .init(path: path)
     )
   }

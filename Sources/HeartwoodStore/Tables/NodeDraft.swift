@@ -62,7 +62,8 @@ extension PropertyValue {
       let property = entity.properties[ordinal]
       throw PersistenceError(
         .valueUnsupported,
-        "The value has \(byteCount) bytes; a store keeps \(RowGroupBuilder.columnByteLimit) at most. Keep it in a file of its own.",
+        "The value has \(byteCount) bytes; a store keeps \(RowGroupBuilder.columnByteLimit) at most.",
+        recovery: "Keep it in a file of its own.",
         context: .init(entity: entity.name, property: property.name)
       )
     }

@@ -79,8 +79,8 @@ extension NodeTable {
   private func duplicateReference(_ duplicate: ReferenceIndex.Duplicate) -> PersistenceError {
     PersistenceError(
       .duplicateReference,
-      "Records \(position(of: duplicate.first)) and \(position(of: duplicate.second)) have the same reference; each needs "
-        + "one of its own.",
+      "Records \(position(of: duplicate.first)) and \(position(of: duplicate.second)) have the same reference.",
+      recovery: "Give each one of its own.",
       context: .init(entity: entity.name)
     )
   }

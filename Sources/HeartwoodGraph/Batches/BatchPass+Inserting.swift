@@ -7,7 +7,8 @@ extension BatchPass {
     guard !entity.isAbstract else {
       throw PersistenceError(
         .entityUnknown,
-        "The entity is abstract; insert records of one of its subentities.",
+        "The entity is abstract.",
+        recovery: "Insert records of one of its subentities.",
         context: .init(entity: entity.name)
       )
     }

@@ -211,7 +211,8 @@ extension BatchPass {
     guard let type = entity.traits[ordinal].attributeType, !entity.traits[ordinal].isTransient else {
       throw PersistenceError(
         .valueUnsupported,
-        "A batch updates attributes that stores keep. Fetch the objects to change relationships.",
+        "A batch updates attributes that stores keep.",
+        recovery: "Fetch the objects to change relationships.",
         context: .init(entity: entity.name, property: name)
       )
     }

@@ -45,7 +45,8 @@ public struct BatchRow {
       }
       values[ordinal] = converted
     } else if trait.isToMany {
-      fail(.valueUnsupported, "A batch sets no to-many relationship. Set the other end, or insert objects.", name)
+      let advice = "Set the other end, or insert objects."
+      fail(.valueUnsupported, "A batch sets no to-many relationship.", recovery: .custom(advice), name)
     } else if value.fits(trait) {
       values[ordinal] = value
     } else {
@@ -53,7 +54,14 @@ public struct BatchRow {
     }
   }
 
-  private mutating func fail(_ code: PersistenceError.Code, _ message: String, _ name: String) {
-    failure = failure ?? PersistenceError(code, message, context: .init(entity: entity.name, property: name))
+  private mutating func fail(
+    _ code: PersistenceError.Code,
+    _ problem: String,
+    recovery: PersistenceError.Recovery? = nil,
+    _ name: String
+  ) {
+    guard failure == nil else { return }
+    let context = PersistenceError.Context(entity: entity.name, property: name)
+    failure = PersistenceError(code, problem, recovery: recovery, context: context)
   }
 }

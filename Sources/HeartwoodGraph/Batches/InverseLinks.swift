@@ -78,7 +78,8 @@ struct InverseLinks {
     guard target.entity.traits[inverse].isToMany else {
       throw PersistenceError(
         .valueUnsupported,
-        "A batch sets relationships whose inverse is a to-many one, or that have none. Insert objects for others.",
+        "A batch sets relationships whose inverse is a to-many one, or that have none.",
+        recovery: "Insert objects for others.",
         context: context
       )
     }

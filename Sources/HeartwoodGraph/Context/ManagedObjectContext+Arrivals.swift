@@ -49,8 +49,9 @@ extension ManagedObjectContext {
     conflictingArrivals = []
     throw PersistenceError(
       .saveConflict,
-      "A child context saved changes of objects that this context had changed too, or deleted, without the child being able to see "
-        + "it. This context's own changes stand. Save again to keep them.",
+      "A child context saved changes of objects that this context had changed too, or deleted, without the "
+        + "child being able to see it. This context's own changes stand.",
+      recovery: "Save again to keep them.",
       context: .init(objectIDs: ids)
     )
   }

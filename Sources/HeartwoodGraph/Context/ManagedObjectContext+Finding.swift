@@ -23,8 +23,9 @@ extension ManagedObjectContext {
     throw PersistenceError(
       .objectNotFound,
       objectID.isTemporaryID
-        ? "The id is temporary and of another context, or its object was saved or is gone. Save it there to get a permanent id."
+        ? "The id is temporary and of another context, or its object was saved or is gone."
         : "The store has no such record, or no longer.",
+      recovery: objectID.isTemporaryID ? "Save it there to get a permanent id." : nil,
       context: .init(entity: objectID.entity.name, objectIDs: [objectID])
     )
   }

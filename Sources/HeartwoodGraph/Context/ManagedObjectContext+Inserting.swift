@@ -27,7 +27,8 @@ extension ManagedObjectContext {
     guard !entity.isAbstract else {
       throw PersistenceError(
         .entityUnknown,
-        "The entity is abstract; make an object of one of its subentities.",
+        "The entity is abstract.",
+        recovery: "Make an object of one of its subentities.",
         context: .init(entity: entity.name)
       )
     }

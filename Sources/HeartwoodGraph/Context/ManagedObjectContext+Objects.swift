@@ -67,7 +67,8 @@ extension ManagedObjectContext {
     guard conflicts.isEmpty else {
       throw PersistenceError(
         .saveConflict,
-        "Objects were changed or deleted by another save since they were read. Refresh them and save again.",
+        "Objects were changed or deleted by another save since they were read.",
+        recovery: "Refresh them and save again.",
         context: .init(objectIDs: conflicts.map(\.objectID))
       )
     }

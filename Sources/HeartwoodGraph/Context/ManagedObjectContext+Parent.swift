@@ -119,7 +119,8 @@ extension ManagedObjectContext {
   private static func isolationCrossed() -> PersistenceError {
     PersistenceError(
       .isolationCrossed,
-      "A parent of the context is of another isolation, which cannot be waited for here. Use `try await saveToPersistentStore()`."
+      "A parent of the context is of another isolation, which cannot be waited for here.",
+      recovery: "Use `try await saveToPersistentStore()`."
     )
   }
 }

@@ -101,7 +101,8 @@ extension ManagedObjectContext {
     guard object.objectID.isTemporaryID else {
       throw PersistenceError(
         .objectNotFound,
-        "The object has a permanent id, which names its store. Assign a new object before it gets one.",
+        "The object has a permanent id, which names its store.",
+        recovery: "Assign a new object before it gets one.",
         context: context
       )
     }

@@ -90,8 +90,8 @@ extension SaveBuilder {
     if let store = object.binding.store, context.persistentStoreCoordinator.isOpen(store) { return store }
     throw PersistenceError(
       .storeNotOpen,
-      "The store of a changed object was removed from the coordinator. Roll the context back, or add the store again, fetch the "
-        + "object anew and change that.",
+      "The store of a changed object was removed from the coordinator.",
+      recovery: "Roll the context back, or add the store again, fetch the object anew and change that.",
       context: .init(path: object.binding.store?.path, entity: object.entity.name, objectIDs: [object.objectID])
     )
   }

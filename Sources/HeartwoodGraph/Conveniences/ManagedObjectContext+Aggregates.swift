@@ -75,7 +75,8 @@ extension ManagedObjectContext {
     }
     throw PersistenceError(
       .valueUnsupported,
-      "The \(property.name) is too great for an integer. Ask for it with fetchValue, which gives a double then.",
+      "The \(property.name) is too great for an integer.",
+      recovery: "Ask for it with fetchValue, which gives a double then.",
       context: .init(entity: objectClass.entityName)
     )
   }

@@ -14,13 +14,15 @@ struct ObjectClassMap: Sendable {
       guard let entity = model.entity(named: objectClass.entityName) else {
         throw PersistenceError(
           .entityUnknown,
-          "The class \(objectClass) is for an entity that the model does not have. Let its entityName be the name of one.",
+          "The class \(objectClass) is for an entity that the model does not have.",
+          recovery: "Let its entityName be the name of one.",
           context: .init(entity: objectClass.entityName)
         )
       }
       if let other = own[entity.ordinal], other != objectClass {
         throw Self.mismatch(
-          "The classes \(other) and \(objectClass) are both for the entity. Give one of them.",
+          "The classes \(other) and \(objectClass) are both for the entity.",
+          recovery: "Give one of them.",
           entity
         )
       }
@@ -67,8 +69,12 @@ struct ObjectClassMap: Sendable {
     return false
   }
 
-  private static func mismatch(_ message: String, _ entity: EntityDescription) -> PersistenceError {
-    PersistenceError(.objectClassMismatch, message, context: .init(entity: entity.name))
+  private static func mismatch(
+    _ problem: String,
+    recovery: PersistenceError.Recovery? = nil,
+    _ entity: EntityDescription
+  ) -> PersistenceError {
+    PersistenceError(.objectClassMismatch, problem, recovery: recovery, context: .init(entity: entity.name))
   }
 
   /// The class of the objects of `entity`: its own, or the nearest ancestor's.
@@ -81,7 +87,8 @@ struct ObjectClassMap: Sendable {
     if let entity = entities[ObjectIdentifier(objectClass)] { return entity }
     throw PersistenceError(
       .entityUnknown,
-      "The class \(objectClass) is not one of the coordinator's. Give it to the coordinator as one of its objectClasses.",
+      "The class \(objectClass) is not one of the coordinator's.",
+      recovery: "Give it to the coordinator as one of its objectClasses.",
       context: .init(entity: objectClass.entityName)
     )
   }

@@ -121,8 +121,8 @@ extension PersistentStoreCoordinator {
       guard !stores.contains(where: { $0.identifier == identifier }) else {
         throw PersistenceError(
           .storeAlreadyOpen,
-          "A store with the same identifier is open in this coordinator: one file is a copy of the other. Remove that store first, "
-            + "or use another coordinator.",
+          "A store with the same identifier is open in this coordinator: one file is a copy of the other.",
+          recovery: "Remove that store first, or use another coordinator.",
           context: .init(path: store.path)
         )
       }
@@ -163,7 +163,8 @@ extension PersistentStoreCoordinator {
     guard isClosed else { return }
     throw PersistenceError(
       .coordinatorClosed,
-      "The coordinator was closed. Make another one, with contexts of its own."
+      "The coordinator was closed.",
+      recovery: "Make another one, with contexts of its own."
     )
   }
 
@@ -213,7 +214,8 @@ extension PersistentStoreCoordinator {
   private static func alreadyOpen(_ path: String?) -> PersistenceError {
     PersistenceError(
       .storeAlreadyOpen,
-      "A store of this coordinator has the file open. Use persistentStore(for:), or remove the store first.",
+      "A store of this coordinator has the file open.",
+      recovery: "Use persistentStore(for:), or remove the store first.",
       context: .init(path: path)
     )
   }
@@ -235,7 +237,8 @@ extension PersistentStoreCoordinator {
     if let url, !url.isFileURL {
       throw PersistenceError(
         .fileNotFound,
-        "A store of this type has a file, and the URL names none. Give a file URL.",
+        "A store of this type has a file, and the URL names none.",
+        recovery: "Give a file URL.",
         context: .init(path: url.absoluteString)
       )
     }
@@ -246,7 +249,11 @@ extension PersistentStoreCoordinator {
     } else if let path {
       actualType = try registry.type(ofFileAt: path, in: fileSystem)
     } else {
-      throw PersistenceError(.storeTypeUndetermined, "A store without a file needs a type, such as .inMemory.")
+      throw PersistenceError(
+        .storeTypeUndetermined,
+        "The store has neither a type nor a file.",
+        recovery: "Give a type, such as .inMemory."
+      )
     }
     return StoreOpener.Request(type: actualType, path: path, configurationName: configuration, options: options)
   }
@@ -279,8 +286,9 @@ extension PersistentStoreCoordinator {
     throw PersistenceError(
       candidates.isEmpty ? .storeNotOpen : .storeReadOnly,
       candidates.isEmpty
-        ? "No open store keeps the entity. Add a store whose configuration has it."
+        ? "No open store keeps the entity."
         : "Every open store that keeps the entity is read-only.",
+      recovery: candidates.isEmpty ? "Add a store whose configuration has it." : nil,
       context: .init(entity: entity.name)
     )
   }

@@ -29,7 +29,8 @@ extension ManagedObjectModel {
     if let definition = try objectClass.entityDefinition { return definition }
     throw PersistenceError(
       .objectClassMismatch,
-      "The class \(objectClass) describes no entity. Mark it with @Entity, or override its entityDefinition."
+      "The class \(objectClass) describes no entity.",
+      recovery: "Mark it with @Entity, or override its entityDefinition."
     )
   }
 }

@@ -83,7 +83,8 @@ extension DocumentSession {
     guard coordinator.persistentStore(for: destination.url) == nil else {
       throw PersistenceError(
         .storeAlreadyOpen,
-        "A copy cannot be written over the document itself. Choose another place.",
+        "A copy cannot be written over the document itself.",
+        recovery: .chooseAnotherName,
         context: .init(path: request.path)
       )
     }
@@ -126,17 +127,23 @@ extension DocumentSession {
 
   /// - Throws: ``PersistenceError/Code/fileChangedOnDisk`` where the document's file is not the one that was opened or saved.
   private func checkFile() throws(PersistenceError) {
-    let path = store.path
+    let recovery: PersistenceError.Recovery
     let story: String
+    var context = PersistenceError.Context(path: store.path)
     switch try noteFileState() {
     case .absent, .unchanged: return
     case .changed:
-      story = "Somebody else has written the document. Revert to what is there, or save somewhere else"
+      story = "Somebody else has written the document"
+      recovery = "Revert to what is there, or save somewhere else."
     case .moved(let newPath):
-      story = "The document was moved to \(newPath). Take it from there by setURL(_:), or save somewhere else"
-    case .removed: story = "The document's file was removed. Save it as a new one to keep it"
+      story = "The document was moved"
+      recovery = "Take it from its new place by setURL(_:), or save somewhere else."
+      context.relatedPaths = [.init("now at", newPath)]
+    case .removed:
+      story = "The document's file was removed"
+      recovery = "Save it as a new one to keep it."
     }
-    throw PersistenceError(.fileChangedOnDisk, story + "; nothing was written.", context: .init(path: path))
+    throw PersistenceError(.fileChangedOnDisk, story + "; nothing was written.", recovery: recovery, context: context)
   }
 
   private func request(_ destination: Destination) throws(PersistenceError) -> StoreOpener.Request {
@@ -179,8 +186,8 @@ extension DocumentSession {
   private static func keepsItsOptions(_ store: PersistentStore) -> PersistenceError {
     PersistenceError(
       .capabilityMissing,
-      "A document of type \(store.type) is saved record by record, with the options that it was opened with. Save it as another file, or open it "
-        + "with other options.",
+      "A document of type \(store.type) is saved record by record, with the options that it was opened with.",
+      recovery: "Save it as another file, or open it with other options.",
       context: .init(path: store.path, storeType: store.type)
     )
   }
@@ -188,7 +195,8 @@ extension DocumentSession {
   static func withoutFile(_ action: String) -> PersistenceError {
     PersistenceError(
       .documentWithoutFile,
-      "The document has no file yet, so it cannot be \(action). Save it as one first."
+      "The document has no file yet, so it cannot be \(action).",
+      recovery: "Save it as one first."
     )
   }
 }

@@ -30,14 +30,16 @@ final class DocumentSession: Sendable {
     if let other = coordinator.persistentStores.first {
       throw PersistenceError(
         .storeAlreadyOpen,
-        "A document opens its store by itself. Give it a coordinator of its own, without stores.",
+        "A document opens its store by itself.",
+        recovery: "Give it a coordinator of its own, without stores.",
         context: .init(path: other.path, storeType: other.type)
       )
     }
     if let url, try coordinator.fileSystem.status(atPath: url.path) == nil {
       throw PersistenceError(
         .fileNotFound,
-        "There is no such document. Make a new one without a file, and save it there.",
+        "There is no such document.",
+        recovery: "Make a new one without a file, and save it there.",
         context: .init(path: url.path)
       )
     }

@@ -31,7 +31,8 @@ extension ManagedObjectContext {
     let names = model.fetchRequestTemplates.map(\.name).joined(separator: ", ")
     throw PersistenceError(
       .propertyUnknown,
-      names.isEmpty ? "The model holds no fetch requests." : "The model holds no such fetch request. It has \(names).",
+      names.isEmpty ? "The model holds no fetch requests." : "The model holds no such fetch request.",
+      recovery: names.isEmpty ? nil : "Name one of \(names).",
       context: .init(property: name)
     )
   }

@@ -23,7 +23,8 @@ extension ManagedObjectContext {
     guard case .stores = upstream else {
       throw PersistenceError(
         .queryGenerationUnavailable,
-        "A child context reads what its parent reads. Pin the context at the end of the chain, which saves to the stores."
+        "A child context reads what its parent reads.",
+        recovery: "Pin the context at the end of the chain, which saves to the stores."
       )
     }
     try prepare()
@@ -36,7 +37,8 @@ extension ManagedObjectContext {
     for pinned in generation?.stores ?? [] where !persistentStoreCoordinator.isOpen(pinned.store) {
       throw PersistenceError(
         .queryGenerationUnavailable,
-        "A store of the version is not open in this context's coordinator, or no longer. Pin the context to the current version.",
+        "A store of the version is not open in this context's coordinator, or no longer.",
+        recovery: "Pin the context to the current version.",
         context: .init(path: pinned.store.path)
       )
     }

@@ -24,7 +24,7 @@ extension JSONReader {
 
   private func refuseString(from start: Int) throws(PersistenceError) {
     guard next != nil else { throw mistake("The string that begins here does not end.", at: start) }
-    throw mistake("A control character is in a string. Write it with a backslash.")
+    throw mistake("A control character is in a string.", recovery: "Write it with a backslash.")
   }
 
   private mutating func readEscape(into text: inout [UInt8]) throws(PersistenceError) {

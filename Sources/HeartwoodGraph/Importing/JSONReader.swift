@@ -144,8 +144,9 @@ extension JSONReader {
 
   /// The error of a mistake at the position, or at another.
   func mistake(
-    _ message: String,
+    _ problem: String,
     _ code: PersistenceError.Code = .fileMalformed,
+    recovery: PersistenceError.Recovery? = nil,
     at offset: Int? = nil
   ) -> PersistenceError {
     let offset = offset ?? position
@@ -158,6 +159,6 @@ extension JSONReader {
       column: column,
       byteOffset: offset
     )
-    return PersistenceError(code, "This is no JSON. " + message, context: context)
+    return PersistenceError(code, "This is no JSON. " + problem, recovery: recovery, context: context)
   }
 }

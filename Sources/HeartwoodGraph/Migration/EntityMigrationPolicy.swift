@@ -76,8 +76,8 @@ open class EntityMigrationPolicy {
   ) throws -> Any? {
     throw PersistenceError(
       .mappingModelUnusable,
-      "A value expression calls the function \(name) of the policy \(type(of: self)), which has none. Override "
-        + "value(ofFunction:arguments:manager:)."
+      "A value expression calls the function \(name) of the policy \(type(of: self)), which has none.",
+      recovery: "Override value(ofFunction:arguments:manager:)."
     )
   }
 }

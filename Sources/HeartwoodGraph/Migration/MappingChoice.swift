@@ -22,8 +22,9 @@ struct MappingChoice {
     let names = mapping?.entityMappings.map(\.name).joined(separator: ", ") ?? ""
     throw PersistenceError(
       .mappingModelUnusable,
-      "\(rivalCount) of the given mapping models could lead from one version to the other, and nothing tells which does; the first has the "
-        + "mappings \(names). Give their entity mappings version hashes (sourceEntityVersionHash, destinationEntityVersionHash)."
+      "\(rivalCount) of the given mapping models could lead from one version to the other, and nothing tells "
+        + "which does; the first has the mappings \(names).",
+      recovery: "Give their entity mappings version hashes (sourceEntityVersionHash, destinationEntityVersionHash)."
     )
   }
 }

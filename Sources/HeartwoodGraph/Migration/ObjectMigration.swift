@@ -53,8 +53,8 @@ struct ObjectMigration {
     if let policy = policyClasses[name] ?? policyClasses[plainName] { return policy.init() }
     throw PersistenceError(
       .mappingModelUnusable,
-      "The mapping \(mapping.name) asks for the policy \(name), which was not given. Give its class with the option "
-        + "entityMigrationPolicies.",
+      "The mapping \(mapping.name) asks for the policy \(name), which was not given.",
+      recovery: .giveMigrationPolicy,
       context: .init(entity: mapping.destinationEntityName)
     )
   }
@@ -130,8 +130,11 @@ extension ObjectMigration {
     let names = manager.destinationModel.concreteEntities(under: entity).map(\.name)
     throw PersistenceError(
       .mappingModelUnusable,
-      "The mapping \(mapping.name) makes records of an entity that is abstract in the new model, and there are \(count) records for it. Let "
-        + "it make records of a subentity (\(names.joined(separator: ", "))), or give it a policy that does. The store was left as it is.",
+      "The mapping \(mapping.name) makes records of an entity that is abstract in the new model, and there "
+        + "are \(count) records for it. The store was left as it is.",
+      recovery: .custom(
+        "Let it make records of a subentity (\(names.joined(separator: ", "))), or give it a policy that does."
+      ),
       context: .init(entity: entity.name)
     )
   }

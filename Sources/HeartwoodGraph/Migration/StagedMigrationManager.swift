@@ -97,11 +97,15 @@ extension StagedMigrationManager {
       step.stage = link.stage
       return step
     } catch let error as MappingInferenceError {
-      throw PersistenceError(.mappingModelMissing, "The stage \(link.label) cannot be done. \(error)")
+      throw PersistenceError(
+        .mappingModelMissing,
+        "The stage \(link.label) cannot be done. \(error.problem)",
+        recovery: .custom(error.recovery)
+      )
     }
   }
 
   private static func unusable(_ problem: String) -> PersistenceError {
-    PersistenceError(.mappingModelMissing, "\(problem) Add a stage to the StagedMigrationManager.")
+    PersistenceError(.mappingModelMissing, problem, recovery: "Add a stage to the StagedMigrationManager.")
   }
 }

@@ -56,7 +56,8 @@ extension StoreMigration {
       guard request.options[.stagedMigrationManager] == nil else {
         throw PersistenceError(
           .mappingModelUnusable,
-          "The options migrationPasses and stagedMigrationManager each say how the store is migrated. Give one of them.",
+          "The options migrationPasses and stagedMigrationManager each say how the store is migrated.",
+          recovery: "Give one of them.",
           context: .init(path: request.path, storeType: request.type)
         )
       }
@@ -102,14 +103,15 @@ extension StoreMigration {
       _ = try MappingModel.inferredMappingModel(forSourceModel: source, destinationModel: destination)
       return PersistenceError(
         .mappingModelMissing,
-        "No mapping model leads from the store's model to this one, and none is to be inferred. Give one with the option mappingModels, or "
-          + "leave out shouldInferMappingModelAutomatically.",
+        "No mapping model leads from the store's model to this one, and none is to be inferred.",
+        recovery: "Give one with the option mappingModels, or leave out shouldInferMappingModelAutomatically.",
         context: context
       )
     } catch {
       return PersistenceError(
         .mappingModelMissing,
-        "No mapping model leads from the store's model to this one. \(error)",
+        "No mapping model leads from the store's model to this one. \(error.problem)",
+        recovery: .custom(error.recovery),
         context: context
       )
     }
@@ -216,7 +218,8 @@ extension StoreMigration {
     if let path = request.path, !(request.options[.isReadOnly] ?? false) { return path }
     throw PersistenceError(
       .storeReadOnly,
-      "The store has to be migrated, and is to be opened for reading only. Migrate it first.",
+      "The store has to be migrated, and is to be opened for reading only.",
+      recovery: "Migrate it first.",
       context: .init(path: request.path, storeType: request.type)
     )
   }

@@ -27,8 +27,8 @@ extension ManagedObjectContext {
     }
     throw PersistenceError(
       .saveNeverSettles,
-      "Objects were still changing in willSave() after \(Self.mostRounds) rounds. Set there only what differs, or use the primitive "
-        + "subscript.",
+      "Objects were still changing in willSave() after \(Self.mostRounds) rounds.",
+      recovery: "Set there only what differs, or use the primitive subscript.",
       context: .init(entity: objects.first?.entity.name, objectIDs: objects.map(\.objectID))
     )
   }

@@ -92,7 +92,8 @@ extension StagedStore {
     if store.isReadOnly {
       throw PersistenceError(
         .storeReadOnly,
-        "The store was opened for reading only, so the parent could not save it. Open it without the option isReadOnly.",
+        "The store was opened for reading only, so the parent could not save it.",
+        recovery: "Open it without the option isReadOnly.",
         context: .init(path: store.path, storeType: store.type)
       )
     }

@@ -30,7 +30,8 @@ extension ManagedObject {
     guard binding.traits[ordinal].attributeType != nil else {
       throw PersistenceError(
         .valueTypeMismatch,
-        "The property is a relationship, whose inverse has to change with it. Use setPropertyValue(_:forKey:).",
+        "The property is a relationship, whose inverse has to change with it.",
+        recovery: "Use setPropertyValue(_:forKey:).",
         context: .init(entity: entity.name, property: name)
       )
     }

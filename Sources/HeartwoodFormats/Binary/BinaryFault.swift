@@ -13,24 +13,30 @@ struct BinaryFault: Sendable {
   ) -> PersistenceError {
     PersistenceError(
       .fileCorrupt,
-      "The file was cut short or altered: \(what). Restore it from a copy.",
+      "The file was cut short or altered: \(what).",
+      recovery: .restoreCopy,
       context: context(at: offset, entity: entity, property: property)
     )
   }
 
   /// The file is no binary store of ours.
-  func malformed(_ message: String) -> PersistenceError {
-    PersistenceError(.fileMalformed, message, context: context(at: 0))
+  func malformed(_ problem: String) -> PersistenceError {
+    PersistenceError(.fileMalformed, problem, context: context(at: 0))
   }
 
   /// The file is a store that this library does not read.
-  func unsupported(_ message: String, at offset: Int) -> PersistenceError {
-    PersistenceError(.fileFormatUnsupported, message, context: context(at: offset))
+  func unsupported(_ problem: String, recovery: PersistenceError.Recovery, at offset: Int) -> PersistenceError {
+    PersistenceError(.fileFormatUnsupported, problem, recovery: recovery, context: context(at: offset))
   }
 
   /// The file is whole, and does not fit the model that it is opened with.
-  func incompatible(_ message: String, entity: String, property: String? = nil) -> PersistenceError {
-    PersistenceError(.modelIncompatible, message, context: context(at: nil, entity: entity, property: property))
+  func incompatible(_ problem: String, entity: String, property: String? = nil) -> PersistenceError {
+    PersistenceError(
+      .modelIncompatible,
+      problem,
+      recovery: .giveModel,
+      context: context(at: nil, entity: entity, property: property)
+    )
   }
 
   private func context(at offset: Int?, entity: String? = nil, property: String? = nil) -> PersistenceError.Context {

@@ -73,8 +73,8 @@ struct BinaryHeader: Sendable {
     }
     if bytes.starts(with: BinaryFormat.coreDataMagic) {
       throw fault.unsupported(
-        "This is a binary store of Apple's Core Data; reading these is not supported yet. Convert it to an XML or SQLite "
-          + "store where it was made.",
+        "This is a binary store of Apple's Core Data; reading these is not supported yet.",
+        recovery: "Convert it to an XML or SQLite store where it was made.",
         at: 0
       )
     }
@@ -88,7 +88,8 @@ struct BinaryHeader: Sendable {
     guard minimumReaderVersion <= BinaryFormat.readerVersion else {
       throw fault.unsupported(
         "The file needs a reader of format version \(minimumReaderVersion), and this library reads up to "
-          + "\(BinaryFormat.readerVersion). Open it with a newer version of the library.",
+          + "\(BinaryFormat.readerVersion).",
+        recovery: "Open it with a newer version of the library.",
         at: Self.minimumReaderVersionOffset
       )
     }

@@ -36,7 +36,7 @@ struct BinaryReader {
     guard let entity = model.entity(named: table.entityName), keptEntities.contains(entity.ordinal) else {
       throw file.fault.incompatible(
         "The file holds records of the entity \(table.entityName), which is not in the model or not in the configuration "
-          + "that the store is opened with. Open it with one that has it.",
+          + "that the store is opened with.",
         entity: table.entityName
       )
     }
@@ -84,8 +84,7 @@ struct BinaryColumnOrder: Sendable {
         BinaryPropertyType(entity.properties[ordinal]) == column.type
       else {
         throw fault.incompatible(
-          "The file keeps values that the model has no place for: it has no such property, or one of another type. Open it "
-            + "with the model that it was written with.",
+          "The file keeps values that the model has no place for: it has no such property, or one of another type.",
           entity: entity.name,
           property: column.name
         )
@@ -97,7 +96,7 @@ struct BinaryColumnOrder: Sendable {
     self.ordinals = ordinals
     for (property, place) in zip(entity.properties, places) where place == nil && !property.isTransient {
       throw fault.incompatible(
-        "The file has no values of this property. Open it with the model that it was written with.",
+        "The file has no values of this property.",
         entity: entity.name,
         property: property.name
       )

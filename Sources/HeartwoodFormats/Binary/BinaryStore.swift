@@ -35,7 +35,8 @@ public final class BinaryStore: AtomicStore {
     guard let path = setup.path else {
       throw PersistenceError(
         .capabilityMissing,
-        "A binary store needs a file. Give it a location, or add a store of type \(StoreType.inMemory).",
+        "A binary store needs a file.",
+        recovery: "Give it a location, or add a store of type \(StoreType.inMemory).",
         context: .init(storeType: .binary)
       )
     }

@@ -144,7 +144,8 @@ extension StoreMetadata {
     } catch {
       throw PersistenceError(
         .valueUnsupported,
-        "The metadata cannot be written as JSON. Look at the values under the keys of your own.",
+        "The metadata cannot be written as JSON.",
+        recovery: "Look at the values under the keys of your own.",
         context: .init(path: path, storeType: .binary),
         underlyingError: error
       )

@@ -125,15 +125,15 @@ package enum CoreDataMetadata {
     let keys = userInfo.keys.sorted()
     if let key = keys.first(where: Key.reserved.contains) {
       throw unsupported(
-        "The key \(key) of the metadata has a meaning of its own in a store of type \(storeType). Choose another.",
+        "The key \(key) of the metadata has a meaning of its own in a store of type \(storeType).",
         storeType
       )
     }
     guard let key = keys.first(where: isFrameworkKey) else { return }
-    throw unsupported("Keys of the metadata that begin like \(key) are Core Data's own. Choose another.", storeType)
+    throw unsupported("Keys of the metadata that begin like \(key) are Core Data's own.", storeType)
   }
 
   private static func unsupported(_ message: String, _ storeType: StoreType) -> PersistenceError {
-    PersistenceError(.valueUnsupported, message, context: .init(storeType: storeType))
+    PersistenceError(.valueUnsupported, message, recovery: "Choose another key.", context: .init(storeType: storeType))
   }
 }

@@ -174,8 +174,8 @@ struct BinaryPropertyListWriter {
   private func unsupported(_ entity: PropertyListSchema.Entity) -> PersistenceError {
     PersistenceError(
       .valueUnsupported,
-      "The values of a record take more than 4 GiB, which a property list cannot hold. Nothing was written. Choose another type of "
-        + "store.",
+      "The values of a record take more than 4 GiB, which a property list cannot hold. Nothing was written.",
+      recovery: .chooseAnotherType,
       context: .init(storeType: .propertyList, entity: entity.name)
     )
   }

@@ -25,11 +25,12 @@ package enum PropertyListData {
   package static func binary(_ value: MetadataValue) throws(PersistenceError) -> [UInt8] {
     // Depth comes first: to count what is nested without end would take more stack than there is.
     guard value.hasLevels(atMost: ArchiveValue.deepestNesting) else {
-      throw unsupported("are nested more than \(ArchiveValue.deepestNesting) deep. Make them flatter.")
+      throw unsupported("are nested more than \(ArchiveValue.deepestNesting) deep.", recovery: "Make them flatter.")
     }
     let count = PropertyListObjects.count(value)
     guard count < ArchiveValue.mostValues else {
-      throw unsupported("have \(ArchiveValue.mostValues) values or more, keys included. Keep less in them.")
+      let problem = "have \(ArchiveValue.mostValues) values or more, keys included."
+      throw unsupported(problem, recovery: "Keep less in them.")
     }
     let width = PropertyListObjectBuffer.referenceWidth(count)
     var buffer = PropertyListObjectBuffer(firstNumber: 0, referenceWidth: width, capacity: 1 << 12)
@@ -37,8 +38,12 @@ package enum PropertyListData {
     return file(buffer.sealed(), root: root, referenceWidth: width)
   }
 
-  private static func unsupported(_ reason: String) -> PersistenceError {
-    PersistenceError(.valueUnsupported, "The metadata could not be read again, for they \(reason)")
+  private static func unsupported(_ reason: String, recovery: PersistenceError.Recovery) -> PersistenceError {
+    PersistenceError(
+      .valueUnsupported,
+      "The metadata could not be read again, for they \(reason)",
+      recovery: recovery
+    )
   }
 
   /// A whole binary property list of all its objects.

@@ -64,7 +64,8 @@ enum PropertyListMetadata {
     guard version == PropertyListFormat.version else {
       throw PersistenceError(
         .fileFormatUnsupported,
-        "The file is of version \(version) of the form; \(PropertyListFormat.version) is known. Open it with a newer version.",
+        "The file is of version \(version) of the form; \(PropertyListFormat.version) is known.",
+        recovery: "Open it with a newer version.",
         context: .init(path: path, storeType: .propertyList)
       )
     }

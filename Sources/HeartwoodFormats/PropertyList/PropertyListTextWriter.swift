@@ -151,7 +151,8 @@ extension PropertyListTextWriter {
   /// - Throws: ``PersistenceError/Code/valueUnsupported``.
   static func validate(_ value: MetadataValue, storeType: StoreType, depth: Int = 0) throws(PersistenceError) {
     guard depth <= greatestDepth else {
-      throw unsupported("The metadata is nested more than \(greatestDepth) deep. Make it flatter.", storeType)
+      let problem = "The metadata is nested more than \(greatestDepth) deep."
+      throw unsupported(problem, recovery: "Make it flatter.", storeType)
     }
     switch value {
     case .array(let values): for value in values { try validate(value, storeType: storeType, depth: depth + 1) }
@@ -159,7 +160,8 @@ extension PropertyListTextWriter {
       for (key, value) in members {
         guard PropertyListEscapes.canHold(key) else {
           throw unsupported(
-            "The key “\(DisplayText.safe(key))” of the metadata has characters that XML cannot hold. Choose another.",
+            "The key “\(DisplayText.safe(key))” of the metadata has characters that XML cannot hold.",
+            recovery: "Choose another.",
             storeType
           )
         }
@@ -172,7 +174,11 @@ extension PropertyListTextWriter {
   /// Less than a reader takes by itself, with what stands around the metadata and around wrapped values.
   static let greatestDepth = 24
 
-  private static func unsupported(_ message: String, _ storeType: StoreType) -> PersistenceError {
-    PersistenceError(.valueUnsupported, message, context: .init(storeType: storeType))
+  private static func unsupported(
+    _ problem: String,
+    recovery: PersistenceError.Recovery,
+    _ storeType: StoreType
+  ) -> PersistenceError {
+    PersistenceError(.valueUnsupported, problem, recovery: recovery, context: .init(storeType: storeType))
   }
 }

@@ -19,13 +19,15 @@ struct DecimalTextCheck {
         throw PersistenceError(
           .valueUnsupported,
           Self.reason,
+          recovery: Self.recovery,
           context: .init(storeType: storeType, entity: table.entity.name, property: property.name)
         )
       }
     }
   }
 
-  static let reason = "The decimal number cannot be read back from its text. Change it."
+  static let reason = "The decimal number cannot be read back from its text."
+  static let recovery: PersistenceError.Recovery = "Change it."
 
   /// Whether all numbers of a column come back.
   static func isReadable(_ group: RowGroup, _ view: ColumnView) -> Bool {

@@ -56,7 +56,8 @@ class XMLStreamHandler: XMLReceiver {
   final override func refuse(_ message: String) { fail(message) }
 
   final func fail(
-    _ message: String,
+    _ problem: String,
+    recovery: PersistenceError.Recovery? = nil,
     code: PersistenceError.Code = .fileMalformed,
     entity: String? = nil,
     property: String? = nil
@@ -64,7 +65,8 @@ class XMLStreamHandler: XMLReceiver {
     guard failure == nil, !isStopped else { return }
     failure = PersistenceError(
       code,
-      message,
+      problem,
+      recovery: recovery,
       context: .init(
         line: context.map { Int(xmlSAX2GetLineNumber($0)) },
         column: context.map { Int(xmlSAX2GetColumnNumber($0)) },

@@ -123,8 +123,8 @@ final class XMLReader: XMLDatabaseHandler {
     let text = String(decoding: name, as: UTF8.self)
     guard let index = readersByName[text] ?? readersByName[XMLFormat.fileName(ofEntity: text)] else {
       fail(
-        "The file has objects of an entity that the model lacks, or that is abstract or not in the configuration. Open it with the "
-          + "model that it was written with.",
+        "The file has objects of an entity that the model lacks, or that is abstract or not in the configuration.",
+        recovery: .giveModel,
         code: .modelIncompatible,
         entity: text
       )
@@ -164,7 +164,8 @@ final class XMLReader: XMLDatabaseHandler {
     }
     guard let field = reader.field(called: name) else {
       fail(
-        "The file keeps values that the model has no place for. Open it with the model that it was written with.",
+        "The file keeps values that the model has no place for.",
+        recovery: .giveModel,
         code: .modelIncompatible,
         entity: reader.entity.name,
         property: String(decoding: name, as: UTF8.self)

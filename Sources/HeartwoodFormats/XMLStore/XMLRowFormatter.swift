@@ -141,7 +141,8 @@ struct XMLRowFormatter {
   private func tooLong(_ cell: Cell) -> PersistenceError {
     PersistenceError(
       .valueUnsupported,
-      "The text of a value is longer than is read from an XML file. Nothing was written. Choose another type of store.",
+      "The text of a value is longer than is read from an XML file. Nothing was written.",
+      recovery: .chooseAnotherType,
       context: .init(
         storeType: .xml,
         entity: entity.description.name,

@@ -105,8 +105,8 @@ struct XMLSchema: Sendable {
   private static func clashError(_ what: String, path: String?, entity: String?) -> PersistenceError {
     PersistenceError(
       .capabilityMissing,
-      "The names of the \(what) differ in case only, and an XML store does not keep case. Rename one, or choose another type of "
-        + "store.",
+      "The names of the \(what) differ in case only, and an XML store does not keep case.",
+      recovery: "Rename one, or choose another type of store.",
       context: .init(path: path, storeType: .xml, entity: entity)
     )
   }

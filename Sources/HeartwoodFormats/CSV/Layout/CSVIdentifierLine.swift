@@ -71,7 +71,8 @@ struct CSVIdentifierLine {
     } else {
       throw CSVFault(
         offset: rest.startIndex,
-        reason: "Something follows the UUID in the first line. Put it on a line of its own."
+        reason: "Something follows the UUID in the first line.",
+        recovery: "Put it on a line of its own."
       )
     }
   }

@@ -47,8 +47,8 @@ struct CSVLayoutCheck {
       else {
         throw fault(
           .capabilityMissing,
-          "The relationship leads to \(relationship.destinationEntityName), and a CSV file keeps \(entity.name) only. Choose "
-            + "another type of store.",
+          "The relationship leads to \(relationship.destinationEntityName), and a CSV file keeps \(entity.name) only.",
+          recovery: .chooseAnotherType,
           property.name
         )
       }
@@ -67,7 +67,8 @@ struct CSVLayoutCheck {
     guard seen.contains(.reference) else {
       throw fault(
         .fileFormatUnsupported,
-        "The layout has no column of the reference, by which records are told from each other. Add one."
+        "The layout has no column of the reference, by which records are told from each other.",
+        recovery: "Add one."
       )
     }
   }
@@ -77,7 +78,8 @@ struct CSVLayoutCheck {
       guard !columns.contains(where: { $0.content == .property(property.name) }) else { continue }
       throw fault(
         .fileFormatUnsupported,
-        "The layout has no column of the property, whose values would be lost. Add one, or make the property transient.",
+        "The layout has no column of the property, whose values would be lost.",
+        recovery: "Add one, or make the property transient.",
         property.name
       )
     }
@@ -89,15 +91,24 @@ struct CSVLayoutCheck {
     guard isControl || separator >= 0x7F || CSVFormat.reservedBytes.contains(separator) else { return }
     throw fault(
       .fileFormatUnsupported,
-      "The layout's separator is none that fields can be told apart by. Choose a comma, a semicolon, a tab, a vertical bar or "
-        + "another ASCII character that numbers, dates and UUIDs are not written with."
+      "The layout's separator is none that fields can be told apart by.",
+      recovery: .custom(
+        "Choose a comma, a semicolon, a tab, a vertical bar or another ASCII character that numbers, dates and UUIDs are "
+          + "not written with."
+      )
     )
   }
 
-  private func fault(_ code: PersistenceError.Code, _ message: String, _ property: String? = nil) -> PersistenceError {
+  private func fault(
+    _ code: PersistenceError.Code,
+    _ problem: String,
+    recovery: PersistenceError.Recovery? = nil,
+    _ property: String? = nil
+  ) -> PersistenceError {
     PersistenceError(
       code,
-      message,
+      problem,
+      recovery: recovery,
       context: .init(path: path, storeType: .csv, entity: entity.name, property: property)
     )
   }

@@ -32,8 +32,8 @@ extension CSVPreamble {
         throw try CSVLocator(file: file).error(
           CSVFault(
             offset: found.recordsOffset,
-            reason:
-              "The layout has a header row, and this line does not name its columns. Change the layout or the file."
+            reason: "The layout has a header row, and this line does not name its columns.",
+            recovery: "Change the layout or the file."
           ),
           entity: schema.entity
         )

@@ -43,8 +43,8 @@ struct CSVSchema: Sendable {
     guard let entity = concrete.first, concrete.count == 1 else {
       throw PersistenceError(
         .capabilityMissing,
-        "A CSV file keeps the records of one entity, and there are \(concrete.count). Choose a configuration with one entity "
-          + "that is not abstract, or another type of store.",
+        "A CSV file keeps the records of one entity, and there are \(concrete.count).",
+        recovery: "Choose a configuration with one entity that is not abstract, or another type of store.",
         context: .init(path: setup.path, storeType: .csv)
       )
     }

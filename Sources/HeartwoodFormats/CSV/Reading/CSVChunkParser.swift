@@ -146,7 +146,8 @@ final class CSVChunkParser {
     let bytes = try window.file.bytes(from: chunk.start, count: text.count)
     chunk.fault = CSVFault(
       offset: chunk.start + (UTF8Validation.firstInvalidOffset(in: bytes) ?? 0),
-      reason: "A byte is not UTF-8. Convert the file to UTF-8."
+      reason: "A byte is not UTF-8.",
+      recovery: "Convert the file to UTF-8."
     )
   }
 

@@ -5,6 +5,7 @@ struct CSVFault: Error, Sendable {
   /// The byte in the file.
   var offset: Int
   var reason: String
+  var recovery: PersistenceError.Recovery?
   var property: String?
   var code = PersistenceError.Code.fileMalformed
 }

@@ -12,6 +12,7 @@ struct CSVLocator {
     return PersistenceError(
       fault.code,
       fault.reason,
+      recovery: fault.recovery,
       context: .init(
         path: file.path,
         line: line,

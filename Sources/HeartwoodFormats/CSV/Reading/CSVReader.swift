@@ -95,7 +95,8 @@ extension CSVReader {
     let line = try CSVLocator(file: file).place(of: first).line
     let fault = CSVFault(
       offset: second,
-      reason: "The record has the same reference as the one in line \(line). Each needs one of its own.",
+      reason: "The record has the same reference as the one in line \(line).",
+      recovery: "Give each one of its own.",
       code: .duplicateReference
     )
     throw try CSVLocator(file: file).error(fault, entity: schema.entity)

@@ -89,7 +89,11 @@ struct CSVTokenizer {
     if reason.mayNeedMore, !window.reachesEnd { return .incomplete }
     let isRow = if case .fieldCount = reason { true } else { false }
     return .fault(
-      CSVFault(offset: window.fileOffset + (isRow ? rowStart : offset), reason: reason.text(columnCount: columnCount))
+      CSVFault(
+        offset: window.fileOffset + (isRow ? rowStart : offset),
+        reason: reason.text(columnCount: columnCount),
+        recovery: reason.recovery
+      )
     )
   }
 }
@@ -123,13 +127,20 @@ extension CSVTokenizer {
       switch self {
       case .endOfText: "The record has no end."
       case .openQuote: "The quote that begins the field has no closing quote."
-      case .strayQuote:
-        "A quote stands in a field that does not begin with one. Put the whole field in quotes, and write each quote in it twice."
-      case .textAfterQuote: "Something follows the closing quote of the field. Write each quote inside a field twice."
-      case .strayReturn:
-        "A carriage return without a line feed stands outside of quotes. Put the field in quotes, or end the line properly."
+      case .strayQuote: "A quote stands in a field that does not begin with one."
+      case .textAfterQuote: "Something follows the closing quote of the field."
+      case .strayReturn: "A carriage return without a line feed stands outside of quotes."
       case .fieldCount(let found):
         "The record has \(found) \(found == 1 ? "field" : "fields") where \(columnCount) are expected."
+      }
+    }
+
+    var recovery: PersistenceError.Recovery? {
+      switch self {
+      case .strayQuote: "Put the whole field in quotes, and write each quote in it twice."
+      case .textAfterQuote: "Write each quote inside a field twice."
+      case .strayReturn: "Put the field in quotes, or end the line properly."
+      case .endOfText, .openQuote, .fieldCount: nil
       }
     }
   }

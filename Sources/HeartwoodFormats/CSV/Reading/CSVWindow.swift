@@ -45,7 +45,8 @@ final class CSVWindow {
     guard read == room.count else {
       throw PersistenceError(
         .fileChangedOnDisk,
-        "The file became shorter while it was read. Open it again.",
+        "The file became shorter while it was read.",
+        recovery: .openAgain,
         context: .init(path: file.path, storeType: .csv)
       )
     }

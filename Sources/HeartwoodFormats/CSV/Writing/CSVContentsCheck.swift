@@ -19,20 +19,24 @@ struct CSVContentsCheck: Sendable {
     _ = try Parallel.tryMap(table.groups.count) { try check(table.groups[$0]) }
   }
 
+  /// What is wrong with a value, and what to do.
+  private typealias Fault = (problem: String, recovery: PersistenceError.Recovery?)
+
   private func check(_ group: RowGroup) throws {
     for column in schema.columns {
-      let reason: String?
+      let fault: Fault?
       switch column.content {
-      case .attribute(let ordinal, .date): reason = dateFault(group, group.unsafeViews[ordinal])
-      case .attribute(let ordinal, .uri): reason = uriFault(group, group.unsafeViews[ordinal])
-      case .attribute(let ordinal, .decimal): reason = decimalFault(group, group.unsafeViews[ordinal])
-      case .relationship(let ordinal, _): reason = targetFault(group.columns[ordinal])
-      case .reference, .ignored, .attribute: reason = nil
+      case .attribute(let ordinal, .date): fault = dateFault(group, group.unsafeViews[ordinal])
+      case .attribute(let ordinal, .uri): fault = uriFault(group, group.unsafeViews[ordinal])
+      case .attribute(let ordinal, .decimal): fault = decimalFault(group, group.unsafeViews[ordinal])
+      case .relationship(let ordinal, _): fault = targetFault(group.columns[ordinal])
+      case .reference, .ignored, .attribute: fault = nil
       }
-      guard let reason else { continue }
+      guard let fault else { continue }
       throw PersistenceError(
         .valueUnsupported,
-        reason,
+        fault.problem,
+        recovery: fault.recovery,
         context: .init(storeType: .csv, entity: schema.entity.name, property: column.property)
       )
     }
@@ -53,36 +57,39 @@ struct CSVContentsCheck: Sendable {
       guard buffer.count + Self.longestLineEnd > maximumRecordLength else { continue }
       throw PersistenceError(
         .valueUnsupported,
-        "The values of a record take more than the \(maximumRecordLength) bytes that a line may have. Choose another type of "
-          + "store.",
+        "The values of a record take more than the \(maximumRecordLength) bytes that a line may have.",
+        recovery: .chooseAnotherType,
         context: .init(storeType: .csv, entity: schema.entity.name)
       )
     }
   }
 
-  private func dateFault(_ group: RowGroup, _ view: ColumnView) -> String? {
+  private func dateFault(_ group: RowGroup, _ view: ColumnView) -> Fault? {
     let range = DateText.representable
     for row in 0..<group.rowCount where group.isLive(row) && !view.unsafeIsNull(row) {
       if !range.contains(view.unsafeDouble(row)) {
-        return "A CSV file holds dates of the years 1 to 9999 only. Change the date, or choose another type of store."
+        let advice = "Change the date, or choose another type of store."
+        return ("A CSV file holds dates of the years 1 to 9999 only.", .custom(advice))
       }
     }
     return nil
   }
 
-  private func uriFault(_ group: RowGroup, _ view: ColumnView) -> String? {
+  private func uriFault(_ group: RowGroup, _ view: ColumnView) -> Fault? {
     for row in 0..<group.rowCount where group.isLive(row) && !view.unsafeIsNull(row) {
       let text = view.unsafeString(row)
-      if URL(string: text)?.absoluteString != text { return "The URI cannot be read back from its text. Change it." }
+      if URL(string: text)?.absoluteString != text {
+        return ("The URI cannot be read back from its text.", "Change it.")
+      }
     }
     return nil
   }
 
-  private func decimalFault(_ group: RowGroup, _ view: ColumnView) -> String? {
-    DecimalTextCheck.isReadable(group, view) ? nil : DecimalTextCheck.reason
+  private func decimalFault(_ group: RowGroup, _ view: ColumnView) -> Fault? {
+    DecimalTextCheck.isReadable(group, view) ? nil : (DecimalTextCheck.reason, DecimalTextCheck.recovery)
   }
 
-  private func targetFault(_ column: Column) -> String? {
+  private func targetFault(_ column: Column) -> Fault? {
     guard let references = column.references else { return nil }
     let own = schema.entity.ordinal
     let isOther = (0..<references.count).contains { index in
@@ -90,7 +97,8 @@ struct CSVContentsCheck: Sendable {
       return !isPlaceholder && references.entityOrdinal(index) != own
     }
     guard isOther else { return nil }
-    return
+    let problem =
       "The relationship leads to a record of another entity than \(schema.entity.name), which the file does not keep."
+    return (problem, nil)
   }
 }

@@ -79,7 +79,8 @@ struct CSVRewriter {
   private var differs: PersistenceError {
     PersistenceError(
       .fileChangedOnDisk,
-      "The file has fewer records than were loaded from it; nothing was written over it. Open it again.",
+      "The file has fewer records than were loaded from it; nothing was written over it.",
+      recovery: .openAgain,
       context: .init(path: file.path, storeType: .csv)
     )
   }

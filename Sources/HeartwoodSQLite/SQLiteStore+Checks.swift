@@ -46,9 +46,9 @@ extension PersistenceError {
     let (id, otherID, names) = (conflict.objectID, conflict.conflictingID, conflict.constraint)
     return PersistenceError(
       .constraintConflict,
-      "\(otherID.entity.name) \(otherID.reference.text) and \(id.entity.name) \(id.reference.text) have the same "
-        + "\(names.joined(separator: ", ")), which must be unique in an SQLite file. Nothing was written. Change one of the two in the store "
-        + "that they come from, or take the constraint out of the model.",
+      "\(otherID.entity.name) \(otherID.reference.text) and \(id.entity.name) \(id.reference.text) have the "
+        + "same \(names.joined(separator: ", ")), which must be unique in an SQLite file. Nothing was written.",
+      recovery: "Change one of the two in the store that they come from, or take the constraint out of the model.",
       context: .init(
         path: path,
         storeType: .sqlite,
@@ -71,9 +71,12 @@ extension PersistenceError {
     let destination = property.relationship?.destinationEntityName ?? ""
     return PersistenceError(
       .valueUnsupported,
-      "The \(destination) \(reference.text) is in this relationship of several owners. SQLite files hold one, for a relationship without an "
-        + "inverse: the row of the record says whose it is. Nothing was written. Take the record from all owners but one, give the "
-        + "relationship an inverse in the model, or keep the records in a store of another type.",
+      "The \(destination) \(reference.text) is in this relationship of several owners. SQLite files hold one, "
+        + "for a relationship without an inverse: the row of the record says whose it is. Nothing was written.",
+      recovery: .custom(
+        "Take the record from all owners but one, give the relationship an inverse in the model, or keep the "
+          + "records in a store of another type."
+      ),
       context: .init(path: path, storeType: .sqlite, entity: entity.name, property: property.name)
     )
   }

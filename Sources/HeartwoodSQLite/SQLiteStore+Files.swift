@@ -80,7 +80,8 @@ extension SQLiteStore {
     try POSIXFileSystem().removeFile(atPath: path)
     throw PersistenceError(
       .storeBusy,
-      "Others save to the store faster than it can be copied. Nothing was copied. Try it again when less is saved.",
+      "Others save to the store faster than it can be copied. Nothing was copied.",
+      recovery: "Try it again when less is saved.",
       context: .init(path: source, storeType: .sqlite)
     )
   }

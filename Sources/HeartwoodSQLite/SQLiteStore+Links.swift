@@ -52,9 +52,10 @@ extension PersistenceError {
     let (id, otherID) = (link.objectID, link.destinationID)
     return PersistenceError(
       .valueUnsupported,
-      "\(id.entity.name) \(id.reference.text) leads to \(otherID.entity.name) \(otherID.reference.text) by \(link.property), which does not "
-        + "lead back by \(link.inverse). SQLite files keep a relationship and its inverse as one. Nothing was written. Let both records lead "
-        + "to each other, or neither, or keep the records in a store of another type.",
+      "\(id.entity.name) \(id.reference.text) leads to \(otherID.entity.name) \(otherID.reference.text) by "
+        + "\(link.property), which does not lead back by \(link.inverse). SQLite files keep a relationship and its "
+        + "inverse as one. Nothing was written.",
+      recovery: "Let both records lead to each other, or neither, or keep the records in a store of another type.",
       context: .init(
         path: path,
         storeType: .sqlite,

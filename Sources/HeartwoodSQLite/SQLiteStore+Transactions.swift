@@ -69,8 +69,11 @@ extension SQLiteStore {
   private func refused(_ reasons: [String]) -> PersistenceError {
     PersistenceError(
       .storeReadOnly,
-      "The file can be read, but not written by others than Core Data. \(reasons.joined(separator: " ")) To change its records, convert "
-        + "it to another file with migratePersistentStore(_:to:) or heartwood convert, and open that one.",
+      "The file can be read, but not written by others than Core Data. \(reasons.joined(separator: " "))",
+      recovery: .custom(
+        "To change its records, convert it to another file with migratePersistentStore(_:to:) or heartwood convert, and "
+          + "open that one."
+      ),
       context: .init(path: path, storeType: .sqlite)
     )
   }

@@ -46,7 +46,8 @@ public final class SQLiteStore: IncrementalStore {
     guard let path = setup.path else {
       throw PersistenceError(
         .fileNotFound,
-        "An SQLite store has a file. Add it with a location.",
+        "An SQLite store has a file.",
+        recovery: "Add it with a location.",
         context: .init(storeType: .sqlite)
       )
     }

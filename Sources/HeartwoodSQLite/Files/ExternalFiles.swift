@@ -62,13 +62,13 @@ extension ExternalFiles {
     let path = path(name)
     guard try fileSystem.status(atPath: path) != nil else {
       throw ValueFault(
-        "leads to the file \(path), which is not there: the folder belongs to the store and has to be copied with it"
+        "leads to the file \(name), which is not there: the folder belongs to the store and has to be copied with it"
       )
     }
     let input = try StoreInput(try fileSystem.openFile(atPath: path))
     guard input.size <= Self.greatestLength else {
       throw ValueFault(
-        "leads to the file \(path), which has \(input.size) bytes: a value has \(Self.greatestLength) at most"
+        "leads to the file \(name), which has \(input.size) bytes: a value has \(Self.greatestLength) at most"
       )
     }
     return try input.bytes()

@@ -26,18 +26,25 @@ struct RestingFile: Sendable {
   func check() throws(PersistenceError) {
     guard let found = try location.identity(), found.isSameFile(as: identity) else {
       throw changed(
-        "The file was moved, removed or replaced since it was opened. Open the store again where it is now."
+        "The file was moved, removed or replaced since it was opened.",
+        recovery: "Open the store again where it is now."
       )
     }
     if found == identity, try location.isAtRest() { return }
     throw changed(
       "Somebody has written to the file since it was opened. It was at rest then, and is read as a file that nobody writes, since it or its "
-        + "folder must not be written here. Open the store again."
+        + "folder must not be written here.",
+      recovery: .openAgain
     )
   }
 
-  private func changed(_ message: String) -> PersistenceError {
-    PersistenceError(.fileChangedOnDisk, message, context: .init(path: location.path, storeType: .sqlite))
+  private func changed(_ problem: String, recovery: PersistenceError.Recovery) -> PersistenceError {
+    PersistenceError(
+      .fileChangedOnDisk,
+      problem,
+      recovery: recovery,
+      context: .init(path: location.path, storeType: .sqlite)
+    )
   }
 }
 

@@ -38,8 +38,11 @@ extension SQLiteFailure {
 
   /// What is said of such a file where the transaction cannot be undone.
   static let interruptedTransaction =
-    "A process that died has left a transaction half done. Before the file can be read it must be undone, from the file -journal beside it. "
-    + "Opening the store again does that where both files and their folder can be written. Where they cannot, copy both to where they can."
+    "A process that died has left a transaction half done. Before the file can be read it must be undone, from the file -journal beside it."
+  static let interruptedTransactionRecovery: PersistenceError.Recovery = .custom(
+    "Opening the store again does that if both files and their folder can be written. If they cannot, copy both to where "
+      + "they can."
+  )
 
   /// What it means that such a transaction cannot be undone.
   fileprivate static func undoing(_ error: any Error, path: String) -> PersistenceError {
@@ -49,6 +52,7 @@ extension SQLiteFailure {
       return PersistenceError(
         .fileReadFailed,
         interruptedTransaction,
+        recovery: interruptedTransactionRecovery,
         context: failure.context,
         underlyingError: failure.underlyingError
       )

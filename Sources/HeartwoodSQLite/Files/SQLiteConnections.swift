@@ -28,8 +28,9 @@ struct SQLiteConnections {
   private func keptInLogMode(_ error: PersistenceError) -> PersistenceError {
     PersistenceError(
       .storeBusy,
-      "Somebody has the file open in write-ahead mode, and sqliteJournalMode asks for another one, which only who is alone with the file can "
-        + "set. Nothing was changed. Open the store with writeAheadLog, or when nobody else has it open.",
+      "Somebody has the file open in write-ahead mode, and sqliteJournalMode asks for another one, which only "
+        + "who is alone with the file can set. Nothing was changed.",
+      recovery: "Open the store with writeAheadLog, or when nobody else has it open.",
       context: error.context,
       underlyingError: error.underlyingError
     )
@@ -152,7 +153,7 @@ struct SQLiteConnections {
         }
         if knownSettings[name.lowercased()] == value.uppercased() { continue }
         if let reason = Self.refusedPragmas[name.lowercased()] {
-          throw unsupported("The option sqlitePragmas sets \(name). \(reason)")
+          throw unsupported("The option sqlitePragmas sets \(name).", recovery: .custom(reason))
         }
         settings[name.lowercased()] = value
       }
@@ -160,8 +161,13 @@ struct SQLiteConnections {
     }
   }
 
-  private func unsupported(_ message: String) -> PersistenceError {
-    PersistenceError(.valueUnsupported, message, context: .init(path: location.path, storeType: .sqlite))
+  private func unsupported(_ problem: String, recovery: PersistenceError.Recovery? = nil) -> PersistenceError {
+    PersistenceError(
+      .valueUnsupported,
+      problem,
+      recovery: recovery,
+      context: .init(path: location.path, storeType: .sqlite)
+    )
   }
 
   private static func isName(_ text: String) -> Bool {

@@ -14,15 +14,17 @@ enum SQLiteFailure {
     guard let failure = error as? DatabaseError else {
       return PersistenceError(.fileReadFailed, "\(error)", context: context)
     }
-    let (code, message) = meaning(failure)
-    return PersistenceError(code, message, context: context, underlyingError: failure)
+    let (code, problem) = meaning(failure)
+    let recovery = recovery(failure)
+    return PersistenceError(code, problem, recovery: recovery, context: context, underlyingError: failure)
   }
 
   /// The error of a table of which pages are damaged.
   static func damage(_ error: DatabaseError, path: String, entity: String, table: String) -> PersistenceError {
     PersistenceError(
       .fileCorrupt,
-      "The database is damaged where the table \(table) is, or an index of it (\(error.message ?? "\(error.resultCode)")). \(remedy)",
+      "The database is damaged where the table \(table) is, or an index of it (\(error.message ?? "\(error.resultCode)")).",
+      recovery: remedy,
       context: .init(path: path, storeType: .sqlite, entity: entity),
       underlyingError: error
     )
@@ -34,34 +36,26 @@ enum SQLiteFailure {
     return DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
   }
 
-  private static let remedy = "Go back to a backup, or save what `sqlite3 FILE .recover` finds."
+  private static let remedy: PersistenceError.Recovery =
+    "Go back to a backup, or save what `sqlite3 FILE .recover` finds."
 
   private static func meaning(_ error: DatabaseError) -> (PersistenceError.Code, String) {
     let detail = error.message.map { " (\($0))" } ?? ""
     switch error.resultCode {
     case .SQLITE_NOTADB: return (.fileMalformed, "The file is no SQLite database, or it is encrypted.")
-    case .SQLITE_CORRUPT: return (.fileCorrupt, "The database is damaged\(detail). \(remedy)")
+    case .SQLITE_CORRUPT: return (.fileCorrupt, "The database is damaged\(detail).")
     case .SQLITE_BUSY, .SQLITE_LOCKED:
       return (
         .storeBusy,
-        "Another process or connection holds the file, for longer than the store was told to wait. Nothing was changed. Try again later, or "
-          + "set a longer sqliteBusyTimeout."
+        "Another process or connection holds the file, for longer than the store was told to wait. Nothing was changed."
       )
-    case .SQLITE_FULL: return (.fileWriteFailed, "The disk is full. Nothing was changed. Make room and try again.")
+    case .SQLITE_FULL: return (.fileWriteFailed, "The disk is full. Nothing was changed.")
     case .SQLITE_READONLY where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK:
       return (.fileReadFailed, interruptedTransaction)
     case .SQLITE_READONLY:
-      return (
-        .storeReadOnly,
-        "The file or its folder cannot be written\(detail). Change its permissions, or open the store for reading."
-      )
+      return (.storeReadOnly, "The file or its folder cannot be written\(detail).")
     case .SQLITE_CANTOPEN:
-      return (
-        .fileReadFailed,
-        "The file, or one beside it that SQLite needs, cannot be opened\(detail). Look at the permissions of the file and its folder. Where the "
-          + "folder cannot be written, a store can be opened for reading only; if a file -wal lies beside it, copy both to where they can be "
-          + "written, and open the copy."
-      )
+      return (.fileReadFailed, "The file, or one beside it that SQLite needs, cannot be opened\(detail).")
     case .SQLITE_PERM, .SQLITE_AUTH: return (.fileReadFailed, "The file must not be used\(detail).")
     case .SQLITE_IOERR: return (ioCode(error), "The system could not read or write the file\(detail).")
     case .SQLITE_NOMEM: return (.fileReadFailed, "There is no memory left for SQLite.")
@@ -70,6 +64,22 @@ enum SQLiteFailure {
     case .SQLITE_ERROR, .SQLITE_SCHEMA, .SQLITE_FORMAT:
       return (.fileMalformed, "The database has not the form that was expected\(detail).")
     default: return (.fileReadFailed, "SQLite failed with the code \(error.extendedResultCode.rawValue)\(detail).")
+    }
+  }
+
+  private static func recovery(_ error: DatabaseError) -> PersistenceError.Recovery? {
+    switch error.resultCode {
+    case .SQLITE_CORRUPT: remedy
+    case .SQLITE_BUSY, .SQLITE_LOCKED: .waitLonger(.sqliteBusyTimeout)
+    case .SQLITE_FULL: "Make room and try again."
+    case .SQLITE_READONLY where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK: interruptedTransactionRecovery
+    case .SQLITE_READONLY: "Change its permissions, or open the store for reading."
+    case .SQLITE_CANTOPEN:
+      .custom(
+        "Look at the permissions of the file and its folder. If the folder cannot be written, a store can be opened for "
+          + "reading only; if a file -wal lies beside it, copy both to where they can be written, and open the copy."
+      )
+    default: nil
     }
   }
 

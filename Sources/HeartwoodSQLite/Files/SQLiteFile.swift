@@ -82,7 +82,8 @@ package final class SQLiteFile: Sendable {
   private static func notWritable(_ path: String) -> PersistenceError {
     PersistenceError(
       .storeReadOnly,
-      "The file's permissions do not let it be written. Change them, or open the store for reading only.",
+      "The file's permissions do not let it be written.",
+      recovery: "Change them, or open the store for reading only.",
       context: .init(path: path, storeType: .sqlite)
     )
   }

@@ -137,9 +137,9 @@ struct SQLiteLocation {
     }
     throw PersistenceError(
       .fileReadFailed,
-      "A log with changes lies beside the file, -wal, and no -shm, which SQLite has to make before it reads a log. One that is made where the "
-        + "file must not be written keeps everybody from writing it. Copy the file and its -wal to a folder of your own, make the copy writable, "
-        + "and open that.",
+      "A log with changes lies beside the file, -wal, and no -shm, which SQLite has to make before it reads a "
+        + "log. One that is made where the file must not be written keeps everybody from writing it.",
+      recovery: "Copy the file and its -wal to a folder of your own, make the copy writable, and open that.",
       context: .init(path: path, storeType: .sqlite)
     )
   }

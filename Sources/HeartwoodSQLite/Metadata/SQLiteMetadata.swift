@@ -133,7 +133,8 @@ extension SQLiteMetadata {
     guard list.count <= Self.greatestLength else {
       throw PersistenceError(
         .valueUnsupported,
-        "The metadata could not be read again, for they take more than \(Self.greatestLength) bytes. Keep less in them.",
+        "The metadata could not be read again, for they take more than \(Self.greatestLength) bytes.",
+        recovery: "Keep less in them.",
         context: .init(storeType: .sqlite)
       )
     }

@@ -61,7 +61,8 @@ package enum SQLiteModelCache {
   private static func malformed(_ what: String, _ path: String, _ error: (any Error)? = nil) -> PersistenceError {
     PersistenceError(
       .fileMalformed,
-      "The model in the file (Z_CONTENT in Z_MODELCACHE) \(what). Open the store with its model.",
+      "The model in the file (Z_CONTENT in Z_MODELCACHE) \(what).",
+      recovery: "Open the store with its model.",
       context: .init(path: path, storeType: .sqlite),
       underlyingError: error
     )

@@ -70,16 +70,26 @@ enum EntityNumbers {
     for entity in entities {
       let formerName = entity.renamingIdentifier.flatMap { names.contains($0) ? nil : $0 }
       guard let number = numbers[entity.name] ?? formerName.flatMap({ numbers[$0] }) else {
-        let message = "The table \(SQLiteName.primaryKeyTable) has no entity \(entity.name). \(SchemaResolution.remedy)"
-        throw malformed(message, path, entity: entity.name)
+        let problem = "The table \(SQLiteName.primaryKeyTable) has no entity \(entity.name)."
+        throw malformed(problem, recovery: SchemaResolution.remedy, path, entity: entity.name)
       }
       assigned[entity.name] = number
     }
     return assigned
   }
 
-  private static func malformed(_ message: String, _ path: String, entity: String? = nil) -> PersistenceError {
-    PersistenceError(.fileMalformed, message, context: .init(path: path, storeType: .sqlite, entity: entity))
+  private static func malformed(
+    _ problem: String,
+    recovery: PersistenceError.Recovery? = nil,
+    _ path: String,
+    entity: String? = nil
+  ) -> PersistenceError {
+    PersistenceError(
+      .fileMalformed,
+      problem,
+      recovery: recovery,
+      context: .init(path: path, storeType: .sqlite, entity: entity)
+    )
   }
 }
 

@@ -88,7 +88,8 @@ struct SchemaPlan {
       let entity = model.entities[slot.entity]
       throw PersistenceError(
         .capabilityMissing,
-        "A relationship leads to \(destination.name), which the store does not keep. Put both entities into the configuration.",
+        "A relationship leads to \(destination.name), which the store does not keep.",
+        recovery: "Put both entities into the configuration.",
         context: .init(storeType: .sqlite, entity: entity.name, property: entity.properties[slot.property].name)
       )
     }

@@ -3,7 +3,8 @@ import HeartwoodStore
 
 /// Finds the tables and columns of a plan in a file.
 struct SchemaResolution {
-  static let remedy = "Open the file with the model that it was written with, or go back to a backup."
+  static let remedy: PersistenceError.Recovery =
+    "Open the file with the model that it was written with, or go back to a backup."
 
   private let plan: SchemaPlan
   private let catalog: FileCatalog
@@ -27,10 +28,16 @@ struct SchemaResolution {
     return resolved
   }
 
-  private func malformed(_ message: String, entity: EntityDescription, property: String? = nil) -> PersistenceError {
+  private func malformed(
+    _ problem: String,
+    recovery: PersistenceError.Recovery? = nil,
+    entity: EntityDescription,
+    property: String? = nil
+  ) -> PersistenceError {
     PersistenceError(
       .fileMalformed,
-      message,
+      problem,
+      recovery: recovery,
       context: .init(path: path, storeType: .sqlite, entity: entity.name, property: property)
     )
   }
@@ -41,7 +48,7 @@ struct SchemaResolution {
 extension SchemaResolution {
   private mutating func resolve(_ planned: SchemaPlan.Table) throws(PersistenceError) -> SchemaPlan.Table {
     guard let table = catalog[planned.name] else {
-      throw malformed("The file has no table \(planned.name). \(Self.remedy)", entity: planned.root)
+      throw malformed("The file has no table \(planned.name).", recovery: Self.remedy, entity: planned.root)
     }
     var resolved = planned
     resolved.name = table.name
@@ -85,7 +92,12 @@ extension SchemaResolution {
     _ entity: EntityDescription,
     property: String?
   ) -> PersistenceError {
-    malformed("The table \(table.name) has no column \(column). \(Self.remedy)", entity: entity, property: property)
+    malformed(
+      "The table \(table.name) has no column \(column).",
+      recovery: Self.remedy,
+      entity: entity,
+      property: property
+    )
   }
 
   private mutating func refuse(_ column: String, _ table: FileCatalog.Table) -> String? {
@@ -133,8 +145,8 @@ extension SchemaResolution {
   private mutating func resolve(_ planned: SchemaPlan.Join) throws(PersistenceError) -> SchemaPlan.Join {
     guard var join = try found(planned) else {
       throw malformed(
-        "The file has no table \(planned.name) with the columns \(planned.ownColumn) and \(planned.otherColumn), nor one by another number. "
-          + Self.remedy,
+        "The file has no table \(planned.name) with the columns \(planned.ownColumn) and \(planned.otherColumn), nor one by another number.",
+        recovery: Self.remedy,
         entity: plan.model.entities[planned.relationship.entity],
         property: plan.name(planned.relationship)
       )

@@ -85,14 +85,16 @@ struct InsertStatement {
     case .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID:
       return PersistenceError(
         .duplicateReference,
-        "A row with the key \(reference.text) is in the table \(placement.tableName) already. Give the record a key of its own, or none.",
+        "A row with the key \(reference.text) is in the table \(placement.tableName) already.",
+        recovery: "Give the record a key of its own, or none.",
         context: context
       )
     case .SQLITE_CONSTRAINT_UNIQUE:
       return PersistenceError(
         .constraintConflict,
-        "The record \(reference.text) has values that another one has, and that must be unique (\(failure.message ?? "")). Change one of "
-          + "the two.",
+        "The record \(reference.text) has values that another one has, and that must be unique "
+          + "(\(failure.message ?? "")).",
+        recovery: "Change one of the two.",
         context: context
       )
     default: return failure

@@ -68,7 +68,8 @@ struct StoredValue {
     guard length > Self.greatestLength else { return }
     throw PersistenceError(
       .valueUnsupported,
-      "The value has \(length) bytes; SQLite keeps \(Self.greatestLength) at most. Keep it in a file of its own.",
+      "The value has \(length) bytes; SQLite keeps \(Self.greatestLength) at most.",
+      recovery: "Keep it in a file of its own.",
       context: .init(path: path, storeType: .sqlite, entity: entity, property: property)
     )
   }
@@ -83,7 +84,8 @@ struct StoredValue {
   private var notANumber: PersistenceError {
     PersistenceError(
       .valueUnsupported,
-      "SQLite has no place for what is no number (NaN): it would come back as nothing. Set it to nil, or choose another type of store.",
+      "SQLite has no place for what is no number (NaN): it would come back as nothing.",
+      recovery: "Set it to nil, or choose another type of store.",
       context: .init(path: path, storeType: .sqlite, entity: entity, property: property)
     )
   }
@@ -93,8 +95,8 @@ struct StoredValue {
     if let real = Double(number.description), Decimal(string: "\(real)") == number { return real }
     throw PersistenceError(
       .valueUnsupported,
-      "SQLite keeps decimal numbers as reals, which hold 15 digits: this number would be another one. Round it, or choose another type "
-        + "of attribute or store.",
+      "SQLite keeps decimal numbers as reals, which hold 15 digits: this number would be another one.",
+      recovery: "Round it, or choose another type of attribute or store.",
       context: .init(path: path, storeType: .sqlite, entity: entity, property: property)
     )
   }

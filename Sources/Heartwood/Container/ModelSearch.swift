@@ -67,19 +67,20 @@ struct ModelSearch {
 
   private func missing(_ places: [URL]) -> PersistenceError {
     let names = Self.extensions.map { ".\($0)" }.joined(separator: ", ")
-    let looked = places.map { "  \($0.path)" }.joined(separator: "\n")
     return PersistenceError(
       .modelMissing,
-      "There is no model called \(name) (\(names)). Add it to the resources of the target, or give the folder that has it. Looked in:\n"
-        + looked
+      "There is no model called \(name) (\(names)).",
+      recovery: "Add it to the resources of the target, or give the folder that has it.",
+      context: .init(relatedPaths: places.map { .init("looked in", $0.path) })
     )
   }
 
   private func ambiguous(_ found: [URL]) -> PersistenceError {
     PersistenceError(
       .modelMissing,
-      "Several models are called \(name). Give the bundle of the one that is meant:\n"
-        + found.map { "  \($0.path)" }.joined(separator: "\n")
+      "Several models are called \(name).",
+      recovery: "Give the bundle of the one that is meant.",
+      context: .init(relatedPaths: found.map { .init("found", $0.path) })
     )
   }
 }

@@ -77,7 +77,8 @@ final class OpenContainers: Sendable {
   private static func alreadyOpen(_ path: String, _ name: String) -> PersistenceError {
     PersistenceError(
       .storeAlreadyOpen,
-      "The container \(name) of this process has the file open. Use that container, or close it first.",
+      "The container \(name) of this process has the file open.",
+      recovery: "Use that container, or close it first.",
       context: .init(path: path)
     )
   }

@@ -146,14 +146,15 @@ extension PersistentContainer {
   /// The descriptions that have no store, which the caller loads now.
   private func beginLoading() throws(PersistenceError) -> [Int] {
     guard !persistentStoreCoordinator.isClosed else {
-      throw PersistenceError(.coordinatorClosed, "The container \(name) was closed. Make another one.")
+      throw PersistenceError(.coordinatorClosed, "The container \(name) was closed.", recovery: "Make another one.")
     }
     return try slots.withLock { slots throws(PersistenceError) in
       let indices = slots.indices.filter { slots[$0].isUnloaded }
       guard !indices.isEmpty || slots.isEmpty else {
         throw PersistenceError(
           .storeAlreadyOpen,
-          "The container \(name) has loaded its stores already, or is about to. Load them once."
+          "The container \(name) has loaded its stores already, or is about to.",
+          recovery: "Load them once."
         )
       }
       for index in indices { slots[index] = .loading }

@@ -32,7 +32,11 @@ public struct GzipCompression: FileTransform {
     lengthLimit = options[.maximumExpandedLength] ?? Self.defaultLengthLimit
     let level = options[.compressionLevel] ?? 6
     guard (1...9).contains(level) else {
-      throw PersistenceError(.valueUnsupported, "The compression level is \(level); it must be from 1 to 9.")
+      throw PersistenceError(
+        .valueUnsupported,
+        "The compression level is \(level).",
+        recovery: "Give one from 1 to 9."
+      )
     }
     self.level = Int32(level)
   }

@@ -189,7 +189,8 @@ extension GzipMember {
   static func tooLong(limit: Int, path: String) -> PersistenceError {
     PersistenceError(
       .valueUnsupported,
-      "The file expands to more than \(limit) bytes. If you trust it, raise the option maximumExpandedLength.",
+      "The file expands to more than \(limit) bytes.",
+      recovery: .raiseLimit(.maximumExpandedLength),
       context: .init(path: path)
     )
   }

@@ -43,7 +43,7 @@ public struct Encryption: FileTransform {
   /// - Throws: ``PersistenceError/Code/encryptionKeyMissing``.
   public init(options: StoreOptions) throws {
     guard let key = options[.encryptionKey] else {
-      throw PersistenceError(.encryptionKeyMissing, "The store is encrypted. Give its key by the option encryptionKey.")
+      throw PersistenceError(.encryptionKeyMissing, "The store is encrypted.", recovery: .setOption(.encryptionKey))
     }
     self.key = key
     leavesMetadataReadable = options[.leavesMetadataReadable] ?? false

@@ -38,8 +38,9 @@ extension EncryptionHeader {
     guard length > Self.lengthLimit else { return }
     throw PersistenceError(
       .valueUnsupported,
-      "The metadata take \(metadata.count) bytes; the header of an encrypted file, where they stand, must have no more than "
-        + "\(Self.lengthLimit) in all. Nothing was written. Keep large values in records instead of the metadata."
+      "The metadata take \(metadata.count) bytes; the header of an encrypted file, where they stand, must have "
+        + "no more than \(Self.lengthLimit) in all. Nothing was written.",
+      recovery: "Keep large values in records instead of the metadata."
     )
   }
 

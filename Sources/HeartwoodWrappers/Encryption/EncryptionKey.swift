@@ -39,8 +39,8 @@ public struct EncryptionKey: Sendable, Equatable {
     guard bytes.count == Self.byteCount else {
       throw PersistenceError(
         .encryptionKeyUnusable,
-        "The key has \(bytes.count) bytes; it needs \(Self.byteCount). Make a key of a passphrase with "
-          + "EncryptionKey(passphrase:)."
+        "The key has \(bytes.count) bytes; it needs \(Self.byteCount).",
+        recovery: "Make a key of a passphrase with EncryptionKey(passphrase:)."
       )
     }
     secret = .key(SymmetricKey(data: bytes))

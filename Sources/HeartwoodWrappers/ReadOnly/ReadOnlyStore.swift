@@ -33,7 +33,8 @@ public final class ReadOnlyStore<Base: AtomicStore>: ForwardingStore {
   public func validate(_ contents: StoreContents) throws {
     throw PersistenceError(
       .storeReadOnly,
-      "Stores of this type are never written. Open the file as \(Base.typeDescription.type) to change it.",
+      "Stores of this type are never written.",
+      recovery: "Open the file as \(Base.typeDescription.type) to change it.",
       context: .init(path: path, storeType: Self.typeDescription.type)
     )
   }

@@ -16,8 +16,11 @@ extension PersistentContainer {
   /// What is there and is no store of its description is left, with an error.
   ///
   /// - Throws: why a file cannot be removed; those before it are gone then.
-  @concurrent
   public func destroyPersistentStores() async throws(PersistenceError) {
+    try await WaitingWork.run { () throws(PersistenceError) in try self.destroyPersistentStoresAndWait() }
+  }
+
+  private func destroyPersistentStoresAndWait() throws(PersistenceError) {
     let openings = try zip(persistentStoreDescriptions, slots.withLock { $0 }).map {
       description,
       slot throws(PersistenceError) in

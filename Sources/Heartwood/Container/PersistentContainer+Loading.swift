@@ -9,7 +9,7 @@ import Synchronization
 #endif
 
 extension PersistentContainer {
-  /// Opens the stores that the descriptions tell, away from the caller's isolation: all of them, or none.
+  /// Opens the stores that the descriptions tell, away from the caller's isolation and from Swift's cooperative threads: all of them, or none.
   ///
   /// A store of an older version of the model is migrated first, where its description allows it. Where a store cannot be opened, those
   /// before it are closed again, and loading can be tried once more.
@@ -18,11 +18,10 @@ extension PersistentContainer {
   /// - Throws: ``PersistenceError/Code/storeAlreadyOpen`` where the container has loaded its stores already, or another container of the
   ///   process has one of the files open; ``PersistenceError/Code/coordinatorClosed``; and why a store cannot be opened or migrated, with
   ///   the store's path.
-  @concurrent
   public func loadPersistentStores(
     progress: MigrationProgress = MigrationProgress()
   ) async throws(PersistenceError) {
-    try loadPersistentStoresAndWait(progress: progress)
+    try await WaitingWork.run { () throws(PersistenceError) in try self.loadPersistentStoresAndWait(progress: progress) }
   }
 
   /// Opens the stores as ``loadPersistentStores(progress:)`` does, on the thread of the caller, which waits: for programs that have nothing
@@ -51,10 +50,15 @@ extension PersistentContainer {
   ///
   /// - Throws: ``PersistenceError/Code/storeAlreadyOpen`` where all stores are open already, ``PersistenceError/Code/coordinatorClosed``.
   /// - Returns: a result for each description that had no store yet, in their order.
-  @concurrent
   public func loadEachPersistentStore(
     progress: MigrationProgress = MigrationProgress()
   ) async throws(PersistenceError) -> [PersistentStoreLoading] {
+    try await WaitingWork.run { () throws(PersistenceError) in try self.loadEachPersistentStoreAndWait(progress) }
+  }
+
+  private func loadEachPersistentStoreAndWait(
+    _ progress: MigrationProgress
+  ) throws(PersistenceError) -> [PersistentStoreLoading] {
     let indices = try beginLoading()
     let results = indices.map { index in
       PersistentStoreLoading(

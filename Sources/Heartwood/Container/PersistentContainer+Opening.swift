@@ -26,7 +26,6 @@ extension PersistentContainer {
   ///   - registry: the kinds of stores that there are.
   ///   - logger: where it is told what is done; see ``PersistentStoreCoordinator/logger``.
   /// - Throws: what the initializers and ``loadPersistentStores(progress:)`` throw.
-  @concurrent
   public static func open(
     _ name: String,
     at stores: PersistentStoreDescription...,
@@ -38,29 +37,32 @@ extension PersistentContainer {
     logger: Logger? = nil
   ) async throws(PersistenceError) -> PersistentContainer {
     let stores = stores.isEmpty ? [PersistentStoreDescription()] : stores
-    let container: PersistentContainer
-    if let managedObjectModel {
-      container = try PersistentContainer(
-        name: name,
-        managedObjectModel: managedObjectModel,
-        stores: stores,
-        objectClasses: objectClasses,
-        directory: directory,
-        registry: registry,
-        logger: logger
-      )
-    } else {
-      container = try PersistentContainer(
-        name: name,
-        modelIn: bundles,
-        stores: stores,
-        objectClasses: objectClasses,
-        directory: directory,
-        registry: registry,
-        logger: logger
-      )
+    // To find a model, and to read it, takes files too.
+    return try await WaitingWork.run { () throws(PersistenceError) in
+      let container: PersistentContainer
+      if let managedObjectModel {
+        container = try PersistentContainer(
+          name: name,
+          managedObjectModel: managedObjectModel,
+          stores: stores,
+          objectClasses: objectClasses,
+          directory: directory,
+          registry: registry,
+          logger: logger
+        )
+      } else {
+        container = try PersistentContainer(
+          name: name,
+          modelIn: bundles,
+          stores: stores,
+          objectClasses: objectClasses,
+          directory: directory,
+          registry: registry,
+          logger: logger
+        )
+      }
+      try container.loadPersistentStoresAndWait()
+      return container
     }
-    try await container.loadPersistentStores()
-    return container
   }
 }

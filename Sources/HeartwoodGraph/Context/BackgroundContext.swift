@@ -9,11 +9,18 @@ public import HeartwoodStore
 ///     let titles = try await background.perform { context in
 ///       try context.fetch(Book.self).compactMap(\.title)
 ///     }
+///
+/// It runs on an executor of its own, not on Swift's cooperative threads: while it waits for a disk or for the save of another context, no
+/// other task of the program waits with it.
 public actor BackgroundContext {
   /// What the context, or the last of its parents, reads from and saves to.
   public nonisolated let persistentStoreCoordinator: PersistentStoreCoordinator
   nonisolated let stagingArea: StagingArea
   private let context: ManagedObjectContext
+  private let executor = WaitingExecutor(label: "Heartwood.BackgroundContext")
+
+  /// The executor of the context, which no other actor shares.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// Makes a background context over the stores of a coordinator.
   public init(_ persistentStoreCoordinator: PersistentStoreCoordinator) {
@@ -34,9 +41,10 @@ public actor BackgroundContext {
     persistentStoreCoordinator = context.persistentStoreCoordinator
     stagingArea = context.beginStaging()
     self.context = context
-    context.wake = { [weak self] in
-      let host = self
-      Task { await host?.catchUp() }
+    let (host, executor) = (WeakHost(self), executor)
+    context.wake = {
+      // Where the last reference to the host goes here, it goes where the context is used.
+      executor.run { host.value?.assumeIsolated { $0.catchUp() } }
     }
   }
 
@@ -88,6 +96,8 @@ extension BackgroundContext: ContextHost {
   public func saveToPersistentStore() async throws {
     context.takeArrivals()
     defer { endWork() }
-    try await context.saveToPersistentStore()
+    // It may wait here, and nobody gets at the context in between.
+    try context.saveChain()
+    try await context.topHost?.saveToPersistentStore()
   }
 }

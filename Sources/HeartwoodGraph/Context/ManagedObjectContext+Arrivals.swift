@@ -10,9 +10,9 @@ extension ManagedObjectContext {
     return stagingArea.arrivals.count != seenArrival
   }
 
-  /// Whether nothing is under way that must be alone: what may be taken back as a whole, or a validation, in which objects can be neither
-  /// changed nor renamed.
-  var mayBeDisturbed: Bool { !takesNothingIn && !isValidating }
+  /// Whether nothing is under way that must be alone: what may be taken back as a whole, a validation, in which objects can be neither
+  /// changed nor renamed, or a save, which the context is to learn of first.
+  var mayBeDisturbed: Bool { !takesNothingIn && !isValidating && saveUnderWay == nil }
 
   /// Takes in what children have saved since the last time, unless something is under way that it would disturb.
   func takeWaitingArrivals() {

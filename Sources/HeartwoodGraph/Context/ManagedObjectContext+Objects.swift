@@ -26,6 +26,7 @@ extension ManagedObjectContext {
   /// Lets all objects that stores have take the newest values, with their own changes on top; see ``refresh(_:mergeChanges:)``. A
   /// pinned context moves on to the newest version.
   public func refreshAllObjects() {
+    finishSaveUnderWay()
     // What was done before can be undone; what this does cannot.
     registerPendingChanges()
     advanceQueryGeneration()

@@ -97,7 +97,8 @@ extension ManagedObjectContext {
     }
   }
 
-  private func saveChain() throws {
+  /// Saves this context and its parents of the same isolation.
+  func saveChain() throws {
     var context: ManagedObjectContext? = self
     while let current = context {
       try current.save()
@@ -105,15 +106,27 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Saves this context and all its parents, up to the stores, whatever their isolation.
+  /// Saves this context and all its parents, up to the stores, whatever their isolation. Where the caller's isolation is that of the context
+  /// which saves to the stores, it is not held up while they write: see ``saveAsynchronously(isolation:)``.
   ///
   /// - Throws: what ``save()`` throws, of the first context that cannot be saved: those before it have been, and their changes
   ///   are changes of that one.
   public func saveToPersistentStore(isolation: isolated (any Actor)? = #isolation) async throws {
-    try saveChain()
+    var context = self
+    while case .context(let parent, _) = context.upstream {
+      try context.save()
+      context = parent
+    }
+    try await context.saveAsynchronously(isolation: isolation)
+    try await context.topHost?.saveToPersistentStore()
+  }
+
+  /// The keeper of the first parent of another isolation; nil where this context and its parents save to the stores.
+  var topHost: (any ContextHost)? {
     var context = self
     while case .context(let parent, _) = context.upstream { context = parent }
-    if case .host(let host) = context.upstream { try await host.saveToPersistentStore() }
+    if case .host(let host) = context.upstream { return host }
+    return nil
   }
 
   private static func isolationCrossed() -> PersistenceError {

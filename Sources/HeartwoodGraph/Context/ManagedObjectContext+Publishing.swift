@@ -10,8 +10,8 @@ extension ManagedObjectContext {
   /// open store can keep are left out. Nothing is checked and nothing is written. O(objects with changes), where there is
   /// something new to see.
   public func publishChanges() {
-    // Objects that are validated keep their names.
-    guard let stagingArea, !isValidating else { return }
+    // Objects that are validated keep their names. What is being saved is published when it is known to be saved.
+    guard let stagingArea, !isValidating, saveUnderWay == nil else { return }
     followStores()
     takeWaitingArrivals()
     guard changeNumber != publishedChangeNumber else { return }

@@ -5,6 +5,7 @@ extension ManagedObjectContext {
   /// Forgets all changes: new objects vanish, changed and deleted ones are again what they were when they were read. Nothing that
   /// was done before can be undone.
   public func rollback() {
+    finishSaveUnderWay()
     takeWaitingArrivals()
     for object in inserted.objects {
       noteChange(object)
@@ -23,6 +24,7 @@ extension ManagedObjectContext {
   /// Forgets all objects and all changes, and what could be undone. Objects that somebody still holds must not be changed or
   /// followed any more.
   public func reset() {
+    finishSaveUnderWay()
     takeWaitingArrivals()
     for object in registeredObjects { detach(object) }
     clearChanges()
@@ -45,6 +47,7 @@ extension ManagedObjectContext {
       object.managedObjectContext === self,
       "The object is not, or no longer, of this context. Refresh it in its own."
     )
+    finishSaveUnderWay()
     guard canBeRefreshed(object) else { return }
     settlingLinks(of: mergeChanges ? [object] : []) { reread(object, mergeChanges: mergeChanges) }
   }

@@ -8,7 +8,8 @@ extension ManagedObjectContext {
   /// Each store saves all its changes or none. Where a context changes objects of several stores and one of them fails, those
   /// before it have saved; the changes of the others stay, and saving can be tried again.
   ///
-  /// Conflicts with other saves are resolved by ``mergePolicy``, and the save is tried again, a few times at most.
+  /// Conflicts with other saves are resolved by ``mergePolicy``, and the save is tried again. One that comes to conflicts twice is then made
+  /// while no other context of the coordinator saves, so that it succeeds however many save at once.
   ///
   /// - Throws: ``PersistenceError/Code/saveNeverSettles``, ``PersistenceError/Code/validationFailed``,
   ///   ``PersistenceError/Code/saveConflict`` where another context saved the same objects,
@@ -23,24 +24,63 @@ extension ManagedObjectContext {
     // What a child has saved may not have been taken in, and leave no change.
     guard hasChanges else { return try checkArrivals() }
     try prepareToSave()
+    try deriveAndTellAll()
+    try writeInTurn(after: nil)
+    endSaving()
+  }
+
+  /// Computes what is derived from what is about to be saved, and tells it.
+  func deriveAndTellAll() throws {
     try deriveAndTell()
     let toldNumber = changeNumber
     tellWillSave()
     if changeNumber != toldNumber { try deriveAndTell() }
-    var attempts = 1
-    while hasChanges, let conflict = try write() {
-      try checkWatchedObjects()
-      guard attempts < Self.mostAttempts else { throw conflict.error }
-      attempts += 1
-      if try hasMerelyMoved(conflict.error) { continue }
-      try ConflictResolver(self, conflict.save).resolve(conflict.error)
-      registerPendingChanges()
-      undoManager?.endEvent()
-      try deriveAndTell()
-    }
+  }
+
+  /// Notes that all is as the stores have it, but for what has been changed since it was written.
+  func endSaving() {
+    saveCount &+= 1
     recorder?.noteSave()
     watched = ObjectList()
     advanceQueryGeneration()
+  }
+
+  /// Writes all changes and resolves the conflicts that this comes to.
+  ///
+  /// - Parameter conflict: the one that the attempts so far have come to.
+  func writeInTurn(after conflict: ConflictingSave?) throws {
+    var conflict = conflict
+    if conflict == nil {
+      conflict = try attempt(Self.attemptsTogether, after: nil)
+      if conflict == nil { return }
+    }
+    // Others were faster, and would be again. While nobody else saves, what is resolved stays so.
+    try persistentStoreCoordinator.saveTurns.alone {
+      guard let conflict = try attempt(Self.mostAttempts, after: conflict) else { return }
+      try checkWatchedObjects()
+      throw conflict.error
+    }
+  }
+
+  /// Tries to write all changes, `count` times at most; returns the conflict that the last attempt came to, where it did.
+  private func attempt(_ count: Int, after conflict: ConflictingSave?) throws -> ConflictingSave? {
+    var conflict = conflict
+    for _ in 0..<count {
+      if let conflict { try resolve(conflict) }
+      conflict = hasChanges ? try write() : nil
+      if conflict == nil { return nil }
+    }
+    return conflict
+  }
+
+  /// Lets a save that came to a conflict be tried again.
+  func resolve(_ conflict: ConflictingSave) throws {
+    try checkWatchedObjects()
+    if try hasMerelyMoved(conflict.error) { return }
+    try ConflictResolver(self, conflict.save).resolve(conflict.error)
+    registerPendingChanges()
+    undoManager?.endEvent()
+    try deriveAndTell()
   }
 
   /// Lets live results know of new objects that have their permanent ids.
@@ -49,11 +89,14 @@ extension ManagedObjectContext {
     liveResults.objectsWereRenamed(save.inserted.flatMap(\.objects))
   }
 
-  /// How often a save is tried where its conflicts can be resolved: others may save in between.
+  /// How often a save is tried while other contexts save too.
+  static let attemptsTogether = 2
+  /// How often a save is tried while no other context of the coordinator saves: a conflict may come out of the resolution of another one, and other
+  /// processes save when they like.
   private static let mostAttempts = 10
 
   /// A save that came to a conflict.
-  private struct ConflictingSave {
+  struct ConflictingSave {
     let save: PendingSave
     let error: PersistenceError
   }
@@ -62,11 +105,15 @@ extension ManagedObjectContext {
   private func write() throws -> ConflictingSave? {
     let (saves, conflict) = try gatherSaves()
     if let save = saves.first, let conflict { return ConflictingSave(save: save, error: conflict) }
-    return try write(saves)
+    return try settle(saves) { save in
+      try persistentStoreCoordinator.saveTurns.together {
+        try save.source.save(save.changes, origin: saveOrigin)
+      }
+    }
   }
 
   /// The saves of all stores, and the conflict that they would come to before anything is written.
-  private func gatherSaves() throws -> (saves: [PendingSave], conflict: PersistenceError?) {
+  func gatherSaves() throws -> (saves: [PendingSave], conflict: PersistenceError?) {
     followStores()
     try checkArrivals()
     try checkWatchedObjects()
@@ -82,7 +129,17 @@ extension ManagedObjectContext {
     return saves
   }
 
-  private func write(_ saves: [PendingSave]) throws -> ConflictingSave? {
+  /// Lets the context be as its saves have left the stores, one after the other.
+  ///
+  /// - Parameters:
+  ///   - written: what the changes were when they were written, where others may have been made since.
+  ///   - commit: makes a save, or gives what became of it.
+  /// - Returns: the save that came to a conflict, if one did.
+  func settle(
+    _ saves: [PendingSave],
+    _ written: WrittenChanges? = nil,
+    _ commit: (PendingSave) throws -> StoreCommit
+  ) throws -> ConflictingSave? {
     var changes = isSaveHeard ? emptyChanges() : nil
     var done: [PendingSave] = []
     // That objects are saved is no change of them.
@@ -108,9 +165,9 @@ extension ManagedObjectContext {
       do {
         // Transient values are nothing to a store.
         let log = save.changes.isEmpty ? nil : persistentStoreCoordinator.log(.saved)
-        let commit = save.changes.isEmpty ? nil : try save.source.save(save.changes, origin: saveOrigin)
+        let made = save.changes.isEmpty ? nil : try commit(save)
         log?.tell(save)
-        finish(save, commit)
+        finish(save, made, written)
       } catch let error as PersistenceError where error.isConflict {
         return ConflictingSave(save: save, error: error)
       }
@@ -139,12 +196,12 @@ extension PersistenceError {
 
 extension ManagedObjectContext {
   /// Lets the objects of a save be what the store has now. It cannot fail: the save is done.
-  private func finish(_ save: PendingSave, _ commit: StoreCommit?) {
+  private func finish(_ save: PendingSave, _ commit: StoreCommit?, _ written: WrittenChanges?) {
     if let commit {
       recorder?.noteSuccessors(save.successors)
-      settleInserted(save, commit)
+      settleInserted(save, commit, written)
     }
-    settleUpdated(save, commit)
+    settleUpdated(save, commit, written)
     save.deleted.forEach(finishDeletion)
   }
 
@@ -156,15 +213,15 @@ extension ManagedObjectContext {
   }
 
   /// Gives the inserted objects their rows.
-  private func settleInserted(_ save: PendingSave, _ commit: StoreCommit) {
+  private func settleInserted(_ save: PendingSave, _ commit: StoreCommit, _ written: WrittenChanges?) {
     // Most saves insert all there is to insert.
-    let isAll = save.insertedCount == inserted.count
+    let isAll = written == nil && save.insertedCount == inserted.count
     if isAll {
       inserted = NewObjects()
       assignedStores = [:]
       changeNumber &+= 1
     } else {
-      for insertion in save.inserted { insertion.objects.forEach(forgetInserted) }
+      for object in save.inserted.lazy.flatMap(\.objects) where object.isInserted { forgetInserted(object) }
     }
     for insertion in save.inserted {
       let binding = binding(for: insertion.entity, in: save.store)
@@ -177,7 +234,13 @@ extension ManagedObjectContext {
         object.rowID = row
         object.state.remove(.inserted)
         binding.register(object)
-        object.endSave(in: binding.liveGroup(of: row), save.permanentIDs)
+        let group = binding.liveGroup(of: row)
+        guard let written else {
+          object.endSave(in: group, save.permanentIDs)
+          continue
+        }
+        written.restoreDeletion(of: object, in: self)
+        written.endSave(of: object, in: group)
       }
     }
   }
@@ -188,7 +251,11 @@ extension ManagedObjectContext {
     inserted.remove(object)
   }
 
-  private func settleUpdated(_ save: PendingSave, _ commit: StoreCommit?) {
+  private func settleUpdated(_ save: PendingSave, _ commit: StoreCommit?, _ written: WrittenChanges?) {
+    if let written {
+      for object in save.updated { settleUpdated(object, commit, written) }
+      return
+    }
     let isAll = save.updated.count == updated.count
     if isAll { updated = ChangedObjects() }
     for object in save.updated {
@@ -203,12 +270,21 @@ extension ManagedObjectContext {
       if !isAll { updated.remove(object) }
     }
   }
+
+  private func settleUpdated(_ object: ManagedObject, _ commit: StoreCommit?, _ written: WrittenChanges) {
+    noteChange(object)
+    object.state.remove(.updated)
+    updated.remove(object)
+    guard let commit, written.hasValues(of: object) else { return object.endSave(in: object.group, nil) }
+    object.binding.adopt(commit)
+    written.endSave(of: object, in: object.binding.liveGroup(of: object.rowID))
+  }
 }
 
 extension ManagedObject {
   /// Lets the object read from `group`, which has its changes now. Transient values stay, also where the version that the context reads
   /// lacks the record.
-  fileprivate final func endSave(in group: RowGroup?, _ permanentIDs: PermanentIDs?) {
+  final func endSave(in group: RowGroup?, _ permanentIDs: PermanentIDs?) {
     guard case .changed(let changes) = content else { return }
     if let group, binding.transientOrdinals.isEmpty {
       content = .read(group)

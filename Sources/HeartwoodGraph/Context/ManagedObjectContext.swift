@@ -60,6 +60,10 @@ public final class ManagedObjectContext {
   var watched = ObjectList()
   /// The version of the records that the context stays at.
   var generation: QueryGeneration?
+  /// The save that the stores write while the context goes on.
+  var saveUnderWay: SaveUnderWay?
+  /// How many saves have succeeded.
+  var saveCount: UInt64 = 0
 
   /// What listeners have not been told yet, and whether there are any.
   var changeEvent = ChangeEvent()
@@ -216,6 +220,7 @@ extension ManagedObjectContext {
 
   /// Makes ready for a fetch: takes what others have changed, and lets children see what the fetch will find.
   func prepare() throws(PersistenceError) {
+    catchUpWithSave()
     try persistentStoreCoordinator.followOthers()
     followStores()
     catchUp()
@@ -240,6 +245,8 @@ extension ManagedObjectContext {
   func followConversions() {
     let change = persistentStoreCoordinator.storeChanges.current
     guard change != seenStoreChange else { return }
+    // What is being saved is of the stores that there were.
+    finishSaveUnderWay()
     seenStoreChange = change
     // Children have not seen the changes in what stands for a new store.
     changeNumber &+= 1

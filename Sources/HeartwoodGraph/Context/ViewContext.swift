@@ -27,10 +27,8 @@ public final class ViewContext {
     stagingArea = context.beginStaging()
     self.context = context
     context.publishesWithFetches = true
-    let wake: @Sendable () -> Void = { [weak self] in
-      let host = self
-      Task { @MainActor in host?.catchUp() }
-    }
+    let host = WeakHost(self)
+    let wake: @Sendable () -> Void = { Task { @MainActor in host.value?.catchUp() } }
     context.wake = wake
     // What children save is shown without waiting for the next fetch.
     stagingArea.arrivals.setWake(wake)
@@ -50,8 +48,24 @@ extension ViewContext: ContextHost {
   ///
   /// - Throws: what ``ManagedObjectContext/save()`` throws, of the first context that cannot be saved.
   public func saveToPersistentStore() async throws {
-    context.takeArrivals()
+    context.takeWaitingArrivals()
     defer { context.publishChanges() }
     try await context.saveToPersistentStore()
+  }
+
+  /// Saves the context without holding up the main actor: what is to be saved is gathered there, the stores write it elsewhere, and when they
+  /// are done, the context learns of it on the main actor again.
+  ///
+  ///     button.isEnabled = false
+  ///     try await container.view.save()
+  ///     button.isEnabled = true
+  ///
+  /// See ``ManagedObjectContext/saveAsynchronously(isolation:)`` for what happens to changes that are made meanwhile.
+  ///
+  /// - Throws: what ``ManagedObjectContext/save()`` throws. The changes are still in the context then.
+  public func save() async throws {
+    context.takeWaitingArrivals()
+    defer { context.publishChanges() }
+    try await context.saveAsynchronously()
   }
 }

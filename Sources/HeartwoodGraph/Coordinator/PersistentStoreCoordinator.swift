@@ -31,6 +31,8 @@ public final class PersistentStoreCoordinator: Sendable {
   let unsavedNames = UnsavedNames()
   /// What contexts save to the stores.
   let saveBroadcast = ChangeBroadcast()
+  /// Who may save to the stores at a time.
+  let saveTurns = SaveTurns()
   /// The model's derived attributes, once they have been needed.
   let derivation = Mutex<DerivedAttributes?>(nil)
   private let isClosedFlag = Atomic<Bool>(false)

@@ -25,7 +25,7 @@ public final class BackgroundDocument: Sendable {
   ///
   /// - Parameter persistentStoreCoordinator: a coordinator without stores, whose registry knows in-memory stores.
   public convenience init(_ persistentStoreCoordinator: PersistentStoreCoordinator) async throws {
-    await self.init(try DocumentSession(persistentStoreCoordinator, at: nil, type: nil, options: StoreOptions()))
+    await self.init(try await Self.session(persistentStoreCoordinator, at: nil, type: nil, StoreOptions()))
   }
 
   /// Opens a document, and reads its file.
@@ -41,7 +41,17 @@ public final class BackgroundDocument: Sendable {
     type: StoreType? = nil,
     options: StoreOptions = StoreOptions()
   ) async throws {
-    await self.init(try DocumentSession(persistentStoreCoordinator, at: url, type: type, options: options))
+    await self.init(try await Self.session(persistentStoreCoordinator, at: url, type: type, options))
+  }
+
+  /// Opens the document's store on a thread that may wait for the file.
+  private static func session(
+    _ coordinator: PersistentStoreCoordinator,
+    at url: URL?,
+    type: StoreType?,
+    _ options: StoreOptions
+  ) async throws -> DocumentSession {
+    try await WaitingWork.run { try DocumentSession(coordinator, at: url, type: type, options: options) }
   }
 
   private init(_ session: DocumentSession) async {

@@ -33,6 +33,10 @@ extension ManagedObjectContext {
     isolation: isolated (any Actor)?
   ) async throws -> [FetchPass.Match] {
     let log = persistentStoreCoordinator.log(.fetched)
+    while let underWay = saveUnderWay, generation == nil {
+      await underWay.writing.wait(isolation: isolation)
+      if saveUnderWay === underWay { finishSaveUnderWay() }
+    }
     let pass = try FetchPass(request, in: self)
     let candidates = pass.candidates()
     let searches = try pass.searches(candidates)
@@ -42,17 +46,17 @@ extension ManagedObjectContext {
     return matches
   }
 
-  /// Searches off the isolation of the context.
-  @concurrent
+  /// Searches off the isolation of the context, on a thread that may wait for others which help.
   private static func rows(_ searches: [FetchPart.Search], _ progress: FetchProgress) async throws -> [[RowID]] {
     progress.begin(searches.reduce(0) { $0 + $1.unitCount })
     return try await withTaskCancellationHandler {
-      var rows: [[RowID]] = []
-      for search in searches {
-        rows.append(search.rows(progress))
-        if progress.isCancelled { throw CancellationError() }
+      try await WaitingWork.run { () throws -> [[RowID]] in
+        try searches.map { search in
+          let rows = search.rows(progress)
+          if progress.isCancelled { throw CancellationError() }
+          return rows
+        }
       }
-      return rows
     } onCancel: {
       progress.cancel()
     }

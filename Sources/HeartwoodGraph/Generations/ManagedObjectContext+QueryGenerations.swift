@@ -4,7 +4,8 @@ import HeartwoodStore
 extension ManagedObjectContext {
   /// The version of the records that the context reads; nil where it reads the newest.
   public var queryGenerationToken: QueryGenerationToken? {
-    generation.map { QueryGenerationToken(kind: .generation($0)) }
+    if saveUnderWay?.isPinned == true { return nil }
+    return generation.map { QueryGenerationToken(kind: .generation($0)) }
   }
 
   /// Lets the context read one version of the records from now on, whatever others save, and its children too.
@@ -27,6 +28,7 @@ extension ManagedObjectContext {
         recovery: "Pin the context at the end of the chain, which saves to the stores."
       )
     }
+    finishSaveUnderWay()
     try prepare()
     let generation: QueryGeneration? =
       switch token?.kind {
@@ -47,11 +49,12 @@ extension ManagedObjectContext {
 
   /// Lets a pinned context read the newest version. Where that cannot be read, it reads what stores have without being pinned.
   func advanceQueryGeneration() {
+    finishSaveUnderWay()
     if generation == nil { return }
     pin(to: try? QueryGeneration(persistentStoreCoordinator))
   }
 
-  private func pin(to newGeneration: QueryGeneration?) {
+  func pin(to newGeneration: QueryGeneration?) {
     generation = newGeneration
     // An older version may lack rows.
     movingChangedObjects {

@@ -9,6 +9,7 @@ extension ManagedObjectContext {
   /// itself are left out.
   public func mergeChanges(from changes: ContextChanges) {
     if changes.context == identifier { return }
+    finishSaveUnderWay()
     // What was done before can be undone; what this does cannot.
     registerPendingChanges()
     advanceQueryGeneration()

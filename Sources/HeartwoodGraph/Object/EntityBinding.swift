@@ -138,6 +138,8 @@ extension EntityBinding {
     // A fault may be the first to notice that its store was converted.
     if store?.newestSuccessor != nil { context.followConversions() }
     guard let source else { return }
+    // What the context is saving shows when it has learned that it is saved.
+    if !isStaged, context.saveUnderWay != nil { return }
     if isStaged { context.parent?.publishChanges() }
     let number = source.changeNumber
     guard number != seenSave else { return }

@@ -10,6 +10,7 @@ extension ManagedObjectContext {
   ///
   /// - Throws: ``PersistenceError/Code/saveNeverSettles``.
   func tellObjectsWillSave() throws(PersistenceError) {
+    finishSaveUnderWay()
     takeWaitingArrivals()
     guard hasChanges else { return }
     Misuse.check(

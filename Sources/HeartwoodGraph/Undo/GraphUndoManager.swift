@@ -224,6 +224,7 @@ extension GraphUndoManager {
 
   private func prepare() {
     Misuse.check(activity == .none, "An action that undoes or redoes must not call undo() or redo() itself.")
+    for participant in contexts { participant.context?.finishSaveUnderWay() }
     collectChanges()
     // What is undone names records as they are called then.
     for participant in contexts { participant.context?.followStores() }

@@ -17,25 +17,33 @@ package final class Errand<Value: Sendable>: Sendable {
   private let end = DispatchGroup()
 
   /// - Parameters:
-  ///   - queue: whose threads make the value.
+  ///   - queue: whose threads make the value; nil means those that the process has for such work.
   ///   - make: is called once at most.
-  package init(on queue: DispatchQueue = .global(), _ make: @escaping @Sendable () -> Value) {
+  package init(on queue: DispatchQueue? = nil, _ make: @escaping @Sendable () -> Value) {
     state = Mutex(.waiting(make))
     end.enter()
-    queue.async { self.begin() }
+    if let queue {
+      queue.async { self.begin() }
+    } else {
+      WorkerThreads.shared.run { self.begin() }
+    }
   }
 
   /// Makes the value, unless somebody has begun to.
   private func begin() {
+    guard let value = make() else { return }
+    state.withLock { $0 = .over(value) }
+    end.leave()
+  }
+
+  /// Makes the value, unless somebody has begun to. When this returns, nothing of what makes it is held any more.
+  private func make() -> Value? {
     let make: (@Sendable () -> Value)? = state.withLock { state in
       guard case .waiting(let make) = state else { return nil }
       state = .running
       return make
     }
-    guard let make else { return }
-    let value = make()
-    state.withLock { $0 = .over(value) }
-    end.leave()
+    return make?()
   }
 
   /// Takes the value, which is made here where nobody has begun to.
@@ -54,7 +62,8 @@ package final class Errand<Value: Sendable>: Sendable {
     return value
   }
 
-  /// Sees to it that nobody makes the value any more: where somebody has begun to, that is waited for.
+  /// Sees to it that nobody makes the value any more: where somebody has begun to, that is waited for. What makes it is not held any more
+  /// when this returns.
   package func callOff() {
     let wasWaiting = state.withLock { state in
       guard case .waiting = state else { return false }

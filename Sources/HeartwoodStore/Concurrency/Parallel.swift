@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 #if canImport(Glibc)
@@ -11,15 +10,20 @@ import Synchronization
 
 /// Work on all processors, for code that waits for it.
 package enum Parallel {
-  /// The results of `body` for 0 up to `count`, in order. The calls run on all processors, in any order.
+  /// The results of `body` for 0 up to `count`, in order. The calls run on all processors, in any order: on the caller's thread, and on
+  /// ``WorkerThreads``, as far as these are free. What spreads over the system's threads instead would take all of Swift's cooperative ones.
   package static func map<Value: Sendable>(_ count: Int, _ body: @Sendable (Int) -> Value) -> [Value] {
-    guard count > 1 else { return (0..<count).map(body) }
-    let slots = Mutex<[Value?]>(Array(repeating: nil, count: count))
-    DispatchQueue.concurrentPerform(iterations: count) { index in
-      let value = body(index)
-      slots.withLock { $0[index] = value }
+    let helperCount = min(count, processorCount) - 1
+    guard helperCount > 0 else { return (0..<count).map(body) }
+    let results = SpreadResults<Value>(count)
+    // An errand that is called off has let go of what makes its value.
+    withoutActuallyEscaping(body) { body in
+      let helpers = (0..<helperCount).map { _ in Errand { results.make(body) } }
+      results.make(body)
+      // What has not begun has nothing left to do.
+      for helper in helpers { helper.callOff() }
     }
-    return slots.withLock { $0.compactMap(\.self) }
+    return results.all
   }
 
   /// The results of `body` for 0 up to `count`, in order. All calls are made; then the first failure by index is thrown.
@@ -48,9 +52,36 @@ package enum Parallel {
     }
   }
 
+  /// How many processors there are.
+  package static let processorCount = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+
   /// How many processors there are, as the nearest power of two below.
   package static let powerOfTwoProcessorCount: Int = {
-    let processors = max(1, min(64, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
+    let processors = min(64, processorCount)
     return 1 << (Int.bitWidth - 1 - processors.leadingZeroBitCount)
   }()
+}
+
+/// Results that several threads make, each taking the next place when it has filled one.
+private final class SpreadResults<Value: Sendable>: Sendable {
+  private let next = Atomic(0)
+  private let count: Int
+  private let slots: Mutex<[Value?]>
+
+  init(_ count: Int) {
+    self.count = count
+    slots = Mutex(Array(repeating: nil, count: count))
+  }
+
+  /// Makes results until there are none left to be begun.
+  func make(_ body: (Int) -> Value) {
+    while true {
+      let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
+      guard index < count else { return }
+      let value = body(index)
+      slots.withLock { $0[index] = value }
+    }
+  }
+
+  var all: [Value] { slots.withLock { $0.compactMap(\.self) } }
 }

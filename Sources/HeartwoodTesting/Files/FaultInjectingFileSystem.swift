@@ -18,6 +18,7 @@ import Synchronization
 public final class FaultInjectingFileSystem: FileSystem {
   private let base: any FileSystem
   private let plan = Mutex(FaultPlan())
+  private let diskStall = DiskStall()
 
   /// A file system without faults so far, over `base`.
   public init(wrapping base: any FileSystem) {
@@ -55,6 +56,17 @@ extension FaultInjectingFileSystem {
   public func limitWrites(toByteCount count: Int) {
     plan.withLock { $0.bytesLeft = count }
   }
+
+  /// Makes those who flush files or folders wait until ``endStall()``, as a disk does that others keep busy.
+  ///
+  /// A test that stalls the disk ends it again whatever happens: who waits cannot be cancelled.
+  public func stall() { diskStall.begin() }
+
+  /// Lets those go on who wait for a flush.
+  public func endStall() { diskStall.end() }
+
+  /// How many wait for a flush.
+  public var stalledCount: Int { diskStall.waitingCount }
 
   /// Begins a new life without faults: forgets the operations, and closes the files and releases the locks that were left
   /// behind, as the system does for a process that died. What was opened before stays dead.
@@ -123,6 +135,7 @@ extension FaultInjectingFileSystem {
 
   /// Waits until the names in a directory are on the disk, unless the plan says that it fails.
   public func synchronizeDirectory(ofPath path: String) throws(PersistenceError) {
+    diskStall.wait()
     try admit(.synchronizeDirectory(ofPath: path))
     try base.synchronizeDirectory(ofPath: path)
   }
@@ -181,6 +194,12 @@ extension FaultInjectingFileSystem {
   /// Counts an operation on an open file of `life`.
   func admit(_ operation: FileOperation, life: Int) throws(PersistenceError) {
     if let refusal = refusal(of: operation, life: life) { throw refusal.error }
+  }
+
+  /// Waits while the disk stalls, and counts a flush of an open file of `life`.
+  func admitFlush(ofFileAt path: String, life: Int) throws(PersistenceError) {
+    diskStall.wait()
+    try admit(.synchronize(path: path), life: life)
   }
 
   func refusal(of operation: FileOperation, life: Int) -> FaultPlan.Refusal? {

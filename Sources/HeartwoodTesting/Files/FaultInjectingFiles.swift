@@ -45,7 +45,7 @@ struct FaultInjectingWritableFile: WritableFile {
   }
 
   func synchronize() throws(PersistenceError) {
-    try owner.admit(.synchronize(path: path), life: life)
+    try owner.admitFlush(ofFileAt: path, life: life)
     try base.synchronize()
   }
 
@@ -73,7 +73,7 @@ struct FaultInjectingPatchableFile: PatchableFile {
   }
 
   func synchronize() throws(PersistenceError) {
-    try owner.admit(.synchronize(path: path), life: life)
+    try owner.admitFlush(ofFileAt: path, life: life)
     try base.synchronize()
   }
 }

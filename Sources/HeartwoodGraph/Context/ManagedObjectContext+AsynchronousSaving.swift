@@ -1,0 +1,169 @@
+import HeartwoodModel
+import HeartwoodStore
+
+extension ManagedObjectContext {
+  /// Writes all changes to the stores as ``save()`` does, without holding up the isolation of the context: what is to be saved is gathered and
+  /// checked there, the stores write it on another thread, and then the context learns in its isolation that it is saved.
+  ///
+  ///     let view = container.viewContext
+  ///     list.title = "Groceries"
+  ///     try await view.saveAsynchronously()
+  ///
+  /// Meanwhile the context can be used. Objects that are changed, inserted or deleted stay changed objects for the next save; until this one is
+  /// done, those that it writes count as unsaved too. A fetch finds what the context had before. These wait for the end of the save, with the
+  /// thread: fetches and counts in a context with a store that reads records as it needs them (SQLite), ``save()``, ``rollback()``, ``reset()``,
+  /// refreshing and merging, undoing, ``setQueryGeneration(from:)`` and conversions.
+  ///
+  /// New objects get permanent ids before they are written; see ``obtainPermanentIDs(for:)``. If a conflict has to be resolved, the save begins
+  /// anew with the changes that there are then; after the second one the context writes in its own isolation, while no other one of the
+  /// coordinator saves. The save of a child context writes no file, and is done at once. A task that is cancelled saves all the same.
+  ///
+  /// - Throws: what ``save()`` throws. The changes are still in the context then.
+  public func saveAsynchronously(isolation: isolated (any Actor)? = #isolation) async throws {
+    guard case .stores = upstream else { return try save() }
+    try await prepareToSaveAway(isolation: isolation)
+    while let other = saveUnderWay {
+      await other.writing.wait(isolation: isolation)
+      finishSaveUnderWay()
+    }
+    try tellObjectsWillSave()
+    processPendingChanges()
+    guard hasChanges else { return try checkArrivals() }
+    followStores()
+    takeMerges()
+    // Those that have come since.
+    try obtainPermanentIDs(for: inserted.objects)
+    try deriveAndTellAll()
+    guard let conflict = try await attemptAway(isolation: isolation) else { return }
+    try writeInTurn(after: conflict)
+    endSaving()
+  }
+
+  /// Tries to write all changes on another thread; returns the conflict that the last attempt came to, where it did.
+  private func attemptAway(isolation: isolated (any Actor)?) async throws -> ConflictingSave? {
+    var conflict: ConflictingSave?
+    for _ in 0..<Self.attemptsTogether {
+      if let conflict { try resolve(conflict) }
+      guard hasChanges else {
+        endSaving()
+        return nil
+      }
+      conflict = try await writeAway(isolation: isolation)
+      if conflict == nil { return nil }
+    }
+    return conflict
+  }
+
+  private func writeAway(isolation: isolated (any Actor)?) async throws -> ConflictingSave? {
+    let (saves, conflict) = try gatherSaves()
+    if let save = saves.first, let conflict { return ConflictingSave(save: save, error: conflict) }
+    let isPinned = pinForSave()
+    let underWay = SaveUnderWay(saves, of: self, isPinned: isPinned)
+    saveUnderWay = underWay
+    underWay.writing.begin()
+    await underWay.writing.wait(isolation: isolation)
+    if saveUnderWay === underWay {
+      finishSaveUnderWay()
+      return try underWay.outcome?.get()
+    }
+    // Something has had to wait for it, and may have changed everything since, or saved it.
+    guard underWay.isLast(in: self), let conflict = try underWay.outcome?.get() else { return nil }
+    guard hasChanges else { throw conflict.error }
+    try save()
+    return nil
+  }
+
+  /// Lets the context learn what has become of the save that its stores write; waits for its end.
+  func finishSaveUnderWay() {
+    guard let underWay = saveUnderWay else { return }
+    underWay.writing.wait()
+    let written = underWay.written(in: self)
+    if underWay.isPinned { pin(to: nil) }
+    saveUnderWay = nil
+    underWay.outcome = Result {
+      try settle(underWay.saves, written) { try underWay.writing.commit(of: $0.store) }
+    }
+    if case .success(nil) = underWay.outcome {
+      for object in underWay.watched { watched.remove(object) }
+      let watchedSince = watched
+      endSaving()
+      watched = watchedSince
+    }
+    underWay.noteEnd(in: self)
+    // What has come from others meanwhile has been put off.
+    wake?()
+  }
+
+  /// Lets the context learn of a save that is done before it reads anything; waits for one that it cannot read beside.
+  func catchUpWithSave() {
+    guard let underWay = saveUnderWay, underWay.writing.isDone || generation == nil else { return }
+    finishSaveUnderWay()
+  }
+
+  /// Lets the context read the records that there are now, whatever is saved, where all of them are in memory; returns whether it does so for
+  /// the time of a save.
+  private func pinForSave() -> Bool {
+    guard generation == nil, !persistentStoreCoordinator.persistentStores.contains(where: \.readsAsNeeded),
+      let newest = try? QueryGeneration(persistentStoreCoordinator)
+    else { return false }
+    pin(to: newest)
+    return true
+  }
+}
+
+// MARK: Before
+
+extension ManagedObjectContext {
+  /// New objects of one entity that are to get ids of one store.
+  private struct Naming: Sendable {
+    let store: PersistentStore
+    let entity: EntityDescription
+    var count: Int
+  }
+
+  /// Does what a save has to ask of the stores before it can be gathered: looks what others have saved, and gets ids for new objects.
+  private func prepareToSaveAway(isolation: isolated (any Actor)?) async throws {
+    let coordinator = persistentStoreCoordinator
+    let namings = try namings()
+    let references = try await WaitingWork.run {
+      try coordinator.followOthers()
+      if !coordinator.persistentStores.contains(where: \.readsAsNeeded) {
+        // What is looked at here for the first time is known to be sound from now on.
+        _ = try? QueryGeneration(coordinator)
+      }
+      return try namings.map { try $0.store.newReferences(count: $0.count, for: $0.entity) }
+    }
+    name(namings, references)
+  }
+
+  private func namings() throws -> [Naming] {
+    var namings: [Naming] = []
+    for object in inserted.objects where object.objectID.isTemporaryID {
+      let (store, entity) = (try storeForNewObject(object), object.entity)
+      if let index = namings.firstIndex(where: { $0.store === store && $0.entity === entity }) {
+        namings[index].count += 1
+      } else {
+        namings.append(Naming(store: store, entity: entity, count: 1))
+      }
+    }
+    return namings
+  }
+
+  /// Gives ids to the new objects that are there now, as far as they go.
+  private func name(_ namings: [Naming], _ references: [ReferenceColumn]) {
+    var used = Array(repeating: 0, count: namings.count)
+    var ids: [ManagedObjectID: ManagedObjectID] = [:]
+    for object in inserted.objects where object.objectID.isTemporaryID {
+      guard let store = try? storeForNewObject(object),
+        let index = namings.firstIndex(where: { $0.store === store && $0.entity === object.entity }),
+        used[index] < references[index].count
+      else { continue }
+      // Where the store is converted, it tells what the names were.
+      _ = binding(for: object.entity, in: store)
+      let scope = store.scopes[object.entity.ordinal]
+      ids[object.objectID] = ManagedObjectID(scope: scope, reference: references[index][used[index]])
+      used[index] += 1
+    }
+    rename(ids)
+  }
+}

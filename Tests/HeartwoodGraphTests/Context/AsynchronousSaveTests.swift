@@ -77,7 +77,8 @@ struct AsynchronousSaveTests {
     #expect(try context.fetch(Person.self).map(\.name).sorted() == ["Annabel", "Bob", "Cid"])
     try context.save()
     #expect(try names() == ["Annabel", "Bob", "Cid"])
-    let saved = try #require(try stack.context().existingObject(with: ann.objectID) as? Person)
+    let other = stack.context()
+    let saved = try #require(try other.existingObject(with: ann.objectID) as? Person)
     #expect(saved.spouse?.name == "Cid")
   }
 
@@ -112,7 +113,8 @@ struct AsynchronousSaveTests {
     #expect(try context.fetch(Person.self) == [ann])
     try await view.save()
     #expect(try names() == ["Anna"])
-    #expect(try stack.context().fetch(Shelf.self).first?.books.map(\.title) == ["Dune", "Emma"])
+    let other = stack.context()
+    #expect(try other.fetch(Shelf.self).first?.books.map(\.title) == ["Dune", "Emma"])
     #expect(!context.hasChanges)
   }
 

@@ -21,7 +21,8 @@ extension PersistentContainer {
   public func loadPersistentStores(
     progress: MigrationProgress = MigrationProgress()
   ) async throws(PersistenceError) {
-    try await WaitingWork.run { () throws(PersistenceError) in try self.loadPersistentStoresAndWait(progress: progress) }
+    try await WaitingWork.run { () throws(PersistenceError) in try self.loadPersistentStoresAndWait(progress: progress)
+    }
   }
 
   /// Opens the stores as ``loadPersistentStores(progress:)`` does, on the thread of the caller, which waits: for programs that have nothing

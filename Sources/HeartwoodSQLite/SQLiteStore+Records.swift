@@ -34,7 +34,12 @@ extension SQLiteStore {
 
   func reader(of entity: EntityDescription, _ db: Database) throws -> RecordReader {
     if let reader = connection.withLock({ $0?.readers[entity.ordinal] }) { return reader }
-    let reader = try RecordReader(try placement(of: entity, db), schema: try schema(db), path: path)
+    let reader = try RecordReader(
+      try placement(of: entity, db),
+      schema: try schema(db),
+      path: path,
+      missingFiles: missingFiles
+    )
     connection.withLock { $0?.readers[entity.ordinal] = reader }
     return reader
   }

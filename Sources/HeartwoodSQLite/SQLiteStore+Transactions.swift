@@ -30,14 +30,15 @@ extension SQLiteStore {
   /// read anew.
   private func unknownMark() -> UInt64 { leastUnknownMark.wrappingSubtract(1, ordering: .relaxed).newValue }
 
-  /// Reads in one transaction, which is of the moment that ``changeMark()`` tells. Where reading fails and another process has saved
-  /// meanwhile, whose save may have removed a file with large data that rows of the transaction lead to, it begins anew.
+  /// Reads in one transaction, which is of the moment that ``changeMark()`` tells. Where reading fails, or a file with large data is
+  /// missing, and another process has saved meanwhile, whose save may have removed a file that rows of the transaction lead to, it begins anew.
   public func reading<Result>(_ body: () throws -> Result) throws -> Result {
     let file = try file()
     for _ in 1..<Self.greatestAttempts {
-      let mark = try file.mark()
+      let (mark, missingCount) = (try file.mark(), missingFiles.count)
       do {
-        if let result = try file.read(at: mark, { db in try within(db, mark, body) }) { return result }
+        guard let result = try file.read(at: mark, { db in try within(db, mark, body) }) else { continue }
+        if try missingFiles.count == missingCount || file.mark() == mark { return result }
       } catch {
         guard try file.mark() != mark else { throw error }
       }

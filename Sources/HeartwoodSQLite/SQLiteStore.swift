@@ -38,6 +38,8 @@ public final class SQLiteStore: IncrementalStore {
   let reservedKeys = Mutex<[Int: Range<Int64>]>([:])
   /// The files with large data that saves have replaced, and that are still there.
   let replacedFiles = Mutex<[String: Int]>([:])
+  /// The files with large data that could not be read.
+  let missingFiles = MissingFiles()
   /// What the transaction that is under way does to the files with large data.
   let externals: ExternalChanges
 

@@ -57,7 +57,7 @@ struct BatchPass {
     var derivation = try BatchDerivation(
       derived,
       changes,
-      of: try store.engine.contents(),
+      of: try store.engine.contents(withUnreadable: true),
       typeDescription: store.typeDescription
     )
     try derivation.run()

@@ -154,6 +154,7 @@ extension FetchPart {
     let expressions = selected + (isMerged ? fetch.sorts.map(\.expression) : [])
     if let rows = try foundRows(offset, limit, evaluating: expressions) { return .found(rows) }
     try makeSearchable()
+    try tables.checkReadable((fetch.plan?.dataRead ?? []).union(Self.dataRead(fetch.sorts.map(\.expression))))
     return .table(TableSearch(query, sortedBy: fetch.sorts, offset: offset, limit: limit))
   }
 
@@ -200,6 +201,7 @@ extension FetchPart {
       if let rows = try foundRows(0, nil) { return rows.count }
     }
     try makeSearchable()
+    try tables.checkReadable(fetch.plan?.dataRead ?? [])
     return query.count()
   }
 
@@ -223,6 +225,7 @@ extension FetchPart {
       return groups
     }
     try makeSearchable()
+    try tables.checkReadable((fetch.plan?.dataRead ?? []).union(Self.dataRead(grouping.expressions)))
     return query.groups(by: grouping)
   }
 
@@ -231,6 +234,7 @@ extension FetchPart {
     guard fetch.plan != nil, let rows = try foundRows(0, nil, evaluating: selected) else { return nil }
     // Many are quicker on columns.
     if try binding.source?.knownTable(of: binding.entity).isWhole ?? true { return nil }
+    try tables.checkReadable(Self.dataRead(grouping.expressions))
     let evaluator = PredicateEvaluator(tables)
     var groups = RecordGroups(by: grouping)
     for row in rows { groups.add(QueryTables.Subject(entityOrdinal: binding.entity.ordinal, row: row), evaluator) }
@@ -262,8 +266,28 @@ extension FetchPart {
 
 extension FetchPart {
   /// The values of expressions for each of the rows, one row after the other.
-  func values(_ expressions: [PlanExpression], of rows: [RowID]) -> [PropertyValue] {
-    tables.values(expressions, of: rows, entityOrdinal: binding.entity.ordinal)
+  ///
+  /// - Throws: the reason why a value could not be read.
+  func values(_ expressions: [PlanExpression], of rows: [RowID]) throws -> [PropertyValue] {
+    try checkReadable(expressions, of: rows)
+    return tables.values(expressions, of: rows, entityOrdinal: binding.entity.ordinal)
+  }
+
+  private static func dataRead(_ expressions: [PlanExpression]) -> Set<PlanProperty> {
+    expressions.reduce(into: []) { $0.formUnion($1.dataRead) }
+  }
+
+  private func checkReadable(_ expressions: [PlanExpression], of rows: [RowID]) throws {
+    let data = Self.dataRead(expressions)
+    if data.isEmpty { return }
+    let own = Set(expressions.compactMap(\.ownProperty)).intersection(data)
+    for property in own {
+      for row in rows {
+        if let error = table.groups[row.group].unreadable(row: row.row, ordinal: property.ordinal) { throw error }
+      }
+    }
+    // What is reached over relationships may be of any record that was read.
+    try tables.checkReadable(Self.dataRead(expressions.filter { $0.ownProperty == nil }))
   }
 
   /// The values by which a row is sorted.

@@ -49,14 +49,17 @@ extension SelectionPass {
   private func recordRows() throws -> [PropertyValue] {
     let matches = try pass.matches()
     if pass.parts.count == 1, let rows = Self.rows(matches) {
-      return pass.parts[0].values(selection.columns, of: rows)
+      return try pass.parts[0].values(selection.columns, of: rows)
     }
     let evaluator = PredicateEvaluator(ContextSource(context: pass.context))
     let parts = Dictionary(uniqueKeysWithValues: pass.parts.map { (ObjectIdentifier($0.binding), $0) })
-    return matches.flatMap { match in
+    return try matches.flatMap { match in
       switch match {
-      case .row(let binding, let row): parts[ObjectIdentifier(binding)]?.values(selection.columns, of: [row]) ?? []
-      case .changed(let object): selection.columns.map { evaluator.value($0, object).scalar }
+      case .row(let binding, let row):
+        return try parts[ObjectIdentifier(binding)]?.values(selection.columns, of: [row]) ?? []
+      case .changed(let object):
+        try object.checkReadable(selection.columns.compactMap(\.ownProperty?.ordinal))
+        return selection.columns.map { evaluator.value($0, object).scalar }
       }
     }
   }

@@ -79,7 +79,7 @@ extension ConflictResolver {
       scopes: binding.scopes
     )
     if !object.isDeleted {
-      let values = binding.traits.indices.map { object.value(at: $0) }
+      let values = binding.traits.indices.map { object.readable(object.value(at: $0), at: $0) }
       conflict.objectSnapshot = ObjectSnapshot(
         objectID: conflict.objectID,
         version: conflict.oldVersion,
@@ -203,9 +203,11 @@ extension ManagedObject {
   /// Lets all values that the object has be changes of the newest version of its record.
   fileprivate final func rebaseValues() {
     let values = binding.traits.indices.map { value(at: $0) }
+    // Nobody knows what these are, so that they cannot be put in the place of newer ones.
+    let unread = Set(binding.traits.indices.filter { values[$0].isEmptyData && unreadable(at: $0) != nil })
     rebaseChanges()
     for (ordinal, trait) in binding.traits.enumerated()
-    where !trait.isTransient && value(at: ordinal) != values[ordinal] {
+    where !trait.isTransient && !unread.contains(ordinal) && value(at: ordinal) != values[ordinal] {
       set(values[ordinal], at: ordinal)
     }
   }
@@ -320,7 +322,7 @@ extension ManagedObject {
   fileprivate final func takeValues(of object: ManagedObject) throws(PersistenceError) {
     for (ordinal, property) in object.entity.properties.enumerated() where !property.isTransient {
       guard let own = entity.ordinal(ofProperty: property.name) else { continue }
-      let value = object.value(at: ordinal)
+      let value = object.readable(object.value(at: ordinal), at: ordinal)
       if property.attribute != nil {
         if !value.isNull { change(own, to: value) }
       } else {

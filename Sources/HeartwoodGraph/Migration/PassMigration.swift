@@ -27,6 +27,7 @@ struct PassMigration {
     for pass in step.passes {
       try withStores { source, destination in
         try objects.follow(pass, from: source, to: destination, &associations)
+        try source.checkReadable()
       }
     }
     return try report(associations)
@@ -59,6 +60,13 @@ struct PassMigration {
 }
 
 extension PersistentStoreCoordinator {
+  /// Refuses what was made of records some of whose values could not be read.
+  fileprivate func checkReadable() throws {
+    for store in persistentStores {
+      for entity in store.entities { try store.engine.knownTable(of: entity).table.checkReadable() }
+    }
+  }
+
   /// How many records of an entity itself the one store has.
   fileprivate func recordCount(_ entity: EntityDescription) throws -> Int {
     if entity.isAbstract { return 0 }

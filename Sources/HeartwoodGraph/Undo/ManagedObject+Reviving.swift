@@ -44,7 +44,8 @@ extension ManagedObject {
 
   /// Lets the object be one that no store has, with the values that it has.
   final func becomeNew(_ binding: EntityBinding) {
-    let values = binding.traits.indices.map { value(at: $0) }
+    // What could not be read is lost with the record that had it.
+    let values = binding.traits.indices.map { readable(value(at: $0), at: $0) }
     let changes = ObjectChanges(
       newID: .temporary(in: binding.scope),
       group: nil,

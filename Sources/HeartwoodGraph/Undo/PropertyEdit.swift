@@ -75,7 +75,7 @@ extension PropertyEdit {
   func revert(mayLead: (ManagedObjectID) -> Bool) {
     switch change {
     case .value(let before, _):
-      object.change(ordinal, to: before.objectIDs.allSatisfy(mayLead) ? before : .null)
+      object.changeBack(ordinal, to: before.objectIDs.allSatisfy(mayLead) ? before : .null)
     case .list(let edit):
       let ids = edit.before.filter(mayLead)
       object.changeLinks(ordinal) { edit.revert(&$0, to: ids, isOrdered: isOrdered) }

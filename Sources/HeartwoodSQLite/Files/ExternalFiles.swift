@@ -56,22 +56,28 @@ extension ExternalFiles {
   func size(of name: String) -> Int { (try? fileSystem.status(atPath: path(name)))?.size ?? 0 }
 
   /// The data in the file called `name`.
+  ///
+  /// - Throws: ``ValueFault``, one of the row for what is no name of such a file.
   func contents(_ name: String) throws -> [UInt8] {
     // The name comes from the file of the store, which may be anybody's: it must not lead elsewhere.
     guard UUID(uuidString: name) != nil else { throw ValueFault("names a file that is not called by a UUID") }
     let path = path(name)
-    guard try fileSystem.status(atPath: path) != nil else {
-      throw ValueFault(
-        "leads to the file \(name), which is not there: the folder belongs to the store and has to be copied with it"
-      )
+    do {
+      guard try fileSystem.status(atPath: path) != nil else {
+        throw ValueFault(
+          ofFile: "leads to the file \(name), which is not there: the folder belongs to the store and has to be copied with it"
+        )
+      }
+      let input = try StoreInput(try fileSystem.openFile(atPath: path))
+      guard input.size <= Self.greatestLength else {
+        throw ValueFault(
+          ofFile: "leads to the file \(name), which has \(input.size) bytes: a value has \(Self.greatestLength) at most"
+        )
+      }
+      return try input.bytes()
+    } catch let error as PersistenceError {
+      throw ValueFault(ofFile: "leads to the file \(name), which cannot be read", underlyingError: error)
     }
-    let input = try StoreInput(try fileSystem.openFile(atPath: path))
-    guard input.size <= Self.greatestLength else {
-      throw ValueFault(
-        "leads to the file \(name), which has \(input.size) bytes: a value has \(Self.greatestLength) at most"
-      )
-    }
-    return try input.bytes()
   }
 
   /// The names of all files that have the form of such. What lies behind a symbolic link is somebody else's.

@@ -15,6 +15,8 @@ struct RecordReader: Sendable {
   /// The properties that no store keeps.
   let unkept: [Int]
   let externalFiles: ExternalFiles
+  /// Is told of files that cannot be read.
+  private let missingFiles: MissingFiles
   let strays: StrayRows
 
   /// The statement that reads all rows of a range of keys.
@@ -25,9 +27,10 @@ struct RecordReader: Sendable {
   /// The key, the version, and whether the row is of no entity.
   private static let leadingColumns: CInt = 3
 
-  init(_ placement: EntityPlacement, schema: SQLiteSchema, path: String) throws {
+  init(_ placement: EntityPlacement, schema: SQLiteSchema, path: String, missingFiles: MissingFiles) throws {
     self.placement = placement
     self.path = path
+    self.missingFiles = missingFiles
     externalFiles = ExternalFiles(ofStoreAt: path)
     strays = StrayRows(placement, schema)
     unkept = placement.properties.indices.filter { placement.properties[$0] == nil }
@@ -117,7 +120,14 @@ extension RecordReader {
     do {
       builder.beginRow(.integer(key), version: try version(row))
       for (reader, unsafeColumn) in rows.unsafeFields {
-        try unsafeColumn._withUnsafeGuaranteedRef { try reader.append(row, to: $0, externalFiles) }
+        try unsafeColumn._withUnsafeGuaranteedRef { column in
+          do {
+            try reader.append(row, to: column, externalFiles)
+          } catch let fault as ValueFault where fault.isOfFile {
+            missingFiles.note()
+            column.append(unreadable: error(fault, key, ordinal: builder.columns.firstIndex { $0 === column }))
+          }
+        }
       }
       for (reader, unsafeColumn) in rows.unsafeToOnes {
         try reader._withUnsafeGuaranteedRef { reader in
@@ -150,12 +160,9 @@ extension RecordReader {
 
   /// The error of a fault in the row with `key`.
   func error(_ fault: ValueFault, _ key: Int64, ordinal: Int?) -> PersistenceError {
-    let row = fault.row ?? .init(table: placement.tableName, key: key)
-    let name = row.key.map { "The row with the key \($0)" } ?? "A row"
-    return PersistenceError(
-      .fileMalformed,
-      "\(name) of the table \(row.table) \(fault.text).",
-      context: .init(
+    fault.error(
+      in: .init(table: placement.tableName, key: key),
+      .init(
         path: path,
         storeType: .sqlite,
         entity: placement.entity.name,

@@ -126,7 +126,7 @@ extension AtomicStoreEngine {
 // MARK: Reading
 
 extension AtomicStoreEngine {
-  package func contents() throws -> StoreContents {
+  package func contents(withUnreadable: Bool) throws -> StoreContents {
     let contents = state.withLock { $0.contents }
     for table in contents.tables { try table.verify() }
     try contents.history?.verify()

@@ -8,6 +8,7 @@ extension IncrementalStoreEngine {
     guard let narrowed = try narrowed(fetch), let references = try store.fetch(narrowed.part) else { return nil }
     let tables = try tables(of: references, reading: narrowed.survey(fetch), fetch.entity)
     guard let table = tables.table(fetch.entity.ordinal) else { return nil }
+    try tables.checkReadable(narrowed.rest?.dataRead ?? [])
     var rows = try references.compactMap { try table.row(of: $0) }
     if let rest = narrowed.rest {
       let passing = Set(TableQuery(tables, table, where: rest, among: rows).rows())

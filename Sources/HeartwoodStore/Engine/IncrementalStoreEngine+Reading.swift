@@ -17,13 +17,15 @@ extension IncrementalStoreEngine {
     }
   }
 
-  package func contents() throws -> StoreContents {
+  package func contents(withUnreadable: Bool) throws -> StoreContents {
     // Also where all was read: others may have saved since.
-    try readingMore {
+    let contents = try readingMore {
       let unread = state.withLock { unreadEntities($0) }
       if !unread.isEmpty { try readAll(unread) }
       return state.withLock { $0.contents }
     }
+    if !withUnreadable { try contents.checkReadable() }
+    return contents
   }
 
   package func fileFaults(limit: Int) throws -> [String] {

@@ -42,7 +42,10 @@ package protocol StoreEngine: RecordReading, Sendable {
   func reopen()
 
   /// Everything that the store keeps.
-  func contents() throws -> StoreContents
+  ///
+  /// - Parameter withUnreadable: whether there may be values that could not be read, which the columns of the tables say; otherwise one of them
+  ///   is an error.
+  func contents(withUnreadable: Bool) throws -> StoreContents
 
   /// What is wrong with the store's file beyond what reading all records shows, up to `limit` sentences.
   func fileFaults(limit: Int) throws -> [String]
@@ -72,6 +75,9 @@ package protocol StoreEngine: RecordReading, Sendable {
 extension StoreEngine {
   /// False: records keep their references.
   package var hasRenamedRecords: Bool { false }
+
+  /// Everything that the store keeps, all of which could be read.
+  package func contents() throws -> StoreContents { try contents(withUnreadable: false) }
 
   /// Nil: the records are in memory.
   package func execute(_ batch: RecordBatch) throws -> BatchedRecords? { nil }

@@ -10,38 +10,56 @@ package struct ContentsValidation {
     package var description: String { "\(objectID.entity.name) \(objectID.reference): \(message)" }
   }
 
+  /// The first findings, and how many there are.
+  package struct Survey: Sendable {
+    package fileprivate(set) var findings: [Finding] = []
+    package fileprivate(set) var count = 0
+  }
+
   private let contents: StoreContents
   private let limit: Int
-  private var findings: [Finding] = []
+  private let countsAll: Bool
+  private var survey = Survey()
 
   /// Checks `contents` and gives up to `limit` findings, in the order of the records; what must be unique and is not
   /// comes last. O(values).
   package static func findings(in contents: StoreContents, limit: Int) throws(PersistenceError) -> [Finding] {
-    var validation = ContentsValidation(contents: contents, limit: limit)
+    var validation = ContentsValidation(contents, limit: limit, countsAll: false)
     try validation.run()
-    return validation.findings
+    return validation.survey.findings
   }
 
-  private init(contents: StoreContents, limit: Int) {
+  /// Checks `contents` and gives up to `limit` findings, as ``findings(in:limit:)`` does, and the number of all. O(values).
+  package static func survey(of contents: StoreContents, limit: Int) throws(PersistenceError) -> Survey {
+    var validation = ContentsValidation(contents, limit: limit, countsAll: true)
+    try validation.run()
+    return validation.survey
+  }
+
+  private init(_ contents: StoreContents, limit: Int, countsAll: Bool) {
     self.contents = contents
     self.limit = limit
+    self.countsAll = countsAll
   }
+
+  private var hasEnough: Bool { !countsAll && survey.count >= limit }
 
   private mutating func run() throws(PersistenceError) {
     for entity in contents.entities {
       try contents.table(of: entity).checkReferences()
       for node in contents.nodes(of: entity) {
-        guard findings.count < limit else { return }
+        if hasEnough { return }
         try check(node)
       }
     }
-    for conflict in contents.constraintConflicts(limit: limit - findings.count) { note(conflict) }
+    let rest = countsAll ? .max : max(0, limit - survey.count)
+    for conflict in contents.constraintConflicts(limit: rest) { note(conflict) }
   }
 
   private mutating func note(_ conflict: ConstraintConflict) {
     let (other, names) = (conflict.conflictingID, conflict.constraint.joined(separator: ", "))
     let message = "\(names) must be unique, and \(other.entity.name) \(other.reference) has the same."
-    findings.append(Finding(objectID: conflict.objectID, message: message))
+    note(Finding(objectID: conflict.objectID, message: message))
   }
 
   private mutating func check(_ node: AtomicStoreCacheNode) throws(PersistenceError) {
@@ -74,6 +92,11 @@ package struct ContentsValidation {
   }
 
   private mutating func note(_ node: AtomicStoreCacheNode, _ message: String) {
-    findings.append(Finding(objectID: node.objectID, message: message))
+    note(Finding(objectID: node.objectID, message: message))
+  }
+
+  private mutating func note(_ finding: Finding) {
+    survey.count += 1
+    if !countsAll || survey.findings.count < limit { survey.findings.append(finding) }
   }
 }

@@ -34,8 +34,7 @@ struct DumpCommand: ParsableCommand {
   func run() throws {
     let opened = try arguments.source.open()
     opened.model.tellNotes()
-    let contents = try opened.store.engine.contents()
-    let entities = try DumpedEntities(name: entity, contents: contents, path: arguments.store)
+    let entities = try DumpedEntities(name: entity, of: opened.store, path: arguments.store)
     let output = RecordOutput(entities: opened.model.model.entities)
     switch format {
     case .json: try output.writeJSON(entities.tables)

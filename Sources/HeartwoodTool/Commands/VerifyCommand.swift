@@ -6,7 +6,9 @@ struct VerifyCommand: ParsableCommand {
     commandName: "verify",
     abstract: "Checks a store: its file, its references, and its records against the model.",
     discussion: """
-      What is found goes to standard error, or with --json to standard output, up to \(findingLimit) findings, and the status is 1.
+      What is found goes to standard error, or with --json to standard output, up to \(findingLimit) findings and the number of all, and the \
+      status is 1. Values that cannot be read, such as text in a column of dates, are told one by one. If a record cannot be read, the others \
+      are not held against the model.
 
       EXAMPLE
         heartwood verify todo.heartwood
@@ -17,7 +19,7 @@ struct VerifyCommand: ParsableCommand {
 
   @OptionGroup var arguments: StoreArguments
 
-  @Flag(help: "Print one JSON object with the members ok, records, findings and hasMoreFindings.")
+  @Flag(help: "Print one JSON object with the members ok, records, findings, findingCount and hasMoreFindings.")
   var json = false
 
   func run() throws {
@@ -46,19 +48,40 @@ struct VerifyCommand: ParsableCommand {
   }
 
   private func check(_ engine: any StoreEngine) throws -> VerificationReport {
+    let limit = Self.findingLimit
     // One more than is shown tells whether there are more.
-    let limit = Self.findingLimit + 1
-    let faults = try engine.fileFaults(limit: limit).map { VerificationReport.Finding($0) }
+    let faults = try engine.fileFaults(limit: limit + 1).map { VerificationReport.Finding($0) }
+    let isIncomplete = faults.count > limit
     do {
-      let contents = try engine.contents()
-      let findings = try ContentsValidation.findings(in: contents, limit: limit).map { VerificationReport.Finding($0) }
-      return VerificationReport(recordCount: contents.count, findings: faults + findings, limit: Self.findingLimit)
+      let unreadable = try engine.unreadableValues(limit: limit)
+      let found = faults + unreadable.values.map { VerificationReport.Finding($0) }
+      let count = faults.count + unreadable.count
+      guard let contents = try contents(engine, hasUnreadable: unreadable.count > 0) else {
+        return .init(recordCount: nil, findings: found, count: count, limit: limit, isIncomplete: isIncomplete)
+      }
+      let survey = try ContentsValidation.survey(of: contents, limit: limit)
+      return .init(
+        recordCount: contents.count,
+        findings: found + survey.findings.map { VerificationReport.Finding($0) },
+        count: count + survey.count,
+        limit: limit,
+        isIncomplete: isIncomplete
+      )
     } catch let error as PersistenceError where !faults.isEmpty {
       // The first of all, since the others tell why.
       var placeless = error
       placeless.context = PersistenceError.Context()
       let findings = [VerificationReport.Finding(Wording().text(placeless))] + faults
-      return VerificationReport(recordCount: nil, findings: findings, limit: Self.findingLimit)
+      return .init(recordCount: nil, findings: findings, count: findings.count, limit: limit, isIncomplete: isIncomplete)
+    }
+  }
+
+  /// The records, to be held against the model; nil if one of them cannot be read. A missing file costs only the value that it has.
+  private func contents(_ engine: any StoreEngine, hasUnreadable: Bool) throws -> StoreContents? {
+    do {
+      return try engine.contents(withUnreadable: true)
+    } catch is PersistenceError where hasUnreadable {
+      return nil
     }
   }
 }

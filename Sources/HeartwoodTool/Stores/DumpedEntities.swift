@@ -5,10 +5,12 @@ import HeartwoodStore
 struct DumpedEntities {
   let tables: [NodeTable]
 
-  /// - Parameter name: the entity that the user asks for; nil means all that have records of their own.
-  init(name: String?, contents: StoreContents, path: String) throws(PersistenceError) {
-    let entities = contents.entities.filter { !$0.isAbstract }
+  /// - Parameter name: the entity that the user asks for; nil means all that have records of their own. What is wrong with the records of others
+  ///   does not matter then.
+  init(name: String?, of store: PersistentStore, path: String) throws {
+    let entities = store.entities.filter { !$0.isAbstract }
     guard let name else {
+      let contents = try store.engine.contents()
       tables = entities.map { contents.table(of: $0) }
       return
     }
@@ -19,7 +21,9 @@ struct DumpedEntities {
         context: .init(path: path, entity: name)
       )
     }
-    tables = [contents.table(of: entity)]
+    let table = try store.engine.table(of: entity)
+    try table.checkReadable()
+    tables = [table]
   }
 
   /// The one table, for a form that holds one only.

@@ -191,11 +191,12 @@ extension Data: AttributeValue {
     self = value
   }
 
-  /// Reads the attribute of `key`; nil where it has no value.
+  /// Reads the attribute of `key`; nil where it has no value, or one that cannot be read: ``ManagedObject/propertyValue(forKey:)`` says why.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Data? {
-    object.readAttribute(key) {
-      Data($0.unsafeBytes($1))
-    }
+    let data: Data? = object.readAttribute(key) { Data($0.unsafeBytes($1)) }
+    // What cannot be read is empty.
+    guard let data, data.isEmpty else { return data }
+    return Data(propertyValue: object.attributeValue(key, fits: fits))
   }
 }
 

@@ -81,7 +81,8 @@ extension ManagedObject {
   }
 
   final func attributeValue(_ key: PropertyKey, fits: (AttributeType) -> Bool) -> PropertyValue {
-    value(at: key.ordinal(in: self) { $0.attributeType.map(fits) ?? false })
+    let ordinal = key.ordinal(in: self) { $0.attributeType.map(fits) ?? false }
+    return readable(value(at: ordinal), at: ordinal)
   }
 }
 

@@ -18,7 +18,7 @@ extension ManagedObject {
   /// do: then this gives the values of all changed properties as they were read.
   public final func changedValuesForCurrentEvent() -> [String: PropertyValue] {
     guard let recorder = managedObjectContext?.recorder else {
-      return group == nil ? [:] : valuesByName(changedOrdinals) { committedValue(at: $0) }
+      return group == nil ? [:] : valuesByName(changedOrdinals) { readableCommittedValue(at: $0) }
     }
     let changed = recorder.properties(of: self).filter { !binding.traits[$0].areSame($1.value, value(at: $0)) }
     return valuesByName(changed.keys) { changed[$0]?.value ?? .null }
@@ -28,7 +28,7 @@ extension ManagedObject {
   public final func committedValues() -> [String: PropertyValue] {
     if case .fault = content { fireFault() }
     guard group != nil else { return [:] }
-    return valuesByName(entity.properties.indices) { committedValue(at: $0) }
+    return valuesByName(entity.properties.indices) { readableCommittedValue(at: $0) }
   }
 
   /// The values that the object was read with of the properties of `names`; empty for a new object. It fires a fault.
@@ -39,7 +39,7 @@ extension ManagedObject {
     var ordinals: Set<Int> = []
     for name in names { ordinals.insert(try ordinal(ofProperty: name)) }
     guard group != nil else { return [:] }
-    return valuesByName(ordinals) { committedValue(at: $0) }
+    return valuesByName(ordinals) { readableCommittedValue(at: $0) }
   }
 
   /// Whether the next save has values of the object to write: changes of transient properties do not count.
@@ -47,6 +47,14 @@ extension ManagedObject {
     guard case .changed(let changes) = content else { return false }
     if binding.transientOrdinals.isEmpty { return changes.hasUnsettled }
     return changes.unsettledOrdinals.contains { !binding.traits[$0].isTransient }
+  }
+
+  /// The value that the object was read with; nothing for one that could not be read, which is noted.
+  private final func readableCommittedValue(at ordinal: Int) -> PropertyValue {
+    let value = committedValue(at: ordinal)
+    guard value.isEmptyData, let error = committedUnreadable(at: ordinal) else { return value }
+    noteUnreadable(error)
+    return .null
   }
 
   private final var changedOrdinals: [Int] {

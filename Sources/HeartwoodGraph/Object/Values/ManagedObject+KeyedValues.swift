@@ -7,10 +7,14 @@ extension ManagedObject {
   ///
   /// Reading fires a fault.
   ///
-  /// - Throws: ``PersistenceError/Code/propertyUnknown``.
+  /// - Throws: ``PersistenceError/Code/propertyUnknown``, and the reason why the value cannot be read: the file is missing that large data of
+  ///   an SQLite store are in. The object has its other values all the same.
   public final func propertyValue(forKey name: String) throws(PersistenceError) -> PropertyValue {
     followConversions()
-    return value(at: try ordinal(ofProperty: name))
+    let ordinal = try ordinal(ofProperty: name)
+    let value = value(at: ordinal)
+    if value.isEmptyData { try checkReadable([ordinal]) }
+    return value
   }
 
   /// Sets the value of the property called `name`. Setting a relationship changes its inverse too.
@@ -48,14 +52,16 @@ extension ManagedObject {
   ///
   /// Reading fires a fault.
   ///
-  /// - Throws: ``PersistenceError/Code/propertyUnknown``.
+  /// - Throws: ``PersistenceError/Code/propertyUnknown``, and the reason why the value cannot be read, as ``propertyValue(forKey:)`` does.
   public final func value(forKey name: String) throws(PersistenceError) -> Any? {
     let ordinal = try ordinal(ofProperty: name)
     switch value(at: ordinal) {
     case .toOne, .toMany:
       let objects = relatedObjects(ordinal)
       return binding.traits[ordinal].isToMany ? objects : objects.first
-    case let value: return value.swiftValue
+    case let value:
+      if value.isEmptyData { try checkReadable([ordinal]) }
+      return value.swiftValue
     }
   }
 

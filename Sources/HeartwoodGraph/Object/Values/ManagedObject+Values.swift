@@ -36,6 +36,15 @@ extension ManagedObject {
     if isCommitted || isAwaking { endChange(changes) } else { noteChange() }
   }
 
+  /// Lets an attribute have the value that the object was read with, whatever that is.
+  final func forgetChange(_ ordinal: Int) {
+    checkChangeable()
+    guard case .changed(let changes) = content, changes.value(at: ordinal) != nil else { return }
+    recordChange(ordinal)
+    changes.setValue(nil, at: ordinal)
+    endChange(changes)
+  }
+
   /// Notes a new value of any property.
   final func set(_ value: PropertyValue, at ordinal: Int) {
     if binding.traits[ordinal].isToMany {
@@ -58,7 +67,10 @@ extension ManagedObject {
     guard let views = committedViews else { return false }
     let type = withBinding { $0.traits[ordinal].isTransient ? nil : $0.traits[ordinal].attributeType }
     // The object holds the group for as long as its views are used, and the row is one of the group's.
-    if let type { return views[ordinal].unsafeAttributeValue(rowID.row, type) == value }
+    if let type {
+      return views[ordinal].unsafeAttributeValue(rowID.row, type) == value
+        && !(value.isEmptyData && committedUnreadable(at: ordinal) != nil)
+    }
     return committedValue(at: ordinal) == value
   }
 
@@ -146,7 +158,7 @@ extension ManagedObject {
     if binding.traits[ordinal].isToMany {
       var list = ObjectIDList(value.objectIDs)
       if isCommitted(&list, ordinal) { changes.setLinks(nil, at: ordinal) }
-    } else if committedValue(at: ordinal) == value {
+    } else if committedValue(at: ordinal) == value, !value.isEmptyData || committedUnreadable(at: ordinal) == nil {
       changes.setValue(nil, at: ordinal)
     }
   }

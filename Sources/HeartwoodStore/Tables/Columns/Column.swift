@@ -10,6 +10,8 @@ package struct Column: Sendable {
   package let values: ByteSlice
   /// The references of a relationship.
   package let references: ReferenceColumn?
+  /// The rows whose values could not be read; nil if all could, as nearly always.
+  package let unreadable: UnreadableRows?
   /// The rows in the order of their values, for whoever needs it.
   package let order = ColumnOrder()
 
@@ -20,7 +22,8 @@ package struct Column: Sendable {
     validity: BitSlice? = nil,
     offsets: ByteSlice? = nil,
     values: ByteSlice = .empty,
-    references: ReferenceColumn? = nil
+    references: ReferenceColumn? = nil,
+    unreadable: UnreadableRows? = nil
   ) {
     self.kind = kind
     self.rowCount = rowCount
@@ -28,6 +31,7 @@ package struct Column: Sendable {
     self.offsets = offsets
     self.values = values
     self.references = references
+    self.unreadable = unreadable
   }
 
   /// A column of a property that no store keeps.

@@ -18,6 +18,7 @@ package final class ColumnBuilder {
   let offsets = GrowableBytes()
   let values = GrowableBytes()
   private let references = ReferenceColumnBuilder()
+  private var unreadable: UnreadableRows?
 
   package init(kind: ColumnKind) {
     self.kind = kind
@@ -41,6 +42,7 @@ package final class ColumnBuilder {
     defer {
       rowCount = 0
       validity = nil
+      unreadable = nil
     }
     return Column(
       kind: kind,
@@ -48,7 +50,8 @@ package final class ColumnBuilder {
       validity: validity?.sealed(),
       offsets: hasOffsets ? offsets.sealed() : nil,
       values: kind == .bits ? bits.sealed().bytes : values.sealed(),
-      references: kind == .toOne || kind == .toMany ? references.sealed() : nil
+      references: kind == .toOne || kind == .toMany ? references.sealed() : nil,
+      unreadable: unreadable
     )
   }
 }
@@ -162,6 +165,14 @@ extension ColumnBuilder {
     noteValue()
   }
 
+  /// Appends a row of text or data whose value is there and cannot be read.
+  package func append(unreadable error: PersistenceError) {
+    expect(.bytes)
+    unreadable = unreadable ?? UnreadableRows()
+    unreadable?.append(rowCount, error)
+    append(bytes: UnsafeRawBufferPointer(start: nil, count: 0))
+  }
+
   package func append(toOne reference: ReferenceID, entityOrdinal: Int) {
     expect(.toOne)
     references.append(reference, entityOrdinal: entityOrdinal)
@@ -184,6 +195,7 @@ extension ColumnBuilder {
     expect(column.kind)
     precondition(rows.lowerBound >= 0 && rows.upperBound <= column.rowCount, "The rows are not in the table.")
     appendValidity(rows, of: column)
+    if let source = column.unreadable { appendUnreadable(rows, of: source) }
     switch kind {
     case .absent: break
     case .bits: bits.append(rows, of: BitSlice(column.values))
@@ -207,6 +219,12 @@ extension ColumnBuilder {
     }
     beginValidity()
     validity?.append(rows, of: source)
+  }
+
+  private func appendUnreadable(_ rows: Range<Int>, of source: UnreadableRows) {
+    var all = unreadable ?? UnreadableRows()
+    all.append(rows, of: source, at: rowCount)
+    if !all.isEmpty { unreadable = all }
   }
 
   private func appendBytes(_ rows: Range<Int>, of column: Column) {

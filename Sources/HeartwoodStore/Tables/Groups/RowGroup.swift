@@ -68,7 +68,10 @@ extension RowGroup {
     return .uuid(unsafeUUIDs.unsafeUUID(row))
   }
 
-  /// The value of a property in `row`.
+  /// Why the value of a property in `row` cannot be read; nil if it can.
+  package func unreadable(row: Int, ordinal: Int) -> PersistenceError? { columns[ordinal].unreadable?[row] }
+
+  /// The value of a property in `row`. One that cannot be read is empty: ask ``unreadable(row:ordinal:)`` about text and data that are.
   ///
   /// - Parameter scopes: what object ids are made with, indexed by entity ordinal.
   package func value(row: Int, ordinal: Int, type: AttributeType?, scopes: [ObjectIDScope]) -> PropertyValue {

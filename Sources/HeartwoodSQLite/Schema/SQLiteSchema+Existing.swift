@@ -3,6 +3,21 @@ package import HeartwoodModel
 import HeartwoodStore
 
 extension SQLiteSchema {
+  /// The schema of a damaged file: what it lacks is in the schema as it should be called, and noted.
+  static func remaining(
+    in db: Database,
+    model: ManagedObjectModel,
+    entities: [EntityDescription],
+    path: String
+  ) throws -> (schema: SQLiteSchema, gaps: [PersistenceError]) {
+    let catalog = try FileCatalog(db)
+    let numbers = try EntityNumbers.read(from: db, catalog: catalog, entities: entities, path: path, toleratesGaps: true)
+    let plan = try SchemaPlan(model: model, forest: EntityForest(entities), numbers: numbers)
+    var resolution = SchemaResolution(plan: plan, catalog: catalog, path: path, toleratesGaps: true)
+    let resolved = try resolution.resolve()
+    return (SQLiteSchema(resolved, writeRefusals: []), resolution.gaps)
+  }
+
   /// The schema of a file as it is: the numbers of its entities, and the names of its tables and columns, which differ from those of a new
   /// file where it was migrated. O(tables and columns).
   ///
@@ -38,7 +53,8 @@ enum EntityNumbers {
     from db: Database,
     catalog: FileCatalog,
     entities: [EntityDescription],
-    path: String
+    path: String,
+    toleratesGaps: Bool = false
   ) throws -> [String: Int] {
     guard catalog[SQLiteName.primaryKeyTable] != nil else {
       throw malformed("The file has no table \(SQLiteName.primaryKeyTable), so it is no store of Core Data.", path)
@@ -50,7 +66,7 @@ enum EntityNumbers {
         throw malformed("The table \(SQLiteName.primaryKeyTable) has the entity \(name) twice.", path)
       }
     }
-    return try assigned(numbers, to: entities, path)
+    return try assigned(numbers, to: entities, path, toleratesGaps)
   }
 
   /// All of them.
@@ -63,13 +79,19 @@ enum EntityNumbers {
   private static func assigned(
     _ numbers: [String: Int],
     to entities: [EntityDescription],
-    _ path: String
+    _ path: String,
+    _ toleratesGaps: Bool
   ) throws(PersistenceError) -> [String: Int] {
     let names = Set(entities.map(\.name))
     var assigned: [String: Int] = [:]
     for entity in entities {
       let formerName = entity.renamingIdentifier.flatMap { names.contains($0) ? nil : $0 }
       guard let number = numbers[entity.name] ?? formerName.flatMap({ numbers[$0] }) else {
+        if toleratesGaps {
+          // A number that no row has.
+          assigned[entity.name] = max(assigned.values.max() ?? 0, numbers.values.max() ?? 0) + 1
+          continue
+        }
         let problem = "The table \(SQLiteName.primaryKeyTable) has no entity \(entity.name)."
         throw malformed(problem, recovery: SchemaResolution.remedy, path, entity: entity.name)
       }

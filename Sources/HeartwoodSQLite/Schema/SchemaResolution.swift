@@ -11,21 +11,46 @@ struct SchemaResolution {
   private let path: String
   /// What the file lacks that only writing needs.
   private(set) var refusals: [String] = []
+  /// Whether what the file lacks is noted, and is in the plan as it should be called.
+  private let toleratesGaps: Bool
+  /// What the file lacks, where that is tolerated.
+  private(set) var gaps: [PersistenceError] = []
 
-  init(plan: SchemaPlan, catalog: FileCatalog, path: String) {
+  init(plan: SchemaPlan, catalog: FileCatalog, path: String, toleratesGaps: Bool = false) {
     self.plan = plan
     self.catalog = catalog
     self.path = path
+    self.toleratesGaps = toleratesGaps
   }
 
   /// The plan with the names that the file has.
   mutating func resolve() throws(PersistenceError) -> SchemaPlan {
     var resolved = plan
     resolved.tables = []
-    for table in plan.tables { resolved.tables.append(try resolve(table)) }
+    for table in plan.tables {
+      let found = try tolerating(table) { finding throws(PersistenceError) in try finding.resolve(table) }
+      resolved.tables.append(found)
+    }
     resolved.joins = []
-    for join in plan.joins { resolved.joins.append(try resolve(join)) }
+    for join in plan.joins {
+      let found = try tolerating(join) { finding throws(PersistenceError) in try finding.resolve(join) }
+      resolved.joins.append(found)
+    }
     return resolved
+  }
+
+  /// What `body` finds, or `planned`, if the file lacks it and that is tolerated.
+  private mutating func tolerating<Found>(
+    _ planned: Found,
+    _ body: (inout SchemaResolution) throws(PersistenceError) -> Found
+  ) throws(PersistenceError) -> Found {
+    do throws(PersistenceError) {
+      return try body(&self)
+    } catch {
+      guard toleratesGaps else { throw error }
+      gaps.append(error)
+      return planned
+    }
   }
 
   private func malformed(
@@ -54,7 +79,10 @@ extension SchemaResolution {
     resolved.name = table.name
     resolved.columns = []
     for column in planned.columns {
-      guard let name = try name(of: column, in: table, of: planned) else { continue }
+      let found = try tolerating(column.name) { finding throws(PersistenceError) in
+        try finding.name(of: column, in: table, of: planned)
+      }
+      guard let name = found else { continue }
       resolved.columns.append(SchemaPlan.Column(name: name, type: column.type, role: column.role))
     }
     return resolved

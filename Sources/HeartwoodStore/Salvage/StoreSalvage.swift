@@ -78,6 +78,34 @@ public final class StoreSalvage {
   public func isUnsound(_ range: Range<Int>) -> Bool { unsoundRanges.overlaps(range) }
 }
 
+// MARK: Stores inside of others
+
+extension StoreSalvage {
+  /// Lets another store read what is sound: the one inside of a wrapper, whose file this is or was made from.
+  ///
+  /// - Parameters:
+  ///   - store: a store that salvages itself, or is loaded as usual up to where that fails.
+  ///   - unsoundRanges: parts of `file` whose bytes were changed or are missing, in order. A store that does not salvage itself reads what is
+  ///     before the first of them.
+  public func read(
+    _ store: any AtomicStore,
+    from file: StoreInput,
+    options: StoreOptions,
+    unsoundRanges: [Range<Int>] = []
+  ) throws {
+    let inner = StoreSalvage(loader, unsoundRanges: unsoundRanges)
+    defer {
+      for loss in inner.losses { note(loss) }
+      derivedRelationships.formUnion(inner.derivedRelationships)
+    }
+    if let store = store as? any SalvagingStore { return try store.salvage(file, into: inner) }
+    guard let first = unsoundRanges.first else { return try inner.load(store, file, options: options) }
+    let sound = try file.bytes(from: 0, count: first.lowerBound)
+    let start = ByteSlice(FileBytes(copying: sound).region)
+    try inner.load(store, try StoreInput(DecodedFile(start, of: file)), options: options)
+  }
+}
+
 extension StoreSalvage {
   /// A table without records that have the same reference as one before, which are noted.
   package func withoutDuplicates(_ table: NodeTable) throws(PersistenceError) -> NodeTable {

@@ -19,10 +19,10 @@ public struct GzipCompression: FileTransform {
   /// `application/gzip`.
   public static let mimeTypes = ["application/gzip"]
 
-  private static let memberLength = 1 << 20
+  static let memberLength = 1 << 20
   private static let defaultLengthLimit = 16 << 30
 
-  private let lengthLimit: Int
+  let lengthLimit: Int
   private let level: Int32
 
   /// Takes ``StoreOptionKey/maximumExpandedLength`` and ``StoreOptionKey/compressionLevel``.

@@ -88,7 +88,7 @@ extension GzipMember {
   }
 
   /// What a member that was written here says of its lengths; nil where it was written by others.
-  private static func ownLengths(in bytes: UnsafeRawBufferPointer, at offset: Int) -> (length: Int, content: Int)? {
+  static func ownLengths(in bytes: UnsafeRawBufferPointer, at offset: Int) -> (length: Int, content: Int)? {
     guard bytes.count - offset >= headerLength + trailerLength,
       (0..<16).allSatisfy({ bytes[offset + $0] == header[$0] })
     else { return nil }
@@ -126,6 +126,49 @@ extension GzipMember {
       }
     }
     return (output.sealed(), position)
+  }
+
+  /// How the expansion of a member has ended.
+  enum Ending {
+    /// The member is whole, and its checksum holds.
+    case whole
+    /// The file ends before the member does.
+    case cutShort
+    /// The bytes were changed.
+    case damaged
+    /// There is more in it than is allowed.
+    case tooLong
+  }
+
+  /// Expands the member at `offset` as far as that goes, and returns where it ends.
+  static func expandSound(
+    _ bytes: UnsafeRawBufferPointer,
+    from offset: Int,
+    limit: Int
+  ) -> (bytes: ByteSlice, end: Int, ending: Ending) {
+    var stream = z_stream()
+    guard inflateInit2_(&stream, gzipWindow, ZLIB_VERSION, streamSize) == Z_OK else { return (.empty, offset, .damaged) }
+    defer { inflateEnd(&stream) }
+    let output = GrowableBytes()
+    var position = offset
+    while true {
+      let status = step(&stream, bytes, &position, to: output, room: room(behind: output.count, limit: limit))
+      if output.count > limit { return (output.sealed(), position, .tooLong) }
+      if status == Z_STREAM_END { return (output.sealed(), position, .whole) }
+      if status == Z_BUF_ERROR, position >= bytes.count { return (output.sealed(), position, .cutShort) }
+      guard status == Z_OK || status == Z_BUF_ERROR else { return (output.sealed(), position, .damaged) }
+    }
+  }
+
+  /// The next member that was written here, from `offset` on.
+  static func nextOwn(in bytes: UnsafeRawBufferPointer, from offset: Int) -> Int? {
+    var position = offset
+    while position + headerLength <= bytes.count {
+      guard let place = bytes[position...].firstIndex(of: magic[0]) else { return nil }
+      if ownLengths(in: bytes, at: place) != nil { return place }
+      position = place + 1
+    }
+    return nil
   }
 
   /// How much room to allot for the next step: one byte more than the limit leaves, so that excess shows, and never more than

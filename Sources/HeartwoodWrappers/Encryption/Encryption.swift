@@ -102,9 +102,66 @@ extension Encryption {
     return chunk
   }
 
+  /// Decrypts the chunks that are as they were written: each is authenticated by itself.
+  ///
+  /// - Throws: ``PersistenceError/Code/fileCorrupt`` if the header is damaged, without which no chunk can be decrypted, and
+  ///   ``PersistenceError/Code/encryptionKeyWrong``.
+  public func decodeSound(_ file: StoreInput) throws -> SoundBytes {
+    let (header, keys, tag) = try open(file, isDamaged: true)
+    let sealedLength = header.chunkLength + FileKeys.tagLength
+    let present = min(header.chunkCount, (max(0, file.size - header.length) + sealedLength - 1) / sealedLength)
+    let chunks = Parallel.map(present) { try? chunk($0, of: file, header, keys, tag) }
+    let count = (chunks.lastIndex { $0 != nil } ?? -1) + 1
+    var sound = SoundBytes(FileBytes(copying: []))
+    let bytes = GrowableBytes()
+    for number in 0..<header.chunkCount {
+      let start = number * header.chunkLength
+      let length = min(header.chunkLength, header.plainLength - start)
+      if number < count, let chunk = chunks[number] {
+        chunk.withUnsafeBytes { bytes.append($0) }
+        continue
+      }
+      if number >= count {
+        sound.losses.append(Self.loss(header, number..<header.chunkCount, file))
+        break
+      }
+      bytes.append(repeating: 0, count: length)
+      sound.unsoundRanges.append(start..<(start + length))
+      sound.losses.append(Self.loss(header, number..<(number + 1), file))
+    }
+    if file.size > header.fileLength {
+      let rest = header.fileLength..<file.size
+      sound.losses.append(.init(.fileParts, count: 0, byteRange: rest, reason: "Something was added to the encrypted file."))
+    }
+    sound.bytes = FileBytes(bytes.sealed().region)
+    return sound
+  }
+
+  /// Chunks that are not as they were written, or missing.
+  private static func loss(
+    _ header: EncryptionHeader,
+    _ chunks: Range<Int>,
+    _ file: StoreInput
+  ) -> SalvageReport.Loss {
+    let sealedLength = header.chunkLength + FileKeys.tagLength
+    let start = header.length + chunks.lowerBound * sealedLength
+    let end = min(header.fileLength, header.length + chunks.upperBound * sealedLength)
+    return .init(
+      .fileParts,
+      count: 0,
+      byteRange: start..<end,
+      reason: end <= file.size
+        ? "These bytes of the encrypted file were changed since they were written."
+        : "The encrypted file was cut short: these bytes are changed or missing."
+    )
+  }
+
   /// The header, once it is certain that nobody altered it.
-  private func open(_ file: StoreInput) throws -> (EncryptionHeader, FileKeys, tag: [UInt8]) {
-    let (header, bytes, tag) = try EncryptionHeader.read(file)
+  private func open(
+    _ file: StoreInput,
+    isDamaged: Bool = false
+  ) throws -> (EncryptionHeader, FileKeys, tag: [UInt8]) {
+    let (header, bytes, tag) = try EncryptionHeader.read(file, isDamaged: isDamaged)
     let keys = FileKeys(master: try master(header.derivation, file), salt: header.fileSalt)
     guard keys.check == header.keyCheck else {
       throw EncryptionHeader.fault(.encryptionKeyWrong, "The file was encrypted with another key or passphrase.", file)

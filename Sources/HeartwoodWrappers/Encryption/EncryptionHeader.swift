@@ -70,8 +70,11 @@ extension EncryptionHeader {
 extension EncryptionHeader {
   /// A header, its bytes and the tag behind them. Nothing in it may be believed before the tag is checked, but that it makes
   /// nobody read behind the end of the file.
+  ///
+  /// - Parameter isDamaged: whether the file may be shorter than the header says.
   static func read(
-    _ file: StoreInput
+    _ file: StoreInput,
+    isDamaged: Bool = false
   ) throws(PersistenceError) -> (header: EncryptionHeader, bytes: [UInt8], tag: [UInt8]) {
     let fixed = try file.bytes(from: 0, count: fixedLength)
     guard fixed.starts(with: magic) else {
@@ -95,12 +98,12 @@ extension EncryptionHeader {
     }
     let all = try file.bytes(from: 0, count: length)
     guard all.count == length else { throw fault(.fileCorrupt, "The file was cut short.", file, at: all.count) }
-    let header = try EncryptionHeader(all, file)
+    let header = try EncryptionHeader(all, file, isDamaged: isDamaged)
     return (header, Array(all.dropLast(tagLength)), Array(all.suffix(tagLength)))
   }
 
   /// - Parameter bytes: as many as the header says that it has, with its tag.
-  private init(_ bytes: [UInt8], _ file: StoreInput) throws(PersistenceError) {
+  private init(_ bytes: [UInt8], _ file: StoreInput, isDamaged: Bool) throws(PersistenceError) {
     derivation = try Self.derivation(bytes, file)
     isMetadataReadable = bytes[20] == 1
     fileSalt = Array(bytes[40..<72])
@@ -112,7 +115,8 @@ extension EncryptionHeader {
     guard Self.chunkLengths.contains(chunkLength) else {
       throw Self.fault(.fileCorrupt, "The length of a chunk is wrong.", file, at: 88)
     }
-    guard plainLength <= UInt64(file.size) else {
+    // Half of the numbers are more than any file is long.
+    guard plainLength <= (isDamaged ? UInt64(Int.max / 2) : UInt64(file.size)) else {
       throw Self.fault(.fileCorrupt, "The file is shorter than what it should hold.", file, at: 96)
     }
     guard Self.fixedLength + typeLength + metadataLength + Self.tagLength == bytes.count else {

@@ -64,3 +64,11 @@ extension FaultInjectingStore {
     return try Base.readModel(from: file, options: options)
   }
 }
+
+extension FaultInjectingStore: SalvagingStore {
+  /// Lets the store inside read what is sound, or fails.
+  public func salvage(_ file: StoreInput, into salvage: StoreSalvage) throws {
+    try faults?.admit(.load)
+    try salvage.read(base, from: file, options: StoreOptions())
+  }
+}

@@ -72,3 +72,14 @@ extension LoggingStore {
     }
   }
 }
+
+extension LoggingStore: SalvagingStore {
+  /// Logs that the store inside reads what is sound.
+  public func salvage(_ file: StoreInput, into salvage: StoreSalvage) throws {
+    try StoreLogging.log("salvage", Base.typeDescription.type, path) {
+      try salvage.read(base, from: file, options: StoreOptions())
+    } details: {
+      ["bytes": "\(file.size)"]
+    }
+  }
+}

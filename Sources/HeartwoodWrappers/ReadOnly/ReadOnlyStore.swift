@@ -44,3 +44,10 @@ public final class ReadOnlyStore<Base: AtomicStore>: ForwardingStore {
     try validate(contents)
   }
 }
+
+extension ReadOnlyStore: SalvagingStore {
+  /// Lets the store inside read what is sound.
+  public func salvage(_ file: StoreInput, into salvage: StoreSalvage) throws {
+    try salvage.read(base, from: file, options: StoreOptions())
+  }
+}

@@ -28,6 +28,11 @@ public protocol FileTransform: Sendable, Equatable {
   /// The bytes of the file inside. Everything that is there has to be checked before it is believed.
   func decode(_ file: StoreInput) throws -> FileBytes
 
+  /// What is sound of a file inside of a damaged one. By default the whole of it, or the error of ``decode(_:)``.
+  ///
+  /// - Throws: an error if nothing of it can be believed.
+  func decodeSound(_ file: StoreInput) throws -> SoundBytes
+
   /// Writes `bytes` transformed.
   ///
   /// - Parameters:
@@ -42,6 +47,26 @@ public protocol FileTransform: Sendable, Equatable {
 }
 
 extension FileTransform {
+  /// All of the file, or the error of ``decode(_:)``.
+  public func decodeSound(_ file: StoreInput) throws -> SoundBytes { SoundBytes(try decode(file)) }
+
   /// Nil: the file inside has to be decoded.
   public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata? { nil }
+}
+
+/// The bytes of a file inside of a damaged one, each at its place.
+public struct SoundBytes: Sendable {
+  /// The bytes, with any others in the place of those that are missing. What is missing at the end is left out.
+  public var bytes: FileBytes
+  /// Where they must not be believed, in order.
+  public var unsoundRanges: [Range<Int>]
+  /// What is wrong, with the places in the file on the disk.
+  public var losses: [SalvageReport.Loss]
+
+  /// Makes bytes of which parts are missing.
+  public init(_ bytes: FileBytes, unsoundRanges: [Range<Int>] = [], losses: [SalvageReport.Loss] = []) {
+    self.bytes = bytes
+    self.unsoundRanges = unsoundRanges
+    self.losses = losses
+  }
 }

@@ -23,6 +23,7 @@ public final class TransformedStore<Base: AtomicStore, Transform: FileTransform>
 
   private let base: Base
   private let transform: Transform
+  private let options: StoreOptions
 
   /// Makes the store inside and its transform.
   ///
@@ -30,6 +31,7 @@ public final class TransformedStore<Base: AtomicStore, Transform: FileTransform>
   public init(_ setup: StoreSetup) throws {
     base = try Base(setup)
     transform = try Transform(options: setup.options)
+    options = setup.options
   }
 
   /// Decodes the file and lets the store inside load it.
@@ -137,5 +139,37 @@ extension TransformedStore {
       let file = try? StoreInput(DecodedFile(attachment.bytes, of: previous.file))
     else { return nil }
     return PreviousSave(contents: inner(previous.contents), file: file)
+  }
+}
+
+// MARK: Damaged files
+
+extension TransformedStore: SalvagingStore {
+  /// Decodes what can be decoded, and lets the store inside read what is sound of it.
+  public func salvage(_ file: StoreInput, into salvage: StoreSalvage) throws {
+    let sound = try transform.decodeSound(file)
+    for loss in sound.losses { salvage.note(loss) }
+    try salvage.read(
+      base,
+      from: try Self.input(sound, file),
+      options: options,
+      unsoundRanges: sound.unsoundRanges
+    )
+    // What stands before the damage, and is kept apart, is whole.
+    guard !sound.losses.isEmpty, let metadata = try? Transform.readMetadata(from: file, options: options) else { return }
+    salvage.loader.metadata = metadata
+  }
+
+  /// The model of the file inside, as far as that can be decoded.
+  public static func salvageModel(from file: StoreInput, options: StoreOptions) -> ManagedObjectModel? {
+    guard Base.typeDescription.capabilities.embedsModel, let transform = try? Transform(options: options),
+      let sound = try? transform.decodeSound(file), let plain = try? input(sound, file)
+    else { return nil }
+    if let base = Base.self as? any SalvagingStore.Type { return base.salvageModel(from: plain, options: options) }
+    return try? Base.readModel(from: plain, options: options)
+  }
+
+  private static func input(_ sound: SoundBytes, _ file: StoreInput) throws -> StoreInput {
+    try StoreInput(DecodedFile(ByteSlice(sound.bytes.region), of: file))
   }
 }

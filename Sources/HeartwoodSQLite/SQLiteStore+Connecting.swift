@@ -73,7 +73,7 @@ extension SQLiteStore {
   /// Closes the file.
   public func disconnect() {
     let open = connection.withLock { $0.take() }
-    // Where it cannot be closed in order, the system closes it, and SQLite puts the rest right when it is opened again.
+    // try?: where it cannot be closed in order, the system closes it, and SQLite puts the rest right when it is opened again.
     try? open?.file.close()
   }
 

@@ -90,6 +90,7 @@ extension SQLiteStore {
   /// as one that nobody writes.
   private static func copyOnce(_ source: String, to path: String) throws -> Bool {
     let file = try SQLiteFile.open(atPath: source, isReadOnly: true)
+    // try?: the copy is made, or an error thrown; a connection that was read has nothing to lose.
     defer { try? file.close() }
     do {
       let mark = try file.mark()
@@ -116,8 +117,9 @@ extension SQLiteStore {
     if setup.options[.sqliteManualVacuum] ?? false { try file.vacuum() }
     let files = ExternalFiles(ofStoreAt: path)
     files.removeAbandonedFiles()
+    // try?: what is left over can wait for the next time.
     guard let names = try? files.names(), !names.isEmpty, !mayBeOfOthers(files) else { return }
-    // Who writes to the file at this moment may have made files for rows to come. What is left over can wait.
+    // try?: who writes to the file at this moment may have made files for rows to come. What is left over can wait.
     try? file.write { db in
       guard try schema(db).writeRefusals.isEmpty else { return }
       try remove(Set(try files.names()), unlessNamedIn: db, of: file)
@@ -151,6 +153,7 @@ extension SQLiteStore {
       for name in names { replaced[name] = files.size(of: name) }
       return replaced
     }
+    // try?: the file stays as large as it is until the next time.
     try? withDatabase { db in
       let byteCount = try SQLiteFile.byteCount(db)
       guard replaced.values.reduce(0, +) >= byteCount else { return }

@@ -30,7 +30,12 @@ import Testing
     ("gives no reference of a deleted record again", conformance(GivesReferencesAgain.self)),
     ("reads hundreds of records by what they are called", conformance(ReadsFew.self)),
     ("keeps the versions of records that are converted to it", conformance(BeginsVersionsAnew.self)),
-  ]
+  ] + readFailureExamples
+
+  /// What swallows failures is caught by each kind of reading.
+  private static let readFailureExamples = SQLiteConformanceTests.conformance.cases.map(\.name)
+    .filter { $0.hasPrefix("says what cannot be read") }
+    .map { (caught: $0, conformance: conformance(SwallowsReadFailures.self)) }
 
   @Test(arguments: examples.indices)
   func brokenStoreIsCaught(_ index: Int) throws {

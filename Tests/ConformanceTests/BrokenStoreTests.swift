@@ -143,6 +143,7 @@ import Testing
       Example(DropsLastRecord.self, by: "survives the end of the process at each step of a migration"),
       Example(NamesAnotherFile.self, by: "takes files that were cut short"),
       Example(ReadsAnything.self, by: "takes files of something else"),
+      Example(SwallowsFailuresToRead.self, by: "says what of its file cannot be read"),
     ] + predicateExamples + refusalExamples + randomExamples
 
   private static let predicateExamples = AttributeType.allCases.map { type in

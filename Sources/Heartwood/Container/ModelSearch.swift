@@ -42,6 +42,7 @@ struct ModelSearch {
   /// The folder of the executable and the bundles in it.
   private static func bundles() -> [URL] {
     let folder = executable.deletingLastPathComponent()
+    // try?: a model that is found nowhere is thrown, with the places.
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     let bundles = names.sorted().map { folder.appending(path: $0) }
     return [folder] + applicationBundles + bundles.filter { bundleExtensions.contains($0.pathExtension) }
@@ -60,6 +61,7 @@ struct ModelSearch {
     #if canImport(Darwin)
       Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments.first ?? "")
     #else
+      // try?: as above.
       let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
       return URL(filePath: link ?? CommandLine.arguments.first ?? "")
     #endif

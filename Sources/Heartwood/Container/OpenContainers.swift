@@ -42,6 +42,7 @@ final class OpenContainers: Sendable {
     _ body: () throws(PersistenceError) -> Result
   ) throws(PersistenceError) -> Result {
     let fileSystem = coordinator.fileSystem
+    // try?: a path that cannot be resolved is known by its name.
     let path = (try? fileSystem.resolvingSymbolicLinks(inPath: url.path)) ?? url.path
     try state.withLock { state throws(PersistenceError) in
       let holder =

@@ -138,7 +138,7 @@ extension PersistentContainer {
       slots[index] = .unloaded
       return slot
     }
-    // Whoever has removed it already has done what is wanted.
+    // try?: whoever has removed it already has done what is wanted.
     if case .loaded(let store) = slot { try? persistentStoreCoordinator.remove(store) }
   }
 }

@@ -7,6 +7,7 @@ public struct PersistentStoreLoading: Sendable {
   /// The open store, or the error.
   public let result: Result<PersistentStore, PersistenceError>
 
+  // try?: `error` has the other half of the result.
   /// The open store; nil where it could not be opened.
   public var store: PersistentStore? { try? result.get() }
 

@@ -43,6 +43,7 @@ struct StoreOpening {
   /// Whether the file tells that it is. One that does not fit the model although it tells of that one is damaged.
   private var isOfAnotherModel: Bool {
     guard let url,
+      // try?: the store could not be opened, and that is thrown.
       let metadata = try? coordinator.metadataForPersistentStore(
         type: description.type,
         at: url,

@@ -27,6 +27,7 @@ extension ManagedObjectModel {
   /// The model as Core Data keeps it in its stores; nil where it has something that no archive of Core Data's was seen to hold, such as
   /// composite attributes.
   package func compiled() -> [UInt8]? {
+    // try?: nil says that Core Data has no form for it.
     try? CompiledModelWriter.bytes(of: self)
   }
 }

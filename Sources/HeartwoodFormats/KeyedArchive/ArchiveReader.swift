@@ -144,6 +144,7 @@ extension ArchiveReader {
     case "false": return .boolean(false)
     case "integer": return .integer(try parsed(element) { Int64($0) })
     case "real": return .real(try parsed(element) { Double($0) })
+    // try?: nil is thrown as a malformed element.
     case "date": return .date(try parsed(element) { try? Date($0, strategy: .iso8601) })
     case "data": return .data(try parsed(element) { Data(base64Encoded: $0, options: .ignoreUnknownCharacters) })
     case "array":

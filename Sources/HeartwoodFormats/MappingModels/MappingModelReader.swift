@@ -64,6 +64,7 @@ extension MappingModelReader {
   }
 
   private func related(_ node: AtomicStoreCacheNode, _ name: String) -> [AtomicStoreCacheNode] {
+    // try?: all records have been read; a reference that occurs twice was refused then.
     value(node, name).objectIDs.compactMap { id in (try? contents.node(id.reference, of: id.entity)) ?? nil }
   }
 
@@ -118,6 +119,7 @@ extension MappingModelReader {
   }
 
   private mutating func archivedExpression(_ data: Data) -> MappingExpression? {
+    // try?: what is no archive is noted as not represented.
     guard stepsLeft > 0, let archive = try? KeyedArchive([UInt8](data), steps: stepsLeft) else { return nil }
     let expression = archive.root.flatMap(ArchivedMappingExpression.expression)
     stepsLeft = archive.stepsLeft
@@ -131,6 +133,7 @@ extension MappingModelReader {
       return nil
     }
     guard let keyPath = text(node, "sourcekeypath") else { return nil }
+    // try?: as below: it is noted.
     guard case .keyPath(_, let path)? = try? MappingExpression(format: keyPath) else {
       notes.append("The key path of \(place) is not represented: \(keyPath).")
       return nil

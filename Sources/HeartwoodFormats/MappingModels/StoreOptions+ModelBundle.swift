@@ -51,7 +51,7 @@ extension MappingModelFile {
     var files: [MappingModelFile] = []
     var seen: Set<String> = []
     for folder in folders {
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+      let names = try names(in: folder)
       try checkCompiled(names, folder)
       for name in names.sorted() where name.hasSuffix(suffix) {
         let url = folder.appending(path: name)
@@ -59,6 +59,19 @@ extension MappingModelFile {
       }
     }
     return files
+  }
+
+  /// What is in a folder; nothing if it is not there, or is a file.
+  private static func names(in folder: URL) throws(ModelFileError) -> [String] {
+    do {
+      guard let status = try POSIXFileSystem().status(atPath: folder.path), !status.isRegularFile else { return [] }
+      return try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    } catch {
+      throw ModelFileError(
+        file: folder.path,
+        "The folder cannot be read, so nobody knows which mapping models are in it. Give it permissions to be read. \(error)"
+      )
+    }
   }
 
   private static func checkCompiled(_ names: [String], _ folder: URL) throws(ModelFileError) {

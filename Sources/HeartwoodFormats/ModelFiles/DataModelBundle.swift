@@ -84,6 +84,7 @@ extension DataModelBundle {
 
   private func fileShape() throws(ModelFileError) -> Shape {
     // Foundation says of a pipe that permissions are missing.
+    // try?: what has no status is opened, and that throws.
     guard (try? POSIXFileSystem().status(atPath: url.path))?.isRegularFile ?? true else {
       throw error("This is neither a file nor a folder. Write the model to a file, and give that.")
     }

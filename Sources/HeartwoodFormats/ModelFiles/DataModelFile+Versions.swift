@@ -19,6 +19,7 @@ extension DataModelFile {
     configuration: String? = nil
   ) throws(ModelFileError) -> String? {
     let bundle = DataModelBundle(url)
+    // try?: it only decides which version is looked at first.
     let current = try? bundle.currentVersion()
     for name in try bundle.versions().sorted(by: { ($0 == current ? 0 : 1, $0) < ($1 == current ? 0 : 1, $1) }) {
       let model = try ManagedObjectModel(contentsOf: url, version: name)

@@ -33,6 +33,7 @@ extension ModelLocalization {
 
   /// The names of the folders of languages, by the languages in small letters.
   private static func folders(in folder: URL) -> [String: String] {
+    // try?: a folder that cannot be listed has no texts, which applications do without.
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     let folders = names.sorted().filter { $0.hasSuffix(folderSuffix) }
     return Dictionary(

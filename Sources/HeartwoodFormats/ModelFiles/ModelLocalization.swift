@@ -14,6 +14,7 @@ public struct ModelLocalization: Sendable, Hashable {
   /// - Throws: ``ModelFileError`` with file and line.
   public init(contentsOf url: URL) throws(ModelFileError) {
     let bytes = try DataModelBundle.bytes(of: url)
+    // try?: what is no property list is read as strings, which throw.
     if let list = try? ArchiveReader.value(of: bytes), case .dictionary(let members) = list {
       dictionary = members.compactMapValues { if case .string(let text) = $0 { text } else { nil } }
       return

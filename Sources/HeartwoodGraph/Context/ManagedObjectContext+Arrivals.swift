@@ -19,22 +19,51 @@ extension ManagedObjectContext {
     if mayBeDisturbed { takeArrivals() }
   }
 
-  /// Takes in what children have saved since the last time.
+  /// Takes in what children have saved since the last time. What cannot be taken in, since the records that it changes cannot be read, waits
+  /// for the next time; see ``checkArrivalsAreTaken()``.
   func takeArrivals() {
     guard let stagingArea else { return }
     let newest = stagingArea.arrivals.count
     guard newest != seenArrival else { return }
+    let former = seenArrival
     seenArrival = newest
     // What children have saved is called by the names that the context has for it.
     followConversions()
-    for staged in stagingArea.stagedStores {
-      let names = ArrivalNames(staged, persistentStoreCoordinator.unsavedNames)
-      for arrival in staged.takeArrivals() {
-        var pass = ArrivalPass(self, arrival, names)
+    failures.arrival = nil
+    for staged in stagingArea.stagedStores where !takeArrivals(from: staged) { seenArrival = former }
+    changeNumber &+= 1
+  }
+
+  /// - Returns: whether all could be taken in.
+  private func takeArrivals(from staged: StagedStore) -> Bool {
+    let names = ArrivalNames(staged, persistentStoreCoordinator.unsavedNames)
+    while let arrival = staged.nextArrival {
+      do throws(PersistenceError) {
+        var pass = try ArrivalPass(self, arrival, names)
+        staged.takeNextArrival()
         pass.run()
+      } catch {
+        failures.arrival = error
+        noteReadFailure(error)
+        return false
       }
     }
-    changeNumber &+= 1
+    return true
+  }
+
+  /// Throws why what children have saved could not be taken in.
+  func checkArrivalsAreTaken() throws(PersistenceError) {
+    if hasWaitingArrivals, let error = failures.arrival { throw error }
+  }
+
+  /// Lets go of what children have saved and could not be taken in.
+  func dropWaitingArrivals() {
+    failures.arrival = nil
+    guard let stagingArea, hasWaitingArrivals else { return }
+    seenArrival = stagingArea.arrivals.count
+    for staged in stagingArea.stagedStores {
+      while staged.nextArrival != nil { staged.takeNextArrival() }
+    }
   }
 
   /// Notes that a child's changes of an object could not be taken in.

@@ -25,10 +25,14 @@ extension ManagedObjectContext {
     // A list instead of recursion: a chain of cascades may be longer than the stack is deep.
     var pending = objects
     while let next = pending.popLast() {
-      if next.isFault { next.fireFault() }
+      let failure = next.readIfUnread()
       if next.isDeleted || next.state.contains(.deleting) { continue }
       prepareForDeletion(of: next)
       markDeleted(next)
+      if let failure {
+        postpone(.deletion(next), failure)
+        continue
+      }
       pending += applyDeleteRules(of: next, takingNewest: takingNewest).reversed()
     }
   }
@@ -55,6 +59,24 @@ extension ManagedObjectContext {
     }
   }
 
+  /// Does with the object that a relationship of a deleted object leads to what the delete rule says, if it leads back still: it could not be
+  /// read when the object was deleted.
+  func applyDeleteRule(of object: ManagedObject, _ ordinal: Int, to other: ManagedObject) {
+    guard let rule = object.entity.properties[ordinal].relationship?.deleteRule, rule.concernsOthers else { return }
+    let inverse = object.binding.traits[ordinal].inverseOrdinal
+    if let inverse, !other.leads(inverse, to: object.objectID) { return }
+    if rule == .cascade {
+      delete([other], takingNewest: false)
+    } else if let inverse {
+      other.unlink(inverse, from: object.objectID)
+    }
+  }
+
+  /// Does with the objects that a deleted object leads to what the delete rules say: it could not be read when it was deleted.
+  func applyDeleteRules(of object: ManagedObject) {
+    delete(applyDeleteRules(of: object, takingNewest: false), takingNewest: false)
+  }
+
   /// Returns the objects that are to be deleted too.
   private func applyDeleteRules(of object: ManagedObject, takingNewest: Bool) -> [ManagedObject] {
     var cascade: [ManagedObject] = []
@@ -74,7 +96,7 @@ extension ManagedObjectContext {
     to ids: [ManagedObjectID],
     takingNewest: Bool
   ) -> [ManagedObject] {
-    let others = ids.compactMap(objectIfPresent)
+    let others = present(ids, from: object, ordinal)
     if takingNewest {
       for other in others where other.isPresent { reread(other, mergeChanges: true) }
     }
@@ -88,6 +110,21 @@ extension ManagedObjectContext {
       for other in others { other.unlink(inverse, from: object.objectID) }
     }
     return []
+  }
+}
+
+extension ManagedObjectContext {
+  /// The objects of `ids`, to which a relationship leads or led. What is to be done with those that cannot be read is done when they can be.
+  func present(_ ids: [ManagedObjectID], from object: ManagedObject, _ ordinal: Int) -> [ManagedObject] {
+    ids.compactMap { id in
+      switch look(for: id) {
+      case .present(let other): return other
+      case .gone: return nil
+      case .unreadable(let error):
+        postponeOtherEnd(of: object, ordinal, id, error)
+        return nil
+      }
+    }
   }
 }
 

@@ -19,8 +19,8 @@ extension ManagedObjectContext {
     sortedBy order: ((Object, Object) throws -> Bool)? = nil
   ) throws -> [Object] {
     var objects = try allObjects(of: objectClass)
-    if let predicate { objects = try objects.filter(predicate) }
-    if let order { try objects.sort(by: order) }
+    if let predicate { objects = try reading { try objects.filter(predicate) } }
+    if let order { try reading { try objects.sort(by: order) } }
     return objects
   }
 
@@ -31,8 +31,8 @@ extension ManagedObjectContext {
     sortedBy order: ((ManagedObject, ManagedObject) throws -> Bool)? = nil
   ) throws -> [ManagedObject] {
     var objects = try allObjects(of: try entity(named: entityName), as: ManagedObject.self)
-    if let predicate { objects = try objects.filter(predicate) }
-    if let order { try objects.sort(by: order) }
+    if let predicate { objects = try reading { try objects.filter(predicate) } }
+    if let order { try reading { try objects.sort(by: order) } }
     return objects
   }
 

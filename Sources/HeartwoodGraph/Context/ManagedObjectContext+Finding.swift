@@ -3,9 +3,28 @@ public import HeartwoodStore
 
 extension ManagedObjectContext {
   /// The object of `objectID` if somebody holds it or it has changes, or nil.
+  ///
+  /// If the records cannot be read that tell, it is nil, and the failure is among ``readFailures``; ``existingObject(with:)`` throws it.
   public func registeredObject(for objectID: ManagedObjectID) -> ManagedObject? {
+    do {
+      return try findRegistered(objectID)
+    } catch {
+      // Of a store that is not open, nothing is registered.
+      if error.code != .storeNotOpen { noteReadFailure(.unreadable([objectID], error)) }
+      return nil
+    }
+  }
+
+  /// The object of `objectID` if somebody holds it or it has changes, or nil.
+  ///
+  /// - Throws: what reading records throws, and ``PersistenceError/Code/storeNotOpen``.
+  func findRegistered(_ objectID: ManagedObjectID) throws(PersistenceError) -> ManagedObject? {
     if let object = inserted[objectID] { return object }
-    return try? binding(keeping: objectID).registeredObject(objectID.reference)
+    do {
+      return try binding(keeping: objectID).registeredObject(objectID.reference)
+    } catch {
+      throw .of(error, .fileReadFailed, "The store cannot be read.")
+    }
   }
 
   /// The object of `objectID`, as a fault where it was not registered yet.
@@ -30,22 +49,63 @@ extension ManagedObjectContext {
     )
   }
 
-  /// The object of `objectID`, or nil where there is none (any more), or where it cannot be reached.
-  func objectIfPresent(_ objectID: ManagedObjectID) -> ManagedObject? {
-    try? find(objectID)
+  /// What is found out when a record is looked for.
+  enum Finding {
+    case present(ManagedObject)
+    /// There is no such record, or no longer.
+    case gone
+    /// Nobody knows whether it is there.
+    case unreadable(PersistenceError)
   }
 
-  /// The objects of `ids`, without those that there are not (any more), or that cannot be reached.
-  func objectsIfPresent(_ ids: [ManagedObjectID]) -> [ManagedObject] {
+  /// Looks for the object of `objectID`.
+  func look(for objectID: ManagedObjectID) -> Finding {
+    do {
+      return try find(objectID).map(Finding.present) ?? .gone
+    } catch {
+      return .unreadable(error)
+    }
+  }
+
+  /// The object of `objectID`, or nil if there is none (any more). One that cannot be read is noted, and left out: what is done with the
+  /// answer must be nothing but to show it, or be done while the context is ``reading(_:)``.
+  func objectIfPresent(_ objectID: ManagedObjectID) -> ManagedObject? {
+    switch look(for: objectID) {
+    case .present(let object): return object
+    case .gone: return nil
+    case .unreadable(let error):
+      noteReadFailure(.unreadable([objectID], error))
+      return nil
+    }
+  }
+
+  /// The objects of `ids`, without those that there are not (any more), and those that cannot be read.
+  ///
+  /// - Parameter unread: gets the ids of these, with the reason.
+  func objectsIfPresent(
+    _ ids: [ManagedObjectID],
+    _ unread: inout [(id: ManagedObjectID, error: PersistenceError)]
+  ) -> [ManagedObject] {
+    func find(_ id: ManagedObjectID) -> ManagedObject? {
+      switch look(for: id) {
+      case .present(let object): return object
+      case .gone: return nil
+      case .unreadable(let error):
+        unread.append((id, error))
+        return nil
+      }
+    }
+    // try?: each is looked for by itself then, and what cannot be read is found out there.
     guard inserted.isEmpty, let first = ids.first, !first.isTemporaryID, let binding = try? binding(keeping: first),
       !binding.rowsMayMove
     else {
-      return ids.compactMap { objectIfPresent($0) }
+      return ids.compactMap(find)
     }
     // Mostly all are of one entity and known. One copy of the table serves them all: nothing is read in between.
     let table = binding.table
     return ids.compactMap { id in
-      guard id.scope === first.scope, let row = try? table.row(of: id.reference) else { return objectIfPresent(id) }
+      // try?: it is looked for by itself then, and what cannot be read is found out there.
+      guard id.scope === first.scope, let row = try? table.row(of: id.reference) else { return find(id) }
       return binding.object(row)
     }
   }
@@ -55,11 +115,13 @@ extension ManagedObjectContext {
   /// - Parameter neighbours: what will be asked for next, most likely, and is read with them.
   func readAhead(_ ids: [ManagedObjectID], with neighbours: () -> [ManagedObjectID]) {
     // What is read together is asked for the first alone: mostly there is nothing to be read.
+    // try?: one that cannot be read is found out when it is looked for.
     guard !ids[0].isTemporaryID, let first = try? binding(keeping: ids[0]), first.isPartial,
       !first.knows(ids[0].reference)
     else { return }
     let all = (ids + neighbours()).filter { !$0.isTemporaryID }
     for (_, ids) in Dictionary(grouping: all, by: { ObjectIdentifier($0.scope) }) {
+      // try?: as above. Neighbours that cannot be read are no concern of whoever asks for the others.
       try? binding(keeping: ids[0]).read(ids.map(\.reference))
     }
   }

@@ -4,11 +4,19 @@ import HeartwoodStore
 extension ManagedObjectContext {
   /// The object of `objectID`, as a fault where it was not registered yet. A record of an incremental store is read where it was not before.
   ///
-  /// Where there is no such record (any more), its store is not open, or the record cannot be read now, the object is one that counts as
-  /// deleted and has no values; ``existingObject(with:)`` throws then, and says why. The entity of the id must be one of the model.
+  /// If there is no such record (any more), or its store is not open, the object is one that counts as deleted and has no values. If the record
+  /// cannot be read now, the object has no values for the time being, and the failure is among ``readFailures``: they are read as soon as
+  /// they can be, and a save of its changes fails until then. ``existingObject(with:)`` throws in these cases, and says why. The entity of the
+  /// id must be one of the model.
   public func object(with objectID: ManagedObjectID) -> ManagedObject {
     takeWaitingArrivals()
-    if let object = objectIfPresent(objectID) { return object }
+    switch look(for: objectID) {
+    case .present(let object): return object
+    case .gone: break
+    case .unreadable(let error):
+      noteReadFailure(.unreadable([objectID], error))
+      if let object = unreadObject(objectID) { return object }
+    }
     guard let entity = persistentStoreCoordinator.managedObjectModel.entity(named: objectID.entity.name) else {
       Misuse.stop(
         "The model has no entity called \(objectID.entity.name). Use the id with a coordinator of its own model."
@@ -23,6 +31,14 @@ extension ManagedObjectContext {
     return binding.makeObject(.changed(changes), .none, .inaccessible)
   }
 
+  /// The object of a record that cannot be read; nil if the store is not open that keeps it.
+  private func unreadObject(_ id: ManagedObjectID) -> ManagedObject? {
+    // try?: the failure has been noted; without an open store there is nothing that could be read later.
+    guard let store = try? persistentStoreCoordinator.store(keeping: id), let entity = try? entity(named: id.entity.name)
+    else { return nil }
+    return binding(for: entity, in: store).unreadObject(id.reference)
+  }
+
   /// Lets all objects that stores have take the newest values, with their own changes on top; see ``refresh(_:mergeChanges:)``. A
   /// pinned context moves on to the newest version.
   public func refreshAllObjects() {
@@ -33,8 +49,8 @@ extension ManagedObjectContext {
     followStores()
     var refreshed = emptyChanges()
     let objects = registeredObjects.filter(canBeRefreshed)
-    settlingLinks(of: objects) {
-      for object in objects { renew(object, mergeChanges: true) }
+    settlingLinks(of: objects) { unread in
+      for object in objects where !unread.contains(object) { renew(object, mergeChanges: true) }
     }
     refreshed.refreshedObjectIDs.formUnion(objects.lazy.map(\.objectID))
     liveResults.tell(LiveEvent(objects: objects, isRenewal: true))

@@ -15,13 +15,20 @@ extension ManagedObjectContext {
     followStores()
     takeWaitingArrivals()
     guard changeNumber != publishedChangeNumber else { return }
+    failures.publishing = nil
     obtainIDsForChildren()
     let pending = pendingRecords()
     stagingArea.forgetClosedStores()
     for store in persistentStoreCoordinator.persistentStores {
       stagingArea.source(for: store).publish(pending[ObjectIdentifier(store)] ?? [:], over: source(for: store))
     }
-    publishedChangeNumber = changeNumber
+    // What children do not see yet is tried again.
+    if failures.publishing == nil { publishedChangeNumber = changeNumber }
+  }
+
+  /// Throws why the context cannot see all that its parent has changed.
+  func checkParentIsPublished() throws(PersistenceError) {
+    if let error = parent?.failures.publishing { throw error }
   }
 
   /// Lets children see what a fetch finds, where they do not look themselves.
@@ -30,10 +37,16 @@ extension ManagedObjectContext {
     if mayBeDisturbed { publishChanges() }
   }
 
-  /// Where it fails, the save finds it again and tells.
+  /// If stores give no names for new objects, this is noted, and children of the same isolation throw it when they fetch.
   private func obtainIDsForChildren() {
+    // try?: without an open store to keep it, an object is not shown, as documented, and the save throws.
     let objects = inserted.objects.filter { $0.objectID.isTemporaryID && (try? storeForNewObject($0)) != nil }
-    try? obtainPermanentIDs(for: objects)
+    do throws(PersistenceError) {
+      try obtainPermanentIDs(for: objects)
+    } catch {
+      failures.publishing = error
+      noteReadFailure(error)
+    }
   }
 
   /// What a save would do, by store and entity ordinal.
@@ -44,6 +57,7 @@ extension ManagedObjectContext {
       body(&pending[ObjectIdentifier(store), default: [:]][object.entity.ordinal, default: PendingRecords()])
     }
     for object in inserted.objects where !object.objectID.isTemporaryID {
+      // try?: its store was removed, and the save throws.
       change(object, try? storeForNewObject(object)) { records in
         records.inserted.append(.init(reference: object.objectID.reference, values: valuesForChildren(object)))
       }

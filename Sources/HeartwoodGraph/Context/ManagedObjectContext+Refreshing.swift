@@ -7,6 +7,7 @@ extension ManagedObjectContext {
   public func rollback() {
     finishSaveUnderWay()
     takeWaitingArrivals()
+    dropWaitingArrivals()
     for object in inserted.objects {
       noteChange(object)
       detach(object)
@@ -26,6 +27,7 @@ extension ManagedObjectContext {
   public func reset() {
     finishSaveUnderWay()
     takeWaitingArrivals()
+    dropWaitingArrivals()
     for object in registeredObjects { detach(object) }
     clearChanges()
     forgetUndo()
@@ -49,16 +51,24 @@ extension ManagedObjectContext {
     )
     finishSaveUnderWay()
     guard canBeRefreshed(object) else { return }
-    settlingLinks(of: mergeChanges ? [object] : []) { reread(object, mergeChanges: mergeChanges) }
+    settlingLinks(of: mergeChanges ? [object] : []) { unread in
+      if !unread.contains(object) { reread(object, mergeChanges: mergeChanges) }
+    }
   }
 
   /// Calls `body`, which lets objects take the newest values, and lets the other ends of their relationships follow. None of it can be
   /// undone, and what was done before can.
-  func settlingLinks(of objects: [ManagedObject], _ body: () -> Void) {
+  ///
+  /// - Parameter body: must leave the objects alone that it is called with: they have changes, and others may have changed them too, which
+  ///   cannot be read. That is noted.
+  func settlingLinks(of objects: [ManagedObject], _ body: (_ unread: Set<ManagedObject>) -> Void) {
     registerPendingChanges()
     var settlement = LinkSettlement(self)
-    for object in objects where object.isUpdated && object.isBehind { settlement.note(object) }
-    body()
+    var unread: Set<ManagedObject> = []
+    for object in objects where object.isUpdated {
+      if object.synchronize() != nil || object.isBehind && !settlement.noteIfReadable(object) { unread.insert(object) }
+    }
+    body(unread)
     recorder?.isPaused = true
     settlement.settle()
     recorder?.isPaused = false
@@ -107,6 +117,7 @@ extension ManagedObjectContext {
     updated = ChangedObjects()
     deleted = ChangedObjects()
     conflictingArrivals = []
+    failures.postponed = []
     assignedStores = [:]
     watched = ObjectList()
     changeNumber &+= 1

@@ -14,13 +14,18 @@ extension ManagedObjectContext {
     inserted.replaceIDs(newID)
     lostIDs = Set(lostIDs.map(newID))
     recorder?.takeNames(in: self, newID)
+    renamePostponedChanges(newID)
     changeNumber &+= 1
     if !liveResults.isEmpty { liveResults.objectsWereRenamed(registeredObjects) }
   }
 
   /// What has been read and not changed is read anew, in its new names.
   private func takeNames(of records: RenamedRecords, _ binding: EntityBinding) {
-    try? binding.synchronize()
+    do {
+      try binding.synchronize()
+    } catch {
+      noteReadFailure(.unreadable([], in: binding.entity, error))
+    }
     binding.takeNamesOfLostObjects(records)
     binding.recoverLostObjects()
     for object in binding.registeredObjects {

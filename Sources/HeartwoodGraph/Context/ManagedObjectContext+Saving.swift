@@ -18,8 +18,14 @@ extension ManagedObjectContext {
   ///   ``PersistenceError/Code/coordinatorClosed``, ``PersistenceError/Code/valueUnsupported`` for what the store's format cannot hold, and what
   ///   writing a file can throw. The file is whole then: the old one, or the new one where nothing
   ///   but the flush of its directory has failed. The changes are still in the context, to be saved again.
+  ///
+  /// A save that depends on what cannot be read fails, and writes nothing to that store: a deletion that takes along what could not be
+  /// read, a relationship whose other end could not be changed. The ids of the records are in the context of the error. Such changes are tried again by
+  /// the next save, and forgotten by ``rollback()`` and ``reset()``.
   public func save() throws {
-    try tellObjectsWillSave()
+    try settlePostponedChanges()
+    try reading { try tellObjectsWillSave() }
+    try checkArrivalsAreTaken()
     processPendingChanges()
     // What a child has saved may not have been taken in, and leave no change.
     guard hasChanges else { return try checkArrivals() }
@@ -115,11 +121,12 @@ extension ManagedObjectContext {
   /// The saves of all stores, and the conflict that they would come to before anything is written.
   func gatherSaves() throws -> (saves: [PendingSave], conflict: PersistenceError?) {
     followStores()
+    try settlePostponedChanges()
     try checkArrivals()
     try checkWatchedObjects()
     if upstream.stagingArea != nil { try prepareForParent() }
-    let saves = try SaveBuilder.saves(of: self)
-    return (saves, GoneLinks(self).conflict(in: saves))
+    let saves = try reading { try SaveBuilder.saves(of: self) }
+    return (saves, try GoneLinks(self).conflict(in: saves))
   }
 
   /// All changes, as a copy of a store is to have them. Merge policies are not asked, since they would change the context.

@@ -68,6 +68,8 @@ public final class ManagedObjectContext {
   /// What listeners have not been told yet, and whether there are any.
   var changeEvent = ChangeEvent()
 
+  /// What could not be read, and what waits for it.
+  let failures = ReadFailures()
   let identifier = ContextIdentifier()
   let observers = ContextObservers()
   /// Observations that last as long as the context.
@@ -223,7 +225,9 @@ extension ManagedObjectContext {
     catchUpWithSave()
     try persistentStoreCoordinator.followOthers()
     followStores()
+    try checkParentIsPublished()
     catchUp()
+    if mayBeDisturbed { try checkArrivalsAreTaken() }
     publishForFetch()
     tidy()
   }

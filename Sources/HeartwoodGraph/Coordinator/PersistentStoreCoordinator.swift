@@ -154,7 +154,7 @@ extension PersistentStoreCoordinator {
   /// they have read. Saves that are under way are waited for.
   public func close() {
     isClosedFlag.store(true, ordering: .releasing)
-    // A store that is removed by somebody else at the same time is closed all the same.
+    // try?: a store that is removed by somebody else at the same time is closed all the same.
     for store in persistentStores { try? remove(store) }
   }
 
@@ -210,6 +210,7 @@ extension PersistentStoreCoordinator {
 
   /// The path of the file that `path` names, by which two names of it are known as one.
   private func resolvedPath(_ path: String) -> String {
+    // try?: a path that cannot be resolved is known by its name.
     (try? fileSystem.resolvingSymbolicLinks(inPath: path)) ?? path
   }
 

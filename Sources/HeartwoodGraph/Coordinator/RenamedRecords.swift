@@ -27,6 +27,7 @@ struct RenamedRecords: Sendable {
   }
 
   private func savedName(_ id: ManagedObjectID) -> ReferenceID? {
+    // try?: the conversion has read both stores whole, and they stay so.
     guard let table = try? former.engine.table(of: id.entity), let row = try? table.row(of: id.reference),
       let newest = try? successor.engine.table(of: id.entity), newest.isLive(row)
     else { return nil }
@@ -63,6 +64,7 @@ final class UnsavedNames: Sendable {
     state.withLock { state in
       let key = Key(id: state.origins[id] ?? id, store: PersistentStoreKey(store: store))
       if let name = state.names[key] { return name }
+      // try?: a record without a name keeps the former one, which no store has: finding it, or saving what leads to it, throws.
       guard let reference = try? store.newReferences(count: 1, for: id.entity)[0] else { return nil }
       let name = ManagedObjectID(scope: store.engine.scopes[id.entity.ordinal], reference: reference)
       state.names[key] = name

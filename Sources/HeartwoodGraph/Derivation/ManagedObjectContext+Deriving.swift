@@ -6,9 +6,13 @@ extension ManagedObjectContext {
   /// too.
   ///
   /// - Throws: ``PersistenceError/Code/saveNeverSettles`` where derived attributes depend on each other in a circle and do not come to
-  ///   rest; `FetchPredicateError` where an expression does not fit.
+  ///   rest; `FetchPredicateError` where an expression does not fit; what reading the objects throws that they depend on.
   func updateDerivedAttributes() throws {
     guard let derived = try persistentStoreCoordinator.derivedAttributes() else { return }
+    try reading { try update(derived) }
+  }
+
+  private func update(_ derived: DerivedAttributes) throws {
     let written = inserted.objects + updated.objects.filter { !$0.isDeleted && $0.hasPersistentChangedValues }
     var changed = written + deleted.objects
     var timed = Set(written)

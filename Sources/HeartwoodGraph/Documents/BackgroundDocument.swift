@@ -146,7 +146,7 @@ extension BackgroundDocument {
   public func startAutosaving(every interval: Duration, clock: any Clock<Duration> = ContinuousClock()) {
     autosaving.start(every: interval, clock) { [weak self] in
       guard let self else { return false }
-      // Its state tells what went wrong.
+      // try?: its state tells what went wrong.
       _ = try? await autosave()
       return true
     }

@@ -53,6 +53,7 @@ extension DocumentSession {
 
   /// Whether the file of `new` is where that of `old` was: all has failed but the flush of the folder.
   private func hasReplaced(_ old: PersistentStore, _ new: PersistentStore) -> Bool {
+    // try?: the save has thrown; nobody can tell more.
     (try? new.fileState()) == .unchanged && (try? old.fileState()) != .unchanged
   }
 

@@ -206,7 +206,7 @@ extension PersistentDocument {
   }
 
   private func autosaveInTurn() -> Bool {
-    // Its state tells what went wrong.
+    // try?: its state tells what went wrong.
     _ = try? autosave()
     return true
   }

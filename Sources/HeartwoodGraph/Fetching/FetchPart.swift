@@ -141,9 +141,9 @@ extension FetchPart {
 
   /// What was found in `row`. A record that no store has gets its object at once, as it may be in another row soon; nil where it has gone
   /// since the table was taken.
-  func match(_ row: RowID) -> FetchPass.Match? {
+  func match(_ row: RowID) throws -> FetchPass.Match? {
     guard let first = table.firstUnsavedRow, row.rawValue >= first.rawValue else { return .row(binding, row) }
-    let newest = try? binding.table.row(of: table.reference(row))
+    let newest = try binding.table.row(of: table.reference(row))
     return newest.map { .changed(binding.object($0)) }
   }
 

@@ -118,7 +118,8 @@ struct FetchPass {
     _ dependencies: FetchDependencies,
     _ context: ManagedObjectContext
   ) throws -> [ManagedObject] {
-    let saved = try unlikeStored(parts, dependencies.dependentsOfChanges(in: context), context)
+    let dependents = try context.reading { dependencies.dependentsOfChanges(in: context) }
+    let saved = try unlikeStored(parts, dependents, context)
     for part in parts { part.hide(saved + context.deleted.objects) }
     let bindings = Set(parts.map { ObjectIdentifier($0.binding) })
     let ordinals = Set(entities.map(\.ordinal))
@@ -154,15 +155,20 @@ extension FetchPass {
 
   /// What the request asks for, in its order.
   func matches() throws -> [Match] {
-    let candidates = candidates()
+    let candidates = try candidates()
     return try matches(try searches(candidates).map { $0.rows() }, candidates)
   }
 
   /// The changed objects that match.
-  func candidates() -> [Candidate] {
+  ///
+  /// - Throws: what reading the objects throws that they are related to.
+  func candidates() throws -> [Candidate] {
+    if changed.isEmpty { return [] }
     let evaluator = PredicateEvaluator(ContextSource(context: context))
-    return matchingChanges().map { object in
-      Candidate(object: object, keys: sorts.map { evaluator.value($0.expression, object).scalar })
+    return try context.reading {
+      try matchingChanges().map { object in
+        Candidate(object: object, keys: sorts.map { evaluator.value($0.expression, object).scalar })
+      }
     }
   }
 
@@ -178,7 +184,7 @@ extension FetchPass {
 
   /// What the request asks for, made of what the searches have found.
   func matches(_ rows: [[RowID]], _ candidates: [Candidate]) throws -> [Match] {
-    let matches = wanted(rows, candidates)
+    let matches = try wanted(rows, candidates)
     try prefetching.readAhead(matches)
     return matches
   }
@@ -193,9 +199,9 @@ extension FetchPass {
     }
   }
 
-  private func wanted(_ rows: [[RowID]], _ candidates: [Candidate]) -> [Match] {
-    if parts.count == 1, candidates.isEmpty { return rows[0].compactMap(parts[0].match) }
-    let found = sorts.isEmpty ? unsorted(rows, candidates) : sorted(rows, candidates)
+  private func wanted(_ rows: [[RowID]], _ candidates: [Candidate]) throws -> [Match] {
+    if parts.count == 1, candidates.isEmpty { return try rows[0].compactMap(parts[0].match) }
+    let found = try sorts.isEmpty ? unsorted(rows, candidates) : sorted(rows, candidates)
     return Array(found.dropFirst(offset).prefix(limit ?? .max))
   }
 
@@ -208,36 +214,36 @@ extension FetchPass {
   }
 
   func count() throws -> Int {
-    let all = try parts.reduce(matchingChanges().count) { try $0 + $1.count() }
+    let all = try parts.reduce(try matchingChanges().count) { try $0 + $1.count() }
     return min(max(0, all - offset), limit ?? .max)
   }
 
   /// The records that match, in groups.
   func groups(by grouping: SelectionPlan.Grouping) throws -> [RecordGroup] {
     var groups = RecordGroups(by: grouping)
-    let changes = matchingChanges()
+    let changes = try matchingChanges()
     for part in parts {
       groups.merge(try part.groups(by: grouping, isComplete: parts.count == 1 && changes.isEmpty))
     }
     let evaluator = PredicateEvaluator(ContextSource(context: context))
-    for object in changes { groups.add(object, evaluator) }
+    try context.reading { for object in changes { groups.add(object, evaluator) } }
     if !groups.groups.isEmpty || !grouping.keys.isEmpty { return groups.groups }
     return [RecordGroup(keys: [], accumulators: grouping.aggregates.map(Accumulator.init))]
   }
 
-  private func matchingChanges() -> [ManagedObject] {
-    guard let plan else { return changed }
+  private func matchingChanges() throws -> [ManagedObject] {
+    guard let plan, !changed.isEmpty else { return changed }
     let evaluator = PredicateEvaluator(ContextSource(context: context))
-    return changed.filter { evaluator.matches(plan, $0) }
+    return try context.reading { changed.filter { evaluator.matches(plan, $0) } }
   }
 
   /// In the order of the stores, changed objects in their places; new objects last.
-  private func unsorted(_ rows: [[RowID]], _ candidates: [Candidate]) -> [Match] {
+  private func unsorted(_ rows: [[RowID]], _ candidates: [Candidate]) throws -> [Match] {
     let changed = candidates.map(\.object)
     var matches: [Match] = []
     for (part, rows) in zip(parts, rows) {
       let own = changed.filter { $0.binding === part.binding && !$0.isInserted }
-      var found = rows.compactMap { row in part.match(row).map { (place: part.place(of: row), match: $0) } }
+      var found = try rows.compactMap { row in try part.match(row).map { (place: part.place(of: row), match: $0) } }
       if !own.isEmpty {
         found += own.map { (place: part.place(of: $0), match: Match.changed($0)) }
         found.sort { $0.place < $1.place }
@@ -258,11 +264,11 @@ extension FetchPass {
   }
 
   /// Sorted by values that are read for each match once.
-  private func sorted(_ rows: [[RowID]], _ candidates: [Candidate]) -> [Match] {
+  private func sorted(_ rows: [[RowID]], _ candidates: [Candidate]) throws -> [Match] {
     var found: [(match: Match, keys: [PropertyValue], place: Place)] = []
     for (number, (part, rows)) in zip(parts, rows).enumerated() {
-      found += rows.compactMap { row in
-        part.match(row).map { ($0, part.keys(row, sorts), Place(part: number, record: part.place(of: row))) }
+      found += try rows.compactMap { row in
+        try part.match(row).map { ($0, part.keys(row, sorts), Place(part: number, record: part.place(of: row))) }
       }
     }
     found += candidates.map { (.changed($0.object), $0.keys, place(of: $0.object)) }

@@ -38,7 +38,7 @@ extension ManagedObjectContext {
       if saveUnderWay === underWay { finishSaveUnderWay() }
     }
     let pass = try FetchPass(request, in: self)
-    let candidates = pass.candidates()
+    let candidates = try pass.candidates()
     let searches = try pass.searches(candidates)
     let rows = try await Self.rows(searches, progress)
     let matches = pass.settled(try pass.matches(rows, candidates))

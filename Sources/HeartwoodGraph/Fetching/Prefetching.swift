@@ -22,10 +22,12 @@ struct Prefetching {
   func readAhead(_ matches: [FetchPass.Match]) throws {
     if paths.isEmpty || matches.isEmpty { return }
     let origins = matches.map(\.origin)
-    for path in paths {
-      var reached = origins
-      for relationship in path.dropLast() { reached = try follow(relationship, from: reached) }
-      if let last = path.last { try read(last, from: reached) }
+    try context.reading {
+      for path in paths {
+        var reached = origins
+        for relationship in path.dropLast() { reached = try follow(relationship, from: reached) }
+        if let last = path.last { try read(last, from: reached) }
+      }
     }
   }
 }

@@ -53,13 +53,15 @@ extension SelectionPass {
     }
     let evaluator = PredicateEvaluator(ContextSource(context: pass.context))
     let parts = Dictionary(uniqueKeysWithValues: pass.parts.map { (ObjectIdentifier($0.binding), $0) })
-    return try matches.flatMap { match in
-      switch match {
-      case .row(let binding, let row):
-        return try parts[ObjectIdentifier(binding)]?.values(selection.columns, of: [row]) ?? []
-      case .changed(let object):
-        try object.checkReadable(selection.columns.compactMap(\.ownProperty?.ordinal))
-        return selection.columns.map { evaluator.value($0, object).scalar }
+    return try pass.context.reading {
+      try matches.flatMap { match in
+        switch match {
+        case .row(let binding, let row):
+          return try parts[ObjectIdentifier(binding)]?.values(selection.columns, of: [row]) ?? []
+        case .changed(let object):
+          try object.checkReadable(selection.columns.compactMap(\.ownProperty?.ordinal))
+          return selection.columns.map { evaluator.value($0, object).scalar }
+        }
       }
     }
   }

@@ -47,11 +47,17 @@ extension ManagedObjectContext {
     pin(to: generation)
   }
 
-  /// Lets a pinned context read the newest version. Where that cannot be read, it reads what stores have without being pinned.
+  /// Lets a pinned context read the newest version. If that cannot be read, this is noted, and the context reads what stores have without being
+  /// pinned.
   func advanceQueryGeneration() {
     finishSaveUnderWay()
     if generation == nil { return }
-    pin(to: try? QueryGeneration(persistentStoreCoordinator))
+    do {
+      pin(to: try QueryGeneration(persistentStoreCoordinator))
+    } catch {
+      noteReadFailure(.unreadable([], error))
+      pin(to: nil)
+    }
   }
 
   func pin(to newGeneration: QueryGeneration?) {
@@ -61,7 +67,7 @@ extension ManagedObjectContext {
       for binding in savedBindings {
         guard let store = binding.store else { continue }
         binding.bind(to: source(for: store))
-        // What cannot be read now is read when somebody asks for it, who is told why it cannot be.
+        // try?: what cannot be read now is read when somebody asks for it, who is told why it cannot be.
         try? binding.synchronize()
       }
     }

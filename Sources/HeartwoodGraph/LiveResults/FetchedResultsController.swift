@@ -41,6 +41,11 @@ public final class FetchedResultsController<Object: ManagedObject> {
   private var waiting: [Happening] = []
   private var isTelling = false
   private var readers: [Reader] = []
+  /// Why the results are not what they should be since the last event; nil if they are. The delegate is told of it. What has been missed is made
+  /// good by the next event, or by ``performFetch()``.
+  public private(set) var updateError: (any Error)?
+  /// What the events have been about that could not be told.
+  private var missed = LiveEvent()
 
   private enum Happening {
     case event(LiveEvent)
@@ -100,7 +105,7 @@ extension FetchedResultsController {
     let query = try makeQuery(request)
     let order = LiveOrder(sorts: query.pass.sorts, parts: query.pass.parts)
     let list = LiveList(order, sectionKey?.order)
-    let matches = try query.matches()
+    let matches = try managedObjectContext.reading { try query.matches() }
     list.reserve(matches.count)
     var section: LiveSection?
     for (number, match) in matches.enumerated() {
@@ -113,6 +118,7 @@ extension FetchedResultsController {
     }
     (self.query, self.list) = (query, list)
     fetchedRequest = request
+    (updateError, missed) = (nil, LiveEvent())
     related = RelatedValues(query.dependencies, in: managedObjectContext)
     lastNumber = UInt64(matches.count)
     managedObjectContext.liveResults.insert(self)
@@ -256,19 +262,33 @@ extension FetchedResultsController: LiveResults {
       for entry in section.chunks.flatMap(\.entries) { update.note(entry.object, nil, isChanged: true) }
     }
     finish(update)
-    if self.list === list { (query, self.list, related) = (nil, nil, nil) }
+    if self.list === list { (query, self.list, related, updateError) = (nil, nil, nil, nil) }
   }
 
   private func take(_ event: LiveEvent) {
     guard let query, let list else { return }
+    do {
+      let update = try managedObjectContext.reading { try makeUpdate(of: list, after: event, query) }
+      (updateError, missed) = (nil, LiveEvent())
+      if let update { finish(update) }
+    } catch {
+      updateError = error
+      missed.objects += event.objects
+      missed.ids.formUnion(event.ids)
+      delegate?.controller(self, didFailToUpdateWith: error)
+    }
+  }
+
+  /// What becomes of the results; nil if nothing does.
+  private func makeUpdate(of list: LiveList, after event: LiveEvent, _ query: LiveQuery) throws -> LiveListUpdate? {
     let (touched, isComplete) = touched(by: event, query)
-    if isComplete, fetchedRequest.fetchLimit == nil, fetchedRequest.fetchOffset <= 0 {
+    // What has been missed is found by comparing all.
+    if updateError == nil, isComplete, fetchedRequest.fetchLimit == nil, fetchedRequest.fetchOffset <= 0 {
       var update = LiveListUpdate(list)
       for object in touched.objects { update.note(object, query.match(ifFound: object), isChanged: true) }
-      finish(update)
-    } else if !touched.isEmpty || !isComplete {
-      refetch(touched)
+      return update
     }
+    return touched.isEmpty && isComplete && updateError == nil ? nil : try refetched(list, touched)
   }
 
   /// The objects of which something may have become, and whether these are all.
@@ -293,8 +313,9 @@ extension FetchedResultsController: LiveResults {
   }
 
   /// Compares all with what a fetch gives now.
-  private func refetch(_ touched: ObjectList) {
-    guard let list, let query = try? makeQuery(fetchedRequest), let matches = try? query.matches() else { return }
+  private func refetched(_ list: LiveList, _ touched: ObjectList) throws -> LiveListUpdate {
+    let query = try makeQuery(fetchedRequest)
+    let matches = try query.matches()
     self.query = query
     var update = LiveListUpdate(list)
     let found = Dictionary(uniqueKeysWithValues: matches.map { (ObjectIdentifier($0.object), $0) })
@@ -303,10 +324,13 @@ extension FetchedResultsController: LiveResults {
         update.note(entry.object, nil, isChanged: true)
       }
     }
+    let missedObjects = Set(missed.objects)
     for match in matches where match.object is Object {
-      update.note(match.object, query.withValues(match), isChanged: touched.contains(match.object))
+      let object = match.object
+      let isMissed = missedObjects.contains(object) || missed.ids.contains(object.objectID)
+      update.note(object, query.withValues(match), isChanged: isMissed || touched.contains(object))
     }
-    finish(update)
+    return update
   }
 
   private func finish(_ update: LiveListUpdate) {

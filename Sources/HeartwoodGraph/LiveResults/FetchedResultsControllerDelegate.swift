@@ -28,6 +28,10 @@ public protocol FetchedResultsControllerDelegate<Object>: AnyObject {
 
   /// All has been told.
   func controllerDidChangeContent(_ controller: FetchedResultsController<Object>)
+
+  /// What an event has done to the results cannot be told, since something could not be read. They are what they were before it, and what they
+  /// should be after the next event that can be told, or a ``FetchedResultsController/performFetch()``.
+  func controller(_ controller: FetchedResultsController<Object>, didFailToUpdateWith error: any Error)
 }
 
 extension FetchedResultsControllerDelegate {
@@ -54,4 +58,7 @@ extension FetchedResultsControllerDelegate {
 
   /// Does nothing.
   public func controllerDidChangeContent(_ controller: FetchedResultsController<Object>) {}
+
+  /// Does nothing.
+  public func controller(_ controller: FetchedResultsController<Object>, didFailToUpdateWith error: any Error) {}
 }

@@ -51,6 +51,19 @@ extension PersistentStoreCoordinator {
   }
 }
 
+extension PersistentStoreCoordinator {
+  /// Tells what a call could not read that cannot throw.
+  func logReadFailure(_ error: PersistenceError) {
+    guard let logger else { return }
+    let cause = (error.underlyingError as? PersistenceError) ?? error
+    var details: Logger.Metadata = ["because": "\(cause.message)", "records": "\(error.context.objectIDs.count)"]
+    if let path = error.context.path { details["path"] = "\(path)" }
+    if let entity = error.context.entity { details["entity"] = "\(entity)" }
+    if let property = error.context.property { details["property"] = "\(property)" }
+    logger.error("could not read", metadata: details)
+  }
+}
+
 // MARK: What is told
 
 extension OperationLog {

@@ -20,33 +20,34 @@ struct ConflictResolver {
     let error = completed(error)
     let conflicts = try error.context.mergeConflicts.map { ($0, try context.mergePolicy.resolution($0)) }
     let collisions = try error.context.constraintConflicts.map { ($0, try resolution(of: $0)) }
+    // What is in conflict is looked for before anything changes: what cannot be read fails the save.
+    let objects = try conflicts.map { try context.findRegistered($0.0.objectID) }
     let fails = conflicts.contains { $0.1 == .fail } || collisions.contains { $0.1 == .fail }
     if fails || updatesSeveral(collisions) || conflicts.isEmpty && collisions.isEmpty { throw error }
     // A context that stays at a version would find the same conflicts again.
     context.advanceQueryGeneration()
     var settlement = LinkSettlement(context)
-    for (conflict, _) in conflicts where !conflict.isDeletedInStore {
-      if let object = context.registeredObject(for: conflict.objectID) { settlement.note(object) }
+    for ((conflict, _), object) in zip(conflicts, objects) where !conflict.isDeletedInStore {
+      if let object { try settlement.note(object) }
     }
     var restored: [ManagedObject] = []
     var savedObjects = SavedObjects(save)
-    for (conflict, resolution) in conflicts { resolve(conflict, resolution, &restored, &savedObjects) }
+    for (conflict, resolution) in conflicts { try resolve(conflict, resolution, &restored, &savedObjects) }
     // Objects that lead to each other must all be there again first.
     LinkReturn(context, restored).link()
     settlement.settle()
-    if !conflicts.isEmpty { GoneLinks(context).drop() }
-    followUpdates(of: collisions)
+    if !conflicts.isEmpty { try GoneLinks(context).drop() }
+    try followUpdates(of: collisions)
     var yielded: Set<ManagedObjectID> = []
     for (conflict, resolution) in collisions { try resolve(conflict, resolution, &yielded) }
   }
 
   private func resolution(of conflict: ConstraintConflict) throws -> MergePolicy.ConstraintResolution {
     let resolution = try context.mergePolicy.constraintResolution(conflict)
-    let isNew = object(conflict.objectID)?.isInserted ?? false
+    let isNew = try context.find(conflict.objectID)?.isInserted ?? false
     return resolution == .updateConflicting && !isNew ? .fail : resolution
   }
 
-  private func object(_ id: ManagedObjectID) -> ManagedObject? { context.objectIfPresent(id) }
 }
 
 // MARK: Telling
@@ -129,8 +130,8 @@ extension ConflictResolver {
     _ resolution: MergePolicy.Resolution,
     _ restored: inout [ManagedObject],
     _ savedObjects: inout SavedObjects
-  ) {
-    guard let object = context.registeredObject(for: conflict.objectID) else {
+  ) throws(PersistenceError) {
+    guard let object = try context.findRegistered(conflict.objectID) else {
       if let lost = savedObjects[conflict.objectID] { dropLost(lost) }
       return
     }
@@ -214,7 +215,7 @@ extension ManagedObject {
 
   /// The properties that have other values now than those that the object was read with.
   fileprivate final var ordinalsChangedByOthers: [Int] {
-    try? binding.synchronize()
+    synchronize()
     guard let group, let newest = binding.liveGroup(of: rowID) else { return [] }
     let ordinals = binding.ordinalsOfOtherValues(rowID.row, of: group, rowID.row, of: newest)
     guard case .changed(let changes) = content else { return ordinals }
@@ -271,12 +272,12 @@ extension ConflictResolver {
   }
 
   /// Lets relationships without an inverse that lead to new objects lead to those that are updated instead; the others follow from the values.
-  private func followUpdates(of collisions: [Collision]) {
+  private func followUpdates(of collisions: [Collision]) throws(PersistenceError) {
     var successors: [ManagedObjectID: ManagedObjectID] = [:]
     for (conflict, resolution) in collisions where resolution == .updateConflicting {
       // What has given way to a third one is looked at by the next attempt.
       if successors[conflict.conflictingID] != nil { continue }
-      if object(conflict.objectID)?.isInserted == true { successors[conflict.objectID] = conflict.conflictingID }
+      if try context.find(conflict.objectID)?.isInserted == true { successors[conflict.objectID] = conflict.conflictingID }
     }
     if successors.isEmpty { return }
     for object in context.inserted.objects + context.updated.objects where object.isPresent {
@@ -291,13 +292,13 @@ extension ConflictResolver {
     _ yielded: inout Set<ManagedObjectID>
   ) throws {
     // An object may collide by several constraints.
-    guard let object = object(conflict.objectID), object.isPresent else { return }
+    guard let object = try context.find(conflict.objectID), object.isPresent else { return }
     // The conflicting object has already given way in this pass, so this conflict may be gone; the next attempt finds out. The first one
     // is always resolved.
     if yielded.contains(conflict.conflictingID) { return }
     yielded.insert(conflict.objectID)
     if object.isInserted {
-      if resolution == .updateConflicting, let other = self.object(conflict.conflictingID), other !== object {
+      if resolution == .updateConflicting, let other = try context.find(conflict.conflictingID), other !== object {
         try other.takeValues(of: object)
       }
       try context.drop(object)
@@ -326,9 +327,9 @@ extension ManagedObject {
       if property.attribute != nil {
         if !value.isNull { change(own, to: value) }
       } else {
-        let new = object.relatedObjects(ordinal).filter { $0 !== self }
+        let new = try reading { object.relatedObjects(ordinal) }.filter { $0 !== self }
         if new.isEmpty { continue }
-        let all = binding.traits[own].isToMany ? relatedObjects(own) + new : new
+        let all = binding.traits[own].isToMany ? try reading { relatedObjects(own) } + new : new
         try relate(own, to: all.filter { $0 !== object })
       }
     }

@@ -14,17 +14,21 @@ struct GoneLinks {
   }
 
   /// Takes the links back. Those of relationships without an inverse stay, as they do where they were saved before the deletion.
-  func drop() {
-    forEach(among: context.inserted.objects) { object, ordinal, id in object.unlink(ordinal, from: id) }
+  ///
+  /// - Throws: what looking for the records throws.
+  func drop() throws(PersistenceError) {
+    try forEach(among: context.inserted.objects) { object, ordinal, id in object.unlink(ordinal, from: id) }
   }
 
   /// What the saves of the context would be because of such links; nil where there are none.
-  func conflict(in saves: [PendingSave]) -> PersistenceError? {
+  ///
+  /// - Throws: what looking for the records throws: nobody knows then whether they are there.
+  func conflict(in saves: [PendingSave]) throws(PersistenceError) -> PersistenceError? {
     var ids: Set<ManagedObjectID> = []
     var ends = LinkedEnds()
     // Most new objects are of entities whose relationships need not be looked at, one by one.
     let insertions = saves.flatMap(\.inserted).filter { !ends.ordinals($0.entity).isEmpty }
-    forEach(among: insertions.flatMap(\.objects)) { _, _, id in ids.insert(id) }
+    try forEach(among: insertions.flatMap(\.objects)) { _, _, id in ids.insert(id) }
     if ids.isEmpty { return nil }
     let gone = ids.sorted { $0.description < $1.description }
     return .saveConflict(gone.map { MergeConflict(objectID: $0, oldVersion: baseVersion($0), persisted: nil) })
@@ -33,13 +37,16 @@ struct GoneLinks {
   private func baseVersion(_ id: ManagedObjectID) -> UInt64 { context.registeredObject(for: id)?.baseVersion ?? 0 }
 
   /// Calls `body` with each link of new and of changed objects: the object, the ordinal of its relationship, and the id of what is gone.
-  private func forEach(among new: [ManagedObject], _ body: (ManagedObject, Int, ManagedObjectID) -> Void) {
+  private func forEach(
+    among new: [ManagedObject],
+    _ body: (ManagedObject, Int, ManagedObjectID) -> Void
+  ) throws(PersistenceError) {
     var ends = LinkedEnds()
     let updated = context.updated.objects { !ends.ordinals($0.entity).isEmpty }
     for object in new + updated where object.isPresent {
       guard case .changed(let changes) = object.content else { continue }
       for ordinal in ends.ordinals(object.binding.entity) where changes.isUnsettled(ordinal) {
-        for id in addedIDs(object, ordinal) where hasNoRecord(id) { body(object, ordinal, id) }
+        for id in addedIDs(object, ordinal) where try hasNoRecord(id, of: object, ordinal) { body(object, ordinal, id) }
       }
     }
   }
@@ -55,14 +62,17 @@ struct GoneLinks {
   }
 
   /// Whether another save has deleted the record.
-  private func hasNoRecord(_ id: ManagedObjectID) -> Bool {
+  private func hasNoRecord(
+    _ id: ManagedObjectID,
+    of owner: ManagedObject,
+    _ ordinal: Int
+  ) throws(PersistenceError) -> Bool {
     do {
       if context.generation != nil { return try hasNoNewestRecord(id) }
       guard let object = try context.find(id) else { return true }
       return !object.isInserted && object.binding.liveGroup(of: object.rowID) == nil
     } catch {
-      // Nobody knows whether it is there.
-      return false
+      throw .unreadable([id], for: (owner.entity, ordinal), error)
     }
   }
 

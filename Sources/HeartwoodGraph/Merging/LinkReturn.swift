@@ -25,10 +25,12 @@ struct LinkReturn {
   private func letGo(from object: ManagedObject) {
     for (ordinal, trait) in object.binding.traits.enumerated() {
       guard let inverse = trait.inverseOrdinal else { continue }
-      for other in context.objectsIfPresent(object.value(at: ordinal).objectIDs) where other.isPresent {
+      for other in context.present(object.value(at: ordinal).objectIDs, from: object, ordinal) where other.isPresent {
         guard !other.binding.traits[inverse].isToMany else { continue }
         // It may have been read before others let it lead to the object.
-        if !other.hasPersistentChangedValues { other.readNewest() }
+        if !other.hasPersistentChangedValues, let error = other.readNewest() {
+          context.postponeOtherEnd(of: object, ordinal, other.objectID, error)
+        }
         guard let id = other.value(at: inverse).objectIDs.first else { continue }
         if id != object.objectID { object.unlink(ordinal, from: other.objectID) }
       }
@@ -40,8 +42,7 @@ struct LinkReturn {
     for object in restored {
       for (ordinal, trait) in object.binding.traits.enumerated() {
         guard let inverse = trait.inverseOrdinal else { continue }
-        for id in object.value(at: ordinal).objectIDs {
-          guard let other = context.objectIfPresent(id), other.isUpdated else { continue }
+        for other in context.present(object.value(at: ordinal).objectIDs, from: object, ordinal) where other.isUpdated {
           result.note(object.objectID, to: RelationshipEnd(object: other, ordinal: inverse))
         }
       }

@@ -37,12 +37,27 @@ struct LinkSettlement {
 
 extension LinkSettlement {
   /// Notes what the relationships of an object lead to, before the policy has its way with it.
-  mutating func note(_ object: ManagedObject) {
-    try? object.binding.synchronize()
+  ///
+  /// - Throws: what reading its newest version throws.
+  mutating func note(_ object: ManagedObject) throws {
+    try object.binding.synchronize()
     guard object.group != nil, object.binding.liveGroup(of: object.rowID) != nil else { return }
     if !object.isPresent { return noteAdditions(to: object) }
     merged.append(object)
     noteRivalries(of: object)
+  }
+
+  /// The same for a caller that cannot throw.
+  ///
+  /// - Returns: whether the newest version could be read. If not, that is noted on the context.
+  mutating func noteIfReadable(_ object: ManagedObject) -> Bool {
+    do {
+      try note(object)
+      return true
+    } catch {
+      context.noteReadFailure(.unreadable([object.objectID], error))
+      return false
+    }
   }
 
   private mutating func noteRivalries(of object: ManagedObject) {
@@ -99,20 +114,20 @@ extension LinkSettlement {
   }
 
   private func returned(_ rivalry: Rivalry, _ now: ObjectIDList) -> [ManagedObject] {
-    objects(rivalry.former.ids) { !rivalry.own.contains($0) && now.contains($0) }
+    objects(rivalry, rivalry.former.ids) { !rivalry.own.contains($0) && now.contains($0) }
   }
 
   private func settle(_ rivalry: Rivalry, _ returning: ReturningLinks) {
     let (object, ordinal, inverse) = (rivalry.end.object, rivalry.end.ordinal, rivalry.inverse)
     let now = linksNow(rivalry)
-    for other in objects(rivalry.own.ids, { !rivalry.former.contains($0) && !now.contains($0) }) {
+    for other in objects(rivalry, rivalry.own.ids, { !rivalry.former.contains($0) && !now.contains($0) }) {
       other.unlink(inverse, from: object.objectID)
     }
     for other in returned(rivalry, now) where other.isUpdated {
       if returning.isBack(object.objectID, in: RelationshipEnd(object: other, ordinal: inverse)) { continue }
       if !other.leads(inverse, to: object.objectID) { other.link(inverse, to: object, forward: ordinal) }
     }
-    for other in objects(rivalry.additions, { !now.contains($0) }) {
+    for other in objects(rivalry, rivalry.additions, { !now.contains($0) }) {
       // What it leads to is what the other save has left, which the context may not have read.
       if !other.hasPersistentChangedValues, !context.watched.contains(other) {
         context.reread(other, mergeChanges: true)
@@ -121,8 +136,13 @@ extension LinkSettlement {
     }
   }
 
-  private func objects(_ ids: [ManagedObjectID], _ condition: (ManagedObjectID) -> Bool) -> [ManagedObject] {
-    ids.filter(condition).compactMap(context.objectIfPresent).filter(\.isPresent)
+  /// Those of `ids` that meet a condition. What cannot be read follows once it can be.
+  private func objects(
+    _ rivalry: Rivalry,
+    _ ids: [ManagedObjectID],
+    _ condition: (ManagedObjectID) -> Bool
+  ) -> [ManagedObject] {
+    context.present(ids.filter(condition), from: rivalry.end.object, rivalry.end.ordinal).filter(\.isPresent)
   }
 }
 

@@ -85,6 +85,7 @@ struct MigrationRoute {
       return MigrationStep(sourceModel: source, destinationModel: destination, mappingModel: mapping)
     }
     guard infers, !leavesOut(pair),
+      // try?: a pair of versions without a mapping is no step, and a route that lacks one is thrown.
       let mapping = try? MappingModel.inferredMappingModel(forSourceModel: source, destinationModel: destination)
     else { return nil }
     return MigrationStep(

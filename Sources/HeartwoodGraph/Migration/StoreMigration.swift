@@ -201,6 +201,7 @@ extension StoreMigration {
     } catch {
       if hasMadeBackup { removeBackup() }
       // Reading may have made files beside the store, which was alone before.
+      // try?: the error of the migration is thrown.
       try? opener.gatherSideFiles(request)
       throw error
     }
@@ -208,6 +209,7 @@ extension StoreMigration {
 
   /// Removes the copy of a store that is as it was. Where the new one stands in its place, the copy is all there is of the old one.
   private func removeBackup() {
+    // try?: a backup that may be all there is of the store stays.
     guard let backup = request.options[.migrationBackupPath], (try? opener.needsMigration(request)) == true else {
       return
     }

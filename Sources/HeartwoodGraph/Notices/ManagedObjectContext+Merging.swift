@@ -21,8 +21,8 @@ extension ManagedObjectContext {
     // A record that is told as new may have been read before it was changed again, where two notices have become one.
     let outdated = heldObjects(changes.insertedObjectIDs).filter { !$0.1.isFault && $0.1.isBehind }
     let objects = heldObjects(ids) + outdated
-    settlingLinks(of: objects.map(\.1)) {
-      for (id, object) in objects where merge(object) {
+    settlingLinks(of: objects.map(\.1)) { unread in
+      for (id, object) in objects where !unread.contains(object) && merge(object) {
         if object.isDeleted { merged.records.deleted.insert(id) } else { merged.refreshedObjectIDs.insert(id) }
       }
     }
@@ -34,9 +34,15 @@ extension ManagedObjectContext {
     if !merged.isEmpty { stagingArea?.saveBroadcast.send(merged) }
   }
 
-  /// The registered object of a record that may be gone by now.
+  /// The registered object of a record that may be gone by now. What cannot be read is noted.
   private func heldObject(_ id: ManagedObjectID) -> ManagedObject? {
-    try? binding(keeping: id).heldObject(id.reference)
+    do {
+      return try binding(keeping: id).heldObject(id.reference)
+    } catch {
+      // Of a store that is not open, nothing is merged.
+      if (error as? PersistenceError)?.code != .storeNotOpen { noteReadFailure(.unreadable([id], error)) }
+      return nil
+    }
   }
 
   private func heldObjects(_ ids: Set<ManagedObjectID>) -> [(ManagedObjectID, ManagedObject)] {

@@ -30,7 +30,7 @@ extension EntityBinding {
   /// The object of `reference`, or nil where none is registered.
   func registeredObject(_ reference: ReferenceID) throws -> ManagedObject? {
     if let row = try table.row(of: reference) { return slots[row] }
-    return lostObject(reference)
+    return try lostObject(reference)
   }
 
   /// The object of `reference`, made as a fault where there is none yet; nil where there is no such record, and no object that
@@ -48,8 +48,8 @@ extension EntityBinding {
   }
 
   /// The object that has read a record which is gone by now. To its context it is there until it is refreshed.
-  private func lostObject(_ reference: ReferenceID) -> ManagedObject? {
-    guard let object = try? heldObject(reference) else { return nil }
+  private func lostObject(_ reference: ReferenceID) throws -> ManagedObject? {
+    guard let object = try heldObject(reference) else { return nil }
     return object.isFault || object.state.contains(.inaccessible) ? nil : object
   }
 

@@ -163,7 +163,10 @@ extension EntityBinding {
   }
 
   /// Whether the record is in the table.
-  func knows(_ reference: ReferenceID) -> Bool { (try? table.row(of: reference)) != nil }
+  func knows(_ reference: ReferenceID) -> Bool {
+    // try?: what is wrong with the table is thrown by whoever looks for the record.
+    (try? table.row(of: reference)) != nil
+  }
 
   /// Takes what a fetch of the store has read.
   func take(_ found: FoundRecords) { take(found.table) }
@@ -200,12 +203,20 @@ extension EntityBinding {
     for object in slots.takeObjects(from: first) {
       let former = ManagedObjectID(scope: scope, reference: previous.reference(object.rowID))
       let id = renaming?.newID(former) ?? former
-      if let row = try? table.row(of: id.reference) {
-        object.move(to: row, renamed: renaming)
-        hold(object, at: row)
-      } else {
+      do {
+        if let row = try table.row(of: id.reference) {
+          object.move(to: row, renamed: renaming)
+          hold(object, at: row)
+        } else {
+          object.ownBinding()
+          object.lose(id)
+        }
+      } catch {
+        // The table has several records of one name: nobody knows which it is.
         object.ownBinding()
         object.lose(id)
+        object.state.remove(.inaccessible)
+        object.state.insert(.unread)
       }
     }
   }

@@ -78,7 +78,7 @@ extension EntityBinding {
   /// Lets the objects be there again whose records the table has again.
   func recoverLostObjects() {
     for (object, former) in lost.all {
-      guard object.state.contains(.inaccessible) else {
+      guard !object.state.isDisjoint(with: [.inaccessible, .unread]) else {
         lost.remove(object)
         continue
       }
@@ -90,6 +90,7 @@ extension EntityBinding {
   }
 
   private func presentRow(of object: ManagedObject) -> RowID? {
+    // try?: what is wrong with the table is thrown by whoever looks for the record. The object stays what it was.
     if object.rowID == .none { return try? table.row(of: object.objectID.reference) }
     return liveGroup(of: object.rowID) == nil ? nil : object.rowID
   }
@@ -99,7 +100,9 @@ extension ManagedObject {
   /// Lets the object be there again, whose record is back in `row`. Its changes stay on top of what they were made on, and so do transient
   /// values that a save has left in place; one without any is a fault.
   fileprivate final func recover(at row: RowID, _ former: LostObjects.Former) {
-    state.remove(.inaccessible)
+    // What has been set without reading is meant for whatever is there.
+    let wasRead = !state.contains(.unread)
+    state.subtract([.inaccessible, .unread])
     let isToBeSaved = !state.isDisjoint(with: [.updated, .deleted])
     guard case .changed(let changes) = content, isToBeSaved || !changes.isEmpty else {
       content = .fault
@@ -109,7 +112,7 @@ extension ManagedObject {
     changes.newID = nil
     guard let group = former.group else {
       changes.group = binding.liveGroup(of: row)
-      changes.isOutdated = isToBeSaved
+      changes.isOutdated = isToBeSaved && wasRead
       rowID = row
       return
     }

@@ -6,25 +6,42 @@ extension ManagedObject {
   @inline(never)
   final func fireFault() {
     pin()
-    if !state.contains(.inaccessible) { awake() }
+    // One that cannot be read is a fault still.
+    if !state.contains(.inaccessible), !isFault { awake() }
   }
 
   /// Reads from the newest version of the record from now on.
   ///
   /// Where the record is gone, the object counts as deleted and has no values: whoever asks for one learns that it is not there,
   /// which they could not know before.
-  final func pin() {
-    // What a table needs to be read was there when the object was made, so that fails no more; if it did, the object would stay
-    // at the version before.
-    let group = withBinding { binding in
-      try? binding.synchronize()
-      return binding.liveGroup(of: rowID)
-    }
-    if let group {
+  ///
+  /// - Returns: why the newest version cannot be read, if it cannot. That is noted, too.
+  @discardableResult
+  final func pin() -> PersistenceError? {
+    let failure = synchronize()
+    if let group = withBinding({ $0.liveGroup(of: rowID) }) {
       state.remove(.inaccessible)
       content = .read(group)
-    } else {
+    } else if failure == nil {
       becomeInaccessible()
+    }
+    return failure
+  }
+
+  /// Takes the newest version of the records, if it can be read. If not, that is noted, and the object stays at the version before, or a fault.
+  ///
+  /// - Returns: why it cannot be read, if it cannot.
+  @discardableResult
+  final func synchronize() -> PersistenceError? {
+    withBinding { binding in
+      do {
+        try binding.synchronize()
+        return nil
+      } catch {
+        let failure = PersistenceError.unreadable([objectID], error)
+        managedObjectContext?.noteReadFailure(failure)
+        return failure
+      }
     }
   }
 
@@ -56,7 +73,7 @@ extension ManagedObject {
 
   /// The version of the record as the context would read it now; nil where it is gone. To look for it may move the object to another row.
   private final var newestVersion: UInt64? {
-    try? binding.synchronize()
+    synchronize()
     return binding.liveGroup(of: rowID)?.versions[rowID.row]
   }
 
@@ -87,7 +104,7 @@ extension ManagedObject {
     followConversions()
     guard case .changed(let changes) = content else { return }
     let formerLinks = linksBeforeChanges(changes)
-    try? binding.synchronize()
+    guard synchronize() == nil else { return }
     let group = binding.liveGroup(of: rowID)
     if group == nil, !state.contains(.inaccessible) {
       binding.noteLoss(of: self, changes.group)

@@ -44,10 +44,16 @@ extension ManagedObject {
   }
 
   /// Reads the newest version of the record.
-  final func readNewest() {
-    // Where that cannot be read, the object stays as it is.
-    try? binding.synchronize()
+  ///
+  /// - Returns: why that cannot be read, if it cannot. The object stays as it is then.
+  final func readNewest() -> PersistenceError? {
+    do {
+      try binding.synchronize()
+    } catch {
+      return .of(error, .fileReadFailed, "The store cannot be read.")
+    }
     if let group = binding.liveGroup(of: rowID), advance(to: group) { dropRefusedLinks() }
+    return nil
   }
 
   /// Reads a later version of the record, which is in the same row. Changes of the object, or its deletion, that were made on another are a

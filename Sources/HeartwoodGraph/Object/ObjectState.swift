@@ -19,4 +19,6 @@ struct ObjectState: OptionSet {
   static let held = ObjectState(rawValue: 512)
   /// The deletion of the object is under way: it is in ``ManagedObject/prepareForDeletion()``.
   static let deleting = ObjectState(rawValue: 256)
+  /// The record could not be read yet: nobody knows whether it is there.
+  static let unread = ObjectState(rawValue: 1024)
 }

@@ -23,12 +23,35 @@ struct ArrivalPass {
   private var kept: [ManagedObject] = []
   /// The objects that have read the version which the child saw. What they must not lead to is known once all is taken.
   private var advanced = ObjectList()
+  /// The objects that the child has changed or deleted and that are there.
+  private var found: [ManagedObjectID: ManagedObject] = [:]
 
-  init(_ context: ManagedObjectContext, _ arrival: StagedStore.Arrival, _ names: ArrivalNames) {
+  /// Makes sure that the records can be read which the child has changed.
+  ///
+  /// - Throws: what reading them throws. Nothing has been taken in then.
+  init(
+    _ context: ManagedObjectContext,
+    _ arrival: StagedStore.Arrival,
+    _ names: ArrivalNames
+  ) throws(PersistenceError) {
     self.context = context
     self.arrival = arrival
     self.names = names
     entities = context.persistentStoreCoordinator.managedObjectModel.entities
+    for (ordinal, records) in arrival.records {
+      for reference in records.updated.map(\.reference) + records.deleted {
+        try find(names.id(reference, of: entities[ordinal]))
+      }
+    }
+  }
+
+  private mutating func find(_ id: ManagedObjectID) throws(PersistenceError) {
+    do throws(PersistenceError) {
+      found[id] = try context.find(id)
+    } catch {
+      // What a store that is gone had is gone with it, and the save says so.
+      if error.code != .storeNotOpen { throw .unreadable([id], error) }
+    }
   }
 }
 
@@ -48,7 +71,7 @@ extension ArrivalPass {
 
   /// The object of a record, with its values, where it is there still.
   private mutating func object(_ id: ManagedObjectID) -> ManagedObject? {
-    guard let object = context.objectIfPresent(id), !object.isDeleted else { return nil }
+    guard let object = found[id] ?? context.inserted[id], !object.isDeleted else { return nil }
     // What others have saved since the child did is a conflict. Where records have other names, the context reads those.
     if !names.areOld, object.read(arrival.bases[id.entity.ordinal]) { advanced.append(object) }
     if object.isFault { object.fireFault() }
@@ -164,11 +187,17 @@ extension ArrivalPass {
 
   /// Lets what the child has let lead to an object lead there no longer, unless the object leads back.
   private func settle(_ refusal: Refusal) {
-    let object = context.objectIfPresent(refusal.id).flatMap { $0.isPresent ? $0 : nil }
-    for other in context.objectsIfPresent(refusal.links) where other.isPresent {
+    let object = (found[refusal.id] ?? context.inserted[refusal.id]).flatMap { $0.isPresent ? $0 : nil }
+    for other in others(refusal, object) where other.isPresent {
       if let object, object.leads(refusal.ordinal, to: other.objectID) { continue }
       other.unlink(refusal.inverse, from: refusal.id)
     }
+  }
+
+  private func others(_ refusal: Refusal, _ object: ManagedObject?) -> [ManagedObject] {
+    if let object { return context.present(refusal.links, from: object, refusal.ordinal) }
+    // The child has changed them as well, or they were new there.
+    return context.objects(refusal.links)
   }
 }
 
@@ -181,6 +210,7 @@ private struct SeenRecord {
   init(_ reference: ReferenceID, in table: NodeTable, _ names: ArrivalNames) {
     self.table = table
     self.names = names
+    // try?: the child has found the record in this very table when it saved.
     row = try? table.row(of: reference)
   }
 

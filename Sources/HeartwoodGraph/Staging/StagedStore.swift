@@ -166,15 +166,13 @@ extension ChangeSet {
 // MARK: For the parent
 
 extension StagedStore {
-  /// What children have saved since the last call. They go on seeing it until ``publish(_:)`` replaces it.
-  func takeArrivals() -> [Arrival] {
+  /// The first of the saves of children that have not been taken; nil if there is none.
+  var nextArrival: Arrival? { state.withLock { state in state.arrivals.first { !$0.isTaken } } }
+
+  /// Notes that it is taken. Children go on seeing it until ``publish(_:)`` replaces it.
+  func takeNextArrival() {
     state.withLock { state in
-      var taken: [Arrival] = []
-      for index in state.arrivals.indices where !state.arrivals[index].isTaken {
-        taken.append(state.arrivals[index])
-        state.arrivals[index].isTaken = true
-      }
-      return taken
+      if let index = state.arrivals.firstIndex(where: { !$0.isTaken }) { state.arrivals[index].isTaken = true }
     }
   }
 

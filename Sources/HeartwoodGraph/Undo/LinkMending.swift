@@ -49,14 +49,20 @@ extension LinkMending {
 
   /// Whether the end at `inverse` of the object of `id`, which `object` leads to, has been seen to.
   private func isSettled(_ id: ManagedObjectID, _ inverse: Int, _ object: ManagedObject) -> Bool {
-    guard let other = context.objectIfPresent(id) else { return false }
+    guard case .present(let other) = context.look(for: id) else { return false }
     let end = RelationshipEnd(object: other, ordinal: inverse)
     return movedSet.contains(ObjectIdentifier(other)) || restored.contains(end)
       || returning.isBack(object.objectID, in: end)
   }
 
   private func mend(_ object: ManagedObject, _ ordinal: Int, _ inverse: Int, _ id: ManagedObjectID) {
-    guard let other = context.objectIfPresent(id), other.isPresent else {
+    let other: ManagedObject?
+    switch context.look(for: id) {
+    case .present(let object): other = object
+    case .gone: other = nil
+    case .unreadable(let error): return context.postponeOtherEnd(of: object, ordinal, id, error)
+    }
+    guard let other, other.isPresent else {
       if object.isPresent { forget(ordinal, of: object, id) }
       return
     }

@@ -27,7 +27,14 @@ extension ManagedObjectContext {
   /// Whether a relationship may lead to the object of `id`: it is there, or its deletion leaves such links as they are, and so did what was
   /// saved since.
   func mayLead(_ object: ManagedObject, _ ordinal: Int, to id: ManagedObjectID) -> Bool {
-    if let other = objectIfPresent(id), other.isPresent { return true }
+    switch look(for: id) {
+    case .present(let other) where other.isPresent: return true
+    case .present, .gone: break
+    case .unreadable(let error):
+      // Whether it is there is known before the next save.
+      postponeOtherEnd(of: object, ordinal, id, error)
+      return true
+    }
     if recorder?.isForgotten(id) == true { return false }
     guard let target = object.entity.relationshipTargets[ordinal], let inverse = target.inverseOrdinal else {
       return true
@@ -60,7 +67,7 @@ extension ManagedObjectContext {
   /// is denied as it was.
   private func unlinkDenial(of object: ManagedObject) {
     for (ordinal, property) in object.entity.properties.enumerated() where property.relationship?.deleteRule == .deny {
-      // Leading nowhere is always allowed.
+      // try?: leading nowhere is always allowed, and what cannot be read is postponed.
       try? object.relate(ordinal, to: [])
     }
   }

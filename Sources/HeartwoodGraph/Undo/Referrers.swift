@@ -30,10 +30,8 @@ extension Referrers {
     for (oldID, object) in renamed {
       for (ordinal, trait) in object.binding.traits.enumerated() {
         guard let inverse = trait.inverseOrdinal else { continue }
-        for id in object.value(at: ordinal).objectIDs {
-          guard let other = context.objectIfPresent(id), other.isPresent, other.leads(inverse, to: oldID) else {
-            continue
-          }
+        for other in context.present(object.value(at: ordinal).objectIDs, from: object, ordinal)
+        where other.isPresent && other.leads(inverse, to: oldID) {
           found.insert(other)
         }
       }
@@ -64,8 +62,14 @@ extension Referrers {
     var candidates = context.inserted.objects.filter { $0.entity === entity }
     for store in context.stores(keeping: entity) {
       let binding = context.binding(for: entity, in: store)
-      // Where the records cannot be read, whoever reads them learns it.
-      guard (try? binding.synchronize()) != nil, (try? binding.readWhole()) != nil else { continue }
+      do {
+        try binding.synchronize()
+        try binding.readWhole()
+      } catch {
+        // What leads to the former ids would lead nowhere.
+        context.postpone(.referrers(renamed), .unreadable(Array(renamed.keys), error))
+        continue
+      }
       candidates += binding.registeredObjects.filter { !$0.isFault }
       candidates += binding.rows(leadingTo: renamed, by: ordinals).map { binding.object($0) }
     }

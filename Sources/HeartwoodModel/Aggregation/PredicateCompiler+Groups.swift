@@ -68,6 +68,7 @@ extension PredicateCompiler {
   /// Whether an expression has an aggregate in it, so that it is one of a group.
   mutating func isOfGroup(_ expression: FetchExpression) -> Bool {
     if let form = AggregateForm(expression) {
+      // try?: what cannot be compiled so is compiled otherwise, or thrown there.
       let kind = try? compileOfRecord(form.operand).kind
       if let kind { return kind.element == nil }
     }

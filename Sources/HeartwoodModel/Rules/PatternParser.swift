@@ -35,6 +35,7 @@ struct PatternParser {
   /// The parts of a pattern that can be compiled; nil where something in it is not known here.
   static func node(of pattern: String) -> PatternNode? {
     var parser = PatternParser(pattern)
+    // try?: nil lets the library's own expressions do it, which throw what is wrong.
     guard let node = try? parser.choice(), parser.rest.isEmpty else { return nil }
     return node
   }

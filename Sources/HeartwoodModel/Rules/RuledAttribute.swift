@@ -17,6 +17,7 @@ package struct RuledAttribute: Sendable {
     self.name = attribute.name
     self.type = attribute.type
     self.rules = attribute.rules
+    // try?: a model with a pattern that is none is refused before.
     self.pattern = attribute.rules.pattern.flatMap { try? TextPattern($0) }
     self.conditions = attribute.rules.predicates.compactMap { try? ValueCondition($0, type: attribute.type) }
   }

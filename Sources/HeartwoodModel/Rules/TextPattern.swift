@@ -101,7 +101,7 @@ package final class TextPattern: Sendable {
     matcher.withLock { matcher in
       switch matcher {
       case .automaton(let automaton, let atoms): automaton.matches(text, atoms.matches)
-      // Only matchers written in Swift throw, and a pattern that was text has none.
+      // try?: only matchers written in Swift throw, and a pattern that was text has none.
       case .library(let regex): (try? regex.wholeMatch(in: text)) != nil
       }
     }
@@ -132,6 +132,7 @@ private final class PatternAtoms {
     case .scalar(let own): return own == scalar
     case .library(let regex):
       if let answer = known[atom][scalar] { return answer }
+      // try?: only matchers written in Swift throw.
       let answer = (try? regex.wholeMatch(in: String(scalar))) != nil
       if known[atom].count >= Self.mostKnown { known[atom].removeAll() }
       known[atom][scalar] = answer

@@ -21,6 +21,7 @@ package struct ValueCondition: Sendable {
   init(_ condition: ValidationPredicate, type: AttributeType) throws(FetchPredicateError) {
     // The value is seen as the one attribute of an object.
     guard
+      // try?: it is a model that has no faults.
       let model = try? ManagedObjectModel(entities: [.entity("Value", .attribute(Self.valueName, type, optional: true))]
       )
     else { preconditionFailure("A model of one attribute has no faults.") }
@@ -34,6 +35,7 @@ package struct ValueCondition: Sendable {
 
   /// Whether `value`, which fits the type, meets the condition.
   package func holds(for value: PropertyValue) -> Bool {
+    // try?: it was compiled before, with another time.
     let current = isTimeDependent ? try? PredicateCompiler.compile(predicate, for: entity, in: model) : nil
     return PredicateEvaluator(LoneValue(entity: entity)).matches(current ?? plan, value)
   }

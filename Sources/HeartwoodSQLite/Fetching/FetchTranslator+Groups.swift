@@ -69,6 +69,7 @@ extension FetchTranslator {
     guard let plan = grouping.having, !grouping.keys.isEmpty, plan.isOfFitSize else { return nil }
     var attempt = self
     attempt.groupValues = values
+    // try?: what has no form in SQL is looked at in memory.
     guard let text = try? attempt.condition(plan, scope) else { return nil }
     self = attempt
     return text

@@ -19,6 +19,7 @@ struct SQLiteConnections {
     do {
       return try queue(.write, [("journal_mode", journalMode.rawValue)], checking: check)
     } catch {
+      // try?: the error is thrown, only not explained.
       guard error.code == .storeBusy, journalMode == .rollback, (try? location.keepsLog()) == true else { throw error }
       throw keptInLogMode(error)
     }

@@ -49,6 +49,7 @@ extension SQLiteFile {
     var isAttached = false
     return try location.reading { access in
       // It may be there from an attempt that could not read it.
+      // try?: attaching it again throws what is wrong.
       if isAttached { try? db.execute(sql: "DETACH DATABASE \(sourceName)") }
       isAttached = true
       try location.attach(access, to: db)
@@ -105,6 +106,7 @@ extension SQLiteFile {
       return value
     } catch {
       for path in [temporary.path] + SQLiteLocation.sideFiles(ofFileAt: temporary.path) {
+        // try?: the error that made it vain is thrown.
         try? fileSystem.removeFile(atPath: path)
       }
       throw SQLiteFailure.error(error, path: path)
@@ -117,6 +119,7 @@ extension SQLiteFile {
     do {
       value = try body()
     } catch {
+      // try?: as above.
       try? file.close()
       throw error
     }
@@ -148,6 +151,7 @@ extension SQLiteFile {
       try writer.close()
       return value
     } catch {
+      // try?: as above.
       try? writer.close()
       throw error
     }

@@ -124,6 +124,7 @@ package final class SQLiteFile: Sendable {
       return result
     } catch {
       // SQLite itself has undone some that failed.
+      // try?: the error is thrown, and SQLite undoes the rest when the file is closed.
       if db.isInsideTransaction { try? db.cachedStatement(sql: "ROLLBACK").execute() }
       throw error
     }
@@ -196,11 +197,13 @@ package final class SQLiteFile: Sendable {
   /// Lets SQLite remove the files that it made for readers, which only one may that could write, and only while nobody else has the file
   /// open. Where that cannot be they stay, with the permissions of the file, which who may write that can write too.
   private static func removeTraces(at location: SQLiteLocation) {
+    // try?: files that cannot be removed stay, as documented.
     guard (try? location.hasSideFiles()) == true, (try? location.isAtRest()) == true else { return }
     var options = StoreOptions()
     options[.sqliteBusyTimeout] = .zero
+    // try?: as above.
     guard let writer = try? SQLiteConnections(location: location, options: options).plainWriter() else { return }
-    // A log is only taken up, and so removed in the end, by who reads.
+    // try?: a log is only taken up, and so removed in the end, by who reads.
     _ = try? writer.inDatabase { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") }
     try? writer.close()
   }

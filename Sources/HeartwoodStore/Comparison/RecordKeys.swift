@@ -54,6 +54,7 @@ struct RecordKeys: Sendable {
   }
 
   private func key(_ id: ManagedObjectID) -> Int {
+    // try?: a reference that occurs twice names no record, and reading the contents throws it.
     guard let row = try? contents.table(of: id.entity).row(of: id.reference) else { return 0 }
     return self[row, of: id.entity] ?? 0
   }

@@ -77,6 +77,7 @@ extension InfoPropertyList {
 
     init(from decoder: any Decoder) throws {
       let container = try decoder.singleValueContainer()
+      // try?: a list or else one string, and what is neither is thrown.
       all = try (try? container.decode([String].self)) ?? [container.decode(String.self)]
     }
   }

@@ -37,6 +37,7 @@ extension AtomicStoreEngine {
   /// The file that was saved, so that the system can tell where it goes from here. It was opened by its temporary name: systems follow it
   /// from there where it was renamed, but not where it got its own name by a link, as a new file may. Then it is opened again by that.
   func byItsName(_ file: StoreInput) -> StoreInput {
+    // try?: without it the file is followed by the name that it was opened by.
     let isKnown = ((try? file.file.currentPath()) ?? nil) != nil
     guard !isKnown, let opened = try? fileSystem.openFile(atPath: file.path),
       let named = try? StoreInput(opened), named.status.identity == file.status.identity

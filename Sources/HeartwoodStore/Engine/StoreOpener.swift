@@ -40,6 +40,7 @@ package struct StoreOpener: Sendable {
 
   /// The error of a store of another version of the model, with what differs, where the store's file holds its model.
   private func explained(_ error: PersistenceError, _ request: Request) -> PersistenceError {
+    // try?: the error is thrown without the explanation.
     guard let old = try? embeddedModel(request) else { return error }
     let changes = ModelDifferences(from: old, to: model).changes.filter(\.changesStores)
     guard !changes.isEmpty else { return error }

@@ -27,7 +27,7 @@ package struct StorePlacement {
       try move(temporary, to: target, replacing: replacing, expecting: expected)
       return result
     } catch {
-      // What is left of it is nobody's, and its name tells nobody anything.
+      // try?: what is left of it is nobody's, and its name tells nobody anything.
       try? remove(temporary)
       throw (error as? PersistenceError)?.relocating(from: temporary, to: path) ?? error
     }
@@ -46,7 +46,7 @@ package struct StorePlacement {
     // Before anything is moved: in most cases what stands in the way is there already.
     if isThere { try gather(path, expecting: expected) } else { try check(path, expected) }
     let folder = supportFolder(path)
-    // What cannot be listed is not removed.
+    // try?: what cannot be listed is not removed.
     let oldFiles = Set((try? folder?.files()) ?? [])
     let newFolder = supportFolder(temporary)
     // Who must not read the old store must not read any of the new one.
@@ -62,12 +62,14 @@ package struct StorePlacement {
       }
       try fileSystem.moveFile(atPath: temporary, toPath: path, exclusively: !replacing)
     } catch {
+      // try?: the error that made them vain is thrown.
       try? folder?.remove(files?.added ?? [])
       throw error
     }
     try fileSystem.synchronizeDirectory(ofPath: path)
     // The new store stands: what only the old one had may wait for another day, and who has opened the new one may have added to it.
     let leftFiles = oldFiles.subtracting(files?.all ?? [])
+    // try?: as above; they are looked for again when the store is next replaced.
     if let folder, !isShared(folder, path) { try? folder.remove(where: leftFiles.contains) }
   }
 
@@ -124,7 +126,7 @@ package struct StorePlacement {
   package func isShared(_ folder: SupportFolder, _ path: String) -> Bool {
     let (directory, name) = PathParts.split(path)
     let sideFiles = Set(storeClass.sideFiles(ofStoreAt: path))
-    // Where nobody can tell, nothing is removed.
+    // try?: where nobody can tell, nothing is removed.
     guard let entries = try? fileSystem.entries(ofFolderAtPath: directory) else { return true }
     return entries.contains { entry in
       let other = PathParts.join(directory, entry.name)
@@ -135,16 +137,20 @@ package struct StorePlacement {
 
   /// Whether `link` is a symbolic link that leads to `path`.
   private func leads(_ link: String, to path: String) -> Bool {
+    // try?: a link that leads nowhere does not lead there.
     (try? fileSystem.resolvingSymbolicLinks(inPath: link)) == path
   }
 
   private func isStore(_ path: String) -> Bool {
     let description = storeClass.typeDescription
     if description.fileExtensions.contains(PathParts.fileExtension(path)) { return true }
-    guard let file = try? StoreInput(try fileSystem.openFile(atPath: path)),
-      let prefix = try? file.bytes(from: 0, count: StoreRegistry.prefixLength)
-    else { return false }
-    return storeClass.recognizes(prefix: prefix)
+    do {
+      let file = try StoreInput(try fileSystem.openFile(atPath: path))
+      return storeClass.recognizes(prefix: try file.bytes(from: 0, count: StoreRegistry.prefixLength))
+    } catch {
+      // What cannot be read may be a store, whose files are not removed. A link that leads nowhere is none.
+      return error.code != .fileNotFound
+    }
   }
 }
 

@@ -45,10 +45,11 @@ package struct AtomicFile {
     let lock = try fileSystem.lockFile(atPath: target)
     defer { lock?.release() }
     let old = try check(expectation, at: target)
+    // try?: what dead processes have left is in nobody's way.
     try? fileSystem.removeAbandonedTemporaryFiles(besidePath: target)
     let permissions = old?.permissions ?? permissions
     let temporary = try fileSystem.createTemporaryFile(besidePath: target, permissions: permissions)
-    // Closed after the move, so that nobody takes it for abandoned before. What is flushed has nothing left to fail at.
+    // try?: closed after the move, so that nobody takes it for abandoned before. What is flushed has nothing left to fail at.
     defer { try? temporary.close() }
     let file: StoreInput
     do {
@@ -58,6 +59,7 @@ package struct AtomicFile {
       _ = try check(expectation, at: target)
       try fileSystem.moveFile(atPath: temporary.path, toPath: target, exclusively: old == nil)
     } catch {
+      // try?: the error that made it vain is thrown.
       try? fileSystem.removeFile(atPath: temporary.path)
       throw error
     }

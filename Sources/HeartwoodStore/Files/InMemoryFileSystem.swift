@@ -31,6 +31,7 @@ extension InMemoryFileSystem {
 
   /// The bytes of the file at `path`, after following symbolic links, or nil where there is none.
   public func contents(ofFileAtPath path: String) -> [UInt8]? {
+    // try?: nil says that there is no such file.
     (try? state.withLock { state throws(PersistenceError) in try state.names.file(at: path) })?.bytes
   }
 

@@ -72,6 +72,7 @@ extension StoreInput {
 
   /// Whether somebody has written the file in place since it was opened.
   private var wasWritten: Bool {
+    // try?: an error is under way, which is thrown as it is if nobody can tell.
     (try? file.status().identity).map { $0 != status.identity } ?? false
   }
 }

@@ -135,6 +135,7 @@ extension SupportFolder {
         try fileSystem.synchronizeDirectory(ofPath: PathParts.join(folder, "."))
       }
     } catch {
+      // try?: the error that made them vain is thrown.
       try? remove(added)
       throw error
     }

@@ -26,6 +26,7 @@ extension ManagedObjectModel {
     let hashes = metadata.modelVersionHashes
     var found: Set<String> = []
     // Definitions may differ in what does not enter the hash: the first model that has an entity is taken.
+    // try?: nil says that none of the models fits, and callers throw that.
     let model = try? ManagedObjectModel(merging: models) { entity in
       hashes[entity.name] == entity.versionHash && found.insert(entity.name).inserted
     }

@@ -18,6 +18,7 @@ extension StoreMetadata {
       negativeInfinity: Self.negativeInfinity,
       nan: Self.notANumber
     )
+    // try?: nil says that these are no metadata, and callers throw that.
     guard let metadata = try? decoder.decode(StoreMetadata.self, from: json) else { return nil }
     self = metadata
   }

@@ -32,7 +32,7 @@ extension StoreOpener {
   package func removeBackup(of request: Request, at path: String) {
     var backup = request
     backup.path = path
-    // The error that made it vain is the one to be told.
+    // try?: the error that made it vain is the one to be told.
     try? destroy(backup)
   }
 
@@ -58,7 +58,7 @@ extension StoreOpener {
   ) throws -> Bool {
     let (directory, name) = PathParts.split(path)
     let other = PathParts.join(directory, TemporaryName.file.make(for: name))
-    // What is left of it is nobody's.
+    // try?: what is left of it is nobody's.
     defer { try? StorePlacement(storeClass, fileSystem: fileSystem).remove(other) }
     try storeClass.copyStore(at: source, to: other)
     guard try copy.hasSameBytes(as: try StoreInput(try fileSystem.openFile(atPath: other))) else { return false }

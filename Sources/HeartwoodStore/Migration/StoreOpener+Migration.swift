@@ -150,6 +150,7 @@ extension StoreOpener {
   /// Lets `body` look at a store, and takes away what reading has put beside its file, where that was alone.
   package func leavingAlone<Result>(_ request: Request, _ body: () throws -> Result) throws -> Result {
     let isAlone = try isAlone(request)
+    // try?: files that cannot be taken away stay, and the next use of the store takes them up.
     defer { if isAlone { try? gatherSideFiles(request) } }
     return try body()
   }
@@ -195,6 +196,7 @@ extension StoreContents {
       entities: entities,
       metadata: metadata,
       tables: tables,
+      // try?: a history without pages has nothing that could be refused.
       history: history.flatMap { try? StoreHistory(purgedNumber: $0.lastNumber, pages: []) }
     )
     contents.nextReferenceNumber = nextReferenceNumber

@@ -62,7 +62,7 @@ extension QueryTables: PredicateSource {
   package func subject(_ id: ManagedObjectID) -> Subject? {
     let ordinal = id.entity.ordinal
     guard scopes.indices.contains(ordinal), id.storeIdentifier == scopes[ordinal].storeIdentifier else { return nil }
-    // A reference that occurs twice names no record; whoever reads the table is told of it.
+    // try?: a reference that occurs twice names no record; whoever reads the table is told of it.
     guard let row = try? table(ordinal)?.row(of: id.reference) else { return nil }
     return Subject(entityOrdinal: ordinal, row: row)
   }

@@ -54,6 +54,7 @@ extension NodeTable {
 
   /// The row of a record that is gone, where the table still knows it.
   package func formerRow(of reference: ReferenceID) -> RowID? {
+    // try?: a reference that occurs twice is thrown by whoever looks for the record; it is gone for this one.
     try? indexes.formerRow(of: reference, in: groups)
   }
 

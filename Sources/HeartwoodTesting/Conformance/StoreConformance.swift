@@ -76,6 +76,7 @@ extension StoreConformance {
       + relationshipCases + editingCases + sameBytesCases + atomicityCases + conflictCases + uniquenessCases
       + readOnlyCases + placeCases + queryCases + fetchCases + contextCases + concurrencyCases + conversionCases
       + migrationCases + historyCases + damageCases + randomGraphCases + piecemealCases
+      + readFailureCases
   }
 
   var typeDescription: StoreTypeDescription { storeClass.typeDescription }

@@ -51,6 +51,7 @@ extension FileKeys {
 
   /// The metadata, or nil where they were altered.
   func openMetadata(_ sealed: [UInt8]) -> [UInt8]? {
+    // try?: nil says that it was altered, and callers throw that.
     sealed.withUnsafeBytes { try? Self.open($0, metadata, number: 0, binding: []) }.map { Array($0) }
   }
 
@@ -61,6 +62,7 @@ extension FileKeys {
 
   /// Decrypts a chunk, or nil where it was altered or moved.
   func open(_ sealed: UnsafeRawBufferPointer, number: Int, header tag: [UInt8]) -> Data? {
+    // try?: nil says that it was altered or moved, and callers throw that.
     try? Self.open(sealed, data, number: number, binding: tag)
   }
 

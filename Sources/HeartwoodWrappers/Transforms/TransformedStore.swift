@@ -136,6 +136,7 @@ extension TransformedStore {
   /// The previous save as the store inside knows it.
   private static func inner(_ previous: PreviousSave) -> PreviousSave? {
     guard let attachment = previous.contents.attachment as? Attachment,
+      // try?: without the previous save the store inside writes all anew.
       let file = try? StoreInput(DecodedFile(attachment.bytes, of: previous.file))
     else { return nil }
     return PreviousSave(contents: inner(previous.contents), file: file)

@@ -11,6 +11,8 @@ protocol SavingFlaw: Sendable {
   static func count(_ base: SQLiteStore, of entity: EntityDescription) throws -> Int
   static func newReferences(_ base: SQLiteStore, _ count: Int, for entity: EntityDescription) throws -> [ReferenceID]
   static func known(_ references: [ReferenceID]) -> [ReferenceID]
+  /// Whether what cannot be read counts as not there.
+  static var swallowsReadFailures: Bool { get }
 }
 
 extension SavingFlaw {
@@ -31,6 +33,13 @@ extension SavingFlaw {
   }
 
   static func known(_ references: [ReferenceID]) -> [ReferenceID] { references }
+
+  static var swallowsReadFailures: Bool { false }
+}
+
+/// Takes what cannot be read for what is not there.
+enum SwallowsReadFailures: SavingFlaw {
+  static var swallowsReadFailures: Bool { true }
 }
 
 /// Never says that somebody has saved.
@@ -121,13 +130,26 @@ enum LosesSaves: SavingFlaw {
 }
 
 /// The SQLite store with a flaw.
-final class FlawedIncrementalStore<Flaw: SavingFlaw>: IncrementalStore {
+final class FlawedIncrementalStore<Flaw: SavingFlaw>: ReadFaultAwareStore {
   static var typeDescription: StoreTypeDescription { SQLiteStore.typeDescription }
 
   private let base: SQLiteStore
+  private let faults: ReadFaults?
 
   init(_ setup: StoreSetup) throws {
     base = try SQLiteStore(setup)
+    faults = setup.options[.readFaults]
+  }
+
+  /// Whether a read may take place. One that may not throws, unless the flaw is that it does not.
+  private func mayRead(_ operation: ReadFaults.Operation) throws -> Bool {
+    do {
+      try faults?.admit(operation)
+      return true
+    } catch {
+      if Flaw.swallowsReadFailures { return false }
+      throw error
+    }
   }
 
   func saving<Result>(_ body: () throws -> Result) throws -> Result { try Flaw.saving(base, body) }
@@ -138,18 +160,22 @@ final class FlawedIncrementalStore<Flaw: SavingFlaw>: IncrementalStore {
   func changeMark() throws -> UInt64 { try Flaw.changeMark(base) }
   func reading<Result>(_ body: () throws -> Result) throws -> Result { try base.reading(body) }
   func metadata() throws -> StoreMetadata { try base.metadata() }
-  func count(of entity: EntityDescription) throws -> Int { try Flaw.count(base, of: entity) }
+  func count(of entity: EntityDescription) throws -> Int {
+    try mayRead(.count) ? try Flaw.count(base, of: entity) : 0
+  }
   func saveMetadata(_ metadata: StoreMetadata) throws { try base.saveMetadata(metadata) }
 
   func load(_ entities: [EntityDescription], into loader: StoreLoader) throws {
-    try base.load(entities, into: loader)
+    if try mayRead(.allRecords) { try base.load(entities, into: loader) }
   }
 
   func load(_ references: [ReferenceID], of entity: EntityDescription, into loader: StoreLoader) throws {
-    try base.load(Flaw.known(references), of: entity, into: loader)
+    if try mayRead(.records) { try base.load(Flaw.known(references), of: entity, into: loader) }
   }
 
-  func fetch(_ fetch: RecordFetch) throws -> [ReferenceID]? { try Flaw.fetch(base, fetch) }
+  func fetch(_ fetch: RecordFetch) throws -> [ReferenceID]? {
+    try mayRead(.search) ? try Flaw.fetch(base, fetch) : []
+  }
   func count(_ fetch: RecordFetch) throws -> Int? { try base.count(fetch) }
   func queryPlan(_ fetch: RecordFetch) throws -> [String]? { try base.queryPlan(fetch) }
 

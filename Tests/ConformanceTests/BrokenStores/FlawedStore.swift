@@ -12,6 +12,7 @@ protocol StoreFlaw: Sendable {
   static func begin(path: String) throws
   static func validate(path: String) throws
   static func change(_ contents: inout StoreContents)
+  static func bytes(toLoad file: StoreInput) throws -> [UInt8]
   static func document(from bytes: [UInt8]) throws -> StoreDocument
   static func write(_ document: inout StoreDocument, path: String) throws
   static func read(_ document: inout StoreDocument)
@@ -27,6 +28,7 @@ extension StoreFlaw {
   static func begin(path: String) throws {}
   static func validate(path: String) throws {}
   static func change(_ contents: inout StoreContents) {}
+  static func bytes(toLoad file: StoreInput) throws -> [UInt8] { try file.bytes() }
   static func document(from bytes: [UInt8]) throws -> StoreDocument {
     try JSONDecoder().decode(StoreDocument.self, from: Data(bytes))
   }
@@ -104,11 +106,11 @@ final class FlawedStore<Flaw: StoreFlaw>: AtomicStore {
   static func recognizes(prefix: [UInt8]) -> Bool { Flaw.recognizes(prefix: prefix) }
 
   static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
-    try document(in: file).metadata
+    try document(from: try file.bytes()).metadata
   }
 
-  private static func document(in file: StoreInput) throws -> StoreDocument {
-    var document = try Flaw.document(from: file.bytes())
+  private static func document(from bytes: [UInt8]) throws -> StoreDocument {
+    var document = try Flaw.document(from: bytes)
     Flaw.read(&document)
     return document
   }
@@ -117,7 +119,7 @@ final class FlawedStore<Flaw: StoreFlaw>: AtomicStore {
     func id(_ name: StoreDocument.Name) throws -> ManagedObjectID {
       loader.objectID(ReferenceID(text: name.reference), of: try loader.entity(named: name.entity))
     }
-    let document = try Self.document(in: file)
+    let document = try Self.document(from: try Flaw.bytes(toLoad: file))
     loader.history = try document.history?.storeHistory()
     for record in document.records {
       let objectID = try id(record.name)

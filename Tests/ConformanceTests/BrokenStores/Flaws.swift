@@ -244,6 +244,16 @@ enum ReadsAnything: StoreFlaw {
   }
 }
 
+/// Takes a file that cannot be read for one without records.
+enum SwallowsFailuresToRead: StoreFlaw {
+  static func bytes(toLoad file: StoreInput) -> [UInt8] { (try? file.bytes()) ?? [] }
+
+  static func document(from bytes: [UInt8]) throws -> StoreDocument {
+    if bytes.isEmpty { return StoreDocument(metadata: StoreMetadata(storeType: name), history: nil, records: []) }
+    return try JSONDecoder().decode(StoreDocument.self, from: Data(bytes))
+  }
+}
+
 enum NamesAnotherFile: StoreFlaw {
   static func document(from bytes: [UInt8]) throws -> StoreDocument {
     do {

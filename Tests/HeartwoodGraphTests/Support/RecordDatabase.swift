@@ -35,6 +35,8 @@ final class RecordDatabase: Sendable {
   let failure = Mutex<PersistenceError?>(nil)
   /// What the next reading of records by their references fails with.
   let readFailure = Mutex<PersistenceError?>(nil)
+  /// The numbers of records that cannot be read.
+  let unreadable = Mutex<Set<Int64>>([])
   /// How many stores are connected.
   let connectionCount = Mutex(0)
   /// What an author may do wrong: references are one too few, and records are read with all others of their entity.

@@ -87,6 +87,9 @@ final class RecordStore: IncrementalStore {
     _ entity: EntityDescription,
     to loader: StoreLoader
   ) throws {
+    if database.unreadable.withLock({ $0.contains(number) }) {
+      throw PersistenceError(.fileCorrupt, "The record cannot be read.", context: .init(entity: entity.name))
+    }
     try loader.addNode(.integer(number), to: entity, version: record.version) { node in
       for (name, value) in record.values {
         try node.setValue(self.value(value, of: name, entity, loader), forKey: name)

@@ -106,6 +106,27 @@ private struct MemoryLogHandler: LogHandler {
     #expect(memory.last("saved a batch")?.metadata["count"] == "2")
   }
 
+  private struct Place: CodableAttributeValue {
+    var name = ""
+    static let absentValue = Place()
+  }
+
+  @Test func whatCannotBeReadIsTold() throws {
+    let model = try ManagedObjectModel(entities: [.entity("Note", .attribute("place", .binary, optional: true))])
+    let context = ManagedObjectContext(try container(.error, model: model).persistentStoreCoordinator)
+    let note = try context.insert(entityName: "Note")
+    try note.setValue(Data("private".utf8), forKey: "place")
+    let key = AttributeKey<Place?>("place")
+    for _ in 0..<2 { #expect(note[key] == nil) }
+    #expect(memory.entries.count == 1, "the same failure is told once")
+    let entry = try #require(memory.last("could not read"))
+    #expect(entry.level == .error)
+    #expect(entry.metadata["entity"] == "Note" && entry.metadata["property"] == "place" && entry.metadata["records"] == "1")
+    #expect(!entry.metadata.values.contains { $0.contains("private") })
+    #expect(context.readFailures.map(\.context.objectIDs) == [[note.objectID]])
+    #expect(throws: PersistenceError.self) { try note.read(key) }
+  }
+
   @Test func fetchesAreToldWithCountAndTime() async throws {
     let container = try container()
     try container.writeAndWait { context in

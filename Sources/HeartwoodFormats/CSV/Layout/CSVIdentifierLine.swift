@@ -33,6 +33,7 @@ struct CSVIdentifierLine {
 
   /// Whether a file that begins so is one of these.
   static func begins(_ bytes: [UInt8]) -> Bool {
+    // try?: whether it can be read is the question.
     (try? CSVIdentifierLine(bytes)) != nil
   }
 

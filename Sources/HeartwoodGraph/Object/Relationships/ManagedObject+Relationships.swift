@@ -64,14 +64,34 @@ extension ManagedObject {
     binding.context?.followConversions()
   }
 
-  /// The objects of a relationship that are still there.
+  /// The objects of a relationship that are still there. What cannot be read is noted.
   final func relatedObjects(_ ordinal: Int) -> [ManagedObject] {
     followConversions()
     let ids = value(at: ordinal).objectIDs
     if ids.isEmpty { return [] }
     let context = usableContext
     context.readAhead(ids) { binding.ids(relatedFromNear: rowID, at: ordinal) }
-    return context.objectsIfPresent(ids)
+    var unread: [(id: ManagedObjectID, error: PersistenceError)] = []
+    let objects = context.objectsIfPresent(ids, &unread)
+    if let first = unread.first {
+      context.noteReadFailure(.unreadable(unread.map(\.id), for: (entity, ordinal), first.error))
+    }
+    return objects
+  }
+
+  /// Makes sure that all can be read that a change of a relationship concerns, so that it fails as a whole if not.
+  ///
+  /// - Parameter objects: what the relationship is to lead to.
+  final func checkReadable(_ ordinal: Int, for objects: [ManagedObject]) throws(PersistenceError) {
+    try reading { () throws(PersistenceError) in
+      guard let inverse = binding.traits[ordinal].inverseOrdinal, let context = managedObjectContext else { return }
+      let new = Set(objects)
+      for other in relatedObjects(ordinal) where !new.contains(other) && other.isFault { other.fireFault() }
+      for object in objects where object.managedObjectContext === context {
+        // Who had it loses it, if it can have one alone.
+        if !object.binding.traits[inverse].isToMany { _ = object.relatedObjects(inverse) }
+      }
+    }
   }
 
   /// Lets a relationship lead to `objects`, and their inverse relationships lead back.
@@ -87,7 +107,7 @@ extension ManagedObject {
     for object in added { try check(object, ordinal) }
     changeLinks(ordinal) { $0 = new }
     guard let inverse = binding.traits[ordinal].inverseOrdinal else { return }
-    for id in old.ids where !new.contains(id) { binding.context?.objectIfPresent(id)?.unlink(inverse, from: objectID) }
+    for id in old.ids where !new.contains(id) { unlinkOther(id, inverse, ordinal) }
     for object in added { object.link(inverse, to: self, forward: ordinal) }
   }
 
@@ -99,8 +119,18 @@ extension ManagedObject {
     if let object { try check(object, ordinal) }
     change(ordinal, to: new.map(PropertyValue.toOne) ?? .null)
     guard let inverse = binding.traits[ordinal].inverseOrdinal else { return }
-    if let old { binding.context?.objectIfPresent(old)?.unlink(inverse, from: objectID) }
+    if let old { unlinkOther(old, inverse, ordinal) }
     object?.link(inverse, to: self, forward: ordinal)
+  }
+
+  /// Lets the object of `id`, which a relationship no longer leads to, no longer lead back.
+  private final func unlinkOther(_ id: ManagedObjectID, _ inverse: Int, _ ordinal: Int) {
+    guard let context = binding.context else { return }
+    switch context.look(for: id) {
+    case .present(let other): other.unlink(inverse, from: objectID)
+    case .gone: break
+    case .unreadable(let error): context.postponeOtherEnd(of: self, ordinal, id, error)
+    }
   }
 
   /// Lets a to-many relationship lead to one object more. Returns whether it did not yet.
@@ -169,11 +199,13 @@ extension ManagedObject {
   /// with changes stays as it is, since saving it is a conflict.
   final func link(_ ordinal: Int, to source: ManagedObject, forward: Int) {
     let id = source.objectID
-    if !state.contains(.inserted), leads(ordinal, to: id), !hasPersistentChangedValues { readNewest() }
+    if !state.contains(.inserted), leads(ordinal, to: id), !hasPersistentChangedValues {
+      if let error = readNewest() { binding.context?.postponeOtherEnd(of: source, forward, objectID, error) }
+    }
     if binding.traits[ordinal].isToMany { return changeLinks(ordinal) { $0.append(id) } }
     // A to-one end leads to one object, so whoever had it loses it.
     if case .toOne(let previous) = value(at: ordinal), previous != id {
-      binding.context?.objectIfPresent(previous)?.unlink(forward, from: objectID)
+      unlinkOther(previous, forward, ordinal)
     }
     change(ordinal, to: .toOne(id))
   }
@@ -182,7 +214,10 @@ extension ManagedObject {
   final func unlink(_ ordinal: Int, from id: ManagedObjectID) {
     if isDeleted { return }
     if !leads(ordinal, to: id) {
-      if !hasPersistentChangedValues { readNewest() }
+      if !hasPersistentChangedValues, let error = readNewest() {
+        let end = RelationshipEnd(object: self, ordinal: ordinal)
+        binding.context?.postpone(.unlink(end, id), .unreadable([objectID], for: (entity, ordinal), error))
+      }
       guard leads(ordinal, to: id) else { return }
     }
     if binding.traits[ordinal].isToMany {

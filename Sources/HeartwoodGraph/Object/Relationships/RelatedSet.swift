@@ -23,6 +23,11 @@ public struct RelatedSet<Destination: ManagedObject> {
 
   private var content: Content
 
+  /// The object that the relationship is of; nil for a value of its own.
+  var owner: ManagedObject? {
+    if case .live(let relationship) = content { relationship.object } else { nil }
+  }
+
   init(_ relationship: LiveRelationship<Destination>) {
     content = .live(relationship)
   }

@@ -44,14 +44,20 @@ public enum AttributeTransformers {
 
 extension ManagedObject {
   /// The value of a transformable attribute, made by the transformer that the model names; nil where there is none, or where the bytes
-  /// stand for none, which ``propertyValue(forKey:)`` then gives.
+  /// stand for none: that is among the context's ``ManagedObjectContext/readFailures``, ``read(_:)-(TransformedKey<Value>)`` throws it, and
+  /// ``propertyValue(forKey:)`` gives the bytes.
   ///
   /// Each read transforms anew: keep the value where it is needed often. A name under which nothing of this type is registered, and a
   /// value that the transformer refuses, are mistakes that stop the process.
   public final subscript<Value>(key: TransformedKey<Value>) -> Value? {
     get {
       guard case .binary(let data) = attributeValue(key, fits: Data.fits) else { return nil }
-      return try? transformer(for: key).value(from: data)
+      do {
+        return try transformer(for: key).value(from: data)
+      } catch {
+        noteUnreadableValue(key, error)
+        return nil
+      }
     }
     set {
       let value: PropertyValue

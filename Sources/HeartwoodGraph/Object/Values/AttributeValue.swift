@@ -77,7 +77,9 @@ extension ManagedObject {
   /// The new value of a property; nil where it has none.
   @inline(never)
   private final func changedValue(at ordinal: Int) -> PropertyValue? {
-    if case .changed(let changes) = content { changes.value(at: ordinal) } else { nil }
+    if case .changed(let changes) = content, let value = changes.value(at: ordinal) { return value }
+    if state.contains(.unread) { _ = readAgain() }
+    return nil
   }
 
   final func attributeValue(_ key: PropertyKey, fits: (AttributeType) -> Bool) -> PropertyValue {

@@ -16,7 +16,8 @@ public import HeartwoodModel
 ///     static let placeKey = AttributeKey<Place?>("place")
 ///
 /// The JSON has sorted keys, so equal values have equal bytes. Each read decodes it: keep the value where it is needed often. What
-/// cannot be decoded, since a newer version of the application has written it, reads as no value;
+/// cannot be decoded, since a newer version of the application has written it, reads as no value: that is among the context's
+/// ``ManagedObjectContext/readFailures``, ``ManagedObject/read(_:)-(AttributeKey<Value>)`` throws it, and
 /// ``ManagedObject/propertyValue(forKey:)`` gives the bytes. A type whose values cannot be encoded at all is a mistake that stops the
 /// process.
 public protocol CodableAttributeValue: AttributeValue, Codable {}
@@ -43,20 +44,30 @@ extension CodableAttributeValue {
 
   /// Makes a value of JSON; nil where there is none, or it is of another form.
   public init?(propertyValue: PropertyValue) {
-    guard let data = Data(propertyValue: propertyValue) else { return nil }
+    // try?: nil says that it is of another form.
+    guard let data = Data(propertyValue: propertyValue), let value = try? Self.decoded(data) else { return nil }
+    self = value
+  }
+
+  private static func decoded(_ data: Data) throws -> Self {
     let decoder = JSONDecoder()
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(
       positiveInfinity: Self.infinity,
       negativeInfinity: "-" + Self.infinity,
       nan: Self.nan
     )
-    guard let value = try? decoder.decode(Self.self, from: data) else { return nil }
-    self = value
+    return try decoder.decode(Self.self, from: data)
   }
 
   /// Reads the attribute of `key`; nil where it has no value, or one that cannot be decoded.
   public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Self? {
-    Data.readIfPresent(key, of: object).flatMap { Self(propertyValue: .binary($0)) }
+    guard let data = Data.readIfPresent(key, of: object) else { return nil }
+    do {
+      return try decoded(data)
+    } catch {
+      object.noteUnreadableValue(key, error)
+      return nil
+    }
   }
 
   private static var infinity: String { "Infinity" }

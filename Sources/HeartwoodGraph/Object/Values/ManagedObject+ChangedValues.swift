@@ -35,7 +35,7 @@ extension ManagedObject {
   ///
   /// - Throws: ``PersistenceError/Code/propertyUnknown``.
   public final func committedValues(forKeys names: [String]) throws(PersistenceError) -> [String: PropertyValue] {
-    if case .fault = content { fireFault() }
+    if isUnread { try reading { _ = readIfUnread() } }
     var ordinals: Set<Int> = []
     for name in names { ordinals.insert(try ordinal(ofProperty: name)) }
     guard group != nil else { return [:] }
@@ -77,7 +77,8 @@ extension ManagedObject {
   /// - Throws: ``PersistenceError/Code/propertyUnknown``, ``PersistenceError/Code/valueTypeMismatch`` where it is an attribute.
   public final func objectIDs(forRelationshipNamed name: String) throws(PersistenceError) -> [ManagedObjectID] {
     followConversions()
-    return value(at: try ordinal(ofRelationship: name)).objectIDs
+    let ordinal = try ordinal(ofRelationship: name)
+    return (isUnread ? try reading { value(at: ordinal) } : value(at: ordinal)).objectIDs
   }
 
   /// Whether it is not known yet where a relationship leads. It is known with the other values of the object.

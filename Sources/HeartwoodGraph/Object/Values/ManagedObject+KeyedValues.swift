@@ -7,14 +7,11 @@ extension ManagedObject {
   ///
   /// Reading fires a fault.
   ///
-  /// - Throws: ``PersistenceError/Code/propertyUnknown``, and the reason why the value cannot be read: the file is missing that large data of
-  ///   an SQLite store are in. The object has its other values all the same.
+  /// - Throws: ``PersistenceError/Code/propertyUnknown``, and what reading the record throws: if the file is missing that large data of an SQLite
+  ///   store are in, for that value alone.
   public final func propertyValue(forKey name: String) throws(PersistenceError) -> PropertyValue {
     followConversions()
-    let ordinal = try ordinal(ofProperty: name)
-    let value = value(at: ordinal)
-    if value.isEmptyData { try checkReadable([ordinal]) }
-    return value
+    return try readableValue(at: try ordinal(ofProperty: name))
   }
 
   /// Sets the value of the property called `name`. Setting a relationship changes its inverse too.
@@ -25,7 +22,7 @@ extension ManagedObject {
     let ordinal = try ordinal(ofProperty: name)
     try value.checkFits(propertyAt: ordinal, of: entity)
     if binding.traits[ordinal].attributeType != nil { return change(ordinal, to: value) }
-    try relate(ordinal, to: try objects(value.objectIDs))
+    try relateWholly(ordinal, to: try objects(value.objectIDs))
   }
 
   private final func objects(_ ids: [ManagedObjectID]) throws(PersistenceError) -> [ManagedObject] {
@@ -52,17 +49,21 @@ extension ManagedObject {
   ///
   /// Reading fires a fault.
   ///
-  /// - Throws: ``PersistenceError/Code/propertyUnknown``, and the reason why the value cannot be read, as ``propertyValue(forKey:)`` does.
+  /// - Throws: ``PersistenceError/Code/propertyUnknown``, and what reading records throws: its own, or those that a relationship leads to.
   public final func value(forKey name: String) throws(PersistenceError) -> Any? {
     let ordinal = try ordinal(ofProperty: name)
-    switch value(at: ordinal) {
-    case .toOne, .toMany:
-      let objects = relatedObjects(ordinal)
+    if binding.traits[ordinal].attributeType == nil {
+      let objects = try reading { relatedObjects(ordinal) }
       return binding.traits[ordinal].isToMany ? objects : objects.first
-    case let value:
-      if value.isEmptyData { try checkReadable([ordinal]) }
-      return value.swiftValue
     }
+    return try readableValue(at: ordinal).swiftValue
+  }
+
+  /// - Throws: the reason why the record, or the value, cannot be read.
+  private final func readableValue(at ordinal: Int) throws(PersistenceError) -> PropertyValue {
+    let value = isUnread ? try reading { value(at: ordinal) } : value(at: ordinal)
+    if value.isEmptyData { try checkReadable([ordinal]) }
+    return value
   }
 
   /// Sets the value of the property called `name` to what ``value(forKey:)`` gives: nil, a value of the attribute's type, a
@@ -76,11 +77,17 @@ extension ManagedObject {
       return try setPropertyValue(try attributeValue(value, name), forKey: name)
     }
     switch value {
-    case let object as ManagedObject? where !trait.isToMany: try relate(ordinal, to: object.map { [$0] } ?? [])
-    case let objects as [ManagedObject] where trait.isToMany: try relate(ordinal, to: objects)
-    case let objects as Set<ManagedObject> where trait.isToMany: try relate(ordinal, to: Array(objects))
+    case let object as ManagedObject? where !trait.isToMany: try relateWholly(ordinal, to: object.map { [$0] } ?? [])
+    case let objects as [ManagedObject] where trait.isToMany: try relateWholly(ordinal, to: objects)
+    case let objects as Set<ManagedObject> where trait.isToMany: try relateWholly(ordinal, to: Array(objects))
     default: throw mismatch(value, name)
     }
+  }
+
+  /// Lets a relationship lead to `objects`, unless something at its other end cannot be read that has to change with it.
+  private final func relateWholly(_ ordinal: Int, to objects: [ManagedObject]) throws(PersistenceError) {
+    try checkReadable(ordinal, for: objects)
+    try relate(ordinal, to: objects)
   }
 
   private final func attributeValue(_ value: Any?, _ name: String) throws(PersistenceError) -> PropertyValue {

@@ -45,8 +45,7 @@ extension ManagedObject {
 
   /// Says what a getter could not read that cannot throw.
   final func noteUnreadable(_ error: PersistenceError) {
-    guard let logger = managedObjectContext?.persistentStoreCoordinator.logger else { return }
-    logger.error("could not read", metadata: ["because": "\(error)"])
+    managedObjectContext?.noteReadFailure(error)
   }
 
   /// Lets a property have the value that it had before a change. Where that could not be read, it is the stored one again.

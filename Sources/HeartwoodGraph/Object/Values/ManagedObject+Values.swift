@@ -13,7 +13,14 @@ extension ManagedObject {
   /// The value that the object was read with.
   final func committedValue(at ordinal: Int) -> PropertyValue {
     let trait = binding.traits[ordinal]
-    guard let group, !trait.isTransient else { return trait.emptyValue }
+    guard let group, !trait.isTransient else { return valueWithoutRecord(ordinal, trait) }
+    return group.value(row: rowID.row, ordinal: ordinal, type: trait.attributeType, scopes: binding.scopes)
+  }
+
+  /// The value of an object that has read no record. One that could not is tried again.
+  @inline(never)
+  private final func valueWithoutRecord(_ ordinal: Int, _ trait: PropertyTrait) -> PropertyValue {
+    guard state.contains(.unread), !trait.isTransient, readAgain() == nil, let group else { return trait.emptyValue }
     return group.value(row: rowID.row, ordinal: ordinal, type: trait.attributeType, scopes: binding.scopes)
   }
 }
@@ -24,7 +31,7 @@ extension ManagedObject {
   /// Notes a new value of an attribute or a to-one relationship. One that is as the store has it is no change.
   final func change(_ ordinal: Int, to value: PropertyValue) {
     checkChangeable()
-    if case .fault = content { fireFault() }
+    if case .fault = content { prepareUnreadForChange() }
     let isCommitted = isCommitted(value, ordinal)
     if isCommitted, case .read = content { return }
     recordChange(ordinal)
@@ -77,7 +84,7 @@ extension ManagedObject {
   /// Changes the objects of a to-many relationship in place. Where they are as the store has them, there is no change.
   final func changeLinks(_ ordinal: Int, _ body: (inout ObjectIDList) -> Void) {
     checkChangeable()
-    if case .fault = content { fireFault() }
+    if case .fault = content { prepareUnreadForChange() }
     recordChange(ordinal)
     let changes = beginChange()
     var list = changes.takeLinks(at: ordinal) ?? ObjectIDList(committedValue(at: ordinal).objectIDs)
@@ -92,7 +99,7 @@ extension ManagedObject {
     // A fault fires without a context too, and what awakes it notes no change there.
     if state.contains(.awaking) { return }
     let isOpen = withBinding { !$0.isOrphaned && !$0.notes.isValidating }
-    if !isOpen || !state.isDisjoint(with: [.detached, .deleted]) { stopUnchangeable() }
+    if !isOpen || !state.isDisjoint(with: [.detached, .deleted, .unread]) { stopUnchangeable() }
   }
 
   /// Says why the object cannot be changed.
@@ -109,6 +116,8 @@ extension ManagedObject {
       !state.contains(.deleted),
       "A deleted object cannot be changed. Roll the context back to use it again."
     )
+    // It may be changed, though its values cannot be read for the time being.
+    prepareUnreadForChange()
   }
 
   /// Lets the context note the value that a property has before it changes, and that it does.

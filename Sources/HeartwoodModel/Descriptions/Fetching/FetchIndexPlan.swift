@@ -27,6 +27,7 @@ package struct FetchIndexPlan: Sendable, Hashable {
       (conditions, conditionOrdinals) = ([], [])
       return
     }
+    // try?: an index that cannot be planned is not made; fetches are no others without it.
     guard !predicate.applies(.now), let plan = try? PredicateCompiler.compile(predicate, for: entity, in: model),
       plan.destinationOrdinals.isEmpty, let properties = plan.ownProperties
     else { return nil }

@@ -11,6 +11,7 @@ package enum PlanPattern: Sendable {
     }
     let marks = TextFolding(ignoresCase: false, ignoresMarks: folding.ignoresMarks)
     let plain = String(decoding: marks.folded(text), as: UTF8.self)
+    // try?: nil says that it is no pattern, which matches nothing.
     guard let pattern = try? TextPattern(plain, ignoresCase: folding.ignoresCase) else { return nil }
     self = .expression(pattern, marks)
   }

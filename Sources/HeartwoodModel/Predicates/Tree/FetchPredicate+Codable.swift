@@ -5,6 +5,7 @@ extension FetchPredicate: Codable {
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     let text = description
+    // try?: what does not come back is thrown.
     guard (try? FetchPredicate(format: text)) == simplified else {
       let problem = "The predicate names an unsaved object, or has no form as text. Save the object first."
       throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: problem))

@@ -45,7 +45,7 @@ extension StoreConformance {
   private var attributeTypes: [AttributeType] { AttributeType.allCases.filter(capabilities.attributeTypes.contains) }
 
   /// The entity and an attribute get other names, an attribute goes, and others come, with and without a default value.
-  private func renamingTrial(on disk: ConformanceDisk) throws -> MigrationTrial {
+  func renamingTrial(on disk: ConformanceDisk) throws -> MigrationTrial {
     let models = ModelMaker(capabilities)
     let oldModel = try models.smallest()
     var properties = oldModel.entities.flatMap(\.properties)

@@ -105,8 +105,8 @@ extension Workbench {
   }
 
   /// Opens a store whose records are read when they are needed, if it is one that does so.
-  private func openUnread(
-    _ name: String,
+  func openUnread(
+    _ name: String = Workbench.name,
     readOnly: Bool = false,
     tracksHistory: Bool = false
   ) throws -> OpenStore {

@@ -1,0 +1,129 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// What a change asks of records that could not be read when it was made. It is done before the next save, which fails while it cannot be: one
+/// end of a relationship would be saved without the other, or a deletion without what it takes along.
+struct PostponedChange {
+  enum Work {
+    /// The other end of a relationship, at the record of the id, follows this one; where the object is deleted, by the delete rule.
+    case otherEnd(RelationshipEnd, ManagedObjectID)
+    /// This end of a relationship no longer leads to the object of the id, unless that leads here.
+    case unlink(RelationshipEnd, ManagedObjectID)
+    /// The values that an object was changed without.
+    case base(ManagedObject)
+    /// The delete rules of an object that was deleted without its having been read.
+    case deletion(ManagedObject)
+    /// What leads to objects by ids that they no longer have.
+    case referrers([ManagedObjectID: ManagedObject])
+  }
+
+  var work: Work
+  /// Why it was postponed.
+  let error: PersistenceError
+}
+
+extension ManagedObjectContext {
+  /// Leaves something to be done once the records can be read.
+  func postpone(_ work: PostponedChange.Work, _ error: PersistenceError) {
+    failures.postponed.append(PostponedChange(work: work, error: error))
+    noteReadFailure(error)
+  }
+
+  /// Leaves the other end of a relationship to be changed once the record of `id` can be read.
+  func postponeOtherEnd(of object: ManagedObject, _ ordinal: Int, _ id: ManagedObjectID, _ error: PersistenceError) {
+    let failure = PersistenceError.unreadable([id], for: (object.entity, ordinal), error)
+    postpone(.otherEnd(RelationshipEnd(object: object, ordinal: ordinal), id), failure)
+  }
+
+  /// Does what was postponed, as far as it can be done.
+  ///
+  /// - Throws: the first failure, with the ids of all records that cannot be read. All of it is still postponed then.
+  func settlePostponedChanges() throws(PersistenceError) {
+    if failures.postponed.isEmpty { return }
+    let changes = failures.postponed
+    failures.postponed = []
+    var failed: [PostponedChange] = []
+    for change in changes {
+      do throws(PersistenceError) {
+        try settle(change.work)
+      } catch {
+        failed.append(PostponedChange(work: change.work, error: change.error.withCause(error)))
+      }
+    }
+    failures.postponed = failed + failures.postponed
+    guard var failure = failures.postponed.first?.error else { return }
+    failure.context.objectIDs = failures.postponed.flatMap(\.error.context.objectIDs)
+    throw failure
+  }
+
+  private func settle(_ work: PostponedChange.Work) throws(PersistenceError) {
+    switch work {
+    case .otherEnd(let end, let id):
+      if !end.object.state.contains(.detached) { try settleOtherEnd(end, id) }
+    case .unlink(let end, let id): try settleUnlinking(end, id)
+    case .base(let object): try object.rebaseUnread()
+    case .deletion(let object):
+      if object.state.contains(.deleted), !object.state.contains(.detached) { try settleDeletion(of: object) }
+    case .referrers(let renamed):
+      for object in Referrers(self).objects(leadingTo: renamed) {
+        object.renameLinks { renamed[$0]?.objectID ?? $0 }
+      }
+    }
+  }
+
+  private func settleOtherEnd(_ end: RelationshipEnd, _ id: ManagedObjectID) throws(PersistenceError) {
+    let (object, ordinal) = (end.object, end.ordinal)
+    let other = try find(id)
+    if object.state.contains(.deleted) {
+      if let other, other.isPresent { applyDeleteRule(of: object, ordinal, to: other) }
+      return
+    }
+    guard object.isPresent else { return }
+    let leads = object.leads(ordinal, to: id)
+    guard let other, other.isPresent else {
+      if leads, !mayLead(object, ordinal, to: id) { object.unlink(ordinal, from: id) }
+      return
+    }
+    guard let inverse = object.binding.traits[ordinal].inverseOrdinal else { return }
+    if leads {
+      other.link(inverse, to: object, forward: ordinal)
+    } else {
+      other.unlink(inverse, from: object.objectID)
+    }
+  }
+
+  private func settleUnlinking(_ end: RelationshipEnd, _ id: ManagedObjectID) throws(PersistenceError) {
+    guard end.object.isPresent, let inverse = end.object.binding.traits[end.ordinal].inverseOrdinal else { return }
+    if let other = try find(id), other.isPresent, other.leads(inverse, to: end.object.objectID) { return }
+    end.object.unlink(end.ordinal, from: id)
+  }
+
+  private func settleDeletion(of object: ManagedObject) throws(PersistenceError) {
+    if let failure = object.readIfUnread() { throw failure }
+    applyDeleteRules(of: object)
+  }
+
+  /// Lets what was postponed name records as they are called now.
+  func renamePostponedChanges(_ newID: (ManagedObjectID) -> ManagedObjectID) {
+    for index in failures.postponed.indices {
+      switch failures.postponed[index].work {
+      case .otherEnd(let end, let id): failures.postponed[index].work = .otherEnd(end, newID(id))
+      case .unlink(let end, let id): failures.postponed[index].work = .unlink(end, newID(id))
+      case .referrers(let renamed):
+        let pairs = renamed.map { (newID($0.key), $0.value) }
+        failures.postponed[index].work = .referrers(Dictionary(pairs, uniquingKeysWith: { first, _ in first }))
+      case .base, .deletion: break
+      }
+    }
+  }
+}
+
+extension PersistenceError {
+  /// The same failure, for the reason that it has now.
+  fileprivate func withCause(_ cause: PersistenceError) -> PersistenceError {
+    var error = self
+    error.code = cause.code
+    error.underlyingError = cause.underlyingError ?? cause
+    return error
+  }
+}

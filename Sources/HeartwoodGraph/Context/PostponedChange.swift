@@ -40,6 +40,7 @@ extension ManagedObjectContext {
   /// - Throws: the first failure, with the ids of all records that cannot be read. All of it is still postponed then.
   func settlePostponedChanges() throws(PersistenceError) {
     if failures.postponed.isEmpty { return }
+    registerPendingChanges()
     let changes = failures.postponed
     failures.postponed = []
     var failed: [PostponedChange] = []
@@ -51,6 +52,9 @@ extension ManagedObjectContext {
       }
     }
     failures.postponed = failed + failures.postponed
+    if let recorder, let event = recorder.takeEvent() {
+      recorder.undoManager.registerWithNewest(UndoAction(self, reverting: event))
+    }
     guard var failure = failures.postponed.first?.error else { return }
     failure.context.objectIDs = failures.postponed.flatMap(\.error.context.objectIDs)
     throw failure

@@ -141,6 +141,14 @@ extension GraphUndoManager {
     openGroups[openGroups.count - 1].actions.append(action)
   }
 
+  /// Registers what follows from what was done before, to be undone with the newest group.
+  func registerWithNewest(_ action: UndoAction) {
+    guard isUndoRegistrationEnabled, openGroups.isEmpty, let newest = undoGroups.indices.last else {
+      return register(action)
+    }
+    undoGroups[newest].actions.append(action)
+  }
+
   /// Gives all that was registered, in its order, and forgets it.
   func takeActions() -> [UndoAction] {
     let actions = (undoGroups + openGroups).flatMap(\.actions)

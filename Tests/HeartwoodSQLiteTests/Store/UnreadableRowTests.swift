@@ -108,7 +108,7 @@ import Testing
       entityName: "List",
       where: try FetchPredicate(format: "ANY items.name == 'item 2'")
     )
-    #expect(bench.error { _ = try context.fetch(request) }?.context.objectIDs.map(\.reference) == [.integer(2)])
+    #expect(bench.error { _ = try context.fetch(request) } != nil)
     #expect(bench.error { _ = try context.count(for: request) } != nil)
     try write("UPDATE ZITEM SET ZCODE = NULL")
     #expect(try context.fetch(request) == [list])

@@ -78,7 +78,9 @@ extension StoreConformance {
     var failure = faults.lastFailure?.rawValue ?? "none"
     if case .failure(let error) = result {
       // What is missing without an error is no error of a store.
-      if error is ConformanceFailure { throw ConformanceFailure("\(error) when reading fails: \(failure)") }
+      if error is ConformanceFailure {
+        throw ConformanceFailure("\(error) when a read fails (\(reads.lowerBound)): \(failure), noted \(trial.readFailures)")
+      }
       failure += ", with the error \(error)"
     }
     let contents = try bench.allNames()

@@ -142,12 +142,14 @@ extension ReadingScenario {
       let shelf = try context.find("Shelf", "A")
       shelf[ReadingModel.books] = [try context.find("Book", "1")]
       try trial.letOthers { others in
-        try others.find("Shelf", "A")[ReadingModel.name] = "C"
         try others.find("Book", "4")[ReadingModel.shelf] = try others.find("Shelf", "A")
+        try others.find("Shelf", "A")[ReadingModel.name] = "C"
       }
       // What others have saved is noticed by a fetch.
       _ = try context.fetch(entityName: "Reader")
       context.refresh(shelf, mergeChanges: true)
+      // The others have changed books, too: where they stand is derived from the name.
+      context.refreshAllObjects()
       try context.save()
       return []
     },
@@ -187,11 +189,11 @@ extension ReadingScenario {
       )
       let controller = FetchedResultsController(request, in: context)
       try controller.performFetch()
-      let before = controller.fetchedObjects.sortedNames
+      let before = controller.fetchedObjects?.sortedNames ?? []
       try context.find("Book", "4")[ReadingModel.shelf] = try context.find("Shelf", "A")
       context.processPendingChanges()
       if let error = controller.updateError { throw error }
-      return before + controller.fetchedObjects.sortedNames
+      return before + (controller.fetchedObjects?.sortedNames ?? [])
     },
   ]
 }

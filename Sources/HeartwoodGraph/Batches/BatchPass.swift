@@ -109,6 +109,9 @@ struct BatchPass {
     keeping entities: [EntityDescription]
   ) throws(PersistenceError) -> [PersistentStore] {
     let chosen = try affected.map(coordinator.openStores)
+    if chosen == nil {
+      for entity in entities where !entity.isAbstract { _ = try coordinator.storesToRead(keeping: entity) }
+    }
     return coordinator.persistentStores.filter { store in
       (chosen?.contains { $0 === store } ?? true)
         && store.entities.contains { kept in entities.contains { $0 === kept } }

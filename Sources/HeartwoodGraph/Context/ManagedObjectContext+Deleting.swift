@@ -4,14 +4,22 @@ extension ManagedObjectContext {
   /// Deletes an object, and does with the objects that its relationships lead to what their delete rules say.
   ///
   /// The record goes with the next save, which fails where a relationship denies it. An object that was never saved is gone at
-  /// once. Deleting an object that is deleted already does nothing.
+  /// once. Deleting an object that is deleted already does nothing, and so does deleting one that its context has let go of, which is logged.
+  /// If another save has deleted the record of an object that has changes, these are dropped, so that they are in no save's way any more.
   public func delete(_ object: ManagedObject) {
-    Misuse.check(
-      object.managedObjectContext === self || object.isDeleted,
-      "The object is not, or no longer, of this context. Delete it in its own."
-    )
+    guard has(object, "The object is of another context. Delete it in its own.") else {
+      if !object.isDeleted { object.logDropped("a deletion") }
+      return
+    }
     followConversions()
     delete([object], takingNewest: false)
+  }
+
+  /// Whether the context has an object; false if the object's context is gone or has let go of it.
+  func has(_ object: ManagedObject, _ message: @autoclosure () -> String) -> Bool {
+    guard let context = object.managedObjectContext else { return false }
+    Misuse.check(context === self, message())
+    return true
   }
 
   /// Does with objects that a relationship of a deleted object leads to by what others have saved what its delete rule says.
@@ -26,6 +34,7 @@ extension ManagedObjectContext {
     var pending = objects
     while let next = pending.popLast() {
       let failure = next.readIfUnread()
+      if next.isUpdated, next.state.contains(.inaccessible) { pending += abandon(next) }
       if next.isDeleted || next.state.contains(.deleting) { continue }
       prepareForDeletion(of: next)
       markDeleted(next)
@@ -42,6 +51,25 @@ extension ManagedObjectContext {
     object.state.insert(.deleting)
     object.prepareForDeletion()
     object.state.remove(.deleting)
+  }
+
+  /// Drops the changes of an object whose record is gone, and the links that they have made.
+  ///
+  /// - Returns: the objects that are to be deleted too.
+  private func abandon(_ object: ManagedObject) -> [ManagedObject] {
+    var cascade: [ManagedObject] = []
+    for (ordinal, trait) in object.binding.traits.enumerated() where trait.attributeType == nil {
+      let others = objectsIfPresent(object.value(at: ordinal).objectIDs).filter(\.isPresent)
+      if object.entity.properties[ordinal].relationship?.deleteRule == .cascade { cascade += others }
+      guard let inverse = trait.inverseOrdinal else { continue }
+      for other in others { other.unlink(inverse, from: object.objectID) }
+    }
+    note(object, hasChanges: false)
+    object.becomeFault()
+    object.noticeLoss()
+    // That it is gone was told when it was found out.
+    changeEvent.forget(CollectionOfOne(object))
+    return cascade
   }
 
   /// Takes an object out, without a word to those that lead to it.

@@ -10,8 +10,8 @@ extension ManagedObjectContext {
   /// - Parameters:
   ///   - predicate: which objects to give; nil means all.
   ///   - order: whether the first object comes before the second; nil leaves the stores' order, new objects last.
-  /// - Throws: ``PersistenceError/Code/entityUnknown``; ``PersistenceError/Code/fileCorrupt`` where a file turns out to be damaged;
-  ///   what `predicate` and `order` throw.
+  /// - Throws: ``PersistenceError/Code/entityUnknown``; ``PersistenceError/Code/storeNotOpen`` if the store that kept the entity was removed;
+  ///   ``PersistenceError/Code/fileCorrupt`` where a file turns out to be damaged; what `predicate` and `order` throw.
   @inlinable
   public func fetch<Object: ManagedObject>(
     _ objectClass: Object.Type,
@@ -43,7 +43,9 @@ extension ManagedObjectContext {
     try prepare()
     var count = inserted.objects.count { $0.entity.isKind(of: entity) }
     for entity in persistentStoreCoordinator.managedObjectModel.concreteEntities(under: entity) {
-      for store in stores(keeping: entity) { count += try source(for: store).count(of: entity) }
+      for store in try persistentStoreCoordinator.storesToRead(keeping: entity) {
+        count += try source(for: store).count(of: entity)
+      }
     }
     for object in deleted.objects where object.entity.isKind(of: entity) {
       // Another context may have deleted it as well.
@@ -97,7 +99,7 @@ extension ManagedObjectContext {
   private func bindings(of entity: EntityDescription) throws -> [EntityBinding] {
     var bindings: [EntityBinding] = []
     for concrete in persistentStoreCoordinator.managedObjectModel.concreteEntities(under: entity) {
-      for store in stores(keeping: concrete) {
+      for store in try persistentStoreCoordinator.storesToRead(keeping: concrete) {
         let binding = binding(for: concrete, in: store)
         try binding.synchronize()
         try binding.readWhole()

@@ -19,6 +19,7 @@ extension ManagedObjectContext {
   ///
   /// - Throws: what reading records throws, and ``PersistenceError/Code/storeNotOpen``.
   func findRegistered(_ objectID: ManagedObjectID) throws(PersistenceError) -> ManagedObject? {
+    followConversions()
     if let object = inserted[objectID] { return object }
     do {
       return try binding(keeping: objectID).registeredObject(objectID.reference)
@@ -130,6 +131,7 @@ extension ManagedObjectContext {
   ///
   /// - Throws: what reading its record throws, and ``PersistenceError/Code/storeNotOpen``.
   func find(_ objectID: ManagedObjectID) throws(PersistenceError) -> ManagedObject? {
+    followConversions()
     if let object = inserted[objectID] { return object }
     if objectID.isTemporaryID { return nil }
     do {

@@ -43,7 +43,8 @@ extension ManagedObjectContext {
   /// pinned context moves on to the newest version.
   public func refreshAllObjects() {
     finishSaveUnderWay()
-    // What was done before can be undone; what this does cannot.
+    // What was done before is told apart, and can be undone; what this does cannot.
+    tellChangeEvent()
     registerPendingChanges()
     advanceQueryGeneration()
     followStores()
@@ -52,7 +53,8 @@ extension ManagedObjectContext {
     settlingLinks(of: objects) { unread in
       for object in objects where !unread.contains(object) { renew(object, mergeChanges: true) }
     }
-    refreshed.refreshedObjectIDs.formUnion(objects.lazy.map(\.objectID))
+    refreshed.refreshedObjectIDs.formUnion(objects.map(\.objectID))
+    changeEvent.forget(objects)
     liveResults.tell(LiveEvent(objects: objects, isRenewal: true))
     tellObjectChanges(refreshed)
   }
@@ -63,11 +65,7 @@ extension ManagedObjectContext {
   /// the object's store is saved, they are compared just before. Merge policies do not resolve it. Objects that the save changes
   /// are checked anyway. New objects and faults have nothing to compare.
   public func detectConflicts(for object: ManagedObject) {
-    Misuse.check(
-      object.managedObjectContext === self,
-      "The object is not, or no longer, of this context. Detect conflicts in its own."
-    )
-    watched.append(object)
+    if has(object, "The object is of another context. Detect conflicts in its own.") { watched.append(object) }
   }
 
   /// Compares the objects that ``detectConflicts(for:)`` was called for with the newest records.

@@ -7,7 +7,7 @@ extension ManagedObjectContext {
   /// Children of the same isolation see the newest without it, those of a ``BackgroundContext`` after each of its `perform`s, and those
   /// of a ``ViewContext`` when it fetches. A save lets them see it too.
   /// New objects get permanent ids, since children must be able to name them; see ``obtainPermanentIDs(for:)``. New objects that no
-  /// open store can keep are left out. Nothing is checked and nothing is written. O(objects with changes), where there is
+  /// open store can keep are left out, and so are values that no store can keep, as they are out of range: children see what was saved last. Nothing is checked and nothing is written. O(objects with changes), where there is
   /// something new to see.
   public func publishChanges() {
     // Objects that are validated keep their names. What is being saved is published when it is known to be saved.
@@ -74,7 +74,10 @@ extension ManagedObjectContext {
 
   private func pendingUpdate(_ object: ManagedObject) -> PendingRecords.Update? {
     guard case .changed(let changes) = object.content else { return nil }
-    let ordinals = changes.unsettledOrdinals.filter { !object.binding.traits[$0].isTransient }
+    let ordinals = changes.unsettledOrdinals.filter { ordinal in
+      let trait = object.binding.traits[ordinal]
+      return !trait.isTransient && object.value(at: ordinal).canBeKept(as: trait)
+    }
     guard !ordinals.isEmpty else { return nil }
     let values = valuesForChildren(object)
     return .init(reference: object.objectID.reference, values: ordinals.map { (ordinal: $0, value: values[$0]) })
@@ -82,14 +85,16 @@ extension ManagedObjectContext {
 
   /// What children can see of a property, or could if all were published.
   func valueForChildren(_ object: ManagedObject, _ ordinal: Int) -> PropertyValue {
-    object.isInserted || object.isUnsettled(ordinal)
-      ? valueToSave(object, ordinal) : object.committedValue(at: ordinal)
+    guard object.isInserted || object.isUnsettled(ordinal) else { return object.committedValue(at: ordinal) }
+    let value = valueToSave(object, ordinal)
+    return value.canBeKept(as: object.binding.traits[ordinal]) ? value : object.committedValue(at: ordinal)
   }
 
-  /// Relationships to new objects that no store keeps are left out.
+  /// Relationships to new objects that no store keeps are left out, and so are values that none can keep.
   private func valuesForChildren(_ object: ManagedObject) -> [PropertyValue] {
-    valuesToSave(object).map { value in
+    zip(valuesToSave(object), object.binding.traits).map { value, trait in
       switch value {
+      case _ where !value.canBeKept(as: trait): trait.emptyValue
       case .toOne(let id) where id.isTemporaryID: .null
       case .toMany(let ids): .toMany(ids.filter { !$0.isTemporaryID })
       default: value

@@ -22,8 +22,8 @@ extension ManagedObjectContext {
     tellChangeEvent()
   }
 
-  /// Forgets all objects and all changes, and what could be undone. Objects that somebody still holds must not be changed or
-  /// followed any more.
+  /// Forgets all objects and all changes, and what could be undone. Objects that somebody still holds keep the values that they have read;
+  /// they can neither be changed nor followed any more.
   public func reset() {
     finishSaveUnderWay()
     takeWaitingArrivals()
@@ -44,13 +44,14 @@ extension ManagedObjectContext {
   ///   they are what has come to it and gone from it: what others have added stays too, behind the rest where there is an order, unless
   ///   the context has deleted it or let it lead elsewhere. The other ends follow. Merging makes an object fit to be saved whose save was a
   ///   conflict.
+  ///
+  /// Refreshing an object that its context has let go of does nothing.
   public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
-    Misuse.check(
-      object.managedObjectContext === self,
-      "The object is not, or no longer, of this context. Refresh it in its own."
-    )
+    guard has(object, "The object is of another context. Refresh it in its own.") else { return }
     finishSaveUnderWay()
     guard canBeRefreshed(object) else { return }
+    // What was done before is told apart.
+    tellChangeEvent()
     settlingLinks(of: mergeChanges ? [object] : []) { unread in
       if !unread.contains(object) { reread(object, mergeChanges: mergeChanges) }
     }
@@ -80,6 +81,7 @@ extension ManagedObjectContext {
     // What was done before can be undone; what this does cannot.
     registerPendingChanges()
     renew(object, mergeChanges: mergeChanges)
+    changeEvent.forget(CollectionOfOne(object))
     guard areObjectChangesHeard else { return }
     liveResults.tell(LiveEvent(objects: [object], isRenewal: true))
     var refreshed = emptyChanges()
@@ -95,10 +97,13 @@ extension ManagedObjectContext {
     if mergeChanges, object.isUpdated { return object.rebaseChanges() }
     note(object, hasChanges: false)
     if object.isFault { return }
+    let wasLost = object.state.contains(.inaccessible)
     object.willTurnIntoFault()
     if object.rowID != .none { object.state.remove(.inaccessible) }
     object.becomeFault()
     object.didTurnIntoFault()
+    // What is known to be gone does not seem to be there until a value is read.
+    if wasLost { object.noticeLoss() }
   }
 
   func detach(_ object: ManagedObject) {
@@ -112,7 +117,7 @@ extension ManagedObjectContext {
 
   private func clearChanges() {
     // Children may lead to new objects still.
-    lostIDs.formUnion(inserted.objects.lazy.map(\.objectID).filter { !$0.isTemporaryID })
+    lostIDs.formUnion(inserted.objects.map(\.objectID).filter { !$0.isTemporaryID })
     inserted = NewObjects()
     updated = ChangedObjects()
     deleted = ChangedObjects()

@@ -89,10 +89,10 @@ extension ManagedObjectContext {
     try deriveAndTell()
   }
 
-  /// Lets live results know of new objects that have their permanent ids.
-  private func tellNewIDs(_ save: PendingSave) {
+  /// Lets live results know what is saved, and of new objects that have their permanent ids.
+  private func tellLiveResults(_ save: PendingSave) {
     if liveResults.isEmpty { return }
-    liveResults.objectsWereRenamed(save.inserted.flatMap(\.objects))
+    liveResults.objectsWereSaved(inserted: save.inserted.flatMap(\.objects), updated: save.updated)
   }
 
   /// How often a save is tried while other contexts save too.
@@ -164,7 +164,7 @@ extension ManagedObjectContext {
       persistentStoreCoordinator.tellRemoteChanges()
       if let changes, !changes.isEmpty { tellSave(changes) }
       for save in done {
-        tellNewIDs(save)
+        tellLiveResults(save)
         save.tellDidSave()
       }
     }

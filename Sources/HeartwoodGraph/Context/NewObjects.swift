@@ -95,7 +95,8 @@ extension NewObjects {
   }
 
   mutating func remove(_ object: ManagedObject) {
-    let id = object.objectID
+    // To follow a conversion would give the objects other ids while one is removed.
+    let id = object.knownID
     guard let slot = slot(of: id), slots[slot] === object else { return }
     slots[slot] = nil
     count -= 1

@@ -60,7 +60,7 @@ extension SaveBuilder {
         let value = changes.value(at: ordinal) ?? trait.emptyValue
         let isDoubtful = column.kind != .absent && ValueScreen.isSuspect(value, trait)
         if isDoubtful { isSuspect = true }
-        if column.kind == .absent || isDoubtful && !value.fits(trait) {
+        if column.kind == .absent || isDoubtful && !value.canBeKept(as: trait) {
           column.appendNull()
         } else {
           columns.append(value, at: ordinal, of: binding.entity, to: column)
@@ -127,7 +127,7 @@ extension SaveBuilder {
       let column = builder.column(ordinal)
       if ValueScreen.isSuspect(value, trait) {
         isSuspect = true
-        if !value.fits(trait) { return column.appendNull() }
+        if !value.canBeKept(as: trait) { return column.appendNull() }
       }
       columns.append(value, at: ordinal, of: binding.entity, to: column)
     }

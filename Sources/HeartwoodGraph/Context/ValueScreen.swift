@@ -26,7 +26,7 @@ struct ValueScreen {
     case .null: !trait.isOptional || trait.isToMany
     case .toOne: !trait.isToOne || trait.minCount > 1
     case .toMany(let ids): !trait.isToMany || isSuspect(count: ids.count, trait)
-    default: !value.fits(trait)
+    default: !value.canBeKept(as: trait)
     }
   }
 

@@ -24,6 +24,8 @@ public final class PersistentStoreCoordinator: Sendable {
   /// with names, counts, places and times, and never a value. Nil, which is the default, costs nothing.
   public let logger: Logger?
   private let stores = Mutex<[PersistentStore]>([])
+  /// The ordinals of the entities that stores kept which were removed.
+  private let formerlyKept = Mutex<Set<Int>>([])
   /// Counts the changes of ``persistentStores``.
   let storeChanges = ChangeCounter()
   let objectClasses: ObjectClassMap
@@ -134,7 +136,8 @@ extension PersistentStoreCoordinator {
 
   /// Closes a store. Objects of it can no longer be fetched or saved; its file stays.
   ///
-  /// Objects that contexts have keep the values that they have read. A save that is under way is waited for.
+  /// Objects that contexts have keep the values that they have read. A save that is under way is waited for. If no other open store keeps an
+  /// entity of the store, fetching its objects is an error from then on, ``PersistenceError/Code/storeNotOpen``, as saving them is.
   ///
   /// - Throws: ``PersistenceError/Code/storeNotOpen``.
   public func remove(_ store: PersistentStore) throws(PersistenceError) {
@@ -145,6 +148,7 @@ extension PersistentStoreCoordinator {
       return index != nil
     }
     guard wasOpen else { throw Self.notOpen(store.path) }
+    formerlyKept.withLock { $0.formUnion(store.entities.map(\.ordinal)) }
     storeChanges.advance()
     _ = store.engine.close(unlessSavedSince: nil)
     log?.tell(store)
@@ -292,6 +296,19 @@ extension PersistentStoreCoordinator {
         ? "No open store keeps the entity."
         : "Every open store that keeps the entity is read-only.",
       recovery: candidates.isEmpty ? "Add a store whose configuration has it." : nil,
+      context: .init(entity: entity.name)
+    )
+  }
+
+  /// The open stores that keep an entity; none if no store was added that does.
+  ///
+  /// - Throws: ``PersistenceError/Code/storeNotOpen`` if there is none any more, since a store that did was removed.
+  func storesToRead(keeping entity: EntityDescription) throws(PersistenceError) -> [PersistentStore] {
+    let open = persistentStores.filter { store in store.entities.contains { $0 === entity } }
+    if !open.isEmpty || !formerlyKept.withLock({ $0.contains(entity.ordinal) }) { return open }
+    throw PersistenceError(
+      .storeNotOpen,
+      "The store that kept the entity was removed from the coordinator. Add it again to read its objects.",
       context: .init(entity: entity.name)
     )
   }

@@ -64,6 +64,9 @@ final class FetchPart {
   /// What the records of the table are called, by group and row.
   var references: [ReferenceColumn] { table.groups.map(\.references) }
 
+  /// The version of a record that the table has.
+  func version(of row: RowID) -> RecordVersion { RecordVersion(group: table.groups[row.group], row: row.row) }
+
   /// A number that is less for a row whose record comes before another one in the store's order.
   func place(of row: RowID) -> UInt64 { table.place(of: row) }
 

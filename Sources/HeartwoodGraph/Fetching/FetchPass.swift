@@ -102,7 +102,12 @@ struct FetchPass {
         plan: plan,
         sorts: sorts
       )
-      for store in context.stores(keeping: entity) where affected?.contains(where: { $0 === store }) ?? true {
+      let stores =
+        try affected.map { affected in
+          context.stores(keeping: entity).filter { store in affected.contains { $0 === store } }
+        }
+        ?? context.persistentStoreCoordinator.storesToRead(keeping: entity)
+      for store in stores {
         let binding = context.binding(for: entity, in: store)
         try binding.synchronize()
         parts.append(try FetchPart(binding, fetch, evaluating: expressions, in: model))

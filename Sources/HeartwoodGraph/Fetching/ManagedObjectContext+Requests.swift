@@ -16,7 +16,8 @@ extension ManagedObjectContext {
   ///
   /// - Throws: `FetchPredicateError` where the predicate or a sort descriptor does not fit the entity, with the place;
   ///   ``PersistenceError/Code/entityUnknown``; ``PersistenceError/Code/objectClassMismatch`` where the entity's objects are of another
-  ///   class than the request says; ``PersistenceError/Code/storeNotOpen`` where one of ``FetchRequest/affectedStores`` is not open here;
+  ///   class than the request says; ``PersistenceError/Code/storeNotOpen`` where one of ``FetchRequest/affectedStores`` is not open here, or if the store that kept the entity
+  ///   was removed from the coordinator;
   ///   ``PersistenceError/Code/coordinatorClosed``; and what reading can throw, such as ``PersistenceError/Code/storeBusy``, or
   ///   ``PersistenceError/Code/fileCorrupt`` where a file turns out to be damaged.
   public func fetch<Object>(_ request: FetchRequest<Object>) throws -> [Object] {

@@ -102,9 +102,10 @@ extension ManagedObjectContext {
 extension ManagedObject {
   /// Takes the values of a record, whichever object its key names; see ``ManagedObjectContext/importObjects(_:from:options:)``.
   ///
-  /// - Throws: as that does. The object and the context are as they were before then.
+  /// - Throws: as that does, and ``PersistenceError/Code/objectNotFound`` if the object is gone. The object and the context are as they were
+  ///   before then.
   public final func importValues(from record: ImportValue, options: ImportOptions = ImportOptions()) throws {
-    let context = usableContext
+    let context = try usableContext
     try context.doingWholly { try ImportPass(context, options).run(record, into: self) }
   }
 }

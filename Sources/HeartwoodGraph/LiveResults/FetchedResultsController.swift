@@ -36,7 +36,6 @@ public final class FetchedResultsController<Object: ManagedObject> {
   private var query: LiveQuery?
   private var list: LiveList?
   private var related: RelatedValues?
-  private var lastNumber: UInt64 = 0
   /// What has happened while something else was told.
   private var waiting: [Happening] = []
   private var isTelling = false
@@ -49,6 +48,8 @@ public final class FetchedResultsController<Object: ManagedObject> {
 
   private enum Happening {
     case event(LiveEvent)
+    /// A save has given new objects, which are among the results, another place.
+    case move([ManagedObject])
     /// The context was reset while these were the results.
     case reset(LiveList)
   }
@@ -103,24 +104,21 @@ extension FetchedResultsController {
     managedObjectContext.tellChangeEvent()
     let request = fetchRequest
     let query = try makeQuery(request)
-    let order = LiveOrder(sorts: query.pass.sorts, parts: query.pass.parts)
-    let list = LiveList(order, sectionKey?.order)
+    let list = LiveList(LiveOrder(query.pass), sectionKey?.order)
     let matches = try managedObjectContext.reading { try query.matches() }
     list.reserve(matches.count)
     var section: LiveSection?
-    for (number, match) in matches.enumerated() {
+    for match in matches {
       try check(match.object)
       if section.map({ list.sectionOrder.compare($0.key, match.section) != 0 }) ?? true {
         section = list.section(of: match.section)
       }
-      let entry = LiveEntry(object: match.object, number: UInt64(number), keys: match.keys)
-      if let section { list.append(entry, to: section) }
+      if let section { list.append(LiveEntry(match), to: section) }
     }
     (self.query, self.list) = (query, list)
     fetchedRequest = request
     (updateError, missed) = (nil, LiveEvent())
     related = RelatedValues(query.dependencies, in: managedObjectContext)
-    lastNumber = UInt64(matches.count)
     managedObjectContext.liveResults.insert(self)
     managedObjectContext.notesChangeEvents = true
     tellReaders(updated: [])
@@ -190,6 +188,7 @@ extension FetchedResultsController {
   public var snapshot: FetchedResultsSnapshot { snapshot(updated: []) }
 
   private func snapshot(updated: Set<ManagedObjectID>) -> FetchedResultsSnapshot {
+    managedObjectContext.followConversions()
     let sections = list?.sections ?? []
     return FetchedResultsSnapshot(
       sections: sections.map {
@@ -242,6 +241,7 @@ extension FetchedResultsController: LiveResults {
     while !waiting.isEmpty {
       switch waiting.removeFirst() {
       case .event(let event): take(event)
+      case .move(let objects): move(objects)
       case .reset(let list): empty(list)
       }
     }
@@ -252,6 +252,25 @@ extension FetchedResultsController: LiveResults {
     if chunks.isEmpty { return }
     for chunk in chunks { chunk.forgetIDs() }
     tellReaders(updated: [])
+  }
+
+  func objectsWereSaved(inserted: [ManagedObject], updated: [ManagedObject]) {
+    guard let list else { return }
+    for object in inserted + updated { list.noteSave(of: object) }
+    let known = inserted.filter { list.chunk(of: $0) != nil }
+    if known.isEmpty { return }
+    tellReaders(updated: [])
+    // What the order leaves alike is in the order of the stores, where new objects are not always last.
+    if known.contains(where: list.isMisplaced) { take(.move(known)) }
+  }
+
+  private func move(_ objects: [ManagedObject]) {
+    guard let query, let list else { return }
+    var update = LiveListUpdate(list)
+    for object in objects {
+      update.note(object, query.match(ifFound: object), isChanged: false, isMisplaced: true)
+    }
+    finish(update)
   }
 
   private func empty(_ list: LiveList) {
@@ -273,6 +292,7 @@ extension FetchedResultsController: LiveResults {
       if let update { finish(update) }
     } catch {
       updateError = error
+      DroppedWork.log(managedObjectContext.persistentStoreCoordinator.logger, error, entity: fetchedRequest.entityName)
       missed.objects += event.objects
       missed.ids.formUnion(event.ids)
       delegate?.controller(self, didFailToUpdateWith: error)
@@ -281,46 +301,72 @@ extension FetchedResultsController: LiveResults {
 
   /// What becomes of the results; nil if nothing does.
   private func makeUpdate(of list: LiveList, after event: LiveEvent, _ query: LiveQuery) throws -> LiveListUpdate? {
-    let (touched, isComplete) = touched(by: event, query)
+    let touched = touched(by: event, query)
     // What has been missed is found by comparing all.
-    if updateError == nil, isComplete, fetchedRequest.fetchLimit == nil, fetchedRequest.fetchOffset <= 0 {
+    if updateError == nil, touched.areAll, fetchedRequest.fetchLimit == nil, fetchedRequest.fetchOffset <= 0 {
       var update = LiveListUpdate(list)
-      for object in touched.objects { update.note(object, query.match(ifFound: object), isChanged: true) }
+      for object in touched.objects.objects {
+        let match = query.match(ifFound: object)
+        update.note(object, match, isChanged: touched.hasChanged(object, in: list))
+      }
       return update
     }
-    return touched.isEmpty && isComplete && updateError == nil ? nil : try refetched(list, touched)
+    let isAll = touched.areAll && updateError == nil
+    return touched.objects.isEmpty && isAll ? nil : try refetched(list, touched)
   }
 
-  /// The objects of which something may have become, and whether these are all.
-  private func touched(by event: LiveEvent, _ query: LiveQuery) -> (objects: ObjectList, isComplete: Bool) {
-    var touched = ObjectList()
-    var isComplete = !event.isPartial
+  /// The objects of which something may have become by an event.
+  private struct Touched {
+    var objects = ObjectList()
+    /// Those that may have been told of already, as nothing but a merge speaks of them.
+    var doubtful = ObjectList()
+    /// Whether the objects are all of which something may have become.
+    var areAll: Bool
+
+    mutating func insert(_ object: ManagedObject, isDoubtful: Bool) {
+      if isDoubtful {
+        if !objects.contains(object) { doubtful.append(object) }
+      } else {
+        doubtful.remove(object)
+      }
+      objects.append(object)
+    }
+
+    /// Whether an object looks different from what was told last.
+    func hasChanged(_ object: ManagedObject, in list: LiveList) -> Bool {
+      guard objects.contains(object) else { return false }
+      return !doubtful.contains(object) || list.entry(of: object).map { !list.order.isAsTold($0) } ?? true
+    }
+  }
+
+  private func touched(by event: LiveEvent, _ query: LiveQuery) -> Touched {
+    var touched = Touched(areAll: !event.isPartial)
     func touch(_ object: ManagedObject) {
-      if query.isAbout(object.entity) { touched.append(object) }
+      if query.isAbout(object.entity) { touched.insert(object, isDoubtful: event.isMerge) }
       if query.dependencies.isEmpty { return }
       let dependents = related?.dependents(of: object, isRenewal: event.isRenewal, in: managedObjectContext)
       guard let dependents else {
-        isComplete = false
+        touched.areAll = false
         return
       }
-      for dependent in dependents { touched.append(dependent) }
+      for dependent in dependents { touched.insert(dependent, isDoubtful: false) }
     }
     for object in event.objects { touch(object) }
     for id in event.ids where query.isAbout(id.entity) || query.dependencies.mayLead(to: id.entity) {
       if let object = managedObjectContext.objectIfPresent(id) { touch(object) }
     }
-    return (touched, isComplete)
+    return touched
   }
 
   /// Compares all with what a fetch gives now.
-  private func refetched(_ list: LiveList, _ touched: ObjectList) throws -> LiveListUpdate {
+  private func refetched(_ list: LiveList, _ touched: Touched) throws -> LiveListUpdate {
     let query = try makeQuery(fetchedRequest)
     let matches = try query.matches()
     self.query = query
     var update = LiveListUpdate(list)
-    let found = Dictionary(uniqueKeysWithValues: matches.map { (ObjectIdentifier($0.object), $0) })
+    let found = Set(matches.map { ObjectIdentifier($0.object) })
     for section in list.sections {
-      for entry in section.chunks.flatMap(\.entries) where found[ObjectIdentifier(entry.object)] == nil {
+      for entry in section.chunks.flatMap(\.entries) where !found.contains(ObjectIdentifier(entry.object)) {
         update.note(entry.object, nil, isChanged: true)
       }
     }
@@ -328,7 +374,7 @@ extension FetchedResultsController: LiveResults {
     for match in matches where match.object is Object {
       let object = match.object
       let isMissed = missedObjects.contains(object) || missed.ids.contains(object.objectID)
-      update.note(object, query.withValues(match), isChanged: isMissed || touched.contains(object))
+      update.note(object, query.withValues(match), isChanged: isMissed || touched.hasChanged(object, in: list))
     }
     return update
   }
@@ -336,7 +382,7 @@ extension FetchedResultsController: LiveResults {
   private func finish(_ update: LiveListUpdate) {
     if update.isEmpty { return }
     delegate?.controllerWillChangeContent(self)
-    let changes: FetchedResultsChanges<Object> = update.apply(lastNumber: &lastNumber)
+    let changes: FetchedResultsChanges<Object> = update.apply()
     if let delegate {
       for change in changes.sections { delegate.controller(self, didChangeSection: change) }
       for change in changes.objects { delegate.controller(self, didChangeObject: change) }

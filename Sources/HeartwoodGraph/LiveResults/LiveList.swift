@@ -142,12 +142,34 @@ extension LiveList {
     changed(section, by: -1)
   }
 
-  /// Gives an object other keys that leave it where it is.
-  func setKeys(_ keys: LiveKeys, of object: ManagedObject) {
+  /// Replaces an entry by another one that leaves the object where it is.
+  func replace(_ entry: LiveEntry) {
+    guard let (chunk, offset) = position(of: entry.object) else { return }
+    chunk.entries[offset] = entry
+  }
+
+  /// Notes that what an object has changed is in its record now.
+  func noteSave(of object: ManagedObject) {
+    guard let (chunk, offset) = position(of: object) else { return }
+    chunk.entries[offset].seen = object.recordVersion
+    chunk.forgetIDs()
+  }
+
+  private func position(of object: ManagedObject) -> (chunk: LiveChunk, offset: Int)? {
     guard let chunk = chunk(of: object), let offset = chunk.entries.firstIndex(where: { $0.object === object }) else {
-      return
+      return nil
     }
-    chunk.entries[offset].keys = keys
+    return (chunk, offset)
+  }
+
+  /// Whether the object before or behind an object does not belong there: it may be that a save has given it another place.
+  func isMisplaced(_ object: ManagedObject) -> Bool {
+    guard let place = place(of: object), let entry = entry(of: object) else { return false }
+    func neighbour(_ item: Int) -> LiveEntry? {
+      self.object(section: place.section.ordinal, item: item).flatMap(self.entry)
+    }
+    if let before = neighbour(place.item - 1), order.comes(entry, before: before) { return true }
+    return neighbour(place.item + 1).map { order.comes($0, before: entry) } ?? false
   }
 
   /// Takes sections out that have no objects.

@@ -9,6 +9,8 @@ struct LiveListUpdate {
     var from: Place
     /// Whether it was taken out and put in again, as its keys are others.
     let isRelocated: Bool
+    /// Whether it is to be told of though it stays where it is.
+    let isChanged: Bool
   }
 
   /// A place in the list at one moment.
@@ -40,7 +42,13 @@ extension LiveListUpdate {
   /// - Parameters:
   ///   - match: what it is found with; nil where it is not found.
   ///   - isChanged: whether it is to be told of though it stays where it is.
-  mutating func note(_ object: ManagedObject, _ match: LiveQuery.Match?, isChanged: Bool) {
+  ///   - isMisplaced: whether it has another place though its keys are the same.
+  mutating func note(
+    _ object: ManagedObject,
+    _ match: LiveQuery.Match?,
+    isChanged: Bool,
+    isMisplaced: Bool = false
+  ) {
     let place = place(of: object)
     switch (place, match) {
     case (nil, nil): break
@@ -49,10 +57,14 @@ extension LiveListUpdate {
     case (let place?, let match?):
       guard let entry = list.entry(of: object) else { break }
       let isRelocated =
-        list.order.compare(entry.keys, match.keys) != 0
+        isMisplaced || list.order.compare(entry.keys, match.keys) != 0
         || list.sectionOrder.compare(place.section.key, match.section) != 0
       if isChanged || isRelocated {
-        stays.append(Stay(match: match, entry: entry, from: place, isRelocated: isRelocated))
+        // One that is put in again for its keys looks different.
+        let isChanged = isChanged || !isMisplaced
+        stays.append(
+          Stay(match: match, entry: entry, from: place, isRelocated: isRelocated, isChanged: isChanged)
+        )
       }
     }
   }
@@ -68,28 +80,19 @@ extension LiveListUpdate {
 
 extension LiveListUpdate {
   /// Changes the list, and gives what is to be told.
-  ///
-  /// - Parameter lastNumber: the number of the object that came last.
-  func apply<Object>(lastNumber: inout UInt64) -> FetchedResultsChanges<Object> {
+  func apply<Object>() -> FetchedResultsChanges<Object> {
     let oldIDs = removed.map(\.object.objectID)
     for removal in removed { list.remove(removal.object) }
     for stay in stays {
       if stay.isRelocated {
         list.remove(stay.entry.object)
       } else {
-        list.setKeys(stay.match.keys, of: stay.entry.object)
+        list.replace(LiveEntry(stay.match))
       }
     }
     var arrivals: [LiveSection] = []
-    for match in inserted {
-      lastNumber += 1
-      insert(LiveEntry(object: match.object, number: lastNumber, keys: match.keys), match.section, &arrivals)
-    }
-    for stay in stays where stay.isRelocated {
-      var entry = stay.entry
-      entry = LiveEntry(object: entry.object, number: entry.number, keys: stay.match.keys)
-      insert(entry, stay.match.section, &arrivals)
-    }
+    for match in inserted { insert(LiveEntry(match), match.section, &arrivals) }
+    for stay in stays where stay.isRelocated { insert(LiveEntry(stay.match), stay.match.section, &arrivals) }
     let gone = list.isSectioned ? emptySections : []
     let deletions = gone.map { FetchedResultsSectionChange.delete(name: $0.name, from: $0.ordinal) }
     list.remove(gone)
@@ -133,7 +136,7 @@ extension LiveListUpdate {
     for (number, stay) in stays.enumerated() {
       guard let to = place(of: stay.entry.object) else { continue }
       let change = (object: stay.entry.object, from: stay.from, to: to)
-      if kept.contains(number) { updates.append(change) } else { moves.append(change) }
+      if !kept.contains(number) { moves.append(change) } else if stay.isChanged { updates.append(change) }
     }
     moves.sort { $0.to.index < $1.to.index }
     updates.sort { $0.to.index < $1.to.index }

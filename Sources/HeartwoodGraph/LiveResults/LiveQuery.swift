@@ -8,6 +8,8 @@ struct LiveQuery {
     let object: ManagedObject
     let keys: LiveKeys
     let section: LiveSectionKey
+    /// The version of the record that it shows; nil if it has none, or if the keys tell it.
+    let seen: RecordVersion?
   }
 
   let context: ManagedObjectContext
@@ -48,7 +50,7 @@ extension LiveQuery {
       }
       let object = binding.object(row)
       let section = sectioning.key({ pass.parts[part].value($0, row) }, { object })
-      return Match(object: object, keys: .row(part: part, row), section: section)
+      return Match(object: object, keys: .row(part: part, row), section: section, seen: nil)
     }
   }
 
@@ -65,13 +67,18 @@ extension LiveQuery {
     let evaluator = PredicateEvaluator(ContextSource(context: context))
     let keys = pass.sorts.map { evaluator.value($0.expression, object).scalar }
     let section = sectioning.key({ evaluator.value($0, object).scalar }, { object })
-    return Match(object: object, keys: .values(keys), section: section)
+    return Match(object: object, keys: .values(keys), section: section, seen: object.recordVersion)
   }
 
   /// The same match with its keys read, for tables of another moment.
   func withValues(_ match: Match) -> Match {
     guard case .row(let part, let row) = match.keys else { return match }
-    return Match(object: match.object, keys: .values(pass.parts[part].keys(row, pass.sorts)), section: match.section)
+    return Match(
+      object: match.object,
+      keys: .values(pass.parts[part].keys(row, pass.sorts)),
+      section: match.section,
+      seen: pass.parts[part].version(of: row)
+    )
   }
 
   private func isInStores(_ object: ManagedObject) -> Bool {

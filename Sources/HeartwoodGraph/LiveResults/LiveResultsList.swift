@@ -8,6 +8,8 @@ struct LiveEvent {
   var ids: Set<ManagedObjectID> = []
   /// Whether the objects may be of another version of their records than before.
   var isRenewal = false
+  /// Whether what others have saved is merged, which may have been told before: the same save comes by several ways.
+  var isMerge = false
   /// Whether there may be more that has happened than is told.
   var isPartial = false
 }
@@ -17,6 +19,8 @@ protocol LiveResults: AnyObject {
   func contextDidChange(_ event: LiveEvent)
   /// New objects have other ids than before.
   func objectsWereRenamed(_ objects: [ManagedObject])
+  /// The changes of objects are in their records now, and new ones have their permanent ids.
+  func objectsWereSaved(inserted: [ManagedObject], updated: [ManagedObject])
   /// The context has let all objects go.
   func contextWasReset()
 }
@@ -44,6 +48,10 @@ final class LiveResultsList {
 
   func objectsWereRenamed(_ objects: [ManagedObject]) {
     if !objects.isEmpty { forEach { $0.objectsWereRenamed(objects) } }
+  }
+
+  func objectsWereSaved(inserted: [ManagedObject], updated: [ManagedObject]) {
+    forEach { $0.objectsWereSaved(inserted: inserted, updated: updated) }
   }
 
   func contextWasReset() {

@@ -136,7 +136,7 @@ extension ConflictResolver {
       return
     }
     if object.state.contains(.deleted) { return resolveDeletion(of: object, conflict, resolution, &restored) }
-    if conflict.isDeletedInStore { return context.reread(object, mergeChanges: false) }
+    if conflict.isDeletedInStore { return dropLost(object) }
     switch resolution {
     case .fail: break
     case .takeStored: context.reread(object, mergeChanges: false)
@@ -148,12 +148,13 @@ extension ConflictResolver {
     }
   }
 
-  /// Drops the changes of an object that no row leads to: another save has deleted its record.
+  /// Drops the changes of an object whose record another save has deleted. From then on it counts as deleted.
   private func dropLost(_ object: ManagedObject) {
     if object.state.contains(.deleted) {
       context.finishDeletion(of: object)
     } else {
       context.reread(object, mergeChanges: false)
+      object.noticeLoss()
     }
   }
 

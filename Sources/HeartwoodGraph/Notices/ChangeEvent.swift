@@ -14,6 +14,12 @@ struct ChangeEvent {
     touched.append(object)
   }
 
+  /// Takes out objects that have been told of.
+  mutating func forget(_ objects: some Sequence<ManagedObject>) {
+    if isEmpty { return }
+    for object in objects { touched.remove(object) }
+  }
+
   mutating func noteInsertion(of object: ManagedObject) {
     touched.append(object)
     inserted.insert(ObjectIdentifier(object))

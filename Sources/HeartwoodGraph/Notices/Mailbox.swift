@@ -17,8 +17,9 @@ final class Mailbox<Element: MailboxElement>: Sendable {
   private struct State {
     var elements: [Element] = []
     var readers: [UInt64: CheckedContinuation<Element?, Never>] = [:]
-    /// Readers that were cancelled before they began to wait.
-    var cancelledReaders: Set<UInt64> = []
+    /// Readers that have not begun to wait, and whether they have been cancelled. One that has begun is not among them, so a cancellation that
+    /// comes when the reader has its answer leaves nothing behind.
+    var beginners: [UInt64: Bool] = [:]
     var lastReader: UInt64 = 0
     var isFinished = false
   }
@@ -64,6 +65,11 @@ extension Mailbox {
     for reader in readers { reader.resume(returning: nil) }
   }
 
+  /// How many readers are known: those that are beginning to wait, and those that wait.
+  var readerCount: Int {
+    state.withLock { $0.readers.count + $0.beginners.count }
+  }
+
   /// Takes all that is there.
   func takeAll() -> [Element] {
     state.withLock { state in
@@ -76,6 +82,7 @@ extension Mailbox {
   func next() async -> Element? {
     let reader = state.withLock { state in
       state.lastReader += 1
+      state.beginners[state.lastReader] = false
       return state.lastReader
     }
     return await withTaskCancellationHandler {
@@ -87,7 +94,7 @@ extension Mailbox {
 
   private func begin(_ reader: UInt64, _ continuation: CheckedContinuation<Element?, Never>) {
     let answer: Element?? = state.withLock { state in
-      if state.cancelledReaders.remove(reader) != nil { return .some(nil) }
+      if state.beginners.removeValue(forKey: reader) == true { return .some(nil) }
       if !state.elements.isEmpty { return state.elements.removeFirst() }
       if state.isFinished { return .some(nil) }
       state.readers[reader] = continuation
@@ -96,11 +103,10 @@ extension Mailbox {
     if let answer { continuation.resume(returning: answer) }
   }
 
-  private func cancel(_ reader: UInt64) {
+  func cancel(_ reader: UInt64) {
     let continuation = state.withLock { state in
-      let continuation = state.readers.removeValue(forKey: reader)
-      if continuation == nil { state.cancelledReaders.insert(reader) }
-      return continuation
+      if state.beginners[reader] != nil { state.beginners[reader] = true }
+      return state.readers.removeValue(forKey: reader)
     }
     continuation?.resume(returning: nil)
   }

@@ -10,7 +10,8 @@ extension ManagedObjectContext {
   public func mergeChanges(from changes: ContextChanges) {
     if changes.context == identifier { return }
     finishSaveUnderWay()
-    // What was done before can be undone; what this does cannot.
+    // What was done before is told apart, and can be undone; what this does cannot.
+    tellChangeEvent()
     registerPendingChanges()
     advanceQueryGeneration()
     followStores()
@@ -27,8 +28,15 @@ extension ManagedObjectContext {
       }
     }
     merged.records.inserted = changes.insertedObjectIDs.filter { registeredObject(for: $0) != nil }
+    changeEvent.forget(objects.lazy.map(\.1))
     liveResults.tell(
-      LiveEvent(objects: held, ids: changes.presentObjectIDs, isRenewal: true, isPartial: changes.mayHaveMore)
+      LiveEvent(
+        objects: held,
+        ids: changes.presentObjectIDs,
+        isRenewal: true,
+        isMerge: true,
+        isPartial: changes.mayHaveMore
+      )
     )
     tellObjectChanges(merged)
     if !merged.isEmpty { stagingArea?.saveBroadcast.send(merged) }
@@ -53,6 +61,8 @@ extension ManagedObjectContext {
   private func merge(_ object: ManagedObject) -> Bool {
     guard !object.isInserted, !object.isDeleted else { return false }
     let wasFault = object.isFault
+    // The same save may have been merged before: it comes by several ways.
+    if !wasFault, object.isNewest { return false }
     if !wasFault { renew(object, mergeChanges: true) }
     // Whether the record is gone is to be known now: whoever shows the object must let it go.
     if object.isFault, object.binding.liveGroup(of: object.rowID) == nil { object.pin() }

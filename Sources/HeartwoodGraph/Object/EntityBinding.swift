@@ -1,5 +1,6 @@
 import HeartwoodModel
 import HeartwoodStore
+import Logging
 import Synchronization
 
 /// What the objects of one entity in one store and one context have in common, and where they are found by row.
@@ -14,6 +15,8 @@ final class EntityBinding {
   let entity: EntityDescription
   let entitySerialNumber: UInt32
   let objectClass: ManagedObject.Type
+  /// The coordinator's, which is told what is dropped also once the context is gone.
+  let logger: Logger?
   /// Indexed by property ordinal.
   let traits: [PropertyTrait]
   let transientOrdinals: [Int]
@@ -33,6 +36,9 @@ final class EntityBinding {
   private(set) var scope: ObjectIDScope
   /// What the ids that the objects' relationships have are made with, indexed by entity ordinal.
   private(set) var scopes: [ObjectIDScope] = []
+  /// Counts the changes of the coordinator's stores; and the one that the context was last told of.
+  private let storeChanges: ChangeCounter
+  @exclusivity(unchecked) private var seenStoreChange: UInt64 = 0
   // Exclusivity is checked by eye for what every fault reads: nothing here is changed while it is read.
   @exclusivity(unchecked) private var saves: ChangeCounter?
   /// Whether the records are those of a parent context, which has no single counter.
@@ -71,6 +77,8 @@ final class EntityBinding {
     self.entity = entity
     self.entitySerialNumber = entity.serialNumber
     self.objectClass = objectClass
+    self.logger = context.persistentStoreCoordinator.logger
+    self.storeChanges = context.persistentStoreCoordinator.storeChanges
     self.traits = entity.traits
     self.transientOrdinals = entity.properties.indices.filter { entity.properties[$0].isTransient }
     let entities = context.persistentStoreCoordinator.managedObjectModel.entities
@@ -112,6 +120,18 @@ final class EntityBinding {
   func forgetContext() {
     context = nil
     orphan()
+  }
+
+  /// Lets the context follow stores that were converted, for objects that are named before it is used again.
+  @inline(__always)
+  func followConversions() {
+    if storeChanges.current != seenStoreChange { noticeStoreChange() }
+  }
+
+  @inline(never)
+  private func noticeStoreChange() {
+    seenStoreChange = storeChanges.current
+    context?.followConversions()
   }
 
   /// The store that keeps the objects in the end; nil for new ones.

@@ -71,6 +71,9 @@ extension ManagedObject {
     newestVersion.map { $0 != baseVersion } ?? false
   }
 
+  /// Whether the object shows the newest version of its record, on which its changes were made.
+  final var isNewest: Bool { newestVersion == baseVersion }
+
   /// The version of the record as the context would read it now; nil where it is gone. To look for it may move the object to another row.
   private final var newestVersion: UInt64? {
     synchronize()
@@ -140,9 +143,11 @@ extension ManagedObject {
   /// Forgets the changes; what the object was read with stays.
   final func revert() {
     guard case .changed(let changes) = content else { return }
+    let wasLost = state.contains(.inaccessible)
     if rowID != .none { state.remove(.inaccessible) }
     guard let group = changes.group else {
       becomeFault()
+      if wasLost { noticeLoss() }
       return
     }
     content = .read(group)

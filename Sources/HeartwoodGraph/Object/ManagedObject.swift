@@ -191,8 +191,15 @@ extension ManagedObject {
 }
 
 extension ManagedObject {
-  /// The name of the object, which is Sendable. A save makes it permanent.
+  /// The name of the object, which is Sendable. A save makes it permanent, and a conversion of the store may give the record another, which
+  /// this is at once.
   public final var objectID: ManagedObjectID {
+    withBinding { $0.followConversions() }
+    return knownID
+  }
+
+  /// The name of the object as far as its context has followed conversions of stores.
+  final var knownID: ManagedObjectID {
     if case .changed(let changes) = content, let newID = changes.newID { return newID }
     return withBinding { binding in
       // An object that its context has let go of is not told what has become of its row.

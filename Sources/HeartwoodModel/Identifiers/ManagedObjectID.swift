@@ -56,8 +56,9 @@ extension ManagedObjectID: Hashable {
     left.reference == right.reference && (left.scope === right.scope || left.scope.names(sameRecordsAs: right.scope))
   }
 
-  /// Hashes the reference only: ids of equal references in different entities are rare.
+  /// Hashes the entity and the reference: a store that numbers the records of each entity from 1 gives many the same reference.
   public func hash(into hasher: inout Hasher) {
+    hasher.combine(scope.entityHash)
     hasher.combine(reference)
   }
 }
@@ -76,10 +77,13 @@ package final class ObjectIDScope: Sendable {
   /// Nil for the temporary ids of new objects.
   package let storeIdentifier: UUID?
   package let entity: EntityDescription
+  /// The hash of the entity's name: the same in all scopes whose ids may be equal.
+  let entityHash: Int
 
   package init(storeIdentifier: UUID?, entity: EntityDescription) {
     self.storeIdentifier = storeIdentifier
     self.entity = entity
+    self.entityHash = entity.name.hashValue
   }
 
   /// Whether both scopes name the records of the same entity in the same store, though they were made apart.

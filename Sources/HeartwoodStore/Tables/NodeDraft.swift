@@ -58,7 +58,7 @@ extension PropertyValue {
         context: .init(entity: entity.name, property: property.name)
       )
     }
-    guard byteCount <= RowGroupBuilder.columnByteLimit else {
+    guard !isTooLong else {
       let property = entity.properties[ordinal]
       throw PersistenceError(
         .valueUnsupported,
@@ -69,8 +69,14 @@ extension PropertyValue {
     }
   }
 
+  /// Whether the value takes more bytes than a store keeps.
+  package var isTooLong: Bool { byteCount > RowGroupBuilder.columnByteLimit }
+
+  /// Whether a store can keep the value as that of a property.
+  package func canBeKept(as trait: PropertyTrait) -> Bool { fits(trait) && !isTooLong }
+
   /// How many bytes a value without a fixed width takes.
-  private var byteCount: Int {
+  var byteCount: Int {
     switch self {
     case .string(let text): text.utf8.count
     case .binary(let data): data.count

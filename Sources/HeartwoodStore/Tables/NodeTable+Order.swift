@@ -1,7 +1,7 @@
 package import HeartwoodModel
 
 /// In what order the records of a table are.
-enum RecordOrder: Sendable {
+enum RecordOrder: Sendable, Equatable {
   /// In that of their rows.
   case rows
   /// In that of their numbers, which is that of their rows so far: what is read next may have lower ones than `last`.
@@ -49,6 +49,12 @@ extension NodeTable {
   /// The same of a record that is called `reference` and is in `row` in this version of the table or a later one.
   package func place(of reference: ReferenceID, in row: RowID) -> UInt64 {
     guard isOutOfOrder, case .integer(let number) = reference else { return UInt64(row.rawValue) }
+    return UInt64(bitPattern: number) ^ 1 << 63
+  }
+
+  /// The same, and comparable with the places of records in other versions of the table.
+  package func lastingPlace(of row: RowID) -> UInt64 {
+    guard order != .rows, case .integer(let number) = reference(row) else { return UInt64(row.rawValue) }
     return UInt64(bitPattern: number) ^ 1 << 63
   }
 

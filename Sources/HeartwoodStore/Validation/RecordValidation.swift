@@ -50,12 +50,25 @@ extension RecordValidation {
     let trait = objectID.entity.traits[ordinal]
     if trait.isTransient { return }
     if !value.fits(trait) {
-      let property = objectID.entity.properties[ordinal]
-      note(.wrongType, property.name, "is \(property.typeDescription), and the value is \(value.kindDescription).")
+      noteUnfit(value, trait, ordinal)
+    } else if value.isTooLong {
+      let (count, most) = (value.byteCount, RowGroupBuilder.columnByteLimit)
+      note(.tooLong, ordinal, "has \(count) bytes; a store keeps \(most) at most. Keep the value in a file of its own.")
     } else if trait.attributeType == nil {
       check(count(value), trait, ordinal)
     } else if !trait.isOptional, value.isNull {
       note(.missingValue, ordinal, "is required and has no value.")
+    }
+  }
+
+  private mutating func noteUnfit(_ value: PropertyValue, _ trait: PropertyTrait, _ ordinal: Int) {
+    let type = objectID.entity.properties[ordinal].typeDescription
+    switch (value, trait.attributeType) {
+    case (.integer(let number), let wanted?) where wanted.integerRange != nil:
+      note(number < 0 ? .tooSmall : .tooGreat, ordinal, "is \(type), and the value is out of its range.")
+    case (.string(let name), .binary), (.string(let name), .transformable):
+      note(.rejected, ordinal, "is \(type), and the value, a \(name), cannot be turned into bytes.")
+    default: note(.wrongType, ordinal, "is \(type), and the value is \(value.kindDescription).")
     }
   }
 

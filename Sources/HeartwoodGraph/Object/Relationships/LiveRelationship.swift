@@ -8,24 +8,19 @@ struct LiveRelationship<Destination: ManagedObject> {
 }
 
 extension LiveRelationship {
-  var objects: [Destination] { object.relatedObjects(ordinal).map { object.cast($0, key) } }
+  var objects: [Destination] { object.relatedObjects(ordinal).compactMap { object.cast($0, key) } }
 
   func contains(_ member: Destination) -> Bool {
     object.followConversions()
     return object.leads(ordinal, to: member.objectID)
   }
 
-  func add(_ member: Destination) -> Bool {
-    do {
-      return try object.addLink(ordinal, to: member)
-    } catch {
-      Misuse.stop("\(error)")
-    }
-  }
+  /// Lets the relationship lead to one object more, unless that is gone.
+  func add(_ member: Destination) -> Bool { object.addLinkLeavingGone(ordinal, to: member) }
 
   func remove(_ member: Destination) -> Bool { object.removeLink(ordinal, to: member) }
 
-  func replaceAll(_ members: [Destination]) { object.relateOrStop(ordinal, to: members) }
+  func replaceAll(_ members: [Destination]) { object.relateLeavingGone(ordinal, to: members) }
 
   func isSame(as other: LiveRelationship) -> Bool { object === other.object && ordinal == other.ordinal }
 }

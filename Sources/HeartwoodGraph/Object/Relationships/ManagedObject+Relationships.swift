@@ -6,70 +6,66 @@ import HeartwoodStore
 extension ManagedObject {
   /// The object that a to-one relationship leads to, or nil. Setting it changes the inverse too.
   ///
-  /// An object whose record is gone is left out.
+  /// An object whose record is gone is left out, and one that is gone when it is set: the relationship leads nowhere then, which is logged.
+  /// ``setValue(_:forKey:)`` throws instead. A relationship of an object that is gone itself leads nowhere, and setting it is logged and does
+  /// nothing.
   public final subscript<Destination: ManagedObject>(key: ToOneKey<Destination>) -> Destination? {
-    get { relatedObjects(key.ordinal(in: self, \.isToOne)).first.map { cast($0, key) } }
-    set {
-      let ordinal = key.ordinal(in: self, \.isToOne)
-      stopping { () throws(PersistenceError) in try relate(ordinal, toOne: newValue) }
-    }
+    get { relatedObjects(key.ordinal(in: self, \.isToOne)).first.flatMap { cast($0, key) } }
+    set { relateLeavingGone(key.ordinal(in: self, \.isToOne), to: newValue.map { [$0] } ?? []) }
   }
 
   /// The objects that a to-many relationship leads to. Where it is ordered, the order is kept; otherwise it has no meaning.
   ///
-  /// Setting them changes the inverse too. An object that is given twice counts once. Objects whose records are gone are left out.
+  /// Setting them changes the inverse too. An object that is given twice counts once. Objects whose records are gone are left out, and so are
+  /// those that are gone when they are set, which is logged.
   public final subscript<Destination: ManagedObject>(key: ToManyKey<Destination>) -> [Destination] {
-    get { relatedObjects(key.ordinal(in: self, \.isToMany)).map { cast($0, key) } }
-    set { relateOrStop(key.ordinal(in: self, \.isToMany), to: newValue) }
+    get { relatedObjects(key.ordinal(in: self, \.isToMany)).compactMap { cast($0, key) } }
+    set { relateLeavingGone(key.ordinal(in: self, \.isToMany), to: newValue) }
   }
 
-  final func cast<Destination: ManagedObject>(_ object: ManagedObject, _ key: PropertyKey) -> Destination {
-    guard let destination = object as? Destination else {
-      Misuse.stop(
-        "\(entity.name).\(key.name) leads to an object of class \(type(of: object)), and its key says \(Destination.self). Give "
-          + "that class to the coordinator as one of its objectClasses, or correct the key."
-      )
+  /// The object as what the key of a relationship says; nil for one of another entity than the relationship's, which a damaged file has let
+  /// it lead to.
+  final func cast<Destination: ManagedObject>(_ object: ManagedObject, _ key: PropertyKey) -> Destination? {
+    if let destination = object as? Destination { return destination }
+    let ordinal = entity.ordinal(ofProperty: key.name)
+    if let wanted = ordinal.flatMap({ binding.destinations[$0] }), !object.entity.isKind(of: wanted) {
+      logLinkLeftOut(to: object, key.name, because: "it is of another entity than the relationship leads to")
+      return nil
     }
-    return destination
-  }
-
-  final func relateOrStop(_ ordinal: Int, to objects: [ManagedObject]) {
-    stopping { () throws(PersistenceError) in try relate(ordinal, to: objects) }
-  }
-
-  @inline(__always)
-  private final func stopping(_ body: () throws(PersistenceError) -> Void) {
-    do throws(PersistenceError) {
-      try body()
-    } catch {
-      Misuse.stop("\(error)")
-    }
+    Misuse.stop(
+      "\(entity.name).\(key.name) leads to an object of class \(type(of: object)), and its key says \(Destination.self). Give "
+        + "that class to the coordinator as one of its objectClasses, or correct the key."
+    )
   }
 }
 
 // MARK: By ordinal
 
 extension ManagedObject {
+  /// The context of the object.
+  ///
+  /// - Throws: ``PersistenceError/Code/objectNotFound`` if there is none.
   final var usableContext: ManagedObjectContext {
-    guard let context = managedObjectContext else {
-      Misuse.stop(
-        "The object's context is gone or has let go of it. Keep the context, and after a reset fetch the object anew."
+    get throws(PersistenceError) {
+      if let context = managedObjectContext { return context }
+      throw PersistenceError(
+        .objectNotFound,
+        "The object's context is gone or has let go of it. Keep the context, and after a reset fetch the object anew.",
+        context: .init(entity: entity.name, objectIDs: [objectID])
       )
     }
-    return context
   }
 
   /// Lets relationships have the names that records have now: a conversion may have given them others than the object has read.
   final func followConversions() {
-    binding.context?.followConversions()
+    withBinding { $0.followConversions() }
   }
 
-  /// The objects of a relationship that are still there. What cannot be read is noted.
+  /// The objects of a relationship that are still there; none if the context is gone or has let go of the object. What cannot be read is noted.
   final func relatedObjects(_ ordinal: Int) -> [ManagedObject] {
     followConversions()
     let ids = value(at: ordinal).objectIDs
-    if ids.isEmpty { return [] }
-    let context = usableContext
+    guard !ids.isEmpty, let context = managedObjectContext else { return [] }
     context.readAhead(ids) { binding.ids(relatedFromNear: rowID, at: ordinal) }
     var unread: [(id: ManagedObjectID, error: PersistenceError)] = []
     let objects = context.objectsIfPresent(ids, &unread)
@@ -101,6 +97,7 @@ extension ManagedObject {
   final func relate(_ ordinal: Int, to objects: [ManagedObject]) throws(PersistenceError) {
     guard binding.traits[ordinal].isToMany else { return try relate(ordinal, toOne: objects.first) }
     followConversions()
+    guard mayChange(ordinal) else { return }
     let old = ObjectIDList(value(at: ordinal).objectIDs)
     let new = ObjectIDList(objects.map(\.objectID))
     let added = objects.filter { !old.contains($0.objectID) }
@@ -113,6 +110,7 @@ extension ManagedObject {
 
   private final func relate(_ ordinal: Int, toOne object: ManagedObject?) throws(PersistenceError) {
     followConversions()
+    guard mayChange(ordinal) else { return }
     let old: ManagedObjectID? = if case .toOne(let id) = value(at: ordinal) { id } else { nil }
     let new = object?.objectID
     if old == new { return }
@@ -138,7 +136,7 @@ extension ManagedObject {
   /// - Throws: as ``relate(_:to:)``.
   final func addLink(_ ordinal: Int, to object: ManagedObject) throws(PersistenceError) -> Bool {
     followConversions()
-    if leads(ordinal, to: object.objectID) { return false }
+    guard mayChange(ordinal), !leads(ordinal, to: object.objectID) else { return false }
     try check(object, ordinal)
     changeLinks(ordinal) { $0.append(object.objectID) }
     if let inverse = binding.traits[ordinal].inverseOrdinal { object.link(inverse, to: self, forward: ordinal) }
@@ -148,7 +146,7 @@ extension ManagedObject {
   /// Lets a to-many relationship lead to one object less. Returns whether it did.
   final func removeLink(_ ordinal: Int, to object: ManagedObject) -> Bool {
     followConversions()
-    guard leads(ordinal, to: object.objectID) else { return false }
+    guard mayChange(ordinal), leads(ordinal, to: object.objectID) else { return false }
     changeLinks(ordinal) { $0.remove(object.objectID) }
     if let inverse = binding.traits[ordinal].inverseOrdinal { object.unlink(inverse, from: objectID) }
     return true
@@ -185,12 +183,10 @@ extension ManagedObject {
     }
   }
 
-  /// Whether both objects are in the same context, which has not let go of them. Stops where this one's is gone.
+  /// Whether both objects are in the same context, which has not let go of them.
   private final func isInContext(of object: ManagedObject) -> Bool {
     let isShared = withBinding { binding in object.withBinding { $0.hasContext(of: binding) } }
-    if isShared, !state.contains(.detached), !object.state.contains(.detached) { return true }
-    _ = usableContext
-    return false
+    return isShared && !state.contains(.detached) && !object.state.contains(.detached)
   }
 
   /// Lets this end of a relationship lead to `source`, whose other end at `forward` leads here already.

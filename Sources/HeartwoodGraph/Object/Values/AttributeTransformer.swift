@@ -47,8 +47,9 @@ extension ManagedObject {
   /// stand for none: that is among the context's ``ManagedObjectContext/readFailures``, ``read(_:)-(TransformedKey<Value>)`` throws it, and
   /// ``propertyValue(forKey:)`` gives the bytes.
   ///
-  /// Each read transforms anew: keep the value where it is needed often. A name under which nothing of this type is registered, and a
-  /// value that the transformer refuses, are mistakes that stop the process.
+  /// Each read transforms anew: keep the value where it is needed often. A value that the transformer refuses reads as none, and the save
+  /// fails with ``PersistenceError/Code/validationFailed`` until another is set. A name under which nothing of this type is registered is a
+  /// mistake that stops the process.
   public final subscript<Value>(key: TransformedKey<Value>) -> Value? {
     get {
       guard case .binary(let data) = attributeValue(key, fits: Data.fits) else { return nil }
@@ -60,13 +61,9 @@ extension ManagedObject {
       }
     }
     set {
-      let value: PropertyValue
-      do {
-        value = try newValue.map { .binary(try transformer(for: key).data(from: $0)) } ?? .null
-      } catch {
-        Misuse.stop("\(entity.name).\(key.name) cannot be transformed. Correct its transformer. \(error)")
-      }
-      setAttribute(key, value, fits: Data.fits)
+      guard let newValue else { return setAttribute(key, .null, fits: Data.fits) }
+      let data = try? transformer(for: key).data(from: newValue)
+      setAttribute(key, data.map(PropertyValue.binary) ?? .unencodable(Value.self), fits: Data.fits)
     }
   }
 

@@ -11,10 +11,10 @@ extension Int: AttributeValue {
   /// The value as stores take it.
   public var propertyValue: PropertyValue { .integer(Int64(self)) }
 
-  /// Makes a value of one that stores give; nil where it is null or of another type.
+  /// Makes a value of one that stores give; nil if it is null, of another type, or out of the range of this one.
   public init?(propertyValue: PropertyValue) {
     guard case .integer(let value) = propertyValue else { return nil }
-    self.init(truncatingIfNeeded: value)
+    self.init(exactly: value)
   }
 
   /// Reads the attribute of `key`; nil where it has no value.
@@ -35,10 +35,10 @@ extension Int16: AttributeValue {
   /// The value as stores take it.
   public var propertyValue: PropertyValue { .integer(Int64(self)) }
 
-  /// Makes a value of one that stores give; nil where it is null or of another type.
+  /// Makes a value of one that stores give; nil if it is null, of another type, or out of the range of this one.
   public init?(propertyValue: PropertyValue) {
     guard case .integer(let value) = propertyValue else { return nil }
-    self.init(truncatingIfNeeded: value)
+    self.init(exactly: value)
   }
 
   /// Reads the attribute of `key`; nil where it has no value.
@@ -59,10 +59,10 @@ extension Int32: AttributeValue {
   /// The value as stores take it.
   public var propertyValue: PropertyValue { .integer(Int64(self)) }
 
-  /// Makes a value of one that stores give; nil where it is null or of another type.
+  /// Makes a value of one that stores give; nil if it is null, of another type, or out of the range of this one.
   public init?(propertyValue: PropertyValue) {
     guard case .integer(let value) = propertyValue else { return nil }
-    self.init(truncatingIfNeeded: value)
+    self.init(exactly: value)
   }
 
   /// Reads the attribute of `key`; nil where it has no value.
@@ -83,10 +83,10 @@ extension Int64: AttributeValue {
   /// The value as stores take it.
   public var propertyValue: PropertyValue { .integer(Int64(self)) }
 
-  /// Makes a value of one that stores give; nil where it is null or of another type.
+  /// Makes a value of one that stores give; nil if it is null, of another type, or out of the range of this one.
   public init?(propertyValue: PropertyValue) {
     guard case .integer(let value) = propertyValue else { return nil }
-    self.init(truncatingIfNeeded: value)
+    self.init(exactly: value)
   }
 
   /// Reads the attribute of `key`; nil where it has no value.

@@ -35,6 +35,10 @@ extension ManagedObject {
   /// The value of an attribute.
   ///
   /// Reading fires a fault. O(1).
+  ///
+  /// A value that is out of the range of the attribute, such as 70,000 for one of 16 bits, is kept by the object, and the save fails with
+  /// ``PersistenceError/Code/validationFailed`` until it is another. Setting a value of an object that is gone (deleted, let go by its context,
+  /// or gone from its store, as ``isDeleted`` and ``managedObjectContext`` tell) does nothing and is logged as a warning.
   @inlinable
   public final subscript<Value: AttributeValue>(key: AttributeKey<Value>) -> Value {
     get { Value.read(key, of: self) }
@@ -43,12 +47,8 @@ extension ManagedObject {
 
   @usableFromInline
   final func setAttribute(_ key: PropertyKey, _ value: PropertyValue, fits: (AttributeType) -> Bool) {
-    let ordinal = key.ordinal(in: self) { $0.attributeType.map(fits) ?? false }
-    Misuse.check(
-      withBinding { $0.traits[ordinal].attributeType.map(value.fits) ?? false },
-      "The value is out of the range of \(entity.name).\(key.name)."
-    )
-    change(ordinal, to: value)
+    // Whether the value is in the range of the attribute is a matter of validation.
+    change(key.ordinal(in: self) { $0.attributeType.map(fits) ?? false }, to: value)
   }
 
   /// Reads an attribute from the columns, or from the changes where there are any.

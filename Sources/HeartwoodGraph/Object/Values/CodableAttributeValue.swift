@@ -18,8 +18,8 @@ public import HeartwoodModel
 /// The JSON has sorted keys, so equal values have equal bytes. Each read decodes it: keep the value where it is needed often. What
 /// cannot be decoded, since a newer version of the application has written it, reads as no value: that is among the context's
 /// ``ManagedObjectContext/readFailures``, ``ManagedObject/read(_:)-(AttributeKey<Value>)`` throws it, and
-/// ``ManagedObject/propertyValue(forKey:)`` gives the bytes. A type whose values cannot be encoded at all is a mistake that stops the
-/// process.
+/// ``ManagedObject/propertyValue(forKey:)`` gives the bytes. A value that cannot be encoded reads as no value, and the save fails with
+/// ``PersistenceError/Code/validationFailed`` until another is set.
 public protocol CodableAttributeValue: AttributeValue, Codable {}
 
 extension CodableAttributeValue {
@@ -35,11 +35,7 @@ extension CodableAttributeValue {
       negativeInfinity: "-" + Self.infinity,
       nan: Self.nan
     )
-    do {
-      return .binary(try encoder.encode(self))
-    } catch {
-      Misuse.stop("\(Self.self) cannot be encoded as JSON. Correct its encode(to:). \(error)")
-    }
+    return (try? encoder.encode(self)).map(PropertyValue.binary) ?? .unencodable(Self.self)
   }
 
   /// Makes a value of JSON; nil where there is none, or it is of another form.
@@ -72,4 +68,9 @@ extension CodableAttributeValue {
 
   private static var infinity: String { "Infinity" }
   private static var nan: String { "NaN" }
+}
+
+extension PropertyValue {
+  /// What stands for a value that cannot be turned into bytes. It fits no attribute that keeps bytes, so validation finds it.
+  static func unencodable(_ type: Any.Type) -> PropertyValue { .string("\(type)") }
 }

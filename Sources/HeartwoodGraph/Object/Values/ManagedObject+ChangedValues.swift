@@ -7,6 +7,7 @@ extension ManagedObject {
   /// The properties that have changed since the object was read or last saved, and their new values. For a new object, those that
   /// have a value.
   public final func changedValues() -> [String: PropertyValue] {
+    followConversions()
     guard case .changed(let changes) = content else { return [:] }
     return valuesByName(changes.unsettledOrdinals) { value(at: $0) }
   }
@@ -17,6 +18,7 @@ extension ManagedObject {
   /// An event ends with ``ManagedObjectContext/processPendingChanges()``. Without an undo manager a context does not know what events
   /// do: then this gives the values of all changed properties as they were read.
   public final func changedValuesForCurrentEvent() -> [String: PropertyValue] {
+    followConversions()
     guard let recorder = managedObjectContext?.recorder else {
       return group == nil ? [:] : valuesByName(changedOrdinals) { readableCommittedValue(at: $0) }
     }
@@ -26,6 +28,7 @@ extension ManagedObject {
 
   /// The values that the object was read with, by property name; empty for a new object. It fires a fault.
   public final func committedValues() -> [String: PropertyValue] {
+    followConversions()
     if case .fault = content { fireFault() }
     guard group != nil else { return [:] }
     return valuesByName(entity.properties.indices) { readableCommittedValue(at: $0) }
@@ -35,6 +38,7 @@ extension ManagedObject {
   ///
   /// - Throws: ``PersistenceError/Code/propertyUnknown``.
   public final func committedValues(forKeys names: [String]) throws(PersistenceError) -> [String: PropertyValue] {
+    followConversions()
     if isUnread { try reading { _ = readIfUnread() } }
     var ordinals: Set<Int> = []
     for name in names { ordinals.insert(try ordinal(ofProperty: name)) }

@@ -16,13 +16,23 @@ extension ManagedObject {
 
   /// Sets the value of the property called `name`. Setting a relationship changes its inverse too.
   ///
+  /// As by a key, an integer that is out of the range of its attribute is kept for the save to report, and nothing happens to an object that is
+  /// gone.
+  ///
   /// - Throws: ``PersistenceError/Code/propertyUnknown``, ``PersistenceError/Code/valueTypeMismatch``, and where an id leads to no
   ///   object of the destination entity, ``PersistenceError/Code/objectNotFound``.
   public final func setPropertyValue(_ value: PropertyValue, forKey name: String) throws(PersistenceError) {
     let ordinal = try ordinal(ofProperty: name)
-    try value.checkFits(propertyAt: ordinal, of: entity)
+    try checkType(of: value, ordinal)
     if binding.traits[ordinal].attributeType != nil { return change(ordinal, to: value) }
+    guard mayChange(ordinal) else { return }
     try relateWholly(ordinal, to: try objects(value.objectIDs))
+  }
+
+  /// Makes sure that a value is of the type of a property. Whether it is in range is a matter of validation.
+  final func checkType(of value: PropertyValue, _ ordinal: Int) throws(PersistenceError) {
+    if case .integer = value, binding.traits[ordinal].attributeType?.integerRange != nil { return }
+    try value.checkFits(propertyAt: ordinal, of: entity)
   }
 
   private final func objects(_ ids: [ManagedObjectID]) throws(PersistenceError) -> [ManagedObject] {

@@ -26,7 +26,7 @@ extension ManagedObject {
   ///   inverses have to change with them.
   public final func setPrimitiveValue(_ value: PropertyValue, forKey name: String) throws(PersistenceError) {
     let ordinal = try ordinal(ofProperty: name)
-    try value.checkFits(propertyAt: ordinal, of: entity)
+    try checkType(of: value, ordinal)
     guard binding.traits[ordinal].attributeType != nil else {
       throw PersistenceError(
         .valueTypeMismatch,

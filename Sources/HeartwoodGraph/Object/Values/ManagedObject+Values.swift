@@ -28,10 +28,14 @@ extension ManagedObject {
 // MARK: Changing by ordinal
 
 extension ManagedObject {
-  /// Notes a new value of an attribute or a to-one relationship. One that is as the store has it is no change.
+  /// Notes a new value of an attribute or a to-one relationship. One that is as the store has it is no change, and a change of an object
+  /// that is gone is dropped.
   final func change(_ ordinal: Int, to value: PropertyValue) {
-    checkChangeable()
-    if case .fault = content { prepareUnreadForChange() }
+    guard isChangeable(ordinal) else { return }
+    if case .fault = content {
+      prepareUnreadForChange()
+      if isLost(ordinal) { return }
+    }
     let isCommitted = isCommitted(value, ordinal)
     if isCommitted, case .read = content { return }
     recordChange(ordinal)
@@ -83,8 +87,7 @@ extension ManagedObject {
 
   /// Changes the objects of a to-many relationship in place. Where they are as the store has them, there is no change.
   final func changeLinks(_ ordinal: Int, _ body: (inout ObjectIDList) -> Void) {
-    checkChangeable()
-    if case .fault = content { prepareUnreadForChange() }
+    guard mayChange(ordinal) else { return }
     recordChange(ordinal)
     let changes = beginChange()
     var list = changes.takeLinks(at: ordinal) ?? ObjectIDList(committedValue(at: ordinal).objectIDs)
@@ -94,30 +97,47 @@ extension ManagedObject {
     endChange(changes)
   }
 
-  @inline(__always)
-  private final func checkChangeable() {
-    // A fault fires without a context too, and what awakes it notes no change there.
-    if state.contains(.awaking) { return }
-    let isOpen = withBinding { !$0.isOrphaned && !$0.notes.isValidating }
-    if !isOpen || !state.isDisjoint(with: [.detached, .deleted, .unread]) { stopUnchangeable() }
+  /// Whether a property can be changed, once the object has read its values. A change of an object that is gone is dropped.
+  final func mayChange(_ ordinal: Int) -> Bool {
+    guard isChangeable(ordinal) else { return false }
+    guard case .fault = content else { return true }
+    prepareUnreadForChange()
+    return !isLost(ordinal)
   }
 
-  /// Says why the object cannot be changed.
+  @inline(__always)
+  private final func isChangeable(_ ordinal: Int) -> Bool {
+    // A fault fires without a context too, and what awakes it notes no change there.
+    if state.contains(.awaking) { return true }
+    let isOpen = withBinding { !$0.isOrphaned && !$0.notes.isValidating }
+    if isOpen, state.isDisjoint(with: [.detached, .deleted, .inaccessible, .unread]) { return true }
+    return isChangeableAllTheSame(ordinal)
+  }
+
+  /// Whether an object can be changed that is not simply there. If it is gone, this notes that a change is dropped.
   @inline(never)
-  private final func stopUnchangeable() {
-    let isValidating = withBinding(\.notes.isValidating)
-    if state.contains(.detached) || withBinding(\.isOrphaned) {
-      Misuse.stop(
-        "The object's context is gone or has let go of it. Keep the context, and after a reset or a rollback fetch the object anew."
+  private final func isChangeableAllTheSame(_ ordinal: Int) -> Bool {
+    if isPresent, let context = managedObjectContext {
+      Misuse.check(
+        !context.isValidating,
+        "An object cannot be changed while objects are validated. Change it in willSave()."
       )
+      // It may be changed, though its values cannot be read for the time being.
+      if state.contains(.unread) {
+        prepareUnreadForChange()
+        return !isLost(ordinal)
+      }
     }
-    Misuse.check(!isValidating, "An object cannot be changed while objects are validated. Change it in willSave().")
-    Misuse.check(
-      !state.contains(.deleted),
-      "A deleted object cannot be changed. Roll the context back to use it again."
-    )
-    // It may be changed, though its values cannot be read for the time being.
-    prepareUnreadForChange()
+    logDroppedChange(ordinal)
+    return false
+  }
+
+  /// Whether the object turned out to be gone when it wanted to read its values. A change of it is dropped then.
+  @inline(never)
+  private final func isLost(_ ordinal: Int) -> Bool {
+    guard state.contains(.inaccessible) else { return false }
+    logDroppedChange(ordinal)
+    return true
   }
 
   /// Lets the context note the value that a property has before it changes, and that it does.
@@ -143,6 +163,8 @@ extension ManagedObject {
   final func endChange(_ changes: ObjectChanges) {
     if changes.isOutdated, !hasPersistentChangedValues { changes.forgetOutdated() }
     if let group = changes.group, changes.isEmpty { content = .read(group) }
+    // That an object awakes is no change of it, and nobody is told.
+    if state.contains(.awaking), isInserted || changes.hasUnsettled == isUpdated { return }
     noteChange(changes)
   }
 

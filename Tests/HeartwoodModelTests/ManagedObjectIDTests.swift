@@ -5,7 +5,9 @@ import Testing
 /// Names of objects as keys of sets and dictionaries.
 @Suite struct ManagedObjectIDTests {
   private static func model() throws -> ManagedObjectModel {
-    try ManagedObjectModel(entities: (0..<40).map { .entity("Entity\($0)", .attribute("name", .string, optional: true)) })
+    try ManagedObjectModel(
+      entities: (0..<40).map { .entity("Entity\($0)", .attribute("name", .string, optional: true)) }
+    )
   }
 
   @Test func equalReferencesOfOtherEntitiesHashOtherwise() throws {

@@ -35,9 +35,9 @@ import Testing
     let book = try context.book("book")
     try context.save()
     let old = book.objectID
-    let others = try (0..<3).map { _ in ManagedObjectContext(coordinator) }
-    let objects = try others.map { try #require(try $0.existingObject(with: old)) }
-    objects[0].fireFaultForTest()
+    let others = (0..<3).map { _ in ManagedObjectContext(coordinator) }
+    let objects = try others.map { try $0.existingObject(with: old) }
+    objects[0].willAccessValue()
     objects[1][AttributeKey<String?>("title")] = "changed"
     others[2].delete(objects[2])
     try convert()
@@ -53,7 +53,8 @@ import Testing
     }
     // The store knows nothing of the names that its records had.
     let former = coordinator.managedObjectID(forURIRepresentation: old.uriRepresentation())
-    #expect(try persistenceError { _ = try context.existingObject(with: #require(former)) }?.code == .objectNotFound)
+    let dead = try #require(former)
+    #expect(persistenceError { _ = try context.existingObject(with: dead) }?.code == .objectNotFound)
   }
 
   @Test func whatObjectsLeadToHasTheNewOnes() throws {
@@ -87,8 +88,4 @@ import Testing
     try convert()
     #expect(try Array(controller.snapshot.objectIDs) == [stored()])
   }
-}
-
-extension ManagedObject {
-  fileprivate func fireFaultForTest() { willAccessValue() }
 }

@@ -24,7 +24,7 @@ import Testing
     #expect(code { _ = try context.count(entityName: "Book") } == .storeNotOpen)
     #expect(code { _ = try context.fetch(entityName: "Book") } == .storeNotOpen)
     #expect(code { try context.execute(BatchDeleteRequest(entityName: "Book")) } == .storeNotOpen)
-    let update = BatchUpdateRequest(entityName: "Book", propertiesToUpdate: ["title": .constant(.string("x"))])
+    let update = BatchUpdateRequest(entityName: "Book", propertiesToUpdate: ["title": "x"])
     #expect(code { try context.execute(update) } == .storeNotOpen)
     #expect(code { try controller.performFetch() } == .storeNotOpen)
     let message = persistenceError { _ = try context.fetch(Book.self) }

@@ -18,7 +18,9 @@ import Testing
   }
 
   private func controllers(_ context: ManagedObjectContext) throws -> [FetchedResultsController<Person>] {
-    let orders = [[Person.nameKey.ascending], [Person.nameKey.descending], [FetchSortDescriptor("books.@count", ascending: false)]]
+    let orders = [
+      [Person.nameKey.ascending], [Person.nameKey.descending], [FetchSortDescriptor("books.@count", ascending: false)],
+    ]
     return try orders.map { order in
       let controller = FetchedResultsController(FetchRequest<Person>(sortedBy: order), in: context)
       try controller.performFetch()
@@ -55,7 +57,9 @@ import Testing
       try check(controllers, mirrors, comment)
     }
     let elsewhere = stack.context()
-    #expect(try elsewhere.fetch(controllers[1].fetchRequest).map(\.objectID) == Array(controllers[1].snapshot.objectIDs))
+    #expect(
+      try elsewhere.fetch(controllers[1].fetchRequest).map(\.objectID) == Array(controllers[1].snapshot.objectIDs)
+    )
   }
 
   @Test(arguments: TestStoreKind.allCases)

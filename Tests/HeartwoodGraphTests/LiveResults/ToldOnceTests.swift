@@ -46,7 +46,8 @@ import Testing
 
     init(_ kind: TestStoreKind, isChild: Bool) throws {
       stack = try TestStack(kind)
-      parent = stack.context()
+      let parent = stack.context()
+      self.parent = parent
       let people = try ["Ann", "Bob", "Cid"].map { try parent.person($0) }
       try parent.save()
       bob = people[1].objectID
@@ -92,7 +93,7 @@ import Testing
       try other.save()
     }
     func renameByBatch() throws -> ContextChanges {
-      var request = BatchUpdateRequest(entityName: "Person", propertiesToUpdate: ["name": .constant(.string("Bobby"))])
+      var request = BatchUpdateRequest(entityName: "Person", propertiesToUpdate: ["name": "Bobby"])
       request.predicate = Person.nameKey == "Bob"
       request.resultType = .objectIDs
       return try bench.stack.coordinator.execute(request).changes
@@ -164,7 +165,7 @@ import Testing
   /// Sees to what has to be so before the change.
   private func prepare(_ bench: Bench, _ way: Way) throws {
     let context = bench.context
-    if ![.mergeOfAFault, .mergeAfterReading].contains(way) { for person in bench.controller.fetchedObjects ?? [] { _ = person.name } }
+    if ![.mergeOfAFault, .mergeAfterReading].contains(way) { _ = bench.controller.names }
     switch way {
     case .automaticMerge, .bothMerges, .batch, .batchBothWays, .siblingSave:
       context.automaticallyMergesChangesFromParent = true

@@ -172,13 +172,6 @@ enum Priority: Int16, AttributeValue {
     expect(stop, says: "Person.spouse leads to an object of class Person")
   }
 
-  @Test func aValueOutOfRangeStops() async {
-    let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      try TestStack().context().insert(Values.self)[AttributeKey<Int>("integer16")] = 40_000
-    }
-    expect(stop, says: "out of the range of Values.integer16")
-  }
-
   @Test func aTypeThatMayNotHoldTheStoredStops() async {
     let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = try TestStack().context().insert(Values.self)[AttributeKey<Int16>("integer64")]

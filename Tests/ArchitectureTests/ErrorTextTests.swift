@@ -3,10 +3,11 @@ import Testing
 /// Errors say what happened, where and what to do in fields of their own.
 @Suite struct ErrorTextTests {
   /// What a problem is not to have: a path, for which the context has a place.
-  private static let path = #/\\\((?:\w+[.?])*(?:\w*[pP]ath|directory|folder|url|URL)\)/#
+  private static var path: Regex<Substring> { #/\\\((?:\w+[.?])*(?:\w*[pP]ath|directory|folder|url|URL)\)/# }
   /// What a problem is not to end with: advice, for which there is `recovery`.
-  private static let advice =
+  private static var advice: Regex<Substring> {
     #/[.:;] (?:Open|Choose|Give|Restore|Correct|Make|Remove|Save|Add|Set|Try|Use|Keep|Put|Change|Rename|Convert|Copy|Move|Migrate|Close) /#
+  }
 
   @Test func problemsHaveNeitherPathsNorAdvice() throws {
     var count = 0

@@ -59,7 +59,7 @@ extension ManagedObjectContext {
   private func abandon(_ object: ManagedObject) -> [ManagedObject] {
     var cascade: [ManagedObject] = []
     for (ordinal, trait) in object.binding.traits.enumerated() where trait.attributeType == nil {
-      let others = objectsIfPresent(object.value(at: ordinal).objectIDs).filter(\.isPresent)
+      let others = object.relatedObjects(ordinal).filter(\.isPresent)
       if object.entity.properties[ordinal].relationship?.deleteRule == .cascade { cascade += others }
       guard let inverse = trait.inverseOrdinal else { continue }
       for other in others { other.unlink(inverse, from: object.objectID) }

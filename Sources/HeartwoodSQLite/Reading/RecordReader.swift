@@ -15,8 +15,8 @@ struct RecordReader: Sendable {
   /// The properties that no store keeps.
   let unkept: [Int]
   let externalFiles: ExternalFiles
-  /// Is told of files that cannot be read.
-  private let missingFiles: MissingFiles
+  /// Counts files that cannot be read, each of which costs the one value; nil if such a value makes the record unreadable, as any other does.
+  private let missingFiles: MissingFiles?
   let strays: StrayRows
 
   /// The statement that reads all rows of a range of keys.
@@ -27,7 +27,7 @@ struct RecordReader: Sendable {
   /// The key, the version, and whether the row is of no entity.
   private static let leadingColumns: CInt = 3
 
-  init(_ placement: EntityPlacement, schema: SQLiteSchema, path: String, missingFiles: MissingFiles) throws {
+  init(_ placement: EntityPlacement, schema: SQLiteSchema, path: String, missingFiles: MissingFiles?) throws {
     self.placement = placement
     self.path = path
     self.missingFiles = missingFiles
@@ -123,8 +123,8 @@ extension RecordReader {
         try unsafeColumn._withUnsafeGuaranteedRef { column in
           do {
             try reader.append(row, to: column, externalFiles)
-          } catch let fault as ValueFault where fault.isOfFile {
-            missingFiles.note()
+          } catch let fault as ValueFault where fault.isOfFile && missingFiles != nil {
+            missingFiles?.note()
             column.append(unreadable: error(fault, key, ordinal: builder.columns.firstIndex { $0 === column }))
           }
         }

@@ -101,7 +101,7 @@ extension SQLiteEntitySalvage {
       tableName: placement.tableName,
       properties: places
     )
-    let reader = try RecordReader(partial, schema: schema, path: path)
+    let reader = try RecordReader(partial, schema: schema, path: path, missingFiles: nil)
     readers[properties] = reader
     return reader
   }

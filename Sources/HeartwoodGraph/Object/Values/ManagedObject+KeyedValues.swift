@@ -71,7 +71,7 @@ extension ManagedObject {
 
   /// - Throws: the reason why the record, or the value, cannot be read.
   private final func readableValue(at ordinal: Int) throws(PersistenceError) -> PropertyValue {
-    let value = isUnread ? try reading { value(at: ordinal) } : value(at: ordinal)
+    let value = isUnread ? try reading { self.value(at: ordinal) } : self.value(at: ordinal)
     if value.isEmptyData { try checkReadable([ordinal]) }
     return value
   }

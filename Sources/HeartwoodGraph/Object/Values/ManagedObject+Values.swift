@@ -49,8 +49,7 @@ extension ManagedObject {
 
   /// Lets an attribute have the value that the object was read with, whatever that is.
   final func forgetChange(_ ordinal: Int) {
-    checkChangeable()
-    guard case .changed(let changes) = content, changes.value(at: ordinal) != nil else { return }
+    guard isChangeable(ordinal), case .changed(let changes) = content, changes.value(at: ordinal) != nil else { return }
     recordChange(ordinal)
     changes.setValue(nil, at: ordinal)
     endChange(changes)

@@ -57,6 +57,7 @@ import Testing
     "Migration": "Migration/MigrationGuideTests",
     "Objects": "Object/ObjectsGuideTests",
     "PersistentHistory": "History/HistoryGuideTests",
+    "Salvage": "Coordinator/SalvageGuideTests",
     "SavingAndConflicts": "Context/SavingGuideTests",
   ]
 

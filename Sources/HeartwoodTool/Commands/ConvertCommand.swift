@@ -12,8 +12,14 @@ struct ConvertCommand: ParsableCommand {
       other type cannot hold is refused before anything is written, and a failure leaves an old file as it was. The new store is of \
       the model with which the old one was read, also where that was made of its records.
 
-      EXAMPLE
+      A damaged file is refused. With --salvage everything in it that is sound is written, and all that is not is reported on standard error: \
+      records and values that cannot be read, links to records that are not there, and parts of the file of which nothing is left. Nothing is \
+      made up, the source is never written, and the status is 1 if anything was wrong. The report shows up to \(SalvageText.mostLines) losses; \
+      --report writes all of them as JSON.
+
+      EXAMPLES
         heartwood convert todo.csv todo.heartwood --verify
+        heartwood convert damaged.sqlite rescued.sqlite --salvage --report losses.json
       """
   )
 
@@ -38,6 +44,12 @@ struct ConvertCommand: ParsableCommand {
   @Flag(help: "Read the destination back and compare every record with the source.")
   var verify = false
 
+  @Flag(help: "Write what is sound of a damaged source, and report what is not.")
+  var salvage = false
+
+  @Option(help: ArgumentHelp("With --salvage, write the whole report to a file, as JSON.", valueName: "file"), completion: .file())
+  var report: String?
+
   @Flag(help: "Print nothing unless it fails.")
   var quiet = false
 
@@ -47,6 +59,10 @@ struct ConvertCommand: ParsableCommand {
     guard destination != "-" else {
       throw ValidationError("“-” is no name of a file. heartwood dump writes records to standard output.")
     }
+    guard report == nil || salvage else { throw ValidationError("--report goes with --salvage.") }
+    guard report == nil || (report != source && report != destination) else {
+      throw ValidationError("The report needs a file of its own.")
+    }
   }
 
   func run() throws {
@@ -55,11 +71,24 @@ struct ConvertCommand: ParsableCommand {
       source: StoreSource(path: source, typeName: from, modelPath: model),
       destination: Destination(path: destination, typeName: to, isReplaced: force),
       verifies: verify,
+      salvages: salvage,
       progress: progress
     )
     let start = ContinuousClock.now
     let result = try progress.whileShown { try conversion.run() }
-    guard !quiet else { return }
+    if !quiet { try tell(result, start) }
+    if let losses = result.salvage { try tell(losses) }
+  }
+
+  /// What was salvaged, and what was not; the status says whether anything was wrong.
+  private func tell(_ losses: SalvageReport) throws {
+    if let report { try SalvageText.write(losses, to: report) }
+    guard !losses.isComplete else { return }
+    StandardError.write(SalvageText.text(losses, source: source))
+    throw ExitCode.failure
+  }
+
+  private func tell(_ result: Conversion.Result, _ start: ContinuousClock.Instant) throws {
     result.model.tellNotes()
     for note in notes(result) {
       StandardError.write(StandardError.note("\(destination): \(note)"))

@@ -22,20 +22,31 @@ struct Conversion {
     let hasRenamedRecords: Bool
     /// Whether the other file does not open without the model that was in the source.
     let lacksModel: Bool
+    /// What was salvaged of a damaged source; nil if it was to be whole.
+    let salvage: SalvageReport?
   }
 
   let source: StoreSource
   let destination: Destination
   let verifies: Bool
+  /// Whether what is sound is taken of a damaged source.
+  let salvages: Bool
   let progress: ProgressBar
   /// How far a store has come that makes the other one itself.
   private let copying: MigrationProgress
   private var registry: StoreRegistry { source.registry }
 
-  init(source: StoreSource, destination: Destination, verifies: Bool, progress: ProgressBar) {
+  init(
+    source: StoreSource,
+    destination: Destination,
+    verifies: Bool,
+    salvages: Bool = false,
+    progress: ProgressBar
+  ) {
     self.source = source
     self.destination = destination
     self.verifies = verifies
+    self.salvages = salvages
     self.progress = progress
     // A store that makes the other one itself writes past the files that are observed.
     let copying = MigrationProgress { _ in progress.begin(.writing) }
@@ -52,25 +63,61 @@ struct Conversion {
   func run() throws -> Result {
     let type = try destination.type(in: registry)
     try destination.check(against: source.path, in: POSIXFileSystem())
+    if salvages { return try convert(try salvaged(), type) }
+    return try suggestingSalvage {
+      progress.begin(.reading)
+      let opened = try source.open()
+      progress.begin(.checking)
+      // What is read as it is needed is read when it is written, if at all.
+      if !opened.store.engine.readsAsNeeded { _ = try opened.store.engine.contents() }
+      return try convert(opened, type)
+    }
+  }
+
+  private func salvaged() throws -> OpenStore {
     progress.begin(.reading)
-    let opened = try source.open()
+    let opened = try source.salvage()
     progress.begin(.checking)
-    // What is read as it is needed is read when it is written, if at all.
-    if !opened.store.engine.readsAsNeeded { _ = try opened.store.engine.contents() }
-    let foreignTransactionCount = try opened.foreignTransactionCount()
+    return opened
+  }
+
+  /// Calls `body`, and lets the error of a damaged source say that what is sound of it can be written.
+  private func suggestingSalvage<Value>(_ body: () throws -> Value) throws -> Value {
+    let damages: Set<PersistenceError.Code> = [.fileCorrupt, .fileMalformed, .duplicateReference, .danglingReference]
+    do {
+      return try body()
+    } catch var error as PersistenceError where damages.contains(error.code) && isOfSource(error) {
+      error.message += "\(error.message.contains("\n") ? "\n" : " ")--salvage writes what is sound of it."
+      throw error
+    }
+  }
+
+  /// Whether an error is one of the source, which it names as it was given or without links.
+  private func isOfSource(_ error: PersistenceError) -> Bool {
+    guard let path = error.context.path else { return false }
+    if path == source.path { return true }
+    return path == (try? POSIXFileSystem().resolvingSymbolicLinks(inPath: source.path))
+  }
+
+  private func convert(_ opened: OpenStore, _ type: StoreType) throws -> Result {
+    let foreignTransactionCount = salvages ? 0 : try opened.foreignTransactionCount()
     let hasRenamedRecords = try write(opened, type)
     let size = try POSIXFileSystem().storeSize(atPath: destination.path, registry.storeClass(for: type))
     return Result(
       model: opened.model,
-      recordCount: try opened.store.entities.filter { !$0.isAbstract }.reduce(0) {
-        try $0 + opened.store.engine.count(of: $1)
-      },
+      recordCount: try recordCount(opened),
       byteCount: size,
       lostTransactionCount: try lostTransactionCount(opened, type),
       foreignTransactionCount: foreignTransactionCount,
       hasRenamedRecords: hasRenamedRecords,
-      lacksModel: try lacksModel(opened.model, type)
+      lacksModel: try lacksModel(opened.model, type),
+      salvage: try opened.salvage?.report
     )
+  }
+
+  private func recordCount(_ opened: OpenStore) throws -> Int {
+    let store = opened.salvage?.salvaged.store ?? opened.store
+    return try store.entities.filter { !$0.isAbstract }.reduce(0) { try $0 + store.engine.count(of: $1) }
   }
 
   /// Of a model that the user has given, or that lies beside the source, there is a file still.
@@ -124,7 +171,7 @@ struct Conversion {
     let written = try write(opened, type, at: path)
     let opener = opener(opened.model.model)
     do {
-      try verify(written, of: opened.store, opener, .reading(path, type))
+      try verify(written, of: opened.salvage?.salvaged.store ?? opened.store, opener, .reading(path, type))
       close(written)
       return written.engine.hasRenamedRecords
     } catch {
@@ -147,7 +194,12 @@ struct Conversion {
     // An incremental store writes its file itself, where nobody observes that.
     let capabilities = try registry.storeClass(for: type).typeDescription.capabilities
     if capabilities.kind == .incremental { progress.begin(.writing) }
-    let written = try opener.copy(opened.store, to: request, replacing: destination.isReplaced, progress: copying)
+    let written: PersistentStore
+    if let salvage = opened.salvage {
+      written = try salvage.write(to: request, replacing: destination.isReplaced, opener)
+    } else {
+      written = try opener.copy(opened.store, to: request, replacing: destination.isReplaced, progress: copying)
+    }
     OpenedStores.add(written)
     return written
   }

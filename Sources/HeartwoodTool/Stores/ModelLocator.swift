@@ -91,6 +91,23 @@ struct ModelLocator {
     return try dataModel(at: try bundle(besideStoreAt: path))
   }
 
+  /// The model of a damaged store about which the user says nothing: the one in its file, if that part is sound, or else as of any other.
+  func model(forDamagedStoreAt path: String, _ storeClass: any StoreClass.Type) throws -> LocatedModel {
+    let file = try StoreInput(try fileSystem.openFile(atPath: path))
+    if let salvaging = storeClass as? any SalvagingStore.Type {
+      if let model = salvaging.salvageModel(from: file, options: .readOnly) { return LocatedModel(model, path: nil) }
+    } else if let model = try? embeddedModel(file, storeClass) {
+      return LocatedModel(model, path: nil)
+    }
+    do {
+      return try dataModel(at: try bundle(besideStoreAt: path))
+    } catch let error as PersistenceError where error.code == .modelMissing {
+      // What cannot be read tells of no model.
+      guard let model = try? inferredModel(forStoreAt: path, storeClass) else { throw error }
+      return model
+    }
+  }
+
   /// Whether a store that is new at `path` is opened without being told its model: its type keeps it, or one lies beside it.
   func hasModel(ofStoreAt path: String, _ storeClass: any StoreClass.Type) -> Bool {
     storeClass.typeDescription.capabilities.embedsModel || (try? bundle(besideStoreAt: path)) != nil

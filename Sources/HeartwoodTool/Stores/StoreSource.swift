@@ -51,6 +51,43 @@ struct StoreSource {
     )
   }
 
+  /// Reads what is sound of a damaged store, with its model. Where the file does not tell of which version of the model it is, that is taken by
+  /// which most can be read.
+  func salvage() throws -> OpenStore {
+    _ = try fileSystem.storeStatus(atPath: path)
+    let type = try typeName.map { StoreType($0) } ?? registry.type(ofFileAt: path, in: fileSystem)
+    let storeClass = try registry.storeClass(for: type)
+    let locator = ModelLocator(registry: registry, fileSystem: fileSystem)
+    let model = try modelPath.map { try locator.model(at: $0) } ?? locator.model(forDamagedStoreAt: path, storeClass)
+    var best: (model: LocatedModel, salvaged: SalvagedStore, count: Int)?
+    var failure: (any Error)?
+    for candidate in try [model] + locator.otherVersions(of: model) {
+      do {
+        let salvaged = try salvaged(type, candidate)
+        let count = try salvaged.report.recordCount
+        if count > best?.count ?? -1 { best = (candidate, salvaged, count) }
+        if salvaged.losses.isEmpty || !salvaged.store.metadata.modelVersionHashes.isEmpty { break }
+      } catch let error as PersistenceError where error.mayBeOfAnotherModel {
+        failure = failure ?? error
+      }
+    }
+    guard let best else { throw failure ?? CocoaError(.fileReadUnknown) }
+    return OpenStore(
+      path: path,
+      size: try fileSystem.storeSize(atPath: path, storeClass),
+      model: best.model,
+      formatVersion: nil,
+      store: best.salvaged.store,
+      salvage: SalvageRun(best.salvaged),
+      registry: registry
+    )
+  }
+
+  private func salvaged(_ type: StoreType, _ model: LocatedModel) throws -> SalvagedStore {
+    let opener = StoreOpener(model: model.model, registry: registry, fileSystem: fileSystem)
+    return try opener.salvage(.init(type: type, path: path, options: Self.options(.readOnly, for: model)))
+  }
+
   /// Opens the store in a context of its own, for reading.
   func openContext() throws -> (context: ManagedObjectContext, model: LocatedModel) {
     _ = try fileSystem.storeStatus(atPath: path)
@@ -162,6 +199,8 @@ struct OpenStore {
   let model: LocatedModel
   let formatVersion: String?
   let store: PersistentStore
+  /// What was salvaged, if the store is a damaged one.
+  var salvage: SalvageRun?
   fileprivate let registry: StoreRegistry
 
   /// How many transactions are in a history of another program's, Core Data's in a SQLite file, which is not read.

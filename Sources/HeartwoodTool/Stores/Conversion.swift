@@ -87,7 +87,9 @@ struct Conversion {
     do {
       return try body()
     } catch var error as PersistenceError where damages.contains(error.code) && isOfSource(error) {
-      error.message += "\(error.message.contains("\n") ? "\n" : " ")--salvage writes what is sound of it."
+      let advice = error.recovery.map { Wording().recovery($0) ?? $0.text } ?? ""
+      let salvage = "--salvage writes what is sound of it."
+      error.recovery = .custom(advice.isEmpty ? salvage : advice + " " + salvage)
       throw error
     }
   }

@@ -52,7 +52,7 @@ struct SecureHashTests {
   }
 
   @Test("Examples that NIST published", arguments: examples)
-  func examples(_ example: Example) {
+  func publishedExample(_ example: Example) {
     let message = Array(example.text.utf8)
     #expect(Self.hexadecimal(SHA2.sha256(message)) == example.sha256)
     #expect(Self.hexadecimal(SHA2.sha512(message)) == example.sha512)

@@ -117,7 +117,7 @@ extension RandomQueries {
     case .uri:
       return URL(string: "https://example.org/\(Int.random(in: 0...3, using: &generator))").map(PropertyValue.uri)
         ?? .null
-    case .binary, .transformable: return .binary(Data([UInt8.random(in: 0...3, using: &generator)]))
+    case .binary, .transformable, .undefined: return .binary(Data([UInt8.random(in: 0...3, using: &generator)]))
     }
   }
 
@@ -248,7 +248,7 @@ extension RandomQueries {
     ]
     switch type {
     case .string: return FetchComparison.Comparator.allCases.randomElement(using: &generator) ?? .equalTo
-    case .binary, .transformable, .uri: return equality.randomElement(using: &generator) ?? .equalTo
+    case .binary, .transformable, .uri, .undefined: return equality.randomElement(using: &generator) ?? .equalTo
     default: return (equality + order).randomElement(using: &generator) ?? .equalTo
     }
   }

@@ -18,7 +18,7 @@ enum ArchivedValue {
     case .date: seconds(node).map { "\($0)" }
     case .uuid: uuid(node)?.uuidString
     case .uri: node["NS.relative"]?.string ?? node.string
-    case .binary, .transformable: nil
+    case .binary, .transformable, .undefined: nil
     }
   }
 

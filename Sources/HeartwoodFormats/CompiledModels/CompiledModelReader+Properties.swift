@@ -21,9 +21,9 @@ extension CompiledModelReader {
         "name": name,
         "optional": flag(attribute["NSIsOptional"]),
         "transient": flag(attribute["NSIsTransient"]),
-        "attributeType": type?.dataModelName ?? "type \(code)",
+        "attributeType": AttributeType.dataModelName(coreDataCode: code),
         "valueTransformerName": attribute["NSValueTransformerName"]?.string,
-        "customClassName": type == .transformable ? valueClass(attribute) : nil,
+        "customClassName": type == .transformable || type == .undefined ? valueClass(attribute) : nil,
         "allowsExternalBinaryDataStorage": flags & CompiledModelFlag.externalStorage == 0 ? nil : "YES",
         "preserveAfterDeletion": flags & CompiledModelFlag.preservedOnDeletion == 0 ? nil : "YES",
         "derived": derivation == nil ? nil : "YES",
@@ -33,11 +33,11 @@ extension CompiledModelReader {
       ],
       children: userInfo(attribute)
     )
-    if let type { addValues(of: attribute, type, to: &element) }
+    if let type, type != .undefined { addValues(of: attribute, type, to: &element) }
     return element
   }
 
-  /// The class of a transformable attribute's values, unless it is the one that stands for none.
+  /// The class of the values of an attribute that is transformable or has no type, unless it is the one that stands for none.
   private func valueClass(_ attribute: ArchiveNode) -> String? {
     attribute["NSAttributeValueClassName"]?.string.flatMap { ["NSObject", "NSData"].contains($0) ? nil : $0 }
   }

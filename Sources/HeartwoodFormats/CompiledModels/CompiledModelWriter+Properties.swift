@@ -135,7 +135,7 @@ extension AttributeType {
     case .binary: "NSData"
     case .uuid: "NSUUID"
     case .uri: "NSURL"
-    case .transformable: nil
+    case .transformable, .undefined: nil
     }
   }
 }

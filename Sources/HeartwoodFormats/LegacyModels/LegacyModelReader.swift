@@ -82,14 +82,13 @@ struct LegacyModelReader {
 
   private func attribute(_ settings: LegacySettings, _ name: String) -> XMLElement {
     let code = settings["XD_PAttK_attributeType"]?.integer ?? 0
-    let type = AttributeType(coreDataCode: code)
     var element = XMLElement(
       "attribute",
       [
         "name": name,
         "optional": settings.flag("XD_PPSK_isOptional"),
         "transient": settings.flag("XD_PPSK_isTransient"),
-        "attributeType": type?.dataModelName ?? "type \(code)",
+        "attributeType": AttributeType.dataModelName(coreDataCode: code),
         "minValueString": settings["XD_PAttK_minValueString"]?.string,
         "maxValueString": settings["XD_PAttK_maxValueString"]?.string,
         "regularExpressionString": settings["XD_PAttK_regularExpressionString"]?.string,

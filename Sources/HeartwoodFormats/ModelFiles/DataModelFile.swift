@@ -31,8 +31,9 @@ public struct DataModelFile: Sendable {
   /// - Parameter version: The name of a version in a bundle, with or without `.xcdatamodel`; nil means the current one.
   /// - Throws: ``ModelFileError`` with file, line and reason.
   public init(contentsOf url: URL, version: String? = nil) throws(ModelFileError) {
-    let source = try DataModelSource.read(DataModelBundle(url).location(version: version))
-    self.init(source, try ManagedObjectModel(source))
+    var source = try DataModelSource.read(DataModelBundle(url).location(version: version))
+    let model = try source.model()
+    self.init(source, model)
   }
 
   init(_ source: DataModelSource, _ model: ManagedObjectModel) {
@@ -67,15 +68,8 @@ extension ManagedObjectModel {
   }
 
   convenience init(_ source: DataModelSource) throws(ModelFileError) {
-    do {
-      try self.init(
-        entities: source.entities,
-        configurations: source.configurations,
-        versionIdentifiers: source.versionIdentifiers,
-        fetchRequestTemplates: source.fetchRequestTemplates
-      )
-    } catch {
-      throw source.error(for: error)
-    }
+    var source = source
+    self.init(try source.model(), localizationDictionary: [:])
   }
+
 }

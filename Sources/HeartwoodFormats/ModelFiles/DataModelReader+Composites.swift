@@ -28,7 +28,7 @@ extension DataModelReader {
     let typeName = try element.requiredText("composite")
     try readParts(of: typeName, path: [], into: &composite)
     var userInfo: [String: String] = [:]
-    for info in element.children("userInfo") { try readUserInfo(info, into: &userInfo) }
+    for info in element.children("userInfo") { readUserInfo(info, into: &userInfo) }
     let description = CompositeAttributeDescription(
       name: composite.name,
       compositeName: typeName,

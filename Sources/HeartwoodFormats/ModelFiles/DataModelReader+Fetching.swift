@@ -19,11 +19,19 @@ extension DataModelReader {
         return nil
       }
     }
+    let number = try element.number("resultType") ?? 0
+    guard let resultType = FetchRequestTemplate.ResultType(dataModelNumber: number) else {
+      note(
+        "The fetch request “\(name)” is not represented in the model: its result type \(number) is not known.",
+        element
+      )
+      return nil
+    }
     return FetchRequestTemplate(
       name: name,
       entityName: try element.requiredText("entity"),
       predicate: predicate,
-      resultType: try resultType(of: element),
+      resultType: resultType,
       fetchLimit: try element.number("fetchLimit") ?? 0,
       fetchBatchSize: try element.number("fetchBatchSize") ?? 0,
       includesSubentities: try element.flag("includeSubentities", usually: true),
@@ -32,14 +40,6 @@ extension DataModelReader {
       returnsObjectsAsFaults: try element.flag("returnObjectsAsFaults", usually: true),
       returnsDistinctResults: try element.flag("returnDistinctResults")
     )
-  }
-
-  private func resultType(of element: DataModelElement) throws(ModelFileError) -> FetchRequestTemplate.ResultType {
-    let number = try element.number("resultType") ?? 0
-    guard let type = FetchRequestTemplate.ResultType(dataModelNumber: number) else {
-      throw element.error("The result type \(number) is not known. Write 0, 1, 2 or 4.")
-    }
-    return type
   }
 
   mutating func fetchedProperty(
@@ -51,11 +51,12 @@ extension DataModelReader {
     )
     let name = try element.requiredText("name")
     guard let requestElement = element.children("fetchRequest").first else {
-      throw element.error("The fetched property “\(name)” has no fetch request. Add it.")
+      note("The fetched property “\(name)” has no fetch request: it is not represented in the model.", element)
+      return nil
     }
     guard let request = try fetchRequest(requestElement) else { return nil }
     var userInfo: [String: String] = [:]
-    for info in element.children("userInfo") { try readUserInfo(info, into: &userInfo) }
+    for info in element.children("userInfo") { readUserInfo(info, into: &userInfo) }
     return FetchedPropertyDescription(
       name: name,
       fetchRequest: request,

@@ -16,15 +16,16 @@ extension DataModelReader {
   ]
 
   mutating func readAttribute(_ element: DataModelElement) throws(ModelFileError) -> AttributeDescription {
+    let name = try element.requiredText("name")
     let type = try attributeType(of: element)
     noteUnknownAttributes(of: element, Self.attributeAttributes.union(type.dataModelRules))
     return AttributeDescription(
-      name: try element.requiredText("name"),
+      name: name,
       type: type,
       isOptional: try element.flag("optional"),
       isTransient: try element.flag("transient"),
-      defaultValue: try defaultValue(of: element, type),
-      rules: try rules(of: element, type),
+      defaultValue: defaultValue(of: element, type),
+      rules: rules(of: element, type),
       derivationExpression: try derivation(of: element),
       allowsExternalBinaryDataStorage: try element.flag("allowsExternalBinaryDataStorage"),
       preservesValueInHistoryOnDeletion: try element.flag("preserveAfterDeletion"),
@@ -32,23 +33,37 @@ extension DataModelReader {
       attributeValueClassName: element.filledText("customClassName"),
       renamingIdentifier: element.filledText("elementID"),
       versionHashModifier: element.filledText("versionHashModifier"),
-      userInfo: try userInfo(of: element)
+      userInfo: userInfo(of: element)
     )
   }
 
-  private func attributeType(of element: DataModelElement) throws(ModelFileError) -> AttributeType {
-    let name = try element.requiredText("attributeType")
+  /// The type that an element names; the undefined one where it names none. Of a transient attribute no store holds values, so that any
+  /// name will do.
+  private mutating func attributeType(of element: DataModelElement) throws(ModelFileError) -> AttributeType {
+    guard let name = element.filledText("attributeType") else { return .undefined }
     if let type = AttributeType(dataModelName: name) { return type }
+    if try element.flag("transient") {
+      note(
+        "The type “\(name)” of “\(element.text("name") ?? "")” is not known. It is transient, and taken as one without a type.",
+        element
+      )
+      return .undefined
+    }
     let names = AttributeType.allCases.map(\.dataModelName).joined(separator: ", ")
     throw element.error("The attribute type “\(name)” is not known. Write one of: \(names).")
   }
 
-  private func derivation(of element: DataModelElement) throws(ModelFileError) -> FetchExpression? {
+  private mutating func derivation(of element: DataModelElement) throws(ModelFileError) -> FetchExpression? {
     guard try element.flag("derived"), let format = element.filledText("derivationExpression") else { return nil }
     do throws(FetchPredicateError) {
       return try FetchExpression(format: format)
     } catch {
-      throw element.error("The expression of the derived attribute cannot be read. \(error)")
+      let name = element.text("name") ?? ""
+      note(
+        "The expression of the derived attribute “\(name)” cannot be read, so that its values stay as they are. \(error)",
+        element
+      )
+      return nil
     }
   }
 
@@ -71,7 +86,7 @@ extension DataModelReader {
       maxCount: maxCount == -1 ? 0 : maxCount,
       renamingIdentifier: element.filledText("elementID"),
       versionHashModifier: element.filledText("versionHashModifier"),
-      userInfo: try userInfo(of: element)
+      userInfo: userInfo(of: element)
     )
   }
 
@@ -86,11 +101,11 @@ extension DataModelReader {
     }
   }
 
-  private mutating func userInfo(of element: DataModelElement) throws(ModelFileError) -> [String: String] {
+  private mutating func userInfo(of element: DataModelElement) -> [String: String] {
     var userInfo: [String: String] = [:]
     for child in element.xml.children {
       let child = DataModelElement(xml: child, file: element.file)
-      if child.xml.name == "userInfo" { try readUserInfo(child, into: &userInfo) } else { noteUnread(child) }
+      if child.xml.name == "userInfo" { readUserInfo(child, into: &userInfo) } else { noteUnread(child) }
     }
     return userInfo
   }

@@ -17,66 +17,69 @@ extension AttributeType {
 }
 
 extension DataModelReader {
-  /// The rules that an attribute's element gives. What does not suit the type is no rule: it is left over from another type.
-  mutating func rules(of element: DataModelElement, _ type: AttributeType) throws(ModelFileError) -> AttributeRules {
+  /// The rules that an attribute's element gives. What does not suit the type is no rule: it is left over from another type. What is
+  /// meant as a rule and is none is noted, since nothing is checked by it.
+  mutating func rules(of element: DataModelElement, _ type: AttributeType) -> AttributeRules {
+    var rules = AttributeRules()
     switch type {
     case .string:
-      return AttributeRules(
-        minLength: try length("minValueString", of: element),
-        maxLength: try length("maxValueString", of: element),
-        pattern: element.filledText("regularExpressionString")
-      )
+      rules.minLength = length("minValueString", of: element)
+      rules.maxLength = length("maxValueString", of: element)
+      rules.pattern = pattern(of: element)
     case .date:
-      return AttributeRules(
-        minValue: try boundingDate("min", of: element),
-        maxValue: try boundingDate("max", of: element)
-      )
+      rules.minValue = boundingDate("min", of: element)
+      rules.maxValue = boundingDate("max", of: element)
     case _ where type.hasRange:
-      return AttributeRules(
-        minValue: try bound("minValueString", of: element, type),
-        maxValue: try bound("maxValueString", of: element, type)
-      )
-    default:
-      return AttributeRules()
+      rules.minValue = bound("minValueString", of: element, type)
+      rules.maxValue = bound("maxValueString", of: element, type)
+    default: break
+    }
+    return rules
+  }
+
+  private mutating func noteRule(_ name: String, of element: DataModelElement, _ reason: String) {
+    note("“\(name)” of “\(element.text("name") ?? "")” \(reason): values are not held to it.", element)
+  }
+
+  private mutating func pattern(of element: DataModelElement) -> String? {
+    let name = "regularExpressionString"
+    guard let pattern = element.filledText(name) else { return nil }
+    do throws(TextPattern.Fault) {
+      _ = try TextPattern(pattern)
+      return pattern
+    } catch {
+      noteRule(name, of: element, "cannot be used (\(error.message))")
+      return nil
     }
   }
 
   /// Strings have their lengths where numbers have their values.
-  private func length(_ name: String, of element: DataModelElement) throws(ModelFileError) -> Int? {
+  private mutating func length(_ name: String, of element: DataModelElement) -> Int? {
     guard let text = element.filledText(name) else { return nil }
-    guard case .integer(let number)? = number(text, .integer64), let length = Int(exactly: number) else {
-      throw element.error("“\(name)” of a string is no length. Write a whole number.")
+    if case .integer(let number)? = Self.number(text, .integer64), number >= 0, let length = Int(exactly: number) {
+      return length
     }
-    return length
+    noteRule(name, of: element, "is no length")
+    return nil
   }
 
-  private func bound(
-    _ name: String,
-    of element: DataModelElement,
-    _ type: AttributeType
-  ) throws(ModelFileError) -> PropertyValue {
+  private mutating func bound(_ name: String, of element: DataModelElement, _ type: AttributeType) -> PropertyValue {
     guard let text = element.filledText(name) else { return .null }
-    guard let value = number(text, type) else {
-      throw element.error("“\(name)” is no value of the type \(type.dataModelName). Correct it.")
-    }
-    return value
+    if let value = Self.number(text, type), !value.isNaN { return value }
+    noteRule(name, of: element, "is no value of the type \(type.dataModelName)")
+    return .null
   }
 
-  private mutating func boundingDate(
-    _ end: String,
-    of element: DataModelElement
-  ) throws(ModelFileError) -> PropertyValue {
+  private mutating func boundingDate(_ end: String, of element: DataModelElement) -> PropertyValue {
     let name = end + "DateTimeInterval"
     guard let text = element.filledText(name) else {
       if element.filledText(end + "ValueString") != nil {
-        let owner = element.text("name") ?? ""
-        note("“\(end)ValueString” of “\(owner)” gives a date only as a text for people.", element)
+        noteRule("\(end)ValueString", of: element, "gives a date only as a text for people")
       }
       return .null
     }
-    guard let value = PropertyValue(text: text, type: .date) else {
-      throw element.error("“\(name)” is no number of seconds. Correct it.")
-    }
-    return value
+    if let value = PropertyValue(text: text, type: .date), !value.isNaN { return value }
+    noteRule(name, of: element, "is no number of seconds")
+    return .null
   }
 }

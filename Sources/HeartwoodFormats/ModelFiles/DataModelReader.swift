@@ -6,10 +6,14 @@ import HeartwoodModel
   import Foundation
 #endif
 
-/// Reads the tree of a `contents` file.
+/// Reads the tree of a `contents` file, which is also what compiled and older models are turned into: one set of rules for all.
+///
+/// What no record depends on is never a reason to refuse a model: a note says what it costs. What decides how records are stored, and cannot
+/// be understood, is a problem, and all problems are reported together.
 struct DataModelReader {
   private let file: String
   private var source: DataModelSource
+  private var problems: [ModelFileError.Problem] = []
   /// The composites by name.
   private(set) var composites: [String: DataModelElement] = [:]
 
@@ -34,22 +38,50 @@ struct DataModelReader {
       model.children("composite").map { ($0.text("name") ?? "", $0) },
       uniquingKeysWith: { first, _ in first }
     )
-    for child in model.children {
-      switch child.xml.name {
-      case "entity": try readEntity(child)
-      case "configuration": try readConfiguration(child)
-      case "fetchRequest":
-        if let template = try fetchRequest(child) {
-          source.fetchRequestTemplates.append(template)
-          source.fetchRequestLines.append(child.line)
-        }
-      case "elements", "composite": break
-      default: noteUnread(child)
-      }
+    for child in model.children { gather { (reader) throws(ModelFileError) in try reader.readPart(child) } }
+    if !problems.isEmpty {
+      throw ModelFileError(file: file, problems: problems.sorted { ($0.line ?? 0) < ($1.line ?? 0) })
     }
     noteOneSidedInverses()
+    noteUnenforcedConstraints()
     source.notes.sort { ($0.line ?? 0) < ($1.line ?? 0) }
     return source
+  }
+
+  /// Goes on behind a problem, which is kept to be reported with the others.
+  private mutating func gather(_ body: (inout DataModelReader) throws(ModelFileError) -> Void) {
+    do throws(ModelFileError) {
+      try body(&self)
+    } catch {
+      problems += error.problems
+    }
+  }
+
+  private mutating func readPart(_ element: DataModelElement) throws(ModelFileError) {
+    switch element.xml.name {
+    case "entity": try readEntity(element)
+    case "configuration": try readConfiguration(element)
+    case "fetchRequest":
+      if let template = try fetchRequest(element) {
+        source.fetchRequestTemplates.append(template)
+        source.fetchRequestLines.append(element.line)
+      }
+    case "elements", "composite": break
+    default: noteUnread(element)
+    }
+  }
+
+  /// The version hash needs such a constraint, and no store of ours holds records to it.
+  private mutating func noteUnenforcedConstraints() {
+    for place in source.entities.markUnenforcedConstraints() {
+      let entity = source.entities[place.entity]
+      let names = entity.uniquenessConstraints[place.index].joined(separator: ", ")
+      let message =
+        "The uniqueness constraint “\(names)” of “\(entity.name)” names what no store holds unique, and is not enforced."
+      source.notes.append(
+        DataModelFile.Note(line: source.entityLines[place.entity].uniquenessConstraints[place.index], message: message)
+      )
+    }
   }
 
   /// Such models are in use, and the version hash needs the name; the graph goes without the inverse.
@@ -99,7 +131,9 @@ extension DataModelReader {
       versionHashModifier: element.filledText("versionHashModifier")
     )
     var lines = DataModelSource.EntityLines(entity: element.line)
-    for child in element.children { try readPart(child, of: &entity, &lines) }
+    for child in element.children {
+      gather { (reader) throws(ModelFileError) in try reader.readPart(child, of: &entity, &lines) }
+    }
     source.entities.append(entity)
     source.entityLines.append(lines)
   }
@@ -121,7 +155,7 @@ extension DataModelReader {
         lines.uniquenessConstraints.append(constraint.line)
       }
     case "userInfo":
-      try readUserInfo(element, into: &entity.userInfo)
+      readUserInfo(element, into: &entity.userInfo)
     case "fetchedProperty":
       guard let property = try fetchedProperty(element) else { break }
       entity.fetchedProperties.append(property)
@@ -175,11 +209,15 @@ extension DataModelReader {
     return names
   }
 
-  func readUserInfo(_ element: DataModelElement, into userInfo: inout [String: String]) throws(ModelFileError) {
+  mutating func readUserInfo(_ element: DataModelElement, into userInfo: inout [String: String]) {
     for entry in element.children("entry") {
-      guard let key = entry.text("key") else { throw entry.error("The entry of the user info has no “key”. Add it.") }
+      guard let key = entry.text("key") else {
+        note("An entry of the user info has no “key” and is left out.", entry)
+        continue
+      }
       guard userInfo.updateValue(entry.text("value") ?? "", forKey: key) == nil else {
-        throw entry.error("The user info has the key “\(key)” twice. Take one of the entries away.")
+        note("The user info has the key “\(key)” twice: the later entry is taken.", entry)
+        continue
       }
     }
   }

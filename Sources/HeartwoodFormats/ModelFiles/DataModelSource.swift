@@ -73,6 +73,51 @@ struct DataModelSource {
     return source
   }
 
+  /// Makes the model. What no record depends on, and is at fault, is left out and noted: an index, a fetch request, a fetched property.
+  ///
+  /// - Throws: ``ModelFileError`` with all other faults.
+  mutating func model() throws(ModelFileError) -> ManagedObjectModel {
+    do throws(ModelValidationError) {
+      return try checkedModel()
+    } catch {
+      guard leaveOut(error.faults) else { throw self.error(for: error) }
+      do throws(ModelValidationError) { return try checkedModel() } catch { throw self.error(for: error) }
+    }
+  }
+
+  private func checkedModel() throws(ModelValidationError) -> ManagedObjectModel {
+    try ManagedObjectModel(
+      entities: entities,
+      configurations: configurations,
+      versionIdentifiers: versionIdentifiers,
+      fetchRequestTemplates: fetchRequestTemplates
+    )
+  }
+
+  /// Takes away what is at fault, the last first, unless there are faults of what records depend on.
+  private mutating func leaveOut(_ faults: [ModelFault]) -> Bool {
+    guard faults.allSatisfy(\.location.isBesideRecords) else { return false }
+    for fault in faults {
+      notes.append(DataModelFile.Note(line: line(of: fault.location), message: "\(fault) It is left out of the model."))
+    }
+    for location in Set(faults.map(\.location)).sorted(by: { $0.place > $1.place }) {
+      switch location {
+      case .fetchIndex(let entity, let index):
+        entities[entity].fetchIndexes.remove(at: index)
+        entityLines[entity].fetchIndexes.remove(at: index)
+      case .fetchedProperty(let entity, let index):
+        entities[entity].fetchedProperties.remove(at: index)
+        entityLines[entity].fetchedProperties.remove(at: index)
+      case .fetchRequest(let index):
+        fetchRequestTemplates.remove(at: index)
+        fetchRequestLines.remove(at: index)
+      default: break
+      }
+    }
+    notes.sort { ($0.line ?? 0) < ($1.line ?? 0) }
+    return true
+  }
+
   /// The faults of the model, each with the line of what is at fault.
   func error(for validation: ModelValidationError) -> ModelFileError {
     ModelFileError(
@@ -92,6 +137,19 @@ struct DataModelSource {
     case .fetchedProperty(let entity, let index): entityLines[entity].fetchedProperties[index]
     case .configuration(let name): configurationLines[name]
     case .fetchRequest(let index): fetchRequestLines[index]
+    }
+  }
+}
+
+extension ModelFault.Location {
+  /// Whether records are the same without what is there.
+  fileprivate var isBesideRecords: Bool { place >= 0 }
+
+  /// The place in its list; -1 where records depend on it.
+  fileprivate var place: Int {
+    switch self {
+    case .fetchIndex(_, let index), .fetchedProperty(_, let index), .fetchRequest(let index): index
+    default: -1
     }
   }
 }

@@ -8,7 +8,7 @@ extension DataModelWriter {
         "name": attribute.name,
         "optional": attribute.isOptional ? "YES" : nil,
         "transient": attribute.isTransient ? "YES" : nil,
-        "attributeType": attribute.type.dataModelName,
+        "attributeType": attribute.type == .undefined ? nil : attribute.type.dataModelName,
       ],
       children: userInfo(attribute.userInfo)
     )

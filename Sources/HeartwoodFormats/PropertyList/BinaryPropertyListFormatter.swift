@@ -116,7 +116,7 @@ struct BinaryPropertyListFormatter {
     case .float: buffer.append(float: view.unsafeFloat(row))
     case .decimal: buffer.append(string: PropertyValue.decimal(view.unsafeDecimal(row)).text(of: .decimal) ?? "")
     case .uuid: buffer.append(uuid: view.unsafeUUID(row).uuid)
-    case .binary, .transformable: buffer.append(data: view.unsafeBytes(row))
+    case .binary, .transformable, .undefined: buffer.append(data: view.unsafeBytes(row))
     }
   }
 

@@ -100,7 +100,7 @@ struct XMLPropertyListFormatter {
     case .float: append(real: Double(view.unsafeFloat(row)), to: &buffer)
     case .decimal: append(text: PropertyValue.decimal(view.unsafeDecimal(row)).text(of: .decimal) ?? "", to: &buffer)
     case .uuid: append(text: view.unsafeUUID(row).uuidString, to: &buffer)
-    case .binary, .transformable: append(data: view.unsafeBytes(row), to: &buffer)
+    case .binary, .transformable, .undefined: append(data: view.unsafeBytes(row), to: &buffer)
     }
   }
 

@@ -75,7 +75,7 @@ extension ValueText {
     case .double: group.unsafeViews[ordinal].unsafeDouble(row).isFinite ? .literal : .plainText
     case .float: group.unsafeViews[ordinal].unsafeFloat(row).isFinite ? .literal : .plainText
     case .decimal, .date, .uuid: .plainText
-    case .string, .uri, .binary, .transformable: .freeText
+    case .string, .uri, .binary, .transformable, .undefined: .freeText
     case nil: isToMany || otherEntity(row, group.columns[ordinal].references) != nil ? .json : .freeText
     }
   }
@@ -103,7 +103,7 @@ extension ValueText {
     case .decimal: output.append(text: PropertyValue.decimal(view.unsafeDecimal(row)).text(of: .decimal) ?? "")
     case .date: RecordDate.append(view.unsafeDouble(row), to: output)
     case .uuid: output.append(textOf: view.unsafeUUID(row).uuid)
-    case .binary, .transformable: output.append(text: Data(view.unsafeBytes(row)).base64EncodedString())
+    case .binary, .transformable, .undefined: output.append(text: Data(view.unsafeBytes(row)).base64EncodedString())
     case .string, .uri: output.append(view.unsafeBytes(row))
     case nil: appendReferences(row, of: group.columns[ordinal], to: output)
     }

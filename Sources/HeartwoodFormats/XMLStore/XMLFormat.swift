@@ -40,6 +40,7 @@ enum XMLFormat {
     case .uuid: "uuid"
     case .uri: "uri"
     case .transformable: "transformable"
+    case .undefined: "undefined"
     }
   }
 

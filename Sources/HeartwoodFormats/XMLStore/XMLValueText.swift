@@ -67,7 +67,7 @@ enum XMLValueText {
     to column: ColumnBuilder
   ) -> String? {
     switch type {
-    case .binary, .transformable:
+    case .binary, .transformable, .undefined:
       guard let count = Base64Text.decode(text) else { return "The text must be base64." }
       column.append(bytes: UnsafeRawBufferPointer(rebasing: text[..<count]))
     case .uuid:
@@ -108,7 +108,7 @@ enum XMLValueText {
     case .float: appendShortest(view.unsafeFloat(row), to: &buffer)
     case .decimal: buffer.append(PropertyValue.decimal(view.unsafeDecimal(row)).text(of: .decimal) ?? "")
     case .uuid: buffer.append(textOf: view.unsafeUUID(row).uuid)
-    case .binary, .transformable: appendData(view.unsafeBytes(row), to: &buffer)
+    case .binary, .transformable, .undefined: appendData(view.unsafeBytes(row), to: &buffer)
     }
   }
 

@@ -2,7 +2,10 @@ import HeartwoodModel
 
 extension EntityClass {
   /// Whether a type of Foundation's is in the declarations.
-  var usesFoundation: Bool { plainTypes.contains(where: \.isFoundationType) }
+  var usesFoundation: Bool {
+    plainTypes.contains(where: \.isFoundationType)
+      || ownAttributes.contains { UntypedAttribute.foundationNames.contains(Self.untypedName(of: $0) ?? "") }
+  }
 
   /// The types of the entity's own attributes, but for those of the application's.
   var attributeTypes: [String] { plainTypes.map(\.swiftName) }
@@ -14,7 +17,23 @@ extension EntityClass {
 
   /// The types of those whose values are of no type of the application's.
   private var plainTypes: [AttributeType] {
-    ownAttributes.filter { Self.ownType(of: $0) == nil && Self.transformedType(of: $0) == nil }.map(\.type)
+    ownAttributes.filter { attribute in
+      if let name = Self.untypedName(of: attribute) { return UntypedAttribute.isPlain(name) }
+      return Self.ownType(of: attribute) == nil && Self.transformedType(of: attribute) == nil
+    }.map(\.type)
+  }
+
+  /// An attribute without a type: the object keeps its value itself, since no context knows what it is.
+  func untypedAttribute(_ attribute: AttributeDescription) -> [String: TemplateValue] {
+    ["type": .text((Self.untypedName(of: attribute) ?? "Any") + "?")]
+      .merging(propertyNames(attribute.name)) { first, _ in first }
+  }
+
+  /// The Swift type of what an attribute without a type holds: the one that the user info or the model names, or anything. nil for an
+  /// attribute with a type.
+  static func untypedName(of attribute: AttributeDescription) -> String? {
+    guard attribute.type == .undefined else { return nil }
+    return ownType(of: attribute) ?? UntypedAttribute.name(ofClass: attribute.attributeValueClassName)
   }
 
   func attribute(_ attribute: AttributeDescription) -> [String: TemplateValue] {
@@ -99,6 +118,7 @@ extension AttributeType {
     case .binary, .transformable: "Data"
     case .uuid: "UUID"
     case .uri: "URL"
+    case .undefined: "Any"
     }
   }
 
@@ -107,5 +127,30 @@ extension AttributeType {
     case .decimal, .date, .binary, .transformable, .uuid, .uri: true
     default: false
     }
+  }
+}
+
+/// What Swift calls the classes that models name for the values of attributes without a type.
+private enum UntypedAttribute {
+  private static let names = [
+    "NSObject": "Any", "NSString": "String", "NSNumber": "NSNumber", "NSDecimalNumber": "Decimal", "NSDate": "Date",
+    "NSData": "Data", "NSUUID": "UUID", "NSURL": "URL", "NSArray": "[Any]", "NSDictionary": "[AnyHashable: Any]",
+    "NSSet": "Set<AnyHashable>",
+  ]
+
+  /// Those of Foundation.
+  static let foundationNames: Set<String> = ["NSNumber", "Decimal", "Date", "Data", "UUID", "URL"]
+
+  /// Whether the type is none of the application's.
+  static func isPlain(_ name: String) -> Bool { names.values.contains(name) }
+
+  static func name(ofClass className: String?) -> String {
+    guard let className, !className.isEmpty else { return "Any" }
+    if let name = names[className] { return name }
+    let parts = className.split(separator: ".", omittingEmptySubsequences: false)
+    let isName = parts.allSatisfy { part in
+      !part.isEmpty && part.first?.isNumber == false && part.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+    }
+    return isName ? className : "Any"
   }
 }

@@ -22,9 +22,7 @@ struct EntityClass {
     self.model = model
     self.options = options
     className = Self.className(of: entity)
-    guard className.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }),
-      SwiftText.identifier(className) == className
-    else {
+    guard className.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else {
       throw GenerationError(
         description:
           "The entity \(entity.name) has the class “\(className)”, which is no name of a class. Give it another."
@@ -32,8 +30,14 @@ struct EntityClass {
     }
   }
 
-  /// The name of the class of an entity, without its module: the entity's own where the model says none.
+  /// The name of the class of an entity, without its module: the entity's own where the model says none. A word of the language, such as
+  /// `Type`, gets an underscore behind it.
   static func className(of entity: EntityDescription) -> String {
+    let name = modelClassName(of: entity)
+    return SwiftText.isReserved(name) ? name + "_" : name
+  }
+
+  private static func modelClassName(of entity: EntityDescription) -> String {
     guard let name = entity.managedObjectClassName?.split(separator: ".").last.map(String.init),
       !["NSManagedObject", "ManagedObject"].contains(name)
     else { return entity.name }
@@ -57,7 +61,8 @@ struct EntityClass {
   /// - Parameter fileModules: those whose types are in the declarations of the other classes in the same file.
   func values(besides fileModules: Set<String> = []) -> [String: TemplateValue] {
     let own = entity.definition.properties
-    let attributes = own.compactMap(\.attribute).map(attribute)
+    let attributes = own.compactMap(\.attribute).filter { $0.type != .undefined }.map(attribute)
+    let untyped = own.compactMap(\.attribute).filter { $0.type == .undefined }.map(untypedAttribute)
     let relationships = own.compactMap(\.relationship)
     let toOnes = relationships.filter { !$0.isToMany }.map(relationship)
     let toManys = relationships.filter(\.isToMany).map(toMany)
@@ -76,10 +81,11 @@ struct EntityClass {
       "isMachineFinal": .flag(isFinal && !options.hasHumanFiles),
       "hasHumanFile": .flag(options.hasHumanFiles),
       "attributes": .list(attributes),
+      "untypedAttributes": .list(untyped),
       "toOnes": .list(toOnes),
       "toManys": .list(toManys),
       "relationships": .list(toOnes + toManys),
-      "properties": .list(attributes + toOnes + toManys),
+      "properties": .list(attributes + untyped + toOnes + toManys),
       "hasProperties": .flag(!entity.properties.isEmpty),
       "namedProperties": .list(entity.properties.map { propertyNames($0.name) }),
       "fetches": .list(fetches(model.fetchRequestTemplates)),

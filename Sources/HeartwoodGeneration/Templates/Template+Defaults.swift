@@ -22,6 +22,11 @@ extension Template {
     {{/isDerived}}
       }
     {{/attributes}}
+    {{#untypedAttributes}}
+
+      /// The attribute `{{propertyName}}`, which has no type: the object keeps it in memory as it is.
+      {{access}}var {{name}}: {{type}}
+    {{/untypedAttributes}}
     {{#toOnes}}
 
       /// The name and class of the relationship `{{propertyName}}`.
@@ -90,6 +95,10 @@ extension Template {
         /// The name of `{{propertyName}}`.
         {{access}}static let {{name}} = "{{propertyName}}"
     {{/attributes}}
+    {{#untypedAttributes}}
+        /// The name of `{{propertyName}}`.
+        {{access}}static let {{name}} = "{{propertyName}}"
+    {{/untypedAttributes}}
       }
 
       /// The names of the entity's own relationships.

@@ -111,7 +111,7 @@ extension PropertyValue {
       case .double: Computation.cast(self, to: .double)
       case .float: Computation.cast(self, to: .float)
       case .decimal: Computation.cast(self, to: .decimal)
-      case .string, .boolean, .date, .binary, .uuid, .uri, .transformable: .null
+      case .string, .boolean, .date, .binary, .uuid, .uri, .transformable, .undefined: .null
       }
     return value.fits(type) ? value : .null
   }

@@ -36,7 +36,7 @@ extension ImportValue {
     case .boolean: boolean(text).map(PropertyValue.boolean)
     case .date: dates.date(text).map(PropertyValue.date)
     case .integer16, .integer32, .integer64, .decimal, .double, .float: value(ofNumber: text, type, dates)
-    case .binary, .uuid, .uri, .transformable: PropertyValue(text: text, type: type)
+    case .binary, .uuid, .uri, .transformable, .undefined: PropertyValue(text: text, type: type)
     }
   }
 
@@ -62,7 +62,7 @@ extension ImportValue {
     case .decimal: NumberText.decimal(text).map(PropertyValue.decimal)
     case .double, .float: PropertyValue(text: text, type: type)
     case .date: NumberText.number(text, Double.self).flatMap(dates.date).map(PropertyValue.date)
-    case .string, .binary, .uuid, .uri, .transformable: nil
+    case .string, .binary, .uuid, .uri, .transformable, .undefined: nil
     }
   }
 

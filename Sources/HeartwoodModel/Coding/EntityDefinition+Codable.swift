@@ -2,7 +2,8 @@ extension EntityDefinition: Codable {
   private enum Key: String, CodingKey {
     case name
     case className = "class"
-    case abstract, parent, properties, unique, fetchedProperties, indexes, composites, renamingIdentifier,
+    case abstract, parent, properties, unique, unenforcedConstraints, fetchedProperties, indexes, composites,
+      renamingIdentifier,
       versionHashModifier, userInfo
   }
 
@@ -15,6 +16,7 @@ extension EntityDefinition: Codable {
     try container.encodeIfPresent(superentityName, forKey: .parent)
     try container.encodeIfNotEmpty(properties, forKey: .properties)
     try container.encodeIfNotEmpty(uniquenessConstraints, forKey: .unique)
+    try container.encodeIfSet(hasUnenforcedConstraints, forKey: .unenforcedConstraints)
     try container.encodeIfNotEmpty(fetchedProperties, forKey: .fetchedProperties)
     try container.encodeIfNotEmpty(fetchIndexes, forKey: .indexes)
     try container.encodeIfNotEmpty(compositeAttributes, forKey: .composites)
@@ -33,6 +35,7 @@ extension EntityDefinition: Codable {
       superentityName: try container.text(forKey: .parent),
       properties: try container.list(of: PropertyDescription.self, forKey: .properties),
       uniquenessConstraints: try container.list(of: [String].self, forKey: .unique),
+      hasUnenforcedConstraints: try container.flag(forKey: .unenforcedConstraints),
       fetchedProperties: try container.list(of: FetchedPropertyDescription.self, forKey: .fetchedProperties),
       fetchIndexes: try container.list(of: FetchIndexDescription.self, forKey: .indexes),
       compositeAttributes: try container.list(of: CompositeAttributeDescription.self, forKey: .composites),

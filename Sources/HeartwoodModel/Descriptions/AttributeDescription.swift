@@ -20,7 +20,7 @@ public struct AttributeDescription: Sendable, Hashable {
   public var preservesValueInHistoryOnDeletion: Bool
   /// The registered name of the transformer of a transformable attribute.
   public var valueTransformerName: String?
-  /// The Swift class of a transformable attribute's values, where the model names one.
+  /// The class of the values of an attribute that is transformable or has no type, where the model names one.
   public var attributeValueClassName: String?
   /// The name that the attribute had in the version of the model before this one, where it was renamed.
   public var renamingIdentifier: String?

@@ -14,6 +14,9 @@ public struct EntityDefinition: Sendable, Hashable {
   public var properties: [PropertyDescription]
   /// Groups of attribute names; no two objects have the same values in all attributes of a group.
   public var uniquenessConstraints: [[String]]
+  /// Whether uniqueness constraints may name relationships and transient attributes, as models from elsewhere do. They are kept, since they
+  /// are part of the version hash, and no store enforces them.
+  public var hasUnenforcedConstraints: Bool
   /// The properties whose objects are fetched, beside ``properties``, which stores keep.
   public var fetchedProperties: [FetchedPropertyDescription]
   /// By which values objects shall be found fast.
@@ -35,6 +38,7 @@ public struct EntityDefinition: Sendable, Hashable {
     superentityName: String? = nil,
     properties: [PropertyDescription] = [],
     uniquenessConstraints: [[String]] = [],
+    hasUnenforcedConstraints: Bool = false,
     fetchedProperties: [FetchedPropertyDescription] = [],
     fetchIndexes: [FetchIndexDescription] = [],
     compositeAttributes: [CompositeAttributeDescription] = [],
@@ -48,6 +52,7 @@ public struct EntityDefinition: Sendable, Hashable {
     self.superentityName = superentityName
     self.properties = properties
     self.uniquenessConstraints = uniquenessConstraints
+    self.hasUnenforcedConstraints = hasUnenforcedConstraints
     self.fetchedProperties = fetchedProperties
     self.fetchIndexes = fetchIndexes
     self.compositeAttributes = compositeAttributes

@@ -29,7 +29,8 @@ public final class EntityDescription: Sendable {
   public let relationshipTargets: [RelationshipTarget?]
   /// What values must keep to, indexed by ordinal.
   package let traits: [PropertyTrait]
-  /// The entity's own uniqueness constraints and the inherited ones, each a list of attribute ordinals.
+  /// The entity's own uniqueness constraints and the inherited ones, each a list of attribute ordinals. Those that cannot be enforced
+  /// (``EntityDefinition/hasUnenforcedConstraints``) are not among them.
   public let uniquenessConstraints: [[Int]]
   /// The indexes by which atomic stores find objects, the inherited ones first.
   package var fetchIndexPlans: [FetchIndexPlan] { indexPlans.withLock { $0 } }
@@ -69,6 +70,7 @@ public final class EntityDescription: Sendable {
     self.uniquenessConstraints =
       (superentity?.uniquenessConstraints ?? [])
       + definition.uniquenessConstraints.map { names in names.compactMap { ordinals[$0] } }
+      .filter { $0.allSatisfy { properties[$0].attribute?.isTransient == false } }
   }
 }
 

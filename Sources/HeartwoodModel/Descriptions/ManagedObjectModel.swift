@@ -52,7 +52,7 @@ public final class ManagedObjectModel: Sendable {
   }
 
   /// The same model with other names for people to read.
-  init(_ model: ManagedObjectModel, localizationDictionary: [String: String]) {
+  package init(_ model: ManagedObjectModel, localizationDictionary: [String: String]) {
     entities = model.entities
     configurations = model.configurations
     versionIdentifiers = model.versionIdentifiers

@@ -12,12 +12,30 @@ extension ModelValidator {
       checkName(property.name, of: subject, &faults)
       switch property {
       case .attribute(let attribute):
+        checkType(of: attribute, at: subject.location, &faults)
         _ = checkFit(of: attribute.defaultValue, "default value", attribute.type, at: subject.location, &faults)
         checkRules(of: attribute, at: subject.location, &faults)
       case .relationship(let relationship):
         checkCounts(of: relationship, subject, &faults)
         checkDestination(of: relationship, subject, &faults)
       }
+    }
+  }
+
+  /// An attribute without a type is for what the application keeps in memory, as in Core Data.
+  private func checkType(
+    of attribute: AttributeDescription,
+    at location: ModelFault.Location,
+    _ faults: inout [ModelFault]
+  ) {
+    guard attribute.type == .undefined else { return }
+    if !attribute.isTransient {
+      let advice = "Give it a type, or make it transient."
+      add("The attribute has no type, so that no store can keep its values. \(advice)", at: location, &faults)
+    }
+    if !attribute.defaultValue.isNull {
+      let advice = "Give it a type, or take the default value away."
+      add("The attribute has a default value and no type. \(advice)", at: location, &faults)
     }
   }
 

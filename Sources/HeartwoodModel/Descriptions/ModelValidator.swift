@@ -83,6 +83,7 @@ extension ModelValidator {
     guard let place = index.place(ofProperty: name, in: entity) else {
       return "which the entity does not have. Add the attribute, or correct the name."
     }
+    if index.definitions[entity].hasUnenforcedConstraints { return nil }
     switch index.property(at: place) {
     case .relationship:
       return "which is a relationship. Only attributes can be unique: name an attribute."

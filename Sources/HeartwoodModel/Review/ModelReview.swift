@@ -28,6 +28,8 @@ public struct ModelReview: Sendable {
       case orderOfOne
       /// Something that enters Core Data's version hash in a way that is not known, so that Core Data may not open a store with the model.
       case uncertainHash
+      /// A uniqueness constraint that names a relationship or a transient attribute, which no store enforces.
+      case unenforcedConstraint
       /// An index of which atomic stores make no use.
       case unusedIndex
     }
@@ -82,6 +84,11 @@ private struct ModelReviewer {
       let advice = "Let another entity inherit from it, or make it concrete."
       warn(.abstractWithoutSubentities, entity.name, "The entity is abstract and no other inherits from it. \(advice)")
     }
+    for names in definition.uniquenessConstraints where !isEnforced(names, in: entity) {
+      let message =
+        "The uniqueness constraint “\(names.joined(separator: ", "))” is not enforced. Let it name stored attributes alone."
+      warn(.unenforcedConstraint, entity.name, message)
+    }
     if definition.uniquenessConstraints.count > 1 {
       warnOfHash(entity.name, "several uniqueness constraints")
     }
@@ -94,6 +101,10 @@ private struct ModelReviewer {
     for composite in definition.compositeAttributes {
       warnOfHash("\(entity.name).\(composite.name)", "a composite attribute")
     }
+  }
+
+  private func isEnforced(_ names: [String], in entity: EntityDescription) -> Bool {
+    names.allSatisfy { entity.property(named: $0)?.attribute?.isTransient == false }
   }
 
   /// Not all of how Core Data hashes a model is known.

@@ -10,7 +10,7 @@ import Synchronization
 package final class TextPattern: Sendable {
   /// Why a pattern cannot be used, as a sentence.
   package struct Fault: Error {
-    let message: String
+    package let message: String
   }
 
   /// Patterns come from files, and the compiler of regular expressions goes as deep into itself as they are nested or long.

@@ -14,6 +14,14 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable, Codable {
   case uri
   /// Bytes that a value transformer makes from a value of the application's own and turns back into one.
   case transformable
+  /// No type, as Xcode has it: an attribute for whatever the application keeps in memory. It must be transient.
+  case undefined
+
+  /// The types whose values stores can keep: all but ``undefined``.
+  public static let allCases: [AttributeType] = [
+    .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date, .binary, .uuid, .uri,
+    .transformable,
+  ]
 }
 
 extension AttributeType {
@@ -33,6 +41,7 @@ extension AttributeType {
     case .uuid: 1100
     case .uri: 1200
     case .transformable: 1800
+    case .undefined: 0
     }
   }
 

@@ -15,7 +15,7 @@ extension PropertyValue {
     case .double: value = Computation.cast(self, to: .double)
     case .float: value = Computation.cast(self, to: .float)
     case .decimal: value = Computation.cast(self, to: .decimal)
-    case .string, .date, .binary, .uuid, .uri, .transformable: return nil
+    case .string, .date, .binary, .uuid, .uri, .transformable, .undefined: return nil
     }
     return value.isNull || value.isInfinite && number.isFinite || !value.fits(type) ? nil : value
   }

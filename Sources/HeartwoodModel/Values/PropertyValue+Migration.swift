@@ -11,6 +11,7 @@ extension AttributeType {
   /// transformers make are the same bytes. Dates become no numbers: which number is meant is for a mapping model to say.
   public func converts(to type: AttributeType) -> Bool {
     if self == type || (isNumeric && type.isNumeric) { return true }
+    if self == .undefined || type == .undefined { return false }
     switch (self, type) {
     case (.binary, .transformable), (.transformable, .binary): return true
     case (.string, .binary), (.string, .transformable), (.binary, .string), (.transformable, .string): return false

@@ -40,6 +40,8 @@ extension PropertyValue {
   public func fits(_ type: AttributeType) -> Bool {
     switch (self, type) {
     case (.null, _): true
+    case (.toOne, .undefined), (.toMany, .undefined): false
+    case (_, .undefined): true
     case (.integer(let number), _): type.integerRange?.contains(number) ?? false
     case (.decimal, .decimal), (.double, .double), (.float, .float), (.string, .string), (.boolean, .boolean),
       (.date, .date), (.binary, .binary), (.binary, .transformable), (.uuid, .uuid), (.uri, .uri):

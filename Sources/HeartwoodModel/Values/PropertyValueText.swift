@@ -12,7 +12,7 @@ extension PropertyValue {
   ///
   /// The base of a relative URI is folded into it, and the bits that tell one NaN from another are not kept.
   public func text(of type: AttributeType) -> String? {
-    guard fits(type) else { return nil }
+    guard type != .undefined, fits(type) else { return nil }
     switch self {
     case .null, .toOne, .toMany: return nil
     case .integer(let number): return String(number)
@@ -48,6 +48,7 @@ extension PropertyValue {
     case .binary, .transformable: data(text).map(PropertyValue.binary)
     case .uuid: UUID(uuidString: text).map(PropertyValue.uuid)
     case .uri: URL(string: text).map(PropertyValue.uri)
+    case .undefined: nil
     }
   }
 

@@ -49,7 +49,7 @@ enum GroupValue {
     case .date: return .date(Date(timeIntervalSinceReferenceDate: try real(row, index)))
     case .string: return .string(try text(row, index))
     case .uuid: return .uuid(try uuid(row, index))
-    case .decimal, .uri, .binary, .transformable: throw Untranslatable()
+    case .decimal, .uri, .binary, .transformable, .undefined: throw Untranslatable()
     }
   }
 

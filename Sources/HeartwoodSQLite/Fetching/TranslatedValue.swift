@@ -23,7 +23,7 @@ extension TranslatedValue.Kind {
     case .string: self = .text
     case .date: self = .date
     case .uuid: self = .uuid
-    case .decimal, .uri, .binary, .transformable: return nil
+    case .decimal, .uri, .binary, .transformable, .undefined: return nil
     }
   }
 }

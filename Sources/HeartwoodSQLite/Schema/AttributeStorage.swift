@@ -33,7 +33,7 @@ package enum AttributeStorage: Sendable, Hashable {
     case .binary where attribute.allowsExternalBinaryDataStorage: self = .externalBlob(isTransformable: false)
     case .transformable where attribute.allowsExternalBinaryDataStorage: self = .externalBlob(isTransformable: true)
     case .binary: self = .blob
-    case .transformable: self = .transformable
+    case .transformable, .undefined: self = .transformable
     }
   }
 

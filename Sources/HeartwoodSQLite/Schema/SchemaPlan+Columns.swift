@@ -94,7 +94,7 @@ extension SchemaPlan {
     case .string: .text
     case .uri: .uri
     case .uuid: .uuid
-    case .transformable: .transformable
+    case .transformable, .undefined: .transformable
     case .binary: .blob
     }
   }

@@ -52,7 +52,8 @@ extension SchemaPlan {
         let name = names.unique("Z_\(definition.name)_\(index.name)")
         indexes.append(SQLiteIndex(name: name, tableName: table.name, terms: terms, isUnique: false))
       }
-      for attributes in definition.uniquenessConstraints {
+      for attributes in definition.uniquenessConstraints
+      where attributes.allSatisfy({ member.entity.property(named: $0)?.attribute != nil }) {
         let elements = attributes.map { FetchIndexElementDescription(.property($0)) }
         guard let terms = terms(elements, of: member.entity, columns) else { continue }
         let name = names.unique("Z_\(definition.name)_UNIQUE_\(attributes.joined(separator: "_"))")

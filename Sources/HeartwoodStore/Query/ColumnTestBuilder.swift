@@ -51,7 +51,7 @@ struct ColumnTestBuilder {
     case .uuid: return uuids(property.ordinal, comparison.comparator, constant)
     case .decimal: return decimals(property.ordinal, comparison.comparator, constant)
     case .binary, .transformable: return data(property.ordinal, comparison.comparator, constant)
-    case .uri: return nil
+    case .uri, .undefined: return nil
     }
   }
 }

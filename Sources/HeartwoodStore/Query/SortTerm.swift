@@ -65,7 +65,7 @@ extension AttributeType {
     case .integer16, .integer32, .integer64, .boolean, .double, .float, .date: true
     case .decimal, .uuid: true
     case .string: ordering.folding.isNone && !ordering.isLocalized
-    case .uri, .binary, .transformable: false
+    case .uri, .binary, .transformable, .undefined: false
     }
   }
 }

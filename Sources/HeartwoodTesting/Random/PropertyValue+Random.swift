@@ -22,6 +22,7 @@ extension PropertyValue {
     case .binary, .transformable: .binary(data(&generator))
     case .uuid: .uuid(generator.nextUUID())
     case .uri: uri(&generator)
+    case .undefined: .null
     }
   }
 

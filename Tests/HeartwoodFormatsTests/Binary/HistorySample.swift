@@ -111,7 +111,7 @@ enum HistorySample {
       case .binary: .binary(Data([0, 255, 16]))
       case .uuid: .uuid(UUID(sample: 0))
       case .uri: .uri(try #require(URL(string: "https://example.org/a%20b?q=1")))
-      case .transformable: .binary(Data([1]))
+      case .transformable, .undefined: .binary(Data([1]))
       }
     }
   }
@@ -126,7 +126,7 @@ enum HistorySample {
       case .string: .string("")
       case .boolean: .boolean(false)
       case .date: .date(Date(timeIntervalSinceReferenceDate: 1e12))
-      case .binary, .transformable: .binary(Data())
+      case .binary, .transformable, .undefined: .binary(Data())
       case .uuid: .uuid(UUID(sample: 255))
       case .uri: .uri(try #require(URL(string: "mailto:a@example.org")))
       }

@@ -89,7 +89,7 @@ enum RandomContents {
     case .string: return .string(text(&generator))
     case .boolean: return .boolean(bits & 1 == 0)
     case .date: return .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits)))
-    case .binary, .transformable: return .binary(Data(text(&generator).utf8.reversed()))
+    case .binary, .transformable, .undefined: return .binary(Data(text(&generator).utf8.reversed()))
     case .uuid: return .uuid(UUID(sample: UInt8(truncatingIfNeeded: bits)))
     case .uri: return URL(string: "https://example.org/\(bits)?q=%20#f").map(PropertyValue.uri) ?? .null
     }

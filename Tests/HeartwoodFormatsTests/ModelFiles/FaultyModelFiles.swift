@@ -89,13 +89,12 @@ extension FaultyModelFile {
     faulty("an entity without a name", line: 2, "“entity” has no “name”", "<model>\n<entity/>\n</model>"),
     faulty("an entity with an empty name", line: 2, "has no “name”", "<model>\n<entity name=\"\"/>\n</model>"),
     attribute("an attribute without a name", "“attribute” has no “name”", "attributeType=\"String\""),
-    attribute("an attribute without a type", "“attribute” has no “attributeType”", "name=\"a\""),
-    attribute("an unknown type", "The attribute type “Text” is not known", "name=\"a\" attributeType=\"Text\""),
     attribute(
-      "a derivation that is no expression",
-      "The expression of the derived attribute cannot be read",
-      "name=\"a\" attributeType=\"String\" derived=\"YES\" derivationExpression=\"b +\""
+      "an attribute without a type that is stored",
+      "A.a: The attribute has no type, so that no store can keep its values",
+      "name=\"a\""
     ),
+    attribute("an unknown type", "The attribute type “Text” is not known", "name=\"a\" attributeType=\"Text\""),
     attribute(
       "a composite that is not there",
       "The composite “C” does not exist",
@@ -130,37 +129,6 @@ extension FaultyModelFile {
       "<model>\n" + nestedComposites
         + "<entity name=\"A\"><attribute name=\"a\" attributeType=\"Composite\" composite=\"C0\"/></entity>\n</model>"
     ),
-    faulty(
-      "an index of a property that is not there",
-      line: 3,
-      "which the entity does not have",
-      "<model>\n<entity name=\"A\">\n<fetchIndex name=\"i\"><fetchIndexElement property=\"x\"/></fetchIndex>\n</entity>\n</model>"
-    ),
-    faulty(
-      "a fetch request of an entity that is not there",
-      line: 2,
-      "It fetches objects of “B”, which does not exist",
-      "<model>\n<fetchRequest name=\"r\" entity=\"B\"/>\n</model>"
-    ),
-    faulty(
-      "a fetched property without a fetch request",
-      line: 3,
-      "has no fetch request",
-      "<model>\n<entity name=\"A\">\n<fetchedProperty name=\"f\"/>\n</entity>\n</model>"
-    ),
-    faulty(
-      "a fetched property called as an attribute",
-      line: 4,
-      "has another property called “f”",
-      """
-      <model>
-      <entity name="A">
-      <attribute name="f" attributeType="String"/>
-      <fetchedProperty name="f"><fetchRequest name="r" entity="A"/></fetchedProperty>
-      </entity>
-      </model>
-      """
-    ),
     relationship("a relationship without a destination", "has no “destinationEntity”", "name=\"r\""),
     faulty("a configuration without a name", line: 2, "has no “name”", "<model>\n<configuration/>\n</model>"),
     faulty(
@@ -169,18 +137,6 @@ extension FaultyModelFile {
       "Another configuration is called “C”",
       "<model>\n<configuration name=\"C\"/>\n<configuration name=\"C\"/>\n</model>"
     ),
-    faulty(
-      "a key twice",
-      line: 2,
-      "the key “k” twice",
-      "<model><entity name=\"A\"><userInfo><entry key=\"k\" value=\"1\"/>\n<entry key=\"k\"/></userInfo></entity></model>"
-    ),
-    faulty(
-      "an entry without a key",
-      line: 1,
-      "has no “key”",
-      "<model><entity name=\"A\"><userInfo><entry value=\"1\"/></userInfo></entity></model>"
-    ),
   ]
 
   private static let values = [
@@ -188,36 +144,6 @@ extension FaultyModelFile {
       "a flag that is none",
       "“optional” is neither YES nor NO",
       "name=\"a\" attributeType=\"String\" optional=\"maybe\""
-    ),
-    attribute(
-      "an integer default that is none",
-      "no value of the type Integer 16",
-      "name=\"a\" attributeType=\"Integer 16\" defaultValueString=\"many\""
-    ),
-    attribute(
-      "a default out of range",
-      "no value of the type Integer 16",
-      "name=\"a\" attributeType=\"Integer 16\" defaultValueString=\"40000\""
-    ),
-    attribute(
-      "a fraction as an integer",
-      "no value of the type Integer 64",
-      "name=\"a\" attributeType=\"Integer 64\" defaultValueString=\"0.5\""
-    ),
-    attribute(
-      "a boolean default that is none",
-      "no value of the type Boolean",
-      "name=\"a\" attributeType=\"Boolean\" defaultValueString=\"perhaps\""
-    ),
-    attribute(
-      "a UUID that is none",
-      "no value of the type UUID",
-      "name=\"a\" attributeType=\"UUID\" defaultValueString=\"12\""
-    ),
-    attribute(
-      "a date that is none",
-      "“defaultDateTimeInterval” is no number of seconds",
-      "name=\"a\" attributeType=\"Date\" defaultDateTimeInterval=\"today\""
     ),
     relationship(
       "a count that is none",
@@ -233,30 +159,10 @@ extension FaultyModelFile {
 
   private static let rules = [
     attribute(
-      "a least value that is none",
-      "“minValueString” is no value of the type Integer 16",
-      "name=\"a\" attributeType=\"Integer 16\" minValueString=\"few\""
-    ),
-    attribute(
-      "a length that is none",
-      "“maxValueString” of a string is no length",
-      "name=\"a\" attributeType=\"String\" maxValueString=\"2.5\""
-    ),
-    attribute(
-      "a latest date that is none",
-      "“maxDateTimeInterval” is no number of seconds",
-      "name=\"a\" attributeType=\"Date\" maxDateTimeInterval=\"today\""
-    ),
-    attribute(
       "a least value above the greatest",
       "A.a: The least value is above the greatest",
       "name=\"a\" attributeType=\"Float\" minValueString=\"2\" maxValueString=\"1\""
-    ),
-    attribute(
-      "a pattern that is none",
-      "A.a: The pattern cannot be used",
-      "name=\"a\" attributeType=\"String\" regularExpressionString=\"[a\""
-    ),
+    )
   ]
 
   private static let models = [

@@ -75,7 +75,7 @@ enum Priority: Int16, AttributeValue {
     case .string: .string("3")
     case .boolean: .boolean(true)
     case .date: .date(Date(timeIntervalSinceReferenceDate: 3))
-    case .binary, .transformable: .binary(Data([3]))
+    case .binary, .transformable, .undefined: .binary(Data([3]))
     case .uuid: .uuid(UUID())
     case .uri: .uri(URL(filePath: "/3"))
     }

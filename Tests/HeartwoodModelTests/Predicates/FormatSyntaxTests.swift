@@ -76,7 +76,7 @@ import Testing
       ("a > CAST(600.5, \"NSDate\")", "a > CAST(600.5, \"Date\")"),
       ("TERNARY(a == 1, b, c) == 2", "TERNARY(a == 1, b, c) == 2"),
       ("SUBQUERY(a, $x, $x.b == 1 AND $x.c > 2).@count > 0", "SUBQUERY(a, $x, $x.b == 1 AND $x.c > 2).@count > 0"),
-    ]
+    ] as [(String, String)]
   )
   func reads(_ format: String, as expected: String) throws {
     let predicate = try FetchPredicate(format: format)

@@ -93,7 +93,7 @@ import Testing
       ("CAST(price, 'Integer') == 2", true, false),
       ("TRUEPREDICATE", true, true), ("FALSEPREDICATE OR TRUEPREDICATE", true, true), ("SELF == SELF", true, true),
       ("SELF IN parts", false, false),
-    ]
+    ] as [(String, Bool, Bool)]
   )
   func means(_ format: String, _ ofFull: Bool, _ ofEmpty: Bool) throws {
     let (fixture, full, empty) = try fixture()

@@ -86,7 +86,7 @@ extension RandomVersions {
     case .boolean: return .boolean(number > 1)
     case .date: return .date(Date(timeIntervalSinceReferenceDate: Double(number)))
     case .binary: return .binary(Data(repeating: 1, count: generator.chance(oneIn: 5) ? 110_000 : Int(number)))
-    case .transformable: return .binary(Data([UInt8(number)]))
+    case .transformable, .undefined: return .binary(Data([UInt8(number)]))
     case .uuid: return .uuid(UUID(uuid: (UInt8(number), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
     case .uri: return URL(string: "https://example.org/\(number)").map(PropertyValue.uri) ?? .null
     }

@@ -48,8 +48,10 @@ import Testing
     for after in [0, 1, 57, 199, 200] {
       let token = PersistentHistoryToken([store: Int64(after)])
       let found = try reader(history).transactions(.fetchHistory(after: token))
-      #expect(found.map(\.author) == authors.dropFirst(after).map(\.self), "seed \(seed), after \(after)")
-      #expect(found.map(\.transactionNumber) == (after..<200).map { Int64($0 + 1) }, "seed \(seed)")
+      let laterAuthors: [String?] = Array(authors.dropFirst(after))
+      let laterNumbers: [Int64] = (after..<200).map { Int64($0) + 1 }
+      #expect(found.map(\.author) == laterAuthors, "seed \(seed), after \(after)")
+      #expect(found.map(\.transactionNumber) == laterNumbers, "seed \(seed)")
       for transaction in found {
         let count = transaction.author.flatMap { Int($0.split(separator: " ")[1]) }
         #expect(transaction.changeCount == count && transaction.changeCount(of: .insert) == count, "seed \(seed)")

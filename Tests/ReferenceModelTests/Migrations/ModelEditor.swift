@@ -196,7 +196,7 @@ extension ModelEditor {
     case .string: return .string(["", "a", "1", "12"][Int(number)])
     case .boolean: return .boolean(number > 1)
     case .date: return .date(Date(timeIntervalSinceReferenceDate: Double(number)))
-    case .binary, .transformable: return .binary(Data(repeating: 7, count: Int(number)))
+    case .binary, .transformable, .undefined: return .binary(Data(repeating: 7, count: Int(number)))
     case .uuid: return .uuid(UUID(uuid: (UInt8(number), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
     case .uri: return URL(string: "https://example.org/\(number)").map(PropertyValue.uri) ?? .null
     }

@@ -96,7 +96,7 @@ extension PredicateMaker {
   private mutating func comparator(_ type: AttributeType) -> FetchComparison.Comparator {
     switch type {
     case .string: pick(FetchComparison.Comparator.allCases) ?? .equalTo
-    case .uri, .binary, .transformable: pick([.equalTo, .notEqualTo, .in]) ?? .equalTo
+    case .uri, .binary, .transformable, .undefined: pick([.equalTo, .notEqualTo, .in]) ?? .equalTo
     default:
       pick([
         .equalTo, .notEqualTo, .in, .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .between,

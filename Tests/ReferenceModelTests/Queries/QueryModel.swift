@@ -103,7 +103,7 @@ enum QueryModel {
     case .string: return .string(texts.randomElement(using: &generator) ?? "")
     case .boolean: return .boolean(number > 1)
     case .date: return .date(Date(timeIntervalSinceReferenceDate: Double(number) / 2))
-    case .binary, .transformable: return .binary(Data(repeating: 1, count: abs(number)))
+    case .binary, .transformable, .undefined: return .binary(Data(repeating: 1, count: abs(number)))
     case .uuid: return .uuid(UUID(uuid: (UInt8(number + 2), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
     case .uri: return URL(string: "https://example.org/\(number)").map(PropertyValue.uri) ?? .null
     }

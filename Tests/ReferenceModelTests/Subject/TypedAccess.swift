@@ -52,7 +52,7 @@ extension TypedAccess {
     case .string: read(String.self)
     case .boolean: read(Bool.self)
     case .date: read(Date.self)
-    case .binary, .transformable: read(Data.self)
+    case .binary, .transformable, .undefined: read(Data.self)
     case .uuid: read(UUID.self)
     case .uri: read(URL.self)
     }
@@ -103,7 +103,7 @@ extension TypedAccess {
     case .string: write(String?.none)
     case .boolean: write(Bool?.none)
     case .date: write(Date?.none)
-    case .binary, .transformable: write(Data?.none)
+    case .binary, .transformable, .undefined: write(Data?.none)
     case .uuid: write(UUID?.none)
     case .uri: write(URL?.none)
     default: break

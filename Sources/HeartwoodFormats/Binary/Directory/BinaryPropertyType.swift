@@ -42,7 +42,7 @@ extension BinaryPropertyType {
     case .binary: self = .binary
     case .uuid: self = .uuid
     case .uri: self = .uri
-    case .transformable: self = .transformable
+    case .transformable, .undefined: self = .transformable
     }
   }
 

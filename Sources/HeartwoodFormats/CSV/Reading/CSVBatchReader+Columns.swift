@@ -24,7 +24,7 @@ extension CSVBatchReader {
     case .decimal:
       return readEach(fields, into: column, "The field must be a decimal number of at most 38 digits.", decimal)
     case .uri: return readEach(fields, into: column, "The field must be a URI.", uri)
-    case .binary, .transformable: return readEach(fields, into: column, "The field must be base64.", data)
+    case .binary, .transformable, .undefined: return readEach(fields, into: column, "The field must be base64.", data)
     }
   }
 

@@ -124,7 +124,7 @@ extension CSVRowFormatter {
     case .double: buffer.append(NumberText.text(of: view.unsafeDouble(row)))
     case .float: buffer.append(NumberText.text(of: view.unsafeFloat(row)))
     case .decimal: buffer.append(PropertyValue.decimal(view.unsafeDecimal(row)).text(of: .decimal) ?? "")
-    case .binary, .transformable: appendData(view.unsafeBytes(row), to: &buffer)
+    case .binary, .transformable, .undefined: appendData(view.unsafeBytes(row), to: &buffer)
     case .string, .uri: break
     }
   }

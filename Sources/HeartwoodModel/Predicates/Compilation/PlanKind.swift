@@ -20,6 +20,7 @@ extension PlanKind {
     case .binary, .transformable: self = .binary
     case .uuid: self = .uuid
     case .uri: self = .uri
+    case .undefined: self = .any
     }
   }
 

@@ -111,7 +111,7 @@ struct QueryRecords: Sendable {
     case .integer16, .integer32, .integer64, .double, .float, .date: return NumberEncoder(property.ordinal)
     case .string, .binary, .transformable, .uuid: return ByteEncoder(property.ordinal)
     // Different bytes may be the same value.
-    case .decimal, .uri: return nil
+    case .decimal, .uri, .undefined: return nil
     }
   }
 }

@@ -44,7 +44,7 @@ extension ColumnKind {
     case .float: self = .float
     case .boolean: self = .bits
     case .uuid: self = .uuid
-    case .string, .uri, .binary, .transformable: self = .bytes
+    case .string, .uri, .binary, .transformable, .undefined: self = .bytes
     }
   }
 

@@ -121,6 +121,7 @@ extension ColumnView {
     case .binary, .transformable: return .binary(Data(unsafeBytes(row)))
     case .uuid: return .uuid(unsafeUUID(row))
     case .uri: return URL(string: unsafeString(row)).map(PropertyValue.uri) ?? .null
+    case .undefined: return .null
     }
   }
 }

@@ -22,6 +22,7 @@ enum EdgeValues {
     case .binary, .transformable: binaries.map { .binary(Data($0)) }
     case .uuid: uuids.compactMap { UUID(uuidString: $0).map(PropertyValue.uuid) }
     case .uri: uris.compactMap { URL(string: $0).map(PropertyValue.uri) }
+    case .undefined: []
     }
   }
 

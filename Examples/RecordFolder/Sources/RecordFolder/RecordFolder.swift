@@ -58,7 +58,8 @@ extension RecordFolder {
     if let index = try index() { return index }
     throw PersistenceError(
       .fileChangedOnDisk,
-      "The store's file was moved or removed while the store was open. Open it again where it is now.",
+      "The store's file was moved or removed while the store was open.",
+      recovery: "Open it again where it is now.",
       context: .init(path: path)
     )
   }

@@ -47,7 +47,7 @@ public final class RecordFolderStore: IncrementalStore {
   /// Makes a store that has a file.
   public init(_ setup: StoreSetup) throws {
     guard let path = setup.path else {
-      throw PersistenceError(.fileNotFound, "A folder of records is somewhere. Add the store with a location.")
+      throw PersistenceError(.fileNotFound, "The store has no folder.", recovery: "Add the store with a location.")
     }
     folder = RecordFolder(path: path)
     isReadOnly = setup.options[.isReadOnly] ?? false

@@ -28,7 +28,8 @@ struct RecordIndex: Codable {
     } catch {
       throw PersistenceError(
         .fileMalformed,
-        "The file is no table of records in JSON. Go back to a backup.",
+        "The file is no table of records in JSON.",
+        recovery: .restoreCopy,
         context: .init(path: path),
         underlyingError: error
       )

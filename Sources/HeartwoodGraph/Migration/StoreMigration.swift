@@ -303,7 +303,7 @@ extension StoreMigration {
   private func inStore(
     _ progress: MigrationProgress,
     _ body: (TablePlan) throws -> MigrationReport
-  ) throws -> (report: MigrationReport?, reason: String?) {
+  ) throws -> (report: MigrationReport?, reason: MigrationReport.InStoreObstacle?) {
     guard try opener.canMigrateInStore(request.type) else { return (nil, nil) }
     do {
       let plan = try planInStore()
@@ -361,7 +361,7 @@ extension StoreMigration {
 
   /// What a store could do itself: one step that goes from table to table, and nothing that the application does.
   private func planInStore() throws(InStoreMigration.Obstacle) -> TablePlan {
-    guard request.options[.migratesInStore] ?? true else { throw .init("that was asked for") }
+    guard request.options[.migratesInStore] ?? true else { throw .init(.option, "that was asked for") }
     guard let step = steps.first, steps.count == 1 else { throw .init("there are \(steps.count) steps") }
     guard step.stage == nil else { throw .init("the application takes part in it") }
     guard step.passes.count == 1 else { throw .init("there are \(step.passes.count) passes") }

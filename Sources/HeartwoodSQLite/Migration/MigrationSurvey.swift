@@ -94,7 +94,7 @@ extension MigrationSurvey {
     let (count, oddCount): (Int, Int) = (row[0], row[1])
     if count == 0 { return false }
     guard oddCount == 0 else {
-      throw MigrationObstacle("\(oddCount) records of \(entity.plan.source.name) have values of another form")
+      throw MigrationObstacle(.records, "\(oddCount) records of \(entity.plan.source.name) have values of another form")
     }
     counts[place] += count
     for index in entity.tallies.indices {
@@ -106,13 +106,13 @@ extension MigrationSurvey {
 
   private func check(_ tally: EntityTranslation.Tally, _ count: Int) throws(MigrationObstacle) {
     guard tally.kind == .unfit, count > 0, migration.resolutions.unfitValues == .refuse else { return }
-    throw MigrationObstacle("values have no form in a new type")
+    throw MigrationObstacle(.records, "values have no form in a new type")
   }
 
   func check(_ narrowing: NarrowingTranslation) throws {
     try migration.progress.check()
     guard try Bool.fetchOne(db, sql: narrowing.survey) == false else {
-      throw MigrationObstacle("records lead to several where one is allowed")
+      throw MigrationObstacle(.records, "records lead to several where one is allowed")
     }
   }
 
@@ -135,7 +135,7 @@ extension SQLiteIndex {
 }
 
 extension MigrationObstacle {
-  static let repeatedValues = MigrationObstacle("values are to be unique and are not, or two rows are one")
+  static let repeatedValues = MigrationObstacle(.records, "values are to be unique and are not, or two rows are one")
 }
 
 // MARK: Required values
@@ -154,7 +154,7 @@ extension MigrationSurvey {
         guard let source = column.sourceOrdinal, !entity.plan.source.traits[source].mayBeEmpty,
           let old = entity.source.properties[source],
           count <= (try emptyCount(old, of: entity.source, SQLFragment.old))
-        else { throw MigrationObstacle("records have no value where there must be one") }
+        else { throw MigrationObstacle(.records, "records have no value where there must be one") }
       }
     }
   }

@@ -10,7 +10,7 @@ extension SQLiteStore: SelfMigratingStore {
     to destination: StoreSetup
   ) throws -> MigrationReport {
     let (translation, oldPath) = try translation(migration, from: source, to: destination)
-    guard let path = destination.path else { throw MigrationObstacle("the new store has no file") }
+    guard let path = destination.path else { throw MigrationObstacle(.file, "the new store has no file") }
     var attempt = Attempt()
     let result = try SQLiteFile.create(atPath: path, from: oldPath, options: destination.options) { db in
       try attempt.result { try MigrationStatements.run(translation, migration, db) }
@@ -45,7 +45,7 @@ extension SQLiteStore: SelfMigratingStore {
     from source: StoreSetup,
     to destination: StoreSetup
   ) throws -> (translation: MigrationTranslation, path: String) {
-    guard let path = source.path else { throw MigrationObstacle("the store has no file") }
+    guard let path = source.path else { throw MigrationObstacle(.file, "the store has no file") }
     let (old, encoding) = try SQLiteFile.inspect(atPath: path, options: source.options) { db in
       (
         try SQLiteSchema.existing(in: db, model: source.model, entities: source.entities, path: path),
@@ -53,7 +53,7 @@ extension SQLiteStore: SelfMigratingStore {
       )
     }
     // Databases that a connection has side by side must have the same.
-    guard encoding == "UTF-8" else { throw MigrationObstacle("the texts of the file are not in UTF-8") }
+    guard encoding == "UTF-8" else { throw MigrationObstacle(.file, "the texts of the file are not in UTF-8") }
     let new = try SQLiteSchema(model: destination.model, entities: destination.entities)
     return (try MigrationTranslator(migration, from: old, to: new, path: path).translation(), path)
   }
@@ -74,7 +74,7 @@ extension SQLiteStore: SelfMigratingStore {
 
     func unwrapped<Value>(_ value: Value?) throws(MigrationObstacle) -> Value {
       if let value { return value }
-      throw obstacle ?? MigrationObstacle("nothing was made")
+      throw obstacle ?? MigrationObstacle(.file, "nothing was made")
     }
   }
 }
@@ -83,5 +83,5 @@ extension SQLiteStore: SelfMigratingStore {
 typealias MigrationObstacle = InStoreMigration.Obstacle
 
 extension MigrationObstacle {
-  fileprivate static let missingFile = MigrationObstacle("a file beside the store is missing")
+  fileprivate static let missingFile = MigrationObstacle(.file, "a file beside the store is missing")
 }

@@ -85,9 +85,8 @@ public struct MigrationReport: Sendable, Hashable {
   public package(set) var findings: [Finding]
   /// Whether the store has made the new records itself, in SQL, and they have not gone through memory.
   public package(set) var isDoneInStore = false
-  /// Why a store that makes new records itself where it can has not done it, in words that follow “because”; nil where it has, and for
-  /// stores whose records are in memory anyway.
-  public package(set) var reasonNotInStore: String?
+  /// Why a store that makes new records itself if it can has not done it; nil if it has, and for stores whose records are in memory anyway.
+  public package(set) var reasonNotInStore: InStoreObstacle?
 
   /// How many transactions of the store's history are left out: a migrated store begins a new one, or has none. Core Data's in a SQLite file
   /// count, too.

@@ -32,11 +32,16 @@ package struct InStoreMigration: Sendable {
 
   /// Why a store does not make its successor itself.
   package struct Obstacle: Error {
-    /// In words that follow “because”.
-    package let reason: String
+    package let reason: MigrationReport.InStoreObstacle
 
-    package init(_ reason: String) {
-      self.reason = reason
+    /// - Parameter detail: words that follow “because”.
+    package init(_ kind: MigrationReport.InStoreObstacle.Kind, _ detail: String) {
+      reason = MigrationReport.InStoreObstacle(kind, detail)
+    }
+
+    /// The most usual obstacle: what becomes of the model.
+    package init(_ detail: String) {
+      self.init(.schema, detail)
     }
   }
 }
@@ -68,7 +73,7 @@ extension StoreOpener {
       try willMove()
       return report
     }
-    guard let report else { throw InStoreMigration.Obstacle("the new store has no file") }
+    guard let report else { throw InStoreMigration.Obstacle(.file, "the new store has no file") }
     return report
   }
 
@@ -95,7 +100,7 @@ extension StoreOpener {
   private func selfMigratingClass(_ source: Request, _ target: Request) throws -> any SelfMigratingStore.Type {
     guard let storeClass = try registry.storeClass(for: target.type) as? any SelfMigratingStore.Type,
       source.type == target.type
-    else { throw InStoreMigration.Obstacle("the new store is of another type") }
+    else { throw InStoreMigration.Obstacle(.storeType, "the new store is of another type") }
     try CapabilityCheck(storeClass.typeDescription).check(try setup(target))
     return storeClass
   }

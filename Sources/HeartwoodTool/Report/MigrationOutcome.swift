@@ -27,7 +27,7 @@ struct MigrationOutcome {
       ("entities", .array((report?.entities ?? []).map(Self.json))),
       ("findings", .array((report?.findings ?? []).map(Self.json) + (losses?.json ?? []))),
       ("inStore", .boolean(report?.isDoneInStore ?? false)),
-      ("notInStoreBecause", .optional(report?.reasonNotInStore)),
+      ("notInStoreBecause", .optional(report?.reasonNotInStore?.detail)),
       ("refused", .optional(refusal)),
     ])
   }

@@ -34,17 +34,11 @@ struct Failure {
     quit(EXIT_FAILURE, saying: "heartwood: error: \(Wording().text(error))")
   }
 
-  /// What is wrong with the arguments. The parser quotes them as they are, so it is asked about arguments that break no line.
+  /// What is wrong with the arguments. The parser quotes them as they are and has no field for them, so those that would break a line are found
+  /// in its text.
   private var usageMessage: String {
-    let arguments = Array(CommandLine.arguments.dropFirst())
-    let safe = arguments.map { DisplayText.safe($0) }
-    guard safe != arguments else { return HeartwoodCommand.fullMessage(for: error) }
-    do {
-      _ = try HeartwoodCommand.parseAsRoot(safe)
-    } catch let error {
-      return HeartwoodCommand.fullMessage(for: error)
-    }
-    return HeartwoodCommand.fullMessage(for: error)
+    CommandLine.arguments.dropFirst().filter { $0.contains("\n") && $0.contains { !$0.isWhitespace } }
+      .reduce(HeartwoodCommand.fullMessage(for: error)) { $0.replacing($1, with: DisplayText.safe($1)) }
   }
 
   /// Ends with a help text, or the version, on the standard output.

@@ -52,7 +52,7 @@ import Testing
       #expect(outcome.status == 1)
       #expect(
         outcome.errors.contains(
-          "The model library.heartwood is not that of this file. Give the file's own with --model."
+          "The model is not that of this file: give the file's own with --model. (model library.heartwood)"
         ),
         "\(outcome.errors)"
       )

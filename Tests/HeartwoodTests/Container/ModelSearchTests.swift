@@ -47,7 +47,7 @@ import Testing
     let folders = ["one", "two"].map { folder.url.appending(path: $0) }
     let error = #expect(throws: PersistenceError.self) { try ManagedObjectModel(named: "Notes", in: folders) }
     #expect(error?.code == .modelMissing)
-    for folder in folders { #expect(error?.message.contains(folder.path) == true) }
+    for folder in folders { #expect(error?.description.contains(folder.path) == true) }
     let byItself = #expect(throws: PersistenceError.self) { try PersistentContainer(name: "NoSuchModel") }
     #expect(byItself?.code == .modelMissing)
     #expect(byItself?.message.contains("NoSuchModel") == true)

@@ -36,7 +36,10 @@ import Testing
     #expect(salvaged.status == 1)
     #expect(salvaged.text.hasPrefix("\(name): 5 records, "), "\(salvaged.text)")
     #expect(salvaged.text.hasSuffix("verified\n"))
-    #expect(salvaged.errors.contains("heartwood: salvage: bad.csv: ToDo, 1 record, line 4, bytes "), "\(salvaged.errors)")
+    #expect(
+      salvaged.errors.contains("heartwood: salvage: bad.csv: ToDo, 1 record, line 4, bytes "),
+      "\(salvaged.errors)"
+    )
     #expect(salvaged.errors.hasSuffix("heartwood: salvage: bad.csv: 5 records written; 1 record lost.\n"))
     #expect(try folder.data("bad.csv") == before)
     #expect(try heartwood("verify", name).text == "ok: 5 records\n")
@@ -77,11 +80,18 @@ import Testing
     bytes.replaceSubrange((bytes.count - 20)..<bytes.count, with: Data(repeating: 0, count: 20))
     try bytes.write(to: folder.path("bad.heartwood"))
     let salvaged = try heartwood(
-      "convert", "bad.heartwood", "good.csv", "--salvage", "--model", "ToDo.xcdatamodeld"
+      "convert",
+      "bad.heartwood",
+      "good.csv",
+      "--salvage",
+      "--model",
+      "ToDo.xcdatamodeld"
     )
     #expect(salvaged.status == 1)
     #expect(salvaged.text.hasPrefix("good.csv: 6 records"), "\(salvaged.errors)")
-    #expect(try heartwood("convert", "bad.heartwood", "good.plist", "--salvage").text.hasPrefix("good.plist: 6 records"))
+    #expect(
+      try heartwood("convert", "bad.heartwood", "good.plist", "--salvage").text.hasPrefix("good.plist: 6 records")
+    )
 
     // Without the directory nothing tells where values are.
     try bytes.prefix(bytes.count / 2).write(to: folder.path("half.heartwood"))

@@ -21,22 +21,23 @@ struct XMLPropertyListSalvage {
     let (finder, schema, limits) = (EntityFinder(pieces, schema), schema, limits)
     var groups = groups
     var gaps: [Range<Int>] = []
-    pieces.run(
-      from: finder.start,
-      next: finder.record,
-      read: { document, parts in
-        guard let place = parts.first?.entity else { return }
-        let reader = XMLPropertyListReader(schema, limits: limits)
-        try XMLStreamParser(file: document).parse(reader)
-        groups[place] += reader.tables()[place].groups
-      },
+    let form = XMLPieces.Form(
       prefix: { piece in
         let name = piece.entity.map { schema.entities[$0].name } ?? ""
         return Array("<plist><dict><key>records</key><dict><key>\(name)</key><array>".utf8)
       },
       suffix: Array("</array></dict></dict></plist>".utf8),
-      gap: { gaps.append($0) }
+      end: "</plist>",
+      next: finder.record
     )
+    pieces.run(form, from: finder.start) { document, parts in
+      guard let place = parts.first?.entity else { return }
+      let reader = XMLPropertyListReader(schema, limits: limits)
+      try XMLStreamParser(file: document).parse(reader)
+      groups[place] += reader.tables()[place].groups
+    } gap: {
+      gaps.append($0)
+    }
     for gap in gaps { note(gap: gap) }
     for (entity, groups) in zip(schema.entities, groups) {
       salvage.loader.setTable(try NodeTable(entity: entity.description, joining: groups))
@@ -45,9 +46,6 @@ struct XMLPropertyListSalvage {
 
   /// Notes what is not a record: what the document has between the records of one entity and those of the next is none either.
   private mutating func note(gap: Range<Int>) {
-    if gap.upperBound == pieces.bytes.count, pieces.find("</plist>", from: gap.lowerBound) == nil {
-      return note("The file ends before its end: what followed is lost.", gap, count: nil)
-    }
     let count = pieces.count(of: "<key>$id</key>", in: gap)
     if count > 0 { note("What stands here is no record.", gap, count: count) }
   }

@@ -32,53 +32,82 @@ struct XMLPieces {
 
   var bytes: UnsafeRawBufferPointer { region.unsafeBytes }
 
+  /// How the documents of a store are made of pieces.
+  struct Form {
+    /// What stands before pieces of one entity that are read by themselves.
+    let prefix: (Piece) -> [UInt8]
+    /// What stands behind them.
+    let suffix: [UInt8]
+    /// The tag with which the document ends.
+    let end: StaticString
+    /// Finds the first piece that begins at a place or later.
+    let next: (Int) -> Piece?
+  }
+
   /// Reads all pieces from a place on.
   ///
   /// - Parameters:
-  ///   - next: finds the first piece that begins at a place or later.
   ///   - read: takes the records of pieces of one entity, all or none.
   ///   - gap: is told what lies between pieces that were read.
   mutating func run(
+    _ form: Form,
     from start: Int,
-    next: (Int) -> Piece?,
     read: (_ document: StoreInput, _ pieces: [Piece]) throws -> Void,
-    prefix: (Piece) -> [UInt8],
-    suffix: [UInt8],
     gap: (Range<Int>) -> Void
   ) {
-    func fault(_ pieces: [Piece]) -> (any Error)? {
-      do {
-        guard !pieces.contains(where: { salvage.isUnsound($0.range) }) else { throw unsound }
-        try read(try document(pieces, prefix: prefix, suffix: suffix), pieces)
-        return nil
-      } catch {
-        return error
-      }
-    }
-    var (position, size) = (start, Self.mostPieces)
+    var (position, soundEnd, size) = (start, start, Self.mostPieces)
     while true {
-      let pieces = batch(from: position, size: size, next)
-      guard let first = pieces.first, let last = pieces.last else { break }
-      if fault(pieces) == nil {
-        if !closeLoss(at: first.range.lowerBound) { gap(position..<first.range.lowerBound) }
-        position = last.range.upperBound
+      let pieces = batch(from: position, size: size, form.next)
+      guard !pieces.isEmpty else { break }
+      if fault(pieces, form, read) == nil {
+        pass(pieces, &position, gap)
         size = min(size * 2, Self.mostPieces)
-        continue
-      }
-      size = Self.fewPieces
-      for piece in pieces {
-        if let error = fault([piece]) {
+      } else {
+        size = Self.fewPieces
+        for piece in pieces {
+          guard let error = fault([piece], form, read) else {
+            pass([piece], &position, gap)
+            continue
+          }
           if loss == nil { gap(position..<piece.range.lowerBound) }
           loss = loss ?? (piece.range.lowerBound, error)
           // The piece may have swallowed others, if its end is missing.
           position = piece.range.lowerBound + 1
           break
         }
-        if !closeLoss(at: piece.range.lowerBound) { gap(position..<piece.range.lowerBound) }
-        position = piece.range.upperBound
       }
+      if loss == nil { soundEnd = position }
     }
     if !closeLoss(at: bytes.count) { gap(position..<bytes.count) }
+    noteEnd(form, soundEnd)
+  }
+
+  /// Goes on behind pieces that were read.
+  private mutating func pass(_ pieces: [Piece], _ position: inout Int, _ gap: (Range<Int>) -> Void) {
+    guard let first = pieces.first, let last = pieces.last else { return }
+    if !closeLoss(at: first.range.lowerBound) { gap(position..<first.range.lowerBound) }
+    position = last.range.upperBound
+  }
+
+  /// What is wrong with pieces; nil if they were read.
+  private func fault(
+    _ pieces: [Piece],
+    _ form: Form,
+    _ read: (_ document: StoreInput, _ pieces: [Piece]) throws -> Void
+  ) -> (any Error)? {
+    do {
+      guard !pieces.contains(where: { salvage.isUnsound($0.range) }) else { throw unsound }
+      try read(try document(pieces, form), pieces)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private mutating func noteEnd(_ form: Form, _ soundEnd: Int) {
+    guard find(form.end, from: soundEnd) == nil else { return }
+    let error = PersistenceError(.fileMalformed, "The file ends before its end: what followed is lost.")
+    note(.records, error, count: nil, soundEnd..<bytes.count)
   }
 
   private var unsound: PersistenceError {
@@ -97,15 +126,11 @@ struct XMLPieces {
   }
 
   /// A document of pieces alone.
-  private func document(
-    _ pieces: [Piece],
-    prefix: (Piece) -> [UInt8],
-    suffix: [UInt8]
-  ) throws(PersistenceError) -> StoreInput {
+  private func document(_ pieces: [Piece], _ form: Form) throws(PersistenceError) -> StoreInput {
     let document = GrowableBytes()
-    if let first = pieces.first { prefix(first).withUnsafeBytes { document.append($0) } }
+    if let first = pieces.first { form.prefix(first).withUnsafeBytes { document.append($0) } }
     for piece in pieces { document.append(UnsafeRawBufferPointer(rebasing: bytes[piece.range])) }
-    suffix.withUnsafeBytes { document.append($0) }
+    form.suffix.withUnsafeBytes { document.append($0) }
     return try StoreInput(DecodedFile(document.sealed(), of: file))
   }
 
@@ -135,7 +160,9 @@ extension XMLPieces {
 
   private mutating func line(of offset: Int) -> Int {
     if offset < lineStart.offset { lineStart = (0, 1) }
-    let passed = UnsafeRawBufferPointer(rebasing: bytes[lineStart.offset..<max(lineStart.offset, min(offset, bytes.count))])
+    let passed = UnsafeRawBufferPointer(
+      rebasing: bytes[lineStart.offset..<max(lineStart.offset, min(offset, bytes.count))]
+    )
     lineStart = (lineStart.offset + passed.count, lineStart.line + passed.count { $0 == UInt8(ascii: "\n") })
     return lineStart.line
   }

@@ -61,18 +61,19 @@ struct XMLSalvage {
     let (finder, schema, limits) = (pieces, schema, limits)
     var gaps: [Range<Int>] = []
     var groups = groups
-    pieces.run(
-      from: headerEnd,
-      next: { Self.object(from: $0, in: finder) },
-      read: { document, _ in
-        let reader = XMLReader(schema, limits: limits)
-        try XMLStreamParser(file: document).parse(reader)
-        for (place, table) in reader.unresolvedTables().enumerated() { groups[place] += table.groups }
-      },
+    let form = XMLPieces.Form(
       prefix: { _ in Self.prefix(finder.bytes) },
       suffix: Array("</database>".utf8),
-      gap: { gaps.append($0) }
+      end: "</database>",
+      next: { Self.object(from: $0, in: finder) }
     )
+    pieces.run(form, from: headerEnd) { document, _ in
+      let reader = XMLReader(schema, limits: limits)
+      try XMLStreamParser(file: document).parse(reader)
+      for (place, table) in reader.unresolvedTables().enumerated() { groups[place] += table.groups }
+    } gap: {
+      gaps.append($0)
+    }
     self.groups = groups
     for gap in gaps { note(gap: gap) }
   }
@@ -96,11 +97,10 @@ struct XMLSalvage {
     var gap = gap
     if let end = pieces.find("</database>", from: gap.lowerBound, before: gap.upperBound) {
       let rest = (end + "</database>".utf8.count)..<gap.upperBound
-      if !pieces.isBlank(rest) { pieces.note(.fileParts, Self.error("Something follows the end of the document."), count: 0, rest) }
+      if !pieces.isBlank(rest) {
+        pieces.note(.fileParts, Self.error("Something follows the end of the document."), count: 0, rest)
+      }
       gap = gap.lowerBound..<end
-    } else if gap.upperBound == pieces.bytes.count {
-      pieces.note(.records, Self.error("The file ends before its end: what followed is lost."), count: nil, gap)
-      return
     }
     guard !pieces.isBlank(gap) else { return }
     let count = pieces.count(of: "</object>", in: gap)

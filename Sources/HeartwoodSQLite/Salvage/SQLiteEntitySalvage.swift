@@ -170,7 +170,8 @@ extension SQLiteEntitySalvage {
     let all = Set(entity.properties.indices)
     guard canRead(without: all, key...key) else { return lose(key, error) }
     var faults: [(ordinal: Int, error: any Error)] = []
-    for (ordinal, property) in placement.properties.enumerated() where property != nil && !unreadable.contains(ordinal) {
+    for (ordinal, property) in placement.properties.enumerated() where property != nil && !unreadable.contains(ordinal)
+    {
       do {
         _ = try reader(without: all.subtracting([ordinal])).groups(key...key, db)
       } catch {
@@ -271,7 +272,11 @@ extension SQLiteEntitySalvage {
   /// The keys that an index of the table has, if it has no other entity's rows and one of its indexes can be read.
   private var indexedKeys: Set<Int64>? {
     guard schema.isAlone(placement),
-      let names = try? String.fetchAll(db, sql: "SELECT name FROM pragma_index_list(?)", arguments: [placement.tableName])
+      let names = try? String.fetchAll(
+        db,
+        sql: "SELECT name FROM pragma_index_list(?)",
+        arguments: [placement.tableName]
+      )
     else { return nil }
     let table = SQLiteName.quoted(placement.tableName)
     for name in names {

@@ -36,7 +36,8 @@ struct SQLiteLinkSalvage {
         property: entity.properties[ordinal].name,
         references: owner.map { [.integer($0)] } ?? [],
         count: 1,
-        reason: "It joins this record and the one with the key \(member.map { "\($0)" } ?? "NULL"), and one of both is not there."
+        reason:
+          "It joins this record and the one with the key \(member.map { "\($0)" } ?? "NULL"), and one of both is not there."
       )
     )
   }
@@ -46,7 +47,8 @@ struct SQLiteLinkSalvage {
     _ ordinal: Int,
     _ placement: EntityPlacement
   ) -> (text: String, key: String)? {
-    guard let target = placement.entity.relationshipTargets[ordinal], let destination = schema.entities[target.entityOrdinal]
+    guard let target = placement.entity.relationshipTargets[ordinal],
+      let destination = schema.entities[target.entityOrdinal]
     else { return nil }
     func isMissing(_ column: String, _ table: String) -> String {
       "NOT EXISTS (SELECT 1 FROM \(SQLiteName.quoted(table)) AS record WHERE record.Z_PK = link.\(column))"

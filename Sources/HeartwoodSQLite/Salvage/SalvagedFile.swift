@@ -31,7 +31,9 @@ struct SalvagedFile {
       return SalvagedFile(try whole.get())
     }
     let copyPath = try copyPages(ofFileAt: path, orThrow: error)
-    let copy = Result<SQLiteFile, any Error> { try SQLiteFile.open(atPath: copyPath, options: options, isReadOnly: true) }
+    let copy = Result<SQLiteFile, any Error> {
+      try SQLiteFile.open(atPath: copyPath, options: options, isReadOnly: true)
+    }
     guard case .success(let file) = copy else {
       try? POSIXFileSystem().removeFile(atPath: copyPath)
       throw error

@@ -11,7 +11,13 @@ extension SQLiteSchema {
     path: String
   ) throws -> (schema: SQLiteSchema, gaps: [PersistenceError]) {
     let catalog = try FileCatalog(db)
-    let numbers = try EntityNumbers.read(from: db, catalog: catalog, entities: entities, path: path, toleratesGaps: true)
+    let numbers = try EntityNumbers.read(
+      from: db,
+      catalog: catalog,
+      entities: entities,
+      path: path,
+      toleratesGaps: true
+    )
     let plan = try SchemaPlan(model: model, forest: EntityForest(entities), numbers: numbers)
     var resolution = SchemaResolution(plan: plan, catalog: catalog, path: path, toleratesGaps: true)
     let resolved = try resolution.resolve()

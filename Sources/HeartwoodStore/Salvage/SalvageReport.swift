@@ -41,8 +41,12 @@ extension SalvageReport {
 
   /// How many records were written though the model's validation does not accept them.
   public var invalidRecordCount: Int {
-    Set(losses.lazy.filter { $0.kind == .invalidRecords }.flatMap { loss in loss.references.map { [loss.entity ?? "", $0.text] } })
-      .count
+    Set(
+      losses.lazy.filter { $0.kind == .invalidRecords }.flatMap { loss in
+        loss.references.map { [loss.entity ?? "", $0.text] }
+      }
+    )
+    .count
   }
 
   /// Whether the file does not tell how much of it was lost.
@@ -161,7 +165,8 @@ extension SalvageReport.Loss: CustomStringConvertible {
     guard let entity else { return property }
     let names = references.prefix(Self.mostReferencesTold).map(\.text)
     let more = references.count > names.count ? " and \(references.count - names.count) more" : ""
-    return entity + (property.map { ".\($0)" } ?? "") + (names.isEmpty ? "" : " of \(names.joined(separator: ", "))\(more)")
+    return entity + (property.map { ".\($0)" } ?? "")
+      + (names.isEmpty ? "" : " of \(names.joined(separator: ", "))\(more)")
   }
 
   private var amount: String? {

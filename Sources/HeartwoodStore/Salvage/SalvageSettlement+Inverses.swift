@@ -44,7 +44,8 @@ extension SalvageSettlement {
   /// The relationship that leads back; nil if there is none that stores keep, or it leads back to another one.
   private func inverse(of side: Side) -> Side? {
     let entities = contents.model.entities
-    guard let target = entities[side.entityOrdinal].relationshipTargets[side.ordinal], let ordinal = target.inverseOrdinal
+    guard let target = entities[side.entityOrdinal].relationshipTargets[side.ordinal],
+      let ordinal = target.inverseOrdinal
     else { return nil }
     let entity = entities[target.entityOrdinal].declaring(ordinal)
     guard !entity.traits[ordinal].isTransient, let back = entity.relationshipTargets[ordinal],
@@ -109,7 +110,12 @@ extension SalvageSettlement {
       let new = old.filter(isAccepted.contains) + accepted.filter { !isOld.contains($0) }
       guard new != old else { continue }
       changed[row] = new
-      noteChange(of: owner, side, dropped: old.filter { !isAccepted.contains($0) }, added: new.filter { !isOld.contains($0) })
+      noteChange(
+        of: owner,
+        side,
+        dropped: old.filter { !isAccepted.contains($0) },
+        added: new.filter { !isOld.contains($0) }
+      )
     }
     guard !changed.isEmpty else { return group }
     return group.withLinks(of: side.ordinal, isToMany: isToMany(side)) { changed[$0] }

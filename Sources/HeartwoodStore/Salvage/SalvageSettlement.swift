@@ -187,7 +187,9 @@ extension SalvageSettlement {
       for node in contents.nodes(of: entity) {
         for fault in RecordValidation.faults(in: node.values, of: node.objectID) {
           // That a lost value is missing has been told.
-          if known.contains(.init(entity: entity.name, property: fault.property, reference: node.reference)) { continue }
+          if known.contains(.init(entity: entity.name, property: fault.property, reference: node.reference)) {
+            continue
+          }
           noteInvalid(node.objectID, fault.property, fault.message)
         }
       }

@@ -47,7 +47,10 @@ struct ConvertCommand: ParsableCommand {
   @Flag(help: "Write what is sound of a damaged source, and report what is not.")
   var salvage = false
 
-  @Option(help: ArgumentHelp("With --salvage, write the whole report to a file, as JSON.", valueName: "file"), completion: .file())
+  @Option(
+    help: ArgumentHelp("With --salvage, write the whole report to a file, as JSON.", valueName: "file"),
+    completion: .file()
+  )
   var report: String?
 
   @Flag(help: "Print nothing unless it fails.")

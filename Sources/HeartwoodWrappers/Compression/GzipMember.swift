@@ -147,7 +147,9 @@ extension GzipMember {
     limit: Int
   ) -> (bytes: ByteSlice, end: Int, ending: Ending) {
     var stream = z_stream()
-    guard inflateInit2_(&stream, gzipWindow, ZLIB_VERSION, streamSize) == Z_OK else { return (.empty, offset, .damaged) }
+    guard inflateInit2_(&stream, gzipWindow, ZLIB_VERSION, streamSize) == Z_OK else {
+      return (.empty, offset, .damaged)
+    }
     defer { inflateEnd(&stream) }
     let output = GrowableBytes()
     var position = offset

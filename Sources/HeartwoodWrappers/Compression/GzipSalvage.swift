@@ -42,7 +42,10 @@ struct GzipSalvage {
     } else if let count = lostCount(own, next) {
       unsoundRanges.append(output.count..<(output.count + count))
       output.append(repeating: 0, count: count)
-      note(range, "The compressed bytes were changed since they were written: \(count) bytes of the file inside are lost.")
+      note(
+        range,
+        "The compressed bytes were changed since they were written: \(count) bytes of the file inside are lost."
+      )
     } else if start == 0 {
       takeUnchecked(member.bytes, range)
     } else {
@@ -68,7 +71,9 @@ struct GzipSalvage {
   }
 
   private func nextMember(behind start: Int, _ own: (length: Int, content: Int)?) -> Int? {
-    if let own, own.length < bytes.count - start, GzipMember.ownLengths(in: bytes.unsafeBytes, at: start + own.length) != nil {
+    if let own, own.length < bytes.count - start,
+      GzipMember.ownLengths(in: bytes.unsafeBytes, at: start + own.length) != nil
+    {
       return start + own.length
     }
     return GzipMember.nextOwn(in: bytes.unsafeBytes, from: start + 1)

@@ -131,7 +131,9 @@ extension Encryption {
     }
     if file.size > header.fileLength {
       let rest = header.fileLength..<file.size
-      sound.losses.append(.init(.fileParts, count: 0, byteRange: rest, reason: "Something was added to the encrypted file."))
+      sound.losses.append(
+        .init(.fileParts, count: 0, byteRange: rest, reason: "Something was added to the encrypted file.")
+      )
     }
     sound.bytes = FileBytes(bytes.sealed().region)
     return sound

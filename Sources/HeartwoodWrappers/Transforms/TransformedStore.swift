@@ -157,7 +157,9 @@ extension TransformedStore: SalvagingStore {
       unsoundRanges: sound.unsoundRanges
     )
     // What stands before the damage, and is kept apart, is whole.
-    guard !sound.losses.isEmpty, let metadata = try? Transform.readMetadata(from: file, options: options) else { return }
+    guard !sound.losses.isEmpty, let metadata = try? Transform.readMetadata(from: file, options: options) else {
+      return
+    }
     salvage.loader.metadata = metadata
   }
 

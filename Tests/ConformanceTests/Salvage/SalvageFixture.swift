@@ -138,13 +138,23 @@ struct SalvageFixture {
     }
     var tables: [(EntityDescription, [NodeTable.NewRow])] = [(item, items)]
     if let list, let tag {
-      tables.append((list, groups.enumerated().map { place, numbers in
-        row(place + 1, list, ["name": .string("List \(place)"), "items": .toMany(ids(numbers, item))])
-      }))
-      tables.append((tag, [1, 2].map { number in
-        let members = (1...count).filter { $0.isMultiple(of: 2) && $0 % 4 / 2 + 1 == number }
-        return row(number, tag, ["name": .string("Tag \(number)"), "items": .toMany(ids(members, item))])
-      }))
+      tables.append(
+        (
+          list,
+          groups.enumerated().map { place, numbers in
+            row(place + 1, list, ["name": .string("List \(place)"), "items": .toMany(ids(numbers, item))])
+          }
+        )
+      )
+      tables.append(
+        (
+          tag,
+          [1, 2].map { number in
+            let members = (1...count).filter { $0.isMultiple(of: 2) && $0 % 4 / 2 + 1 == number }
+            return row(number, tag, ["name": .string("Tag \(number)"), "items": .toMany(ids(members, item))])
+          }
+        )
+      )
     }
     for (entity, rows) in tables {
       contents.tables[entity.ordinal] = NodeTable(
@@ -158,7 +168,11 @@ struct SalvageFixture {
   /// Writes records, and returns the bytes of the file.
   func bytes(of contents: StoreContents) throws -> [UInt8] {
     let path = path(damaged)
-    let store = try opener.write(contents, to: .init(type: kind.type, path: path, options: kind.options), replacing: true)
+    let store = try opener.write(
+      contents,
+      to: .init(type: kind.type, path: path, options: kind.options),
+      replacing: true
+    )
     _ = store.engine.close(unlessSavedSince: nil)
     try opener.gatherSideFiles(.init(type: kind.type, path: path, options: kind.options))
     return Array(try Data(contentsOf: URL(filePath: path)))

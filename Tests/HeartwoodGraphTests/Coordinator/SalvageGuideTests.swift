@@ -32,8 +32,14 @@ import Testing
       ]
     )
     try coordinator.addPersistentStore(at: rescued)
-    #expect(try ManagedObjectContext(coordinator).count(entityName: "Note") == 2)
+    #expect(try ManagedObjectContext(coordinator).fetch(entityName: "Note").count == 2)
     // Nothing was wrong with what was written.
-    #expect(try rescue(rescued, to: scratch.url.appending(path: "again.plist"), PersistentStoreCoordinator(managedObjectModel: model)).isEmpty)
+    #expect(
+      try rescue(
+        rescued,
+        to: scratch.url.appending(path: "again.plist"),
+        PersistentStoreCoordinator(managedObjectModel: model)
+      ).isEmpty
+    )
   }
 }

@@ -22,7 +22,12 @@ import Testing
           .attribute("title", .string),
           .attribute("rank", .integer16, optional: true),
           .attribute(
-            AttributeDescription(name: "picture", type: .binary, isOptional: true, allowsExternalBinaryDataStorage: true)
+            AttributeDescription(
+              name: "picture",
+              type: .binary,
+              isOptional: true,
+              allowsExternalBinaryDataStorage: true
+            )
           ),
           .toOne("list", "List", inverse: "items", optional: true),
           .toMany("tags", "Tag", inverse: "items")
@@ -37,16 +42,17 @@ import Testing
     let context = try bench.context()
     let tag = try context.insert(entityName: "Tag")
     try tag.setPropertyValue(.string("tag"), forKey: "name")
-    var list = try context.insert(entityName: "List")
+    var list: ManagedObject?
     for number in 0..<Self.itemCount {
       if number % 20 == 0 {
-        list = try context.insert(entityName: "List")
-        try list.setPropertyValue(.string("list \(number / 20)"), forKey: "name")
+        let next = try context.insert(entityName: "List")
+        try next.setPropertyValue(.string("list \(number / 20)"), forKey: "name")
+        list = next
       }
       let item = try context.insert(entityName: "Item")
       try item.setPropertyValue(.string("item \(number) " + String(repeating: "x", count: 40)), forKey: "title")
       try item.setPropertyValue(.integer(Int64(number)), forKey: "rank")
-      try item.setPropertyValue(.toOne(list.objectID), forKey: "list")
+      if let list { try item.setPropertyValue(.toOne(list.objectID), forKey: "list") }
       if number % 100 == 0 {
         let length = number == 0 ? 200_000 : 9_000
         try item.setPropertyValue(.binary(Data(repeating: UInt8(number / 100 + 1), count: length)), forKey: "picture")
@@ -82,9 +88,11 @@ import Testing
 
   private func titles(_ contents: StoreContents) throws -> [Int64: PropertyValue] {
     let item = try #require(bench.model.entity(named: "Item"))
-    return Dictionary(uniqueKeysWithValues: contents.nodes(of: item).compactMap { node in
-      if case .integer(let key) = node.reference { (key, node["title"]) } else { nil }
-    })
+    return Dictionary(
+      uniqueKeysWithValues: contents.nodes(of: item).compactMap { node in
+        if case .integer(let key) = node.reference { (key, node["title"]) } else { nil }
+      }
+    )
   }
 
   @Test func aMissingFileBesideTheStoreCostsItsValue() throws {
@@ -101,7 +109,8 @@ import Testing
   @Test func valuesThatCannotBeReadCostThemselves() throws {
     try write()
     try execute(
-      "UPDATE ZITEM SET ZRANK = 70000 WHERE Z_PK = 7", "UPDATE ZITEM SET ZTITLE = CAST(x'FFFE' AS TEXT) WHERE Z_PK = 9",
+      "UPDATE ZITEM SET ZRANK = 70000 WHERE Z_PK = 7",
+      "UPDATE ZITEM SET ZTITLE = CAST(x'FFFE' AS TEXT) WHERE Z_PK = 9",
       "UPDATE ZITEM SET ZRANK = 70000, ZTITLE = CAST(x'FFFE' AS TEXT) WHERE Z_PK = 11"
     )
     let (report, contents) = try salvage()
@@ -116,7 +125,9 @@ import Testing
   @Test func rowsOfNoEntityAndLinksToNothingAreReported() throws {
     try write()
     try execute(
-      "UPDATE ZITEM SET Z_ENT = 77 WHERE Z_PK = 5", "DELETE FROM ZITEM WHERE Z_PK = 51", "DELETE FROM ZLIST WHERE Z_PK = 4"
+      "UPDATE ZITEM SET Z_ENT = 77 WHERE Z_PK = 5",
+      "DELETE FROM ZITEM WHERE Z_PK = 51",
+      "DELETE FROM ZLIST WHERE Z_PK = 4"
     )
     let (report, _) = try salvage()
     #expect(report.count(of: .records) == 1, "\(report.losses)")
@@ -155,7 +166,9 @@ import Testing
         #expect(title == original[key], "page \(page + 1), row \(key)")
       }
       if !report.hasUncountedLosses {
-        let lost = report.losses.filter { $0.kind == .records && $0.entity == "Item" }.reduce(0) { $0 + ($1.count ?? 0) }
+        let lost = report.losses.filter { $0.kind == .records && $0.entity == "Item" }.reduce(0) {
+          $0 + ($1.count ?? 0)
+        }
         #expect(left.count + lost == Self.itemCount, "page \(page + 1): \(report)")
         if lost > 0 { lostRows += 1 }
       }

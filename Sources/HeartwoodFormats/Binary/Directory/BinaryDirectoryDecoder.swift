@@ -48,7 +48,9 @@ struct BinaryDirectoryDecoder {
     guard nextSection == sections.count else {
       throw fault.corrupt("sections belong to no table", at: sections[nextSection].offset)
     }
-    guard cursor.remainingCount == 0 || !isLengthKnown else { throw fault.corrupt("the directory goes on too long", at: cursor.offset) }
+    guard cursor.remainingCount == 0 || !isLengthKnown else {
+      throw fault.corrupt("the directory goes on too long", at: cursor.offset)
+    }
     try checkUnique(tables.map(\.entityName), "two tables have the same entity")
     return BinaryDirectory(sections: sections, tables: tables, history: history)
   }

@@ -89,7 +89,8 @@ extension BinaryRemains {
       .fileParts,
       count: 0,
       byteRange: section.range,
-      reason: "The checksum of the directory does not hold. What it says was taken as far as it fits the model and the values."
+      reason:
+        "The checksum of the directory does not hold. What it says was taken as far as it fits the model and the values."
     )
   }
 
@@ -175,8 +176,11 @@ extension BinaryRemains {
     if texts.isEmpty, isSound(section: BinaryFormat.metadataSection) { texts = [Data(bytes)] }
     let isWhole = (try? BinaryMetadataArea(bytes, offset: section.offset, fault: file.fault)) != nil
     for metadata in texts.compactMap({ StoreMetadata(json: $0) }) {
-      if !isWhole, texts.count == 1, header?.hasMetadataArea ?? true {
-        note(section, "One of the two copies of the metadata, or what is around them, is changed; the other one was taken.")
+      if !isWhole, header?.hasMetadataArea ?? true {
+        note(
+          section,
+          "One of the two copies of the metadata, or what is around them, is changed; the other one was taken."
+        )
       }
       return metadata
     }
@@ -200,7 +204,12 @@ extension BinaryRemains {
     if lostCount > 0 {
       let range = file.directory.sections[sections[0]].offset..<file.directory.sections[sections[lostCount - 1]].end
       losses.append(
-        .init(.fileParts, count: 0, byteRange: range, reason: "The history before it was damaged, \(lost) transactions, is lost.")
+        .init(
+          .fileParts,
+          count: 0,
+          byteRange: range,
+          reason: "The history before it was damaged, \(lost) transactions, is lost."
+        )
       )
     }
     guard isDirectorySound else { return nil }
@@ -227,7 +236,12 @@ extension BinaryRemains {
       let padding = section.range.upperBound..<section.end
       guard padding.contains(where: { file.region.unsafeBytes[$0] != 0 }) else { continue }
       losses.append(
-        .init(.fileParts, count: 0, byteRange: padding, reason: "Bytes between two parts of the file are changed. They mean nothing.")
+        .init(
+          .fileParts,
+          count: 0,
+          byteRange: padding,
+          reason: "Bytes between two parts of the file are changed. They mean nothing."
+        )
       )
     }
   }

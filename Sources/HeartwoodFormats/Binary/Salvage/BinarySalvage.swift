@@ -30,8 +30,11 @@ struct BinarySalvage {
   }
 
   private func entity(of table: BinaryDirectory.Table) throws(PersistenceError) -> EntityDescription? {
-    if let entity = salvage.loader.entities.first(where: { $0.name == table.entityName && !$0.isAbstract }) { return entity }
-    let reason = "The file holds records of the entity \(table.entityName), which the model lacks, or has as an abstract one."
+    if let entity = salvage.loader.entities.first(where: { $0.name == table.entityName && !$0.isAbstract }) {
+      return entity
+    }
+    let reason =
+      "The file holds records of the entity \(table.entityName), which the model lacks, or has as an abstract one."
     guard !remains.isDirectorySound else {
       throw file.fault.incompatible(
         "\(reason) Give the model that the file was written with.",

@@ -81,7 +81,8 @@ struct CSVSalvage {
     let line = try lines.line(of: start)
     let isUnsound = salvage.isUnsound(start..<end)
     let reason =
-      isUnsound ? "The bytes of the record were changed or are missing." : chunk?.fault?.reason ?? "The record has no end."
+      isUnsound
+      ? "The bytes of the record were changed or are missing." : chunk?.fault?.reason ?? "The record has no end."
     salvage.note(
       .init(
         .records,
@@ -126,24 +127,35 @@ struct CSVSalvage {
     return file.size
   }
 
-  /// Tells that the last line may have been cut short in its last field, where it has no end.
+  /// Tells that the file may have been cut short, where its last line has no end; and that its last field may have been, where it was taken.
   private mutating func noteUnendedLine() throws {
     guard file.size > preamble.dataOffset, let last = try file.bytes(from: file.size - 1, count: 1).first,
-      last != CSVFormat.lineFeed, let group = groups.last, !group.columns.isEmpty
+      last != CSVFormat.lineFeed
     else { return }
     let start = try lastLineStart()
-    // A line that was left out has been told.
-    if salvage.losses.last?.byteRange?.upperBound == file.size { return }
+    let line = try lines.line(of: start)
+    let isTaken = salvage.losses.last?.byteRange?.upperBound != file.size
+    if isTaken, let group = groups.last {
+      salvage.note(
+        .init(
+          .values,
+          entity: schema.entity.name,
+          property: schema.columns.last?.property,
+          references: [group.references[group.rowCount - 1]],
+          count: 0,
+          line: line,
+          byteRange: start..<file.size,
+          reason: "The last line has no end. It was taken as it is, and may have been cut short in its last field."
+        )
+      )
+    }
     salvage.note(
       .init(
-        .values,
+        .records,
         entity: schema.entity.name,
-        property: schema.columns.last?.property,
-        references: [group.references[group.rowCount - 1]],
-        count: 0,
-        line: try lines.line(of: start),
-        byteRange: start..<file.size,
-        reason: "The last line has no end. It was taken as it is, and may have been cut short in its last field."
+        count: nil,
+        line: line,
+        reason: "The last line has no end, so the file may have been cut short here: what followed is not known."
       )
     )
   }

@@ -16,7 +16,9 @@ import Testing
   }
 
   /// A case, and a store that it must catch.
-  private static let examples: [(caught: String, conformance: StoreConformance)] = [
+  private static let examples = writingExamples + readFailureExamples
+
+  private static let writingExamples: [(caught: String, conformance: StoreConformance)] = [
     ("keeps nothing of a save that fails, at each step", conformance(KeepsFailedSaves.self)),
     ("is whole where the process ends at each step of a save", conformance(LosesSaves.self)),
     ("is whole where the process ends at each step of being made", conformance(LosesSaves.self)),
@@ -30,7 +32,7 @@ import Testing
     ("gives no reference of a deleted record again", conformance(GivesReferencesAgain.self)),
     ("reads hundreds of records by what they are called", conformance(ReadsFew.self)),
     ("keeps the versions of records that are converted to it", conformance(BeginsVersionsAnew.self)),
-  ] + readFailureExamples
+  ]
 
   /// What swallows failures is caught by each kind of reading.
   private static let readFailureExamples = SQLiteConformanceTests.conformance.cases.map(\.name)

@@ -34,7 +34,8 @@ extension ManagedObjectContext {
   /// The object of a record that cannot be read; nil if the store is not open that keeps it.
   private func unreadObject(_ id: ManagedObjectID) -> ManagedObject? {
     // try?: the failure has been noted; without an open store there is nothing that could be read later.
-    guard let store = try? persistentStoreCoordinator.store(keeping: id), let entity = try? entity(named: id.entity.name)
+    guard let store = try? persistentStoreCoordinator.store(keeping: id),
+      let entity = try? entity(named: id.entity.name)
     else { return nil }
     return binding(for: entity, in: store).unreadObject(id.reference)
   }

@@ -278,7 +278,9 @@ extension ConflictResolver {
     for (conflict, resolution) in collisions where resolution == .updateConflicting {
       // What has given way to a third one is looked at by the next attempt.
       if successors[conflict.conflictingID] != nil { continue }
-      if try context.find(conflict.objectID)?.isInserted == true { successors[conflict.objectID] = conflict.conflictingID }
+      if try context.find(conflict.objectID)?.isInserted == true {
+        successors[conflict.objectID] = conflict.conflictingID
+      }
     }
     if successors.isEmpty { return }
     for object in context.inserted.objects + context.updated.objects where object.isPresent {

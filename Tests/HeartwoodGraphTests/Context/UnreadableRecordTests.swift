@@ -242,7 +242,9 @@ import Testing
     let ids = try spoiledShelf()
     let context = try context()
     let shelf = try shelf(ids.shelf, in: context)
-    #expect(persistenceError { try shelf.setValue([ManagedObject](), forKey: "books") }?.context.objectIDs == [ids.book])
+    #expect(
+      persistenceError { try shelf.setValue([ManagedObject](), forKey: "books") }?.context.objectIDs == [ids.book]
+    )
     #expect(persistenceError { try shelf.setPropertyValue(.toMany([]), forKey: "books") }?.code == .fileCorrupt)
     #expect(!context.hasChanges)
     try context.save()
@@ -267,7 +269,9 @@ import Testing
   @Test func fetchesByClosuresThrow() throws {
     let ids = try spoiledShelf()
     let context = try context()
-    #expect(persistenceError { _ = try context.fetch(Shelf.self, where: { $0.books.count == 3 }) }?.code == .fileCorrupt)
+    #expect(
+      persistenceError { _ = try context.fetch(Shelf.self, where: { $0.books.count == 3 }) }?.code == .fileCorrupt
+    )
     mend()
     #expect(try context.fetch(Shelf.self, where: { $0.books.count == 3 }).map(\.objectID) == [ids.shelf])
   }

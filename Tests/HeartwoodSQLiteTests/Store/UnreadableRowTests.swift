@@ -45,7 +45,10 @@ import Testing
 
   private func rows() throws -> [String] {
     try bench.query {
-      try String.fetchAll($0, sql: "SELECT ZNAME || ' ' || ifnull(ZLIST, '-') FROM ZITEM UNION ALL SELECT 'list' FROM ZLIST")
+      try String.fetchAll(
+        $0,
+        sql: "SELECT ZNAME || ' ' || ifnull(ZLIST, '-') FROM ZITEM UNION ALL SELECT 'list' FROM ZLIST"
+      )
     }
   }
 

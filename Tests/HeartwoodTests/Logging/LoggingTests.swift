@@ -121,7 +121,9 @@ private struct MemoryLogHandler: LogHandler {
     #expect(memory.entries.count == 1, "the same failure is told once")
     let entry = try #require(memory.last("could not read"))
     #expect(entry.level == .error)
-    #expect(entry.metadata["entity"] == "Note" && entry.metadata["property"] == "place" && entry.metadata["records"] == "1")
+    #expect(
+      entry.metadata["entity"] == "Note" && entry.metadata["property"] == "place" && entry.metadata["records"] == "1"
+    )
     #expect(!entry.metadata.values.contains { $0.contains("private") })
     #expect(context.readFailures.map(\.context.objectIDs) == [[note.objectID]])
     #expect(throws: PersistenceError.self) { try note.read(key) }

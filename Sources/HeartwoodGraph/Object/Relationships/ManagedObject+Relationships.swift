@@ -80,10 +80,13 @@ extension ManagedObject {
   /// - Parameter objects: what the relationship is to lead to.
   final func checkReadable(_ ordinal: Int, for objects: [ManagedObject]) throws(PersistenceError) {
     try reading { () throws(PersistenceError) in
-      guard let inverse = binding.traits[ordinal].inverseOrdinal, let context = managedObjectContext else { return }
+      guard let inverse = binding.traits[ordinal].inverseOrdinal, let context = managedObjectContext,
+        let destination = binding.destinations[ordinal]
+      else { return }
       let new = Set(objects)
       for other in relatedObjects(ordinal) where !new.contains(other) && other.isFault { other.fireFault() }
-      for object in objects where object.managedObjectContext === context {
+      // What is wrong with an object is found out when it is related.
+      for object in objects where object.managedObjectContext === context && object.entity.isKind(of: destination) {
         // Who had it loses it, if it can have one alone.
         if !object.binding.traits[inverse].isToMany { _ = object.relatedObjects(inverse) }
       }

@@ -19,7 +19,9 @@ extension StoreConformance {
       }
     }
     return cases + [
-      makeCase("says what cannot be read: a migration", needs: .file, .modelVersion) { try $0.saysWhatMigrationsCannotRead() }
+      makeCase("says what cannot be read: a migration", needs: .file, .modelVersion) {
+        try $0.saysWhatMigrationsCannotRead()
+      }
     ]
   }
 
@@ -79,7 +81,9 @@ extension StoreConformance {
     if case .failure(let error) = result {
       // What is missing without an error is no error of a store.
       if error is ConformanceFailure {
-        throw ConformanceFailure("\(error) when a read fails (\(reads.lowerBound)): \(failure), noted \(trial.readFailures)")
+        throw ConformanceFailure(
+          "\(error) when a read fails (\(reads.lowerBound)): \(failure), noted \(trial.readFailures)"
+        )
       }
       failure += ", with the error \(error)"
     }

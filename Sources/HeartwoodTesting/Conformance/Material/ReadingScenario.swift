@@ -207,7 +207,9 @@ extension ReadingScenario {
       let update = BatchUpdateRequest(entityName: "Book", where: condition, propertiesToUpdate: ["name": "new"])
       let updated = try trial.coordinator.execute(update).count
       try trial.noteState()
-      let deleted = try trial.coordinator.execute(BatchDeleteRequest(entityName: "Shelf", where: ReadingModel.name == "A"))
+      let deleted = try trial.coordinator.execute(
+        BatchDeleteRequest(entityName: "Shelf", where: ReadingModel.name == "A")
+      )
       return ["\(updated)", "\(deleted.count)"]
     },
     ReadingScenario(name: "a conversion") { trial in

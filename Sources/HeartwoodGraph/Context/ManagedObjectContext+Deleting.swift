@@ -53,6 +53,15 @@ extension ManagedObjectContext {
     object.state.remove(.deleting)
   }
 
+  /// The objects of `ids` that have changes, and whose records are gone.
+  private func abandonedObjects(_ ids: [ManagedObjectID]) -> [ManagedObject] {
+    if updated.isEmpty { return [] }
+    return ids.compactMap { id in
+      guard !id.isTemporaryID, let object = try? binding(keeping: id).heldObject(id.reference) else { return nil }
+      return object.isUpdated && object.state.contains(.inaccessible) ? object : nil
+    }
+  }
+
   /// Drops the changes of an object whose record is gone, and the links that they have made.
   ///
   /// - Returns: the objects that are to be deleted too.
@@ -130,7 +139,7 @@ extension ManagedObjectContext {
     }
     let inverse = object.binding.traits[ordinal].inverseOrdinal
     if rule == .cascade {
-      guard takingNewest, let inverse else { return others }
+      guard takingNewest, let inverse else { return others + abandonedObjects(ids) }
       // What the context has put elsewhere stays, whatever others have let lead to it.
       return others.filter { $0.isPresent && $0.leads(inverse, to: object.objectID) }
     }

@@ -56,7 +56,7 @@ extension ManagedObjectContext {
     }
     refreshed.refreshedObjectIDs.formUnion(objects.map(\.objectID))
     changeEvent.forget(objects)
-    liveResults.tell(LiveEvent(objects: objects, isRenewal: true))
+    liveResults.tell(LiveEvent(objects: objects, isRenewal: true, isMerge: true))
     tellObjectChanges(refreshed)
   }
 

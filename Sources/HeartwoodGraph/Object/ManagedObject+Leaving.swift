@@ -36,6 +36,11 @@ extension ManagedObject {
     DroppedWork.log(binding.logger, "a link was left out, since \(cause)", self, property: name, to: destination)
   }
 
+  final func logNotFollowed(_ ordinal: Int) {
+    let (name, cause) = (entity.properties[ordinal].name, causeOfLeaving)
+    DroppedWork.log(binding.logger, "a relationship was not followed, since \(cause)", self, property: name)
+  }
+
   /// Says that what was asked for was not done with an object that is gone.
   final func logDropped(_ request: String) {
     DroppedWork.log(binding.logger, "\(request) was dropped, since \(causeOfLeaving)", self)

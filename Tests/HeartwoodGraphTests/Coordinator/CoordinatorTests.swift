@@ -91,7 +91,7 @@ import Testing
     #expect(ann.name == "Ann")
     #expect(ann.spouse == nil)
     #expect(code { _ = try context.existingObject(with: id) } == .storeNotOpen)
-    #expect(try context.fetch(Person.self).isEmpty)
+    #expect(code { _ = try context.fetch(Person.self) } == .storeNotOpen)
     ann.name = "Anna"
     #expect(code { try context.save() } == .storeNotOpen)
     #expect(ann.isUpdated)

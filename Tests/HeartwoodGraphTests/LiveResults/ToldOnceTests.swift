@@ -251,7 +251,7 @@ import Testing
     let model = try ManagedObjectModel(entities: [
       .entity(
         "Cached",
-        .attribute("number", .integer16),
+        .attribute("number", .integer16, optional: true),
         .attribute("cache", .integer16, optional: true, transient: true)
       )
     ])

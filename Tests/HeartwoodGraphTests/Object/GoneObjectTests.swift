@@ -73,7 +73,8 @@ import Testing
     #expect(context.updatedObjects.count == hadChanges)
     context.delete(gone)
     context.refresh(gone, mergeChanges: true)
-    context.detectConflicts(for: gone)
+    // A save that depends on a record which is gone fails.
+    if leaving != .deletionElsewhere { context.detectConflicts(for: gone) }
     let imported = persistenceError { try gone.importValues(from: try ImportValue(["title": "late"])) }
     #expect(imported?.code == (gone.managedObjectContext == nil ? .objectNotFound : nil))
     try context.save()
@@ -104,8 +105,9 @@ import Testing
     #expect(persistenceError { try shelf.setValue([gone], forKey: "books") }?.code == .objectNotFound)
     #expect(shelf.books == [other])
     try context.save()
-    try expectBothEndsAgree(bench.stack.context())
-    #expect(try bench.stack.context().fetch(Shelf.self).first?.books.map(\.title) == ["other"])
+    let check = bench.stack.context()
+    try expectBothEndsAgree(check)
+    #expect(try check.fetch(Shelf.self).first?.books.map(\.title) == ["other"])
   }
 
   @Test(arguments: TestStoreKind.allCases)
@@ -122,7 +124,8 @@ import Testing
     #expect(shown.isDeleted && book.shelf == nil)
     #expect(persistenceError { try book.setValue(shown, forKey: "shelf") }?.code == .objectNotFound)
     try context.save()
-    #expect(try bench.stack.context().fetch(Book.self).map(\.shelf) == [nil])
+    let check = bench.stack.context()
+    #expect(try check.fetch(Book.self).map(\.shelf) == [nil])
   }
 
   /// The shelf was deleted elsewhere, and the context does not know it yet.
@@ -197,8 +200,10 @@ import Testing
 
   @Test func willSaveMayWriteToWhatIsDeleted() throws {
     final class Stamped: ManagedObject {
-      override func willSave() { self[AttributeKey<Int>("count")] = 1 }
-      override func didSave() { self[AttributeKey<Int>("count")] = 2 }
+      override func willSave() {
+        if isDeleted || self[AttributeKey<Int>("count")] != 1 { self[AttributeKey<Int>("count")] = 1 }
+      }
+      override func didSave() { if isDeleted { self[AttributeKey<Int>("count")] = 2 } }
     }
     let model = try ManagedObjectModel(entities: [.entity("Stamped", .attribute("count", .integer16))])
     let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, objectClasses: [Stamped.self])

@@ -196,4 +196,25 @@ private struct MemoryLogHandler: LogHandler {
       try PersistentContainer(name: "Notes", managedObjectModel: Notes.model()).persistentStoreCoordinator.logger == nil
     )
   }
+
+  @Test func whatIsDroppedIsAWarning() throws {
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: try Notes.model(),
+      registry: .default,
+      logger: memory.logger(.warning)
+    )
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    let context = ManagedObjectContext(coordinator)
+    let entity = try #require(coordinator.managedObjectModel.entities.first { !$0.isAbstract })
+    let object = try context.insert(entityName: entity.name)
+    context.rollback()
+    let attribute = try #require(entity.properties.first { $0.attribute?.type == .string })
+    try object.setPropertyValue(.string("secret"), forKey: attribute.name)
+    context.delete(object)
+    #expect(memory.entries.map(\.level) == [.warning, .warning])
+    #expect(memory.entries.map { $0.metadata["entity"] } == [entity.name, entity.name])
+    #expect(memory.entries.first?.metadata["property"] == attribute.name)
+    #expect(memory.entries.first?.message.contains("a change was dropped, since the context") == true)
+    #expect(!"\(memory.entries)".contains("secret"))
+  }
 }

@@ -61,11 +61,16 @@ extension ManagedObject {
     withBinding { $0.followConversions() }
   }
 
-  /// The objects of a relationship that are still there; none if the context is gone or has let go of the object. What cannot be read is noted.
+  /// The objects of a relationship that are still there. What cannot be read is noted. If the context is gone or has let go of the object, there
+  /// are none, which is logged.
   final func relatedObjects(_ ordinal: Int) -> [ManagedObject] {
     followConversions()
     let ids = value(at: ordinal).objectIDs
-    guard !ids.isEmpty, let context = managedObjectContext else { return [] }
+    if ids.isEmpty { return [] }
+    guard let context = managedObjectContext else {
+      logNotFollowed(ordinal)
+      return []
+    }
     context.readAhead(ids) { binding.ids(relatedFromNear: rowID, at: ordinal) }
     var unread: [(id: ManagedObjectID, error: PersistenceError)] = []
     let objects = context.objectsIfPresent(ids, &unread)

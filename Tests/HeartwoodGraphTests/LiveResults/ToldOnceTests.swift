@@ -86,71 +86,73 @@ import Testing
 
   /// Lets Bob be Bobby.
   private func change(_ bench: Bench, _ way: Way) throws {
-    let context = bench.context
-    func renameElsewhere() throws {
-      let (other, bob) = try bench.elsewhere()
-      bob.name = "Bobby"
-      try other.save()
-    }
-    func renameByBatch() throws -> ContextChanges {
-      var request = BatchUpdateRequest(entityName: "Person", propertiesToUpdate: ["name": "Bobby"])
-      request.predicate = Person.nameKey == "Bob"
-      request.resultType = .objectIDs
-      return try bench.stack.coordinator.execute(request).changes
-    }
     switch way {
     case .ownChange: try bench.person().name = "Bobby"
     case .ownSave:
       try bench.person().name = "Bobby"
-      try context.save()
+      try bench.context.save()
     case .undo, .redo, .rollback: try goBack(bench, way)
-    case .automaticMerge:
-      try renameElsewhere()
-      _ = try context.count(entityName: "Person")
-    case .mergeByHand, .mergeOfAFault:
-      try renameElsewhere()
-      bench.mergeByHand()
-    case .bothMerges:
-      try renameElsewhere()
-      bench.mergeByHand()
-      _ = try context.count(entityName: "Person")
-      bench.mergeByHand()
-    case .mergeAfterReading:
-      try renameElsewhere()
-      #expect(try bench.person().name == "Bobby")
-      bench.mergeByHand()
-    case .mergeAfterRefresh:
-      try renameElsewhere()
-      context.refresh(try bench.person(), mergeChanges: true)
-      bench.mergeByHand()
-    case .refresh:
-      try renameElsewhere()
-      context.refresh(try bench.person(), mergeChanges: true)
-    case .refreshAll:
-      try renameElsewhere()
-      context.refreshAllObjects()
-    case .mergePolicy:
-      try renameElsewhere()
-      context.mergePolicy = .rollback
-      try context.save()
-    case .batch:
-      _ = try renameByBatch()
-      _ = try context.count(entityName: "Person")
-    case .batchByHand: context.mergeChanges(from: try renameByBatch())
-    case .batchBothWays:
-      context.mergeChanges(from: try renameByBatch())
-      _ = try context.count(entityName: "Person")
+    case .automaticMerge, .mergeByHand, .bothMerges, .mergeOfAFault, .mergeAfterReading, .mergeAfterRefresh:
+      try renameElsewhere(bench)
+      try merge(bench, way)
+    case .refresh, .refreshAll, .mergePolicy:
+      try renameElsewhere(bench)
+      try refresh(bench, way)
+    case .batch, .batchByHand, .batchBothWays:
+      let changes = try renameByBatch(bench)
+      if way != .batch { bench.context.mergeChanges(from: changes) }
+      if way != .batchByHand { _ = try bench.context.count(entityName: "Person") }
     case .childSave:
-      let (child, bob) = try bench.elsewhere(ManagedObjectContext(parent: context))
+      let (child, bob) = try bench.elsewhere(ManagedObjectContext(parent: bench.context))
       bob.name = "Bobby"
       try child.save()
     case .siblingSave:
       let (sibling, bob) = try bench.elsewhere(ManagedObjectContext(parent: bench.parent))
       bob.name = "Bobby"
       try sibling.save()
-      _ = try context.count(entityName: "Person")
+      _ = try bench.context.count(entityName: "Person")
       try bench.parent.save()
-      _ = try context.count(entityName: "Person")
+      _ = try bench.context.count(entityName: "Person")
+    }
+  }
+
+  private func renameElsewhere(_ bench: Bench) throws {
+    let (other, bob) = try bench.elsewhere()
+    bob.name = "Bobby"
+    try other.save()
+  }
+
+  private func renameByBatch(_ bench: Bench) throws -> ContextChanges {
+    var request = BatchUpdateRequest(entityName: "Person", propertiesToUpdate: ["name": "Bobby"])
+    request.predicate = Person.nameKey == "Bob"
+    request.resultType = .objectIDs
+    return try bench.stack.coordinator.execute(request).changes
+  }
+
+  private func merge(_ bench: Bench, _ way: Way) throws {
+    switch way {
+    case .automaticMerge: _ = try bench.context.count(entityName: "Person")
+    case .bothMerges:
+      bench.mergeByHand()
+      _ = try bench.context.count(entityName: "Person")
+      bench.mergeByHand()
+    case .mergeAfterReading:
+      #expect(try bench.person().name == "Bobby")
+      bench.mergeByHand()
+    case .mergeAfterRefresh:
+      bench.context.refresh(try bench.person(), mergeChanges: true)
+      bench.mergeByHand()
+    default: bench.mergeByHand()
+    }
+  }
+
+  private func refresh(_ bench: Bench, _ way: Way) throws {
+    switch way {
+    case .refresh: bench.context.refresh(try bench.person(), mergeChanges: true)
+    case .refreshAll: bench.context.refreshAllObjects()
+    default:
+      bench.context.mergePolicy = .rollback
+      try bench.context.save()
     }
   }
 

@@ -42,7 +42,9 @@ import Testing
       Case(.integer16, whole, .null),
       Case(.integer16, whole, .integer(-2), .tooSmall),
       Case(.integer64, whole, .integer(.max), .tooGreat),
-      Case(.integer16, whole, .integer(40_000), .wrongType),
+      Case(.integer16, whole, .integer(40_000), .tooGreat),
+      Case(.integer16, whole, .integer(-40_000), .tooSmall),
+      Case(.binary, whole, .string("Place"), .rejected),
       Case(.integer32, whole, .string("7"), .wrongType),
       Case(
         .decimal,

@@ -51,7 +51,7 @@ struct SecureHashTests {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  @Test("Examples that NIST published", arguments: examples)
+  @Test("Examples that NIST published", arguments: SecureHashTests.examples)
   func publishedExample(_ example: Example) {
     let message = Array(example.text.utf8)
     #expect(Self.hexadecimal(SHA2.sha256(message)) == example.sha256)

@@ -17,7 +17,8 @@ public struct MappingModelFile: Sendable {
   public let sourceVersion: String?
   /// The name of the version that the mapping model leads to, as the file has it; nil where it tells none.
   public let destinationVersion: String?
-  /// What the file has and the mapping model has not, because it cannot be represented.
+  /// What the file says and cannot be represented, each with the mapping, the property and the text. A file with any is not made a mapping model:
+  /// ``mappingModel(forSourceModel:destinationModel:)`` throws.
   public let notes: [String]
   private let drafts: [EntityMappingDraft]
 
@@ -30,7 +31,7 @@ public struct MappingModelFile: Sendable {
     sourceVersion = reader.version("sourcemodelpath")
     destinationVersion = reader.version("destinationmodelpath")
     drafts = reader.entityMappings()
-    notes = reader.notes
+    notes = reader.problems
   }
 
   static let compiledSuffix = ".cdm"
@@ -51,11 +52,19 @@ public struct MappingModelFile: Sendable {
   /// An attribute or relationship without an expression of its own has that of the source's property of the same name, where there
   /// is one.
   ///
-  /// - Throws: ``ModelFileError`` where the mapping model names what the models do not have.
+  /// - Throws: ``ModelFileError`` if the file says something that cannot be represented (``notes``), or if the mapping model names what the models
+  ///   do not have or has expressions that do not fit them.
   public func mappingModel(
     forSourceModel source: ManagedObjectModel,
     destinationModel destination: ManagedObjectModel
   ) throws(ModelFileError) -> MappingModel {
+    guard notes.isEmpty else {
+      throw ModelFileError(
+        file: url.path,
+        "The mapping model cannot be followed, because it says what is not represented here: \(notes.joined(separator: "; ")). Nothing was migrated: a "
+          + "part of it would be lost. Change it, or write it in code as a MappingModel."
+      )
+    }
     let mapping = MappingModel(entityMappings: drafts.map { $0.completed(source, destination) })
     let faults = mapping.faults(from: source, to: destination)
     guard faults.isEmpty else {
@@ -74,6 +83,8 @@ struct EntityMappingDraft: Sendable {
   struct Property: Sendable {
     var mapping: PropertyMapping
     let isGenerated: Bool
+    /// The mapping that makes what a generated relationship leads to; nil means whichever does.
+    let sourceMappingName: String?
   }
 
   var mapping: EntityMapping
@@ -93,7 +104,13 @@ struct EntityMappingDraft: Sendable {
     }
     completed.relationshipMappings = relationships.map { property in
       complete(property) { name in
-        old?.property(named: name)?.relationship.map { .destinationInstances(forSourceRelationshipNamed: $0.name) }
+        // That there is such a relationship is checked with the other expressions.
+        if let mapping = property.sourceMappingName {
+          return .destinationInstances(forEntityMappingNamed: mapping, sourceInstances: name)
+        }
+        return old?.property(named: name)?.relationship.map {
+          .destinationInstances(forSourceRelationshipNamed: $0.name)
+        }
       }
     }
     return completed

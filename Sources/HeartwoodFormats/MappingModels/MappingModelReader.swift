@@ -11,7 +11,8 @@ import HeartwoodStore
 struct MappingModelReader {
   private let contents: StoreContents
   private let model: AtomicStoreCacheNode
-  private(set) var notes: [String] = []
+  /// What the file says and no mapping does, each with the mapping and property that it is said of.
+  private(set) var problems: [String] = []
   /// How many steps the archives of all expressions may still take: some ten for each property of a large model.
   private var stepsLeft = 1_000_000
 
@@ -23,10 +24,15 @@ struct MappingModelReader {
     } catch {
       throw ModelFileError(file: url.path, "The mapping model cannot be read. \(error)")
     }
-    guard let entity = contents.model.entity(named: "XDDevMappingModel"),
+    guard let entity = contents.model.entity(named: MappingModelForm.model),
       let node = contents.nodes(of: entity).first(where: { _ in true })
     else { throw ModelFileError(file: url.path, "The file holds no mapping model.") }
     model = node
+    for entity in contents.entities where MappingModelForm.names[entity.name] == nil {
+      if contents.table(of: entity).count > 0 { problems.append("the element \(entity.name) is not known") }
+    }
+    if contents.table(of: entity).count > 1 { problems.append("it has several mapping models") }
+    checkValues(model, "the mapping model")
   }
 
   /// The records of the file, by the model that they tell.
@@ -68,11 +74,32 @@ extension MappingModelReader {
     value(node, name).objectIDs.compactMap { id in (try? contents.node(id.reference, of: id.entity)) ?? nil }
   }
 
-  /// The name of the version that a path leads to.
+  /// The name of the version that a path refers to.
   func version(_ name: String) -> String? {
     let suffix = ".xcdatamodel"
     guard let last = text(model, name)?.split(separator: "/").last else { return nil }
     return String(last.hasSuffix(suffix) ? last.dropLast(suffix.count) : last)
+  }
+
+  /// Notes the values of an element that nothing here reads.
+  private mutating func checkValues(_ node: AtomicStoreCacheNode, _ place: String) {
+    guard let names = MappingModelForm.names[node.entity.name] else { return }
+    for (ordinal, property) in node.entity.properties.enumerated() where !names.contains(property.name) {
+      let value = node[ordinal]
+      guard !value.isNull, property.relationship == nil || !value.objectIDs.isEmpty else { continue }
+      problems.append("\(place): the value “\(property.name)” is not known")
+    }
+  }
+
+  /// The author's notes, where they are texts. Others mean nothing to a migration, unless a policy reads them.
+  private mutating func userInfo(_ node: AtomicStoreCacheNode, _ place: String, isRead: Bool) -> [String: String] {
+    guard case .binary(let data) = value(node, "userinfodata") else { return [:] }
+    let members = archive(data)?.root?.members ?? []
+    let texts = members.compactMap { key, value in value.string.map { (key, $0) } }
+    if texts.count < members.count || members.isEmpty, isRead {
+      problems.append("\(place): the user info, which its policy may read, cannot be represented")
+    }
+    return Dictionary(texts, uniquingKeysWith: { first, _ in first })
   }
 }
 
@@ -88,64 +115,132 @@ extension MappingModelReader {
   private mutating func entityMapping(_ node: AtomicStoreCacheNode) -> EntityMappingDraft {
     let (source, destination) = (text(node, "sourcename"), text(node, "destinationname"))
     let name = text(node, "name") ?? [source, destination].compactMap(\.self).joined(separator: "To")
-    let typeName = text(node, "mappingtypename")?.lowercased() ?? ""
+    checkValues(node, name)
+    let policy = text(node, "migrationpolicyclassname")
     return EntityMappingDraft(
       mapping: EntityMapping(
         name: name,
-        mappingType: EntityMapping.MappingType(rawValue: typeName) ?? .undefined,
+        mappingType: mappingType(node, name),
         sourceEntityName: source,
         destinationEntityName: destination,
-        entityMigrationPolicyClassName: text(node, "migrationpolicyclassname")
+        sourcePredicate: sourcePredicate(node, name),
+        entityMigrationPolicyClassName: policy,
+        userInfo: userInfo(node, name, isRead: policy != nil)
       ),
-      attributes: properties(node, "attributemappings", of: name),
-      relationships: properties(node, "relationshipmappings", of: name)
+      attributes: properties(node, "attributemappings", of: name, hasPolicy: policy != nil),
+      relationships: properties(node, "relationshipmappings", of: name, hasPolicy: policy != nil)
     )
+  }
+
+  private mutating func mappingType(_ node: AtomicStoreCacheNode, _ mapping: String) -> EntityMapping.MappingType {
+    guard let name = text(node, "mappingtypename") else { return .undefined }
+    if let type = EntityMapping.MappingType(rawValue: name.lowercased()) { return type }
+    problems.append("\(mapping): the mapping type “\(name)” is not known")
+    return .undefined
+  }
+
+  /// Which records a mapping takes.
+  private mutating func sourcePredicate(_ node: AtomicStoreCacheNode, _ mapping: String) -> FetchPredicate? {
+    if case .binary = value(node, "sourceexpressiondata"), value(node, "autogenerateexpression") != .boolean(true) {
+      problems.append(
+        "\(mapping): the source expression, by which it fetches its records, is one of its own; only a filter predicate is followed"
+      )
+    }
+    guard let format = text(node, "sourcefilterpredicatestring") else { return nil }
+    do {
+      let predicate = try FetchPredicate(format: format)
+      return predicate == .literal(true) ? nil : predicate
+    } catch {
+      problems.append("\(mapping): the filter predicate “\(format)” is not understood: \(error)")
+      return nil
+    }
   }
 
   private mutating func properties(
     _ node: AtomicStoreCacheNode,
     _ relationship: String,
-    of mapping: String
+    of mapping: String,
+    hasPolicy: Bool
   ) -> [EntityMappingDraft.Property] {
-    let nodes = related(node, relationship).compactMap { node in text(node, "name").map { (name: $0, node: node) } }
-    return nodes.sorted { $0.name < $1.name }.map { name, node in
-      let expression = valueExpression(node, "\(mapping).\(name)")
-      // What could not be read must not be taken for what Xcode would fill in.
-      let isGenerated =
-        expression == nil && value(node, "valueexpressiondata").isNull
-        && value(node, "autogenerateexpression") != .boolean(false)
-      return .init(mapping: PropertyMapping(name: name, valueExpression: expression), isGenerated: isGenerated)
+    var properties: [EntityMappingDraft.Property] = []
+    for node in related(node, relationship) {
+      let name = text(node, "name") ?? ""
+      let place = "\(mapping).\(name)"
+      checkValues(node, place)
+      let (expression, isWritten) = valueExpression(node, place)
+      if name.isEmpty {
+        if isWritten { problems.append("\(mapping): an expression is of a property that has no name") }
+        continue
+      }
+      let isGenerated = value(node, "autogenerateexpression") != .boolean(false)
+      let sourceMappingName = text(node, "sourcemappingname")
+      properties.append(
+        .init(
+          mapping: PropertyMapping(
+            name: name,
+            valueExpression: expression,
+            userInfo: userInfo(node, place, isRead: hasPolicy)
+          ),
+          // What could not be read must not be taken for what Xcode would fill in.
+          isGenerated: !isWritten && (isGenerated || sourceMappingName != nil),
+          sourceMappingName: sourceMappingName
+        )
+      )
     }
+    return properties.sorted { $0.mapping.name < $1.mapping.name }
+  }
+}
+
+// MARK: Expressions
+
+extension MappingModelReader {
+  /// Nil if the data are no archive.
+  private mutating func archive(_ data: Data) -> KeyedArchive? {
+    guard stepsLeft > 0 else { return nil }
+    // try?: what is no archive is a problem that the caller names.
+    return try? KeyedArchive([UInt8](data), steps: stepsLeft)
   }
 
   private mutating func archivedExpression(_ data: Data) -> MappingExpression? {
-    // try?: what is no archive is noted as not represented.
-    guard stepsLeft > 0, let archive = try? KeyedArchive([UInt8](data), steps: stepsLeft) else { return nil }
+    guard let archive = archive(data) else { return nil }
     let expression = archive.root.flatMap(ArchivedMappingExpression.expression)
     stepsLeft = archive.stepsLeft
     return archive.isExhausted ? nil : expression
   }
 
-  private mutating func valueExpression(_ node: AtomicStoreCacheNode, _ place: String) -> MappingExpression? {
+  /// The expression of a property, and whether the file has one: one that cannot be read is a problem.
+  private mutating func valueExpression(
+    _ node: AtomicStoreCacheNode,
+    _ place: String
+  ) -> (expression: MappingExpression?, isWritten: Bool) {
     if case .binary(let data) = value(node, "valueexpressiondata") {
-      if let expression = archivedExpression(data) { return expression }
-      notes.append("The expression of \(place) is not represented.")
-      return nil
+      let expression = archivedExpression(data)
+      if expression == nil { problems.append("\(place): the value expression, which is archived, is not understood") }
+      return (expression, true)
     }
-    guard let keyPath = text(node, "sourcekeypath") else { return nil }
-    // try?: as below: it is noted.
-    guard case .keyPath(_, let path)? = try? MappingExpression(format: keyPath) else {
-      notes.append("The key path of \(place) is not represented: \(keyPath).")
-      return nil
+    guard let keyPath = text(node, "sourcekeypath") else { return (nil, false) }
+    guard let sources = Self.sources(keyPath) else {
+      problems.append("\(place): the key path “\(keyPath)” is not understood")
+      return (nil, true)
     }
     if let mapping = text(node, "sourcemappingname") {
-      return .destinationInstances(forEntityMappingNamed: mapping, sourceInstances: path)
+      return (.destinationInstances(forEntityMappingNamed: mapping, of: sources), true)
     }
-    let name = path.split(separator: ".").last.map(String.init) ?? path
-    return .function(
-      on: .variable(MappingExpression.Name.manager),
-      name: MappingExpression.ManagerFunction.destinationInstancesForSourceRelationship.rawValue,
-      [.constant(.string(name)), .source(path)]
-    )
+    guard case .keyPath(_, let path) = sources else {
+      problems.append("\(place): the key path “\(keyPath)” names no relationship, and there is no mapping for it")
+      return (nil, true)
+    }
+    return (.destinationInstances(forSourceRelationshipAt: path), true)
+  }
+
+  /// The records that a key path leads to: `$source` itself, `$source.items`, or `items`, which begins there as well.
+  private static func sources(_ keyPath: String) -> MappingExpression? {
+    let text = keyPath.first == "$" ? keyPath : "$\(MappingExpression.Name.source).\(keyPath)"
+    // try?: what is no expression is a problem that the caller names.
+    switch try? MappingExpression(format: text) {
+    case .variable(MappingExpression.Name.source)?: return .variable(MappingExpression.Name.source)
+    case .keyPath(.variable(MappingExpression.Name.source), let path)?: return .source(path)
+    default: return nil
+    }
   }
 }

@@ -33,17 +33,73 @@ extension StoreOptions {
     let models = try DataModelFile.models(at: url)
     self[.olderModels] = models.map(\.model)
     var mappings: [MappingModel] = []
+    var unplaced: [UnplacedMappingModel] = []
     for file in try MappingModelFile.files(in: [url, url.deletingLastPathComponent()] + folders) {
-      guard let source = models.first(where: { $0.version == file.sourceVersion })?.model,
-        let destination = models.first(where: { $0.version == file.destinationVersion })?.model
-      else { continue }
-      mappings.append(try file.mappingModel(forSourceModel: source, destinationModel: destination))
+      switch try file.placed(among: models) {
+      case .between(let mapping): mappings.append(mapping)
+      case .unknown(let problem): unplaced.append(.init(problem: problem, knownModels: models.map(\.model)))
+      case .elsewhere: break
+      }
     }
     self[.mappingModels] = mappings
+    self[.unplacedMappingModels] = unplaced
   }
 }
 
 extension MappingModelFile {
+  /// Where a mapping model leads, among the versions in a bundle.
+  fileprivate enum Place {
+    case between(MappingModel)
+    /// It leads to a version of the bundle, from one that is not there.
+    case unknown(String)
+    /// It is of another bundle, or its versions are all gone.
+    case elsewhere
+  }
+
+  fileprivate func placed(
+    among models: [(version: String, model: ManagedObjectModel)]
+  ) throws(ModelFileError) -> Place {
+    guard sourceVersion != nil || destinationVersion != nil else { return try placedByContent(among: models) }
+    let places = [sourceVersion, destinationVersion].map { name in models.first { $0.version == name }?.model }
+    guard let destination = places[1] else { return .elsewhere }
+    guard let source = places[0] else {
+      return .unknown(
+        "The mapping model \(url.path) leads from the version “\(sourceVersion ?? "")” to “\(destinationVersion ?? "")”, and the bundle has no "
+          + "version “\(sourceVersion ?? "")”. The store is of none of the bundle's versions, so it may be of that one. Put the version into "
+          + "the bundle, give the mapping model itself (the option mappingModels, or heartwood migrate --mapping), or move it away if it is of other stores."
+      )
+    }
+    return .between(try mappingModel(forSourceModel: source, destinationModel: destination))
+  }
+
+  /// Where one leads that names no versions: it is known if it fits two of them only.
+  private func placedByContent(
+    among models: [(version: String, model: ManagedObjectModel)]
+  ) throws(ModelFileError) -> Place {
+    if let problem = notes.first {
+      throw ModelFileError(file: url.path, "The mapping model cannot be followed: \(problem).")
+    }
+    var fitting: [MappingModel] = []
+    for source in models {
+      for destination in models where destination.version != source.version {
+        if let mapping = try? mappingModel(forSourceModel: source.model, destinationModel: destination.model) {
+          fitting.append(mapping)
+        }
+      }
+    }
+    if let only = fitting.first, fitting.count == 1 { return .between(only) }
+    guard fitting.isEmpty else {
+      throw ModelFileError(
+        file: url.path,
+        "The mapping model does not name its versions, and it fits \(fitting.count) pairs of those in the bundle. Choose them in Xcode, or give it in "
+          + "code with the option mappingModels."
+      )
+    }
+    return .unknown(
+      "The mapping model \(url.path) does not name its versions, and fits none of those in the bundle. Move it away if it is of another model."
+    )
+  }
+
   private static let suffix = ".xcmappingmodel"
 
   /// The mapping models in some folders, not in folders below them; each once.

@@ -82,6 +82,21 @@ public final class PropertyListStore: AtomicStore {
   }
 }
 
+// MARK: The kind of a file
+
+extension PropertyListStore: FormKeepingStore {
+  /// Names the kind of the file, which a save over it keeps whatever the options say.
+  package static func options(
+    _ options: StoreOptions,
+    keepingFormOf file: StoreInput,
+    _ setup: StoreSetup
+  ) throws -> StoreOptions {
+    var options = options
+    options[.propertyListKind] = try kind(of: file)
+    return options
+  }
+}
+
 // MARK: Without opening
 
 extension PropertyListStore {

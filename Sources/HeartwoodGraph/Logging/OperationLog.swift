@@ -106,6 +106,7 @@ extension OperationLog {
       "to": "\(report.destinationCount)", "by": report.isDoneInStore ? "store" : "memory",
     ]
     if let reason = report.reasonNotInStore { details["because"] = "\(reason)" }
+    if !report.losses.isEmpty { details["lost"] = "\(report.losses.map { "\($0)" }.joined(separator: "; "))" }
     tell(details)
   }
 

@@ -32,10 +32,6 @@ struct MappingChoice {
 extension MappingModel {
   /// Whether it leads between the versions of its entities alone that it was written for.
   fileprivate var tellsVersions: Bool {
-    !entityMappings.isEmpty
-      && entityMappings.allSatisfy { mapping in
-        (mapping.sourceEntityName == nil || mapping.sourceEntityVersionHash != nil)
-          && (mapping.destinationEntityName == nil || mapping.destinationEntityVersionHash != nil)
-      }
+    !entityMappings.isEmpty && entityMappings.allSatisfy(\.tellsVersions)
   }
 }

@@ -73,16 +73,13 @@ extension MappingEvaluator {
 // MARK: Key paths
 
 extension MappingEvaluator {
-  private static let unions: Set<String> = [
-    "@unionOfObjects", "@unionOfArrays", "@unionOfSets", "@distinctUnionOfObjects", "@distinctUnionOfArrays",
-    "@distinctUnionOfSets",
-  ]
-
   private func follow(_ keys: ArraySlice<String>, _ value: MappingValue) throws -> MappingValue {
     guard let key = keys.first else { return value }
     let rest = keys.dropFirst()
-    if key == "@count", rest.isEmpty { return .scalar(.integer(Int64(value.elements.count))) }
-    if Self.unions.contains(key) { return try union(try value.elements.flatMap { try follow(rest, $0).elements }, key) }
+    if key == MappingExpression.count, rest.isEmpty { return .scalar(.integer(Int64(value.elements.count))) }
+    if MappingExpression.unions.contains(key) {
+      return try union(try value.elements.flatMap { try follow(rest, $0).elements }, key)
+    }
     guard !key.hasPrefix("@") else {
       throw unusable("has a key path with the operator \(key), which it cannot use here")
     }
@@ -128,11 +125,8 @@ extension MappingEvaluator {
 
 extension MappingEvaluator {
   private func computed(_ expression: FetchExpression) throws -> MappingValue {
-    let own = expression.replacing { part -> FetchExpression? in
-      if case .variable(MappingExpression.Name.source) = part { .selfObject } else { nil }
-    }
     guard let source else { throw unusable("computes a value of a record that there is none of") }
-    let plan = try PredicateCompiler.compile(own, for: source.entity, in: manager.sourceModel)
+    let plan = try PredicateCompiler.compile(expression.ofSource, for: source.entity, in: manager.sourceModel)
     let evaluator = PredicateEvaluator(ContextSource(context: manager.sourceContext))
     return try mappingValue(evaluator.value(plan, source)) ?? .scalar(.null)
   }

@@ -9,6 +9,8 @@ struct MigrationAssociations {
   private var sources: [String: [ManagedObjectID: [ManagedObjectID]]] = [:]
   /// How many old objects each mapping has taken, by its name.
   private var takenCounts: [String: Int] = [:]
+  /// The old objects that mappings with filter predicates have taken, by entity.
+  private var filtered: [String: Set<ManagedObjectID>] = [:]
   /// What the store called the old object of which each new one was made first.
   private(set) var origins: [ManagedObjectID: ReferenceID] = [:]
 
@@ -20,8 +22,15 @@ struct MigrationAssociations {
     if origins[destination] == nil { origins[destination] = sources.first?.reference }
   }
 
-  /// Notes that `mapping` has taken as many old objects, whatever it has made of them.
-  mutating func addTaken(_ count: Int, by mapping: String) { takenCounts[mapping, default: 0] += count }
+  /// Notes that `mapping` has taken old objects, whatever it has made of them.
+  mutating func addTaken(_ objects: [ManagedObject], by mapping: EntityMapping) {
+    takenCounts[mapping.name, default: 0] += objects.count
+    guard mapping.sourcePredicate != nil, let entity = mapping.sourceEntityName else { return }
+    filtered[entity, default: []].formUnion(objects.lazy.map(\.objectID))
+  }
+
+  /// How many old objects of an entity itself have been taken by mappings with filter predicates.
+  func takenCount(_ entity: EntityDescription) -> Int { filtered[entity.name]?.count ?? 0 }
 
   /// How many records a mapping has taken and made, where the tables do not tell it: others may take of the same entity, and make the same.
   func counts(of mapping: EntityMapping, in mappingModel: MappingModel) -> MigrationReport.Counts {

@@ -1,8 +1,9 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// Finds the way from one version of a model to another, over others: the one of the fewest steps that leaves out no mapping model
-/// which leads from one version to a later one on the way.
+/// Finds the way from one version of a model to another, over others: the one that leaves out no mapping model which leads from one version to a
+/// later one on the way, loses the fewest entities and properties (what was renamed twice is followed over the version between), and of
+/// those the one of the fewest steps.
 struct MigrationRoute {
   private let models: [ManagedObjectModel]
   private let infers: Bool
@@ -67,16 +68,19 @@ struct MigrationRoute {
   }
 
   /// More than any number of steps.
-  private static let leavingOut = 1_000_000
+  private static let losing = 1_000
+  /// More than any number of losses.
+  private static let leavingOut = 1_000_000_000
 
   private func cost(_ pair: Pair) -> Int {
     guard given[pair] == nil else { return 1 }
+    let losses = models.count > 2 ? ModelDifferences(from: models[pair.from], to: models[pair.to]).losses : 0
     let left = given.keys.count { other in
       pair.from < pair.to
         ? pair.from <= other.from && other.from < other.to && other.to <= pair.to
         : pair.to <= other.to && other.to < other.from && other.from <= pair.from
     }
-    return 1 + left * Self.leavingOut
+    return 1 + losses * Self.losing + left * Self.leavingOut
   }
 
   private func step(_ pair: Pair) -> MigrationStep? {
@@ -105,6 +109,11 @@ struct MigrationRoute {
         && models[models.count - 1].has(change.path)
     }
   }
+}
+
+extension ModelDifferences {
+  /// How many entities and properties are gone.
+  fileprivate var losses: Int { changes.count { $0.kind == .removed && $0.changesStores } }
 }
 
 extension ManagedObjectModel {

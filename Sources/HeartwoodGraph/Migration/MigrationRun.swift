@@ -18,11 +18,15 @@ struct MigrationRun {
     try progress.begin(.migrating)
     var contents = contents
     var report = MigrationReport()
+    // What one step makes of nothing is no loss in the next.
+    var made: Set<PropertyPath> = []
     for (place, step) in migration.steps.enumerated() {
-      let result = try run(step, StageHandling.run(step.stage?.willMigrateHandler, on: contents))
+      let result = try run(step, made, StageHandling.run(step.stage?.willMigrateHandler, on: contents))
       report = place == 0 ? result.report : report.followed(by: result.report)
       if !isDry { try result.report.check(path: migration.path) }
       if !result.report.obstacles.isEmpty { break }
+      made =
+        MappingCoverage(step.mappingModel, from: contents.model, to: step.destinationModel, made: made).madeProperties
       contents = try StageHandling.run(step.stage?.didMigrateHandler, on: result.contents)
     }
     return (contents, report)
@@ -30,14 +34,17 @@ struct MigrationRun {
 
   private func run(
     _ step: MigrationStep,
+    _ made: Set<PropertyPath>,
     _ contents: StoreContents
   ) throws -> (contents: StoreContents, report: MigrationReport) {
     // The records' own model: one that is equal may list its properties in another order.
     let source = contents.model
     try Self.check(step, from: source, path: migration.path)
-    guard step.passes.count == 1, let plan = TablePlan(step.mappingModel, from: source, to: step.destinationModel)
+    guard step.passes.count == 1,
+      let plan = TablePlan(step.mappingModel, from: source, to: step.destinationModel, made: made)
     else {
-      return try ObjectMigration(step, migration.options, progress).run(contents)
+      let objects = ObjectMigration(step, migration.options, progress, made: made, allowsLoss: migration.allowsLoss)
+      return try objects.run(contents)
     }
     return try followColumns(plan, to: step.destinationModel, contents)
   }
@@ -48,7 +55,12 @@ struct MigrationRun {
     _ contents: StoreContents
   ) throws -> (contents: StoreContents, report: MigrationReport) {
     let resolutions = migration.options[.migrationResolutions] ?? MigrationResolutions()
-    let tableMigration = TableMigration(plan, resolutions: resolutions, progress: progress)
+    let tableMigration = TableMigration(
+      plan,
+      resolutions: resolutions,
+      allowsLoss: migration.allowsLoss,
+      progress: progress
+    )
     let migrated = { (tables: [NodeTable]) in
       contents.migrated(to: model, entities: migration.entities(of: model), tables: tables)
     }
@@ -68,11 +80,15 @@ struct MigrationRun {
 
   /// Makes sure that a step's mapping model leads from one model to the other.
   static func check(_ step: MigrationStep, from source: ManagedObjectModel, path: String?) throws(PersistenceError) {
-    let faults = step.mappingModel.faults(from: source, to: step.destinationModel)
+    // A pass may name the mappings of others.
+    let faults = step.passes.flatMap {
+      $0.faults(from: source, to: step.destinationModel, among: step.mappingModel)
+    }
     guard !faults.isEmpty else { return }
     throw PersistenceError(
       .mappingModelUnusable,
-      "The mapping model does not fit the models:\n" + faults.map { "  \($0)" }.joined(separator: "\n"),
+      "The mapping model cannot be followed between the models. The store was left as it is:\n"
+        + faults.map { "  \($0)" }.joined(separator: "\n"),
       context: .init(path: path)
     )
   }

@@ -7,9 +7,22 @@ struct ObjectMigration {
   private let step: MigrationStep
   private let policyClasses: [String: EntityMigrationPolicy.Type]
   private let progress: MigrationProgress
+  private let made: Set<PropertyPath>
+  private let allowsLoss: Bool
 
-  init(_ step: MigrationStep, _ options: StoreOptions, _ progress: MigrationProgress) {
+  /// - Parameters:
+  ///   - made: the properties of the source that an earlier step has made of nothing.
+  ///   - allowsLoss: whether records and values may be left out that nothing is made of.
+  init(
+    _ step: MigrationStep,
+    _ options: StoreOptions,
+    _ progress: MigrationProgress,
+    made: Set<PropertyPath> = [],
+    allowsLoss: Bool
+  ) {
     self.step = step
+    self.made = made
+    self.allowsLoss = allowsLoss
     self.progress = progress
     policyClasses = options[.entityMigrationPolicies] ?? [:]
   }
@@ -43,7 +56,29 @@ struct ObjectMigration {
         old.table(of: $0).count
       } destinationCount: {
         new.table(of: $0).count
-      }
+      },
+      findings: coverage(of: old.model).losses(in: old, isAllowed: allowsLoss, takenCount: associations.takenCount)
+    )
+  }
+
+  /// What the passes make nothing of.
+  func coverage(of source: ManagedObjectModel) -> MappingCoverage {
+    MappingCoverage(step.mappingModel, from: source, to: step.destinationModel, made: made)
+  }
+
+  /// The findings of what the passes make nothing of, in a store that counts itself.
+  func losses(
+    of model: ManagedObjectModel,
+    _ associations: MigrationAssociations,
+    recordCount: (EntityDescription) throws -> Int,
+    valueCount: (EntityDescription, Int) throws -> Int
+  ) rethrows -> [MigrationReport.Finding] {
+    try coverage(of: model).losses(
+      of: model,
+      isAllowed: allowsLoss,
+      recordCount: recordCount,
+      takenCount: associations.takenCount,
+      valueCount: valueCount
     )
   }
 
@@ -109,7 +144,7 @@ extension ObjectMigration {
       manager.currentEntityMapping = mapping
       try policy.begin(mapping, with: manager)
       let sources = try sources(mapping, manager)
-      if Self.takes(mapping) { associations.addTaken(sources.count, by: mapping.name) }
+      if mapping.takesRecords { associations.addTaken(sources, by: mapping) }
       if type(of: policy) == EntityMigrationPolicy.self { try checkConcrete(mapping, sources.count, manager) }
       for source in sources {
         try manager.checkCancellation()
@@ -139,14 +174,9 @@ extension ObjectMigration {
     )
   }
 
-  /// Whether a mapping takes old objects to make new ones.
-  private static func takes(_ mapping: EntityMapping) -> Bool {
-    mapping.sourceEntityName != nil && mapping.destinationEntityName != nil && mapping.mappingType != .remove
-  }
-
   /// The old objects that a mapping takes; those of subentities have mappings of their own.
   private func sources(_ mapping: EntityMapping, _ manager: MigrationManager) throws -> [ManagedObject] {
-    guard let name = mapping.sourceEntityName, Self.takes(mapping) else { return [] }
+    guard let name = mapping.sourceEntityName, mapping.takesRecords else { return [] }
     var request = FetchRequest<ManagedObject>(entityName: name, where: mapping.sourcePredicate)
     request.includesSubentities = false
     return try manager.sourceContext.fetch(request)

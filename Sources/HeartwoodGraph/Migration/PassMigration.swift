@@ -53,6 +53,11 @@ struct PassMigration {
           try source.recordCount($0)
         } destinationCount: {
           try destination.recordCount($0)
+        },
+        findings: try objects.losses(of: models.0, associations) {
+          try source.recordCount($0)
+        } valueCount: { entity, ordinal in
+          try source.valueCount(entity, ordinal)
         }
       )
     }
@@ -71,5 +76,17 @@ extension PersistentStoreCoordinator {
   fileprivate func recordCount(_ entity: EntityDescription) throws -> Int {
     if entity.isAbstract { return 0 }
     return try persistentStores.reduce(0) { $0 + (try $1.engine.count(of: entity)) }
+  }
+
+  /// How many records of an entity itself have a value, or an object in a relationship.
+  fileprivate func valueCount(_ entity: EntityDescription, _ ordinal: Int) throws -> Int {
+    let property = entity.properties[ordinal]
+    let format = property.relationship?.isToMany == true ? "%K.@count > 0" : "%K != nil"
+    var request = FetchRequest<ManagedObject>(
+      entityName: entity.name,
+      where: try FetchPredicate(format: format, property.name)
+    )
+    request.includesSubentities = false
+    return try ManagedObjectContext(self).count(for: request)
   }
 }

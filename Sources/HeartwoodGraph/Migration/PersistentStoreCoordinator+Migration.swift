@@ -14,8 +14,8 @@ extension PersistentStoreCoordinator {
   ///   - type: the registered type; nil means that the file's name or content tells it.
   ///   - configuration: the configuration whose entities the store keeps; nil means all.
   ///   - options: ``StoreOptionKey/olderModels``, ``StoreOptionKey/mappingModels``,
-  ///     ``StoreOptionKey/entityMigrationPolicies``, ``StoreOptionKey/migrationResolutions`` and
-  ///     ``StoreOptionKey/migrationBackupPath`` say how.
+  ///     ``StoreOptionKey/entityMigrationPolicies``, ``StoreOptionKey/migrationResolutions``,
+  ///     ``StoreOptionKey/allowsMigrationLoss`` and ``StoreOptionKey/migrationBackupPath`` say how.
   /// - Throws: ``PersistenceError/Code/migrationModelMissing``; and where no mapping model leads to this model and none can be inferred,
   ///   ``PersistenceError/Code/mappingModelMissing``, whose message lists each reason; ``PersistenceError/Code/mappingModelUnusable`` where
   ///   several given ones lead there and none tells the versions that it is for.
@@ -35,6 +35,6 @@ extension PersistentStoreCoordinator {
     guard request.options[.shouldMigrateStoreAutomatically] ?? false, try opener.needsMigration(request) else {
       return try opener.open(request)
     }
-    return try StoreMigration(opener, request, logger).runInPlace(MigrationProgress()).store
+    return try StoreMigration(opener, request, logger, isAutomatic: true).runInPlace(MigrationProgress()).store
   }
 }

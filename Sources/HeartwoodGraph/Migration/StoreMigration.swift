@@ -20,6 +20,8 @@ public struct StoreMigration: Sendable {
   private let request: StoreOpener.Request
   private let origin: StoreOrigin
   private let logger: Logger?
+  /// Whether the store is migrated because it is opened, and nobody looks at the report.
+  private let isAutomatic: Bool
   /// The steps of the way, in order; at least one.
   public let steps: [MigrationStep]
 
@@ -34,87 +36,13 @@ public struct StoreMigration: Sendable {
 
   /// - Throws: ``PersistenceError/Code/migrationModelMissing``, ``PersistenceError/Code/mappingModelMissing``,
   ///   ``PersistenceError/Code/mappingModelUnusable``.
-  init(_ opener: StoreOpener, _ request: StoreOpener.Request, _ logger: Logger?) throws {
+  init(_ opener: StoreOpener, _ request: StoreOpener.Request, _ logger: Logger?, isAutomatic: Bool = false) throws {
     self.opener = opener
+    self.isAutomatic = isAutomatic
     self.logger = logger
     self.request = request
     origin = try opener.origin(request)
-    steps = try Self.steps(from: origin.model, opener, request)
-  }
-}
-
-// MARK: The way
-
-extension StoreMigration {
-  private static func steps(
-    from source: ManagedObjectModel,
-    _ opener: StoreOpener,
-    _ request: StoreOpener.Request
-  ) throws -> [MigrationStep] {
-    let destination = opener.model
-    if let passes = request.options[.migrationPasses], !passes.isEmpty {
-      guard request.options[.stagedMigrationManager] == nil else {
-        throw PersistenceError(
-          .mappingModelUnusable,
-          "The options migrationPasses and stagedMigrationManager each say how the store is migrated.",
-          recovery: "Give one of them.",
-          context: .init(path: request.path, storeType: request.type)
-        )
-      }
-      return [MigrationStep(sourceModel: source, destinationModel: destination, passes: passes)]
-    }
-    if let manager = request.options[.stagedMigrationManager] {
-      return try manager.steps(
-        from: source,
-        to: destination,
-        versions: request.options[.olderModels] ?? [],
-        mappings: request.options[.mappingModels] ?? []
-      )
-    }
-    let route = MigrationRoute(
-      models: versions(from: source, to: destination, request.options[.olderModels] ?? []),
-      mappings: request.options[.mappingModels] ?? [],
-      infers: request.options[.shouldInferMappingModelAutomatically] ?? true
-    )
-    if let steps = try route.steps() { return steps }
-    throw missing(source, destination, request)
-  }
-
-  /// The versions on the way: those between the two in the order in which they are given. A store that is of none of them is taken for older
-  /// than all, and a model that is none for newer. A way over a version that is older than both would lose what only the newer ones have.
-  private static func versions(
-    from source: ManagedObjectModel,
-    to destination: ManagedObjectModel,
-    _ older: [ManagedObjectModel]
-  ) -> [ManagedObjectModel] {
-    let place = { (model: ManagedObjectModel) in older.firstIndex { $0.isSameVersion(as: model) } }
-    let (start, end) = (place(source) ?? -1, place(destination) ?? older.count)
-    let between = older[(min(start, end) + 1)..<max(start, end, min(start, end) + 1)]
-    return [source] + (start > end ? between.reversed() : Array(between)) + [destination]
-  }
-
-  private static func missing(
-    _ source: ManagedObjectModel,
-    _ destination: ManagedObjectModel,
-    _ request: StoreOpener.Request
-  ) -> PersistenceError {
-    let context = PersistenceError.Context(path: request.path, storeType: request.type)
-    do throws(MappingInferenceError) {
-      _ = try MappingModel.inferredMappingModel(forSourceModel: source, destinationModel: destination)
-      return PersistenceError(
-        .mappingModelMissing,
-        "No mapping model leads from the store's model to this one, and none is to be inferred.",
-        recovery: "Give one with the option mappingModels, or leave out shouldInferMappingModelAutomatically.",
-        context: context
-      )
-    } catch {
-      return PersistenceError(
-        .mappingModelMissing,
-        "No mapping model leads from the store's model to this one. \(error.problem)",
-        recovery: .custom(error.recovery),
-        context: context
-      )
-    }
+    steps = try MigrationWay.steps(from: origin.model, opener, request)
   }
 }
 
@@ -150,7 +78,8 @@ extension StoreMigration {
 
   /// Migrates the store where it is. The option ``StoreOptionKey/migrationBackupPath`` keeps the old file, unless the migration fails.
   ///
-  /// - Throws: ``PersistenceError/Code/migrationFailed`` with all records that do not fit,
+  /// - Throws: ``PersistenceError/Code/migrationFailed`` with all records that do not fit, and all that would be lost unless the option
+  ///   ``StoreOptionKey/allowsMigrationLoss`` is set,
   ///   ``PersistenceError/Code/migrationCancelled``, ``PersistenceError/Code/fileChangedOnDisk`` where somebody saved meanwhile,
   ///   ``PersistenceError/Code/storeReadOnly`` where another program keeps in the file what would be lost, as Core Data does a history,
   ///   ``PersistenceError/Code/fileWriteFailed``; the store is as it was then.
@@ -240,9 +169,17 @@ extension StoreMigration {
     _ progress: MigrationProgress
   ) throws -> MigrationReport {
     try opener.checkPlace(target, replacing: replacing)
+    let target = try opener.keepingForm(of: request, from: origin, in: target)
     return try opener.leavingAlone(request) {
       let attempt = try inStore(progress) { plan in
-        try opener.foreseeInStore(plan, of: origin, from: request, to: target, progress: progress)
+        try opener.foreseeInStore(
+          plan,
+          of: origin,
+          from: request,
+          to: target,
+          allowsLoss: allowsLoss,
+          progress: progress
+        )
       }
       if let report = attempt.report { return report }
       let contents = try readContents(progress)
@@ -265,6 +202,7 @@ extension StoreMigration {
     _ progress: MigrationProgress,
     willReplace: () throws -> Void
   ) throws -> (store: PersistentStore, report: MigrationReport) {
+    let target = try opener.keepingForm(of: request, from: origin, in: target)
     let attempt = try inStore(progress) { plan in
       try opener.migrateInStore(
         plan,
@@ -273,6 +211,7 @@ extension StoreMigration {
         to: target,
         replacing: replacing,
         expecting: identity,
+        allowsLoss: allowsLoss,
         progress: progress,
         willMove: willReplace
       )
@@ -331,7 +270,7 @@ extension StoreMigration {
     return try opener.makeStore(target, replacing: replacing, expecting: identity) { temporary in
       try progress.begin(.migrating)
       var history: StoreHistory?
-      let migration = PassMigration(step, ObjectMigration(step, options, progress)) {
+      let migration = PassMigration(step, ObjectMigration(step, options, progress, allowsLoss: allowsLoss)) {
         let store = try opener.open(request, from: origin)
         history = try store.engine.history()
         return try openCoordinator(sourceModel, store)
@@ -339,6 +278,7 @@ extension StoreMigration {
         try openCoordinator(destinationModel, try opener.open(temporary))
       }
       var report = try migration.run()
+      try report.check(path: path)
       report.lostTransactionCount = try lostTransactionCount(history)
       try opener.setMetadata(origin.metadata, temporary)
       try willReplace()
@@ -390,6 +330,10 @@ extension StoreMigration {
     guard model === destinationModel else { return model.entities }
     return model.entities(forConfiguration: request.configurationName) ?? model.entities
   }
+
+  /// Whether records and values may be left out that nothing is made of. An application that has its stores migrated as they are opened has changed its
+  /// model itself, and its users cannot be asked.
+  var allowsLoss: Bool { request.options[.allowsMigrationLoss] ?? isAutomatic }
 
   var options: StoreOptions { request.options }
   var path: String? { request.path }

@@ -75,10 +75,30 @@ public struct EntityMapping: Sendable, Hashable {
 }
 
 extension EntityMapping {
-  /// Why the mapping does not lead from one model to the other, in words; empty where it does.
-  func faults(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [String] {
-    var faults = Self.faults(name, "source", sourceEntityName, sourceEntityVersionHash, in: source)
-    faults += Self.faults(name, "destination", destinationEntityName, destinationEntityVersionHash, in: destination)
+  /// Which entities the mapping names that the models do not have, or have in another version, and which properties, in words.
+  func misfits(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [String] {
+    entityMisfits(from: source, to: destination) + propertyMisfits(in: destination)
+  }
+
+  private func entityMisfits(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [String] {
+    Self.faults(name, "source", sourceEntityName, sourceEntityVersionHash, in: source)
+      + Self.faults(name, "destination", destinationEntityName, destinationEntityVersionHash, in: destination)
+  }
+
+  /// Whether the mapping leads from one model to the other. With the versions of its entities it does whatever it says of their properties.
+  func leads(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> Bool {
+    tellsVersions
+      ? entityMisfits(from: source, to: destination).isEmpty : misfits(from: source, to: destination).isEmpty
+  }
+
+  /// Whether it leads between the versions of its entities alone that it was written for.
+  package var tellsVersions: Bool {
+    (sourceEntityName == nil || sourceEntityVersionHash != nil)
+      && (destinationEntityName == nil || destinationEntityVersionHash != nil)
+  }
+
+  private func propertyMisfits(in destination: ManagedObjectModel) -> [String] {
+    var faults: [String] = []
     guard let entity = destinationEntityName.flatMap(destination.entity(named:)) else { return faults }
     for mapping in attributeMappings where entity.property(named: mapping.name)?.attribute == nil {
       faults.append("\(name): the destination entity \(entity.name) has no attribute \(mapping.name)")

@@ -40,6 +40,8 @@ private struct MappingExpressionParser {
     guard names.allSatisfy({ isName($0.first == "@" ? $0.dropFirst() : $0) }), let variable = names.first,
       variable.first != "@"
     else { return nil }
+    // What is computed of a collection is computed as in predicates.
+    guard names.allSatisfy({ $0.first != "@" || MappingExpression.joinsOrCounts(String($0)) }) else { return nil }
     let base = MappingExpression.variable(String(variable))
     return names.count == 1 ? base : .keyPath(of: base, names.dropFirst().joined(separator: "."))
   }

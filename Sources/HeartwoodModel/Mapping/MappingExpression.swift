@@ -47,19 +47,33 @@ extension MappingExpression {
     forEntityMappingNamed name: String,
     sourceInstances keyPath: String
   ) -> MappingExpression {
+    destinationInstances(forEntityMappingNamed: name, of: .source(keyPath))
+  }
+
+  /// The new records that a mapping of entities has made of some source records: of the source record itself, if `sources` is `$source`.
+  package static func destinationInstances(
+    forEntityMappingNamed name: String,
+    of sources: MappingExpression
+  ) -> MappingExpression {
     .function(
       on: .variable(Name.manager),
       name: ManagerFunction.destinationInstancesForEntityMapping.rawValue,
-      [.constant(.string(name)), .source(keyPath)]
+      [.constant(.string(name)), sources]
     )
   }
 
   /// The new records that were made, by whatever mapping, of those that a relationship of the source record leads to.
   public static func destinationInstances(forSourceRelationshipNamed name: String) -> MappingExpression {
-    .function(
+    destinationInstances(forSourceRelationshipAt: name)
+  }
+
+  /// The new records that were made, by whatever mapping, of those that a key path leads to, whose last relationship gives the name.
+  package static func destinationInstances(forSourceRelationshipAt keyPath: String) -> MappingExpression {
+    let name = keyPath.split(separator: ".").last.map(String.init) ?? keyPath
+    return .function(
       on: .variable(Name.manager),
       name: ManagerFunction.destinationInstancesForSourceRelationship.rawValue,
-      [.constant(.string(name)), .source(name)]
+      [.constant(.string(name)), .source(keyPath)]
     )
   }
 }

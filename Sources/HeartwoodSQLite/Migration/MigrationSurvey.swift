@@ -22,6 +22,8 @@ struct MigrationSurvey {
   private var counts: [Int]
   /// What was counted of them.
   private var tallies: [[Int]]
+  /// What nothing is made of.
+  private var losses: [MigrationReport.Finding] = []
 
   init(_ translation: MigrationTranslation, _ migration: InStoreMigration, _ db: Database) {
     self.translation = translation
@@ -41,6 +43,7 @@ struct MigrationSurvey {
   ) throws -> Result {
     try MigrationViews(translation).create(in: db)
     var survey = MigrationSurvey(translation, migration, db)
+    try survey.countLosses()
     try survey.countRows { _, _ in }
     for narrowing in translation.narrowings { try survey.check(narrowing) }
     for index in translation.new.indexes where index.isUnique { try survey.check(index) }
@@ -138,6 +141,35 @@ extension MigrationObstacle {
   static let repeatedValues = MigrationObstacle(.records, "values are to be unique and are not, or two rows are one")
 }
 
+// MARK: Losses
+
+extension MigrationSurvey {
+  /// Counts what is left out. One that stands in the way makes no difference to the rest.
+  mutating func countLosses() throws {
+    let plan = migration.plan
+    losses = try plan.coverage.losses(of: plan.source, isAllowed: migration.allowsLoss, recordCount: storedCount) {
+      entity,
+      ordinal in
+      guard let placement = translation.old.placement(of: entity), let property = placement.properties[ordinal] else {
+        return 0
+      }
+      return try storedCount(of: entity) - emptyCount(property, of: placement, SQLFragment.old)
+    }
+  }
+
+  /// - Throws: ``PersistenceError/Code/migrationFailed`` if something would be lost that must not.
+  func checkLosses(path: String) throws(PersistenceError) {
+    try MigrationReport(findings: losses).check(path: path)
+  }
+
+  private func storedCount(of entity: EntityDescription) throws -> Int {
+    try migration.progress.check()
+    guard let placement = translation.old.placement(of: entity) else { return 0 }
+    let query = "SELECT count(*) FROM \(SQLFragment.old(placement.tableName)) WHERE Z_ENT = \(placement.number)"
+    return try Int.fetchOne(db, sql: query) ?? 0
+  }
+}
+
 // MARK: Required values
 
 extension MigrationSurvey {
@@ -202,7 +234,7 @@ extension JoinPlacement {
 
 extension MigrationSurvey {
   private func report() throws -> MigrationReport {
-    var report = MigrationReport()
+    var report = MigrationReport(findings: losses)
     report.isDoneInStore = true
     for (entity, counts) in zip(translation.entities, tallies) {
       for (tally, count) in zip(entity.tallies, counts) where count > 0 {
@@ -224,8 +256,6 @@ extension MigrationSurvey {
 
   private func rowCount(of entity: EntityDescription) throws -> Int {
     if let place = translation.entities.firstIndex(where: { $0.plan.source === entity }) { return counts[place] }
-    guard let placement = translation.old.placement(of: entity) else { return 0 }
-    let query = "SELECT count(*) FROM \(SQLFragment.old(placement.tableName)) WHERE Z_ENT = \(placement.number)"
-    return try Int.fetchOne(db, sql: query) ?? 0
+    return try storedCount(of: entity)
   }
 }

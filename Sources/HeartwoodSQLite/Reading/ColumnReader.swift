@@ -174,6 +174,7 @@ extension AttributeType {
     case .uri: "the text of a URI"
     case .uuid: "the 16 bytes of a UUID"
     case .binary, .transformable: "bytes"
+    case .undefined: "nothing"
     }
   }
 }

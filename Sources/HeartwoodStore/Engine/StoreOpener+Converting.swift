@@ -49,6 +49,7 @@ extension StoreOpener {
         from: Request(type: request.type, path: path, options: store.options),
         to: request,
         replacing: replacing,
+        allowsLoss: true,
         progress: progress,
         willMove: {}
       )

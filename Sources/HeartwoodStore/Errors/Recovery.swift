@@ -84,6 +84,8 @@ extension PersistenceError.Recovery {
   public static var migrateToOtherFile: Self { Self(.migrateToOtherFile) }
   /// Say what a migration does with records that do not fit the new model.
   public static var resolveMigration: Self { Self(.resolveMigration) }
+  /// Write a mapping model that takes along what a migration would lose, or accept the loss.
+  public static var acceptMigrationLoss: Self { Self(.acceptMigrationLoss) }
   /// Give the class of a migration policy.
   public static var giveMigrationPolicy: Self { Self(.giveMigrationPolicy) }
 

@@ -8,7 +8,7 @@ extension PersistenceError.Recovery {
       case chooseAnotherType, chooseAnotherTypeOrFewerEntities, chooseAnotherTypeOrNoFile, giveStoreType
       case removeUserMetadata
       case giveModel, migrateStore, giveOlderModels, giveOlderModelsOrCopyStore, migrateToOtherFile
-      case resolveMigration, giveMigrationPolicy
+      case resolveMigration, acceptMigrationLoss, giveMigrationPolicy
       case trackHistory, restartHistory
       case setOption, waitLonger, raiseLimit
     }
@@ -52,6 +52,8 @@ extension PersistenceError.Recovery {
     public static let migrateToOtherFile = Kind(name: .migrateToOtherFile)
     /// See ``PersistenceError/Recovery/resolveMigration``.
     public static let resolveMigration = Kind(name: .resolveMigration)
+    /// See ``PersistenceError/Recovery/acceptMigrationLoss``.
+    public static let acceptMigrationLoss = Kind(name: .acceptMigrationLoss)
     /// See ``PersistenceError/Recovery/giveMigrationPolicy``.
     public static let giveMigrationPolicy = Kind(name: .giveMigrationPolicy)
     /// See ``PersistenceError/Recovery/trackHistory``.
@@ -113,6 +115,8 @@ extension PersistenceError.Recovery.Kind {
         + "copy."
     case .migrateToOtherFile: "Write the migrated store to another file, with run(to:) of the migration."
     case .resolveMigration: "Say what is to become of them (MigrationResolutions), or write a mapping model."
+    case .acceptMigrationLoss:
+      "Write a mapping model that takes them along, or accept the loss with the option allowsMigrationLoss."
     case .giveMigrationPolicy: "Give its class with the option entityMigrationPolicies."
     case .trackHistory: "Open it with the option tracksPersistentHistory; what is saved from then on is kept."
     case .restartHistory: "Read the records anew, and go on from currentPersistentHistoryToken."

@@ -57,11 +57,15 @@ public struct MigrationReport: Sendable, Hashable {
       case duplicates
       /// Records have no value where one is required.
       case missing
+      /// Records are left out, because nothing is made of them. The entity is the source entity, and the property is empty.
+      case removedRecords
+      /// Values are left out, because nothing is made of them. The entity is the source entity.
+      case removedValues
     }
 
     /// What it is.
     public let kind: Kind
-    /// The destination entity.
+    /// The destination entity; for what is left out, the source entity.
     public let entity: String
     /// The property, or the names of several with `+` between them.
     public let property: String
@@ -104,6 +108,11 @@ public struct MigrationReport: Sendable, Hashable {
 extension MigrationReport {
   /// Why the migration cannot be done; empty where it can.
   public var obstacles: [Finding] { findings.filter(\.isObstacle) }
+
+  /// The records and values that the new store has not: those of entities and properties that are gone, those that a mapping model takes nowhere, and
+  /// links to records that are gone. A migration with losses needs the option ``StoreOptionKey/allowsMigrationLoss``. What
+  /// ``MigrationResolutions`` gives up is not among them, and neither is the history (``lostTransactionCount``).
+  public var losses: [Finding] { findings.filter(\.kind.isLoss) }
 
   /// How many records there were.
   public var sourceCount: Int { entities.reduce(0) { $0 + $1.sourceCount } }
@@ -169,10 +178,17 @@ extension MigrationReport {
   package func check(path: String?) throws(PersistenceError) {
     guard !obstacles.isEmpty else { return }
     let lines = obstacles.map { "  \($0)" }.joined(separator: "\n")
+    let hasMisfits = obstacles.contains { !$0.kind.isLoss }
+    let reasons = [
+      hasMisfits
+        ? "the records do not fit the new model" : nil,
+      obstacles.contains(where: \.kind.isLoss)
+        ? "records or values would be lost" : nil,
+    ]
     throw PersistenceError(
       .migrationFailed,
-      "The store was left as it is, because the records do not fit the new model:\n\(lines)",
-      recovery: .resolveMigration,
+      "The store was left as it is, because \(reasons.compactMap(\.self).joined(separator: ", and because ")):\n\(lines)",
+      recovery: hasMisfits ? .resolveMigration : .acceptMigrationLoss,
       context: .init(path: path, entity: obstacles.first?.entity, property: obstacles.first?.property)
     )
   }
@@ -180,7 +196,10 @@ extension MigrationReport {
 
 extension MigrationReport.Finding: CustomStringConvertible {
   /// The finding in a line.
-  public var description: String { "\(entity).\(property): \(count == 1 ? "1 record" : "\(count) records") \(words)" }
+  public var description: String {
+    let path = property.isEmpty ? entity : "\(entity).\(property)"
+    return "\(path): \(count == 1 ? "1 record" : "\(count) records") \(words)"
+  }
 
   private var words: String {
     switch kind {
@@ -192,6 +211,13 @@ extension MigrationReport.Finding: CustomStringConvertible {
     case .restoredLinks: "that lead to what leads back to them"
     case .duplicates: "with the values of another one, though they are to be unique"
     case .missing: "without a value, though there must be one"
+    case .removedRecords: "left out: nothing is made of \(count == 1 ? "it" : "them")"
+    case .removedValues: "with a value that is left out"
     }
   }
+}
+
+extension MigrationReport.Finding.Kind {
+  /// Whether something is not in the new store any more.
+  var isLoss: Bool { [.removedRecords, .removedValues, .removedLinks].contains(self) }
 }

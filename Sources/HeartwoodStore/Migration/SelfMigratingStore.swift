@@ -7,7 +7,7 @@ package protocol SelfMigratingStore: IncrementalStore {
   /// It makes and reports what ``TableMigration`` would. Where it cannot do just that, or records stand in the way, it declines: what it has
   /// written is thrown away then, and the records are migrated through memory, which also counts all that stand in the way.
   ///
-  /// - Throws: ``InStoreMigration/Obstacle``.
+  /// - Throws: ``InStoreMigration/Obstacle``, and ``PersistenceError/Code/migrationFailed`` if something would be lost that must not.
   static func migrate(
     _ migration: InStoreMigration,
     from source: StoreSetup,
@@ -28,6 +28,8 @@ package struct InStoreMigration: Sendable {
   /// Who the new store is.
   package let metadata: StoreMetadata
   package let resolutions: MigrationResolutions
+  /// Whether records and values may be left out that nothing is made of.
+  package let allowsLoss: Bool
   package let progress: MigrationProgress
 
   /// Why a store does not make its successor itself.
@@ -62,11 +64,12 @@ extension StoreOpener {
     to target: Request,
     replacing: Bool,
     expecting expected: FileIdentity? = nil,
+    allowsLoss: Bool,
     progress: MigrationProgress,
     willMove: () throws -> Void
   ) throws -> MigrationReport {
     let storeClass = try selfMigratingClass(source, target)
-    let migration = try migration(plan, of: origin, to: target, progress)
+    let migration = try migration(plan, of: origin, to: target, allowsLoss, progress)
     let sourceSetup = try setupForReading(source, from: origin)
     let report = try makeStore(target, replacing: replacing, expecting: expected) { temporary in
       let report = try storeClass.migrate(migration, from: sourceSetup, to: try setup(temporary))
@@ -77,16 +80,17 @@ extension StoreOpener {
     return report
   }
 
-  /// What ``migrateInStore(_:of:from:to:replacing:expecting:progress:willMove:)`` would report. Nothing is written.
+  /// What ``migrateInStore(_:of:from:to:replacing:expecting:allowsLoss:progress:willMove:)`` would report. Nothing is written.
   package func foreseeInStore(
     _ plan: TablePlan,
     of origin: StoreOrigin,
     from source: Request,
     to target: Request,
+    allowsLoss: Bool,
     progress: MigrationProgress
   ) throws -> MigrationReport {
     try selfMigratingClass(source, target).foresee(
-      try migration(plan, of: origin, to: target, progress),
+      try migration(plan, of: origin, to: target, allowsLoss, progress),
       from: try setupForReading(source, from: origin),
       to: try setup(target)
     )
@@ -109,6 +113,7 @@ extension StoreOpener {
     _ plan: TablePlan,
     of origin: StoreOrigin,
     to target: Request,
+    _ allowsLoss: Bool,
     _ progress: MigrationProgress
   ) throws(PersistenceError) -> InStoreMigration {
     let setup = try setup(target)
@@ -118,11 +123,12 @@ extension StoreOpener {
       plan: plan,
       metadata: metadata,
       resolutions: target.options[.migrationResolutions] ?? MigrationResolutions(),
+      allowsLoss: allowsLoss,
       progress: progress
     )
   }
 
-  private func setupForReading(_ request: Request, from origin: StoreOrigin) throws(PersistenceError) -> StoreSetup {
+  func setupForReading(_ request: Request, from origin: StoreOrigin) throws(PersistenceError) -> StoreSetup {
     var request = request
     request.options[.isReadOnly] = true
     request.configurationName = origin.configurationName

@@ -8,6 +8,13 @@ extension StoreOptionKey<Bool> {
   /// Whether a store that can make its new records itself may do so: an SQLite store does it in SQL. On by default; without it all records
   /// go through memory. The result is the same.
   public static let migratesInStore = StoreOptionKey("migratesInStore")
+  /// Whether a migration may leave out records and values that the new model, or a mapping model, has no place for: those of entities and
+  /// attributes that are gone, those that no mapping takes. Only what is there counts: an attribute without values is no loss.
+  ///
+  /// Without the option, ``shouldMigrateStoreAutomatically`` leaves them out, as the change of the model asks, and tells the logger how many; a migration
+  /// that is run by itself fails with ``PersistenceError/Code/migrationFailed``, and lists them with their counts. With `false` both fail, with `true`
+  /// neither does.
+  public static let allowsMigrationLoss = StoreOptionKey("allowsMigrationLoss")
 }
 
 extension StoreOptionKey<[ManagedObjectModel]> {
@@ -28,6 +35,29 @@ extension StoreOptionKey<[MappingModel]> {
   /// Mapping models that lead from the store's version to the new one together, each over a part of the entities: they are followed one after
   /// the other. Where the store is incremental, only the objects of one of them are in memory at a time.
   public static let migrationPasses = StoreOptionKey("migrationPasses")
+}
+
+/// A file with a mapping model of which nobody knows between which versions it leads, since one of them is not at hand.
+package struct UnplacedMappingModel: Sendable {
+  /// Why it cannot be followed, and what to do.
+  package let problem: String
+  /// The versions that are at hand: it is for another one.
+  private let knownModels: [ManagedObjectModel]
+
+  package init(problem: String, knownModels: [ManagedObjectModel]) {
+    self.problem = problem
+    self.knownModels = knownModels
+  }
+
+  /// Whether it may be for stores of a version.
+  package func mayBegin(at model: ManagedObjectModel) -> Bool {
+    !knownModels.contains { $0.isSameVersion(as: model) }
+  }
+}
+
+extension StoreOptionKey<[UnplacedMappingModel]> {
+  /// The mapping models that were found and cannot be followed. A migration that one of them may be meant for is refused.
+  package static let unplacedMappingModels = StoreOptionKey("unplacedMappingModels")
 }
 
 extension StoreOptionKey<MigrationResolutions> {

@@ -4,11 +4,18 @@ import HeartwoodModel
 package struct TableMigration: Sendable {
   private let plan: TablePlan
   private let resolutions: MigrationResolutions
+  private let allowsLoss: Bool
   private let progress: MigrationProgress
 
-  package init(_ plan: TablePlan, resolutions: MigrationResolutions, progress: MigrationProgress) {
+  package init(
+    _ plan: TablePlan,
+    resolutions: MigrationResolutions,
+    allowsLoss: Bool,
+    progress: MigrationProgress
+  ) {
     self.plan = plan
     self.resolutions = resolutions
+    self.allowsLoss = allowsLoss
     self.progress = progress
   }
 
@@ -27,7 +34,7 @@ package struct TableMigration: Sendable {
     _ contents: StoreContents,
     deriving derive: (([NodeTable]) throws -> [NodeTable])? = nil
   ) throws -> Result {
-    var report = MigrationReport()
+    var report = MigrationReport(findings: plan.coverage.losses(in: contents, isAllowed: allowsLoss))
     let columns = try migratedColumns(contents)
     report.findings += columns.findings
     let settled = InverseSettlement.settle(columns.tables, plan, narrowed: columns.narrowed)
@@ -115,7 +122,7 @@ extension TableMigration {
       (.converted, tally.converted, false), (.filled, tally.filled, false),
       (.unfit, tally.unfit, resolutions.unfitValues == .refuse),
       (.severalObjects, tally.severalObjects, resolutions.severalObjects == .refuse),
-      (.removedLinks, tally.removedLinks, false),
+      (.removedLinks, tally.removedLinks, !allowsLoss),
     ]
     return counts.filter { $0.1 > 0 }.map { kind, count, isObstacle in
       .init(kind, entity.name, entity.properties[ordinal].name, count: count, isObstacle: isObstacle)
@@ -147,7 +154,7 @@ extension TableMigration {
 
 extension NodeTable {
   /// How many records have nothing for a property.
-  fileprivate func emptyCount(_ ordinal: Int) -> Int {
+  func emptyCount(_ ordinal: Int) -> Int {
     groups.reduce(0) { count, group in
       let column = group.columns[ordinal]
       guard column.kind == .toMany || column.validity != nil else { return count }

@@ -10,9 +10,18 @@ package struct TablePlan: Sendable {
   package let entities: [EntityPlan?]
   /// What becomes of entities, by the ordinals of the source model; nil for those that are gone.
   package let destinationOrdinals: [Int?]
+  /// What nothing is made of.
+  package let coverage: MappingCoverage
 
   /// Nil where the mapping model asks for more than that.
-  package init?(_ mapping: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel) {
+  ///
+  /// - Parameter made: the properties of the source that were made of nothing, and are no loss.
+  package init?(
+    _ mapping: MappingModel,
+    from source: ManagedObjectModel,
+    to destination: ManagedObjectModel,
+    made: Set<PropertyPath> = []
+  ) {
     guard Self.isPlain(mapping) else { return nil }
     var destinationOrdinals = [Int?](repeating: nil, count: source.entities.count)
     var pairs: [(mapping: EntityMapping, source: EntityDescription, destination: EntityDescription)] = []
@@ -28,6 +37,7 @@ package struct TablePlan: Sendable {
     self.source = source
     self.destination = destination
     self.destinationOrdinals = destinationOrdinals
+    coverage = MappingCoverage(mapping, from: source, to: destination, made: made)
     let planner = EntityPlanner(mapping: mapping, source: source)
     var entities = [EntityPlan?](repeating: nil, count: destination.entities.count)
     for pair in pairs {
@@ -40,6 +50,7 @@ package struct TablePlan: Sendable {
   /// The plan by which all records stay as they are.
   init(keeping model: ManagedObjectModel) {
     mapping = MappingModel(entityMappings: [])
+    coverage = MappingCoverage()
     (source, destination) = (model, model)
     destinationOrdinals = model.entities.map { $0.isAbstract ? nil : $0.ordinal }
     entities = model.entities.map { entity in

@@ -18,8 +18,13 @@ struct MigrateCommand: ParsableCommand {
 
       The new file is written beside the old one and takes its place in one step; on any failure the store is as it was. What cannot be \
       done is said with the number of records, before anything is written: --duplicates, --several and --unfit say what is to become \
-      of them. What the new model has no place for is said too, and so are the transactions of a history, which is not migrated. Where no \
-      record at all would be left, as with the model of another store, --backup or --output has to keep the old ones.
+      of them. Records and values that would be lost, because the new model or a mapping model has no place for them, are listed with their \
+      number, and nothing is written without --allow-loss. What a mapping model says and cannot be followed is an error with the mapping, the \
+      property and the text. Where no record at all would be left, as with the model of another store, --backup or --output has to keep the old \
+      ones. The transactions of a history are not migrated; their number is said.
+
+      A file keeps its form where it is migrated, as far as its type has several: the separators, line ends, quotes, header row and byte order mark of a \
+      CSV file, and whether a property list is XML or binary.
 
       A type that numbers its records, as SQLite does, gives those of --output other references; a note says so.
 
@@ -30,7 +35,7 @@ struct MigrateCommand: ParsableCommand {
       the records through memory. A dry run tells what the migration would, and changes no file; of records that SQL can make it reads none.
 
       With --json it prints one object with the members steps (objects with inferred and mappings), entities (objects with mapping, type, \
-      source, destination, sourceCount and destinationCount), findings (objects with kind, entity, property, count, null where it is not known, and obstacle), inStore \
+      source, destination, sourceCount and destinationCount), findings (objects with kind, entity, property, count and obstacle), inStore \
       (whether the store has made its records itself), notInStoreBecause (why an SQLite store has not, or null) and refused (why the \
       migration of a dry run would fail, or null).
 
@@ -87,6 +92,9 @@ struct MigrateCommand: ParsableCommand {
 
   @Option(help: "Of values that have no form in a new type: refuse or useDefault.")
   var unfit: MigrationResolutions.UnfitValues = .refuse
+
+  @Flag(help: "Go on without the records and values that would be lost.")
+  var allowLoss = false
 
   @Flag(help: "Take the records through memory, also where an SQLite store could make the new ones itself.")
   var throughMemory = false

@@ -80,6 +80,8 @@ extension Wording {
     case .migrateToOtherFile: "Write the migrated one with --output."
     case .resolveMigration:
       "Say what is to become of them (--duplicates, --several, --unfit), or write a mapping model."
+    case .acceptMigrationLoss:
+      "Give --allow-loss to go on without them, or write a mapping model that takes them along."
     case .giveMigrationPolicy: "That is code of an application, which has to migrate the store itself."
     default: nil
     }

@@ -124,6 +124,7 @@ struct StoreMigrationRun {
       severalObjects: command.several,
       unfitValues: command.unfit
     )
+    options[.allowsMigrationLoss] = command.allowLoss
     options[.migratesInStore] = !command.throughMemory
     if command.backup { options[.migrationBackupPath] = backupPath }
     return options
@@ -155,9 +156,6 @@ struct StoreMigrationRun {
     model: ManagedObjectModel
   ) throws -> MappingModel {
     let file = try MappingModelFile(contentsOf: URL(argument: path))
-    if !command.quiet {
-      progress.tell(file.notes.map { StandardError.note("\(path): \($0)") }.joined())
-    }
     let named = [file.sourceVersion, file.destinationVersion].map { name in
       versions.first { $0.version == name }?.model
     }

@@ -98,6 +98,18 @@ extension TransformedStore {
   }
 }
 
+extension TransformedStore: FormKeepingStore {
+  /// Asks the store inside, if its files have several forms.
+  package static func options(
+    _ options: StoreOptions,
+    keepingFormOf file: StoreInput,
+    _ setup: StoreSetup
+  ) throws -> StoreOptions {
+    guard let base = Base.self as? any FormKeepingStore.Type else { return options }
+    return try base.options(options, keepingFormOf: try plain(file, Transform(options: options)), setup)
+  }
+}
+
 // MARK: The file inside
 
 extension TransformedStore {

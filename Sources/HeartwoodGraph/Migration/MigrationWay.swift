@@ -1,0 +1,129 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// Finds the steps of a migration: those that the options name, or those of the ``MigrationRoute``.
+enum MigrationWay {
+  /// The steps from the model of a store to that of the opener.
+  static func steps(
+    from source: ManagedObjectModel,
+    _ opener: StoreOpener,
+    _ request: StoreOpener.Request
+  ) throws -> [MigrationStep] {
+    let destination = opener.model
+    if let passes = request.options[.migrationPasses], !passes.isEmpty {
+      guard request.options[.stagedMigrationManager] == nil else {
+        throw PersistenceError(
+          .mappingModelUnusable,
+          "The options migrationPasses and stagedMigrationManager each say how the store is migrated.",
+          recovery: "Give one of them.",
+          context: .init(path: request.path, storeType: request.type)
+        )
+      }
+      return [MigrationStep(sourceModel: source, destinationModel: destination, passes: passes)]
+    }
+    if let manager = request.options[.stagedMigrationManager] {
+      return try manager.steps(
+        from: source,
+        to: destination,
+        versions: request.options[.olderModels] ?? [],
+        mappings: request.options[.mappingModels] ?? []
+      )
+    }
+    let route = MigrationRoute(
+      models: versions(from: source, to: destination, request.options[.olderModels] ?? []),
+      mappings: request.options[.mappingModels] ?? [],
+      infers: request.options[.shouldInferMappingModelAutomatically] ?? true
+    )
+    if let steps = try route.steps() {
+      try checkGivenMappings(steps, source, destination, request)
+      return steps
+    }
+    throw missing(source, destination, request)
+  }
+
+  /// The versions on the way: those between the two in the order in which they are given. A store that is of none of them is taken for older
+  /// than all, and a model that is none for newer. A way over a version that is older than both would lose what only the newer ones have.
+  private static func versions(
+    from source: ManagedObjectModel,
+    to destination: ManagedObjectModel,
+    _ older: [ManagedObjectModel]
+  ) -> [ManagedObjectModel] {
+    let place = { (model: ManagedObjectModel) in older.firstIndex { $0.isSameVersion(as: model) } }
+    let (start, end) = (place(source) ?? -1, place(destination) ?? older.count)
+    let between = older[(min(start, end) + 1)..<max(start, end, min(start, end) + 1)]
+    return [source] + (start > end ? between.reversed() : Array(between)) + [destination]
+  }
+
+  private static func missing(
+    _ source: ManagedObjectModel,
+    _ destination: ManagedObjectModel,
+    _ request: StoreOpener.Request
+  ) -> PersistenceError {
+    let context = PersistenceError.Context(path: request.path, storeType: request.type)
+    do throws(MappingInferenceError) {
+      _ = try MappingModel.inferredMappingModel(forSourceModel: source, destinationModel: destination)
+      return PersistenceError(
+        .mappingModelMissing,
+        "No mapping model leads from the store's model to this one, and none is to be inferred.",
+        recovery: "Give one with the option mappingModels, or leave out shouldInferMappingModelAutomatically.",
+        context: context
+      )
+    } catch {
+      return PersistenceError(
+        .mappingModelMissing,
+        "No mapping model leads from the store's model to this one. \(error.problem)",
+        recovery: .custom(error.recovery),
+        context: context
+      )
+    }
+  }
+}
+
+// MARK: Mapping models that are not followed
+
+extension MigrationWay {
+  /// Makes sure that no mapping model is passed over that was meant for the way.
+  ///
+  /// - Throws: ``PersistenceError/Code/mappingModelUnusable``.
+  private static func checkGivenMappings(
+    _ steps: [MigrationStep],
+    _ source: ManagedObjectModel,
+    _ destination: ManagedObjectModel,
+    _ request: StoreOpener.Request
+  ) throws(PersistenceError) {
+    if steps.first?.isInferred ?? false,
+      let unplaced = request.options[.unplacedMappingModels]?.first(where: { $0.mayBegin(at: source) })
+    {
+      throw unusable(unplaced.problem, request)
+    }
+    guard steps.allSatisfy(\.isInferred) else { return }
+    for mapping in request.options[.mappingModels] ?? [] where mapping.mayBeMeant(for: source, destination) {
+      let faults = mapping.faults(from: source, to: destination)
+      guard !faults.isEmpty else { continue }
+      throw unusable(
+        "A mapping model was given that names the entities of both versions, but cannot be followed:\n"
+          + faults.map { "  \($0)" }.joined(separator: "\n"),
+        request
+      )
+    }
+  }
+
+  private static func unusable(_ problem: String, _ request: StoreOpener.Request) -> PersistenceError {
+    PersistenceError(
+      .mappingModelUnusable,
+      "\(problem)\nThe store was left as it is: without the mapping model, what it says would be lost.",
+      context: .init(path: request.path, storeType: request.type)
+    )
+  }
+}
+
+extension MappingModel {
+  /// Whether it may have been written for two versions, though it tells none: all its entities are there.
+  fileprivate func mayBeMeant(for source: ManagedObjectModel, _ destination: ManagedObjectModel) -> Bool {
+    entityMappings.contains { !$0.tellsVersions }
+      && entityMappings.allSatisfy { mapping in
+        mapping.sourceEntityName.map { source.entity(named: $0) != nil } ?? true
+          && mapping.destinationEntityName.map { destination.entity(named: $0) != nil } ?? true
+      }
+  }
+}

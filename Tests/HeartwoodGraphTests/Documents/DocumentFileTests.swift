@@ -33,7 +33,7 @@ import Testing
     #expect(try document.checkFile() == .moved(path: newURL.path))
     let error = persistenceError { try document.save() }
     #expect(error?.code == .fileChangedOnDisk)
-    #expect(error?.message.contains(newURL.path) == true)
+    #expect(error?.context.relatedPaths.map(\.path) == [newURL.path])
     #expect(files.paths == [newURL.path])
     try document.setURL(newURL)
     #expect(document.url == newURL)

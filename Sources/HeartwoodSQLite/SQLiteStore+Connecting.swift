@@ -21,6 +21,10 @@ extension SQLiteStore {
     var readers: [Int: RecordReader] = [:]
     /// The database within a transaction; nil outside of one.
     var transaction: Transaction?
+    /// The transaction that waits for the disk, where others read beside it.
+    var commit: Commit?
+    /// Whether the file has a write-ahead log; nil until somebody asks.
+    var isLogged: Bool?
   }
 
   /// Opens the file; nil where there is none, or one without a byte.

@@ -14,13 +14,24 @@ extension SQLiteStore {
     let database: Database
     /// The state of the file that the transaction sees.
     let mark: UInt64
-    let isWriting: Bool
+    /// Whether the other connection is busy.
+    let isAlone: Bool
+  }
+
+  /// A transaction that has written all that it has to write, and waits for the disk. Others read what was there before it.
+  struct Commit: Sendable {
+    /// The state of the file before it, to the connection that writes.
+    let mark: UInt64
+    /// The same to the connection that reads.
+    let readerMark: UInt64
   }
 
   /// The number that SQLite gives to the state of the file as other connections have left it: the one that the transaction which is under
   /// way sees.
   public func changeMark() throws -> UInt64 {
     if let transaction { return transaction.mark }
+    // Nobody else can write meanwhile.
+    if let commit { return commit.mark }
     return try file().mark()
   }
 
@@ -34,6 +45,7 @@ extension SQLiteStore {
   /// missing, and another process has saved meanwhile, whose save may have removed a file that rows of the transaction lead to, it begins anew.
   public func reading<Result>(_ body: () throws -> Result) throws -> Result {
     let file = try file()
+    if let commit { return try beside(commit) { db in try within(db, commit.mark, isAlone: true, body) } }
     for _ in 1..<Self.greatestAttempts {
       let (mark, missingCount) = (try file.mark(), missingFiles.count)
       do {
@@ -48,23 +60,38 @@ extension SQLiteStore {
 
   /// Saves in one transaction, for which no other writer is let in.
   public func saving<Result>(_ body: () throws -> Result) throws -> Result {
+    try saving(body, beforeCommit: { _ in }, afterCommit: {})
+  }
+
+  /// - Parameters:
+  ///   - beforeCommit: called with the transaction once all is written, when only the disk is to be waited for.
+  ///   - afterCommit: called when the transaction has ended, also where it has failed.
+  func saving<Value>(
+    _ body: () throws -> Value,
+    beforeCommit: (Transaction) -> Void,
+    afterCommit: () -> Void
+  ) throws -> Value {
     var isComplete = false
+    let value: Value
     do {
-      let result = try file().write { db in
+      defer { afterCommit() }
+      value = try file().write { db in
         let refusals = try schema(db).writeRefusals
         guard refusals.isEmpty else { throw refused(refusals) }
-        let result = try within(db, try SQLiteFile.mark(db), isWriting: true, body)
+        let transaction = Transaction(database: db, mark: try SQLiteFile.mark(db), isAlone: true)
+        let value = try within(transaction, body)
         isComplete = true
-        return result
+        beforeCommit(transaction)
+        return value
       }
-      removeReplacedFiles(externals.commit())
-      return result
     } catch {
       externals.rollBack(isUndone: !isComplete)
       // Keys that the transaction took are the file's again.
       reservedKeys.withLock { $0 = [:] }
       throw error
     }
+    removeReplacedFiles(externals.commit())
+    return value
   }
 
   private func refused(_ reasons: [String]) -> PersistenceError {
@@ -82,10 +109,13 @@ extension SQLiteStore {
   private func within<Result>(
     _ db: Database,
     _ mark: UInt64,
-    isWriting: Bool = false,
+    isAlone: Bool = false,
     _ body: () throws -> Result
   ) throws -> Result {
-    let transaction = Transaction(database: db, mark: mark, isWriting: isWriting)
+    try within(Transaction(database: db, mark: mark, isAlone: isAlone), body)
+  }
+
+  private func within<Result>(_ transaction: Transaction, _ body: () throws -> Result) throws -> Result {
     connection.withLock { $0?.transaction = transaction }
     defer { connection.withLock { $0?.transaction = nil } }
     return try body()
@@ -100,6 +130,7 @@ extension SQLiteStore {
         throw SQLiteFailure.error(error, path: path)
       }
     }
+    if let commit { return try beside(commit, body) }
     return try file().read(body)
   }
 

@@ -33,6 +33,26 @@ extension SQLiteFile {
     }
   }
 
+  /// A number for the state of the file as others than the connection that reads have left it, the connection that writes among them.
+  func readerMark() throws(PersistenceError) -> UInt64 {
+    try read { db in
+      try Self.beginReading(db)
+      return try Self.mark(db)
+    }
+  }
+
+  /// Reads in one transaction, which sees the state of the file that has the mark ``readerMark()``; nil where somebody has saved since then. The
+  /// connection that writes is not needed for it.
+  func read<Value>(
+    atReaderMark mark: UInt64,
+    _ body: (Database) throws -> Value
+  ) throws(PersistenceError) -> Value? {
+    try read { db in
+      try Self.beginReading(db)
+      return try Self.mark(db) == mark ? body(db) : nil
+    }
+  }
+
   /// Reads with the second connection, while another thread reads with the first one, in a transaction that sees the state of the file that
   /// has `mark`; nil where others have saved since then.
   package func readBeside<Value>(at mark: UInt64, _ body: (Database) throws -> Value) throws(PersistenceError) -> Value?

@@ -86,7 +86,7 @@ extension SQLiteStore {
   /// All records of an entity, in the order of their keys. Where they are many, and nobody has saved meanwhile, both connections read.
   func wholeTable(_ reader: RecordReader, _ db: Database) throws -> NodeTable {
     try reader.checkStrays(db)
-    guard let transaction, !transaction.isWriting, let scan = try SharedScan(reader, db) else {
+    guard let transaction, !transaction.isAlone, let scan = try SharedScan(reader, db) else {
       return NodeTable(entity: reader.placement.entity, groups: try reader.groups(.min ... .max, db))
     }
     let (file, mark) = (try file(), transaction.mark)

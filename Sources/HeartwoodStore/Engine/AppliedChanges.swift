@@ -47,6 +47,19 @@ extension AppliedChanges {
     self.contents = application.contents
   }
 
+  /// The same changes, made in contents that have more records than those that they were made in before, and are as they were else.
+  func applied(to contents: StoreContents) throws(PersistenceError) -> AppliedChanges {
+    let application = try ChangeApplication(columns, contents: contents, conflicts: [], contestedEntities: [])
+    var newContents = application.contents
+    newContents.metadata = self.contents.metadata
+    return AppliedChanges(
+      columns: columns,
+      permanentIDs: permanentIDs,
+      insertedRows: application.insertedRows,
+      contents: newContents
+    )
+  }
+
   /// What a save tells once it is done.
   func commit(number: UInt64) -> StoreCommit {
     StoreCommit(permanentIDs: permanentIDs, insertedRows: insertedRows, tables: contents.tables, number: number)

@@ -50,7 +50,7 @@ extension IncrementalStoreEngine {
 
   package func count(of entity: EntityDescription) throws -> Int {
     if let table = wholeTable(of: entity) { return table.count }
-    return try using { try store.count(of: entity) }
+    return try usingForReading { try store.count(of: entity) }
   }
 
   private func wholeTable(of entity: EntityDescription) -> NodeTable? {
@@ -76,13 +76,13 @@ extension IncrementalStoreEngine {
 
   package func count(_ fetch: RecordFetch) throws -> Int? {
     if wholeTable(of: fetch.entity) != nil { return nil }
-    return try using { try store.count(fetch) }
+    return try usingForReading { try store.count(fetch) }
   }
 
   package func queryPlan(_ fetch: RecordFetch) throws -> QueryPlan.Step? {
     if let step = try queryPlan(of: fetch.entity, { try store.queryPlan(fetch) }) { return step }
     if wholeTable(of: fetch.entity) != nil { return nil }
-    return try using {
+    return try usingForReading {
       guard var step = try candidatePlan(fetch) else { return nil }
       step.recordCount = try store.count(of: fetch.entity)
       return step
@@ -91,7 +91,7 @@ extension IncrementalStoreEngine {
 
   package func groups(_ fetch: GroupFetch) throws -> [RecordGroup]? {
     guard let store = store as? any GroupingStore, wholeTable(of: fetch.records.entity) == nil else { return nil }
-    return try using { try store.groups(fetch, scopes: scopes) }
+    return try usingForReading { try store.groups(fetch, scopes: scopes) }
   }
 
   package func queryPlan(_ fetch: GroupFetch) throws -> QueryPlan.Step? {
@@ -101,7 +101,7 @@ extension IncrementalStoreEngine {
 
   private func queryPlan(of entity: EntityDescription, _ lines: () throws -> [String]?) throws -> QueryPlan.Step? {
     if wholeTable(of: entity) != nil { return nil }
-    return try using {
+    return try usingForReading {
       guard let lines = try lines() else { return nil }
       var step = QueryPlan.Step(entityName: entity.name, recordCount: try store.count(of: entity))
       step.storeLines = lines
@@ -115,15 +115,30 @@ extension IncrementalStoreEngine {
 extension IncrementalStoreEngine {
   /// Calls `body`, which uses the store, while nobody else does.
   func using<Result>(_ body: () throws -> Result) throws -> Result {
-    try usage.withLock { usage in
-      try checkNotClosed(usage != .open, typeDescription.type)
+    try writing.withLock { _ in try havingTurn(body) }
+  }
+
+  /// Calls `body`, which reads from the store, while nobody else uses it but a save that waits for the disk. It sees all as it was before that,
+  /// or after it.
+  func usingForReading<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try havingTurn(body)
+    } catch let error where error.tellsOfVisibleSave {
+      // The save is on the disk, and about to be taken note of.
+      return try using(body)
+    }
+  }
+
+  private func havingTurn<Result>(_ body: () throws -> Result) throws -> Result {
+    try turn.having {
+      try checkNotClosed(usage.withLock { $0 != .open }, typeDescription.type)
       return try body()
     }
   }
 
   /// Calls `body`, which reads records, once those that are known are as the store has them at the same moment.
   private func readingMore<Result>(_ body: () throws -> Result) throws -> Result {
-    try using {
+    try usingForReading {
       let before = state.withLock { $0 }
       do {
         return try store.reading {
@@ -208,7 +223,7 @@ extension IncrementalStoreEngine {
 extension IncrementalStoreEngine {
   package func followOthers() throws(PersistenceError) {
     try withStoreErrors(.fileReadFailed, "The store could not be asked whether others have saved.") {
-      try using {
+      try usingForReading {
         let mark = try store.changeMark()
         if state.withLock({ $0.mark == mark }) { return }
         try store.reading { try renewIfNeeded() }
@@ -265,6 +280,13 @@ extension IncrementalStoreEngine {
       }
     }
     return (tables, changes)
+  }
+}
+
+extension Error {
+  /// Whether a store would show a save that is not taken note of yet.
+  fileprivate var tellsOfVisibleSave: Bool {
+    self is SaveIsVisible || (self as? PersistenceError)?.underlyingError is SaveIsVisible
   }
 }
 

@@ -33,7 +33,10 @@ package final class IncrementalStoreEngine: StoreEngine {
   private let file: FileIdentity?
   let state: Mutex<State>
   let uniqueness: Mutex<UniquenessCheck>
-  /// Held while the store is used, which happens one call at a time.
+  /// Held by who changes the store, from the beginning to the end. Who holds the turn takes it no more.
+  let writing = Mutex<Void>(())
+  /// Had by who uses the store, which happens one call at a time.
+  let turn = StoreTurn()
   let usage = Mutex(Usage.open)
   package let saves = ChangeCounter()
   package let hasRenamedRecords: Bool
@@ -173,32 +176,74 @@ extension IncrementalStoreEngine {
     try checkWritable(setup, typeDescription.type)
     try checkPlace()
     return try using {
-      let (applied, additions, mark) = try store.saving {
-        try renewIfNeeded()
-        try read(whatMattersTo: changes)
-        var before = state.withLock { $0 }
-        var applied = try apply(changes, to: before.contents)
-        var uses = uniqueness.withLock { $0.uses(of: applied) }
-        let rivals = try self.rivals(of: uses, applied)
-        if rivals.hasReadMore {
-          before = state.withLock { $0 }
-          applied = try apply(changes, to: before.contents)
-          uses = uniqueness.withLock { $0.uses(of: applied) }
-        }
-        let additions = try uniqueness.withLock { check throws(PersistenceError) in
-          try check.check(uses, applied, before: before.contents, rivals: rivals.rows)
-        }
-        try write(applied, isEmpty: changes.isEmpty, over: before)
-        try settleInverses(&applied, before: before.contents)
-        return (applied, additions, try store.changeMark())
+      guard let store = store as? any ReadableWhileSavingStore else {
+        return try publish(try store.saving { try make(changes) })
       }
-      state.withLock { state in
-        state.contents = applied.contents
-        state.mark = mark
-        state.hasUnsavedMetadata = false
-      }
-      uniqueness.withLock { $0.add(additions, to: applied.contents) }
-      return applied.commit(number: saves.advance())
+      return try publish(try store.saving({ try make(changes) }, release: turn.giveUp, retake: turn.take))
+    }
+  }
+
+  /// Changes that the store has made, but that nobody sees yet.
+  private struct MadeChanges {
+    let before: StoreContents
+    let applied: AppliedChanges
+    let additions: UniquenessCheck.Additions
+    let mark: UInt64
+  }
+
+  /// Makes changes in the store, within a call that saves.
+  private func make(_ changes: ChangeSet) throws -> MadeChanges {
+    try renewIfNeeded()
+    try read(whatMattersTo: changes)
+    var before = state.withLock { $0 }
+    var applied = try apply(changes, to: before.contents)
+    var uses = uniqueness.withLock { $0.uses(of: applied) }
+    let rivals = try self.rivals(of: uses, applied)
+    if rivals.hasReadMore {
+      before = state.withLock { $0 }
+      applied = try apply(changes, to: before.contents)
+      uses = uniqueness.withLock { $0.uses(of: applied) }
+    }
+    let additions = try uniqueness.withLock { check throws(PersistenceError) in
+      try check.check(uses, applied, before: before.contents, rivals: rivals.rows)
+    }
+    try write(applied, isEmpty: changes.isEmpty, over: before)
+    try settleInverses(&applied, before: before.contents)
+    return MadeChanges(before: before.contents, applied: applied, additions: additions, mark: try store.changeMark())
+  }
+
+  /// Lets changes be seen that are on the disk now.
+  private func publish(_ made: MadeChanges) throws -> StoreCommit {
+    let now = state.withLock { $0.contents }
+    let isAlone = zip(now.tables, made.before.tables).allSatisfy { $0.isSame(as: $1) }
+    let (applied, mark) = isAlone ? (made.applied, made.mark) : try changesBesideOthers(made, now)
+    state.withLock { state in
+      state.contents = applied.contents
+      state.mark = mark
+      state.hasUnsavedMetadata = false
+    }
+    uniqueness.withLock { uniqueness in
+      // It knows new records by the rows that they would have got.
+      if isAlone { uniqueness.add(made.additions, to: applied.contents) } else { uniqueness = UniquenessCheck(setup.model) }
+    }
+    return applied.commit(number: saves.advance())
+  }
+
+  /// The changes made anew in what is known by now: others have read more of the records as they were before the save while that waited for the
+  /// disk, and new records come behind these.
+  ///
+  /// - Returns: also the store's mark; nil where what is known has to be read anew.
+  private func changesBesideOthers(
+    _ made: MadeChanges,
+    _ now: StoreContents
+  ) throws -> (changes: AppliedChanges, mark: UInt64?) {
+    var applied = try made.applied.applied(to: now)
+    do {
+      try store.reading { try settleInverses(&applied, before: now) }
+      return (applied, made.mark)
+    } catch {
+      // The save is done, and who reads next learns what is wrong.
+      return (applied, nil)
     }
   }
 
@@ -241,7 +286,9 @@ extension IncrementalStoreEngine {
   package func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
     try checkWritable(setup, typeDescription.type)
     try CapabilityCheck(typeDescription).check(userInfo, path: path)
-    usage.withLock { _ in state.withLock { $0.changeMetadata { $0.userInfo = userInfo } } }
+    writing.withLock { _ in
+      turn.having { state.withLock { $0.changeMetadata { $0.userInfo = userInfo } } }
+    }
   }
 
   package func replaceMetadata(_ metadata: StoreMetadata) throws {
@@ -264,13 +311,17 @@ extension IncrementalStoreEngine {
 
 extension IncrementalStoreEngine {
   package func close(unlessSavedSince number: UInt64?) -> Bool {
-    usage.withLock { usage in
-      if usage == .open, number == nil || number == saves.current { usage = .closed }
-      if number == nil, usage != .disconnected {
-        store.disconnect()
-        usage = .disconnected
+    writing.withLock { _ in
+      turn.having {
+        usage.withLock { usage in
+          if usage == .open, number == nil || number == saves.current { usage = .closed }
+          if number == nil, usage != .disconnected {
+            store.disconnect()
+            usage = .disconnected
+          }
+          return usage != .open
+        }
       }
-      return usage != .open
     }
   }
 

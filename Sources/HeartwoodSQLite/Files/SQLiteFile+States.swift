@@ -35,9 +35,11 @@ extension SQLiteFile {
 
   /// A number for the state of the file as others than the connection that reads have left it, the connection that writes among them.
   func readerMark() throws(PersistenceError) -> UInt64 {
-    try read { db in
-      try Self.beginReading(db)
-      return try Self.mark(db)
+    do {
+      // One statement is a transaction by itself, and costs a save the less.
+      return try reader.unsafeRead(Self.mark)
+    } catch {
+      throw SQLiteFailure.error(error, path: path)
     }
   }
 

@@ -11,7 +11,7 @@ package final class SQLiteFile: Sendable {
   /// The path without symbolic links.
   let path: String
   package let isReadOnly: Bool
-  private let reader: DatabaseQueue
+  let reader: DatabaseQueue
   let second: DatabaseQueue
   /// The file, where nothing was beside it when it was opened for reading.
   private let bareLocation: SQLiteLocation?

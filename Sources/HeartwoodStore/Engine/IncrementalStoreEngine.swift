@@ -224,7 +224,11 @@ extension IncrementalStoreEngine {
     }
     uniqueness.withLock { uniqueness in
       // It knows new records by the rows that they would have got.
-      if isAlone { uniqueness.add(made.additions, to: applied.contents) } else { uniqueness = UniquenessCheck(setup.model) }
+      if isAlone {
+        uniqueness.add(made.additions, to: applied.contents)
+      } else {
+        uniqueness = UniquenessCheck(setup.model)
+      }
     }
     return applied.commit(number: saves.advance())
   }

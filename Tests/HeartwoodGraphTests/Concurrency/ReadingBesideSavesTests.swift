@@ -91,7 +91,9 @@ struct ReadingBesideSavesTests {
     }
 
     @MainActor
-    private static func result(_ body: @MainActor () throws -> Void) -> Result<Void, any Error> { Result { try body() } }
+    private static func result(_ body: @MainActor () throws -> Void) -> Result<Void, any Error> {
+      Result { try body() }
+    }
   }
 
   @MainActor
@@ -141,7 +143,9 @@ struct ReadingBesideSavesTests {
     }
     let reader = ManagedObjectContext(bench.coordinator)
     let shelves = try reader.fetch(Shelf.self).sorted { $0.title < $1.title }
-    #expect(shelves.map { $0.books.map(\.title) } == [["New", "Emma"], ["Dune"]] || shelves.map(\.books.count) == [2, 1])
+    #expect(
+      shelves.map { $0.books.map(\.title) } == [["New", "Emma"], ["Dune"]] || shelves.map(\.books.count) == [2, 1]
+    )
     for shelf in shelves { #expect(shelf.books.allSatisfy { $0.shelf === shelf }) }
     #expect(held.count == 3)
   }

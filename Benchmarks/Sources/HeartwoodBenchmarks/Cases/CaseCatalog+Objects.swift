@@ -66,6 +66,16 @@ extension CaseCatalog {
     )
   }
 
+  func saveGaps() throws -> BenchmarkCase {
+    let store = workspace.scratch("gaps.heartwood")
+    return BenchmarkCase(
+      name: "save-gaps",
+      title: "worst gap of a task that wants to run every 10 ms, while two background contexts save for 3 s",
+      ours: ours(["gaps", store]) { Workspace.remove(store) },
+      goal: .seconds(0.05)
+    )
+  }
+
   func insertAll() throws -> BenchmarkCase {
     BenchmarkCase(
       name: "insert-all",

@@ -15,7 +15,8 @@ struct CaseCatalog {
     [
       ("csv-to-binary", csvToBinary), ("binary-to-csv", binaryToCSV), ("open-count", openAndCount),
       ("objects", objects),
-      ("faults", faults), ("save-one", saveOne), ("save-all", saveAll), ("insert-all", insertAll),
+      ("faults", faults), ("save-one", saveOne), ("save-all", saveAll), ("save-gaps", saveGaps),
+      ("insert-all", insertAll),
       ("insert-linked", insertLinked), ("property-read", readProperty), ("property-write", writeProperty),
       ("property-read-loop", readPropertyInLoop), ("property-write-loop", writePropertyInLoop),
       ("history-one", historyOne), ("history-insert", historyInsert),

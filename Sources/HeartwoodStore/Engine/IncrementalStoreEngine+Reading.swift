@@ -115,7 +115,7 @@ extension IncrementalStoreEngine {
 extension IncrementalStoreEngine {
   /// Calls `body`, which uses the store, while nobody else does.
   func using<Result>(_ body: () throws -> Result) throws -> Result {
-    try writing.withLock { _ in try havingTurn(body) }
+    try writing.having { try havingTurn(body) }
   }
 
   /// Calls `body`, which reads from the store, while nobody else uses it but a save that waits for the disk. It sees all as it was before that,

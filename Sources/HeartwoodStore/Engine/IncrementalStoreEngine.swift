@@ -34,7 +34,7 @@ package final class IncrementalStoreEngine: StoreEngine {
   let state: Mutex<State>
   let uniqueness: Mutex<UniquenessCheck>
   /// Held by who changes the store, from the beginning to the end. Who holds the turn takes it no more.
-  let writing = Mutex<Void>(())
+  let writing = StoreTurn()
   /// Had by who uses the store, which happens one call at a time.
   let turn = StoreTurn()
   let usage = Mutex(Usage.open)
@@ -290,7 +290,7 @@ extension IncrementalStoreEngine {
   package func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
     try checkWritable(setup, typeDescription.type)
     try CapabilityCheck(typeDescription).check(userInfo, path: path)
-    writing.withLock { _ in
+    writing.having {
       turn.having { state.withLock { $0.changeMetadata { $0.userInfo = userInfo } } }
     }
   }
@@ -315,7 +315,7 @@ extension IncrementalStoreEngine {
 
 extension IncrementalStoreEngine {
   package func close(unlessSavedSince number: UInt64?) -> Bool {
-    writing.withLock { _ in
+    writing.having {
       turn.having {
         usage.withLock { usage in
           if usage == .open, number == nil || number == saves.current { usage = .closed }

@@ -25,6 +25,16 @@ import Testing
     #expect(try view.context.count(Book.self) == 2)
   }
 
+  @Test func viewContextsSaveAsynchronously() async throws {
+    let coordinator = try TestStack(.binary).coordinator
+    let view = ViewContext(coordinator)
+    let book = try view.context.insert(Book.self)
+    book.title = "Emma"
+    try await view.save()  // the main actor goes on meanwhile
+    let reader = ManagedObjectContext(coordinator)
+    #expect(try reader.fetch(Book.self).map(\.title) == ["Emma"])
+  }
+
   @Test func contextsHaveParents() async throws {
     let coordinator = try TestStack(.binary).coordinator
     let view = ViewContext(coordinator)

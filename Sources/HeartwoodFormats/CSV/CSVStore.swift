@@ -39,7 +39,7 @@ public final class CSVStore: AtomicStore {
   /// - Throws: an error that says what is wrong with the ``Layout``, or why the entity cannot be kept.
   public init(_ setup: StoreSetup) throws {
     schema = try CSVSchema(setup)
-    chunkSize = max(1, setup.options[.csvChunkSize] ?? CSVReader.defaultChunkSize)
+    chunkSize = min(max(1, setup.options[.csvChunkSize] ?? CSVReader.defaultChunkSize), CSVReader.greatestChunkSize)
   }
 
   /// Whether the file begins with a number sign and a UUID.

@@ -71,6 +71,7 @@ extension RecordReader {
     let recordKey = row == nil ? key : row?.table == placement.tableName ? row?.key : nil
     return UnreadableValue(
       reference: recordKey.map { .integer($0) },
+      costsValueOnly: fault.isOfFile,
       error: error(fault, key ?? 0, ordinal: ordinal)
     )
   }

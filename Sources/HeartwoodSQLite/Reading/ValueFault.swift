@@ -50,7 +50,7 @@ struct ValueFault: Error, Sendable {
     let row = self.row ?? row
     let name = row.key.map { "The row with the key \($0)" } ?? "A row"
     return PersistenceError(
-      isOfFile ? .fileNotFound : .fileMalformed,
+      .fileMalformed,
       "\(name) of the table \(row.table) \(text).",
       context: context,
       underlyingError: underlyingError

@@ -15,11 +15,14 @@ package protocol SelfExaminingStore: IncrementalStore {
 package struct UnreadableValue: Sendable {
   /// What the store calls the record; nil if it is a row of a relationship, or the row has no key.
   package let reference: ReferenceID?
+  /// Whether it costs the one value: its file is missing, and the record can be read. Anything else costs the record.
+  package let costsValueOnly: Bool
   /// Says the entity, the property (none for a row of no entity), and in words the table, the key and what stands there.
   package let error: PersistenceError
 
-  package init(reference: ReferenceID?, error: PersistenceError) {
+  package init(reference: ReferenceID?, costsValueOnly: Bool, error: PersistenceError) {
     self.reference = reference
+    self.costsValueOnly = costsValueOnly
     self.error = error
   }
 

@@ -1,4 +1,7 @@
+import Heartwood
 import HeartwoodStore
 
-/// GRDB has a type of this name too. In these tests it is always Heartwood's.
+// GRDB has types of these names too. In these tests they are always Heartwood's.
+
 typealias PersistenceError = HeartwoodStore.PersistenceError
+typealias ObjectRequest = FetchRequest<ManagedObject>

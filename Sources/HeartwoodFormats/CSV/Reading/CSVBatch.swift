@@ -1,6 +1,8 @@
 /// Where a field lies in a window, without its quotes.
 struct CSVField: BitwiseCopyable {
   private static let flag: UInt32 = 1 << 31
+  /// A field begins and ends before it.
+  static let greatestPlace = Int(flag) - 1
 
   private var rawStart: UInt32
   private var rawEnd: UInt32

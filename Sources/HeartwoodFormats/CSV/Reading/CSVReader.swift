@@ -9,6 +9,8 @@ import Synchronization
 /// one before it ended, is read again.
 struct CSVReader {
   static let defaultChunkSize = 1 << 22
+  /// So much that the places in it, and in the longest record that may begin in it, fit into 31 bits.
+  static let greatestChunkSize = 1 << 29
 
   let file: StoreInput
   let schema: CSVSchema

@@ -39,6 +39,8 @@ final class CSVWindow {
   /// Takes the bytes behind those that are there, until there are `size`.
   func extend(to size: Int) throws(PersistenceError) {
     let target = min(size, file.size - fileOffset)
+    // Places in the window are kept in 31 bits, and the end of the last line may be one behind it.
+    guard target < CSVField.greatestPlace else { throw tooLarge }
     reserve(target)
     let room = UnsafeMutableRawBufferPointer(start: base + byteCount, count: target - byteCount)
     let read = try file.file.read(into: room, at: fileOffset + byteCount)
@@ -54,6 +56,14 @@ final class CSVWindow {
     count = target
     (base + target).initializeMemory(as: UInt8.self, repeating: CSVFormat.lineFeed, count: Self.padding)
     if reachesEnd, target > 0 { endLastLine() }
+  }
+
+  private var tooLarge: PersistenceError {
+    PersistenceError(
+      .capabilityMissing,
+      "A part of the file that is read at once has 2 GiB or more. Set the option csvChunkSize to less, or leave it out.",
+      context: .init(path: file.path, byteOffset: fileOffset, storeType: .csv)
+    )
   }
 
   private func endLastLine() {

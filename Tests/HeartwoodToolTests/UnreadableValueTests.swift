@@ -23,7 +23,9 @@ import Testing
       to: "model.json"
     )
     try folder.write("1\n", to: "tasks.csv")
-    let records = (1...230).map { "<object type=\"TASK\" id=\"z\($0)\"><attribute name=\"name\" type=\"string\">task \($0)</attribute></object>" }
+    let records = (1...230).map {
+      "<object type=\"TASK\" id=\"z\($0)\"><attribute name=\"name\" type=\"string\">task \($0)</attribute></object>"
+    }
     let photos = ["one", "two"].enumerated().map { index, title in
       "<object type=\"PHOTO\" id=\"z\(1000 + index)\"><attribute name=\"data\" type=\"binary\">"
         + Data(repeating: UInt8(index), count: 150_000).base64EncodedString()
@@ -101,7 +103,8 @@ import Testing
     #expect(try heartwood("dump", "store.sqlite", "--entity", "Task").jsonLines().count == 230)
     #expect(try heartwood("fetch", "store.sqlite", "Photo", "--count").status == 0)
     for arguments in [
-      ["dump", "store.sqlite"], ["dump", "store.sqlite", "--entity", "Photo"], ["convert", "store.sqlite", "copy.sqlite"],
+      ["dump", "store.sqlite"], ["dump", "store.sqlite", "--entity", "Photo"],
+      ["convert", "store.sqlite", "copy.sqlite"],
       ["convert", "store.sqlite", "copy.heartwood"],
     ] {
       let outcome = try heartwood(arguments)

@@ -65,7 +65,8 @@ extension ExternalFiles {
     do {
       guard try fileSystem.status(atPath: path) != nil else {
         throw ValueFault(
-          ofFile: "leads to the file \(name), which is not there: the folder belongs to the store and has to be copied with it"
+          ofFile:
+            "leads to the file \(name), which is not there: the folder belongs to the store and has to be copied with it"
         )
       }
       let input = try StoreInput(try fileSystem.openFile(atPath: path))

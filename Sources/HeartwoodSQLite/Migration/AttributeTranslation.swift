@@ -106,7 +106,9 @@ extension AttributeTranslation {
 
   /// Whether an integer has a form in the new type.
   private var fits: String {
-    if let range = ValueAnomaly.range(new.type) { return "\(column) BETWEEN \(range.lowerBound) AND \(range.upperBound)" }
+    if let range = ValueAnomaly.range(new.type) {
+      return "\(column) BETWEEN \(range.lowerBound) AND \(range.upperBound)"
+    }
     return "\(column) IS NOT NULL"
   }
 

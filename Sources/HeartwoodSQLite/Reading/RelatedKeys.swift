@@ -27,7 +27,11 @@ final class RelatedKeys {
       case .join(let place):
         text = Self.text(place, destination)
         (table, isOfPairs) = (place.table, true)
-        strays = Self.strays(place.table, [place.ownColumn] + (place.isReflexive ? [place.otherColumn] : []), key: "NULL")
+        strays = Self.strays(
+          place.table,
+          [place.ownColumn] + (place.isReflexive ? [place.otherColumn] : []),
+          key: "NULL"
+        )
       default: return nil
       }
     }
@@ -67,8 +71,9 @@ final class RelatedKeys {
         places = "place IS NULL, place"
       }
       let records = SQLiteName.quoted(destination.placement.tableName)
-      // A record that has no number of an entity is there all the same.
-      return "SELECT owner, member, (SELECT ifnull(Z_ENT, '') FROM \(records) WHERE Z_PK = member) FROM (\(pairs))"
+      // Where there is but one entity, whoever reads the record finds out whether it is of that. A record without a number is there all the same.
+      let number = destination.singleOrdinal == nil ? "ifnull(Z_ENT, '')" : "0"
+      return "SELECT owner, member, (SELECT \(number) FROM \(records) WHERE Z_PK = member) FROM (\(pairs))"
         + " WHERE owner BETWEEN ? AND ? AND member IS NOT NULL ORDER BY owner, \(places), member"
     }
   }

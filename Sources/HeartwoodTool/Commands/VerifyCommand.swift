@@ -72,7 +72,13 @@ struct VerifyCommand: ParsableCommand {
       var placeless = error
       placeless.context = PersistenceError.Context()
       let findings = [VerificationReport.Finding(Wording().text(placeless))] + faults
-      return .init(recordCount: nil, findings: findings, count: findings.count, limit: limit, isIncomplete: isIncomplete)
+      return .init(
+        recordCount: nil,
+        findings: findings,
+        count: findings.count,
+        limit: limit,
+        isIncomplete: isIncomplete
+      )
     }
   }
 

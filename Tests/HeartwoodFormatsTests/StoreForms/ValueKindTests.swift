@@ -4,7 +4,6 @@ import HeartwoodStore
 import HeartwoodTesting
 import Testing
 
-
 @testable import HeartwoodFormats
 
 /// Values of another kind than their attributes, numbers out of range and links to what is no entity are refused by every form, and never read as
@@ -47,7 +46,11 @@ import Testing
     try #require(text != (try file.text), "nothing was replaced", sourceLocation: sourceLocation)
     let error = try file.refusal(of: Array(text.utf8))
     #expect(error != nil, "\(bad) was read", sourceLocation: sourceLocation)
-    #expect(error?.context.path == StoreFile.path, "\(bad): \(String(describing: error))", sourceLocation: sourceLocation)
+    #expect(
+      error?.context.path == StoreFile.path,
+      "\(bad): \(String(describing: error))",
+      sourceLocation: sourceLocation
+    )
     #expect(
       error?.context.line != nil || error?.context.byteOffset != nil || error?.context.property != nil,
       "\(bad): \(String(describing: error))",
@@ -63,10 +66,11 @@ import Testing
 
   // MARK: XML
 
-  static let badXML = badNumbers + [
-    (.boolean, ["x", "2", "yes"]), (.date, ["garbage", "2016-09-17", "1e400"]), (.binary, ["!!!", "abc"]),
-    (.transformable, ["!!!"]), (.uuid, ["E899556C", "x"]),
-  ]
+  static let badXML =
+    badNumbers + [
+      (.boolean, ["x", "2", "yes"]), (.date, ["garbage", "2016-09-17", "1e400"]), (.binary, ["!!!", "abc"]),
+      (.transformable, ["!!!"]), (.uuid, ["E899556C", "x"]),
+    ]
 
   @Test(arguments: badXML)
   func xmlRefuses(_ given: (type: AttributeType, texts: [String])) throws {
@@ -78,8 +82,9 @@ import Testing
   }
 
   @Test(arguments: [
-    ("destination=\"ONE\"", "destination=\"TWO\""), ("idrefs=\"z7\"", "idrefs=\"z8\""), ("idrefs=\"z7\"", "idrefs=\"seven\""),
-    ("type=\"ONE\" id", "type=\"TWO\" id"), ("id=\"z7\"", "id=\"seven\""), ("name=\"value\"", "name=\"price\""),
+    ("idrefs=\"z7\"", "idrefs=\"TWO:z7\""), ("type=\"ONE\" id", "type=\"TWO\" id"),
+    ("name=\"value\"", "name=\"price\""),
+    ("type=\"string\"", "type=\"int32\""),
   ])
   func xmlRefusesLinks(_ good: String, _ bad: String) throws {
     let (file, text) = try file(XMLStore.self, .string)
@@ -92,7 +97,7 @@ import Testing
     badNumbers.map { type, texts in
       (type, texts.flatMap { ["<integer>\($0)</integer>", "<real>\($0)</real>", "<string>\($0)</string>"] })
     } + [
-      (.string, ["<integer>5</integer>", "<true/>", "<data>AQID</data>"]),
+      (.string, ["<integer>5</integer>", "<true/>", "<data>/w==</data>"]),
       (.boolean, ["<integer>1</integer>", "<string>x</string>", "<real>0.5</real>"]),
       (.date, ["<string>garbage</string>", "<date>garbage</date>", "<date>2016-02-30T00:00:00Z</date>"]),
       (.binary, ["<string>x</string>", "<data>!!!</data>"]), (.transformable, ["<integer>5</integer>"]),
@@ -112,7 +117,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("<integer>7</integer>", "<real>7.5</real>"), ("<key>One</key>", "<key>Two</key>"), ("<key>value</key>", "<key>price</key>"),
+    ("<integer>7</integer>", "<real>7.5</real>"), ("<key>One</key>", "<key>Two</key>"),
+    ("<key>value</key>", "<key>price</key>"),
   ])
   func propertyListsRefuseLinks(_ good: String, _ bad: String) throws {
     let (file, text) = try file(PropertyListStore.self, .string)
@@ -134,10 +140,11 @@ import Testing
 
   // MARK: CSV
 
-  static let badFields = badNumbers + [
-    (.boolean, ["x", "2", "yes"]), (.date, ["garbage", "2016-09-17", "2016-02-30 00:00:00 +0000"]),
-    (.binary, ["!!!"]), (.transformable, ["!!!"]), (.uuid, ["E899556C"]), (.uri, ["http://["]),
-  ]
+  static let badFields =
+    badNumbers + [
+      (.boolean, ["x", "2", "maybe"]), (.date, ["garbage", "2016-09-17", "2016-02-30 00:00:00 +0000"]),
+      (.binary, ["!!!"]), (.transformable, ["!!!"]), (.uuid, ["E899556C"]), (.uri, ["http://["]),
+    ]
 
   @Test(arguments: badFields)
   func csvRefuses(_ given: (type: AttributeType, texts: [String])) throws {
@@ -146,7 +153,10 @@ import Testing
       let error = #expect(throws: PersistenceError.self, "\(given.type) \(bad) was read") {
         _ = try fixture.open("\"\(bad)\", 7")
       }
-      #expect(error?.context.line == 2 && error?.context.property == "value", "\(given.type) \(bad): \(String(describing: error))")
+      #expect(
+        error?.context.line == 2 && error?.context.property == "value",
+        "\(given.type) \(bad): \(String(describing: error))"
+      )
     }
   }
 }

@@ -79,6 +79,9 @@ import Testing
     }
     let note = try #require(bench.model.entity(named: "Note"))
     let error = bench.error { _ = try store().engine.contents().table(of: note) }
-    #expect(error?.code == .fileMalformed && error?.message.contains("its key (Z_PK)") == true, "\(String(describing: error))")
+    #expect(
+      error?.code == .fileMalformed && error?.message.contains("its key (Z_PK)") == true,
+      "\(String(describing: error))"
+    )
   }
 }

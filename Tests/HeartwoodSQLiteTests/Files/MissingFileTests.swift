@@ -78,7 +78,10 @@ import Testing
     }
     #expect(try names("data != nil") == ["a", "b"])
     #expect(try names("data == nil") == ["c"])
-    let request = FetchRequest<ManagedObject>(entityName: "Item", where: try FetchPredicate(format: "data == %@", large))
+    let request = FetchRequest<ManagedObject>(
+      entityName: "Item",
+      where: try FetchPredicate(format: "data == %@", large)
+    )
     expectMissing(bench.error { _ = try context.fetch(request) })
     expectMissing(bench.error { _ = try context.count(for: request) })
   }

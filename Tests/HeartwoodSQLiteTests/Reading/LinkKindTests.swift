@@ -39,7 +39,8 @@ import Testing
 
   @Test(arguments: [
     ("'x'", "row with the key 2 of the table ZNOTE holds text instead of the key of a record"),
-    ("1.5", "holds a real number instead of the key of a record"), ("x'01'", "holds bytes instead of the key of a record"),
+    ("1.5", "holds a real number instead of the key of a record"),
+    ("x'01'", "holds bytes instead of the key of a record"),
   ])
   func aForeignKeyIsAnInteger(_ value: String, _ reason: String) throws {
     // From the list's side a key with a fraction is met, too, which is that of no list.
@@ -50,11 +51,17 @@ import Testing
 
   @Test(arguments: [
     ("99", "leads to a record of the entity with the number 99, which is not Medium"),
-    ("'x'", "holds text instead of the number of an entity"), ("1.5", "holds a real number instead of the number of an entity"),
+    ("'x'", "holds text instead of the number of an entity"),
+    ("1.5", "holds a real number instead of the number of an entity"),
   ])
   func theEntityOfADestinationIsKnown(_ value: String, _ reason: String) throws {
     let column = try #require(
-      try bench.query { try String.fetchOne($0, sql: "SELECT name FROM pragma_table_info('ZNOTE') WHERE name LIKE 'Z%\\_MEDIUM1' ESCAPE '\\'") }
+      try bench.query {
+        try String.fetchOne(
+          $0,
+          sql: "SELECT name FROM pragma_table_info('ZNOTE') WHERE name LIKE 'Z%\\_MEDIUM1' ESCAPE '\\'"
+        )
+      }
     )
     try expectRefused("UPDATE ZNOTE SET \(column) = \(value) WHERE Z_PK = 3", "Note", "medium1", reason)
   }
@@ -66,10 +73,16 @@ import Testing
     #expect(bench.fetchError("Note")?.message.contains(reason) == true)
     #expect(bench.fetchError("Note", where: "name == 'note 2'")?.message.contains(reason) == true)
     #expect(try bench.names(where: "name == 'note 3'") == ["note 3"])
-    // It cannot be told of which entity it is, so that a batch leaves it alone.
+  }
+
+  /// It cannot be told of which entity it is.
+  @Test func aBatchLeavesRowsOfNoEntityAlone() throws {
+    try bench.execute("UPDATE ZPAPER SET Z_ENT = 99 WHERE Z_PK = 1")
     let context = try bench.bench.context()
-    try context.execute(BatchDeleteRequest(entityName: "Note"))
-    #expect(try bench.query { try Int.fetchAll($0, sql: "SELECT Z_PK FROM ZNOTE") } == [2])
+    _ = try context.insert(entityName: "Paper")
+    try context.save()
+    #expect(try context.execute(BatchDeleteRequest(entityName: "Paper")).count == 1)
+    #expect(try bench.query { try Int.fetchAll($0, sql: "SELECT Z_PK FROM ZPAPER") } == [1])
   }
 
   /// Two entities have the table.
@@ -95,15 +108,18 @@ import Testing
   @Test func pairsHaveKeys() throws {
     let (table, own, other) = try #require(
       try bench.query { db in
-        try Row.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'Z\\_%' ESCAPE '\\'")
-          .compactMap { row -> (String, String, String)? in
-            let name: String = row[0]
-            let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?)", arguments: [name])
-            guard columns.count == 2, let notes = columns.first(where: { $0.hasSuffix("NOTES") }),
-              let tags = columns.first(where: { $0.hasSuffix("TAGS") })
-            else { return nil }
-            return (name, notes, tags)
-          }.first
+        try Row.fetchAll(
+          db,
+          sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'Z\\_%' ESCAPE '\\'"
+        )
+        .compactMap { row -> (String, String, String)? in
+          let name: String = row[0]
+          let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?)", arguments: [name])
+          guard columns.count == 2, let notes = columns.first(where: { $0.hasSuffix("NOTES") }),
+            let tags = columns.first(where: { $0.hasSuffix("TAGS") })
+          else { return nil }
+          return (name, notes, tags)
+        }.first
       }
     )
     // Of a pair one of whose keys is none both ends know something.

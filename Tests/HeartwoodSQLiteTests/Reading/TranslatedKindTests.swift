@@ -52,7 +52,7 @@ import Testing
     request.propertiesToGroupBy = [ExpressionDescription(odd.attribute)]
     request.propertiesToFetch = [.count()]
     #expect(try error(request)?.context.property == odd.attribute, "\(odd)")
-    request.havingPredicate = try FetchPredicate(format: "count > 100")
+    request.havingPredicate = try FetchPredicate(format: "@count > 100")
     #expect(try error(request)?.context.property == odd.attribute, "\(odd)")
     // A row that is not among those of the groups does not matter.
     request.havingPredicate = nil
@@ -74,7 +74,9 @@ import Testing
   }
 
   private func values(_ attribute: String) throws -> [DatabaseValue] {
-    try bench.query { try DatabaseValue.fetchAll($0, sql: "SELECT Z\(attribute.uppercased()) FROM ZNOTE ORDER BY Z_PK") }
+    try bench.query {
+      try DatabaseValue.fetchAll($0, sql: "SELECT Z\(attribute.uppercased()) FROM ZNOTE ORDER BY Z_PK")
+    }
   }
 
   /// A fetch whose condition is tested in SQL finds what it would find without the odd records, or says which of them it cannot read.

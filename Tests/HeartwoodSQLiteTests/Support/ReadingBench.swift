@@ -18,22 +18,31 @@ struct ReadingBench {
     try ManagedObjectModel(entities: [
       .entity(
         "Note",
-        .attribute("name", .string), .attribute("short", .integer16, optional: true),
-        .attribute("medium", .integer32, optional: true), .attribute("long", .integer64, optional: true),
-        .attribute("flag", .boolean, optional: true), .attribute("real", .double, optional: true),
-        .attribute("single", .float, optional: true), .attribute("date", .date, optional: true),
-        .attribute("decimal", .decimal, optional: true), .attribute("text", .string, optional: true),
-        .attribute("uri", .uri, optional: true), .attribute("uuid", .uuid, optional: true),
-        .attribute("data", .binary, optional: true), .attribute("transformed", .transformable, optional: true),
+        .attribute("name", .string),
+        .attribute("short", .integer16, optional: true),
+        .attribute("medium", .integer32, optional: true),
+        .attribute("long", .integer64, optional: true),
+        .attribute("flag", .boolean, optional: true),
+        .attribute("real", .double, optional: true),
+        .attribute("single", .float, optional: true),
+        .attribute("date", .date, optional: true),
+        .attribute("decimal", .decimal, optional: true),
+        .attribute("text", .string, optional: true),
+        .attribute("uri", .uri, optional: true),
+        .attribute("uuid", .uuid, optional: true),
+        .attribute("data", .binary, optional: true),
+        .attribute("transformed", .transformable, optional: true),
         .attribute(
           AttributeDescription(name: "large", type: .binary, isOptional: true, allowsExternalBinaryDataStorage: true)
         ),
-        .toOne("list", "List", inverse: "notes"), .toMany("tags", "Tag", inverse: "notes"),
+        .toOne("list", "List", inverse: "notes"),
+        .toMany("tags", "Tag", inverse: "notes"),
         .toOne("medium1", "Medium", inverse: nil)
       ),
       .entity(
         "List",
-        .attribute("title", .string, optional: true), .toMany("notes", "Note", inverse: "list"),
+        .attribute("title", .string, optional: true),
+        .toMany("notes", "Note", inverse: "list"),
         .toMany("papers", "Paper", inverse: nil)
       ),
       .entity("Tag", .attribute("name", .string, optional: true), .toMany("notes", "Note", inverse: "tags")),

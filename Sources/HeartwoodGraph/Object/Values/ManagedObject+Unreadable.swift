@@ -21,7 +21,8 @@ extension ManagedObject {
 
   /// Why the value that the object was read with cannot be read; nil if it can.
   final func committedUnreadable(at ordinal: Int) -> PersistenceError? {
-    guard let group, !binding.traits[ordinal].isTransient, var error = group.unreadable(row: rowID.row, ordinal: ordinal)
+    guard let group, !binding.traits[ordinal].isTransient,
+      var error = group.unreadable(row: rowID.row, ordinal: ordinal)
     else { return nil }
     error.context.objectIDs = [objectID]
     return error

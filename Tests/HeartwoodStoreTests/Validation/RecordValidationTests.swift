@@ -44,7 +44,6 @@ import Testing
       Case(.integer64, whole, .integer(.max), .tooGreat),
       Case(.integer16, whole, .integer(40_000), .tooGreat),
       Case(.integer16, whole, .integer(-40_000), .tooSmall),
-      Case(.binary, whole, .string("Place"), .rejected),
       Case(.integer32, whole, .string("7"), .wrongType),
       Case(
         .decimal,

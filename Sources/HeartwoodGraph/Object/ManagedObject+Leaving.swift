@@ -50,6 +50,18 @@ extension ManagedObject {
 // MARK: Relationships
 
 extension ManagedObject {
+  /// Lets a to-one relationship lead to an object, or nowhere if that is gone.
+  final func relateLeavingGone(_ ordinal: Int, toOne object: ManagedObject?) {
+    do throws(PersistenceError) {
+      try relate(ordinal, toOne: object)
+    } catch {
+      // An object of another context or of another entity is a mistake that no data can cause.
+      guard let object, object.isGone else { Misuse.stop("\(error)") }
+      logLinkLeftOut(to: object, ordinal)
+      relateLeavingGone(ordinal, toOne: nil)
+    }
+  }
+
   /// Lets a relationship lead to those of `objects` that are not gone.
   final func relateLeavingGone(_ ordinal: Int, to objects: [ManagedObject]) {
     do throws(PersistenceError) {
@@ -57,7 +69,6 @@ extension ManagedObject {
     } catch {
       // Nothing has changed. What the relationship leads to already stays: that is a matter of the save.
       let present = objects.filter { !$0.isGone || leads(ordinal, to: $0.objectID) }
-      // An object of another context or of another entity is a mistake that no data can cause.
       if present.count == objects.count { Misuse.stop("\(error)") }
       for object in objects where object.isGone { logLinkLeftOut(to: object, ordinal) }
       relateLeavingGone(ordinal, to: present)

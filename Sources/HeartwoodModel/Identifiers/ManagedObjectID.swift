@@ -56,10 +56,17 @@ extension ManagedObjectID: Hashable {
     left.reference == right.reference && (left.scope === right.scope || left.scope.names(sameRecordsAs: right.scope))
   }
 
-  /// Hashes the entity and the reference: a store that numbers the records of each entity from 1 gives many the same reference.
+  /// Hashes the reference, and with it the entity unless it is a UUID: a store that numbers the records of each entity from 1 gives many the
+  /// same reference.
   public func hash(into hasher: inout Hasher) {
-    hasher.combine(scope.entityHash)
-    hasher.combine(reference)
+    switch reference {
+    // One word is hashed as quickly as the number alone.
+    case .integer(let number): hasher.combine(number ^ Int64(truncatingIfNeeded: scope.entityHash))
+    case .uuid(let uuid): hasher.combine(uuid)
+    case .string:
+      hasher.combine(scope.entityHash)
+      hasher.combine(reference)
+    }
   }
 }
 

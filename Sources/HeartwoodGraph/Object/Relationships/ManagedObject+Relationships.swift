@@ -11,7 +11,7 @@ extension ManagedObject {
   /// nothing.
   public final subscript<Destination: ManagedObject>(key: ToOneKey<Destination>) -> Destination? {
     get { relatedObjects(key.ordinal(in: self, \.isToOne)).first.flatMap { cast($0, key) } }
-    set { relateLeavingGone(key.ordinal(in: self, \.isToOne), to: newValue.map { [$0] } ?? []) }
+    set { relateLeavingGone(key.ordinal(in: self, \.isToOne), toOne: newValue) }
   }
 
   /// The objects that a to-many relationship leads to. Where it is ordered, the order is kept; otherwise it has no meaning.
@@ -116,7 +116,8 @@ extension ManagedObject {
     for object in added { object.link(inverse, to: self, forward: ordinal) }
   }
 
-  private final func relate(_ ordinal: Int, toOne object: ManagedObject?) throws(PersistenceError) {
+  /// The same of a to-one relationship.
+  final func relate(_ ordinal: Int, toOne object: ManagedObject?) throws(PersistenceError) {
     followConversions()
     guard mayChange(ordinal) else { return }
     let old: ManagedObjectID? = if case .toOne(let id) = value(at: ordinal) { id } else { nil }

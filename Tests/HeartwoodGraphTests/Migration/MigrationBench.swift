@@ -21,6 +21,8 @@ struct MigrationBench {
     self.type = type
     self.fileSystem = fileSystem
     folder = try ScratchFolder()
+    // Most ask for something else; what is lost has tests of its own.
+    options[.allowsMigrationLoss] = true
   }
 
   var url: URL { folder.url.appending(path: "store") }

@@ -9,11 +9,11 @@ public import HeartwoodModel
 /// A model as Xcode keeps it: read from an `.xcdatamodeld` bundle or an `.xcdatamodel` folder, of Xcode 3 too, or from what the model
 /// compiler makes of one, a `.momd` bundle or a `.mom` file.
 public struct DataModelFile: Sendable {
-  /// Something in the file that the model does not have, because it cannot be represented yet.
+  /// Something in the file that the model does not have, or has otherwise than the file spells it.
   public struct Note: Sendable, Hashable {
     /// The line, from 1; nil in a file that has no lines.
     public let line: Int?
-    /// What was left out.
+    /// What it is and what that costs.
     public let message: String
   }
 
@@ -21,7 +21,7 @@ public struct DataModelFile: Sendable {
   public let url: URL
   /// The model.
   public let model: ManagedObjectModel
-  /// What the file has and the model has not, in the order of the file. It is kept where the file is written again.
+  /// What the file has and the model has not, or has otherwise, in the order of the file. It is kept where the file is written again.
   public let notes: [Note]
   /// The elements of the file, or those that it would have in the form of newer sources.
   let root: XMLElement

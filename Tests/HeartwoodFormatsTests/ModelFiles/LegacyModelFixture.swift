@@ -57,7 +57,11 @@ enum LegacyModelFixture {
     _ = builder.object(
       "XDPMEntity",
       fields(builder, "Snippet", ["XD_PSK_isAbstract": yes])
-        .merging(["XDBucketForOwnedAttributesstorage": .reference(builder.dictionary(["owner": owner]))]) { $1 },
+        .merging([
+          "XDBucketForOwnedAttributesstorage": .reference(
+            builder.dictionary(["cache": untyped(builder, yes: yes), "owner": owner])
+          )
+        ]) { $1 },
       at: snippet
     )
     let classes = ["Folder": folder, "Snippet": snippet, "Smart": child(builder, of: folder)]
@@ -81,6 +85,12 @@ enum LegacyModelFixture {
         ]
       )
     )
+  }
+
+  private static func untyped(_ builder: ArchiveBuilder, yes: Int) -> Int {
+    let type = builder.value(.integer(0))
+    let settings = ["XD_PAttK_attributeType": type, "XD_PPSK_isOptional": yes, "XD_PPSK_isTransient": yes]
+    return builder.object("XDPMAttribute", fields(builder, "cache", settings))
   }
 
   private static func relationship(
@@ -121,7 +131,12 @@ enum LegacyModelFixture {
     return try ManagedObjectModel(entities: [
       folder,
       .entity("Smart", parent: "Folder"),
-      .entity("Snippet", abstract: true, .toOne("owner", "Folder", inverse: "snippets")),
+      .entity(
+        "Snippet",
+        abstract: true,
+        .attribute("cache", .undefined, optional: true, transient: true),
+        .toOne("owner", "Folder", inverse: "snippets")
+      ),
     ])
   }
 }

@@ -50,6 +50,21 @@ import Testing
     #expect(try SQLiteStore.model(ofStoreAt: url) == model)
   }
 
+  @Test("Attributes without a type are in the model of a file, and in no table")
+  func untyped() throws {
+    let model = try model(
+      .attribute("mentions", .undefined, optional: true, transient: true),
+      .attribute("name", .string)
+    )
+    try open(model)
+    #expect(try cached() == model)
+    #expect(try SQLiteStore.model(ofStoreAt: url) == model)
+    let queue = try DatabaseQueue(path: url.path)
+    let columns = try queue.read { db in try db.columns(in: "ZITEM").map(\.name) }
+    try queue.close()
+    #expect(columns.contains("ZNAME") && !columns.contains("ZMENTIONS"))
+  }
+
   @Test("A migration puts the new model there, or none where there is no archive of it")
   func migrated() throws {
     try open(try model(.attribute("name", .string, optional: true)))

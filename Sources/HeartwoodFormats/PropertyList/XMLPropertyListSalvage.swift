@@ -46,6 +46,7 @@ struct XMLPropertyListSalvage {
 
   /// Notes what is not a record: what the document has between the records of one entity and those of the next is none either.
   private mutating func note(gap: Range<Int>) {
+    if salvage.isUnsound(gap) { return note("The bytes were changed or are missing.", gap, count: nil) }
     let count = pieces.count(of: "<key>$id</key>", in: gap)
     if count > 0 { note("What stands here is no record.", gap, count: count) }
   }

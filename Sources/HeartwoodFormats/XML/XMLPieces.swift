@@ -137,7 +137,8 @@ struct XMLPieces {
   /// Notes the record that began before `end` and could not be read. False if there is none.
   private mutating func closeLoss(at end: Int) -> Bool {
     guard let loss = loss.take() else { return false }
-    note(.records, loss.error, count: 1, loss.start..<end)
+    // How many records were in bytes that are missing, nobody knows.
+    note(.records, loss.error, count: salvage.isUnsound(loss.start..<end) ? nil : 1, loss.start..<end)
     return true
   }
 }

@@ -103,6 +103,9 @@ struct XMLSalvage {
       gap = gap.lowerBound..<end
     }
     guard !pieces.isBlank(gap) else { return }
+    guard !salvage.isUnsound(gap) else {
+      return pieces.note(.records, Self.error("The bytes were changed or are missing."), count: nil, gap)
+    }
     let count = pieces.count(of: "</object>", in: gap)
     pieces.note(count > 0 ? .records : .fileParts, Self.error("What stands here is no object."), count: count, gap)
   }

@@ -38,7 +38,7 @@ struct GzipSalvage {
     let range = start..<(next ?? bytes.count)
     if member.ending == .cutShort, next == nil {
       output.append(member.bytes.unsafeBytes)
-      note(range, "The compressed file was cut short here: what could still be expanded was taken.")
+      note(range, "The compressed file was cut short here: what could still be expanded was taken.", count: nil)
     } else if let count = lostCount(own, next) {
       unsoundRanges.append(output.count..<(output.count + count))
       output.append(repeating: 0, count: count)
@@ -79,8 +79,9 @@ struct GzipSalvage {
     return GzipMember.nextOwn(in: bytes.unsafeBytes, from: start + 1)
   }
 
-  private mutating func note(_ range: Range<Int>, _ reason: String) {
-    losses.append(.init(.fileParts, count: 0, byteRange: range, reason: reason))
+  /// - Parameter count: nil if nobody knows how much was in it.
+  private mutating func note(_ range: Range<Int>, _ reason: String, count: Int? = 0) {
+    losses.append(.init(.fileParts, count: count, byteRange: range, reason: reason))
   }
 }
 

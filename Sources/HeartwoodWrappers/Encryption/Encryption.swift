@@ -150,7 +150,8 @@ extension Encryption {
     let end = min(header.fileLength, header.length + chunks.upperBound * sealedLength)
     return .init(
       .fileParts,
-      count: 0,
+      // Of the end of a file, the store inside may not know that it is missing.
+      count: chunks.upperBound == header.chunkCount ? nil : 0,
       byteRange: start..<end,
       reason: end <= file.size
         ? "These bytes of the encrypted file were changed since they were written."

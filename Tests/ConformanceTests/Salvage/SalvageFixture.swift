@@ -102,67 +102,66 @@ struct SalvageFixture {
 
   /// Lists of four items each, and two tags that some items have.
   func original(_ count: Int) throws -> StoreContents {
-    let setup = StoreSetup(
-      model: opener.model,
-      configurationName: nil,
-      entities: opener.model.entities,
-      path: nil,
-      options: kind.options
-    )
     var contents = StoreContents(
-      model: setup.model,
-      entities: setup.entities,
+      model: opener.model,
+      entities: opener.model.entities,
       metadata: StoreMetadata(storeType: kind.type)
     )
-    let item = try #require(opener.model.entity(named: "Item"))
-    let list = opener.model.entity(named: "List")
-    let tag = opener.model.entity(named: "Tag")
-    let groups = (0...(count / 4)).map { list in (1...count).filter { $0 / 4 == list } }
-    func ids(_ numbers: some Sequence<Int>, _ entity: EntityDescription) -> [ManagedObjectID] {
-      numbers.map { contents.objectID(.integer(Int64($0)), of: entity) }
-    }
-    func row(_ number: Int, _ entity: EntityDescription, _ values: [String: PropertyValue]) -> NodeTable.NewRow {
-      let all = entity.properties.map { property -> PropertyValue in
-        values[property.name] ?? (property.relationship?.isToMany == true ? .toMany([]) : .null)
-      }
-      return NodeTable.NewRow(reference: .integer(Int64(number)), values: all)
-    }
-    let items = (1...count).map { number -> NodeTable.NewRow in
-      var values: [String: PropertyValue] = [
-        "title": .string("The title of the item \(number), with some length"), "rank": .integer(Int64(number) * 1_001),
-        "amount": number.isMultiple(of: 3) ? .null : .double(Double(number) / 8),
-      ]
-      if let list { values["list"] = .toOne(ids([number / 4 + 1], list)[0]) }
-      if let tag, number.isMultiple(of: 2) { values["tags"] = .toMany(ids([number % 4 / 2 + 1], tag)) }
-      return row(number, item, values)
-    }
-    var tables: [(EntityDescription, [NodeTable.NewRow])] = [(item, items)]
-    if let list, let tag {
-      tables.append(
-        (
-          list,
-          groups.enumerated().map { place, numbers in
-            row(place + 1, list, ["name": .string("List \(place)"), "items": .toMany(ids(numbers, item))])
+    for entity in opener.model.entities {
+      let rows =
+        switch entity.name {
+        case "Item": (1...count).map { item($0, entity, contents) }
+        case "List":
+          (0...(count / 4)).map { place in
+            let members = (1...count).filter { $0 / 4 == place }
+            return Self.row(
+              place + 1,
+              entity,
+              ["name": .string("List \(place)"), "items": links(members, "Item", contents)]
+            )
           }
-        )
-      )
-      tables.append(
-        (
-          tag,
+        default:
           [1, 2].map { number in
             let members = (1...count).filter { $0.isMultiple(of: 2) && $0 % 4 / 2 + 1 == number }
-            return row(number, tag, ["name": .string("Tag \(number)"), "items": .toMany(ids(members, item))])
+            return Self.row(
+              number,
+              entity,
+              ["name": .string("Tag \(number)"), "items": links(members, "Item", contents)]
+            )
           }
-        )
-      )
-    }
-    for (entity, rows) in tables {
-      contents.tables[entity.ordinal] = NodeTable(
-        entity: entity,
-        groups: RowGroupBuilder.groups(of: rows, entity: entity)
-      )
+        }
+      let groups = RowGroupBuilder.groups(of: rows, entity: entity)
+      contents.tables[entity.ordinal] = NodeTable(entity: entity, groups: groups)
     }
     return contents
+  }
+
+  private func item(_ number: Int, _ entity: EntityDescription, _ contents: StoreContents) -> NodeTable.NewRow {
+    var values: [String: PropertyValue] = [
+      "title": .string("The title of the item \(number), with some length"), "rank": .integer(Int64(number) * 1_001),
+      "amount": number.isMultiple(of: 3) ? .null : .double(Double(number) / 8),
+    ]
+    if !kind.keepsOneEntity {
+      values["list"] = links([number / 4 + 1], "List", contents).objectIDs.first.map(PropertyValue.toOne)
+      if number.isMultiple(of: 2) { values["tags"] = links([number % 4 / 2 + 1], "Tag", contents) }
+    }
+    return Self.row(number, entity, values)
+  }
+
+  private func links(_ numbers: [Int], _ entityName: String, _ contents: StoreContents) -> PropertyValue {
+    guard let entity = opener.model.entity(named: entityName) else { return .toMany([]) }
+    return .toMany(numbers.map { contents.objectID(.integer(Int64($0)), of: entity) })
+  }
+
+  private static func row(
+    _ number: Int,
+    _ entity: EntityDescription,
+    _ values: [String: PropertyValue]
+  ) -> NodeTable.NewRow {
+    let all = entity.properties.map { property -> PropertyValue in
+      values[property.name] ?? (property.relationship?.isToMany == true ? .toMany([]) : .null)
+    }
+    return NodeTable.NewRow(reference: .integer(Int64(number)), values: all)
   }
 
   /// Writes records, and returns the bytes of the file.

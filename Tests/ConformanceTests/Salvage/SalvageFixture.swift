@@ -113,7 +113,7 @@ struct SalvageFixture {
         case "Item": (1...count).map { item($0, entity, contents) }
         case "List":
           (0...(count / 4)).map { place in
-            let members = (1...count).filter { $0 / 4 == place }
+            let members = Array(max(1, place * 4)..<min(count + 1, place * 4 + 4))
             return Self.row(
               place + 1,
               entity,

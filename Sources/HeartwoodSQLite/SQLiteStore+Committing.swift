@@ -1,6 +1,6 @@
 import GRDB
 import HeartwoodModel
-package import HeartwoodStore
+import HeartwoodStore
 import Synchronization
 
 // In write-ahead mode readers need not wait for a writer: until its transaction is in the log, they see the file as it was. The disk is what a

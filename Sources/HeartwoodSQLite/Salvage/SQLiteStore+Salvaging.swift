@@ -11,9 +11,17 @@ extension SQLiteStore: SalvagingStore {
     let damaged = try SalvagedFile.open(path, options: setup.options)
     defer { damaged.close() }
     if let fault = damaged.fault { salvage.note(.fileParts, fault, count: 0) }
-    // The copy of a file that was cut short has another name.
-    let result = Result<Void, any Error> { try damaged.file.read { db in try read(db, into: salvage) } }
+    // SQLite may fail to end a transaction that has met a damaged page: what was read before counts.
+    var isRead = false
+    let result = Result<Void, any Error> {
+      try damaged.file.read { db in
+        try read(db, into: salvage)
+        isRead = true
+      }
+    }
+    if isRead { return }
     if case .failure(var error as PersistenceError) = result {
+      // The copy of a file that was cut short has another name.
       error.context.path = path
       throw error
     }
@@ -39,10 +47,12 @@ extension SQLiteStore: SalvagingStore {
   public static func salvageModel(from file: StoreInput, options: StoreOptions) -> ManagedObjectModel? {
     guard let damaged = try? SalvagedFile.open(file.path, options: options) else { return nil }
     defer { damaged.close() }
-    // Each of both may be damaged.
-    return try? damaged.file.read { db in
-      let own = try? SQLiteMetadata.read(from: db, path: file.path).embeddedModel
-      return try own ?? SQLiteModelCache.model(in: db, path: file.path)
+    var model: ManagedObjectModel?
+    // Each of both may be damaged, and so may pages that the transaction meets.
+    try? damaged.file.read { db in
+      model = try? SQLiteMetadata.read(from: db, path: file.path).embeddedModel
+      if model == nil { model = try? SQLiteModelCache.model(in: db, path: file.path) }
     }
+    return model
   }
 }

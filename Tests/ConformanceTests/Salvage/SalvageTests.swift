@@ -72,7 +72,8 @@ import Testing
       let inventions = SalvageFixture.inventions(outcome, original)
       #expect(inventions.isEmpty, "\(what): \(inventions.prefix(3)) \(outcome.report.losses.prefix(5))")
       #expect(SalvageFixture.silentLosses(outcome, original) == 0, "\(what): \(outcome.report)")
-      #expect(!outcome.report.isComplete, "\(what)")
+      // Of the header of a gzip file some bytes mean nothing.
+      #expect(!outcome.report.isComplete || kind.type.rawValue.hasPrefix("Compressed"), "\(what)")
     }
     // A bit costs a record or a column, and seldom all; but of a small file that is compressed or encrypted it costs the only part.
     let isOnePart = kind.type != .binary && kind.detectsEveryChange

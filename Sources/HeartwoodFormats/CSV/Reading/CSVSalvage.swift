@@ -129,12 +129,10 @@ struct CSVSalvage {
 
   /// Tells that the file may have been cut short, where its last line has no end; and that its last field may have been, where it was taken.
   private mutating func noteUnendedLine() throws {
-    guard file.size > preamble.dataOffset, let last = try file.bytes(from: file.size - 1, count: 1).first,
-      last != CSVFormat.lineFeed
-    else { return }
+    guard let last = try file.bytes(from: file.size - 1, count: 1).first, last != CSVFormat.lineFeed else { return }
     let start = try lastLineStart()
     let line = try lines.line(of: start)
-    let isTaken = salvage.losses.last?.byteRange?.upperBound != file.size
+    let isTaken = file.size > preamble.dataOffset && salvage.losses.last?.byteRange?.upperBound != file.size
     if isTaken, let group = groups.last {
       salvage.note(
         .init(
@@ -161,7 +159,7 @@ struct CSVSalvage {
   }
 
   private func lastLineStart() throws -> Int {
-    let start = max(preamble.dataOffset, file.size - Self.usualRecordLength)
+    let start = max(min(preamble.dataOffset, file.size), file.size - Self.usualRecordLength)
     let bytes = try file.bytes(from: start, count: file.size - start)
     return bytes.lastIndex(of: CSVFormat.lineFeed).map { start + $0 + 1 } ?? start
   }

@@ -192,7 +192,7 @@ import Testing
       to: "Books.xcdatamodel/contents"
     )
     let outcome = try heartwood.shell(
-      "heartwood migrate library.heartwood --to-model Books.xcdatamodel --output books.csv"
+      "heartwood migrate library.heartwood --to-model Books.xcdatamodel --output books.csv --allow-loss"
     )
     #expect(outcome.status == 1)
     #expect(outcome.errors.contains("Choose another type of store."), "\(outcome.errors)")
@@ -312,7 +312,8 @@ import Testing
     let same = try heartwood.shell("heartwood migrate todo.csv --to-model Menu.xcdatamodel")
     #expect(same.text == "todo.csv: The store is of this version of the model already.\n")
     let given = try heartwood.shell(
-      "heartwood migrate todo.csv --from-model ToDo.xcdatamodeld --to-model Menu.xcdatamodel --output new.heartwood"
+      "heartwood migrate todo.csv --from-model ToDo.xcdatamodeld --to-model Menu.xcdatamodel --output new.heartwood "
+        + "--allow-loss"
     )
     #expect(given.status == 0, "\(given.errors)")
     #expect(given.text.contains("new.heartwood: migrated, 6 records"), "\(given.text)")
@@ -354,7 +355,8 @@ import Testing
     try folder.write(Self.mapping, to: "Map.xcmappingmodel/xcmapping.xml")
     let model = try String(decoding: folder.data("ToDo.xcdatamodeld/ToDo.xcdatamodel/contents"), as: UTF8.self)
     try folder.write(model.replacing("memo", with: "menu"), to: "Menu.xcdatamodel/contents")
-    let line = "heartwood migrate todo.csv --to-model ToDo.xcdatamodeld --dry-run --output new.heartwood --from-model"
+    let line =
+      "heartwood migrate todo.csv --to-model ToDo.xcdatamodeld --dry-run --output new.heartwood --allow-loss --from-model"
     let foreign = try heartwood.shell("\(line) Menu.xcdatamodel")
     #expect(
       foreign.lines.last == "new.heartwood: can be migrated, 6 records, 2 steps, 1 mapping model",

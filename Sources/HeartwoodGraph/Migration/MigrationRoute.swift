@@ -9,6 +9,8 @@ struct MigrationRoute {
   private let infers: Bool
   /// The pairs of places between which a mapping model leads, with that.
   private let given: [Pair: MappingChoice]
+  /// What each version has that the first one had in no form, as paths of changes.
+  private let newcomers: [Set<String>]
 
   private struct Pair: Hashable {
     let from: Int
@@ -21,6 +23,7 @@ struct MigrationRoute {
   init(models: [ManagedObjectModel], mappings: [MappingModel], infers: Bool) {
     self.models = models
     self.infers = infers
+    newcomers = Self.newcomers(models)
     var given: [Pair: MappingChoice] = [:]
     for from in models.indices {
       for to in models.indices where from != to {
@@ -70,17 +73,39 @@ struct MigrationRoute {
   /// More than any number of steps.
   private static let losing = 1_000
   /// More than any number of losses.
-  private static let leavingOut = 1_000_000_000
+  private static let leavingOut = 1_000_000_000_000
 
   private func cost(_ pair: Pair) -> Int {
     guard given[pair] == nil else { return 1 }
-    let losses = models.count > 2 ? ModelDifferences(from: models[pair.from], to: models[pair.to]).losses : 0
     let left = given.keys.count { other in
       pair.from < pair.to
         ? pair.from <= other.from && other.from < other.to && other.to <= pair.to
         : pair.to <= other.to && other.to < other.from && other.from <= pair.from
     }
-    return 1 + losses * Self.losing + left * Self.leavingOut
+    return 1 + losses(pair) * Self.losing + left * Self.leavingOut
+  }
+
+  private static func newcomers(_ models: [ManagedObjectModel]) -> [Set<String>] {
+    guard models.count > 2 else { return models.map { _ in [] } }
+    return zip(models, models.dropFirst()).reduce(into: [[]]) { newcomers, pair in
+      let added = ModelDifferences(from: pair.0, to: pair.1).changes.filter { $0.kind == .added }.map(\.path)
+      newcomers.append(Set(added).union((newcomers.last ?? []).filter(pair.1.has)))
+    }
+  }
+
+  /// An entity counts more than any number of its properties.
+  private static let entityWeight = 1_000
+
+  /// How much a step loses that may have been in the store: what a version between has added is none of it.
+  private func losses(_ pair: Pair) -> Int {
+    guard models.count > 2 else { return 0 }
+    let changes = ModelDifferences(from: models[pair.from], to: models[pair.to]).changes
+    return changes.reduce(0) { losses, change in
+      guard change.kind == .removed, change.changesStores, !newcomers[pair.from].contains(change.path) else {
+        return losses
+      }
+      return losses + (change.isOfProperty ? 1 : Self.entityWeight)
+    }
   }
 
   private func step(_ pair: Pair) -> MigrationStep? {
@@ -109,11 +134,6 @@ struct MigrationRoute {
         && models[models.count - 1].has(change.path)
     }
   }
-}
-
-extension ModelDifferences {
-  /// How many entities and properties are gone.
-  fileprivate var losses: Int { changes.count { $0.kind == .removed && $0.changesStores } }
 }
 
 extension ManagedObjectModel {

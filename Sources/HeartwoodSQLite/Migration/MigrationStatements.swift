@@ -12,21 +12,20 @@ struct MigrationStatements {
   static func run(
     _ translation: MigrationTranslation,
     _ migration: InStoreMigration,
-    from path: String,
     _ db: Database
   ) throws -> MigrationSurvey.Result {
     do {
-      return try MigrationStatements(translation: translation, migration: migration, db: db).run(path)
+      return try MigrationStatements(translation: translation, migration: migration, db: db).run()
     } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
       throw MigrationObstacle.repeatedValues
     }
   }
 
-  private func run(_ path: String) throws -> MigrationSurvey.Result {
+  private func run() throws -> MigrationSurvey.Result {
     let new = translation.new
     var survey = MigrationSurvey(translation, migration, db)
     try survey.countLosses()
-    try survey.checkLosses(path: path)
+    try survey.checkLosses()
     try new.createTables(in: db)
     try survey.countRows(insert)
     for join in translation.joins { try execute(join.insertion) }

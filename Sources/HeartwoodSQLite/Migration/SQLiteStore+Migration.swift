@@ -13,7 +13,7 @@ extension SQLiteStore: SelfMigratingStore {
     guard let path = destination.path else { throw MigrationObstacle(.file, "the new store has no file") }
     var attempt = Attempt()
     let result = try SQLiteFile.create(atPath: path, from: oldPath, options: destination.options) { db in
-      try attempt.result { try MigrationStatements.run(translation, migration, from: oldPath, db) }
+      try attempt.result { try MigrationStatements.run(translation, migration, db) }
     }
     let made = try attempt.unwrapped(result)
     do {

@@ -7,7 +7,7 @@ package protocol SelfMigratingStore: IncrementalStore {
   /// It makes and reports what ``TableMigration`` would. Where it cannot do just that, or records stand in the way, it declines: what it has
   /// written is thrown away then, and the records are migrated through memory, which also counts all that stand in the way.
   ///
-  /// - Throws: ``InStoreMigration/Obstacle``, and ``PersistenceError/Code/migrationFailed`` if something would be lost that must not.
+  /// - Throws: ``InStoreMigration/Obstacle``, also if something would be lost that must not.
   static func migrate(
     _ migration: InStoreMigration,
     from source: StoreSetup,

@@ -143,6 +143,7 @@ import Testing
     let third = try Self.notes(.attribute("count", .integer32, default: .integer(1)))
     var options = StoreOptions()
     options[.olderModels] = [first, second]
+    options[.allowsMigrationLoss] = true
     options[.stagedMigrationManager] = StagedMigrationManager([
       .lightweight(LightweightMigrationStage([first.versionChecksum, second.versionChecksum])),
       .custom(

@@ -132,11 +132,17 @@ import Testing
     #expect(try context.texts("Note", "words") == ["N"])
   }
 
-  @Test func withoutMappingModelsItIsOneStep() throws {
+  @Test func withoutMappingModelsItIsOneStepUnlessItLoses() throws {
     var bench = try Self.bench()
     bench.options[.olderModels] = try (1...4).map(Self.version)
     let migration = try #require(try bench.migration(to: try Self.version(5)))
-    #expect(migration.steps.map(\.isInferred) == [true])
+    // Each version renames the count.
+    #expect(migration.steps.map(\.isInferred) == [true, true, true, true])
+    #expect(try bench.migrated(to: try Self.version(5)).texts("Note", "count5") == ["5"])
+    var other = try MigrationBench()
+    try other.make(try Self.notes(1)) { try $0.make("Note", ["name": "n"]) }
+    other.options[.olderModels] = try (1...2).map(Self.notes)
+    #expect(try other.migration(to: try Self.notes(3))?.steps.map(\.isInferred) == [true])
   }
 
   /// It could be inferred over a version that lacks the values, and would lose them.

@@ -104,6 +104,7 @@ struct CorpusMigrationTests {
       path = try SQLiteCorpus.copy(corpus, to: scratch)
       bundle = folder.appending(path: family.bundle)
       options = StoreOptions()
+      options[.allowsMigrationLoss] = true
       try options.setMigrations(
         fromModelAt: bundle,
         mappingModelsIn: family.mappingFolder.map { [folder.appending(path: $0)] } ?? []

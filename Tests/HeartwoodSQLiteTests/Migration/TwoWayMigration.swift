@@ -23,6 +23,8 @@ struct TwoWayMigration {
   ) throws {
     scratch = try ScratchFolder()
     self.new = new
+    // What is left out is counted both ways, and need not be refused.
+    options[.allowsMigrationLoss] = true
     let coordinator = try SQLiteBench.coordinator(old)
     try coordinator.addPersistentStore(type: .sqlite, at: url("Old.sqlite"))
     let context = ManagedObjectContext(coordinator)

@@ -22,6 +22,7 @@ struct MigrationTrialRun {
   /// A text file tells the names of its columns; without them all that has as many would fit.
   private var options: StoreOptions {
     var options = StoreOptions()
+    options[.allowsMigrationLoss] = true
     var dialect = CSVStore.Dialect()
     dialect.hasHeader = true
     if type == .csv { options[.csvLayout] = CSVStore.Layout(dialect: dialect) }

@@ -107,8 +107,8 @@ import Testing
     let (id, row) = ("#D35CF030-1EC1-4667-9666-70C8247A1010", "E899556C-BE1A-42A3-A634-F8411915C001")
     for (old, new) in [
       (
-        "\u{FEFF}\(id)\r\ntext;memo;#\r\n\"a;b,c\";d;\(row)\r\n",
-        "\u{FEFF}\(id)\r\ntext;memo;title;#\r\n\"a;b,c\";d;;\(row)\r\n"
+        "\u{FEFF}\(id);;\r\ntext;memo;#\r\n\"a;b,c\";d;\(row)\r\n",
+        "\u{FEFF}\(id);;;\r\ntext;memo;title;#\r\n\"a;b,c\";d;;\(row)\r\n"
       ),
       ("\(id)\n\"a\"\t\"b\"\t\"\(row)\"", "\(id)\n\"a\"\t\"b\"\t\t\"\(row)\""),
     ] {

@@ -9,6 +9,8 @@ struct CSVDialect: Sendable, Hashable {
   var hasHeader: Bool
   var hasByteOrderMark: Bool
   var endsLastLine: Bool
+  /// Whether the line with the identifier has as many separators as the others.
+  var padsFirstLine: Bool
 
   /// What `fixed` sets; for the rest, what `found` says of the file; and for the rest of that, what new files have.
   init(_ fixed: CSVStore.Dialect, found: CSVStore.Dialect = CSVStore.Dialect()) {
@@ -20,6 +22,7 @@ struct CSVDialect: Sendable, Hashable {
     hasHeader = fixed.hasHeader ?? found.hasHeader ?? false
     hasByteOrderMark = fixed.hasByteOrderMark ?? found.hasByteOrderMark ?? false
     endsLastLine = fixed.endsLastLine ?? found.endsLastLine ?? true
+    padsFirstLine = fixed.padsFirstLine ?? found.padsFirstLine ?? false
   }
 }
 

@@ -20,6 +20,7 @@ struct CSVDialectFinder {
     var finding = Finding(recordsOffset: line.end)
     finding.dialect.lineEnd = line.lineEnd
     finding.dialect.hasByteOrderMark = line.markLength > 0
+    finding.dialect.padsFirstLine = line.isPadded
     finding.dialect.endsLastLine = try file.bytes(from: file.size - 1, count: 1) == [CSVFormat.lineFeed]
     var size = Self.firstBlockSize
     while !(try examine(size, &finding)) { size *= 4 }

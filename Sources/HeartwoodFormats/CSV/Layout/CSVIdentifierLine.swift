@@ -14,6 +14,8 @@ struct CSVIdentifierLine {
 
   let identifier: UUID
   let markLength: Int
+  /// Whether separators follow the identifier.
+  let isPadded: Bool
   /// Where the next line begins.
   let end: Int
   /// Nil where the file ends with the line.
@@ -61,6 +63,7 @@ struct CSVIdentifierLine {
     }
     identifier = UUID(uuid: uuid)
     let rest = bytes[text.endIndex...].drop { Self.padding.contains($0) }
+    isPadded = bytes[text.endIndex..<rest.startIndex].contains { $0 != CSVFormat.space }
     let isCarriageReturn = rest.first == CSVFormat.carriageReturn
     let lineFeed = isCarriageReturn ? rest.dropFirst() : rest
     if lineFeed.first == CSVFormat.lineFeed {

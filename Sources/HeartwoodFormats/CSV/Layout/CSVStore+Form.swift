@@ -27,6 +27,7 @@ extension CSVDialect {
     dialect.hasHeader = hasHeader
     dialect.hasByteOrderMark = hasByteOrderMark
     dialect.endsLastLine = endsLastLine
+    dialect.padsFirstLine = padsFirstLine
     return dialect
   }
 }

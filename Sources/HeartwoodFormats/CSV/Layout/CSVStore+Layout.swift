@@ -104,6 +104,8 @@ extension CSVStore {
     public var hasByteOrderMark: Bool?
     /// Whether the last line has an end: yes.
     public var endsLastLine: Bool?
+    /// Whether the first line has as many separators as the others, as spreadsheets write it: no.
+    package var padsFirstLine: Bool?
 
     /// A dialect of which nothing is set.
     public init() {}

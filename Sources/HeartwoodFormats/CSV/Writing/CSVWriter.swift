@@ -18,7 +18,7 @@ struct CSVWriter {
   /// Writes a new file, and returns what stands before its records.
   func write(_ table: NodeTable, identifier: UUID, to output: StoreOutput) throws -> CSVPreamble {
     let mark = dialect.hasByteOrderMark ? CSVFormat.byteOrderMark : []
-    let firstLines = [CSVIdentifierLine.text(of: identifier)] + (dialect.hasHeader ? [header] : [])
+    let firstLines = [CSVIdentifierLine.text(of: identifier) + padding] + (dialect.hasHeader ? [header] : [])
     let text = firstLines.flatMap { Array($0.utf8) + dialect.lineEndBytes }
     try output.write(mark)
     var lines = CSVLineOutput(output, dialect: dialect)
@@ -31,6 +31,12 @@ struct CSVWriter {
       markLength: mark.count,
       dataOffset: mark.count + text.count
     )
+  }
+
+  private var padding: String {
+    // Others are not read as padding.
+    guard dialect.padsFirstLine, CSVFormat.detectableSeparators.contains(dialect.separator) else { return "" }
+    return String(repeating: Character(Unicode.Scalar(dialect.separator)), count: max(0, schema.columns.count - 1))
   }
 
   private var header: String {

@@ -18,6 +18,7 @@ struct MigrateItemsCommand: ParsableCommand {
     let coordinator = try Item.makeCoordinator(try Item.nextModel())
     var options = StoreOptions()
     options[.migratesInStore] = !throughMemory
+    options[.allowsMigrationLoss] = true
     let clock = ContinuousClock()
     let start = clock.now
     guard let migration = try coordinator.migration(ofStoreAt: URL(filePath: path), type: .sqlite, options: options)

@@ -52,6 +52,8 @@ struct MigrationTrial {
     let bench = try new.seen(through: fileSystem ?? new.fileSystem).with(conformance ?? new.conformance)
     var options = bench.options
     options[.olderModels] = [old.model]
+    // The versions differ in what they have, on purpose.
+    options[.allowsMigrationLoss] = true
     return try bench.makeCoordinator().migration(
       ofStoreAt: try unwrap(bench.url(), "a file"),
       type: bench.conformance.type,

@@ -109,7 +109,7 @@ struct ReadingBesideSavesTests {
       let people = try context.fetch(FetchRequest<Person>(where: Person.nameKey == "Ann"))
       people[0].name = "Anna"
       for name in ["Dan", "Eve"] { _ = try context.person(name) }
-    } _: {
+    } _: { @MainActor () throws -> Void in
       // Ann is known, the others have never been read.
       #expect(try names(view.context) == ["Ann", "Bob", "Cid"])
       #expect(try view.context.count(entityName: "Person") == 3)
@@ -136,7 +136,7 @@ struct ReadingBesideSavesTests {
       shelf.title = "New"
       for book in try context.fetch(FetchRequest<Book>(where: Book.titleKey == "Emma")) { book.shelf = shelf }
       _ = try context.book("New", on: shelf)
-    } _: {
+    } _: { @MainActor () throws -> Void in
       let shelves = try view.context.fetch(Shelf.self)
       #expect(shelves.map { $0.books.map(\.title).count } == [2])
       held = shelves + (try view.context.fetch(Book.self))
@@ -154,7 +154,7 @@ struct ReadingBesideSavesTests {
     let view = ViewContext(bench.coordinator)
     try await bench.saving { context in
       _ = try context.person("Dan")
-    } _: {
+    } _: { @MainActor () throws -> Void in
       #expect(try names(view.context) == ["Ann", "Bob"])
     }
     #expect(try names(view.context) == ["Ann", "Bob", "Dan"])

@@ -43,6 +43,7 @@ struct CSVIdentifierLine {
   init(inPlaceOfLineIn bytes: [UInt8]) {
     markLength = bytes.starts(with: CSVFormat.byteOrderMark) ? CSVFormat.byteOrderMark.count : 0
     identifier = UUID()
+    isPadded = false
     let lineFeed = bytes.firstIndex(of: CSVFormat.lineFeed)
     let hasReturn = lineFeed.map { $0 > 0 && bytes[$0 - 1] == CSVFormat.carriageReturn } ?? false
     lineEnd = lineFeed.map { _ in hasReturn ? .carriageReturnLineFeed : .lineFeed }

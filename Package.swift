@@ -214,7 +214,10 @@ let package = Package(
     ),
     .testTarget(
       name: "ConformanceTests",
-      dependencies: ["Heartwood", "HeartwoodSQLite", "HeartwoodTesting", "HeartwoodWrappers"],
+      dependencies: [
+        "Heartwood", "HeartwoodGraph", "HeartwoodModel", "HeartwoodSQLite", "HeartwoodStore", "HeartwoodTesting",
+        "HeartwoodWrappers",
+      ],
       swiftSettings: settings
     ),
     .testTarget(

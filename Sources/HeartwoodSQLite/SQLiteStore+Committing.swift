@@ -25,6 +25,7 @@ extension SQLiteStore: ReadableWhileSavingStore {
 
   /// What readers have to know of a transaction that is about to be committed; nil where they have to wait for it.
   private func commit(of transaction: Transaction) -> Commit? {
+    // try?: if it cannot be known, readers wait for the commit.
     guard let file = try? file(), isLogged(transaction.database),
       // Nobody can save between this and the commit.
       let readerMark = try? file.readerMark()
@@ -35,6 +36,7 @@ extension SQLiteStore: ReadableWhileSavingStore {
   /// Whether the file has a write-ahead log. It stays so as long as the file is open.
   private func isLogged(_ db: Database) -> Bool {
     if let known = connection.withLock({ $0?.isLogged }) { return known }
+    // try?: if it cannot be known, readers wait for the commit.
     let mode = try? String.fetchOne(db, sql: "PRAGMA journal_mode")
     let isLogged = mode?.lowercased() == SQLiteJournalMode.writeAheadLog.rawValue.lowercased()
     connection.withLock { $0?.isLogged = isLogged }

@@ -13,7 +13,7 @@ import Testing
       #"""
       {"format": 1, "entities": [
         {"name": "Photo", "properties": [
-          {"kind": "attribute", "name": "data", "optional": true, "type": "binary", "allowsExternalBinaryDataStorage": true},
+          {"kind": "attribute", "name": "data", "optional": true, "type": "binary", "externalStorage": true},
           {"kind": "attribute", "name": "title", "optional": true, "type": "string"}]},
         {"name": "Task", "properties": [
           {"kind": "attribute", "name": "due", "optional": true, "type": "date"},

@@ -62,7 +62,8 @@ struct StoreOpening {
     do {
       return try add()
     } catch let error where description.shouldMigrateStoreAutomatically && error.mayBeOfAnotherModel {
-      guard let migration = try migration() else { throw error }
+      // The application may be unable to ask, and has to start: what is lost is logged, unless it has said that nothing may be.
+      guard let migration = try migration(allowingLoss: true) else { throw error }
       _ = try withErrors("The store cannot be migrated.") { try migration.run(progress: progress) }
       return try add()
     }
@@ -97,21 +98,24 @@ struct StoreOpening {
   }
 
   /// The migration that the store needs; nil where it needs none, or has no file yet.
-  func migration() throws(PersistenceError) -> StoreMigration? {
+  ///
+  /// - Parameter allowingLoss: whether it may drop records and values if the options do not say.
+  func migration(allowingLoss: Bool? = nil) throws(PersistenceError) -> StoreMigration? {
     guard let url, try (coordinator.fileSystem.status(atPath: url.path)?.size ?? 0) > 0 else { return nil }
     return try withErrors("What the store needs to be migrated cannot be found.") {
       try coordinator.migration(
         ofStoreAt: url,
         type: description.type,
         configuration: description.configuration,
-        options: try migrationOptions()
+        options: try migrationOptions(allowingLoss)
       )
     }
   }
 
   /// The options, with the versions and the mapping models that lie where the model was found, unless others are given.
-  private func migrationOptions() throws -> StoreOptions {
+  private func migrationOptions(_ allowingLoss: Bool?) throws -> StoreOptions {
     var options = description.options
+    options[.allowsMigrationLoss] = options[.allowsMigrationLoss] ?? allowingLoss
     guard let modelURL, modelURL.pathExtension != ModelSearch.ownExtension,
       try DataModelFile.versions(at: modelURL).count > 1
     else { return options }

@@ -82,6 +82,7 @@ extension MappingModelFile {
     var fitting: [MappingModel] = []
     for source in models {
       for destination in models where destination.version != source.version {
+        // try?: whether it fits the two versions is the question.
         if let mapping = try? mappingModel(forSourceModel: source.model, destinationModel: destination.model) {
           fitting.append(mapping)
         }

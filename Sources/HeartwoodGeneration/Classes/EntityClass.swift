@@ -108,7 +108,8 @@ struct EntityClass {
   /// Whether a type of Heartwood's is in the declarations.
   private var declaresHeartwood: Bool {
     let isRoot = entity.superentity == nil && options.baseClass == "ManagedObject"
-    return isRoot || !entity.definition.properties.isEmpty || !fetches(model.fetchRequestTemplates).isEmpty
+    let hasKeys = entity.definition.properties.contains { $0.attribute?.type != .undefined }
+    return isRoot || hasKeys || !fetches(model.fetchRequestTemplates).isEmpty
   }
 
   /// The lines that import `modules`, sorted as the formatter sorts them; those in `declared` at the declarations' level of access.

@@ -103,6 +103,7 @@ extension ManagedObjectContext {
   /// Lets the context read the records that there are now, whatever is saved, where all of them are in memory; returns whether it does so for
   /// the time of a save.
   private func pinForSave() -> Bool {
+    // try?: if the stores cannot be read, the save that begins says so.
     guard generation == nil, !persistentStoreCoordinator.persistentStores.contains(where: \.readsAsNeeded),
       let newest = try? QueryGeneration(persistentStoreCoordinator)
     else { return false }
@@ -129,6 +130,7 @@ extension ManagedObjectContext {
       try coordinator.followOthers()
       if !coordinator.persistentStores.contains(where: \.readsAsNeeded) {
         // What is looked at here for the first time is known to be sound from now on.
+        // try?: what is not sound is found out by the save.
         _ = try? QueryGeneration(coordinator)
       }
       return try namings.map { try $0.store.newReferences(count: $0.count, for: $0.entity) }
@@ -154,6 +156,7 @@ extension ManagedObjectContext {
     var used = Array(repeating: 0, count: namings.count)
     var ids: [ManagedObjectID: ManagedObjectID] = [:]
     for object in inserted.objects where object.objectID.isTemporaryID {
+      // try?: an object that no store takes gets no id, and its save says why.
       guard let store = try? storeForNewObject(object),
         let index = namings.firstIndex(where: { $0.store === store && $0.entity === object.entity }),
         used[index] < references[index].count

@@ -57,6 +57,7 @@ extension ManagedObjectContext {
   private func abandonedObjects(_ ids: [ManagedObjectID]) -> [ManagedObject] {
     if updated.isEmpty { return [] }
     return ids.compactMap { id in
+      // try?: objects that are held are found without their records, and a store that is closed holds none.
       guard !id.isTemporaryID, let object = try? binding(keeping: id).heldObject(id.reference) else { return nil }
       return object.isUpdated && object.state.contains(.inaccessible) ? object : nil
     }

@@ -308,7 +308,8 @@ extension PersistentStoreCoordinator {
     if !open.isEmpty || !formerlyKept.withLock({ $0.contains(entity.ordinal) }) { return open }
     throw PersistenceError(
       .storeNotOpen,
-      "The store that kept the entity was removed from the coordinator. Add it again to read its objects.",
+      "The store that kept the entity was removed from the coordinator.",
+      recovery: "Add it again to read its objects.",
       context: .init(entity: entity.name)
     )
   }

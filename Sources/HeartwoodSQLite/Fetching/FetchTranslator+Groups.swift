@@ -84,6 +84,7 @@ extension FetchTranslator {
     let operands = grouping.keys + grouping.aggregates.filter { !$0.countsRecords }.map(\.operand)
     var anomalies: [String] = []
     for operand in operands {
+      // try?: what cannot be translated is not grouped in SQL.
       guard case .property(let base, let property) = operand, let row = try? row(base, scope) else { continue }
       switch (row.placement.properties[property.ordinal], property.attributeType) {
       case (.attribute(let place), let type?):

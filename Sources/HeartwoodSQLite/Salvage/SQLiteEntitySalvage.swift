@@ -24,6 +24,8 @@ struct SQLiteEntitySalvage {
   private var failureCount = 0
   /// Keys of rows that cannot be read, if they are there, with the first reason.
   private var lostRanges: [(keys: ClosedRange<Int64>, error: any Error)] = []
+  /// Keys of rows that have been reported.
+  private var reportedKeys: Set<Int64> = []
 
   init(
     _ placement: EntityPlacement,
@@ -216,6 +218,7 @@ extension SQLiteEntitySalvage {
     for (keys, error) in lostRanges {
       let lost = known.map { $0.filter(keys.contains).sorted() }
       if let lost, lost.isEmpty { continue }
+      reportedKeys.formUnion(lost ?? [])
       var loss = SalvageReport.Loss(
         .records,
         located(error),
@@ -238,7 +241,9 @@ extension SQLiteEntitySalvage {
     let query =
       "SELECT Z_PK FROM \(SQLiteName.quoted(placement.tableName)) WHERE Z_ENT IS NULL OR Z_ENT NOT IN (\(numbers))"
     // What cannot be read has been noted.
-    guard let keys = try? Int64.fetchAll(db, sql: query), !keys.isEmpty else { return }
+    guard let all = try? Int64.fetchAll(db, sql: query) else { return }
+    let keys = all.filter { !reportedKeys.contains($0) }
+    if keys.isEmpty { return }
     note(
       .init(
         .records,

@@ -198,7 +198,8 @@ extension StoreOpener {
     else { return }
     throw PersistenceError(
       .fileExists,
-      "The damaged store and the new one are the same file. Choose another place: the damaged file is never written over.",
+      "The damaged store and the new one are the same file, and a damaged file is never written over.",
+      recovery: .chooseAnotherName,
       context: .init(path: path)
     )
   }

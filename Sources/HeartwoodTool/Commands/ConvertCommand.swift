@@ -17,7 +17,7 @@ struct ConvertCommand: ParsableCommand {
       made up, the source is never written, and the status is 1 if anything was wrong. The report shows up to \(SalvageText.mostLines) losses; \
       --report writes all of them as JSON.
 
-      EXAMPLES
+      EXAMPLE
         heartwood convert todo.csv todo.heartwood --verify
         heartwood convert damaged.sqlite rescued.sqlite --salvage --report losses.json
       """

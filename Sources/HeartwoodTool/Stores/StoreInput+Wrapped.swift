@@ -22,6 +22,6 @@ extension StoreInput {
   }
 
   private func wrapped(_ problem: String, recovery: PersistenceError.Recovery) -> PersistenceError {
-    PersistenceError(.fileMalformed, problem, recovery: recovery, context: .init(path: path))
+    PersistenceError(.fileFormatUnsupported, problem, recovery: recovery, context: .init(path: path))
   }
 }

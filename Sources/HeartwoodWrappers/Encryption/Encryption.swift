@@ -110,6 +110,7 @@ extension Encryption {
     let (header, keys, tag) = try open(file, isDamaged: true)
     let sealedLength = header.chunkLength + FileKeys.tagLength
     let present = min(header.chunkCount, (max(0, file.size - header.length) + sealedLength - 1) / sealedLength)
+    // try?: a chunk that is not as it was written is among the losses.
     let chunks = Parallel.map(present) { try? chunk($0, of: file, header, keys, tag) }
     let count = (chunks.lastIndex { $0 != nil } ?? -1) + 1
     var sound = SoundBytes(FileBytes(copying: []))

@@ -169,6 +169,7 @@ extension TransformedStore: SalvagingStore {
       unsoundRanges: sound.unsoundRanges
     )
     // What stands before the damage, and is kept apart, is whole.
+    // try?: if it is not, the metadata of the file inside stay.
     guard !sound.losses.isEmpty, let metadata = try? Transform.readMetadata(from: file, options: options) else {
       return
     }
@@ -177,10 +178,12 @@ extension TransformedStore: SalvagingStore {
 
   /// The model of the file inside, as far as that can be decoded.
   public static func salvageModel(from file: StoreInput, options: StoreOptions) -> ManagedObjectModel? {
+    // try?: what cannot be decoded tells no model, and the salvage that follows says why.
     guard Base.typeDescription.capabilities.embedsModel, let transform = try? Transform(options: options),
       let sound = try? transform.decodeSound(file), let plain = try? input(sound, file)
     else { return nil }
     if let base = Base.self as? any SalvagingStore.Type { return base.salvageModel(from: plain, options: options) }
+    // try?: as above.
     return try? Base.readModel(from: plain, options: options)
   }
 

@@ -12,7 +12,7 @@ import Testing
 
     func controllerDidChangeContent(_ controller: FetchedResultsController<Person>) { changeCount += 1 }
 
-    func controller(_ controller: FetchedResultsController<Person>, didFailToUpdate error: any Error) {
+    func controller(_ controller: FetchedResultsController<Person>, didFailToUpdateWith error: any Error) {
       errors.append(error)
     }
   }

@@ -61,7 +61,8 @@ final class CSVWindow {
   private var tooLarge: PersistenceError {
     PersistenceError(
       .capabilityMissing,
-      "A part of the file that is read at once has 2 GiB or more. Set the option csvChunkSize to less, or leave it out.",
+      "A part of the file that is read at once has 2 GiB or more.",
+      recovery: "Set the option csvChunkSize to less, or leave it out.",
       context: .init(path: file.path, byteOffset: fileOffset, storeType: .csv)
     )
   }

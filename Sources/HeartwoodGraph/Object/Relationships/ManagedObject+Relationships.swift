@@ -50,7 +50,8 @@ extension ManagedObject {
       if let context = managedObjectContext { return context }
       throw PersistenceError(
         .objectNotFound,
-        "The object's context is gone or has let go of it. Keep the context, and after a reset fetch the object anew.",
+        "The object's context is gone or has let go of it.",
+        recovery: "Keep the context, and after a reset fetch the object anew.",
         context: .init(entity: entity.name, objectIDs: [objectID])
       )
     }

@@ -62,6 +62,7 @@ extension ManagedObject {
     }
     set {
       guard let newValue else { return setAttribute(key, .null, fits: Data.fits) }
+      // try?: a value that cannot be transformed is kept as one that no save takes.
       let data = try? transformer(for: key).data(from: newValue)
       setAttribute(key, data.map(PropertyValue.binary) ?? .unencodable(Value.self), fits: Data.fits)
     }

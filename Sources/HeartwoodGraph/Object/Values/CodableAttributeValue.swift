@@ -35,6 +35,7 @@ extension CodableAttributeValue {
       negativeInfinity: "-" + Self.infinity,
       nan: Self.nan
     )
+    // try?: a value that cannot be encoded is kept as one that no save takes.
     return (try? encoder.encode(self)).map(PropertyValue.binary) ?? .unencodable(Self.self)
   }
 

@@ -223,7 +223,7 @@ import Testing
 }
 
 /// Objects that nobody holds go, though their context finds them by row.
-@Suite struct UnusedObjectTests {
+@Suite(.serialized) struct UnusedObjectTests {
   /// An object that counts how many there are.
   final class Counted: ManagedObject {
     static let living = Atomic<Int>(0)

@@ -110,9 +110,10 @@ extension StoreConformance {
       try expect("what comes \(when), if no error does,", is: expected, found: found)
       return try expect("what the store has \(when), if no error comes,", is: contents, found: outcome.contents)
     }
+    let states = outcome.states + [contents]
     try expect(
-      (outcome.states + [contents]).contains(outcome.contents),
-      "expected saves to be done as a whole or not at all \(when), found \(outcome.contents)"
+      states.contains(outcome.contents),
+      "expected saves to be done as a whole or not at all \(when), found \(outcome.contents), which is none of \(states)"
     )
   }
 

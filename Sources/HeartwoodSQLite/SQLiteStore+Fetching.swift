@@ -62,8 +62,13 @@ extension SQLiteStore: GroupingStore {
     try withDatabase { db in
       guard let query = FetchTranslator.groups(fetch, in: try schema(db)) else { return nil }
       let statement = try query.query.prepared(db)
-      return try tellingDamage(try placement(of: fetch.records.entity, db)) {
-        try Self.groups(statement, query, scopes)
+      let entity = fetch.records.entity
+      do {
+        return try tellingDamage(try placement(of: entity, db)) { try Self.groups(statement, query, scopes) }
+      } catch let failure as DatabaseError {
+        guard let key = StrayRows.key(in: failure) else { throw failure }
+        let reader = try reader(of: entity, db)
+        throw reader.error(reader.strays.fault, key, ordinal: nil)
       }
     }
   }

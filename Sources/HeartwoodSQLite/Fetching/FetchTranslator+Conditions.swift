@@ -9,9 +9,7 @@ extension FetchTranslator {
   mutating func condition(_ plan: PlanPredicate?, ofRecordsIn scope: QueryScope) throws(Untranslatable) -> String {
     let isAlone = schema.isAlone(scope.placement)
     var isOfEntity = "\(scope.alias).Z_ENT = \(scope.placement.number)"
-    if isAlone, findsStrays {
-      isOfEntity = "(\(isOfEntity) OR \(StrayRows.isStray("\(scope.alias).Z_ENT", schema.knownNumbers.sorted())))"
-    }
+    if isAlone { isOfEntity = strays.condition(isOfEntity, schema, alias: scope.alias) }
     guard let plan else { return isOfEntity }
     guard plan.isOfFitSize else { throw Untranslatable() }
     let condition = try condition(plan, scope)

@@ -8,7 +8,7 @@ extension FetchTranslator {
   /// What makes the groups, in the order of the first key of each; nil where SQL would not make just the same.
   static func groups(_ fetch: GroupFetch, in schema: SQLiteSchema) -> GroupStatement? {
     guard let placement = schema.placement(of: fetch.records.entity) else { return nil }
-    var translator = FetchTranslator(schema: schema, findsStrays: true)
+    var translator = FetchTranslator(schema: schema, strays: .refused)
     let scope = QueryScope(placement, alias: translator.alias())
     do throws(Untranslatable) {
       return try translator.statement(fetch, scope)
@@ -81,14 +81,19 @@ extension FetchTranslator {
 extension FetchTranslator {
   /// Whether a group has rows that are not read as SQL computes with them; nil if its columns are made of no values.
   private mutating func oddity(of grouping: SelectionPlan.Grouping, _ scope: QueryScope) -> String? {
-    let operands = grouping.keys + grouping.aggregates.filter { !$0.countsRecords }.map(\.operand)
+    // Keys are looked at when they are read, unless a condition may leave out their groups.
+    var operands = grouping.having == nil ? [] : grouping.keys.map { (operand: $0, isAdded: false) }
+    operands += grouping.aggregates.filter { !$0.countsRecords }.map { aggregate in
+      (aggregate.operand, !aggregate.isDistinct && (aggregate.function == .sum || aggregate.function == .average))
+    }
     var anomalies: [String] = []
-    for operand in operands {
+    for (operand, isAdded) in operands {
       // try?: what cannot be translated is not grouped in SQL.
       guard case .property(let base, let property) = operand, let row = try? row(base, scope) else { continue }
       switch (row.placement.properties[property.ordinal], property.attributeType) {
       case (.attribute(let place), let type?):
-        anomalies.append(ValueAnomaly.condition(row.column(place.column), type, place.storage))
+        let condition = isAdded ? ValueAnomaly.conditionOfSum : ValueAnomaly.condition
+        anomalies.append(condition(row.column(place.column), type, place.storage))
       case (.toOne(let place), _): anomalies.append(ValueAnomaly.condition(ofKeyIn: row.column(place.column)))
       default: break
       }
@@ -96,7 +101,6 @@ extension FetchTranslator {
     if anomalies.isEmpty { return nil }
     if let extreme = loneExtreme(of: grouping, scope) { return extreme }
     anomalies = anomalies.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
-    if schema.isAlone(scope.placement) { anomalies.append("\(scope.alias).Z_ENT IS NOT \(scope.placement.number)") }
     return "max(\(anomalies.map { "(\($0))" }.joined(separator: " OR ")))"
   }
 }
@@ -131,10 +135,6 @@ extension FetchTranslator {
     switch type {
     // A file may hold more digits than a value of single precision has.
     case .float: throw Untranslatable()
-    case .boolean:
-      // Whatever is not 0 is true.
-      let text = "(\(translated.text) <> 0)"
-      return (text, .attribute(type), TranslatedValue(text: text, kind: .number))
     default: return (translated.text, .attribute(type), translated)
     }
   }

@@ -7,8 +7,8 @@ import HeartwoodStore
 /// A predicate has two answers, as SQL has three: where an answer may be unknown and counts, it is made false.
 struct FetchTranslator {
   let schema: SQLiteSchema
-  /// Whether rows of no entity are found: for reading, and not to be changed or deleted.
-  let findsStrays: Bool
+  /// What becomes of rows of no entity.
+  let strays: StrayRows.Handling
   private(set) var arguments: [DatabaseValue] = []
   private(set) var aliasCount = 0
   /// The rows that collections stand for, one at a time.
@@ -18,9 +18,9 @@ struct FetchTranslator {
   /// What the variables of a condition on groups stand for: the keys, then the aggregates. Nil is what SQL could not compare.
   var groupValues: [TranslatedValue?]?
 
-  init(schema: SQLiteSchema, findsStrays: Bool) {
+  init(schema: SQLiteSchema, strays: StrayRows.Handling) {
     self.schema = schema
-    self.findsStrays = findsStrays
+    self.strays = strays
   }
 
   mutating func alias() -> String {
@@ -96,7 +96,7 @@ extension FetchTranslator {
     _ text: (inout FetchTranslator, QueryScope, _ condition: String) throws(Untranslatable) -> String
   ) -> FetchStatement? {
     guard let placement = schema.placement(of: fetch.entity) else { return nil }
-    var translator = FetchTranslator(schema: schema, findsStrays: true)
+    var translator = FetchTranslator(schema: schema, strays: .found)
     let scope = QueryScope(placement, alias: translator.alias())
     do throws(Untranslatable) {
       let condition = try translator.condition(fetch.plan, ofRecordsIn: scope)

@@ -42,8 +42,8 @@ enum GroupValue {
     _ type: AttributeType
   ) throws(Untranslatable) -> PropertyValue {
     switch type {
-    case .integer16, .integer32, .integer64: return .integer(try integer(row, index))
-    case .boolean: return .boolean(try integer(row, index) != 0)
+    case .integer16, .integer32, .integer64: return .integer(try integer(row, index, type))
+    case .boolean: return .boolean(try integer(row, index, type) != 0)
     case .double: return .double(try real(row, index))
     case .float: return .float(Float(try real(row, index)))
     case .date: return .date(Date(timeIntervalSinceReferenceDate: try real(row, index)))
@@ -62,9 +62,16 @@ enum GroupValue {
     guard sqlite3_column_type(row, index) == form else { throw Untranslatable() }
   }
 
-  private static func integer(_ row: SQLiteStatement, _ index: CInt) throws(Untranslatable) -> Int64 {
+  private static func integer(
+    _ row: SQLiteStatement,
+    _ index: CInt,
+    _ type: AttributeType? = nil
+  ) throws(Untranslatable) -> Int64 {
     try check(row, index, isStoredAs: SQLITE_INTEGER)
-    return sqlite3_column_int64(row, index)
+    let number = sqlite3_column_int64(row, index)
+    // Booleans other than 0 and 1 are the same and several groups.
+    if let range = type.flatMap(ValueAnomaly.range), !range.contains(number) { throw Untranslatable() }
+    return number
   }
 
   /// Columns of dates hold whole numbers as integers.

@@ -63,6 +63,7 @@ enum SQLiteFunctions {
   /// Teaches a connection.
   static func add(to db: Database) throws {
     try addUnicodeCheck(to: db)
+    try StrayRows.addFunction(to: db)
     db.add(
       collation: DatabaseCollation(localizedOrder) { left, right in
         let order = TextOrder.compare(left, right)

@@ -16,9 +16,9 @@ extension RecordReader {
       let row = fault.row ?? (ordinal == nil ? .init(table: placement.tableName, key: key) : nil)
       note(unreadable(fault, key, ordinal), row?.key == nil ? nil : row)
     }
-    try forEachStray(db, strays.thoroughQuery) { tell($0, nil, $1) }
+    try forEachStray(db, nil) { tell($0, nil, $1) }
     let builder = RowGroupBuilder(entity: placement.entity)
-    try forEachRow([KeyRun(range: .min ... .max, keys: nil)], db) { row, key, related in
+    try forEachRow([KeyRun(range: .min ... .max, keys: nil)], db, isThorough: true) { row, key, related in
       if builder.isFull { _ = builder.sealed() }
       try examine(row, key, related, builder) { tell($0, key, $1) }
     }

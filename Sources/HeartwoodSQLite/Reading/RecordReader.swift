@@ -20,12 +20,12 @@ struct RecordReader: Sendable {
   let strays: StrayRows
 
   /// The statement that reads all rows of a range of keys.
-  private(set) var query = ""
-  /// The statement that reads rows of a range of keys, some of which are wanted.
-  private var queryOfSome = ""
+  private var query = ""
+  /// The statement that reads them, and rows of no entity, of which it is not known beforehand whether anybody wants them.
+  private var thoroughQuery = ""
 
-  /// The key, the version, and whether the row is of no entity.
-  private static let leadingColumns: CInt = 3
+  /// The key and the version.
+  private static let leadingColumns: CInt = 2
 
   init(_ placement: EntityPlacement, schema: SQLiteSchema, path: String, missingFiles: MissingFiles?) throws {
     self.placement = placement
@@ -52,11 +52,13 @@ struct RecordReader: Sendable {
       default: break
       }
     }
-    (query, queryOfSome) = (text(where: strays.wholeCondition), text(where: strays.condition))
+    query = text(version: "Z_OPT", where: strays.wholeCondition)
+    // No version is empty: that of a row of no entity is.
+    thoroughQuery = text(version: "iif(Z_ENT = \(placement.number), Z_OPT, x'')", where: strays.condition)
   }
 
-  private func text(where condition: String) -> String {
-    let names = ["Z_PK", "Z_OPT", "Z_ENT IS NOT \(placement.number)"] + columns.map(SQLiteName.quoted)
+  private func text(version: String, where condition: String) -> String {
+    let names = ["Z_PK", version] + columns.map(SQLiteName.quoted)
     return "SELECT \(names.joined(separator: ", ")) FROM \(SQLiteName.quoted(placement.tableName))"
       + " WHERE Z_PK BETWEEN ? AND ? AND \(condition) ORDER BY Z_PK"
   }
@@ -70,7 +72,12 @@ struct RecordReader: Sendable {
 extension RecordReader {
   /// The records of the entity itself with keys in a range, in the order of these.
   func groups(_ range: ClosedRange<Int64>, _ db: Database) throws -> [RowGroup] {
-    try groups([KeyRun(range: range, keys: nil)], db)
+    do {
+      return try groups([KeyRun(range: range, keys: nil)], db)
+    } catch let failure as DatabaseError {
+      if let key = StrayRows.key(in: failure) { throw error(strays.fault, key, ordinal: nil) }
+      throw failure
+    }
   }
 
   /// The records that have `keys`, in the order of these.
@@ -80,17 +87,21 @@ extension RecordReader {
 
   private func groups(_ runs: [KeyRun], _ db: Database) throws -> [RowGroup] {
     let rows = GroupedRows(placement.entity, attributes, toOnes)
-    try forEachRow(runs, db) { row, key, related in try append(row, key, related, rows) }
+    let isOfAll = runs.allSatisfy { $0.keys == nil }
+    try forEachRow(runs, db, isThorough: !isOfAll) { row, key, related in try append(row, key, related, rows) }
     return rows.finish()
   }
 
   /// Calls `body` with each row, at which the statement is, its key, and what reads the relationships to many.
+  ///
+  /// - Parameter isThorough: whether rows of no entity are among them; otherwise one ends the statement.
   func forEachRow(
     _ runs: [KeyRun],
     _ db: Database,
+    isThorough: Bool,
     _ body: (SQLiteStatement, Int64, [(ordinal: Int, keys: RelatedKeys)]) throws -> Void
   ) throws {
-    let statement = try db.cachedStatement(sql: runs.allSatisfy { $0.keys == nil } ? query : queryOfSome)
+    let statement = try db.cachedStatement(sql: isThorough ? thoroughQuery : query)
     let related = try toManies.map { (ordinal: $0.ordinal, keys: try RelatedKeys($0.query, db)) }
     // A statement that is at a row keeps the file from being written.
     defer {
@@ -144,12 +155,15 @@ extension RecordReader {
   /// The version in a row, which must be one of the entity. A row without one has the first.
   @inline(__always)
   func version(_ row: SQLiteStatement) throws(ValueFault) -> UInt64 {
-    if sqlite3_column_int(row, 2) != 0 { throw strays.fault }
     let form = sqlite3_column_type(row, 1)
-    guard form == SQLITE_INTEGER || form == SQLITE_NULL else {
-      throw ValueFault(found: form, insteadOf: "the number of its version (Z_OPT)")
-    }
+    if form != SQLITE_INTEGER, form != SQLITE_NULL { throw versionFault(row, form) }
     return UInt64(clamping: max(1, sqlite3_column_int64(row, 1)))
+  }
+
+  @inline(never)
+  private func versionFault(_ row: SQLiteStatement, _ form: CInt) -> ValueFault {
+    if form == SQLITE_BLOB, sqlite3_column_bytes(row, 1) == 0 { return strays.fault }
+    return ValueFault(found: form, insteadOf: "the number of its version (Z_OPT)")
   }
 
   /// The property that could not be read: the columns before it have a value more. Nil if the row itself was refused, before it began.

@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 import HeartwoodModel
 import HeartwoodStore
 
@@ -9,33 +10,48 @@ import HeartwoodStore
 struct StrayRows: Sendable {
   /// Holds for the rows of the entity and for stray ones.
   let condition: String
-  /// The same if the table is the entity's alone. In a table of several, an index finds the rows of one of them, and ``query`` those that are stray.
+  /// Holds for the rows of the entity; a stray one ends the statement with an error that ``key(in:)`` understands. In a table of several
+  /// entities, an index finds the rows of one of them, and ``query`` those that are stray.
   let wholeCondition: String
   /// Finds the keys of stray rows that ``wholeCondition`` passes over, but for numbers with a fraction; nil if it passes over none.
   let query: String?
-  /// Finds the keys of all such rows, and looks at each row of the table.
-  let thoroughQuery: String?
 
   /// What is wrong with such a row.
   let fault = ValueFault("has no number (Z_ENT) of an entity that the file knows and that can have records")
 
   init(_ placement: EntityPlacement, _ schema: SQLiteSchema) {
     let numbers = schema.knownNumbers.sorted()
-    let isStray = Self.isStray("Z_ENT", numbers)
     let isOfEntity = "Z_ENT = \(placement.number)"
-    condition = "(\(isOfEntity) OR \(isStray))"
+    let table = SQLiteName.quoted(placement.tableName)
+    condition = Handling.found.condition(isOfEntity, schema, alias: table)
     if schema.isAlone(placement) {
-      (wholeCondition, query, thoroughQuery) = (condition, nil, nil)
+      wholeCondition = Handling.refused.condition(isOfEntity, schema, alias: table)
+      query = nil
     } else {
       wholeCondition = isOfEntity
-      let keys = "SELECT Z_PK FROM \(SQLiteName.quoted(placement.tableName)) WHERE "
-      (query, thoroughQuery) = (keys + Self.isOutside(numbers), keys + isStray)
+      query = "SELECT Z_PK FROM \(SQLiteName.quoted(placement.tableName)) WHERE \(Self.isOutside(numbers))"
     }
   }
 
-  /// Holds for a stray row.
-  static func isStray(_ column: String, _ numbers: [Int]) -> String {
-    "\(column) IS NULL OR \(column) NOT IN (\(numbers.map(String.init).joined(separator: ", ")))"
+  /// What a statement about the rows of an entity does with stray ones.
+  enum Handling {
+    /// They are none: to be changed or deleted, a record has to be one.
+    case passedOver
+    /// They are found like those of the entity, and an error when they are read.
+    case found
+    /// They end the statement with an error.
+    case refused
+
+    /// Holds for the rows of the entity, which cost no more than with `isOfEntity` alone, and for those that are handled.
+    func condition(_ isOfEntity: String, _ schema: SQLiteSchema, alias: String) -> String {
+      let numbers = schema.knownNumbers.sorted().map(String.init).joined(separator: ", ")
+      let isStray = "\(alias).Z_ENT IS NULL OR \(alias).Z_ENT NOT IN (\(numbers))"
+      switch self {
+      case .passedOver: return isOfEntity
+      case .found: return "(\(isOfEntity) OR \(isStray))"
+      case .refused: return "(\(isOfEntity) OR (\(isStray)) AND \(StrayRows.functionName)(\(alias).Z_PK))"
+      }
+    }
   }
 
   /// Holds for a row whose number is not in the range of those that the file knows, in a form that an index can be searched by.
@@ -44,5 +60,34 @@ struct StrayRows: Sendable {
     let ends = ["Z_ENT IS NULL", "Z_ENT < \(least)", "Z_ENT > \(greatest)"]
     let gaps = zip(numbers, numbers.dropFirst()).filter { $1 > $0 + 1 }.map { "Z_ENT > \($0) AND Z_ENT < \($1)" }
     return (ends + gaps.map { "(\($0))" }).joined(separator: " OR ")
+  }
+
+  // MARK: In a statement that reads all rows
+
+  fileprivate static let functionName = "heartwood_stray"
+
+  /// Teaches a connection the function that a stray row is handed to.
+  static func addFunction(to db: Database) throws {
+    let code = sqlite3_create_function_v2(
+      db.sqliteConnection,
+      functionName,
+      1,
+      SQLITE_UTF8,
+      nil,
+      { context, _, values in
+        let key = values?[0].map { sqlite3_value_int64($0) } ?? 0
+        sqlite3_result_error(context, "\(StrayRows.functionName) \(key)", -1)
+      },
+      nil,
+      nil,
+      nil
+    )
+    guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+  }
+
+  /// The key of the stray row that has ended a statement; nil if something else has.
+  static func key(in failure: DatabaseError) -> Int64? {
+    guard let message = failure.message, message.hasPrefix(functionName + " ") else { return nil }
+    return Int64(message.dropFirst(functionName.count + 1))
   }
 }

@@ -26,6 +26,17 @@ enum ValueAnomaly {
     }
   }
 
+  /// Holds for a row that makes a sum of an attribute another one. Fractions among integers of 16 and 32 bits make the sum itself a real one.
+  static func conditionOfSum(_ column: String, _ type: AttributeType, _ storage: AttributeStorage) -> String {
+    switch type {
+    case .boolean: return "\(column) NOT IN (0, 1)"
+    case .integer16, .integer32:
+      guard let range = range(type) else { return condition(column, type, storage) }
+      return "\(column) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)"
+    default: return condition(column, type, storage)
+    }
+  }
+
   /// Holds for a row that has in a column of an attribute what is of none of the kinds that reading takes: an index of the column finds it at once.
   static func otherKind(_ column: String, _ storage: AttributeStorage) -> String {
     switch storage {

@@ -62,7 +62,7 @@ private struct BatchPart {
     preparing prepare: (inout FetchTranslator, QueryScope) throws -> Prepared,
     _ text: (Prepared, QueryScope, _ condition: String) -> String
   ) throws -> FetchStatement {
-    var translator = FetchTranslator(schema: schema, findsStrays: false)
+    var translator = FetchTranslator(schema: schema, strays: .passedOver)
     let scope = QueryScope(placement, alias: translator.alias())
     let prepared = try prepare(&translator, scope)
     // What is joined to the row is not there where the row is changed.

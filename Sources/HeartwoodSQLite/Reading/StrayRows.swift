@@ -48,7 +48,7 @@ struct StrayRows: Sendable {
       let isStray = "\(alias).Z_ENT IS NULL OR \(alias).Z_ENT NOT IN (\(numbers))"
       switch self {
       case .passedOver: return isOfEntity
-      case .found: return "(\(isOfEntity) OR \(isStray))"
+      case .found: return "(\(isOfEntity) OR (\(isStray)))"
       case .refused: return "(\(isOfEntity) OR (\(isStray)) AND \(StrayRows.functionName)(\(alias).Z_PK))"
       }
     }

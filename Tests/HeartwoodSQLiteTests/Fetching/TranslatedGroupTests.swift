@@ -133,10 +133,12 @@ import Testing
     let fixture = try TranslationFixture(seed: 13)
     let records = try fixture.fetch(try format.map { try FetchPredicate(format: $0) }, [])
     let fetch = GroupFetch(records, by: try grouping(["i16"], ["@count"], having: nil, fixture), isComplete: true)
-    func condition(_ plan: [String]?, before end: String) throws -> Substring {
+    func condition(_ plan: [String]?, before end: String) throws -> String {
       let text = try #require(plan?.first)
       let start = try #require(text.range(of: " FROM "))
+      // A row of no entity, which a fetch finds and reads, ends the statement of groups.
       return text[start.upperBound..<(try #require(text.range(of: end))).lowerBound]
+        .replacing(" AND heartwood_stray(t0.Z_PK)", with: "")
     }
     let found = try condition(try fixture.store.queryPlan(records), before: " ORDER BY ")
     #expect(try condition(try fixture.store.queryPlan(fetch), before: " GROUP BY ") == found)

@@ -133,7 +133,7 @@ import Testing
     let fixture = try TranslationFixture(seed: 13)
     let records = try fixture.fetch(try format.map { try FetchPredicate(format: $0) }, [])
     let fetch = GroupFetch(records, by: try grouping(["i16"], ["@count"], having: nil, fixture), isComplete: true)
-    func condition(_ plan: [String]?, before end: String) throws -> String {
+    func condition(_ plan: [String]?, before end: String) throws -> Substring {
       let text = try #require(plan?.first)
       let start = try #require(text.range(of: " FROM "))
       // A row of no entity, which a fetch finds and reads, ends the statement of groups.

@@ -51,8 +51,10 @@ extension LinkMending {
   private func isSettled(_ id: ManagedObjectID, _ inverse: Int, _ object: ManagedObject) -> Bool {
     guard case .present(let other) = context.look(for: id) else { return false }
     let end = RelationshipEnd(object: other, ordinal: inverse)
-    return movedSet.contains(ObjectIdentifier(other)) || restored.contains(end)
-      || returning.isBack(object.objectID, in: end)
+    if movedSet.contains(ObjectIdentifier(other)) || returning.isBack(object.objectID, in: end) { return true }
+    // What the event did to the end need not be all that has led it away from the object: a change that waited for a record to be readable is
+    // an event of its own.
+    return restored.contains(end) && (!object.isPresent || other.leads(inverse, to: object.objectID))
   }
 
   private func mend(_ object: ManagedObject, _ ordinal: Int, _ inverse: Int, _ id: ManagedObjectID) {

@@ -264,6 +264,25 @@ import Testing
     #expect(try self.shelf(ids.shelf, in: fresh).books.count == 3)
   }
 
+  @Test func anEndThatChangedAtTheSaveComesBackWithTheOther() throws {
+    let ids = try spoiledShelf()
+    mend()
+    let context = try context()
+    context.undoManager = GraphUndoManager()
+    let book = try #require(try context.existingObject(with: ids.book) as? Book)
+    let others = try context.fetch(Book.self).filter { $0 !== book }
+    try spoil(ids.shelf)
+    context.delete(book)
+    mend()
+    context.delete(others[0])
+    try context.save()
+    #expect(try shelf(ids.shelf, in: context).books == [others[1]])
+    context.undo()
+    #expect(Set(try shelf(ids.shelf, in: context).books) == Set([book] + others))
+    try context.save()
+    #expect(Set(try shelf(ids.shelf, in: self.context()).books.map(\.title)) == ["Moby-Dick", "Typee", "Omoo"])
+  }
+
   // MARK: Fetches and live results
 
   @Test func fetchesByClosuresThrow() throws {

@@ -3,9 +3,10 @@ import HeartwoodModel
 extension ManagedObjectContext {
   /// Deletes an object, and does with the objects that its relationships lead to what their delete rules say.
   ///
-  /// The record goes with the next save, which fails where a relationship denies it. An object that was never saved is gone at
-  /// once. Deleting an object that is deleted already does nothing, and so does deleting one that its context has let go of, which is logged.
-  /// If another save has deleted the record of an object that has changes, these are dropped, so that they are in no save's way any more.
+  /// The record goes with the next save, which fails if a relationship denies it, and while something cannot be read that the delete rules
+  /// concern. An object that was never saved is gone at once. Deleting an object that is deleted already does nothing, and so does deleting
+  /// one that its context has let go of, which is logged. If another save has deleted the record of an object that has changes, these are
+  /// dropped, so that they are in no save's way any more.
   public func delete(_ object: ManagedObject) {
     guard has(object, "The object is of another context. Delete it in its own.") else {
       if !object.isDeleted { object.logDropped("a deletion") }

@@ -63,7 +63,7 @@ extension ManagedObjectContext {
   private func settle(_ work: PostponedChange.Work) throws(PersistenceError) {
     switch work {
     case .otherEnd(let end, let id):
-      if !end.object.state.contains(.detached) { try settleOtherEnd(end, id) }
+      if !end.object.state.contains(.detached), isChanged(end, id) { try settleOtherEnd(end, id) }
     case .unlink(let end, let id): try settleUnlinking(end, id)
     case .base(let object): try object.rebaseUnread()
     case .deletion(let object):
@@ -73,6 +73,13 @@ extension ManagedObjectContext {
         object.renameLinks { renamed[$0]?.objectID ?? $0 }
       }
     }
+  }
+
+  /// Whether the context has changed one of the two ends still: what was undone since asks for nothing.
+  private func isChanged(_ end: RelationshipEnd, _ id: ManagedObjectID) -> Bool {
+    let object = end.object
+    return !object.isPresent || object.isInserted || object.isUnsettled(end.ordinal)
+      || updated.objects.contains { $0.objectID == id } || deleted.objects.contains { $0.objectID == id }
   }
 
   private func settleOtherEnd(_ end: RelationshipEnd, _ id: ManagedObjectID) throws(PersistenceError) {

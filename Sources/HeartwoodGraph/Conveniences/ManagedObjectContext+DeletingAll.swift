@@ -8,11 +8,12 @@ extension ManagedObjectContext {
   /// make no objects.
   ///
   /// - Returns: how many objects the request asked for.
-  /// - Throws: as ``fetch(_:)-(FetchRequest<Object>)``. Nothing is deleted then.
+  /// - Throws: as ``fetch(_:)-(FetchRequest<Object>)``; nothing is deleted then. Also what reading the objects throws that delete rules concern:
+  ///   the next save deletes these too, and fails while they cannot be read.
   @discardableResult
   public func deleteAll<Object>(_ request: FetchRequest<Object>) throws -> Int {
     let objects = try fetch(request)
-    objects.forEach(delete)
+    try reading { objects.forEach(delete) }
     return objects.count
   }
 

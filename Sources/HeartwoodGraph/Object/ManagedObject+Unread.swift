@@ -52,6 +52,8 @@ extension ManagedObject {
 
   /// Puts the changes of an object on top of its values, which could not be read when they were made.
   final func rebaseUnread() throws(PersistenceError) {
+    // What was undone since asks for nothing.
+    if !hasUnsavedValues { return }
     if state.contains(.unread), let failure = readAgain() { throw failure }
     guard isPresent, case .changed(let changes) = content, rowID != .none else { return }
     do {

@@ -10,7 +10,7 @@ extension ManagedObjectContext {
   func doingWholly<Result>(_ body: () throws -> Result) throws -> Result {
     try prepare()
     registerPendingChanges()
-    let (outer, tookNothingIn) = (recorder, takesNothingIn)
+    let (outer, tookNothingIn, postponed) = (recorder, takesNothingIn, failures.postponed)
     let journal = GraphUndoManager()
     let inner = EventRecorder(journal)
     recorder = inner
@@ -28,6 +28,7 @@ extension ManagedObjectContext {
     } catch {
       registerPendingChanges()
       for action in journal.takeActions().reversed() { action.run() }
+      failures.postponed = postponed
       throw error
     }
   }

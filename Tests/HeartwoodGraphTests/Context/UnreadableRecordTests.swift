@@ -193,6 +193,16 @@ import Testing
     #expect(database.current.records["Shelf"]?.count == 1)
   }
 
+  @Test func deletingAllThrowsWhatItCannotRead() throws {
+    let ids = try spoiledShelf()
+    let context = try context()
+    #expect(persistenceError { try context.deleteAll(Shelf.self) }?.context.objectIDs == [ids.book])
+    #expect(persistenceError { try context.save() }?.context.objectIDs == [ids.book])
+    mend()
+    try context.save()
+    #expect(database.current.records["Book"]?.isEmpty == true)
+  }
+
   @Test(arguments: [true, false])
   func aRollbackForgetsWhatWaits(_ resets: Bool) throws {
     let ids = try spoiledShelf()
@@ -258,8 +268,8 @@ import Testing
     context.delete(shelf)
     context.undo()
     #expect(!shelf.isDeleted)
-    mend()
     try context.save()
+    mend()
     let fresh = try self.context()
     #expect(try self.shelf(ids.shelf, in: fresh).books.count == 3)
   }

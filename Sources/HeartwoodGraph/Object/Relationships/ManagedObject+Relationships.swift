@@ -8,7 +8,8 @@ extension ManagedObject {
   ///
   /// An object whose record is gone is left out, and one that is gone when it is set: the relationship leads nowhere then, which is logged.
   /// ``setValue(_:forKey:)`` throws instead. A relationship of an object that is gone itself leads nowhere, and setting it is logged and does
-  /// nothing.
+  /// nothing. An object whose record cannot be read is left out, too, and is among the context's ``ManagedObjectContext/readFailures``;
+  /// ``read(_:)-(ToOneKey<Destination>)`` throws then.
   public final subscript<Destination: ManagedObject>(key: ToOneKey<Destination>) -> Destination? {
     get { relatedObjects(key.ordinal(in: self, \.isToOne)).first.flatMap { cast($0, key) } }
     set { relateLeavingGone(key.ordinal(in: self, \.isToOne), toOne: newValue) }
@@ -17,7 +18,8 @@ extension ManagedObject {
   /// The objects that a to-many relationship leads to. Where it is ordered, the order is kept; otherwise it has no meaning.
   ///
   /// Setting them changes the inverse too. An object that is given twice counts once. Objects whose records are gone are left out, and so are
-  /// those that are gone when they are set, which is logged.
+  /// those that are gone when they are set, which is logged. Objects whose records cannot be read are left out, too, and are among the
+  /// context's ``ManagedObjectContext/readFailures``; ``read(_:)-(ToManyKey<Destination>)`` throws then.
   public final subscript<Destination: ManagedObject>(key: ToManyKey<Destination>) -> [Destination] {
     get { relatedObjects(key.ordinal(in: self, \.isToMany)).compactMap { cast($0, key) } }
     set { relateLeavingGone(key.ordinal(in: self, \.isToMany), to: newValue) }

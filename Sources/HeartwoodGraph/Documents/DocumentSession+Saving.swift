@@ -26,6 +26,18 @@ extension DocumentSession {
     try noteSaved(store, context)
   }
 
+  /// Writes what has changed to the document's file, on another thread.
+  func saveAsynchronously(_ context: ManagedObjectContext, isolation: isolated (any Actor)? = #isolation) async throws {
+    let store = store
+    guard store.path != nil else { throw Self.withoutFile("saved") }
+    try await WaitingWork.run { try self.checkFile() }
+    try await context.saveAsynchronously(isolation: isolation)
+    let origin = context.saveOrigin
+    try await WaitingWork.run { try Self.writeRest(of: store, origin) }
+    // Meanwhile it may have been saved as another file.
+    if store === self.store { try noteSaved(store, context) }
+  }
+
   /// Writes the document to another file or as another type, which it is from then on. On failure it stays what it was.
   func save(_ context: ManagedObjectContext, as destination: Destination) throws {
     let old = store
@@ -100,20 +112,40 @@ extension DocumentSession {
     _ = try copy.engine.save(changes, origin: context.saveOrigin)
   }
 
-  /// Saves where there is something to save; tells whether there was.
+  /// Saves if there is something to save; returns whether there was.
   func autosave(_ context: ManagedObjectContext) throws -> Bool {
     do {
-      guard hasUnsavedChanges(context) else {
-        try noteFileState()
-        noteAutosave(nil)
-        return false
-      }
+      guard hasUnsavedChanges(context) else { return try noteNothingToSave() }
       try save(context)
       return true
     } catch {
-      noteAutosave(.of(error, .fileWriteFailed, "The document was not saved."))
-      throw error
+      throw noteFailedAutosave(error)
     }
+  }
+
+  /// Saves on another thread if there is something to save; returns whether there was.
+  func autosaveAsynchronously(
+    _ context: ManagedObjectContext,
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws -> Bool {
+    do {
+      guard hasUnsavedChanges(context) else { return try await WaitingWork.run { try self.noteNothingToSave() } }
+      try await saveAsynchronously(context, isolation: isolation)
+      return true
+    } catch {
+      throw noteFailedAutosave(error)
+    }
+  }
+
+  private func noteNothingToSave() throws(PersistenceError) -> Bool {
+    try noteFileState()
+    noteAutosave(nil)
+    return false
+  }
+
+  private func noteFailedAutosave(_ error: any Error) -> any Error {
+    noteAutosave(.of(error, .fileWriteFailed, "The document was not saved."))
+    return error
   }
 }
 
@@ -122,8 +154,13 @@ extension DocumentSession {
 extension DocumentSession {
   private func write(_ context: ManagedObjectContext, to store: PersistentStore) throws {
     try context.save()
+    try Self.writeRest(of: store, context.saveOrigin)
+  }
+
+  /// Writes metadata that no change of an object has taken along, and the file if there is none yet.
+  private static func writeRest(of store: PersistentStore, _ origin: SaveOrigin) throws {
     let isUnwritten = store.hasUnsavedMetadata ? true : try store.fileState() == .absent
-    if isUnwritten { _ = try store.engine.save(ChangeSet(), origin: context.saveOrigin) }
+    if isUnwritten { _ = try store.engine.save(ChangeSet(), origin: origin) }
   }
 
   /// - Throws: ``PersistenceError/Code/fileChangedOnDisk`` where the document's file is not the one that was opened or saved.

@@ -14,8 +14,9 @@ public import Observation
 ///     document.hasUnsavedChanges  // true
 ///     try document.save()
 ///
-/// It belongs to the main actor, and so do its objects. Its files are read and written there too; where they are so large that a person
-/// would notice, use a ``BackgroundDocument``.
+/// It belongs to the main actor, and so do its objects. Its file is opened there, and ``save()`` writes it there;
+/// ``saveAsynchronously()`` and autosaving write it elsewhere meanwhile. If opening takes so long that a person would notice, use a
+/// ``BackgroundDocument``.
 @MainActor
 @Observable
 public final class PersistentDocument {
@@ -120,6 +121,15 @@ extension PersistentDocument {
     try session.save(context)
   }
 
+  /// Writes the document's changes to its file without holding up the main actor; see
+  /// ``ManagedObjectContext/saveAsynchronously(isolation:)`` for what happens to changes that are made meanwhile.
+  ///
+  /// - Throws: what ``save()`` throws.
+  public func saveAsynchronously() async throws {
+    defer { takeState() }
+    try await session.saveAsynchronously(context)
+  }
+
   /// Writes the document, with its changes, to another file or as another type. The document is that file from then on; the old file
   /// stays as it was last saved. On failure the document stays what it was.
   ///
@@ -192,6 +202,13 @@ extension PersistentDocument {
     return try session.autosave(context)
   }
 
+  /// Saves as ``autosave()`` does, without holding up the main actor.
+  @discardableResult
+  public func autosaveAsynchronously() async throws -> Bool {
+    defer { takeState() }
+    return try await session.autosaveAsynchronously(context)
+  }
+
   /// Autosaves after each `interval`, until ``stopAutosaving()`` is called or the document is gone. Failures are in the document's
   /// ``state``, and are no reason to stop.
   ///
@@ -205,9 +222,9 @@ extension PersistentDocument {
     autosaving.stop()
   }
 
-  private func autosaveInTurn() -> Bool {
+  private func autosaveInTurn() async -> Bool {
     // try?: its state tells what went wrong.
-    _ = try? autosave()
+    _ = try? await autosaveAsynchronously()
     return true
   }
 }

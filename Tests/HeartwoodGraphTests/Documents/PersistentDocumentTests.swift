@@ -74,6 +74,44 @@ import Testing
     #expect(try files.names().isEmpty)
   }
 
+  @Test func aDocumentIsSavedOnAnotherThread() async throws {
+    let document = try document()
+    let ben = try document.context.person("Ben")
+    try document.setUserInfo(["page": .integer(3)])
+    async let saved: Void = document.saveAsynchronously()
+    await Task.yield()
+    // Whether the save has begun or not, the change is not lost.
+    ben.name = "Benny"
+    try await saved
+    try document.save()
+    #expect(!document.hasUnsavedChanges)
+    #expect(try files.names() == ["Ann", "Benny"])
+    #expect(document.persistentStore.metadata.userInfo == ["page": .integer(3)])
+  }
+
+  @Test func aSaveOnAnotherThreadWritesOverNobody() async throws {
+    let document = try document()
+    try files.write(["Zoe"], to: DocumentFiles.url)
+    _ = try document.context.person("Ben")
+    let error = await #expect(throws: PersistenceError.self) { try await document.saveAsynchronously() }
+    #expect(error?.code == .fileChangedOnDisk)
+    #expect(document.hasUnsavedChanges)
+    #expect(try files.names() == ["Zoe"])
+    let new = try PersistentDocument(try files.coordinator())
+    let other = await #expect(throws: PersistenceError.self) { try await new.saveAsynchronously() }
+    #expect(other?.code == .documentWithoutFile)
+  }
+
+  @Test func metadataAloneAreSavedOnAnotherThread() async throws {
+    let document = try document()
+    try document.setUserInfo(["page": .integer(3)])
+    #expect(try await document.autosaveAsynchronously())
+    #expect(!document.hasUnsavedChanges)
+    #expect(try await !document.autosaveAsynchronously())
+    let again = try self.document()
+    #expect(again.persistentStore.metadata.userInfo == ["page": .integer(3)])
+  }
+
   // MARK: Saving elsewhere
 
   @Test(

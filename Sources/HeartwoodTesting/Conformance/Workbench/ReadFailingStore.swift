@@ -5,8 +5,8 @@ import HeartwoodStore
 final class ReadFailingStore<Base: IncrementalStore>: IncrementalStore {
   static var typeDescription: StoreTypeDescription { Base.typeDescription }
 
-  private let base: Base
-  private let faults: ReadFaults?
+  let base: Base
+  let faults: ReadFaults?
 
   init(_ setup: StoreSetup) throws {
     base = try Base(setup)

@@ -23,6 +23,12 @@ public final class ReadFaults: Sendable {
     case count = "a count"
     /// Finding records.
     case search = "a search"
+    /// Making groups of records.
+    case groups = "the making of groups"
+    /// Changing or deleting the records that meet a condition.
+    case batch = "a batch"
+    /// Making a store of another model of a store's records.
+    case migration = "a migration by the store itself"
   }
 
   /// What a read that fails throws.

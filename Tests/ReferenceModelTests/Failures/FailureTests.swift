@@ -1,0 +1,21 @@
+import HeartwoodTesting
+import Testing
+
+/// Random operations on two graphs over SQLite stores, of which the reads and writes of one fail at random: each operation ends with an error, or as
+/// on the other.
+///
+/// `Scripts/soak` runs them for longer, or one seed again.
+@Suite struct FailureTests {
+  @Test func randomFailures() throws {
+    let settings = SoakSettings()
+    let start = ContinuousClock.now
+    // The same run each time, so that a change that has nothing to do with it does not fail.
+    let usual: UInt64 = 20_261_125
+    repeat {
+      let seed = settings.seed ?? (settings.duration == nil ? usual : UInt64.random(in: .min ... .max))
+      print("Failures: seed \(seed)")
+      var run = try FailureRun(seed: seed, isTraced: settings.isTraced)
+      try run.run(stepCount: settings.isAsked ? settings.stepCount : 400)
+    } while settings.seed == nil && ContinuousClock.now - start < settings.duration ?? .zero
+  }
+}

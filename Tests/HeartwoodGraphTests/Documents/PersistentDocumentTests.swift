@@ -77,7 +77,7 @@ import Testing
   @Test func aDocumentIsSavedOnAnotherThread() async throws {
     let document = try document()
     let ben = try document.context.person("Ben")
-    try document.setUserInfo(["page": .integer(3)])
+    try document.setUserInfo(["page": 3])
     async let saved: Void = document.saveAsynchronously()
     await Task.yield()
     // Whether the save has begun or not, the change is not lost.
@@ -86,7 +86,7 @@ import Testing
     try document.save()
     #expect(!document.hasUnsavedChanges)
     #expect(try files.names() == ["Ann", "Benny"])
-    #expect(document.persistentStore.metadata.userInfo == ["page": .integer(3)])
+    #expect(document.persistentStore.metadata.userInfo == ["page": 3])
   }
 
   @Test func aSaveOnAnotherThreadWritesOverNobody() async throws {
@@ -104,12 +104,12 @@ import Testing
 
   @Test func metadataAloneAreSavedOnAnotherThread() async throws {
     let document = try document()
-    try document.setUserInfo(["page": .integer(3)])
+    try document.setUserInfo(["page": 3])
     #expect(try await document.autosaveAsynchronously())
     #expect(!document.hasUnsavedChanges)
     #expect(try await !document.autosaveAsynchronously())
     let again = try self.document()
-    #expect(again.persistentStore.metadata.userInfo == ["page": .integer(3)])
+    #expect(again.persistentStore.metadata.userInfo == ["page": 3])
   }
 
   // MARK: Saving elsewhere

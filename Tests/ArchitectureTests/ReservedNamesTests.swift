@@ -6,7 +6,7 @@ import Testing
   private static let others: Set = ["hash", "hashValue", "init", "self", "Type"]
 
   @Test(arguments: [
-    ("Sources/HeartwoodModel/Review/ReservedNames.swift", "properties"),
+    ("Sources/HeartwoodModel/Model/Validation/ReservedNames.swift", "properties"),
     ("Sources/HeartwoodMacroExpansion/ReservedNames.swift", "members"),
   ])
   func reservedNamesAreThoseOfMembers(_ file: String, _ list: String) throws {

@@ -1,7 +1,9 @@
+public import Heartwood
+
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  public import FoundationEssentials
 #else
-  import Foundation
+  public import Foundation
 #endif
 
 /// A random number generator that gives the same numbers for the same seed (SplitMix64), so that a test that failed can be run
@@ -30,4 +32,61 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
 
   /// Whether something that happens once in `times` happens now.
   public mutating func chance(oneIn times: Int) -> Bool { Int.random(in: 0..<times, using: &self) == 0 }
+}
+
+// MARK: PropertyValue: random
+
+extension PropertyValue {
+  /// A random value that fits `type`, odd ones more often than they are met: not-a-number, empty texts, characters of any plane.
+  public static func random(of type: AttributeType, using generator: inout SeededGenerator) -> PropertyValue {
+    switch type {
+    case .integer16: .integer(Int64(Int16(truncatingIfNeeded: generator.next())))
+    case .integer32: .integer(Int64(Int32(truncatingIfNeeded: generator.next())))
+    case .integer64: .integer(Int64(truncatingIfNeeded: generator.next()))
+    case .decimal: .decimal(decimal(&generator))
+    case .double: .double(Double(bitPattern: generator.next()))
+    case .float: .float(Float(bitPattern: UInt32(truncatingIfNeeded: generator.next())))
+    case .string: .string(generator.nextString())
+    case .boolean: .boolean(generator.chance(oneIn: 2))
+    case .date: .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: generator.next())))
+    case .binary, .transformable: .binary(data(&generator))
+    case .uuid: .uuid(generator.nextUUID())
+    case .uri: uri(&generator)
+    case .undefined: .null
+    }
+  }
+
+  private static func decimal(_ generator: inout SeededGenerator) -> Decimal {
+    if generator.chance(oneIn: 20) { return .nan }
+    let exponent = Int.random(in: -100...80, using: &generator)
+    let significand = Decimal(generator.next()) * Decimal(generator.next() >> 8)
+    return Decimal(sign: generator.chance(oneIn: 2) ? .plus : .minus, exponent: exponent, significand: significand)
+  }
+
+  private static func data(_ generator: inout SeededGenerator) -> Data {
+    Data((0..<Int.random(in: 0...40, using: &generator)).map { _ in UInt8(truncatingIfNeeded: generator.next()) })
+  }
+
+  private static func uri(_ generator: inout SeededGenerator) -> PropertyValue {
+    let number = generator.next()
+    return URL(string: "https://example.org:8080/\(number)/%2F?q=\(number % 7)#f").map(PropertyValue.uri) ?? .null
+  }
+}
+
+extension SeededGenerator {
+  /// A random text of up to 12 characters of any kind.
+  public mutating func nextString() -> String {
+    var scalars = String.UnicodeScalarView()
+    for _ in 0..<Int.random(in: 0...12, using: &self) {
+      let range: ClosedRange<UInt32> = chance(oneIn: 3) ? 0...0x10FFFF : 0x20...0x7E
+      if let scalar = Unicode.Scalar(UInt32.random(in: range, using: &self)) { scalars.append(scalar) }
+    }
+    return String(scalars)
+  }
+
+  /// A random UUID.
+  public mutating func nextUUID() -> UUID {
+    let words = (next(), next())
+    return withUnsafeBytes(of: words) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+  }
 }

@@ -28,10 +28,8 @@ import Testing
     "Sources/HeartwoodFormats/PropertyList/Salvage/PropertyListRemains.swift": (14, salvage),
     "Sources/HeartwoodFormats/PropertyList/Salvage/XMLPropertyListSalvage.swift": (4, salvage),
     "Sources/HeartwoodSQLite/Salvage/SQLiteEntitySalvage.swift": (5, salvage),
-    "Sources/HeartwoodSQLite/Salvage/SQLiteLinkSalvage.swift": (1, salvage),
-    "Sources/HeartwoodSQLite/Salvage/SQLiteStore+Salvaging.swift": (4, salvage),
-    "Sources/HeartwoodSQLite/Salvage/SalvagedFile.swift": (4, salvage),
-    "Sources/HeartwoodStore/API/SalvagingStore.swift": (1, salvage),
+    "Sources/HeartwoodSQLite/Salvage/SQLiteStore+Salvaging.swift": (9, salvage),
+    "Sources/HeartwoodStore/API/StoreSalvage.swift": (1, salvage),
     "Sources/HeartwoodStore/Engines/Salvage/StoreOpener+Salvaging.swift": (1, salvage),
   ]
 

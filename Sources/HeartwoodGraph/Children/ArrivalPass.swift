@@ -1,5 +1,6 @@
 import HeartwoodModel
 import HeartwoodStore
+import Synchronization
 
 /// Takes what one save of a child has done into the context of its parent.
 ///
@@ -219,5 +220,56 @@ private struct SeenRecord {
     let type = table.entity.traits[ordinal].attributeType
     let value = table.groups[row.group].value(row: row.row, ordinal: ordinal, type: type, scopes: names.scopes)
     return names.value(value)
+  }
+}
+
+// MARK: ArrivalNames
+
+/// What the records of a child's save are called now: their store may have been converted since to one that calls them otherwise.
+struct ArrivalNames {
+  /// The store that the child has saved to, or what that was converted to.
+  let store: PersistentStore
+  /// What the ids of the save are made with, indexed by entity ordinal.
+  let scopes: [ObjectIDScope]
+  private let renamed: RenamedRecords?
+
+  init(_ staged: StagedStore, _ unsavedNames: UnsavedNames) {
+    store = staged.store.newest
+    scopes = staged.scopes
+    renamed = staged.store.newestSuccessor.flatMap { RenamedRecords(staged.store, $0, unsavedNames) }
+  }
+}
+
+extension ArrivalNames {
+  /// Whether the records have other names now.
+  var areOld: Bool { renamed != nil }
+
+  func id(_ reference: ReferenceID, of entity: EntityDescription) -> ManagedObjectID {
+    newID(ManagedObjectID(scope: scopes[entity.ordinal], reference: reference))
+  }
+
+  func value(_ value: PropertyValue) -> PropertyValue { areOld ? value.map(newID) : value }
+
+  private func newID(_ id: ManagedObjectID) -> ManagedObjectID { renamed?.newID(id) ?? id }
+}
+
+// MARK: ArrivalSignal
+
+/// Tells a parent that a child has saved.
+final class ArrivalSignal: Sendable {
+  private let arrivals = ChangeCounter()
+  private let wake = Mutex<(@Sendable () -> Void)?>(nil)
+
+  /// How many saves there have been.
+  var count: UInt64 { arrivals.current }
+
+  /// Lets `body` be called after each save, on the child's side.
+  func setWake(_ body: (@Sendable () -> Void)?) {
+    wake.withLock { $0 = body }
+  }
+
+  func send() {
+    arrivals.advance()
+    wake.withLock { $0 }?()
   }
 }

@@ -93,3 +93,77 @@ struct ContextIdentifier: Hashable, Sendable {
     number = Self.last.wrappingAdd(1, ordering: .relaxed).newValue
   }
 }
+
+// MARK: ContextChangeSequence
+
+/// Changes as they come: one element for each save, or for each event.
+///
+/// It begins with what comes after it was asked for, and ends with what it is about: the context or the coordinator. It holds
+/// neither. Where a reader is slow, elements beyond 64 are merged with the last one, so none is missed and memory stays bounded. An
+/// element goes to one reader; ask for a sequence of their own for each.
+public struct ContextChangeSequence: AsyncSequence, Sendable {
+  let mailbox: Mailbox<ContextChanges>
+
+  /// Begins to read.
+  public func makeAsyncIterator() -> Iterator { Iterator(mailbox: mailbox) }
+
+  /// Reads one element after another.
+  public struct Iterator: AsyncIteratorProtocol {
+    let mailbox: Mailbox<ContextChanges>
+
+    /// The next changes, once there are some; nil at the end, or when the task is cancelled.
+    public mutating func next() async -> ContextChanges? { await mailbox.next() }
+
+    /// The next changes, once there are some; nil at the end, or when the task is cancelled.
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> ContextChanges? {
+      await mailbox.next()
+    }
+  }
+}
+
+// MARK: ContextObservation
+
+/// Something that happens in a context, and that can be observed: ``ManagedObjectContext/observe(_:_:)``.
+public enum ContextEvent: Sendable, Hashable {
+  /// The context is about to be saved; the changes are those to be saved.
+  case willSave
+  /// The context has saved; new objects have their permanent ids.
+  case didSave
+  /// Objects have been inserted, changed, deleted or refreshed. See ``ManagedObjectContext/objectsDidChange``.
+  case objectsDidChange
+}
+
+/// An observation of a context, which lasts as long as somebody holds it. The last reference may be released on any thread.
+public final class ContextObservation {
+  fileprivate let event: ContextEvent
+  fileprivate let body: (ContextChanges) -> Void
+
+  init(_ observers: ContextObservers, _ event: ContextEvent, _ body: @escaping (ContextChanges) -> Void) {
+    self.event = event
+    self.body = body
+    observers.add(self)
+  }
+}
+
+/// The observations of a context, in the order in which they began. It holds none of them.
+final class ContextObservers {
+  private struct Member {
+    weak var observation: ContextObservation?
+    let event: ContextEvent
+  }
+
+  private var members: [Member] = []
+
+  func hasObservers(of event: ContextEvent) -> Bool {
+    members.contains { $0.event == event && $0.observation != nil }
+  }
+
+  fileprivate func add(_ observation: ContextObservation) {
+    members.removeAll { $0.observation == nil }
+    members.append(Member(observation: observation, event: observation.event))
+  }
+
+  func tell(_ changes: ContextChanges, _ event: ContextEvent) {
+    for member in members where member.event == event { member.observation?.body(changes) }
+  }
+}

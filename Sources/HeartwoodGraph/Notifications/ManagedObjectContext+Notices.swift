@@ -1,5 +1,6 @@
 import HeartwoodModel
 public import HeartwoodStore
+import Synchronization
 
 // MARK: Listening
 
@@ -109,5 +110,144 @@ extension ManagedObjectContext {
 
   func emptyChanges() -> ContextChanges {
     ContextChanges(context: identifier, name: name, author: transactionAuthor)
+  }
+}
+
+// MARK: ContextNotes
+
+/// What objects ask their context, and note, each time that they change.
+///
+/// It is apart from the context so that a change need not hold the context, which may go on another thread meanwhile.
+///
+/// That no one else has access while it is used is checked by eye, since no code of others runs then.
+final class ContextNotes {
+  /// Grows with each change of an object.
+  @exclusivity(unchecked) var changeNumber: UInt64 = 0
+  /// The objects that were changed since they were told that they will be saved; nil while no save begins.
+  @exclusivity(unchecked) var disturbed: ObjectList?
+  /// Whether objects are asked whether they are fit to be saved.
+  @exclusivity(unchecked) var isValidating = false
+  /// Whether values that change are recorded, to be undone.
+  @exclusivity(unchecked) var isRecorded = false
+  /// Whether there may be listeners to changes of objects.
+  @exclusivity(unchecked) var notesChangeEvents = false
+
+  /// Notes that an object is not what it was.
+  @inline(__always)
+  func note(_ object: ManagedObject) {
+    changeNumber &+= 1
+    disturbed?.append(object)
+  }
+}
+
+extension ManagedObjectContext {
+  var changeNumber: UInt64 {
+    get { notes.changeNumber }
+    set { notes.changeNumber = newValue }
+  }
+
+  var disturbed: ObjectList? {
+    get { notes.disturbed }
+    _modify { yield &notes.disturbed }
+  }
+
+  var isValidating: Bool { notes.isValidating }
+
+  var notesChangeEvents: Bool {
+    get { notes.notesChangeEvents }
+    set { notes.notesChangeEvents = newValue }
+  }
+}
+
+extension EntityBinding {
+  /// Notes that an object is not what it was, which has changes already or is new.
+  @inline(__always)
+  func noteChange(_ object: ManagedObject) {
+    if notes.notesChangeEvents { context?.noteChange(object) } else { notes.note(object) }
+  }
+}
+
+// MARK: ChangeBroadcast
+
+/// Puts changes into the mailboxes of all who listen. Whoever drops a mailbox listens no longer.
+final class ChangeBroadcast: Sendable {
+  private struct Listener {
+    weak var mailbox: Mailbox<ContextChanges>?
+  }
+
+  private let listeners = Mutex<[Listener]>([])
+  private let isHeardFlag = Atomic<Bool>(false)
+
+  init() {}
+
+  deinit {
+    for listener in listeners.withLock({ $0 }) { listener.mailbox?.finish() }
+  }
+}
+
+extension ChangeBroadcast {
+  /// Whether somebody may listen: otherwise changes need not be put together.
+  var isHeard: Bool { isHeardFlag.load(ordering: .acquiring) }
+
+  func listen(wake: (@Sendable () -> Void)? = nil) -> Mailbox<ContextChanges> {
+    let mailbox = Mailbox<ContextChanges>(wake: wake)
+    listeners.withLock { listeners in
+      listeners.removeAll { $0.mailbox == nil }
+      listeners.append(Listener(mailbox: mailbox))
+      isHeardFlag.store(true, ordering: .releasing)
+    }
+    return mailbox
+  }
+
+  func send(_ changes: ContextChanges) {
+    let mailboxes = listeners.withLock { listeners in
+      listeners.removeAll { $0.mailbox == nil }
+      if listeners.isEmpty { isHeardFlag.store(false, ordering: .releasing) }
+      return listeners.compactMap(\.mailbox)
+    }
+    for mailbox in mailboxes { mailbox.put(changes) }
+  }
+}
+
+// MARK: ChangeEvent
+
+/// The objects that have changed since listeners were last told.
+struct ChangeEvent {
+  private var touched = ObjectList()
+  /// Those of them that are new.
+  private var inserted: Set<ObjectIdentifier> = []
+
+  var isEmpty: Bool { touched.isEmpty }
+  var objects: [ManagedObject] { touched.objects }
+
+  mutating func note(_ object: ManagedObject) {
+    touched.append(object)
+  }
+
+  /// Takes out objects that have been told of.
+  mutating func forget(_ objects: some Sequence<ManagedObject>) {
+    if isEmpty { return }
+    for object in objects { touched.remove(object) }
+  }
+
+  mutating func noteInsertion(of object: ManagedObject) {
+    touched.append(object)
+    inserted.insert(ObjectIdentifier(object))
+  }
+
+  /// What became of the objects, added to `changes`.
+  func told(in changes: ContextChanges) -> ContextChanges {
+    var changes = changes
+    for object in touched.objects {
+      let isNew = inserted.contains(ObjectIdentifier(object))
+      let isGone = object.isDeleted || object.managedObjectContext == nil
+      switch (isNew, isGone) {
+      case (true, true): break
+      case (true, false): changes.records.inserted.insert(object.objectID)
+      case (false, true): changes.records.deleted.insert(object.objectID)
+      case (false, false): changes.records.updated.insert(object.objectID)
+      }
+    }
+    return changes
   }
 }

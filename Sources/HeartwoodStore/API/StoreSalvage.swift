@@ -1,5 +1,43 @@
 public import HeartwoodModel
 
+/// A store that can read what is sound in a damaged file, and say what is not.
+///
+/// A store of any kind may adopt it. One that does not is read as usual: what it has added to its loader before it failed is kept, and its
+/// error says what is wrong. A store whose records can be read one by one does better here:
+///
+///     extension JSONLinesStore: SalvagingStore {
+///       func salvage(_ file: StoreInput, into salvage: StoreSalvage) throws {
+///         for (number, line) in lines(of: file) {
+///           salvage.addNode(reference(of: line), to: entity, line: number) { node in try node.setValue(…, forKey: …) }
+///         }
+///       }
+///     }
+///
+/// Links between records need no care: those that lead nowhere are dropped and reported afterwards, and inverses are made to agree.
+public protocol SalvagingStore: StoreClass {
+  /// Reads what is sound into the loader of `salvage`, and notes all else there. A value that cannot be read is noted and left nil; a record
+  /// that cannot be read is noted and left out. Nothing is made up.
+  ///
+  /// An incremental store is not connected when this is called.
+  ///
+  /// - Throws: an error if there is nothing to begin with: the file is none of the store's, or the part of it is gone without which nothing
+  ///   else can be told.
+  func salvage(_ file: StoreInput, into salvage: StoreSalvage) throws
+
+  /// The model in a file that may be damaged, or nil if the file has none, or not a sound one. By default it is what
+  /// ``StoreClass/readModel(from:options:)`` returns, and nil if that throws.
+  static func salvageModel(from file: StoreInput, options: StoreOptions) -> ManagedObjectModel?
+}
+
+extension SalvagingStore {
+  /// What the file's model is, if it can be read.
+  public static func salvageModel(from file: StoreInput, options: StoreOptions) -> ManagedObjectModel? {
+    try? readModel(from: file, options: options)
+  }
+}
+
+// MARK: StoreSalvage
+
 /// Takes what a store reads of a damaged file: the records that are sound, and what is wrong with the others.
 public final class StoreSalvage {
   /// Takes the records and the metadata.
@@ -173,5 +211,32 @@ extension SalvageReport.Loss {
       byteRange: byteRange ?? context.byteOffset.map { $0..<($0 + 1) },
       reason: error.message
     )
+  }
+}
+
+// MARK: NodeTable: salvaging
+
+extension NodeTable {
+  /// A table with the records alone in whose rows `condition` holds, one behind the other. O(rows).
+  package func keeping(_ condition: (RowID) -> Bool) throws(PersistenceError) -> NodeTable {
+    let others = liveRows.filter { !condition($0) }
+    guard !others.isEmpty else { return self }
+    return try NodeTable(entity: entity, joining: groups(without: others))
+  }
+
+  /// The groups, in which some rows count as deleted.
+  package func groups(without rows: [RowID]) -> [RowGroup] {
+    var kept = groups
+    for (ordinal, rows) in Dictionary(grouping: rows, by: \.group) {
+      kept[ordinal] = kept[ordinal].deleting(rows.map(\.row))
+    }
+    return kept
+  }
+
+  /// A table with the records of `groups` that have not been deleted, one behind the other.
+  package init(entity: EntityDescription, joining groups: [RowGroup]) throws(PersistenceError) {
+    let builder = TableBuilder(entity: entity)
+    for group in groups { try builder.append(liveRowsOf: group) }
+    self = builder.finish()
   }
 }

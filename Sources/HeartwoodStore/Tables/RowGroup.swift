@@ -125,3 +125,184 @@ extension ColumnView {
     }
   }
 }
+
+// MARK: Changes
+
+extension RowGroup {
+  /// The group with some values changed and the versions of the changed rows raised by one. Columns that no row changes are shared.
+  func applying(_ update: UpdatedGroup) -> RowGroup {
+    RowGroup(
+      references: references,
+      versions: versions.raising(update.rows, rowCount: rowCount),
+      columns: zip(columns, update.columns).map { column, change in
+        change.map { column.replacing($0, in: update.rows) } ?? column
+      },
+      liveness: liveness
+    )
+  }
+
+  /// The group with another version of the records in `rows`; all columns are shared.
+  func versioning(_ rows: [Int], _ version: UInt64) -> RowGroup {
+    RowGroup(
+      references: references,
+      versions: versions.setting(version, in: rows, rowCount: rowCount),
+      columns: columns,
+      liveness: liveness
+    )
+  }
+
+  /// The group without the records in `rows`; all columns are shared.
+  func deleting(_ rows: [Int]) -> RowGroup {
+    var bits = GrowableBits()
+    if let liveness {
+      bits.append(0..<rowCount, of: liveness)
+    } else {
+      bits.append(repeating: true, count: rowCount)
+    }
+    return RowGroup(references: references, versions: versions, columns: columns, liveness: bits.sealed(clearing: rows))
+  }
+
+  /// The most bytes that values of one column take.
+  var greatestByteCount: Int {
+    columns.reduce(references.values.count) { max($0, $1.values.count, $1.references?.values.count ?? 0) }
+  }
+}
+
+extension Column {
+  /// The column with other values in some of `rows`, which ascend.
+  fileprivate func replacing(_ change: UpdatedColumn, in rows: [UInt16]) -> Column {
+    let count = change.values.rowCount
+    if count == rowCount { return change.values }
+    let builder = ColumnBuilder(kind: kind)
+    var next = 0
+    while next < count {
+      let first = Int(rows[change.place(next)])
+      var end = next + 1
+      while end < count, Int(rows[change.place(end)]) == first + end - next { end += 1 }
+      if builder.rowCount < first { builder.append(builder.rowCount..<first, of: self) }
+      builder.append(next..<end, of: change.values)
+      next = end
+    }
+    if builder.rowCount < rowCount { builder.append(builder.rowCount..<rowCount, of: self) }
+    return builder.sealed()
+  }
+}
+
+// MARK: LiveRows
+
+/// The rows of a table whose records have not been deleted, in order.
+package struct LiveRows: Sequence, IteratorProtocol, Sendable {
+  private let groups: [RowGroup]
+  private var group = -1
+  /// The runs of the group that have not begun yet, the next one last.
+  private var runs: [Range<Int>] = []
+  private var row = 0
+  private var end = 0
+
+  init(_ groups: [RowGroup]) {
+    self.groups = groups
+  }
+
+  package mutating func next() -> RowID? {
+    while row == end {
+      guard beginRun() else { return nil }
+    }
+    defer { row &+= 1 }
+    return RowID(group: group, row: row)
+  }
+
+  /// Begins the next run of rows; false where there is none.
+  private mutating func beginRun() -> Bool {
+    while runs.isEmpty {
+      guard group + 1 < groups.count else { return false }
+      group += 1
+      runs = groups[group].liveRuns.reversed()
+    }
+    let run = runs.removeLast()
+    (row, end) = (run.lowerBound, run.upperBound)
+    return true
+  }
+}
+
+// MARK: RowID
+
+/// The place of a record in its table: a group and a row in it. It stays the same for as long as the table lives, also when
+/// other rows come and go.
+@usableFromInline
+package struct RowID: Sendable, Hashable {
+  package static let rowsPerGroup = 1 << 16
+
+  @usableFromInline
+  package let rawValue: UInt32
+
+  @inlinable @inline(__always)
+  package init(rawValue: UInt32) {
+    self.rawValue = rawValue
+  }
+
+  @inlinable @inline(__always)
+  package init(group: Int, row: Int) {
+    self.rawValue = UInt32(truncatingIfNeeded: group &<< 16 | row)
+  }
+
+  @inlinable @inline(__always)
+  package var group: Int { Int(rawValue &>> 16) }
+
+  @inlinable @inline(__always)
+  package var row: Int { Int(rawValue & 0xFFFF) }
+
+  /// A place where no table has a row.
+  package static let none = RowID(rawValue: .max)
+
+  /// The greatest number of groups that a table has.
+  package static let maximumGroupCount = 1 << 16
+}
+
+// MARK: RowRuns
+
+/// Rows of a table as runs of neighbours, in order.
+package struct RowRuns: Sendable {
+  private var runs: [(first: RowID, count: Int)] = []
+  package private(set) var count = 0
+
+  package init() {}
+
+  package var first: RowID? { runs.first?.first }
+
+  /// Appends the rows in `rows` of the group at `group`.
+  mutating func append(_ rows: Range<Int>, group: Int) {
+    guard !rows.isEmpty else { return }
+    runs.append((RowID(group: group, row: rows.lowerBound), rows.count))
+    count += rows.count
+  }
+
+  /// Appends the rows of `other`.
+  mutating func append(_ other: RowRuns) {
+    runs += other.runs
+    count += other.count
+  }
+}
+
+extension RowRuns: Sequence {
+  package func makeIterator() -> Iterator { Iterator(runs: runs) }
+
+  package struct Iterator: IteratorProtocol {
+    fileprivate let runs: [(first: RowID, count: Int)]
+    private var run = 0
+    private var offset = 0
+
+    fileprivate init(runs: [(first: RowID, count: Int)]) {
+      self.runs = runs
+    }
+
+    package mutating func next() -> RowID? {
+      guard run < runs.count else { return nil }
+      let (first, count) = runs[run]
+      defer {
+        offset &+= 1
+        if offset == count { (run, offset) = (run + 1, 0) }
+      }
+      return RowID(group: first.group, row: first.row + offset)
+    }
+  }
+}

@@ -1,3 +1,4 @@
+import Dispatch
 import HeartwoodFormats
 import HeartwoodStore
 
@@ -96,5 +97,58 @@ private enum Descriptor {
       rest = rest.dropFirst(count)
     }
     return nil
+  }
+}
+
+// MARK: Terminal
+
+/// What is known of the terminal behind a file descriptor.
+struct Terminal {
+  static let standardOutput = Terminal(descriptor: STDOUT_FILENO)
+  static let standardError = Terminal(descriptor: STDERR_FILENO)
+
+  private static let defaultWidth = 80
+  private let descriptor: Int32
+
+  /// Whether there is a terminal at all, and not a file or a pipe.
+  var exists: Bool { isatty(descriptor) == 1 }
+
+  /// How many characters a line has; nil where there is no terminal.
+  var width: Int? {
+    guard exists else { return nil }
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return Self.defaultWidth }
+    return Int(size.ws_col)
+  }
+}
+
+// MARK: Interruption
+
+/// Does something before a signal by which a user ends the process ends it.
+final class Interruption {
+  private let sources: [(signal: Int32, source: any DispatchSourceSignal)]
+
+  /// - Parameter cleanUp: called on a thread of its own, while the work goes on.
+  init(_ cleanUp: @escaping @Sendable () -> Void) {
+    sources = [SIGHUP, SIGINT, SIGTERM].compactMap { number in
+      // Who starts the process with a signal ignored, as nohup does, wants it to go on.
+      guard signal(number, SIG_IGN) == nil else { return nil }
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler {
+        cleanUp()
+        signal(number, SIG_DFL)
+        kill(getpid(), number)
+      }
+      source.activate()
+      return (number, source)
+    }
+  }
+
+  /// Lets signals end the process at once again.
+  func end() {
+    for (number, source) in sources {
+      source.cancel()
+      signal(number, SIG_DFL)
+    }
   }
 }

@@ -1,3 +1,4 @@
+import HeartwoodModel
 import HeartwoodStore
 
 /// What a file holds and where: its sections in the order in which they lie, and the tables that are made of them.
@@ -112,6 +113,191 @@ extension BinaryDirectory.Group {
     case .integer: [count * 8]
     case .uuid: [count * 16]
     case .string, .mixed: [(count + 1) * 4, nil]
+    }
+  }
+}
+
+// MARK: Encoding
+
+extension BinaryDirectory {
+  /// The bits of a group's flags.
+  enum GroupFlags {
+    static let hasVersions: UInt8 = 1
+  }
+
+  /// The bits of a column's flags.
+  enum ColumnFlags {
+    static let hasValidity: UInt8 = 1
+    static let hasEntityIndices: UInt8 = 2
+  }
+
+  /// The directory as it lies in the file.
+  var encoded: ByteSlice {
+    let bytes = GrowableBytes(capacity: sections.count * BinarySection.encodedLength + 1024)
+    bytes.append(UInt32(truncatingIfNeeded: sections.count).littleEndian)
+    bytes.append(UInt32(truncatingIfNeeded: tables.count).littleEndian)
+    for section in sections { section.encode(to: bytes) }
+    for table in tables { table.encode(to: bytes) }
+    history?.encode(to: bytes)
+    return bytes.sealed()
+  }
+}
+
+extension BinaryDirectory.History {
+  fileprivate func encode(to bytes: GrowableBytes) {
+    bytes.append(purgedNumber.littleEndian)
+    bytes.append(UInt32(truncatingIfNeeded: transactionCounts.count).littleEndian)
+    for count in transactionCounts { bytes.append(UInt32(truncatingIfNeeded: count).littleEndian) }
+  }
+}
+
+extension BinaryDirectory.Table {
+  fileprivate func encode(to bytes: GrowableBytes) {
+    bytes.append(name: entityName)
+    bytes.append(UInt64(rowCount).littleEndian)
+    bytes.append(UInt32(truncatingIfNeeded: columns.count).littleEndian)
+    bytes.append(UInt32(truncatingIfNeeded: groups.count).littleEndian)
+    for column in columns {
+      bytes.append(column.type.rawValue)
+      bytes.append(name: column.name)
+    }
+    for group in groups { group.encode(to: bytes) }
+  }
+}
+
+extension BinaryDirectory.Group {
+  fileprivate func encode(to bytes: GrowableBytes) {
+    bytes.append(UInt32(truncatingIfNeeded: rowCount).littleEndian)
+    bytes.append(hasVersions ? BinaryDirectory.GroupFlags.hasVersions : 0)
+    bytes.append(referenceLayout.rawValue)
+    bytes.append(UInt16(0))
+    for column in columns { column.encode(to: bytes) }
+  }
+}
+
+extension BinaryDirectory.GroupColumn {
+  fileprivate func encode(to bytes: GrowableBytes) {
+    var flags: UInt8 = 0
+    if hasValidity { flags |= BinaryDirectory.ColumnFlags.hasValidity }
+    if hasEntityIndices { flags |= BinaryDirectory.ColumnFlags.hasEntityIndices }
+    bytes.append(flags)
+    bytes.append(referenceLayout.rawValue)
+    bytes.append(UInt16(0))
+    bytes.append(UInt32(truncatingIfNeeded: entityIndex).littleEndian)
+    bytes.append(UInt32(truncatingIfNeeded: referenceCount).littleEndian)
+  }
+}
+
+extension GrowableBytes {
+  fileprivate func append(name: String) {
+    var name = name
+    append(UInt32(truncatingIfNeeded: name.utf8.count).littleEndian)
+    name.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+  }
+}
+
+// MARK: BinarySection
+
+/// A run of bytes of a file under a checksum of its own, followed by zeros up to the next multiple of 64.
+struct BinarySection: Sendable, Equatable {
+  static let encodedLength = 24
+
+  let offset: Int
+  /// The length without the zeros.
+  let length: Int
+  let checksum: UInt64
+
+  init(offset: Int, length: Int, checksum: UInt64) {
+    self.offset = offset
+    self.length = length
+    self.checksum = checksum
+  }
+
+  init(_ cursor: inout BinaryCursor) throws(PersistenceError) {
+    offset = try cursor.size()
+    length = try cursor.size()
+    checksum = try cursor.number(UInt64.self)
+  }
+
+  func encode(to bytes: GrowableBytes) {
+    bytes.append(UInt64(offset).littleEndian)
+    bytes.append(UInt64(length).littleEndian)
+    bytes.append(checksum.littleEndian)
+  }
+}
+
+extension BinarySection {
+  /// Where the zeros end; only of a section that lies inside of a file.
+  var end: Int { offset + length + BinaryFormat.paddingLength(length) }
+
+  /// Whether the bytes and the zeros lie in `range`, which begins and ends at multiples of 64.
+  func isInside(_ range: Range<Int>) -> Bool {
+    offset.isMultiple(of: BinaryFormat.alignment) && range.contains(offset) && length <= range.upperBound - offset
+      || offset == range.upperBound && length == 0
+  }
+}
+
+// MARK: BinaryPropertyType
+
+/// The number by which a directory names the type of a property.
+enum BinaryPropertyType: UInt8, Sendable {
+  case integer16 = 1
+  case integer32 = 2
+  case integer64 = 3
+  case decimal = 4
+  case double = 5
+  case float = 6
+  case string = 7
+  case boolean = 8
+  case date = 9
+  case binary = 10
+  case uuid = 11
+  case uri = 12
+  case transformable = 18
+  case toOne = 32
+  case toMany = 33
+}
+
+extension BinaryPropertyType {
+  init(_ property: PropertyDescription) {
+    switch property {
+    case .attribute(let attribute): self.init(attribute.type)
+    case .relationship(let relationship): self = relationship.isToMany ? .toMany : .toOne
+    }
+  }
+
+  private init(_ type: AttributeType) {
+    switch type {
+    case .integer16: self = .integer16
+    case .integer32: self = .integer32
+    case .integer64: self = .integer64
+    case .decimal: self = .decimal
+    case .double: self = .double
+    case .float: self = .float
+    case .string: self = .string
+    case .boolean: self = .boolean
+    case .date: self = .date
+    case .binary: self = .binary
+    case .uuid: self = .uuid
+    case .uri: self = .uri
+    case .transformable, .undefined: self = .transformable
+    }
+  }
+
+  /// How the values lie.
+  var columnKind: ColumnKind {
+    switch self {
+    case .integer16: .int16
+    case .integer32: .int32
+    case .integer64: .int64
+    case .decimal: .decimal
+    case .double, .date: .double
+    case .float: .float
+    case .string, .binary, .uri, .transformable: .bytes
+    case .boolean: .bits
+    case .uuid: .uuid
+    case .toOne: .toOne
+    case .toMany: .toMany
     }
   }
 }

@@ -1,6 +1,12 @@
 import HeartwoodModel
 import HeartwoodStore
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// A file whose header, trailer, directory, metadata and model have been checked. The records have not.
 struct BinaryFile: Sendable {
   /// The bytes of the file, in which the records are used in place.
@@ -130,4 +136,15 @@ extension BinaryFile {
       throw fault
     }
   }
+}
+
+// MARK: ByteSlice: data
+
+extension ByteSlice {
+  init(copying data: Data) {
+    self = data.withUnsafeBytes { ByteSlice(ByteRegion.copying($0)) }
+  }
+
+  /// A copy of the bytes.
+  var data: Data { Data(unsafeBytes) }
 }

@@ -1,4 +1,5 @@
 public import HeartwoodModel
+public import HeartwoodStore
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -72,4 +73,96 @@ extension ManagedObjectModel {
     self.init(try source.model(), localizationDictionary: [:])
   }
 
+}
+
+// MARK: Versions
+
+extension DataModelFile {
+  /// The version of the bundle at `url` that a store with this metadata was written with; the current version is tried first.
+  ///
+  /// - Parameter configuration: The configuration that the store was opened with; nil means all entities.
+  /// - Returns: The name of the version, or nil where none has the version hashes that the metadata tell.
+  /// - Throws: ``ModelFileError`` where a version cannot be read.
+  public static func version(
+    at url: URL,
+    compatibleWith metadata: StoreMetadata,
+    configuration: String? = nil
+  ) throws(ModelFileError) -> String? {
+    let bundle = DataModelBundle(url)
+    // try?: it only decides which version is looked at first.
+    let current = try? bundle.currentVersion()
+    for name in try bundle.versions().sorted(by: { ($0 == current ? 0 : 1, $0) < ($1 == current ? 0 : 1, $1) }) {
+      let model = try ManagedObjectModel(contentsOf: url, version: name)
+      if model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata) { return name }
+    }
+    return nil
+  }
+}
+
+// MARK: Writing
+
+extension DataModelFile {
+  /// What files of XML are called in the folder of a model.
+  fileprivate static let contentsName = "contents"
+
+  /// The model as the XML of a `contents` file: what was read, also what the model has no place for, such as where the editor draws
+  /// the entities.
+  ///
+  /// - Throws: ``ModelFileError`` where a text has a control character, for which XML has no form; so do the other functions that make XML.
+  public func contents() throws(ModelFileError) -> Data {
+    Data(try XMLTreeWriter.text(root, of: Self.contentsName).utf8)
+  }
+
+  /// The XML of `model`, a changed version of the file's: where the two are the same, what the file says stays as it is, also what
+  /// models have no place for. Where an attribute has another type, no default and no rule stays that was left over in the file.
+  public func contents(of model: ManagedObjectModel) throws(ModelFileError) -> Data {
+    let (old, new) = (DataModelWriter.root(of: self.model), DataModelWriter.root(of: model))
+    let restated = root.restated(like: old, before: new)
+    return Data(try XMLTreeWriter.text(restated.applying(changesFrom: old, to: new), of: Self.contentsName).utf8)
+  }
+}
+
+extension ManagedObjectModel {
+  /// The model as the XML of a `contents` file, as for one that Xcode has not seen yet.
+  ///
+  /// Such files have no place for validation predicates, for default values that are bytes, nor for more than one version identifier.
+  ///
+  /// - Throws: ``ModelFileError`` where a text has a control character, for which XML has no form.
+  public func dataModelContents() throws(ModelFileError) -> Data {
+    Data(try XMLTreeWriter.text(DataModelWriter.root(of: self), of: DataModelFile.contentsName).utf8)
+  }
+}
+
+// MARK: Generation
+
+extension DataModelFile {
+  /// The attributes, as `Entity.attribute`, for which the file asks for a scalar in generated code: they are never nil there. Those that a
+  /// composite attribute is made of are called as in the entity, `home_zip`.
+  public var scalarAttributes: Set<String> {
+    let composites = Dictionary(
+      root.children.filter { $0.name == "composite" }.map { ($0.attributes["name"] ?? "", $0.children) },
+      uniquingKeysWith: { first, _ in first }
+    )
+    var names: Set<String> = []
+    for entity in root.children where entity.name == "entity" {
+      guard let owner = entity.attributes["name"] else { continue }
+      for attribute in entity.children {
+        names.formUnion(Self.scalars(attribute, behind: owner + ".", composites))
+      }
+    }
+    return names
+  }
+
+  /// The names of an element's scalars: its own, or those of its parts. That parts do not go in a circle was found when the file was read.
+  private static func scalars(
+    _ attribute: XMLElement,
+    behind prefix: String,
+    _ composites: [String: [XMLElement]]
+  ) -> [String] {
+    guard let name = attribute.attributes["name"] else { return [] }
+    if attribute.attributes["attributeType"] == "Composite", let type = attribute.attributes["composite"] {
+      return (composites[type] ?? []).flatMap { scalars($0, behind: prefix + name + "_", composites) }
+    }
+    return attribute.attributes["usesScalarValueType"] == "YES" ? [prefix + name] : []
+  }
 }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// A graph of objects as `NSKeyedArchiver` lays it out in a property list: a list of objects that lead to each other by number.
 ///
 /// Nothing of it is ever made an instance of the class that it names: it is read as data. Objects may lead to one another many
@@ -131,4 +137,64 @@ extension ArchiveNode {
       return (key, value)
     }
   }
+}
+
+// MARK: ArchiveValue
+
+/// A value of a property list, with the references by which keyed archives lead from object to object.
+indirect enum ArchiveValue: Sendable {
+  case null
+  case boolean(Bool)
+  case integer(Int64)
+  case real(Double)
+  case date(Date)
+  case string(String)
+  case data(Data)
+  case array([ArchiveValue])
+  case dictionary([String: ArchiveValue])
+  /// The number of another object of the archive.
+  case reference(Int)
+}
+
+extension ArchiveValue {
+  /// How deep values may be nested in a single object of an archive; objects lead to each other by number.
+  static let deepestNesting = 32
+  /// How many values an archive may have, those that stand in several places counted for each.
+  static let mostValues = 4_000_000
+}
+
+/// Why a file is no keyed archive that is read here.
+struct ArchiveError: Error {
+  let message: String
+  /// Where in a binary file, in bytes.
+  var offset: Int?
+  /// Where in an XML file, from 1.
+  var line: Int?
+}
+
+// MARK: ArchivedClass
+
+/// A class by which an archive calls an object, with those that it inherits from.
+struct ArchivedClass: Hashable, Sendable {
+  let name: String
+  /// From the next one up to the last.
+  let ancestors: [String]
+
+  init(_ name: String, _ ancestors: String...) {
+    self.name = name
+    self.ancestors = ancestors + ["NSObject"]
+  }
+}
+
+extension ArchivedClass {
+  static let array = ArchivedClass("NSArray")
+  static let mutableArray = ArchivedClass("NSMutableArray", "NSArray")
+  static let set = ArchivedClass("NSSet")
+  static let dictionary = ArchivedClass("NSDictionary")
+  static let mutableDictionary = ArchivedClass("NSMutableDictionary", "NSDictionary")
+
+  static let date = ArchivedClass("NSDate")
+  static let uuid = ArchivedClass("NSUUID")
+  static let url = ArchivedClass("NSURL")
+  static let decimalNumber = ArchivedClass("NSDecimalNumber", "NSNumber", "NSValue")
 }

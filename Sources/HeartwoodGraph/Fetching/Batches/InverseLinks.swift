@@ -100,3 +100,135 @@ struct InverseLinks {
     return RecordUpdate(objectID: id, baseVersion: table.version(subject.row), values: values)
   }
 }
+
+// MARK: DeletionReach
+
+/// Reads the records that a deletion looks at: those that relationships lead to from what goes, and from what goes along with it.
+struct DeletionReach {
+  private let engine: any StoreEngine
+  private let model: ManagedObjectModel
+  /// The records that go, by entity ordinal.
+  private var seen: [Int: Set<ReferenceID>] = [:]
+  /// Those of them whose relationships have not been looked at yet.
+  private var pending: [Int: [ReferenceID]] = [:]
+
+  init(_ engine: any StoreEngine, _ model: ManagedObjectModel) {
+    self.engine = engine
+    self.model = model
+  }
+
+  /// - Parameter rows: what goes, by entity ordinal, in rows that are known.
+  mutating func read(from rows: [Int: [RowID]]) throws {
+    for (ordinal, rows) in rows {
+      let table = try engine.knownTable(of: model.entities[ordinal]).table
+      for row in rows { go(table.reference(row), ordinal) }
+    }
+    while !pending.isEmpty { try readNext() }
+  }
+
+  private mutating func go(_ reference: ReferenceID, _ ordinal: Int) {
+    guard model.entities[ordinal].hasStoredRelationships else { return }
+    if seen[ordinal, default: []].insert(reference).inserted { pending[ordinal, default: []].append(reference) }
+  }
+
+  /// Reads what the pending records lead to, entity by entity; those that go along are the next.
+  private mutating func readNext() throws {
+    let current = pending
+    pending = [:]
+    var related: [Int: Set<ReferenceID>] = [:]
+    for (ordinal, references) in current {
+      let entity = model.entities[ordinal]
+      let table = try engine.knownTable(of: entity).table
+      for reference in references {
+        guard let row = try table.row(of: reference) else { continue }
+        for (property, isCascade) in entity.followedRelationships {
+          let value = table.groups[row.group].value(row: row.row, ordinal: property, type: nil, scopes: engine.scopes)
+          for id in value.objectIDs {
+            related[id.entity.ordinal, default: []].insert(id.reference)
+            if isCascade { go(id.reference, id.entity.ordinal) }
+          }
+        }
+      }
+    }
+    for (ordinal, references) in related {
+      _ = try engine.table(of: model.entities[ordinal], reading: Array(references))
+    }
+  }
+}
+
+extension EntityDescription {
+  /// The ordinals of relationships that matter when a record goes, and whether what they lead to goes along.
+  fileprivate var followedRelationships: [(ordinal: Int, isCascade: Bool)] {
+    properties.enumerated().compactMap { ordinal, property in
+      guard let relationship = property.relationship, !relationship.isTransient, relationship.deleteRule != .noAction
+      else { return nil }
+      return (ordinal, relationship.deleteRule == .cascade)
+    }
+  }
+}
+
+// MARK: InsertionReach
+
+/// Reads the records that an insertion looks at: those that new records lead to, those that take values, and what these lead to, before and
+/// then.
+struct InsertionReach {
+  private let engine: any StoreEngine
+  /// The entities that the store keeps.
+  private let entities: [EntityDescription]
+  private let model: ManagedObjectModel
+  private let scopes: [ObjectIDScope]
+  /// The records that are to be read, by entity ordinal.
+  private var wanted: [Int: Set<ReferenceID>] = [:]
+
+  init(_ store: PersistentStore, _ model: ManagedObjectModel) {
+    engine = store.engine
+    scopes = engine.scopes
+    entities = store.entities
+    self.model = model
+  }
+
+  mutating func read(for upsert: BatchUpsert) throws {
+    for (id, values) in upsert.updates where !values.isEmpty { want(id) }
+    try readWanted()
+    wantTargets(of: upsert.rows)
+    for (id, values) in upsert.updates { try wantTargets(of: id, taking: values) }
+    try readWanted()
+  }
+
+  private mutating func want(_ id: ManagedObjectID) {
+    wanted[id.entity.ordinal, default: []].insert(id.reference)
+  }
+
+  private mutating func wantTargets(of rows: InsertedRows) {
+    for (ordinal, trait) in rows.entity.traits.enumerated() where trait.isToOne && !trait.isTransient {
+      for group in rows.groups {
+        for row in 0..<group.rowCount {
+          let value = group.value(row: row, ordinal: ordinal, type: nil, scopes: scopes)
+          for id in value.objectIDs { want(id) }
+        }
+      }
+    }
+  }
+
+  /// What a record that takes values leads to, and where these lead.
+  private mutating func wantTargets(of id: ManagedObjectID, taking values: [Int: PropertyValue]) throws {
+    let relationships = values.filter { id.entity.traits[$0.key].isToOne }
+    if relationships.isEmpty { return }
+    let table = try engine.knownTable(of: model.entities[id.entity.ordinal]).table
+    let row = try table.row(of: id.reference)
+    for (ordinal, value) in relationships {
+      for target in value.objectIDs { want(target) }
+      guard let row else { continue }
+      let before = table.groups[row.group].value(row: row.row, ordinal: ordinal, type: nil, scopes: scopes)
+      for target in before.objectIDs { want(target) }
+    }
+  }
+
+  private mutating func readWanted() throws {
+    for entity in entities {
+      guard let references = wanted[entity.ordinal] else { continue }
+      _ = try engine.table(of: entity, reading: Array(references))
+    }
+    wanted = [:]
+  }
+}

@@ -105,3 +105,143 @@ extension ManagedObject {
     withBinding { $0.hasRow(rowID) ? $0.table.lastingPlace(of: rowID) : UInt64(rowID.rawValue) }
   }
 }
+
+// MARK: LiveSection
+
+/// By what a section is told from others, and has its place.
+struct LiveSectionKey {
+  let order: PropertyValue
+  let name: PropertyValue
+}
+
+/// The order of sections.
+struct LiveSectionOrder {
+  let ordering: SortOrdering
+  let isAscending: Bool
+  private static let byName = SortOrdering(.value)
+
+  /// Below 0 where `left` comes first, 0 where both are the same section.
+  func compare(_ left: LiveSectionKey, _ right: LiveSectionKey) -> Int {
+    let order = ordering.compare(left.order, right.order)
+    if order != 0 { return isAscending ? order : -order }
+    return Self.byName.compare(left.name, right.name)
+  }
+}
+
+/// Objects that follow each other in live results.
+final class LiveChunk {
+  /// How many objects there are at most.
+  static let capacity = 512
+
+  unowned let section: LiveSection
+  var entries: ContiguousArray<LiveEntry> {
+    didSet { ids = nil }
+  }
+  /// The place of the first object in its section, when the list was numbered last.
+  var start = 0
+  /// The ids of the objects, once they have been asked for.
+  private var ids: ContiguousArray<ManagedObjectID>?
+
+  init(_ section: LiveSection, _ entries: ContiguousArray<LiveEntry>) {
+    self.section = section
+    self.entries = entries
+  }
+
+  var objectIDs: ContiguousArray<ManagedObjectID> {
+    if let ids { return ids }
+    let made = ContiguousArray(entries.map(\.object.objectID))
+    ids = made
+    return made
+  }
+
+  func forgetIDs() { ids = nil }
+}
+
+/// A section of live results: its objects, in chunks.
+final class LiveSection {
+  let key: LiveSectionKey
+  var chunks: [LiveChunk] = []
+  var count = 0
+  /// The place among the sections, and that of the first object among all, when the list was numbered last.
+  var ordinal = 0
+  var start = 0
+  /// Whether the chunks know their places.
+  var isNumbered = true
+
+  init(_ key: LiveSectionKey) {
+    self.key = key
+  }
+
+  /// Counts the places of the chunks.
+  func number() {
+    if isNumbered { return }
+    var start = 0
+    for chunk in chunks {
+      chunk.start = start
+      start += chunk.entries.count
+    }
+    isNumbered = true
+  }
+}
+
+// MARK: RelatedValues
+
+/// The last known values of related objects that the results depend on. Only changes to these values can affect the results.
+struct RelatedValues {
+  private let dependencies: FetchDependencies
+  private var seen: [ManagedObject: [Int: PropertyValue]] = [:]
+
+  init(_ dependencies: FetchDependencies, in context: ManagedObjectContext) {
+    self.dependencies = dependencies
+    if dependencies.isEmpty { return }
+    for object in context.updated.objects + context.deleted.objects { note(object) }
+  }
+
+  private mutating func note(_ object: ManagedObject) {
+    let ordinals = ordinals(object)
+    if !ordinals.isEmpty { noteSeen(object, Self.values(object, ordinals)) }
+  }
+
+  /// Notes what the results have seen of an object: nothing where it is deleted, so that it changes when it comes back as it was.
+  private mutating func noteSeen(_ object: ManagedObject, _ values: [Int: PropertyValue]) {
+    seen[object] = object.isDeleted ? [:] : values
+  }
+
+  private func ordinals(_ object: ManagedObject) -> Set<Int> {
+    dependencies.trails(to: object.entity).reduce(into: []) { $0.formUnion($1.ordinals) }
+  }
+
+  private static func values(_ object: ManagedObject, _ ordinals: Set<Int>) -> [Int: PropertyValue] {
+    Dictionary(uniqueKeysWithValues: ordinals.map { ($0, object.value(at: $0)) })
+  }
+
+  /// The objects that depend on `object`, which has changed; nil where they cannot be told.
+  ///
+  /// - Parameter isRenewal: whether the object may be of another version of its record than before.
+  mutating func dependents(
+    of object: ManagedObject,
+    isRenewal: Bool,
+    in context: ManagedObjectContext
+  ) -> [ManagedObject]? {
+    if dependencies.isOpaque { return nil }
+    let trails = dependencies.trails(to: object.entity)
+    if trails.isEmpty { return [] }
+    let changed = changes(of: object, isRenewal: isRenewal)
+    var dependents: [ManagedObject] = []
+    for trail in trails where object.isDeleted || !trail.ordinals.isDisjoint(with: changed) {
+      guard let origins = dependencies.origins(of: object, trail, in: context) else { return nil }
+      dependents += origins
+    }
+    return dependents
+  }
+
+  /// The ordinals of what has changed since the results have looked at it.
+  private mutating func changes(of object: ManagedObject, isRenewal: Bool) -> Set<Int> {
+    let ordinals = ordinals(object)
+    let values = Self.values(object, ordinals)
+    defer { noteSeen(object, values) }
+    if let old = seen[object] { return ordinals.filter { old[$0] != values[$0] } }
+    if isRenewal || object.isInserted || object.isDeleted { return ordinals }
+    return ordinals.filter { object.committedValue(at: $0) != values[$0] }
+  }
+}

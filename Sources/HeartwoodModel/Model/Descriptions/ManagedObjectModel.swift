@@ -109,3 +109,125 @@ extension ManagedObjectModel: Hashable {
     hasher.combine(entities.map(\.name))
   }
 }
+
+// MARK: Reachability
+
+extension ManagedObjectModel {
+  /// `entity` and all entities to whose objects relationships lead from it, at any distance, subentities included.
+  package func entitiesReachable(from entity: EntityDescription) -> [EntityDescription] {
+    var seen: Set<Int> = [entity.ordinal]
+    var pending = [entity.ordinal]
+    while let ordinal = pending.popLast() {
+      for target in entities[ordinal].relationshipTargets.compactMap(\.self) {
+        for next in [target.entityOrdinal] + entities[target.entityOrdinal].subentityOrdinals
+        where seen.insert(next).inserted {
+          pending.append(next)
+        }
+      }
+    }
+    return seen.sorted().map { entities[$0] }
+  }
+}
+
+// MARK: Merging
+
+extension ManagedObjectModel {
+  /// One model of all entities, configurations and fetch requests of `models`.
+  ///
+  /// What several models have alike is taken once. A configuration has the entities that it has in any of them.
+  ///
+  /// - Throws: ``ModelValidationError`` where two models have an entity or a fetch request of one name that is not the same in both, or
+  ///   where the whole has another fault.
+  public convenience init(merging models: [ManagedObjectModel]) throws(ModelValidationError) {
+    var merger = ModelMerger()
+    for model in models { merger.add(model) { _ in true } }
+    try self.init(merger)
+  }
+
+  /// One model of those entities of `models` that `isIncluded` says.
+  package convenience init(
+    merging models: [ManagedObjectModel],
+    where isIncluded: (EntityDescription) -> Bool
+  ) throws(ModelValidationError) {
+    var merger = ModelMerger()
+    for model in models { merger.add(model, where: isIncluded) }
+    try self.init(merger)
+  }
+
+  private convenience init(_ merger: ModelMerger) throws(ModelValidationError) {
+    try self.init(
+      entities: merger.entities,
+      configurations: merger.configurations,
+      versionIdentifiers: merger.versionIdentifiers,
+      fetchRequestTemplates: merger.fetchRequestTemplates,
+      localizationDictionary: merger.localizationDictionary
+    )
+  }
+}
+
+/// Gathers what models have. Only what is alike is taken once: the rest is for the model's validation to refuse.
+private struct ModelMerger {
+  private(set) var entities: [EntityDefinition] = []
+  private(set) var configurations: [String: [String]] = [:]
+  private(set) var versionIdentifiers: [String] = []
+  private(set) var fetchRequestTemplates: [FetchRequestTemplate] = []
+  private(set) var localizationDictionary: [String: String] = [:]
+  private var known: Set<EntityDefinition> = []
+
+  mutating func add(_ model: ManagedObjectModel, where isIncluded: (EntityDescription) -> Bool) {
+    let included = model.entities.filter(isIncluded)
+    let names = Set(included.map(\.name))
+    for entity in included where known.insert(entity.definition).inserted { entities.append(entity.definition) }
+    for (name, members) in model.configurations {
+      let listed = Set(configurations[name] ?? [])
+      configurations[name, default: []] += members.filter { names.contains($0) && !listed.contains($0) }
+    }
+    for identifier in model.versionIdentifiers where !versionIdentifiers.contains(identifier) {
+      versionIdentifiers.append(identifier)
+    }
+    for template in model.fetchRequestTemplates
+    where names.contains(template.entityName) && !fetchRequestTemplates.contains(template) {
+      fetchRequestTemplates.append(template)
+    }
+    localizationDictionary.merge(model.localizationDictionary) { first, _ in first }
+  }
+}
+
+// MARK: Localization
+
+extension ManagedObjectModel {
+  /// The same model with names in another language; see ``localizationDictionary``.
+  public func localized(by dictionary: [String: String]) -> ManagedObjectModel {
+    ManagedObjectModel(self, localizationDictionary: dictionary)
+  }
+
+  /// What the entity called `name` is called in the user's language, or its own name.
+  public func localizedName(ofEntity name: String) -> String {
+    localizationDictionary["Entity/\(name)"] ?? name
+  }
+
+  /// What the property called `name` of an entity is called in the user's language, or its own name.
+  ///
+  /// A name for the property of one entity comes before one for all properties so called.
+  public func localizedName(ofProperty name: String, in entity: EntityDescription) -> String {
+    var owner: EntityDescription? = entity
+    while let current = owner {
+      if let text = localizationDictionary["Property/\(name)/Entity/\(current.name)"] { return text }
+      owner = current.superentity
+    }
+    return localizationDictionary["Property/\(name)"] ?? name
+  }
+}
+
+// MARK: ModelName
+
+/// The names that entities and properties may have.
+enum ModelName {
+  /// What is allowed, for messages.
+  static let rule = "A name begins with a letter or an underscore and goes on with letters, digits and underscores."
+
+  static func isAllowed(_ name: String) -> Bool {
+    guard let first = name.unicodeScalars.first, first == "_" || first.properties.isXIDStart else { return false }
+    return name.unicodeScalars.dropFirst().allSatisfy(\.properties.isXIDContinue)
+  }
+}

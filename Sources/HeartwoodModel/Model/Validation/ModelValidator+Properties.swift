@@ -150,3 +150,145 @@ extension ModelValidator {
     add("The inverse is marked as one-sided, but leads back. \(advice)", at: subject.location, &faults)
   }
 }
+
+// MARK: Rules
+
+extension ModelValidator {
+  /// Checks whether the rules of an attribute suit its type and can be kept to at once.
+  func checkRules(of attribute: AttributeDescription, at location: ModelFault.Location, _ faults: inout [ModelFault]) {
+    guard !attribute.rules.isEmpty else { return }
+    checkRange(of: attribute, at: location, &faults)
+    checkLengths(of: attribute, at: location, &faults)
+    checkPattern(of: attribute, at: location, &faults)
+    checkPredicates(of: attribute, at: location, &faults)
+  }
+
+  private func checkPredicates(
+    of attribute: AttributeDescription,
+    at location: ModelFault.Location,
+    _ faults: inout [ModelFault]
+  ) {
+    for condition in attribute.rules.predicates {
+      do throws(FetchPredicateError) {
+        _ = try ValueCondition(condition, type: attribute.type)
+      } catch {
+        let advice = "SELF stands for the value, and there is nothing else to name."
+        add("The predicate “\(condition.predicate)” cannot be used. \(error.message) \(advice)", at: location, &faults)
+      }
+    }
+  }
+
+  private func checkRange(
+    of attribute: AttributeDescription,
+    at location: ModelFault.Location,
+    _ faults: inout [ModelFault]
+  ) {
+    let (least, greatest) = (attribute.rules.minValue, attribute.rules.maxValue)
+    guard !(least.isNull && greatest.isNull) else { return }
+    guard attribute.type.hasRange else {
+      let advice = "Only numbers and dates can have them: take them away."
+      add("The type \(attribute.type.rawValue) has no least or greatest value. \(advice)", at: location, &faults)
+      return
+    }
+    let isLeastSound = checkBound(least, "least value", of: attribute, at: location, &faults)
+    let isGreatestSound = checkBound(greatest, "greatest value", of: attribute, at: location, &faults)
+    if isLeastSound, isGreatestSound, greatest.isLess(than: least) {
+      add("The least value is above the greatest. Make one of them fit the other.", at: location, &faults)
+    }
+  }
+
+  private func checkBound(
+    _ bound: PropertyValue,
+    _ name: String,
+    of attribute: AttributeDescription,
+    at location: ModelFault.Location,
+    _ faults: inout [ModelFault]
+  ) -> Bool {
+    guard checkFit(of: bound, name, attribute.type, at: location, &faults) else { return false }
+    guard bound.isNaN else { return true }
+    add("The \(name) is not a number. Give one, or none.", at: location, &faults)
+    return false
+  }
+
+  private func checkLengths(
+    of attribute: AttributeDescription,
+    at location: ModelFault.Location,
+    _ faults: inout [ModelFault]
+  ) {
+    let (least, greatest) = (attribute.rules.minLength, attribute.rules.maxLength)
+    guard least != nil || greatest != nil else { return }
+    if attribute.type != .string {
+      let advice = "Only strings can have them: take them away."
+      add("The type \(attribute.type.rawValue) has no least or greatest length. \(advice)", at: location, &faults)
+    } else if [least, greatest].contains(where: { ($0 ?? 0) < 0 }) {
+      add("A least or greatest length is below 0. Give lengths from 0 on, or none.", at: location, &faults)
+    } else if let least, let greatest, least > greatest {
+      let advice = "Make the least length smaller, or the greatest one larger."
+      add("The least length \(least) is above the greatest, \(greatest). \(advice)", at: location, &faults)
+    }
+  }
+
+  private func checkPattern(
+    of attribute: AttributeDescription,
+    at location: ModelFault.Location,
+    _ faults: inout [ModelFault]
+  ) {
+    guard let pattern = attribute.rules.pattern else { return }
+    guard attribute.type == .string else {
+      let advice = "Only strings can have one: take it away."
+      add("The type \(attribute.type.rawValue) has no pattern. \(advice)", at: location, &faults)
+      return
+    }
+    do {
+      _ = try TextPattern(pattern)
+    } catch {
+      add("The pattern cannot be used. \(error.message) Correct it, or take it away.", at: location, &faults)
+    }
+  }
+}
+
+// MARK: OneSidedInverses
+
+/// Relationships whose inverse has another inverse, as models from elsewhere have them.
+extension [EntityDefinition] {
+  /// Marks every relationship that names an inverse which does not lead back, and says where they are.
+  ///
+  /// - Returns: The ordinal of the entity and the place among its own properties, for each that was marked. O(n).
+  package mutating func markOneSidedInverses() -> [(entity: Int, index: Int)] {
+    let index = DefinitionIndex(self)
+    var marked: [(entity: Int, index: Int)] = []
+    for entity in indices {
+      for (place, property) in self[entity].properties.enumerated() {
+        guard case .relationship(var relationship) = property,
+          index.namesOneSidedInverse(relationship, of: entity)
+        else { continue }
+        relationship.hasOneSidedInverse = true
+        self[entity].properties[place] = .relationship(relationship)
+        marked.append((entity, place))
+      }
+    }
+    return marked
+  }
+}
+
+// MARK: UnenforcedConstraints
+
+/// Uniqueness constraints that name what no store holds unique, as models from elsewhere have them.
+extension [EntityDefinition] {
+  /// Marks every entity with a uniqueness constraint that names a relationship or a transient attribute, and says where they are.
+  ///
+  /// - Returns: The ordinal of the entity and the place among its constraints, for each such constraint. O(n).
+  package mutating func markUnenforcedConstraints() -> [(entity: Int, index: Int)] {
+    let index = DefinitionIndex(self)
+    var marked: [(entity: Int, index: Int)] = []
+    for entity in indices {
+      for (place, names) in self[entity].uniquenessConstraints.enumerated() {
+        let properties = names.compactMap { index.place(ofProperty: $0, in: entity) }.map(index.property(at:))
+        guard properties.contains(where: { $0.attribute?.isTransient ?? true }) else { continue }
+        marked.append((entity, place))
+      }
+    }
+    for place in marked { self[place.entity].hasUnenforcedConstraints = true }
+    return marked
+  }
+}

@@ -1,3 +1,7 @@
+#if canImport(CryptoKit)
+  import CryptoKit
+#endif
+
 /// SHA-256 and SHA-512 as FIPS 180-4 defines them, for systems without CryptoKit.
 ///
 /// The messages are the names of a model, of some hundred bytes each: a library for them would be half of what is built, or one
@@ -113,4 +117,27 @@ enum SHA2 {
     0x28db_77f5_2304_7d84, 0x32ca_ab7b_40c7_2493, 0x3c9e_be0a_15c9_bebc, 0x431d_67c4_9c10_0d4c,
     0x4cc5_d4be_cb3e_42b6, 0x597f_299c_fc65_7e2a, 0x5fcb_6fab_3ad6_faec, 0x6c44_198c_4a47_5817,
   ]
+}
+
+// MARK: SecureHash
+
+/// The hashes that Core Data makes of models: the system's if it has them, and ``SHA2`` if not.
+enum SecureHash {
+  /// 32 bytes.
+  static func sha256(_ message: [UInt8]) -> [UInt8] {
+    #if canImport(CryptoKit)
+      Array(CryptoKit.SHA256.hash(data: message))
+    #else
+      SHA2.sha256(message)
+    #endif
+  }
+
+  /// 64 bytes.
+  static func sha512(_ message: [UInt8]) -> [UInt8] {
+    #if canImport(CryptoKit)
+      Array(CryptoKit.SHA512.hash(data: message))
+    #else
+      SHA2.sha512(message)
+    #endif
+  }
 }

@@ -121,3 +121,80 @@ extension TextFolding {
     byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
   }
 }
+
+// MARK: TextOrder
+
+/// Orders strings as people do, whatever their language: by letters, then by marks, then by case, and digits by the number that
+/// they make.
+package enum TextOrder {
+  /// A negative number where `left` comes first, 0 where both are the same, a positive number where `right` comes first.
+  package static func compare(_ left: String, _ right: String) -> Int {
+    let byLetters = compareWithNumbers(key(left, .caseAndMarks), key(right, .caseAndMarks))
+    if byLetters != 0 { return byLetters }
+    let byMarks = compare(key(left, caseOnly), key(right, caseOnly))
+    if byMarks != 0 { return byMarks }
+    // Small letters come before capitals, which have lower codes.
+    return compare(Array(right.utf8), Array(left.utf8))
+  }
+
+  private static let caseOnly = TextFolding(ignoresCase: true, ignoresMarks: false)
+
+  private static func key(_ text: String, _ folding: TextFolding) -> [UInt8] { folding.folded(text) }
+
+  /// The order of bytes, one after the other.
+  static func compare(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    for (a, b) in zip(left, right) where a != b { return a < b ? -1 : 1 }
+    return left.count < right.count ? -1 : left.count == right.count ? 0 : 1
+  }
+
+  private static func compareWithNumbers(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    var (i, j) = (0, 0)
+    while i < left.count, j < right.count {
+      if isDigit(left[i]), isDigit(right[j]) {
+        let (a, b) = (number(left, &i), number(right, &j))
+        let order = a.count != b.count ? (a.count < b.count ? -1 : 1) : compare(Array(a), Array(b))
+        if order != 0 { return order }
+      } else if left[i] != right[j] {
+        return left[i] < right[j] ? -1 : 1
+      } else {
+        i += 1
+        j += 1
+      }
+    }
+    return (left.count - i) - (right.count - j)
+  }
+
+  /// The digits from `place` on without the zeros before them; `place` goes behind them.
+  private static func number(_ bytes: [UInt8], _ place: inout Int) -> ArraySlice<UInt8> {
+    let start = place
+    while place < bytes.count, isDigit(bytes[place]) { place += 1 }
+    return bytes[start..<place].drop { $0 == UInt8(ascii: "0") }
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
+}
+
+// MARK: TerminalWidth
+
+/// How many cells of a terminal characters take.
+package enum TerminalWidth {
+  package static func of(_ text: String) -> Int { text.unicodeScalars.reduce(0) { $0 + of($1) } }
+
+  package static func of(_ scalar: Unicode.Scalar) -> Int {
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .format: 0
+    default: isWide(scalar) ? 2 : 1
+    }
+  }
+
+  /// The blocks whose characters Unicode calls wide; emoji are, too.
+  private static let wideBlocks: [ClosedRange<UInt32>] = [
+    0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+    0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD,
+  ]
+
+  private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.value >= 0x1100
+      && (wideBlocks.contains { $0.contains(scalar.value) } || scalar.properties.isEmojiPresentation)
+  }
+}

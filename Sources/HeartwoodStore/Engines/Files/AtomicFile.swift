@@ -136,3 +136,86 @@ package struct AtomicFile {
     return found
   }
 }
+
+// MARK: Patching
+
+extension AtomicFile {
+  /// Writes over parts of the file where it stands, each on the disk before the next is begun. That the file is whole after every
+  /// part of them, and after half of one, is the matter of whoever has made the patches.
+  ///
+  /// - Parameter identity: the file that the patches were made for.
+  /// - Returns: False where this file cannot be written over; then nothing has been written.
+  func patch(_ patches: [FilePatch], expecting identity: FileIdentity) throws(PersistenceError) -> Bool {
+    let target = try fileSystem.resolvingSymbolicLinks(inPath: path)
+    let lock = try fileSystem.lockFile(atPath: target)
+    defer { lock?.release() }
+    let size = try check(.unchanged(identity), at: target)?.size ?? 0
+    guard patches.allSatisfy({ $0.fits(in: size) }) else {
+      throw PersistenceError(
+        .fileWriteFailed,
+        "The store wants to write over bytes that lie outside of its file; nothing was written.",
+        context: .init(path: path)
+      )
+    }
+    guard let file = try fileSystem.openFileForPatching(atPath: target) else { return false }
+    for patch in patches {
+      try file.write(patch.bytes, at: patch.offset)
+      try file.synchronize()
+    }
+    return true
+  }
+}
+
+extension FilePatch {
+  fileprivate func fits(in size: Int) -> Bool {
+    offset >= 0 && offset <= size && bytes.count <= size - offset
+  }
+}
+
+// MARK: FilePatch
+
+/// Bytes that are written over those of a file, where they stand.
+public struct FilePatch: Sendable, Hashable {
+  /// Where the first of them is written; the last must lie inside of the file.
+  public let offset: Int
+  /// What is written.
+  public let bytes: [UInt8]
+
+  /// Makes a patch of `bytes` from `offset` on.
+  public init(offset: Int, bytes: [UInt8]) {
+    self.offset = offset
+    self.bytes = bytes
+  }
+}
+
+// MARK: TemporaryName
+
+/// The names of what is another's until it is whole: `.todo.csv.3k9x1q.heartwood-tmp`.
+package struct TemporaryName: Sendable {
+  /// Of files that get the other name in the end.
+  static let file = TemporaryName(suffix: ".heartwood-tmp")
+
+  /// How many bytes of the other name are kept: systems take names of 255 bytes at most.
+  private static let stemLimit = 200
+
+  private let suffix: String
+
+  package init(suffix: String) {
+    self.suffix = suffix
+  }
+
+  package func make(for name: String) -> String {
+    "\(Self.prefix(for: name))\(String(UInt64.random(in: .min ... .max), radix: 36))\(suffix)"
+  }
+
+  private static func prefix(for name: String) -> String {
+    ".\(String(decoding: name.utf8.prefix(stemLimit), as: UTF8.self))."
+  }
+
+  /// Whether `candidate` is a name that was made for `name`.
+  package func belongs(_ candidate: String, to name: String) -> Bool {
+    let prefix = Self.prefix(for: name)
+    guard candidate.hasPrefix(prefix), candidate.hasSuffix(suffix) else { return false }
+    return !candidate.dropFirst(prefix.count).dropLast(suffix.count).contains(".")
+  }
+}

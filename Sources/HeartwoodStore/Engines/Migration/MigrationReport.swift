@@ -1,4 +1,5 @@
 public import HeartwoodModel
+import Synchronization
 
 /// What a migration has done, or would do.
 public struct MigrationReport: Sendable, Hashable {
@@ -220,4 +221,161 @@ extension MigrationReport.Finding: CustomStringConvertible {
 extension MigrationReport.Finding.Kind {
   /// Whether something is not in the new store any more.
   var isLoss: Bool { [.removedRecords, .removedValues, .removedLinks].contains(self) }
+}
+
+// MARK: MigrationProgress
+
+/// How far a migration has come, and the means to stop it. It can be sent anywhere.
+public final class MigrationProgress: Sendable {
+  /// A part of a migration.
+  public enum Phase: String, Sendable, Hashable, CaseIterable {
+    /// The old store is read.
+    case reading
+    /// New records are made. A store that makes them itself reads the old ones as it goes.
+    case migrating
+    /// The new file is written. It is not stopped any more once that has begun to take the place of the old one.
+    case writing
+  }
+
+  private let units = FetchProgress()
+  private let current = Mutex(Phase.reading)
+  private let phaseHandler: (@Sendable (Phase) -> Void)?
+
+  /// The progress of a migration that has not begun.
+  ///
+  /// - Parameter phaseHandler: called when a phase begins, on the thread of the migration.
+  public init(phaseHandler: (@Sendable (Phase) -> Void)? = nil) {
+    self.phaseHandler = phaseHandler
+  }
+
+  /// What is being done.
+  public var phase: Phase { current.withLock { $0 } }
+
+  /// How much of the new records has been made, from 0 to 1.
+  public var fractionCompleted: Double { units.fractionCompleted }
+
+  /// Whether the migration is to stop.
+  public var isCancelled: Bool { units.isCancelled }
+
+  /// Stops the migration; it throws ``PersistenceError/Code/migrationCancelled``, and the store is left as it was.
+  public func cancel() { units.cancel() }
+
+  package func begin(_ phase: Phase) throws(PersistenceError) {
+    try check()
+    current.withLock { $0 = phase }
+    phaseHandler?(phase)
+  }
+
+  package func expect(_ unitCount: Int) { units.begin(unitCount) }
+
+  package func advance() { units.advance() }
+
+  package func check() throws(PersistenceError) {
+    guard isCancelled else { return }
+    throw PersistenceError(.migrationCancelled, "The migration was cancelled. The store is as it was.")
+  }
+}
+
+// MARK: MigrationLosses
+
+extension MappingCoverage {
+  /// What is left out of the records of a store, with counts; nothing for what has no records and no values. O(records) of the entities that lose
+  /// something.
+  ///
+  /// - Parameters:
+  ///   - isAllowed: whether that is no obstacle.
+  ///   - takenCount: how many records of an entity are taken by mappings with filter predicates.
+  package func losses(
+    in contents: StoreContents,
+    isAllowed: Bool,
+    takenCount: (EntityDescription) -> Int = { _ in 0 }
+  ) -> [MigrationReport.Finding] {
+    losses(of: contents.model, isAllowed: isAllowed) { entity in
+      contents.tables[entity.ordinal].count
+    } takenCount: { entity in
+      takenCount(entity)
+    } valueCount: { entity, ordinal in
+      let table = contents.tables[entity.ordinal]
+      return table.count - table.emptyCount(ordinal)
+    }
+  }
+
+  /// The same of a store that counts itself.
+  package func losses(
+    of model: ManagedObjectModel,
+    isAllowed: Bool,
+    recordCount: (EntityDescription) throws -> Int,
+    takenCount: (EntityDescription) throws -> Int = { _ in 0 },
+    valueCount: (EntityDescription, Int) throws -> Int
+  ) rethrows -> [MigrationReport.Finding] {
+    var losses: [MigrationReport.Finding] = []
+    func note(_ kind: MigrationReport.Finding.Kind, _ entity: EntityDescription, _ property: String, _ count: Int) {
+      guard count > 0 else { return }
+      losses.append(.init(kind, entity.name, property, count: count, isObstacle: !isAllowed))
+    }
+    for ordinal in droppedEntities {
+      let entity = model.entities[ordinal]
+      note(.removedRecords, entity, "", try recordCount(entity))
+    }
+    for ordinal in filteredEntities {
+      let entity = model.entities[ordinal]
+      note(.removedRecords, entity, "", try recordCount(entity) - takenCount(entity))
+    }
+    for (entityOrdinal, ordinal) in droppedProperties {
+      let entity = model.entities[entityOrdinal]
+      note(.removedValues, entity, entity.properties[ordinal].name, try valueCount(entity, ordinal))
+    }
+    return losses
+  }
+}
+
+// MARK: MigrationResolutions
+
+/// What an inferred migration does where the new model leaves open what becomes of records.
+///
+/// By default it refuses, says how many records are concerned, and leaves the store as it is.
+public struct MigrationResolutions: Sendable, Hashable {
+  /// What becomes of records that have the same values where the new model wants them to be unique.
+  public enum Duplicates: String, Sendable, Hashable, CaseIterable, Codable {
+    /// The migration fails.
+    case refuse
+    /// The first of them, in the order of the store, is kept; the others are deleted, and what led to them leads nowhere.
+    case keepFirst
+    /// The last of them is kept.
+    case keepLast
+  }
+
+  /// What becomes of a relationship that leads to several objects where the new model has place for one.
+  public enum SeveralObjects: String, Sendable, Hashable, CaseIterable, Codable {
+    /// The migration fails.
+    case refuse
+    /// It leads to the first of them.
+    case keepFirst
+  }
+
+  /// What becomes of a value that has no form in the new type of its attribute.
+  public enum UnfitValues: String, Sendable, Hashable, CaseIterable, Codable {
+    /// The migration fails.
+    case refuse
+    /// It becomes the default value of the attribute, or nil where there is none.
+    case useDefault
+  }
+
+  /// What becomes of records that have the same values where they are to be unique.
+  public var duplicates: Duplicates
+  /// What becomes of a relationship that leads to several objects where one is allowed.
+  public var severalObjects: SeveralObjects
+  /// What becomes of values that have no form in their new type.
+  public var unfitValues: UnfitValues
+
+  /// Without arguments everything is refused that is not clear.
+  public init(
+    duplicates: Duplicates = .refuse,
+    severalObjects: SeveralObjects = .refuse,
+    unfitValues: UnfitValues = .refuse
+  ) {
+    self.duplicates = duplicates
+    self.severalObjects = severalObjects
+    self.unfitValues = unfitValues
+  }
 }

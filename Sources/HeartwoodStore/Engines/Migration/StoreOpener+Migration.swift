@@ -203,3 +203,46 @@ extension StoreContents {
     return contents
   }
 }
+
+// MARK: StoreOrigin
+
+/// The model that a store was written with, and which of its entities the store keeps.
+package struct StoreOrigin: Sendable {
+  package let metadata: StoreMetadata
+  package let model: ManagedObjectModel
+  /// The configuration of the model whose entities the store keeps; nil means all.
+  let configurationName: String?
+
+  init(_ metadata: StoreMetadata, _ model: ManagedObjectModel, configurationName: String?) {
+    self.metadata = metadata
+    self.model = model
+    self.configurationName = configurationName
+  }
+
+  /// The first of `models` that has all entities of the store in their version, or a model put together of all of them; nil where an
+  /// entity is in none.
+  init?(_ metadata: StoreMetadata, models: [ManagedObjectModel]) {
+    for model in models {
+      let configurations = [nil] + model.configurations.keys.sorted().map(Optional.some)
+      guard
+        let name = configurations.first(where: {
+          model.isConfiguration(withName: $0, compatibleWithStoreMetadata: metadata)
+        })
+      else { continue }
+      self.init(metadata, model, configurationName: name)
+      return
+    }
+    guard let merged = ManagedObjectModel.merging(models, forStoreMetadata: metadata) else { return nil }
+    self.init(metadata, merged, configurationName: nil)
+  }
+}
+
+// MARK: PersistenceError: other models
+
+extension PersistenceError {
+  /// Whether a store that was opened may be of another version of the model: this is how stores refuse such records. Those that tell no
+  /// version notice it by the form of their files.
+  package var mayBeOfAnotherModel: Bool {
+    [.modelIncompatible, .fileMalformed, .entityUnknown, .propertyUnknown, .capabilityMissing].contains(code)
+  }
+}

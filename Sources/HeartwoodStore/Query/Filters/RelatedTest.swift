@@ -1,4 +1,4 @@
-import HeartwoodModel
+package import HeartwoodModel
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -163,6 +163,168 @@ extension FetchComparison.Modifier {
     case .any: .any
     case .all: .all
     case .none: .none
+    }
+  }
+}
+
+// MARK: RelatedReading
+
+/// Reads the records to which relationships lead, a step of all records at a time, and keeps the tables that they are in.
+package struct RelatedReading {
+  private let entities: [EntityDescription]
+  private let scopes: [ObjectIDScope]
+  /// The records of an entity that have been read so far, with those that references name.
+  private let read: (EntityDescription, [ReferenceID]) throws -> NodeTable
+  /// The newest table of each entity that was read, by ordinal.
+  private var newest: [Int: NodeTable] = [:]
+
+  package init(
+    _ entities: [EntityDescription],
+    scopes: [ObjectIDScope],
+    read: @escaping (EntityDescription, [ReferenceID]) throws -> NodeTable
+  ) {
+    self.entities = entities
+    self.scopes = scopes
+    self.read = read
+  }
+
+  /// What has been read, to be queried.
+  package var tables: QueryTables {
+    QueryTables(tables: entities.map { newest[$0.ordinal] }, scopes: scopes)
+  }
+
+  /// Reads records, and those that `paths` lead to from there.
+  ///
+  /// - Parameter references: the records, by the ordinal of their entity.
+  package mutating func follow(_ paths: [[PlanProperty]], from references: [Int: [ReferenceID]]) throws {
+    try read(references)
+    for path in paths { try follow(path.map(\.ordinal), from: references) }
+  }
+
+  /// Reads records, and those that one relationship after the other leads to.
+  ///
+  /// - Returns: the records at the end, by the ordinal of their entity.
+  @discardableResult
+  package mutating func follow(
+    _ ordinals: [Int],
+    from references: [Int: [ReferenceID]]
+  ) throws -> [Int: [ReferenceID]] {
+    try read(references)
+    var current = references
+    for ordinal in ordinals {
+      current = try related(ordinal, from: current)
+      try read(current)
+    }
+    return current
+  }
+
+  private mutating func read(_ references: [Int: [ReferenceID]]) throws {
+    for (ordinal, references) in references { newest[ordinal] = try read(entities[ordinal], references) }
+  }
+
+  /// What a relationship leads to, each record once.
+  private func related(
+    _ relationship: Int,
+    from references: [Int: [ReferenceID]]
+  ) throws -> [Int: [ReferenceID]] {
+    var related: [Int: [ReferenceID]] = [:]
+    var seen: Set<ManagedObjectID> = []
+    for (ordinal, references) in references {
+      guard let table = newest[ordinal] else { continue }
+      for row in try references.compactMap({ try table.row(of: $0) }) {
+        let group = table.groups[row.group]
+        let value = group.value(row: row.row, ordinal: relationship, type: nil, scopes: scopes)
+        for id in value.objectIDs where seen.insert(id).inserted {
+          related[id.entity.ordinal, default: []].append(id.reference)
+        }
+      }
+    }
+    return related
+  }
+}
+
+// MARK: RelatedRanks
+
+/// The places that the objects at the end of a to-one relationship take in an order, so that rows that lead to them are sorted by numbers.
+struct RelatedRanks: Sendable {
+  /// 0 for objects without a value, which come before all others; equal values have equal places.
+  private let ranks: [Int: [ReferenceID: UInt64]]
+
+  /// Nil where the expression does not lead over one to-one relationship first, or to so many objects that it would not be worth it.
+  init?(_ expression: PlanExpression, _ ordering: SortOrdering, _ tables: QueryTables, mostObjects: Int) {
+    guard let related = expression.related, !related.relationship.isToMany, related.missing == .null,
+      let destination = related.relationship.destination
+    else { return nil }
+    let destinations = tables.tables.compactMap(\.self).filter { $0.entity.isOrInherits(destination) }
+    guard destinations.reduce(0, { $0 + $1.count }) <= max(1000, mostObjects) else { return nil }
+    let evaluator = PredicateEvaluator(tables)
+    var ranks: [Int: [ReferenceID: UInt64]] = [:]
+    var values: [(entityOrdinal: Int, reference: ReferenceID, value: PropertyValue)] = []
+    for table in destinations {
+      let ordinal = table.entity.ordinal
+      for row in table.liveRows {
+        let value = evaluator.value(related.inner, .init(entityOrdinal: ordinal, row: row)).scalar
+        if !value.isNull { values.append((ordinal, table.reference(row), value)) }
+      }
+    }
+    values.sort { ordering.compare($0.value, $1.value) < 0 }
+    var rank: UInt64 = 0
+    var previous = PropertyValue.null
+    for (ordinal, reference, value) in values {
+      if rank == 0 || ordering.compare(previous, value) != 0 { rank += 1 }
+      ranks[ordinal, default: [:]][reference] = rank
+      previous = value
+    }
+    self.ranks = ranks
+  }
+
+  /// The place of the object that a row leads to.
+  func rank(_ column: Column, _ row: Int) -> UInt64 {
+    guard let targets = column.references, column.validity?[row] ?? true else { return 0 }
+    return ranks[targets.entityOrdinal(row)]?[targets[row]] ?? 0
+  }
+}
+
+// MARK: PlanExpression: relationship
+
+/// An expression that leads over a relationship of the tested object, taken apart.
+struct RelatedExpression {
+  /// The relationship.
+  let relationship: PlanProperty
+  /// What is evaluated for the objects that it leads to.
+  let inner: PlanExpression
+  /// What is evaluated where it leads nowhere.
+  let missing: PlanValue
+}
+
+extension PlanExpression {
+  /// The expression taken apart behind the first relationship; nil where it is not of that kind.
+  var related: RelatedExpression? {
+    switch self {
+    case .property(of: .property(of: .subject, let relationship), let property) where relationship.destination != nil:
+      return RelatedExpression(
+        relationship: relationship,
+        inner: .property(of: .subject, property),
+        missing: property.isToMany ? .many([]) : .null
+      )
+    case .property(let base, let property):
+      guard let related = base.related else { return nil }
+      return RelatedExpression(
+        relationship: related.relationship,
+        inner: .property(of: related.inner, property),
+        missing: property.isToMany || related.missing == .many([]) ? .many([]) : .null
+      )
+    case .collection(.count, let operand):
+      // The count of what several objects lead to is not made of their own counts.
+      guard let related = operand.related, !related.relationship.isToMany, related.missing == .many([]) else {
+        return nil
+      }
+      return RelatedExpression(
+        relationship: related.relationship,
+        inner: .collection(.count, related.inner),
+        missing: .one(.integer(0))
+      )
+    default: return nil
     }
   }
 }

@@ -1,10 +1,5 @@
+import HeartwoodFoundation
 public import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Makes Swift classes of the entities of a model: the same text for the same model.
 public struct CodeGenerator: Sendable {

@@ -1,13 +1,8 @@
 import GRDB
+public import HeartwoodFoundation
 public import HeartwoodModel
 public import HeartwoodStore
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 // MARK: Life of files
 

@@ -1,12 +1,7 @@
+import HeartwoodFoundation
 public import HeartwoodModel
 public import HeartwoodStore
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Core Data's own SQLite files: an application's files are opened, read, edited and saved as they are.
 ///

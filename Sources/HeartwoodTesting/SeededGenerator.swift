@@ -1,10 +1,5 @@
 public import Heartwood
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import HeartwoodFoundation
 
 /// A random number generator that gives the same numbers for the same seed (SplitMix64), so that a test that failed can be run
 /// again.

@@ -1,13 +1,8 @@
 public import Heartwood
+public import HeartwoodFoundation
 public import HeartwoodGraph
 public import HeartwoodModel
 public import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// A container of one test, with a store that nobody else has: it goes when the test is over, whether that has thrown or not.
 ///

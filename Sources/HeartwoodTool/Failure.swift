@@ -1,5 +1,6 @@
 import ArgumentParser
 import HeartwoodFormats
+import HeartwoodFoundation
 import HeartwoodStore
 
 #if canImport(Glibc)
@@ -8,12 +9,6 @@ import HeartwoodStore
   import Musl
 #else
   import Darwin
-#endif
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
 #endif
 
 /// How the tool ends where a command throws: what it says and with which status.

@@ -1,12 +1,7 @@
 import HeartwoodFormats
+public import HeartwoodFoundation
 public import HeartwoodModel
 public import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// Looks for a model by its name.
 struct ModelSearch {

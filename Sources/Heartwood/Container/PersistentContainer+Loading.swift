@@ -1,14 +1,9 @@
+public import HeartwoodFoundation
 public import HeartwoodGraph
 public import HeartwoodModel
 public import HeartwoodStore
 public import Logging
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 extension PersistentContainer {
   /// Opens the stores that the descriptions tell, away from the caller's isolation and from Swift's cooperative threads: all of them, or none.

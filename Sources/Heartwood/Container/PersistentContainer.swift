@@ -1,14 +1,9 @@
+public import HeartwoodFoundation
 public import HeartwoodGraph
 public import HeartwoodModel
 public import HeartwoodStore
 public import Logging
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// A model, its stores and its contexts, put together.
 ///

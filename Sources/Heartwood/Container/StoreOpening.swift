@@ -1,13 +1,8 @@
 import HeartwoodFormats
+package import HeartwoodFoundation
 import HeartwoodGraph
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
 
 /// Opens the store of a description, after a migration where one is needed.
 struct StoreOpening {

@@ -1,11 +1,6 @@
+package import HeartwoodFoundation
 package import HeartwoodModel
 package import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
 
 /// The metadata of a store as Core Data keeps them: one dictionary, in which the application's keys stand beside Core Data's.
 package enum CoreDataMetadata {

@@ -1,15 +1,11 @@
+public import HeartwoodFoundation
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
   import Musl
 #else
   import Darwin
-#endif
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
 #endif
 
 /// Why a model file could not be read.

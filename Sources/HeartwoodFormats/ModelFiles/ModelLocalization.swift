@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import HeartwoodFoundation
 
 /// The texts by which a model is shown to people of one language, from a `.strings` file as Xcode has them.
 public struct ModelLocalization: Sendable, Hashable {

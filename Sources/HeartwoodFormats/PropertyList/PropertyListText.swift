@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The texts of the elements of a property list in XML.
 enum PropertyListText {

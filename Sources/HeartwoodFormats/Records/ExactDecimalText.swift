@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Doubles as decimal text with a fixed number of digits behind the point, exact both ways, without a string.
 enum ExactDecimalText {

@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 package import HeartwoodModel
 package import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Puts the records of one entity together whose values come one by one, in any order, and not all of them.
 ///

@@ -1,3 +1,4 @@
+import HeartwoodFoundation
 package import HeartwoodStore
 
 #if canImport(Glibc)
@@ -6,12 +7,6 @@ package import HeartwoodStore
   import Musl
 #else
   import Darwin
-#endif
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
 #endif
 
 /// Writes records as text, one after another, straight from the columns of a table.

@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 package import HeartwoodModel
 package import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Records as JSON, an object on each line: `$entity`, `$id`, the attributes and then the relationships in the order of the model.
 ///

@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 import HeartwoodModel
 package import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Writes the values of one property of a table as text, straight from the columns.
 ///

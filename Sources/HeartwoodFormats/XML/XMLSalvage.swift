@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 import HeartwoodModel
 public import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Reads the objects of a damaged file that are whole.
 struct XMLSalvage {

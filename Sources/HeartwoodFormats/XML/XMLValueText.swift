@@ -1,3 +1,4 @@
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 
@@ -7,12 +8,6 @@ import HeartwoodStore
   import Musl
 #else
   import Darwin
-#endif
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
 #endif
 
 /// Values of attributes as the text of an element.

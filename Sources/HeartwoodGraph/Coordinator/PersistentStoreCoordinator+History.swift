@@ -1,11 +1,6 @@
+public import HeartwoodFoundation
 import HeartwoodModel
 public import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 // MARK: Reading
 

@@ -1,12 +1,7 @@
+public import HeartwoodFoundation
 import HeartwoodModel
 public import HeartwoodStore
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// The file of a document: what there is to do with it, whatever isolation the document's context belongs to.
 ///

@@ -1,11 +1,6 @@
+public import HeartwoodFoundation
 public import HeartwoodModel
 public import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 extension ManagedObjectContext {
   /// The objects that a request asks for, as the stores have them now with this context's changes on top.

@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 public import HeartwoodModel
 public import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Something to be imported: a record, or a value of one, as JSON, a property list or a dictionary has it.
 ///

@@ -1,11 +1,6 @@
+public import HeartwoodFoundation
 import HeartwoodModel
 public import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// Reads JSON (RFC 8259) as values to be imported, the elements of a large array one after the other.
 ///

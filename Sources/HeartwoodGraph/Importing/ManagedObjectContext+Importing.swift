@@ -1,11 +1,6 @@
+public import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 extension ManagedObjectContext {
   /// Makes objects of records, and updates those that are there already.

@@ -1,12 +1,7 @@
+public import HeartwoodFoundation
 public import HeartwoodModel
 public import HeartwoodStore
 import Logging
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// The migration that a store needs before it can be opened with a model.
 ///

@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 public import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 extension ManagedObjectModel {
   /// Makes a model of classes that describe their entities (``ManagedObject/entityDefinition``), the entities in the order of the

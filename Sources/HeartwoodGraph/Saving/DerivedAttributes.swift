@@ -1,12 +1,7 @@
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The derived attributes of a model's entities, checked and ready to be computed.
 struct DerivedAttributes: Sendable {

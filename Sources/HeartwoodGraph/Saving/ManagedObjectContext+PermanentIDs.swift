@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 import HeartwoodModel
 public import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 extension ManagedObjectContext {
   /// Gives new objects the ids under which their stores will keep them, before they are saved. Objects that have them keep them.

@@ -1,10 +1,5 @@
+public import HeartwoodFoundation
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// The name of one object: the store that keeps it, its entity, and what the store calls the record.
 ///

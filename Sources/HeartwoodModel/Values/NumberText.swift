@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import HeartwoodFoundation
 
 /// Numbers as text: the shortest decimal that reads back as the same number, `inf`, `-inf` and `nan`.
 package enum NumberText {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import HeartwoodFoundation
 
 /// What a store itself calls a record: a number, a UUID or a string, unique among the records of an entity in the store.
 ///

@@ -1,14 +1,9 @@
 import GRDB
 import GRDBSQLite
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// What SQLite is taught, so that text compares in it as it does in predicates.
 enum SQLiteFunctions {

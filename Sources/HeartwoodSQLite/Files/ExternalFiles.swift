@@ -1,12 +1,7 @@
 import GRDB
+import HeartwoodFoundation
 import HeartwoodStore
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The files beside a store that hold its large binary data: `.NAME_SUPPORT/_EXTERNAL_DATA/<UUID>` for the store `NAME.sqlite`.
 ///

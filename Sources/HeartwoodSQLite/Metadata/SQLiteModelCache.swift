@@ -1,14 +1,9 @@
 import CZlib
 package import GRDB
 import HeartwoodFormats
+import HeartwoodFoundation
 package import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The model that a file keeps for Core Data, in the table `Z_MODELCACHE`: a keyed archive, compressed.
 package enum SQLiteModelCache {

@@ -1,13 +1,8 @@
 import GRDB
 import GRDBSQLite
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Reads the values of one attribute from a column of a statement, row by row.
 ///

@@ -1,12 +1,7 @@
 import GRDB
+import HeartwoodFoundation
 public import HeartwoodModel
 public import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 extension SQLiteStore: SalvagingStore {
   /// Reads row by row what SQLite can read: a damaged page costs its rows, a value that cannot be read or a file beside the store that is missing

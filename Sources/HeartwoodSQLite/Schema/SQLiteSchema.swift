@@ -1,12 +1,7 @@
 package import GRDB
+import HeartwoodFoundation
 package import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Where the entities of a store are kept in a file: the tables and columns that Core Data makes of a model.
 package struct SQLiteSchema: Sendable {

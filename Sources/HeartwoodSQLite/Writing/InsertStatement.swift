@@ -1,13 +1,8 @@
 import GRDB
 import GRDBSQLite
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The statement that inserts records of one entity, bound from columns without a value in between.
 struct InsertStatement {

@@ -1,10 +1,5 @@
+import HeartwoodFoundation
 public import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A record that a store is reading: its values are set, and then it is added to a table.
 public struct NodeDraft {

@@ -1,10 +1,5 @@
+public import HeartwoodFoundation
 public import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// One save of one store, as its history keeps it.
 ///

@@ -1,11 +1,6 @@
+public import HeartwoodFoundation
 public import HeartwoodModel
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// A store that is open: what a coordinator holds and hands out.
 ///

@@ -1,10 +1,5 @@
+import HeartwoodFoundation
 public import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Everything that an atomic store keeps: its metadata and the records of its entities.
 ///

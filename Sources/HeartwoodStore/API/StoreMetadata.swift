@@ -1,10 +1,5 @@
+public import HeartwoodFoundation
 package import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// What a store tells about itself: who it is, which model it was written with, and what the application noted.
 public struct StoreMetadata: Sendable, Hashable, Codable {

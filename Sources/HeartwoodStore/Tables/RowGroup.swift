@@ -1,10 +1,5 @@
+import HeartwoodFoundation
 package import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Up to 65,536 records of one entity, column by column. It never changes: an update makes a new group that shares the columns
 /// that stayed the same.

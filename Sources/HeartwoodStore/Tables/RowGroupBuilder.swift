@@ -1,10 +1,5 @@
+import HeartwoodFoundation
 package import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A group of rows that is being put together. Each row appends a reference, and a value to every column.
 package final class RowGroupBuilder {

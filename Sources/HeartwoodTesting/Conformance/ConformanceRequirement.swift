@@ -1,11 +1,6 @@
 public import Heartwood
+import HeartwoodFoundation
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Something that a behaviour needs and a store may declare that it lacks.
 public enum ConformanceRequirement: Sendable, Hashable {

@@ -1,13 +1,8 @@
 import ArgumentParser
 import Heartwood
 import HeartwoodFormats
+import HeartwoodFoundation
 import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The command under which all are that look at models.
 struct ModelCommand: ParsableCommand {

@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 import HeartwoodGeneration
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The folder that generated files are written to.
 struct OutputFolder {

@@ -1,13 +1,8 @@
 import Heartwood
 import HeartwoodFormats
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Differences between two stores in words, and as JSON.
 struct DifferenceReport {

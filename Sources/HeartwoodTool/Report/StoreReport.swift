@@ -1,12 +1,7 @@
 import Heartwood
 import HeartwoodFormats
+import HeartwoodFoundation
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// What `info` tells about a store.
 struct StoreReport {

@@ -1,11 +1,6 @@
 import Heartwood
+import HeartwoodFoundation
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Writes all that one store keeps as another.
 struct Conversion {

@@ -1,12 +1,7 @@
 import Heartwood
 import HeartwoodFormats
+import HeartwoodFoundation
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Finds the models and mapping models that a migration needs, and runs it.
 struct StoreMigrationRun {

@@ -1,13 +1,8 @@
 import Heartwood
 import HeartwoodFormats
+import HeartwoodFoundation
 import HeartwoodSQLite
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 extension StoreRegistry {
   /// The stores that ship with Heartwood, and the SQLite store.

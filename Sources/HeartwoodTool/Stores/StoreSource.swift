@@ -1,12 +1,7 @@
 import Heartwood
+import HeartwoodFoundation
 import HeartwoodStore
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A store that a command reads: where it is, and what the user says about it.
 struct StoreSource {

@@ -1,13 +1,8 @@
 import Crypto
 import CryptoExtras
+public import HeartwoodFoundation
 public import HeartwoodStore
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// What an encrypted store is locked with: a key, or a passphrase that a key is made from.
 ///

@@ -1,10 +1,5 @@
+import HeartwoodFoundation
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The first bytes of a file: what it is, who can read it, and which store it holds.
 struct BinaryHeader: Sendable {

@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Whether the values of a group of rows mean something: what is read is held against it before it is believed, and what is
 /// written, before it is written. So no file is ever written that would be refused.

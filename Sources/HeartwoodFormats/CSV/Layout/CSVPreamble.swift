@@ -1,10 +1,5 @@
+import HeartwoodFoundation
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// What stands before the records: the byte order mark, the line with the identifier, and the header row.
 struct CSVPreamble: Sendable {

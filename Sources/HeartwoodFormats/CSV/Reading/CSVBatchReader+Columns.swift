@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 extension CSVBatchReader {
   typealias Fault = (row: Int, reason: String)

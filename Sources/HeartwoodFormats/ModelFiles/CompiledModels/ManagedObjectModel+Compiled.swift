@@ -1,10 +1,5 @@
+import HeartwoodFoundation
 package import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 extension ManagedObjectModel {
   /// Reads a compiled model out of the file at `path`, where a store keeps the one that it was written with.

@@ -1,10 +1,5 @@
+import HeartwoodFoundation
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Where one model is, and in which form.
 struct DataModelLocation {

@@ -1,11 +1,6 @@
+public import HeartwoodFoundation
 public import HeartwoodModel
 public import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// A model as Xcode keeps it: read from an `.xcdatamodeld` bundle or an `.xcdatamodel` folder, of Xcode 3 too, or from what the model
 /// compiler makes of one, a `.momd` bundle or a `.mom` file.

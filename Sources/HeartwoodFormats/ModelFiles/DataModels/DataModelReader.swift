@@ -1,10 +1,5 @@
+import HeartwoodFoundation
 import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Reads the tree of a `contents` file, which is also what compiled and older models are turned into: one set of rules for all.
 ///

@@ -1,10 +1,5 @@
+import HeartwoodFoundation
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Reads property lists, binary or XML, into values.
 struct ArchiveReader {

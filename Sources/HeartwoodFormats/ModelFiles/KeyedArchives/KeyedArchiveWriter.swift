@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import HeartwoodFoundation
 
 /// Puts together a graph of objects as `NSKeyedArchiver` lays it out in a property list: a list of objects that lead to each other by
 /// number.

@@ -1,11 +1,6 @@
+public import HeartwoodFoundation
 public import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// A mapping model as Xcode keeps it: read from an `.xcmappingmodel` folder, or from the `xcmapping.xml` in it.
 ///

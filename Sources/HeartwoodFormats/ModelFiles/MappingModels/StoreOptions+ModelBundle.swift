@@ -1,11 +1,6 @@
+public import HeartwoodFoundation
 public import HeartwoodModel
 public import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 extension DataModelFile {
   /// All versions of the model in the bundle at `url`, by name, the oldest first as far as their names tell: `Model`, `Model 2`,

@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Reads some records of one entity from a binary property list.
 final class BinaryPropertyListRecordReader {

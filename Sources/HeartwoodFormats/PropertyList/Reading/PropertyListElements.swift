@@ -1,11 +1,6 @@
 import CLibXML2
+import HeartwoodFoundation
 package import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The elements of a property list in XML, put together to values.
 struct PropertyListElements {

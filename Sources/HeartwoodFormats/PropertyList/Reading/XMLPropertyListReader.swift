@@ -1,12 +1,7 @@
 import CLibXML2
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Reads the records of a property list in XML, each value from libxml2's memory into a column.
 final class XMLPropertyListReader: XMLPropertyListHandler {

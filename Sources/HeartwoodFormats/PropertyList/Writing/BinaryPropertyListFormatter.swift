@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The numbers of the objects that all records share.
 struct PropertyListSharedObjects: Sendable {

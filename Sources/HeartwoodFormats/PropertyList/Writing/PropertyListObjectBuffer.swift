@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Objects of a binary property list that are being put together, numbered one after another.
 struct PropertyListObjectBuffer: ~Copyable {

@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Writes a store as a property list in XML; the text of records is made on all processors, some blocks ahead.
 struct XMLPropertyListWriter {

@@ -1,12 +1,7 @@
 import CLibXML2
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// What stands before the records of a file.
 struct XMLHeader: Sendable {

@@ -1,12 +1,7 @@
 import CLibXML2
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Makes a model of the elements of a file.
 final class XMLModelInference: XMLDatabaseHandler {

@@ -1,10 +1,5 @@
+import HeartwoodFoundation
 public import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A section of live results, as it was when it was asked for.
 public struct FetchedResultsSection<Object: ManagedObject> {

@@ -1,11 +1,6 @@
+public import HeartwoodFoundation
 public import HeartwoodModel
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// Turns values of an application's type into the bytes that a transformable attribute keeps, and back: what Core Data knows as a
 /// `ValueTransformer`.

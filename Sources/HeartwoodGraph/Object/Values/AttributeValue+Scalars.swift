@@ -1,11 +1,6 @@
+public import HeartwoodFoundation
 public import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 extension String: AttributeValue {
   /// What stands for a required attribute that has no value yet.

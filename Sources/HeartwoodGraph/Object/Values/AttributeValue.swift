@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 public import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A Swift type that the values of attributes can have in typed accessors.
 public protocol AttributeValue: Sendable {

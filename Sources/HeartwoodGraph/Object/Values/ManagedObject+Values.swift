@@ -1,12 +1,7 @@
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 import Logging
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 // MARK: Reading by ordinal
 

@@ -1,10 +1,5 @@
+public import HeartwoodFoundation
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// An entity of a model: what its objects are called and which properties they have, the inherited ones included.
 ///

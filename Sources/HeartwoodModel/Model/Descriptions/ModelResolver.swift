@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import HeartwoodFoundation
 
 /// Makes entity descriptions of definitions that have been validated: names become ordinals, properties are inherited.
 struct ModelResolver {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import HeartwoodFoundation
 
 extension MappingModel {
   /// What becomes of the records of one version of a model in another, told by names and renaming identifiers alone.

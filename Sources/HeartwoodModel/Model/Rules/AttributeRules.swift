@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import HeartwoodFoundation
 
 /// What the values of an attribute have to keep to beyond their type, before they may be saved.
 ///

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import HeartwoodFoundation
 
 /// Finds every fault of the definitions of a model, in time that grows with their size and no faster.
 struct ModelValidator {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import HeartwoodFoundation
 
 /// The hashes by which Core Data tells whether a store was written with the same entity.
 ///

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import HeartwoodFoundation
 
 /// What a fetch gives instead of objects, checked against an entity.
 package struct SelectionPlan: Sendable {

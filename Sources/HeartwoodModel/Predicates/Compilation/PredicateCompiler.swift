@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import HeartwoodFoundation
 
 /// Checks a predicate against an entity and makes a plan of it.
 package struct PredicateCompiler {

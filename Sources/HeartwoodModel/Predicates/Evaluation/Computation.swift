@@ -1,15 +1,11 @@
+import HeartwoodFoundation
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
   import Musl
 #else
   import Darwin
-#endif
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
 #endif
 
 /// What operators, functions and casts make of values. `nil` in gives `nil`: `nil + 1` is `nil`.

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import HeartwoodFoundation
 
 /// Where the values come from that a plan is evaluated on: rows of tables, or objects with their changes.
 package protocol PredicateSource {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import HeartwoodFoundation
 
 extension MacroConversion {
   /// A comparison of two values, of which one may be a condition.

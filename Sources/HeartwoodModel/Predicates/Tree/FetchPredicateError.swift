@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import HeartwoodFoundation
 
 /// Why a predicate cannot be used, and at which place.
 public struct FetchPredicateError: Error, Sendable, Hashable {

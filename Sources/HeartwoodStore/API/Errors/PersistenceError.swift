@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import HeartwoodFoundation
 
 /// Why something was not saved, read, opened or found: what happened, where, and what to do.
 ///

@@ -1,10 +1,5 @@
+public import HeartwoodFoundation
 public import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// One thing that keeps an object from being saved: which property of which object, and what is wrong with it.
 ///

@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 package import HeartwoodModel
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Drives an atomic store: keeps its tables in memory, and replaces its file as a whole at each save.
 package final class AtomicStoreEngine: StoreEngine {

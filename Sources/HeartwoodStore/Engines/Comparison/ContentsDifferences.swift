@@ -1,10 +1,5 @@
+package import HeartwoodFoundation
 package import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
 
 /// All in which two stores differ: metadata, entities, properties, records and values.
 ///

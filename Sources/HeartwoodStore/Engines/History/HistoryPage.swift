@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 import HeartwoodModel
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A run of transactions as bytes, which a store keeps as they are: the section "History" of `Formats/Binary` specifies them.
 ///

@@ -1,10 +1,5 @@
+package import HeartwoodFoundation
 package import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
 
 /// Finds the transactions in the history of one store that a request asks for.
 package struct HistoryReader: Sendable {

@@ -1,10 +1,5 @@
+package import HeartwoodFoundation
 package import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
 
 /// Puts the bytes of a transaction together: its head, and then a run for all records of an entity to which the same was done.
 package final class HistoryTransactionEncoder {

@@ -1,10 +1,5 @@
+package import HeartwoodFoundation
 public import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
 
 /// Whether a store was written with the same model as it is opened with.
 enum ModelCompatibility {

@@ -1,3 +1,4 @@
+import HeartwoodFoundation
 import HeartwoodModel
 
 #if canImport(Glibc)
@@ -6,12 +7,6 @@ import HeartwoodModel
   import Musl
 #else
   import Darwin
-#endif
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
 #endif
 
 /// Gives names to new records: of the kind that their entity's records have already, or else of the store's preferred kind.

@@ -1,10 +1,5 @@
+import HeartwoodFoundation
 import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A condition in the form in which columns are tested: made once for a table, applied to each of its groups.
 indirect enum ColumnTest: Sendable {

@@ -1,10 +1,5 @@
+import HeartwoodFoundation
 import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Finds the fastest form in which a plan can be tested on the columns of one table.
 struct ColumnTestBuilder {

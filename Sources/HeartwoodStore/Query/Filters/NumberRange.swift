@@ -1,10 +1,5 @@
+import HeartwoodFoundation
 import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The numbers that compare to a constant in a way, as a range: so every comparison is the same loop.
 enum NumberRange {

@@ -1,10 +1,5 @@
+import HeartwoodFoundation
 package import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A condition on the objects that a relationship leads to, which has been tested on them first: what is left is to see where each row
 /// leads.

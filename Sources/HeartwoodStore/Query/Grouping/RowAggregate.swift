@@ -1,10 +1,5 @@
+import HeartwoodFoundation
 import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// An aggregate of many record groups at once, which are numbered from 0 on.
 protocol RowAggregate: Sendable {

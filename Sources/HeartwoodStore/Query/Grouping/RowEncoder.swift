@@ -1,10 +1,5 @@
+import HeartwoodFoundation
 import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Gives rows numbers, the same to those that have the same value of an expression: the first 0, the next new one 1, and so on.
 protocol RowEncoder: Sendable {

@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 import HeartwoodModel
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The rows of a column in the order of their values: the index of one group of rows; and the compound and partial indexes that begin
 /// with the column.

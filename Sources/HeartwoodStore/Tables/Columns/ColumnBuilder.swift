@@ -1,10 +1,5 @@
+package import HeartwoodFoundation
 package import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
 
 /// A column that is being put together, row by row or by runs of rows of another column.
 ///

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import HeartwoodFoundation
 
 /// A decimal number as 20 bytes: an unsigned significand of 128 bits, an exponent of 16 bits, a byte that is 1 where it is
 /// negative and one that is 1 where it is not a number. The value is ±significand × 10^exponent.

@@ -1,3 +1,4 @@
+package import HeartwoodFoundation
 import HeartwoodModel
 
 #if canImport(Glibc)
@@ -6,12 +7,6 @@ import HeartwoodModel
   import Musl
 #else
   import Darwin
-#endif
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
 #endif
 
 /// Bytes that are being put together: they grow at the end, and become a ``ByteRegion`` without being copied.

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import HeartwoodFoundation
 
 /// UUIDs as text of 36 bytes, eight digits at a time.
 package enum UUIDText {

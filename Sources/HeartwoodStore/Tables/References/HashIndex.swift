@@ -1,10 +1,5 @@
+import HeartwoodFoundation
 import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Finds the row of a reference: a table of slots, each holding a row and some bits of its hash, probed in order.
 ///

@@ -1,10 +1,5 @@
+package import HeartwoodFoundation
 package import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
 
 /// References to records, one after another: each a name of a record and the entity that it belongs to.
 package struct ReferenceColumn: Sendable {

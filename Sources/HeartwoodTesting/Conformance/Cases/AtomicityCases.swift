@@ -1,11 +1,6 @@
 import Heartwood
+import HeartwoodFoundation
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 extension StoreConformance {
   /// Whatever happens during a save, the old file stands or the new one does.

@@ -1,11 +1,6 @@
 import Heartwood
+import HeartwoodFoundation
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 extension StoreConformance {
   /// Every value of every type that is declared comes back, or is refused as it was stated.

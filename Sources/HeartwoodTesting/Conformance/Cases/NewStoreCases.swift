@@ -1,10 +1,5 @@
 import Heartwood
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import HeartwoodFoundation
 
 extension StoreConformance {
   /// Where there is no file, or one without a byte, there is a new store.

@@ -1,11 +1,6 @@
 import Heartwood
+import HeartwoodFoundation
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 extension StoreConformance {
   /// A file that is moved, replaced or removed while its store is open.

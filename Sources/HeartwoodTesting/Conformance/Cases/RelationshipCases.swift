@@ -1,11 +1,6 @@
 import Heartwood
+import HeartwoodFoundation
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 extension StoreConformance {
   /// Objects lead to each other as they did.

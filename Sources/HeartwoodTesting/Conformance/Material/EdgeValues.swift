@@ -1,10 +1,5 @@
 import Heartwood
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import HeartwoodFoundation
 
 /// Values at the edges of each attribute type, and those that careless code takes for something else.
 enum EdgeValues {

@@ -1,12 +1,7 @@
 import Heartwood
+package import HeartwoodFoundation
 import HeartwoodStore
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
 
 /// What a case works with: a model, files of its own, and stores of the type that is tested.
 struct Workbench {

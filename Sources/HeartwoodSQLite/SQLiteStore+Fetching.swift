@@ -142,12 +142,12 @@ extension SQLiteStore: BatchingStore {
     }
     if tellingReferences {
       done.references[entity.ordinal] = try references(translation.keys, db)
-      for bereavement in translation.bereavements {
-        guard let ordinal = bereavement.entityOrdinal else { return false }
-        done.bereaved[ordinal, default: []] += try references(bereavement.keys, db)
+      for unlinked in translation.unlinkedRecords {
+        guard let ordinal = unlinked.entityOrdinal else { return false }
+        done.unlinked[ordinal, default: []] += try references(unlinked.keys, db)
       }
     }
-    for bereavement in translation.bereavements { try execute(bereavement.change, db) }
+    for unlinked in translation.unlinkedRecords { try execute(unlinked.change, db) }
     try execute(translation.change, db)
     done.count += db.changesCount
     return true

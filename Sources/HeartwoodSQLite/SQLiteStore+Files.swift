@@ -49,11 +49,11 @@ extension SQLiteStore {
 
   /// Brings the write-ahead log into the file, and what a process that died has left to undo. Where somebody else has the file open in
   /// write-ahead mode, that shows.
-  public static func gatherSideFiles(ofStoreAt path: String) throws {
+  public static func checkpoint(storeAt path: String) throws {
     let fileSystem = POSIXFileSystem()
     let resolved = try fileSystem.resolvingSymbolicLinks(inPath: path)
     if try !SQLiteLocation.hasSideFiles(ofFileAt: resolved, in: fileSystem) { return }
-    try SQLiteFile.gatherSideFiles(ofFileAt: resolved)
+    try SQLiteFile.checkpoint(ofFileAt: resolved)
   }
 
   /// The write-ahead log with what is shared of it, and the journal of a transaction.

@@ -28,7 +28,7 @@ extension SQLiteStore {
 
   /// The number that SQLite gives to the state of the file as other connections have left it: the one that the transaction which is under
   /// way sees.
-  public func changeMark() throws -> UInt64 {
+  public func dataVersion() throws -> UInt64 {
     if let transaction { return transaction.mark }
     // Nobody else can write meanwhile.
     if let commit { return commit.mark }
@@ -41,7 +41,7 @@ extension SQLiteStore {
   /// read anew.
   private func unknownMark() -> UInt64 { leastUnknownMark.wrappingSubtract(1, ordering: .relaxed).newValue }
 
-  /// Reads in one transaction, which is of the moment that ``changeMark()`` tells. Where reading fails, or a file with large data is
+  /// Reads in one transaction, which is of the moment that ``dataVersion()`` tells. Where reading fails, or a file with large data is
   /// missing, and another process has saved meanwhile, whose save may have removed a file that rows of the transaction lead to, it begins anew.
   public func reading<Result>(_ body: () throws -> Result) throws -> Result {
     let file = try file()

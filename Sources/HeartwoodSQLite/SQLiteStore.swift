@@ -64,7 +64,7 @@ public final class SQLiteStore: IncrementalStore {
 
 extension SQLiteStore {
   /// True: the key of the record at one end, or a row of both keys, is all that there is.
-  public static var keepsInversesTogether: Bool { true }
+  public static var storesInversesOnce: Bool { true }
 
   /// Whether it is an SQLite database; whether it is Core Data's shows when it is read.
   public static func recognizes(prefix: [UInt8]) -> Bool { prefix.starts(with: Array("SQLite format 3\0".utf8)) }

@@ -9,7 +9,7 @@ import Testing
 
   /// What ends a process without a reason, or leaves something for later, and what is to be written instead.
   private static let forbidden = [
-    "fatalError(": "Misuse.stop(_:), which says what to do, or an error",
+    "fatalError(": "ProgrammerError.stop(_:), which says what to do, or an error",
     "try!": "a throwing function, or a handled error",
     "as!": "a conditional cast",
     "assertionFailure()": "a text that says what holds",
@@ -19,7 +19,7 @@ import Testing
   ]
 
   /// The one place that ends a process, after it has said why.
-  private static let end = "Sources/HeartwoodModel/Misuse.swift"
+  private static let end = "Sources/HeartwoodModel/ProgrammerError.swift"
 
   @Test(arguments: forbidden.keys.sorted())
   func codeHasNone(_ text: String) throws {
@@ -51,7 +51,8 @@ import Testing
   /// What a user of the graph does wrong is told in optimized builds too.
   @Test func mistakesInTheUseOfTheGraphAreTold() throws {
     for file in try SourceTree.files(in: "Sources/HeartwoodGraph") {
-      #expect(!(try SourceTree.text(file).contains("precondition")), "\(file): use Misuse instead")
+      let text = try SourceTree.text(file)
+      #expect(!text.contains(/\bprecondition(?:Failure)?\(/), "\(file): use ProgrammerError instead")
     }
   }
 

@@ -171,15 +171,15 @@ protocol ContextHost: AnyObject, Sendable {
   func saveToPersistentStore() async throws
 }
 
-// MARK: Arrivals
+// MARK: Saves of children
 
 // What children have saved becomes changes of the parent.
 
 extension ManagedObjectContext {
   /// Whether children have saved something that has not been taken in.
-  var hasWaitingArrivals: Bool {
+  var hasWaitingChildSaves: Bool {
     guard let stagingArea else { return false }
-    return stagingArea.arrivals.count != seenArrival
+    return stagingArea.childSaves.count != seenChildSave
   }
 
   /// Whether nothing is under way that must be alone: what may be taken back as a whole, a validation, in which objects can be neither
@@ -187,35 +187,35 @@ extension ManagedObjectContext {
   var mayBeDisturbed: Bool { !takesNothingIn && !isValidating && saveUnderWay == nil }
 
   /// Takes in what children have saved since the last time, unless something is under way that it would disturb.
-  func takeWaitingArrivals() {
-    if mayBeDisturbed { takeArrivals() }
+  func takeWaitingChildSaves() {
+    if mayBeDisturbed { takeChildSaves() }
   }
 
   /// Takes in what children have saved since the last time. What cannot be taken in, since the records that it changes cannot be read, waits
-  /// for the next time; see ``checkArrivalsAreTaken()``.
-  func takeArrivals() {
+  /// for the next time; see ``checkChildSavesAreTaken()``.
+  func takeChildSaves() {
     guard let stagingArea else { return }
-    let newest = stagingArea.arrivals.count
-    guard newest != seenArrival else { return }
-    let former = seenArrival
-    seenArrival = newest
+    let newest = stagingArea.childSaves.count
+    guard newest != seenChildSave else { return }
+    let former = seenChildSave
+    seenChildSave = newest
     // What children have saved is called by the names that the context has for it.
     followConversions()
-    failures.arrival = nil
-    for staged in stagingArea.stagedStores where !takeArrivals(from: staged) { seenArrival = former }
+    failures.childSave = nil
+    for staged in stagingArea.stagedStores where !takeChildSaves(from: staged) { seenChildSave = former }
     changeNumber &+= 1
   }
 
   /// - Returns: whether all could be taken in.
-  private func takeArrivals(from staged: StagedStore) -> Bool {
-    let names = ArrivalNames(staged, persistentStoreCoordinator.unsavedNames)
-    while let arrival = staged.nextArrival {
+  private func takeChildSaves(from staged: StagedStore) -> Bool {
+    let names = ChildSaveNames(staged, persistentStoreCoordinator.unsavedNames)
+    while let childSave = staged.nextChildSave {
       do throws(PersistenceError) {
-        var pass = try ArrivalPass(self, arrival, names)
-        staged.takeNextArrival()
+        var pass = try ChildSaveMerge(self, childSave, names)
+        staged.takeNextChildSave()
         pass.run()
       } catch {
-        failures.arrival = error
+        failures.childSave = error
         noteReadFailure(error)
         return false
       }
@@ -224,30 +224,30 @@ extension ManagedObjectContext {
   }
 
   /// Throws why what children have saved could not be taken in.
-  func checkArrivalsAreTaken() throws(PersistenceError) {
-    if hasWaitingArrivals, let error = failures.arrival { throw error }
+  func checkChildSavesAreTaken() throws(PersistenceError) {
+    if hasWaitingChildSaves, let error = failures.childSave { throw error }
   }
 
   /// Lets go of what children have saved and could not be taken in.
-  func dropWaitingArrivals() {
-    failures.arrival = nil
-    guard let stagingArea, hasWaitingArrivals else { return }
-    seenArrival = stagingArea.arrivals.count
+  func dropWaitingChildSaves() {
+    failures.childSave = nil
+    guard let stagingArea, hasWaitingChildSaves else { return }
+    seenChildSave = stagingArea.childSaves.count
     for staged in stagingArea.stagedStores {
-      while staged.nextArrival != nil { staged.takeNextArrival() }
+      while staged.nextChildSave != nil { staged.takeNextChildSave() }
     }
   }
 
   /// Notes that a child's changes of an object could not be taken in.
-  func noteConflictingArrival(_ id: ManagedObjectID) {
-    conflictingArrivals.insert(id)
+  func noteConflictingChildSave(_ id: ManagedObjectID) {
+    conflictingChildSaves.insert(id)
   }
 
   /// Tells once, before a save, where a child's changes could not be taken in.
-  func checkArrivals() throws(PersistenceError) {
-    if conflictingArrivals.isEmpty { return }
-    let ids = conflictingArrivals.sorted { $0.description < $1.description }
-    conflictingArrivals = []
+  func checkChildSaves() throws(PersistenceError) {
+    if conflictingChildSaves.isEmpty { return }
+    let ids = conflictingChildSaves.sorted { $0.description < $1.description }
+    conflictingChildSaves = []
     throw PersistenceError(
       .saveConflict,
       "A child context saved changes of objects that this context had changed too, or deleted, without the "

@@ -14,7 +14,7 @@ extension ManagedObjectContext {
     // Objects that are validated keep their names. What is being saved is published when it is known to be saved.
     guard let stagingArea, !isValidating, saveUnderWay == nil else { return }
     followStores()
-    takeWaitingArrivals()
+    takeWaitingChildSaves()
     guard changeNumber != publishedChangeNumber else { return }
     failures.publishing = nil
     obtainIDsForChildren()
@@ -114,7 +114,7 @@ final class StagingArea: Sendable {
   private let stores = Mutex<[StagedStore]>([])
   private let distantChildren = Atomic<Bool>(false)
   /// Tells the context that a child has saved.
-  let arrivals = ArrivalSignal()
+  let childSaves = ChildSaveSignal()
   /// What is saved to the context, and by it.
   let saveBroadcast = ChangeBroadcast()
 
@@ -136,7 +136,7 @@ extension StagingArea {
       if let staged = stores.first(where: { $0.store === store }) { return staged }
       let base: any RecordSource = upstream?.source(for: store) ?? store
       let model = persistentStoreCoordinator.managedObjectModel
-      let staged = StagedStore(base: base, model: model, arrivals: arrivals)
+      let staged = StagedStore(base: base, model: model, childSaves: childSaves)
       stores.append(staged)
       return staged
     }

@@ -11,7 +11,7 @@ struct StagedSearch {
   /// Nil where it cannot be told which records are found otherwise.
   ///
   /// - Parameter expressions: what is evaluated beside the predicate and the sort keys.
-  init?(_ fetch: RecordFetch, evaluating expressions: [PlanExpression] = [], in view: StagedView) throws {
+  init?(_ fetch: RecordFetch, evaluating expressions: [CompiledExpression] = [], in view: StagedView) throws {
     let expressions = fetch.sorts.map(\.expression) + expressions
     let dependencies = FetchDependencies(fetch.plan, expressions, of: fetch.entity, in: view.model)
     guard !dependencies.isOpaque, let dependents = try view.dependents(of: fetch.entity, dependencies) else {
@@ -104,7 +104,7 @@ extension StagedSearch {
 
 extension SelectionPlan.Grouping {
   /// What is evaluated for each record.
-  var expressions: [PlanExpression] { keys + aggregates.map(\.operand) }
+  var expressions: [CompiledExpression] { keys + aggregates.map(\.operand) }
 }
 
 // MARK: Order
@@ -173,13 +173,13 @@ extension StagedView {
     ]
     var dependents: Set<ReferenceID> = []
     for (ordinal, changes) in pending {
-      for trail in dependencies.trails(to: model.entities[ordinal]) {
-        let references = changes.flatMap { $0.references(changingAt: trail.ordinals) }
+      for path in dependencies.paths(to: model.entities[ordinal]) {
+        let references = changes.flatMap { $0.references(changingAt: path.ordinals) }
         if references.isEmpty { continue }
-        guard trail.hasWayBack else { return nil }
+        guard path.hasWayBack else { return nil }
         for read in reads {
           var reading = RelatedReading(model.entities, scopes: base.scopes, read: read)
-          let origins = try origins(of: [ordinal: references], trail, &reading)
+          let origins = try origins(of: [ordinal: references], path, &reading)
           dependents.formUnion(origins[entity.ordinal] ?? [])
         }
       }
@@ -190,10 +190,10 @@ extension StagedView {
   /// The records from which `trail` leads to some, by the ordinal of their entity.
   private func origins(
     of references: [Int: [ReferenceID]],
-    _ trail: FetchDependencies.Trail,
+    _ path: FetchDependencies.DependencyPath,
     _ reading: inout RelatedReading
   ) throws -> [Int: [ReferenceID]] {
-    try trail.steps.reversed().reduce(references) { references, step in
+    try path.steps.reversed().reduce(references) { references, step in
       let owners = try reading.follow([step.inverse].compactMap(\.self), from: references)
       return owners.filter { model.entities[$0.key].isKind(of: step.owner) }
     }

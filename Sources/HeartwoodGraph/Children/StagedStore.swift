@@ -15,18 +15,18 @@ final class StagedStore: RecordSource {
     /// What the parent has published of its changes, by entity ordinal.
     var pending: [Int: PendingRecords] = [:]
     /// What children have saved and is not in ``pending`` yet.
-    var arrivals: [Arrival] = []
+    var childSaves: [ChildSave] = []
 
     /// What happens to the records of each entity, one after the other, by entity ordinal.
     var changes: [Int: [PendingRecords]] {
-      arrivals.reduce(into: pending.mapValues { [$0] }) { changes, arrival in
-        for (ordinal, records) in arrival.records { changes[ordinal, default: []].append(records) }
+      childSaves.reduce(into: pending.mapValues { [$0] }) { changes, childSave in
+        for (ordinal, records) in childSave.records { changes[ordinal, default: []].append(records) }
       }
     }
   }
 
   /// What one save of a child did.
-  struct Arrival: Sendable {
+  struct ChildSave: Sendable {
     /// By entity ordinal.
     let records: [Int: PendingRecords]
     /// What the child saved it over, by entity ordinal.
@@ -40,16 +40,16 @@ final class StagedStore: RecordSource {
   let store: PersistentStore
   let scopes: [ObjectIDScope]
   private let model: ManagedObjectModel
-  private let arrivals: ArrivalSignal
+  private let childSaves: ChildSaveSignal
   private let changes = ChangeCounter()
   private let state: Mutex<State>
 
-  init(base: any RecordSource, model: ManagedObjectModel, arrivals: ArrivalSignal) {
+  init(base: any RecordSource, model: ManagedObjectModel, childSaves: ChildSaveSignal) {
     store = base.store
     scopes = base.scopes
     state = Mutex(State(view: StagedView(base: base, model: model, pending: [:])))
     self.model = model
-    self.arrivals = arrivals
+    self.childSaves = childSaves
   }
 }
 
@@ -98,7 +98,7 @@ extension StagedStore {
       )
     }
     let commit = try state.withLock { try apply(changes, to: &$0) }
-    arrivals.send()
+    childSaves.send()
     return commit
   }
 
@@ -114,13 +114,13 @@ extension StagedStore {
       tables: versions.map(\.table)
     )
     let applied = try contents.apply(changes, typeDescription: store.typeDescription)
-    let arrival = Arrival(
+    let childSave = ChildSave(
       records: changes.records,
       tables: versions.map(\.table),
       bases: versions.map(\.base)
     )
     var (known, stamps) = (view.knownVersions, view.knownStamps)
-    for (ordinal, records) in arrival.records {
+    for (ordinal, records) in childSave.records {
       let stamp = StagedVersion.next()
       var table = contents.tables[ordinal]
       if let first = applied.insertedRows[ordinal]?.first { table.noteUnsaved(from: first) }
@@ -131,7 +131,7 @@ extension StagedStore {
       let earlier = stamps[ordinal].flatMap { $0.baseNumber == number ? $0.numbers : nil }
       stamps[ordinal] = StagedView.Stamps(baseNumber: number, numbers: (earlier ?? []) + [stamp])
     }
-    state.arrivals.append(arrival)
+    state.childSaves.append(childSave)
     state.view = StagedView(base: view.base, model: model, pending: state.changes, versions: known, stamps: stamps)
     return StoreCommit(
       permanentIDs: applied.permanentIDs,
@@ -167,12 +167,12 @@ extension ChangeSet {
 
 extension StagedStore {
   /// The first of the saves of children that have not been taken; nil if there is none.
-  var nextArrival: Arrival? { state.withLock { state in state.arrivals.first { !$0.isTaken } } }
+  var nextChildSave: ChildSave? { state.withLock { state in state.childSaves.first { !$0.isTaken } } }
 
   /// Notes that it is taken. Children go on seeing it until ``publish(_:)`` replaces it.
-  func takeNextArrival() {
+  func takeNextChildSave() {
     state.withLock { state in
-      if let index = state.arrivals.firstIndex(where: { !$0.isTaken }) { state.arrivals[index].isTaken = true }
+      if let index = state.childSaves.firstIndex(where: { !$0.isTaken }) { state.childSaves[index].isTaken = true }
     }
   }
 
@@ -181,14 +181,14 @@ extension StagedStore {
   func publish(_ pending: [Int: PendingRecords], over base: any RecordSource) {
     let differs = state.withLock { state in
       let isOther = state.view.base !== base
-      let differs = isOther || !pending.isEmpty || !state.pending.isEmpty || state.arrivals.contains(where: \.isTaken)
+      let differs = isOther || !pending.isEmpty || !state.pending.isEmpty || state.childSaves.contains(where: \.isTaken)
       if !differs { return false }
       if isOther {
         let (former, new) = (state.view.base.changeNumber, base.changeNumber)
         if former > new { state.lead &+= former - new }
       }
       state.pending = pending
-      state.arrivals.removeAll(where: \.isTaken)
+      state.childSaves.removeAll(where: \.isTaken)
       state.view = StagedView(base: base, model: model, pending: state.changes)
       return true
     }

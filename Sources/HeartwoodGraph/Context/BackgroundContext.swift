@@ -94,7 +94,7 @@ extension BackgroundContext: ContextHost {
   ///
   /// - Throws: what ``ManagedObjectContext/save()`` throws, of the first context that cannot be saved.
   public func saveToPersistentStore() async throws {
-    context.takeArrivals()
+    context.takeChildSaves()
     defer { endWork() }
     // It may wait here, and nobody gets at the context in between.
     try context.saveChain()

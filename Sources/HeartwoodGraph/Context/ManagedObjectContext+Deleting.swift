@@ -20,7 +20,7 @@ extension ManagedObjectContext {
   /// Whether the context has an object; false if the object's context is gone or has let go of it.
   func has(_ object: ManagedObject, _ message: @autoclosure () -> String) -> Bool {
     guard let context = object.managedObjectContext else { return false }
-    Misuse.check(context === self, message())
+    ProgrammerError.check(context === self, message())
     return true
   }
 

@@ -38,7 +38,7 @@ extension ManagedObjectContext {
   ///   ``PersistenceError/Code/storeBusy``.
   public func existingObject(with objectID: ManagedObjectID) throws(PersistenceError) -> ManagedObject {
     try persistentStoreCoordinator.checkNotClosed()
-    takeWaitingArrivals()
+    takeWaitingChildSaves()
     if let object = try find(objectID) { return object }
     throw PersistenceError(
       .objectNotFound,

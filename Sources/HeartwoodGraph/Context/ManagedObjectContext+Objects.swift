@@ -9,7 +9,7 @@ extension ManagedObjectContext {
   /// they can be, and a save of its changes fails until then. ``existingObject(with:)`` throws in these cases, and says why. The entity of the
   /// id must be one of the model.
   public func object(with objectID: ManagedObjectID) -> ManagedObject {
-    takeWaitingArrivals()
+    takeWaitingChildSaves()
     switch look(for: objectID) {
     case .present(let object): return object
     case .gone: break
@@ -18,7 +18,7 @@ extension ManagedObjectContext {
       if let object = unreadObject(objectID) { return object }
     }
     guard let entity = persistentStoreCoordinator.managedObjectModel.entity(named: objectID.entity.name) else {
-      Misuse.stop(
+      ProgrammerError.stop(
         "The model has no entity called \(objectID.entity.name). Use the id with a coordinator of its own model."
       )
     }
@@ -66,7 +66,9 @@ extension ManagedObjectContext {
   /// the object's store is saved, they are compared just before. Merge policies do not resolve it. Objects that the save changes
   /// are checked anyway. New objects and faults have nothing to compare.
   public func detectConflicts(for object: ManagedObject) {
-    if has(object, "The object is of another context. Detect conflicts in its own.") { watched.append(object) }
+    if has(object, "The object is of another context. Detect conflicts in its own.") {
+      optimisticallyLocked.append(object)
+    }
   }
 
   /// Compares the objects that ``detectConflicts(for:)`` was called for with the newest records.
@@ -91,14 +93,14 @@ extension ManagedObjectContext {
   }
 
   /// What a save to `store` expects of objects that it does not change.
-  func expectations(of store: PersistentStore) -> [RecordExpectation] {
+  func preconditions(of store: PersistentStore) -> [RecordPrecondition] {
     comparableObjects.filter { $0.binding.store === store && !$0.hasChanges }.map { object in
-      RecordExpectation(objectID: object.objectID, version: object.baseVersion)
+      RecordPrecondition(objectID: object.objectID, version: object.baseVersion)
     }
   }
 
   private var comparableObjects: [ManagedObject] {
-    watched.objects.filter { !$0.isInserted && !$0.isFault && $0.managedObjectContext === self }
+    optimisticallyLocked.objects.filter { !$0.isInserted && !$0.isFault && $0.managedObjectContext === self }
   }
 }
 
@@ -112,7 +114,7 @@ extension ManagedObjectContext {
   public func insert<Object: ManagedObject>(_ objectClass: Object.Type) throws(PersistenceError) -> Object {
     let entity = try persistentStoreCoordinator.objectClasses.entity(for: objectClass)
     guard let object = try insert(entity) as? Object else {
-      Misuse.stop("The object of an entity is of the class that the coordinator was given for it.")
+      ProgrammerError.stop("The object of an entity is of the class that the coordinator was given for it.")
     }
     return object
   }
@@ -164,9 +166,9 @@ extension ManagedObjectContext {
   /// - Throws: ``PersistenceError/Code/saveNeverSettles``.
   func tellObjectsWillSave() throws(PersistenceError) {
     finishSaveUnderWay()
-    takeWaitingArrivals()
+    takeWaitingChildSaves()
     guard hasChanges else { return }
-    Misuse.check(
+    ProgrammerError.check(
       disturbed == nil,
       "An object saves its context in its willSave(). Leave saving to the save that is under way."
     )

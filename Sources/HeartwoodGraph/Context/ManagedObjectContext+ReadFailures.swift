@@ -79,7 +79,7 @@ final class ReadFailures {
   /// What changes ask of records that could not be read.
   var postponed: [PostponedChange] = []
   /// Why what a child has saved could not be taken in.
-  var arrival: PersistenceError?
+  var childSave: PersistenceError?
   /// Why children cannot see what has changed here.
   var publishing: PersistenceError?
   /// Whether a call that can throw is under way, which takes the failures.

@@ -6,8 +6,8 @@ extension ManagedObjectContext {
   /// was done before can be undone.
   public func rollback() {
     finishSaveUnderWay()
-    takeWaitingArrivals()
-    dropWaitingArrivals()
+    takeWaitingChildSaves()
+    dropWaitingChildSaves()
     for object in inserted.objects {
       noteChange(object)
       detach(object)
@@ -26,8 +26,8 @@ extension ManagedObjectContext {
   /// they can neither be changed nor followed any more.
   public func reset() {
     finishSaveUnderWay()
-    takeWaitingArrivals()
-    dropWaitingArrivals()
+    takeWaitingChildSaves()
+    dropWaitingChildSaves()
     for object in registeredObjects { detach(object) }
     clearChanges()
     forgetUndo()
@@ -121,10 +121,10 @@ extension ManagedObjectContext {
     inserted = NewObjects()
     updated = ChangedObjects()
     deleted = ChangedObjects()
-    conflictingArrivals = []
+    conflictingChildSaves = []
     failures.postponed = []
     assignedStores = [:]
-    watched = ObjectList()
+    optimisticallyLocked = ObjectList()
     changeNumber &+= 1
   }
 }

@@ -38,9 +38,9 @@ public final class ManagedObjectContext {
   /// Whether children of other isolations see the changes with each fetch.
   var publishesWithFetches = false
   /// The save of a child that the context has taken in last.
-  var seenArrival: UInt64 = 0
+  var seenChildSave: UInt64 = 0
   /// Objects of which a child's changes could not be taken in.
-  var conflictingArrivals: Set<ManagedObjectID> = []
+  var conflictingChildSaves: Set<ManagedObjectID> = []
   /// Whether what others have done waits, since what happens now is taken back as a whole where it fails.
   var takesNothingIn = false
   /// What the current event has changed; nil if nothing can be undone.
@@ -57,7 +57,7 @@ public final class ManagedObjectContext {
   /// Whatever the application wants to keep with the context.
   public var userInfo: [String: Any] = [:]
   /// The objects that the next save compares with the store's, whether it changes them or not.
-  var watched = ObjectList()
+  var optimisticallyLocked = ObjectList()
   /// The version of the records that the context stays at.
   var generation: QueryGeneration?
   /// The save that the stores write while the context goes on.
@@ -128,7 +128,7 @@ extension ManagedObjectContext {
   /// Whether the next save has something to do.
   ///
   /// What children have saved is part of it, though the context may not have taken it in yet.
-  public var hasChanges: Bool { !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty || hasWaitingArrivals }
+  public var hasChanges: Bool { !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty || hasWaitingChildSaves }
 
   /// Notes whether an object that a store has has changes.
   func note(_ object: ManagedObject, hasChanges: Bool) {
@@ -227,7 +227,7 @@ extension ManagedObjectContext {
     followStores()
     try checkParentIsPublished()
     catchUp()
-    if mayBeDisturbed { try checkArrivalsAreTaken() }
+    if mayBeDisturbed { try checkChildSavesAreTaken() }
     publishForFetch()
     tidy()
   }

@@ -31,7 +31,7 @@ public final class ViewContext {
     let wake: @Sendable () -> Void = { Task { @MainActor in host.value?.catchUp() } }
     context.wake = wake
     // What children save is shown without waiting for the next fetch.
-    stagingArea.arrivals.setWake(wake)
+    stagingArea.childSaves.setWake(wake)
   }
 }
 
@@ -48,7 +48,7 @@ extension ViewContext: ContextHost {
   ///
   /// - Throws: what ``ManagedObjectContext/save()`` throws, of the first context that cannot be saved.
   public func saveToPersistentStore() async throws {
-    context.takeWaitingArrivals()
+    context.takeWaitingChildSaves()
     defer { context.publishChanges() }
     try await context.saveToPersistentStore()
   }
@@ -64,7 +64,7 @@ extension ViewContext: ContextHost {
   ///
   /// - Throws: what ``ManagedObjectContext/save()`` throws. The changes are still in the context then.
   public func save() async throws {
-    context.takeWaitingArrivals()
+    context.takeWaitingChildSaves()
     defer { context.publishChanges() }
     try await context.saveAsynchronously()
   }

@@ -9,7 +9,7 @@ struct FetchDependencies: Sendable {
   struct Step: Sendable {
     /// The entity whose objects have the relationship, those of its subentities included.
     let owner: EntityDescription
-    let relationship: PlanProperty
+    let relationship: CompiledProperty
     /// The ordinal of the inverse; nil where there is none.
     let inverse: Int?
 
@@ -23,7 +23,7 @@ struct FetchDependencies: Sendable {
   }
 
   /// A way over relationships, and what is looked at where it ends.
-  struct Trail: Sendable {
+  struct DependencyPath: Sendable {
     /// The entity at the end; its subentities count too.
     let destination: EntityDescription
     /// The ordinals of the properties that are looked at.
@@ -41,7 +41,7 @@ struct FetchDependencies: Sendable {
     case unknown
   }
 
-  private(set) var trails: [Trail] = []
+  private(set) var paths: [DependencyPath] = []
   /// The ordinals of the tested object's own properties that are looked at.
   private(set) var ownOrdinals: Set<Int> = []
   /// Whether objects are looked at which no relationship of the tested object leads to.
@@ -49,8 +49,8 @@ struct FetchDependencies: Sendable {
 
   /// - Parameter expressions: what is evaluated beside the predicate, such as sort keys.
   init(
-    _ predicate: PlanPredicate?,
-    _ expressions: [PlanExpression],
+    _ predicate: CompiledPredicate?,
+    _ expressions: [CompiledExpression],
     of entity: EntityDescription,
     in model: ManagedObjectModel
   ) {
@@ -58,16 +58,16 @@ struct FetchDependencies: Sendable {
     isOpaque = survey.isOpaque
     ownOrdinals = survey.reads[[]] ?? []
     for (steps, ordinals) in survey.reads where !steps.isEmpty {
-      if let trail = Self.trail(steps, ordinals, entity, model) { trails.append(trail) }
+      if let path = Self.path(steps, ordinals, entity, model) { paths.append(path) }
     }
   }
 
-  private static func trail(
-    _ steps: [PlanProperty],
+  private static func path(
+    _ steps: [CompiledProperty],
     _ ordinals: Set<Int>,
     _ entity: EntityDescription,
     _ model: ManagedObjectModel
-  ) -> Trail? {
+  ) -> DependencyPath? {
     var current = entity
     var way: [Step] = []
     for step in steps {
@@ -75,27 +75,27 @@ struct FetchDependencies: Sendable {
       way.append(Step(owner: current, relationship: step, inverse: current.traits[step.ordinal].inverseOrdinal))
       current = model.entities[destination]
     }
-    return Trail(destination: current, ordinals: ordinals, steps: way)
+    return DependencyPath(destination: current, ordinals: ordinals, steps: way)
   }
 }
 
 extension FetchDependencies {
-  var isEmpty: Bool { trails.isEmpty && !isOpaque }
+  var isEmpty: Bool { paths.isEmpty && !isOpaque }
 
   /// The ways that end at `entity`.
-  func trails(to entity: EntityDescription) -> [Trail] {
-    trails.filter { entity.isKind(of: $0.destination) }
+  func paths(to entity: EntityDescription) -> [DependencyPath] {
+    paths.filter { entity.isKind(of: $0.destination) }
   }
 
   /// Whether what becomes of objects of `entity` may matter.
   func mayLead(to entity: EntityDescription) -> Bool {
-    isOpaque || trails.contains { entity.isKind(of: $0.destination) }
+    isOpaque || paths.contains { entity.isKind(of: $0.destination) }
   }
 
-  /// The objects from which `trail` leads to `object` now; nil where it has no way back.
-  func origins(of object: ManagedObject, _ trail: Trail, in context: ManagedObjectContext) -> [ManagedObject]? {
-    guard trail.hasWayBack else { return nil }
-    return trail.steps.reversed().reduce([object]) { objects, step in
+  /// The objects from which `path` leads to `object` now; nil where it has no way back.
+  func origins(of object: ManagedObject, _ path: DependencyPath, in context: ManagedObjectContext) -> [ManagedObject]? {
+    guard path.hasWayBack else { return nil }
+    return path.steps.reversed().reduce([object]) { objects, step in
       step.owners(of: objects, in: context) ?? []
     }
   }
@@ -106,8 +106,8 @@ extension FetchDependencies {
     if isOpaque, context.hasChanges { return .unknown }
     var dependents = ObjectList()
     for object in context.updated.objects + context.deleted.objects {
-      for trail in trails(to: object.entity) where object.isDeleted || object.hasChanges(at: trail.ordinals) {
-        guard let origins = origins(of: object, trail, in: context) else { return .unknown }
+      for path in paths(to: object.entity) where object.isDeleted || object.hasChanges(at: path.ordinals) {
+        guard let origins = origins(of: object, path, in: context) else { return .unknown }
         origins.forEach { dependents.append($0) }
       }
     }

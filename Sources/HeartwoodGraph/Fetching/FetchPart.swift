@@ -31,7 +31,7 @@ final class FetchPart {
   private let fetch: RecordFetch
   private let model: ManagedObjectModel
   /// What is evaluated for what is found, beside the sort keys where others come to it.
-  private let selected: [PlanExpression]
+  private let selected: [CompiledExpression]
   /// What expressions are evaluated on.
   private var tables: QueryTables
   private var table: NodeTable
@@ -44,7 +44,7 @@ final class FetchPart {
   init(
     _ binding: EntityBinding,
     _ fetch: RecordFetch,
-    evaluating selected: [PlanExpression],
+    evaluating selected: [CompiledExpression],
     in model: ManagedObjectModel
   ) throws {
     self.binding = binding
@@ -91,7 +91,7 @@ extension FetchPart {
     isSearchable = true
   }
 
-  private static func destinations(_ expressions: [PlanExpression]) -> Set<Int> {
+  private static func destinations(_ expressions: [CompiledExpression]) -> Set<Int> {
     expressions.reduce(into: []) { $0.formUnion($1.destinationOrdinals) }
   }
 
@@ -115,7 +115,7 @@ extension FetchPart {
   /// Takes the table, and what is evaluated for some of its rows, which is read for it.
   ///
   /// - Returns: the rows, where they are in the table that was taken.
-  private func takeTables(evaluating expressions: [PlanExpression], for rows: [RowID]) throws -> [RowID] {
+  private func takeTables(evaluating expressions: [CompiledExpression], for rows: [RowID]) throws -> [RowID] {
     let survey = DependencySurvey(nil, expressions)
     let mayMove = binding.rowsMayMove
     let references = mayMove || !survey.paths.isEmpty ? rows.map(binding.table.reference) : []
@@ -165,7 +165,7 @@ extension FetchPart {
   private func foundRows(
     _ offset: Int,
     _ limit: Int?,
-    evaluating expressions: [PlanExpression] = []
+    evaluating expressions: [CompiledExpression] = []
   ) throws -> [RowID]? {
     guard !isSearchable, let source = binding.source else { return nil }
     // Each hidden row may stand before one that is wanted.
@@ -271,16 +271,16 @@ extension FetchPart {
   /// The values of expressions for each of the rows, one row after the other.
   ///
   /// - Throws: the reason why a value could not be read.
-  func values(_ expressions: [PlanExpression], of rows: [RowID]) throws -> [PropertyValue] {
+  func values(_ expressions: [CompiledExpression], of rows: [RowID]) throws -> [PropertyValue] {
     try checkReadable(expressions, of: rows)
     return tables.values(expressions, of: rows, entityOrdinal: binding.entity.ordinal)
   }
 
-  private static func dataRead(_ expressions: [PlanExpression]) -> Set<PlanProperty> {
+  private static func dataRead(_ expressions: [CompiledExpression]) -> Set<CompiledProperty> {
     expressions.reduce(into: []) { $0.formUnion($1.dataRead) }
   }
 
-  private func checkReadable(_ expressions: [PlanExpression], of rows: [RowID]) throws {
+  private func checkReadable(_ expressions: [CompiledExpression], of rows: [RowID]) throws {
     let data = Self.dataRead(expressions)
     if data.isEmpty { return }
     let own = Set(expressions.compactMap(\.ownProperty)).intersection(data)
@@ -299,7 +299,7 @@ extension FetchPart {
   }
 
   /// What a row has for an expression.
-  func value(_ expression: PlanExpression, _ row: RowID) -> PropertyValue {
+  func value(_ expression: CompiledExpression, _ row: RowID) -> PropertyValue {
     let subject = QueryTables.Subject(entityOrdinal: binding.entity.ordinal, row: row)
     return PredicateEvaluator(tables).value(expression, subject).scalar
   }

@@ -33,7 +33,7 @@ struct FetchPass {
 
   let context: ManagedObjectContext
   let entities: [EntityDescription]
-  let plan: PlanPredicate?
+  let plan: CompiledPredicate?
   let sorts: [SortPlan]
   let offset: Int
   let limit: Int?
@@ -45,7 +45,7 @@ struct FetchPass {
   /// - Parameter expressions: what is to be evaluated for the records that are found.
   init<Object>(
     _ request: FetchRequest<Object>,
-    evaluating expressions: [PlanExpression] = [],
+    evaluating expressions: [CompiledExpression] = [],
     in context: ManagedObjectContext
   ) throws {
     let model = context.persistentStoreCoordinator.managedObjectModel
@@ -61,7 +61,7 @@ struct FetchPass {
     _ request: FetchRequest<Object>,
     for entity: EntityDescription,
     sortedBy sorts: [SortPlan],
-    evaluating expressions: [PlanExpression],
+    evaluating expressions: [CompiledExpression],
     in context: ManagedObjectContext
   ) throws {
     let model = context.persistentStoreCoordinator.managedObjectModel
@@ -86,9 +86,9 @@ struct FetchPass {
   private static func parts<Object>(
     of request: FetchRequest<Object>,
     _ entities: [EntityDescription],
-    _ plan: PlanPredicate?,
+    _ plan: CompiledPredicate?,
     _ sorts: [SortPlan],
-    evaluating expressions: [PlanExpression],
+    evaluating expressions: [CompiledExpression],
     in context: ManagedObjectContext
   ) throws -> [FetchPart] {
     let model = context.persistentStoreCoordinator.managedObjectModel

@@ -115,7 +115,7 @@ struct SelectionPass {
 
 extension SelectionPlan {
   /// What is evaluated for each record.
-  fileprivate var expressionsOfRecords: [PlanExpression] {
+  fileprivate var expressionsOfRecords: [CompiledExpression] {
     grouping?.expressions ?? columns
   }
 }

@@ -31,7 +31,7 @@ public struct FetchedBatch<Object: ManagedObject>: RandomAccessCollection {
   /// The object at a place, made where nobody holds it yet. O(1).
   public subscript(position: Int) -> Object {
     guard let object = object(matches[position]) as? Object else {
-      Misuse.stop("The classes of the objects were checked when they were found.")
+      ProgrammerError.stop("The classes of the objects were checked when they were found.")
     }
     return object
   }
@@ -69,7 +69,7 @@ extension FetchPass.Match {
 struct Prefetching {
   private let context: ManagedObjectContext
   /// The relationships of each path, by name: a subentity has its own at the same places.
-  private let paths: [[PlanProperty]]
+  private let paths: [[CompiledProperty]]
 
   /// - Throws: `FetchPredicateError` where the entity has no such path of relationships.
   init(_ keyPaths: [String], of entity: EntityDescription, in context: ManagedObjectContext) throws {
@@ -103,7 +103,7 @@ extension Prefetching {
   }
 
   /// What a relationship leads to, each record once, all of it read.
-  private func follow(_ relationship: PlanProperty, from origins: [Origin]) throws -> [Origin] {
+  private func follow(_ relationship: CompiledProperty, from origins: [Origin]) throws -> [Origin] {
     try read(relationship, from: origins).flatMap { binding, references in
       try Set(references).compactMap { try binding.table.row(of: $0) }.map { .row(binding, $0) }
     }
@@ -112,7 +112,7 @@ extension Prefetching {
   /// Reads what a relationship leads to, and tells the references, which may have some more than once.
   @discardableResult
   private func read(
-    _ relationship: PlanProperty,
+    _ relationship: CompiledProperty,
     from origins: [Origin]
   ) throws -> [(binding: EntityBinding, references: [ReferenceID])] {
     var groups: [(id: ManagedObjectID, references: [ReferenceID])] = []
@@ -154,9 +154,9 @@ extension FetchPass.Match {
   }
 }
 
-extension PlanExpression {
+extension CompiledExpression {
   /// The relationships of a key path, the first one first. An attribute at the end leads nowhere.
-  fileprivate var relationships: [PlanProperty] {
+  fileprivate var relationships: [CompiledProperty] {
     guard case .property(let base, let property) = self else { return [] }
     return base.relationships + (property.attributeType == nil ? [property] : [])
   }

@@ -157,7 +157,7 @@ extension ManagedObject {
   /// The name of the property that `keyPath` reads. The process stops where it reads none.
   static func requiredName(of keyPath: AnyKeyPath) -> String {
     guard let name = propertyName(forKeyPath: keyPath) else {
-      Misuse.stop(
+      ProgrammerError.stop(
         "\(self) has no property for \(keyPath). Name it in propertyName(forKeyPath:), or begin the key path at the class that declares it."
       )
     }

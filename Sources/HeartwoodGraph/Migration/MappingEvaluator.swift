@@ -131,7 +131,7 @@ extension MappingEvaluator {
     return try mappingValue(evaluator.value(plan, source)) ?? .scalar(.null)
   }
 
-  private func mappingValue(_ value: PlanValue) throws -> MappingValue? {
+  private func mappingValue(_ value: EvaluatedValue) throws -> MappingValue? {
     switch value {
     case .one(.toOne(let id)): try present(id)
     case .one(let value): .scalar(value)

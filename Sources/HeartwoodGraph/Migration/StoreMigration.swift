@@ -109,7 +109,7 @@ extension StoreMigration {
     let log = OperationLog(.migrated, logger)
     let path = try writablePath()
     try opener.checkMigratesInPlace(request)
-    try opener.gatherSideFiles(request)
+    try opener.checkpoint(request)
     let identity = try opener.fileSystem.status(atPath: path)?.identity
     var hasMadeBackup = false
     do {
@@ -126,7 +126,7 @@ extension StoreMigration {
       if hasMadeBackup { removeBackup() }
       // Reading may have made files beside the store, which was alone before.
       // try?: the error of the migration is thrown.
-      try? opener.gatherSideFiles(request)
+      try? opener.checkpoint(request)
       throw error
     }
   }

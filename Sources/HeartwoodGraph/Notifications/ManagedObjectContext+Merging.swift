@@ -96,7 +96,7 @@ extension ManagedObjectContext {
   /// Takes in what children have saved and others have changed.
   func catchUp() {
     guard mayBeDisturbed else { return }
-    takeArrivals()
+    takeChildSaves()
     takeMerges()
   }
 }

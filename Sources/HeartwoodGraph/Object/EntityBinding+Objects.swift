@@ -93,7 +93,7 @@ extension EntityBinding {
   /// the context has deleted are left out. There is room for as many as the table has records.
   func fetch(into results: UnsafeMutableBufferPointer<Unmanaged<ManagedObject>>, count: inout Int) {
     let table = table
-    Misuse.check(results.count - count >= table.count, "There is no room for the objects.")
+    ProgrammerError.check(results.count - count >= table.count, "There is no room for the objects.")
     slots.tidy(andLookAt: 0)
     for (ordinal, group) in table.groups.enumerated() {
       slots.reserve(group: ordinal, rowCount: group.rowCount)

@@ -62,7 +62,7 @@ extension ManagedObject {
   /// - Returns: whether it has read it. Then it may lead to what the context refuses; see ``dropRefusedLinks()``.
   final func advance(to later: RowGroup) -> Bool {
     guard let group, binding.isLater(rowID, in: later, than: group), let context = managedObjectContext,
-      !context.watched.contains(self)
+      !context.optimisticallyLocked.contains(self)
     else { return false }
     // What was done to the object before can be undone; this cannot.
     if let recorder = context.recorder, !recorder.properties(of: self).isEmpty { context.registerPendingChanges() }
@@ -174,7 +174,7 @@ extension ManagedObject {
       try relate(ordinal, toOne: object)
     } catch {
       // An object of another context or of another entity is a mistake that no data can cause.
-      guard let object, object.isGone else { Misuse.stop("\(error)") }
+      guard let object, object.isGone else { ProgrammerError.stop("\(error)") }
       logLinkLeftOut(to: object, ordinal)
       relateLeavingGone(ordinal, toOne: nil)
     }
@@ -187,7 +187,7 @@ extension ManagedObject {
     } catch {
       // Nothing has changed. What the relationship leads to already stays: that is a matter of the save.
       let present = objects.filter { !$0.isGone || leads(ordinal, to: $0.objectID) }
-      if present.count == objects.count { Misuse.stop("\(error)") }
+      if present.count == objects.count { ProgrammerError.stop("\(error)") }
       for object in objects where object.isGone { logLinkLeftOut(to: object, ordinal) }
       relateLeavingGone(ordinal, to: present)
     }
@@ -198,7 +198,7 @@ extension ManagedObject {
     do throws(PersistenceError) {
       return try addLink(ordinal, to: object)
     } catch {
-      guard object.isGone else { Misuse.stop("\(error)") }
+      guard object.isGone else { ProgrammerError.stop("\(error)") }
       logLinkLeftOut(to: object, ordinal)
       return false
     }

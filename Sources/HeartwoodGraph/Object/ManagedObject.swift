@@ -161,7 +161,7 @@ extension ManagedObject {
   final var binding: EntityBinding {
     get { unmanagedBinding.takeUnretainedValue() }
     set {
-      Misuse.check(!state.contains(.held), "An object that a binding holds gets no other binding.")
+      ProgrammerError.check(!state.contains(.held), "An object that a binding holds gets no other binding.")
       let old = unmanagedBinding
       unmanagedBinding = Unmanaged.passRetained(newValue)
       old.release()

@@ -62,7 +62,7 @@ extension PropertyDescription {
     userInfo: [String: String] = [:]
   ) -> PropertyDescription {
     guard let type = type ?? AttributeType(of: Value.self) else {
-      Misuse.stop("\(Value.self) fits no attribute. Correct its fits(_:).")
+      ProgrammerError.stop("\(Value.self) fits no attribute. Correct its fits(_:).")
     }
     return .attribute(
       AttributeDescription(

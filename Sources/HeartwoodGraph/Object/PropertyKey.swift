@@ -31,9 +31,9 @@ public class PropertyKey: @unchecked Sendable {
   private final func resolve(in object: ManagedObject, _ accepts: (PropertyTrait) -> Bool) -> Int {
     let entity = object.entity
     guard let ordinal = entity.ordinal(ofProperty: name) else {
-      Misuse.stop("\(entity.name) has no property called \(name). Correct the name of the key, or the model.")
+      ProgrammerError.stop("\(entity.name) has no property called \(name). Correct the name of the key, or the model.")
     }
-    Misuse.check(
+    ProgrammerError.check(
       accepts(object.binding.traits[ordinal]),
       "\(entity.name).\(name) is of another type than its key. Make the key's type fit the model."
     )

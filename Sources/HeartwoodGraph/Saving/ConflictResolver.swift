@@ -36,7 +36,7 @@ struct ConflictResolver {
     // Objects that lead to each other must all be there again first.
     LinkReturn(context, restored).link()
     settlement.settle()
-    if !conflicts.isEmpty { try GoneLinks(context).drop() }
+    if !conflicts.isEmpty { try DanglingReferences(context).drop() }
     try followUpdates(of: collisions)
     var yielded: Set<ManagedObjectID> = []
     for (conflict, resolution) in collisions { try resolve(conflict, resolution, &yielded) }

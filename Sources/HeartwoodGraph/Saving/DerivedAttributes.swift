@@ -12,7 +12,7 @@ struct DerivedAttributes: Sendable {
   struct Attribute: Sendable {
     let ordinal: Int
     let type: AttributeType
-    let plan: PlanExpression
+    let plan: CompiledExpression
     /// Whether the value depends on the time, and so is another with each save of the object.
     let isTimed: Bool
   }
@@ -65,12 +65,12 @@ extension DerivedAttributes {
   func attributes(of entity: EntityDescription) -> [Attribute] { attributes[entity.ordinal] ?? [] }
 
   /// The ways from objects that have derived attributes to what these look at in objects of `entity`.
-  func trails(to entity: EntityDescription) -> [FetchDependencies.Trail] {
-    dependencies.flatMap { $0.of.trails(to: entity) }
+  func paths(to entity: EntityDescription) -> [FetchDependencies.DependencyPath] {
+    dependencies.flatMap { $0.of.paths(to: entity) }
   }
 
   /// Whether some may have other values once records of `entity` are written.
-  func depend(on entity: EntityDescription) -> Bool { !attributes(of: entity).isEmpty || !trails(to: entity).isEmpty }
+  func depend(on entity: EntityDescription) -> Bool { !attributes(of: entity).isEmpty || !paths(to: entity).isEmpty }
 
   /// Whether a record of `entity` has to be looked at whose properties with `ordinals` have been written.
   func isAffected(_ entity: EntityDescription, by ordinals: Set<Int>) -> Bool {
@@ -169,10 +169,10 @@ extension ManagedObjectContext {
     var dependents: [ManagedObject] = []
     for (_, objects) in Dictionary(grouping: changed, by: \.entity.ordinal) {
       guard let entity = objects.first?.entity else { continue }
-      for trail in derived.trails(to: entity) {
-        let origins = objects.filter { !$0.isUpdated || $0.hasChanges(at: trail.ordinals) }
+      for path in derived.paths(to: entity) {
+        let origins = objects.filter { !$0.isUpdated || $0.hasChanges(at: path.ordinals) }
         if origins.isEmpty { continue }
-        dependents += try trail.steps.reversed().reduce(origins) { try owners(of: $0, over: $1) }
+        dependents += try path.steps.reversed().reduce(origins) { try owners(of: $0, over: $1) }
       }
     }
     return dependents

@@ -33,7 +33,7 @@ struct BoundValidator {
   /// Finds the property in the entity whose objects are validated.
   init(_ validator: PropertyValidator, _ entity: EntityDescription) {
     guard let ordinal = entity.ordinal(ofProperty: validator.key.name) else {
-      Misuse.stop(
+      ProgrammerError.stop(
         "\(entity.name) has no property called \(validator.key.name). Correct the key of its validator, or the model."
       )
     }

@@ -30,7 +30,7 @@ extension ManagedObjectContext {
     }
     try tellObjectsWillSave()
     processPendingChanges()
-    guard hasChanges else { return try checkArrivals() }
+    guard hasChanges else { return try checkChildSaves() }
     followStores()
     takeMerges()
     // Those that have come since.
@@ -86,10 +86,10 @@ extension ManagedObjectContext {
       try settle(underWay.saves, written) { try underWay.writing.commit(of: $0.store) }
     }
     if case .success(nil) = underWay.outcome {
-      for object in underWay.watched { watched.remove(object) }
-      let watchedSince = watched
+      for object in underWay.optimisticallyLocked { optimisticallyLocked.remove(object) }
+      let lockedSince = optimisticallyLocked
       endSaving()
-      watched = watchedSince
+      optimisticallyLocked = lockedSince
     }
     underWay.noteEnd(in: self)
     // What has come from others meanwhile has been put off.
@@ -180,7 +180,7 @@ final class SaveUnderWay {
   let saves: [PendingSave]
   let writing: SaveWriting
   /// The objects that the save has compared with the store's.
-  let watched: [ManagedObject]
+  let optimisticallyLocked: [ManagedObject]
   /// Whether the context reads one version of the records until the save is done, and no other.
   let isPinned: Bool
   private let written: WrittenChanges
@@ -192,7 +192,7 @@ final class SaveUnderWay {
   init(_ saves: [PendingSave], of context: ManagedObjectContext, isPinned: Bool) {
     self.saves = saves
     self.isPinned = isPinned
-    watched = context.watched.objects
+    optimisticallyLocked = context.optimisticallyLocked.objects
     written = WrittenChanges(saves)
     changeNumber = context.changeNumber
     writing = SaveWriting(
@@ -282,7 +282,7 @@ final class SaveWriting: Sendable {
   /// What a store has made of it.
   func commit(of store: PersistentStore) throws -> StoreCommit {
     guard let result = state.withLock({ $0.results[ObjectIdentifier(store)] }) else {
-      Misuse.stop("A store is asked what it has written after another one has failed.")
+      ProgrammerError.stop("A store is asked what it has written after another one has failed.")
     }
     return try result.get()
   }

@@ -25,10 +25,10 @@ extension ManagedObjectContext {
   public func save() throws {
     try settlePostponedChanges()
     try reading { try tellObjectsWillSave() }
-    try checkArrivalsAreTaken()
+    try checkChildSavesAreTaken()
     processPendingChanges()
     // What a child has saved may not have been taken in, and leave no change.
-    guard hasChanges else { return try checkArrivals() }
+    guard hasChanges else { return try checkChildSaves() }
     try prepareToSave()
     try deriveAndTellAll()
     try writeInTurn(after: nil)
@@ -47,7 +47,7 @@ extension ManagedObjectContext {
   func endSaving() {
     saveCount &+= 1
     recorder?.noteSave()
-    watched = ObjectList()
+    optimisticallyLocked = ObjectList()
     advanceQueryGeneration()
   }
 
@@ -122,11 +122,11 @@ extension ManagedObjectContext {
   func gatherSaves() throws -> (saves: [PendingSave], conflict: PersistenceError?) {
     followStores()
     try settlePostponedChanges()
-    try checkArrivals()
+    try checkChildSaves()
     try checkWatchedObjects()
     if upstream.stagingArea != nil { try prepareForParent() }
     let saves = try reading { try SaveBuilder.saves(of: self) }
-    return (saves, try GoneLinks(self).conflict(in: saves))
+    return (saves, try DanglingReferences(self).conflict(in: saves))
   }
 
   /// All changes, as a copy of a store is to have them. Merge policies are not asked, since they would change the context.
@@ -155,7 +155,7 @@ extension ManagedObjectContext {
     // All is as the stores have it then, also where a later store has failed: what has been saved is told.
     defer {
       notesChangeEvents = notesEvents
-      parent?.takeWaitingArrivals()
+      parent?.takeWaitingChildSaves()
       if !done.isEmpty {
         // Who is told of the save must not read what was there before it, nor what children could see then.
         advanceQueryGeneration()
@@ -234,7 +234,7 @@ extension ManagedObjectContext {
       let binding = binding(for: insertion.entity, in: save.store)
       binding.adopt(commit)
       guard let rows = commit.insertedRows[insertion.entity.ordinal], rows.count == insertion.objects.count else {
-        Misuse.stop("A store tells the row of every record that it inserts.")
+        ProgrammerError.stop("A store tells the row of every record that it inserts.")
       }
       for (object, row) in zip(insertion.objects, rows) {
         object.binding = binding

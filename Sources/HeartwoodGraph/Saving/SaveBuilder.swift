@@ -118,7 +118,7 @@ extension SaveBuilder {
     saves[index].permanentIDs = permanentIDs
     // Rows mean something to stores only: a parent's may have moved by now.
     saves[index].changes = save.source is StagedStore ? changesByRecord(save) : changesByColumn(save, permanentIDs)
-    saves[index].changes.expected = context.expectations(of: save.store)
+    saves[index].changes.preconditions = context.preconditions(of: save.store)
   }
 
   /// The references of new objects: those that they have got already, and new ones.

@@ -65,7 +65,7 @@ extension GraphUndoManager {
   /// Ends the group that was begun last.
   public func endUndoGrouping() {
     collectChanges()
-    Misuse.check(
+    ProgrammerError.check(
       !openGroups.isEmpty && !isEventGroupOpen,
       "No group was begun. Call beginUndoGrouping() before endUndoGrouping()."
     )
@@ -115,7 +115,10 @@ extension GraphUndoManager {
   /// Ends what ``disableUndoRegistration()`` began.
   public func enableUndoRegistration() {
     collectChanges()
-    Misuse.check(disableCount > 0, "Registration is enabled. Call disableUndoRegistration() before enabling it again.")
+    ProgrammerError.check(
+      disableCount > 0,
+      "Registration is enabled. Call disableUndoRegistration() before enabling it again."
+    )
     disableCount -= 1
   }
 
@@ -231,13 +234,13 @@ extension GraphUndoManager {
   }
 
   private func prepare() {
-    Misuse.check(activity == .none, "An action that undoes or redoes must not call undo() or redo() itself.")
+    ProgrammerError.check(activity == .none, "An action that undoes or redoes must not call undo() or redo() itself.")
     for participant in contexts { participant.context?.finishSaveUnderWay() }
     collectChanges()
     // What is undone names records as they are called then.
     for participant in contexts { participant.context?.followStores() }
     endEvent()
-    Misuse.check(openGroups.isEmpty, "A group is open. Call endUndoGrouping() before undoing or redoing.")
+    ProgrammerError.check(openGroups.isEmpty, "A group is open. Call endUndoGrouping() before undoing or redoing.")
   }
 
   /// Runs the actions of a group, the last one first. What they register takes back what they did.
@@ -246,7 +249,7 @@ extension GraphUndoManager {
     openGroups.append(UndoGroup(name: group.name))
     for action in group.actions.reversed() { action.run() }
     collectChanges()
-    Misuse.check(openGroups.count == 1, "An undo action must end the groups that it begins.")
+    ProgrammerError.check(openGroups.count == 1, "An undo action must end the groups that it begins.")
     self.activity = .none
     let inverse = openGroups.removeLast()
     return inverse.actions.isEmpty ? nil : inverse

@@ -6,7 +6,7 @@ extension FetchTranslator {
 
   /// That a row is a record of the scope's entity, and meets a condition. So does a row of no entity in a table of one, if it is to be found: who
   /// reads it is told.
-  mutating func condition(_ plan: PlanPredicate?, ofRecordsIn scope: QueryScope) throws(Untranslatable) -> String {
+  mutating func condition(_ plan: CompiledPredicate?, ofRecordsIn scope: QueryScope) throws(Untranslatable) -> String {
     let isAlone = schema.isAlone(scope.placement)
     var isOfEntity = "\(scope.alias).Z_ENT = \(scope.placement.number)"
     if isAlone { isOfEntity = strays.condition(isOfEntity, schema, alias: scope.alias) }
@@ -21,7 +21,7 @@ extension FetchTranslator {
   ///
   /// - Parameter isExact: whether it has to be false where it is not true; otherwise it may be unknown.
   mutating func condition(
-    _ plan: PlanPredicate,
+    _ plan: CompiledPredicate,
     _ scope: QueryScope,
     isExact: Bool = false
   ) throws(Untranslatable) -> String {
@@ -35,7 +35,7 @@ extension FetchTranslator {
   }
 
   private mutating func joined(
-    _ terms: [PlanPredicate],
+    _ terms: [CompiledPredicate],
     _ separator: String,
     _ scope: QueryScope,
     _ isExact: Bool
@@ -61,7 +61,7 @@ extension FetchTranslator {
 
 extension FetchTranslator {
   private mutating func condition(
-    _ plan: PlanComparison,
+    _ plan: CompiledComparison,
     _ scope: QueryScope,
     _ isExact: Bool
   ) throws(Untranslatable) -> String {
@@ -75,7 +75,7 @@ extension FetchTranslator {
 
   /// A comparison of one value.
   private mutating func direct(
-    _ plan: PlanComparison,
+    _ plan: CompiledComparison,
     _ scope: QueryScope,
     _ isExact: Bool
   ) throws(Untranslatable) -> String {
@@ -93,8 +93,8 @@ extension FetchTranslator {
 
   private mutating func compared(
     _ left: TranslatedValue,
-    _ plan: PlanComparison,
-    _ right: PlanValue
+    _ plan: CompiledComparison,
+    _ right: EvaluatedValue
   ) throws(Untranslatable) -> String {
     let folding = try folding(plan, left)
     let value = folding.isNone ? left.text : SQLiteFunctions.folded(left.text, folding)
@@ -119,7 +119,7 @@ extension FetchTranslator {
   }
 
   /// What strings are folded by before they are compared.
-  private func folding(_ plan: PlanComparison, _ left: TranslatedValue) throws(Untranslatable) -> TextFolding {
+  private func folding(_ plan: CompiledComparison, _ left: TranslatedValue) throws(Untranslatable) -> TextFolding {
     guard case .text = left.kind else { return .none }
     let isOrder = [.lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .between].contains(
       plan.comparator
@@ -133,7 +133,7 @@ extension FetchTranslator {
   }
 
   private mutating func isOne(
-    of elements: [PlanValue],
+    of elements: [EvaluatedValue],
     _ value: String,
     _ kind: TranslatedValue.Kind,
     _ folding: TextFolding
@@ -149,7 +149,7 @@ extension FetchTranslator {
 
   /// Two expressions of the same row.
   private mutating func columns(
-    _ plan: PlanComparison,
+    _ plan: CompiledComparison,
     _ scope: QueryScope,
     _ isExact: Bool
   ) throws(Untranslatable) -> String {
@@ -182,7 +182,7 @@ extension FetchTranslator {
   private mutating func matched(
     _ left: TranslatedValue,
     _ value: String,
-    _ plan: PlanComparison,
+    _ plan: CompiledComparison,
     _ part: String,
     _ folding: TextFolding
   ) throws(Untranslatable) -> String {
@@ -208,7 +208,7 @@ extension FetchTranslator {
 
 extension FetchTranslator {
   /// A comparison of the members of a collection.
-  private mutating func quantified(_ plan: PlanComparison, _ scope: QueryScope) throws(Untranslatable) -> String {
+  private mutating func quantified(_ plan: CompiledComparison, _ scope: QueryScope) throws(Untranslatable) -> String {
     guard let collection = plan.left.collection else { throw Untranslatable() }
     var found = try members(collection, scope)
     let outer = members.updateValue(found.row, forKey: collection)
@@ -221,7 +221,7 @@ extension FetchTranslator {
 
   /// The value that the members of a collection are compared with: in it, the collection is all of them.
   private mutating func valueBesideMembers(
-    _ plan: PlanExpression,
+    _ plan: CompiledExpression,
     _ scope: QueryScope
   ) throws(Untranslatable) -> TranslatedValue {
     let outer = members
@@ -232,7 +232,7 @@ extension FetchTranslator {
   }
 }
 
-extension PlanValue {
+extension EvaluatedValue {
   /// Whether it is `nil`, or has an element that is.
   fileprivate var namesNothing: Bool {
     switch self {
@@ -242,9 +242,9 @@ extension PlanValue {
   }
 }
 
-extension PlanExpression {
+extension CompiledExpression {
   /// The to-many relationship, or the subquery, whose members the expression is about.
-  var collection: PlanExpression? {
+  var collection: CompiledExpression? {
     switch self {
     case .property(_, let property) where property.isToMany: self
     case .property(let base, _): base.collection

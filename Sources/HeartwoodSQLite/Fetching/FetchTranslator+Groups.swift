@@ -127,7 +127,7 @@ extension FetchTranslator {
   /// What records are grouped by: its text, how it is read, and what it is where it is compared.
   private typealias Key = (text: String, value: GroupValue, known: TranslatedValue?)
 
-  private mutating func key(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> Key {
+  private mutating func key(_ plan: CompiledExpression, _ scope: QueryScope) throws(Untranslatable) -> Key {
     guard case .property(let base, let property) = plan, !property.isToMany else { throw Untranslatable() }
     let row = try row(base, scope)
     let translated = try column(property, of: row)
@@ -142,7 +142,7 @@ extension FetchTranslator {
   }
 
   /// The entity of all records that a relationship leads to.
-  private func entity(_ property: PlanProperty, of row: QueryScope) throws(Untranslatable) -> Int {
+  private func entity(_ property: CompiledProperty, of row: QueryScope) throws(Untranslatable) -> Int {
     guard case .toOne(let place) = row.placement.properties[property.ordinal], place.entityColumn == nil,
       let ordinal = property.destination, schema.model.entities[ordinal].subentityOrdinals.isEmpty
     else { throw Untranslatable() }
@@ -189,7 +189,7 @@ extension FetchTranslator {
   }
 
   /// The column of any property, to look whether there is a value.
-  private func storedText(_ property: PlanProperty, of row: QueryScope) throws(Untranslatable) -> String {
+  private func storedText(_ property: CompiledProperty, of row: QueryScope) throws(Untranslatable) -> String {
     switch row.placement.properties[property.ordinal] {
     // A URI without text is read as nothing.
     case .attribute(let place) where place.storage == .uri: return "nullif(\(row.column(place.column)), '')"
@@ -199,7 +199,7 @@ extension FetchTranslator {
     }
   }
 
-  private func sum(_ property: PlanProperty, _ text: String, isAverage: Bool) throws(Untranslatable) -> Aggregate {
+  private func sum(_ property: CompiledProperty, _ text: String, isAverage: Bool) throws(Untranslatable) -> Aggregate {
     let count = "count(\(text))"
     switch property.attributeType {
     case .integer64:

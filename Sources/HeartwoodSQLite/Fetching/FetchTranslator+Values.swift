@@ -7,7 +7,7 @@ import HeartwoodStore
 
 extension FetchTranslator {
   /// What an expression is for a row.
-  mutating func value(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> TranslatedValue {
+  mutating func value(_ plan: CompiledExpression, _ scope: QueryScope) throws(Untranslatable) -> TranslatedValue {
     switch plan {
     case .variable(let place) where groupValues != nil: return try groupValue(place)
     case .property(let base, let property) where members[plan] == nil: return try column(property, of: row(base, scope))
@@ -30,7 +30,7 @@ extension FetchTranslator {
     throw Untranslatable()
   }
 
-  func column(_ property: PlanProperty, of row: QueryScope) throws(Untranslatable) -> TranslatedValue {
+  func column(_ property: CompiledProperty, of row: QueryScope) throws(Untranslatable) -> TranslatedValue {
     switch row.placement.properties[property.ordinal] {
     case .attribute(let place):
       guard let type = property.attributeType else { throw Untranslatable() }
@@ -49,7 +49,7 @@ extension FetchTranslator {
   }
 
   /// The row of the object that an expression gives.
-  mutating func row(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> QueryScope {
+  mutating func row(_ plan: CompiledExpression, _ scope: QueryScope) throws(Untranslatable) -> QueryScope {
     if let member = members[plan] { return member }
     if groupValues != nil { throw Untranslatable() }
     switch plan {
@@ -91,7 +91,7 @@ extension FetchTranslator {
   }
 
   /// The rows that a to-many relationship leads to, or those of them that a subquery lets pass.
-  mutating func members(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> Members {
+  mutating func members(_ plan: CompiledExpression, _ scope: QueryScope) throws(Untranslatable) -> Members {
     switch plan {
     case .property(let base, let property) where property.isToMany:
       return try related(property, of: row(base, scope))
@@ -105,7 +105,7 @@ extension FetchTranslator {
     }
   }
 
-  private mutating func related(_ property: PlanProperty, of owner: QueryScope) throws(Untranslatable) -> Members {
+  private mutating func related(_ property: CompiledProperty, of owner: QueryScope) throws(Untranslatable) -> Members {
     guard let destination = placement(property.destination) else { throw Untranslatable() }
     let row = QueryScope(destination, alias: alias())
     switch owner.placement.properties[property.ordinal] {
@@ -181,7 +181,7 @@ extension FetchTranslator {
   }
 
   /// The sum, the difference, the product or the quotient of numbers; or what dates are apart, or a date some seconds away.
-  mutating func arithmetic(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> TranslatedValue {
+  mutating func arithmetic(_ plan: CompiledExpression, _ scope: QueryScope) throws(Untranslatable) -> TranslatedValue {
     if case .arithmetic(let left, let symbol, let right) = plan, left.isDate {
       let seconds = try "\(seconds(left, scope)) \(symbol.rawValue) \(seconds(right, scope))"
       return TranslatedValue(text: "(\(seconds))", kind: right.isDate ? .number : .date, mayBeNaN: true)
@@ -191,7 +191,7 @@ extension FetchTranslator {
   }
 
   /// A date, or a number of seconds, as a real: a file may hold it as an integer, which SQLite would go on to compute with.
-  private mutating func seconds(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> String {
+  private mutating func seconds(_ plan: CompiledExpression, _ scope: QueryScope) throws(Untranslatable) -> String {
     switch plan {
     case .constant(.one(let value)): "CAST(\(try constant(value, plan.isDate ? .date : .number)) AS REAL)"
     case _ where plan.isDate: "CAST(\(try value(plan, scope).text) AS REAL)"
@@ -199,7 +199,7 @@ extension FetchTranslator {
     }
   }
 
-  private mutating func operand(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> Operand {
+  private mutating func operand(_ plan: CompiledExpression, _ scope: QueryScope) throws(Untranslatable) -> Operand {
     switch plan {
     case .constant(.one(let value)): return try constantOperand(value)
     case .property(_, let property):
@@ -238,7 +238,7 @@ extension FetchTranslator {
   }
 }
 
-extension PlanExpression {
+extension CompiledExpression {
   /// Whether it gives a date.
   fileprivate var isDate: Bool {
     switch self {
@@ -258,7 +258,7 @@ extension FetchTranslator {
   /// What a function makes of values of the same row, or of a collection.
   mutating func applied(
     _ function: FetchFunction,
-    _ operands: [PlanExpression],
+    _ operands: [CompiledExpression],
     _ scope: QueryScope
   ) throws(Untranslatable) -> TranslatedValue {
     if function.takesCollection, let collection = operands.first { return try statistic(function, collection, scope) }
@@ -278,7 +278,7 @@ extension FetchTranslator {
 
   /// A value as one of another type. To which text a number leads depends on its own type, which SQLite does not know in full.
   mutating func cast(
-    _ operand: PlanExpression,
+    _ operand: CompiledExpression,
     _ type: FetchExpression.CastType,
     _ scope: QueryScope
   ) throws(Untranslatable) -> TranslatedValue {
@@ -298,9 +298,9 @@ extension FetchTranslator {
 
   /// One of two values.
   mutating func conditional(
-    _ predicate: PlanPredicate,
-    _ first: PlanExpression,
-    _ second: PlanExpression,
+    _ predicate: CompiledPredicate,
+    _ first: CompiledExpression,
+    _ second: CompiledExpression,
     _ scope: QueryScope
   ) throws(Untranslatable) -> TranslatedValue {
     let condition = try condition(predicate, scope)
@@ -317,7 +317,7 @@ extension FetchTranslator {
 
   /// A value, which may be a constant; nil for the constant `nil`, which is of no kind.
   private mutating func known(
-    _ plan: PlanExpression,
+    _ plan: CompiledExpression,
     _ scope: QueryScope
   ) throws(Untranslatable) -> TranslatedValue? {
     guard case .constant(let constant) = plan else { return try value(plan, scope) }
@@ -340,7 +340,7 @@ extension FetchTranslator {
   /// What a function makes of the values of a collection's members.
   mutating func statistic(
     _ function: FetchFunction,
-    _ operand: PlanExpression,
+    _ operand: CompiledExpression,
     _ scope: QueryScope
   ) throws(Untranslatable) -> TranslatedValue {
     guard let collection = operand.collection else { throw Untranslatable() }
@@ -366,7 +366,7 @@ extension FetchTranslator {
     )
   }
 
-  private func isInteger(_ plan: PlanExpression) throws(Untranslatable) -> Bool {
+  private func isInteger(_ plan: CompiledExpression) throws(Untranslatable) -> Bool {
     guard case .property(_, let property) = plan else { throw Untranslatable() }
     switch property.attributeType {
     case .integer16, .integer32, .integer64, .boolean: return true

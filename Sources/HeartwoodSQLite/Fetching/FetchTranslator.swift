@@ -12,7 +12,7 @@ struct FetchTranslator {
   private(set) var arguments: [DatabaseValue] = []
   private(set) var aliasCount = 0
   /// The rows that collections stand for, one at a time.
-  var members: [PlanExpression: QueryScope] = [:]
+  var members: [CompiledExpression: QueryScope] = [:]
   /// The rows that the variables of subqueries stand for.
   var variables: [Int: QueryScope] = [:]
   /// What the variables of a condition on groups stand for: the keys, then the aggregates. Nil is what SQL could not compare.
@@ -76,7 +76,7 @@ extension FetchTranslator {
 
   /// The conditions of a fetch that SQL can test, and its order where SQL has that; nil where it can test none of them.
   static func narrowed(_ fetch: RecordFetch, in schema: SQLiteSchema) -> NarrowedFetch? {
-    var (tested, rest): ([PlanPredicate], [PlanPredicate]) = ([], [])
+    var (tested, rest): ([CompiledPredicate], [CompiledPredicate]) = ([], [])
     for term in fetch.plan?.conjuncts ?? [] {
       let isTested = count(fetch.part(where: term, sortedBy: []), in: schema) != nil
       if isTested { tested.append(term) } else { rest.append(term) }
@@ -214,7 +214,7 @@ struct Untranslatable: Error {}
 
 /// How large a statement may be.
 enum StatementSize {
-  /// What a condition may weigh, as ``HeartwoodModel/PlanPredicate/weight`` counts. What stands around it and at its ends has the rest.
+  /// What a condition may weigh, as ``HeartwoodModel/CompiledPredicate/weight`` counts. What stands around it and at its ends has the rest.
   static let greatestWeight = 54
   /// How long SQLite thinks about a condition grows with the square of its comparisons.
   static let greatestComparisonCount = 2_000
@@ -228,7 +228,7 @@ enum StatementSize {
   static let termsInGroup = 100
 }
 
-extension PlanPredicate {
+extension CompiledPredicate {
   /// About how many symbols the parser keeps while it is within the innermost part. Each stands for 15 terms of the expression's height
   /// at most.
   var weight: Int {
@@ -261,13 +261,13 @@ extension PlanPredicate {
   }
 }
 
-extension PlanComparison {
+extension CompiledComparison {
   fileprivate var weight: Int {
-    (modifier == .direct ? 0 : PlanExpression.queryWeight) + max(left.weight, right.weight)
+    (modifier == .direct ? 0 : CompiledExpression.queryWeight) + max(left.weight, right.weight)
   }
 }
 
-extension PlanExpression {
+extension CompiledExpression {
   /// That of a query within the statement.
   fileprivate static let queryWeight = 12
 

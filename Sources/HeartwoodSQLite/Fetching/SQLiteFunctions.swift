@@ -97,16 +97,16 @@ private final class LastPattern: Sendable {
   private struct Made: Sendable {
     let source: String
     let folding: TextFolding
-    let pattern: PlanPattern?
+    let pattern: CompiledPattern?
   }
 
   private let last = Mutex<Made?>(nil)
 
-  func pattern(_ source: String, _ comparator: FetchComparison.Comparator, _ folding: TextFolding) -> PlanPattern? {
+  func pattern(_ source: String, _ comparator: FetchComparison.Comparator, _ folding: TextFolding) -> CompiledPattern? {
     last.withLock { last in
       // Texts that Swift takes for equal are other patterns where their scalars differ.
       if let last, last.source.utf8.elementsEqual(source.utf8), last.folding == folding { return last.pattern }
-      let made = Made(source: source, folding: folding, pattern: PlanPattern(source, comparator, folding: folding))
+      let made = Made(source: source, folding: folding, pattern: CompiledPattern(source, comparator, folding: folding))
       last = made
       return made.pattern
     }

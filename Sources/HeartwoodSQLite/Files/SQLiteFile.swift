@@ -165,7 +165,7 @@ package final class SQLiteFile: Sendable {
   /// Brings what lies beside the file into it. Where there is nothing to bring, the file keeps each of its bytes.
   ///
   /// - Throws: ``PersistenceError/Code/storeBusy`` where anybody has the file open.
-  static func gatherSideFiles(ofFileAt path: String) throws(PersistenceError) {
+  static func checkpoint(ofFileAt path: String) throws(PersistenceError) {
     let connections = SQLiteConnections(
       location: try SQLiteLocation(path, fileSystem: POSIXFileSystem()),
       options: StoreOptions()

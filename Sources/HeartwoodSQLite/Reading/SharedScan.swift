@@ -90,7 +90,7 @@ extension SQLiteStore {
       return NodeTable(entity: reader.placement.entity, groups: try reader.groups(.min ... .max, db))
     }
     let (file, mark) = (try file(), transaction.mark)
-    let helper = Errand {
+    let helper = StealableTask {
       // Where the second connection cannot help, the first one reads all.
       _ = try? file.readBeside(at: mark) { scan.read($0) }
     }

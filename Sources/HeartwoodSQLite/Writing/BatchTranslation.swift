@@ -9,12 +9,12 @@ struct BatchTranslation {
   /// Each counts records for which SQL and the framework may not agree: with any of them, the batch is not done.
   private(set) var doubts: [FetchStatement] = []
   /// What becomes of records that lose some to which their relationships led.
-  private(set) var bereavements: [Bereavement] = []
+  private(set) var unlinkedRecords: [UnlinkedRecords] = []
   /// Changes or deletes the records.
   private(set) var change: FetchStatement
 
   /// Records that lose some to which their relationships led: they have a next version.
-  struct Bereavement {
+  struct UnlinkedRecords {
     /// The entity of all of them; nil where there may be several.
     let entityOrdinal: Int?
     let keys: FetchStatement
@@ -41,8 +41,8 @@ struct BatchTranslation {
       (change, doubts) = try part.update(assignments, settingVersion: Self.nextVersion, path: path)
     case .delete:
       change = try part.deletion()
-      bereavements = try part.bereavements(settingVersion: Self.nextVersion)
-      if !isAlone, !bereavements.isEmpty { throw Untranslatable() }
+      unlinkedRecords = try part.unlinkedRecords(settingVersion: Self.nextVersion)
+      if !isAlone, !unlinkedRecords.isEmpty { throw Untranslatable() }
     }
   }
 }
@@ -167,7 +167,7 @@ extension BatchPart {
   }
 
   /// Holds for a record one of whose values is not read as SQL computes with it.
-  private func oddity(of plan: PlanExpression, _ scope: QueryScope) -> String {
+  private func oddity(of plan: CompiledExpression, _ scope: QueryScope) -> String {
     switch plan {
     case .property(_, let property):
       guard case .attribute(let place) = placement.properties[property.ordinal], let type = property.attributeType
@@ -188,7 +188,7 @@ extension BatchPart {
   }
 }
 
-extension PlanExpression {
+extension CompiledExpression {
   /// Whether it is computed of constants and the attributes of the record itself.
   fileprivate var isOfOneRecord: Bool {
     switch self {
@@ -210,7 +210,7 @@ extension BatchPart {
   }
 
   /// What becomes of the records that relationships lead to.
-  func bereavements(settingVersion version: String) throws -> [BatchTranslation.Bereavement] {
+  func unlinkedRecords(settingVersion version: String) throws -> [BatchTranslation.UnlinkedRecords] {
     try placement.properties.indices.compactMap { ordinal in
       switch placement.properties[ordinal] {
       case nil: return nil
@@ -218,7 +218,7 @@ extension BatchPart {
         // The files with large data go one by one.
         if StoredValue.isExternal(place.storage) { throw Untranslatable() }
         return nil
-      case .toOne(let place): return try bereavement(ordinal, place, settingVersion: version)
+      case .toOne(let place): return try unlinked(ordinal, place, settingVersion: version)
       // Other rows lead to those that go.
       case .toMany, .join: throw Untranslatable()
       }
@@ -226,11 +226,11 @@ extension BatchPart {
   }
 
   /// Nil where the other end does not know of it.
-  private func bereavement(
+  private func unlinked(
     _ ordinal: Int,
     _ place: ToOnePlacement,
     settingVersion version: String
-  ) throws -> BatchTranslation.Bereavement? {
+  ) throws -> BatchTranslation.UnlinkedRecords? {
     let entity = fetch.entity
     guard let relationship = entity.properties[ordinal].relationship, let target = entity.relationshipTargets[ordinal]
     else { throw Untranslatable() }
@@ -247,7 +247,7 @@ extension BatchPart {
     }
     let change = "UPDATE \(SQLiteName.quoted(other.tableName)) SET \(version) WHERE Z_PK IN (\(keys.text))"
     let entities = schema.model.concreteEntities(under: destination)
-    return BatchTranslation.Bereavement(
+    return BatchTranslation.UnlinkedRecords(
       entityOrdinal: entities.count == 1 ? entities[0].ordinal : nil,
       keys: keys,
       change: FetchStatement(text: change, arguments: keys.arguments)
@@ -274,7 +274,7 @@ struct BatchReading {
     }
   }
 
-  func isSeen(by plan: PlanPredicate) -> Bool {
+  func isSeen(by plan: CompiledPredicate) -> Bool {
     switch plan {
     case .literal: false
     case .not(let term): isSeen(by: term)
@@ -283,7 +283,7 @@ struct BatchReading {
     }
   }
 
-  private func isSeen(by plan: PlanExpression) -> Bool {
+  private func isSeen(by plan: CompiledExpression) -> Bool {
     switch plan {
     case .constant, .subject, .variable: false
     case .property(.subject, let property): isGathered(property)
@@ -300,12 +300,12 @@ struct BatchReading {
   }
 
   /// Whether a property leads to many records of the table, of which some may be gone.
-  private func isGathered(_ property: PlanProperty) -> Bool {
+  private func isGathered(_ property: CompiledProperty) -> Bool {
     ordinals == nil && property.isToMany && isOfTable(property.destination)
   }
 
   /// Whether a property is read of another record that may have got a value for it, or be gone.
-  private func isRead(_ property: PlanProperty, of base: PlanExpression) -> Bool {
+  private func isRead(_ property: CompiledProperty, of base: CompiledExpression) -> Bool {
     isOfTable(base.reachedEntity) && ordinals?.contains(property.ordinal) != false
   }
 
@@ -316,7 +316,7 @@ struct BatchReading {
   }
 }
 
-extension PlanExpression {
+extension CompiledExpression {
   /// The ordinal of the entity at the end of a path; nil for what is no path.
   fileprivate var reachedEntity: Int? {
     if case .property(_, let property) = self { property.destination } else { nil }

@@ -39,7 +39,7 @@ extension AtomicStoreCacheNode {
   /// The value of the property called `name`, which the node's entity must have.
   public subscript(name: String) -> PropertyValue {
     guard let ordinal = entity.ordinal(ofProperty: name) else {
-      Misuse.stop("\(entity.name) has no property called \(name). Its properties are in entity.properties.")
+      ProgrammerError.stop("\(entity.name) has no property called \(name). Its properties are in entity.properties.")
     }
     return self[ordinal]
   }

@@ -11,7 +11,7 @@ public struct ChangeSet: Sendable {
   /// The changes that were given column by column.
   package private(set) var byColumn: ColumnChanges
   /// The records that the changes leave alone, and that must be as they were for them to be made.
-  public var expected: [RecordExpectation] = []
+  public var preconditions: [RecordPrecondition] = []
 
   /// Makes a set of changes.
   public init(inserted: [ObjectSnapshot] = [], updated: [RecordUpdate] = [], deleted: [RecordDeletion] = []) {
@@ -67,7 +67,7 @@ extension ChangeSet {
   /// The references of records that are given one by one, by the name of their entity.
   package var recordReferences: [String: [ReferenceID]] {
     let ids =
-      byRecord.updated.map(\.objectID) + byRecord.deleted.map(\.objectID) + expected.map(\.objectID)
+      byRecord.updated.map(\.objectID) + byRecord.deleted.map(\.objectID) + preconditions.map(\.objectID)
       + byRecord.inserted.map(\.objectID)
     return Dictionary(grouping: ids.filter { !$0.isTemporaryID }, by: \.entity.name).mapValues { $0.map(\.reference) }
   }
@@ -108,16 +108,16 @@ public struct RecordDeletion: Sendable {
   }
 }
 
-// MARK: RecordExpectation
+// MARK: RecordPrecondition
 
 /// A record that a save leaves alone, and that must be as it was for the save to be done.
-public struct RecordExpectation: Sendable {
+public struct RecordPrecondition: Sendable {
   /// The record.
   public let objectID: ManagedObjectID
   /// The version that it must have. A store that has another, or no such record, refuses the save.
   public let version: UInt64
 
-  /// Makes an expectation that a record has a version.
+  /// Makes the precondition that a record has a version.
   public init(objectID: ManagedObjectID, version: UInt64) {
     self.objectID = objectID
     self.version = version

@@ -40,7 +40,7 @@ public protocol IncrementalStore: StoreClass {
   ///
   /// Within ``saving(_:)``, once everything is saved, it is the one that the store has afterwards: else the next look at it takes the own save
   /// for one of others, which costs reading the records again.
-  func changeMark() throws -> UInt64
+  func dataVersion() throws -> UInt64
 
   /// Calls `body`, which reads, and lets all that it reads be as it was at one moment.
   func reading<Result>(_ body: () throws -> Result) throws -> Result
@@ -94,13 +94,13 @@ public protocol IncrementalStore: StoreClass {
 
   /// Whether the store keeps a relationship and its inverse as one thing, as a database does, so that who changes one of them changes both.
   /// After a save that has changed one side alone, on an older version of the other, the framework reads both records again.
-  static var keepsInversesTogether: Bool { get }
+  static var storesInversesOnce: Bool { get }
 
   /// Brings what lies beside the store's file at `path` into it, so that the file can be removed or replaced. The store is not open in this
   /// process.
   ///
   /// - Throws: an error where somebody else has it open.
-  static func gatherSideFiles(ofStoreAt path: String) throws
+  static func checkpoint(storeAt path: String) throws
 
   /// The paths of files that may lie beside the store's file at `path` while it is in use: they go with it.
   static func sideFiles(ofStoreAt path: String) -> [String]
@@ -134,10 +134,10 @@ extension IncrementalStore {
   public static var savesReplaceFile: Bool { false }
 
   /// False: each record has its own end.
-  public static var keepsInversesTogether: Bool { false }
+  public static var storesInversesOnce: Bool { false }
 
   /// Does nothing: the file alone is the store.
-  public static func gatherSideFiles(ofStoreAt path: String) throws {}
+  public static func checkpoint(storeAt path: String) throws {}
 
   /// None: the file alone is the store.
   public static func sideFiles(ofStoreAt path: String) -> [String] { [] }

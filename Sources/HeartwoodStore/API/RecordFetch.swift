@@ -15,7 +15,7 @@ public struct RecordFetch: Sendable {
   /// How many there are at most; nil means any number.
   public package(set) var limit: Int?
   /// The predicate, checked against the entity.
-  package let plan: PlanPredicate?
+  package let plan: CompiledPredicate?
   /// The sort descriptors, checked against the entity.
   package let sorts: [SortPlan]
 
@@ -23,7 +23,7 @@ public struct RecordFetch: Sendable {
     entity: EntityDescription,
     predicate: FetchPredicate?,
     sortDescriptors: [FetchSortDescriptor],
-    plan: PlanPredicate?,
+    plan: CompiledPredicate?,
     sorts: [SortPlan],
     offset: Int = 0,
     limit: Int? = nil
@@ -58,7 +58,7 @@ extension RecordFetch {
   }
 
   /// All records of the entity that meet another condition, in another order.
-  package func part(where plan: PlanPredicate?, sortedBy sorts: [SortPlan]) -> RecordFetch {
+  package func part(where plan: CompiledPredicate?, sortedBy sorts: [SortPlan]) -> RecordFetch {
     RecordFetch(entity: entity, predicate: nil, sortDescriptors: [], plan: plan, sorts: sorts)
   }
 }

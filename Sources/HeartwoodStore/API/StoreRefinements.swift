@@ -20,11 +20,11 @@ package struct NarrowedFetch: Sendable {
   /// Finds all records that are meant, among others, whatever the limits of the fetch are. Only its plans say what it is.
   let part: RecordFetch
   /// What the records that were found have to meet still; nil where they are just those that are meant.
-  let rest: PlanPredicate?
+  let rest: CompiledPredicate?
   /// Whether the records come in the order of the fetch, and not in the store's.
   let isSorted: Bool
 
-  package init(part: RecordFetch, rest: PlanPredicate?, isSorted: Bool) {
+  package init(part: RecordFetch, rest: CompiledPredicate?, isSorted: Bool) {
     self.part = part
     self.rest = rest
     self.isSorted = isSorted
@@ -62,7 +62,7 @@ package struct BatchedRecords: Sendable {
   /// Their references, by entity ordinal, where they were asked for.
   package var references: [Int: [ReferenceID]] = [:]
   /// The references of records that lost some to which their relationships led, by entity ordinal, where they were asked for.
-  package var bereaved: [Int: [ReferenceID]] = [:]
+  package var unlinked: [Int: [ReferenceID]] = [:]
 
   package init() {}
 }
@@ -169,7 +169,7 @@ package protocol ReadableWhileSavingStore: IncrementalStore {
   ///
   /// - Parameters:
   ///   - release: called once `body` is done, where the store can be read from then on. Only reading methods and
-  ///     ``IncrementalStore/changeMark()`` are called by others, one at a time.
+  ///     ``IncrementalStore/dataVersion()`` are called by others, one at a time.
   ///   - retake: called when the save is on the disk or has failed, where `release` was. When it returns, others call nothing any more.
   func saving<Result>(_ body: () throws -> Result, release: () -> Void, retake: () -> Void) throws -> Result
 }

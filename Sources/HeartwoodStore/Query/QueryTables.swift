@@ -22,7 +22,7 @@ extension QueryTables {
 
   /// The values that the expressions have for the records in `rows`, those of one record after those of the other; on all
   /// processors where they are many.
-  package func values(_ plans: [PlanExpression], of rows: [RowID], entityOrdinal: Int) -> [PropertyValue] {
+  package func values(_ plans: [CompiledExpression], of rows: [RowID], entityOrdinal: Int) -> [PropertyValue] {
     let tasks = (rows.count + Self.rowsPerTask - 1) / Self.rowsPerTask
     let records = QueryRecords(tables: self, entityOrdinal: entityOrdinal)
     return Parallel.map(tasks) { task in

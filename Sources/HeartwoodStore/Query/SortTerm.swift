@@ -8,7 +8,7 @@ struct SortTerm: Sendable {
     /// A to-one relationship, and the places of the objects at its end.
     case related(Int, RelatedRanks)
     /// What has to be evaluated row by row.
-    case evaluated(PlanExpression)
+    case evaluated(CompiledExpression)
   }
 
   private let source: Source
@@ -166,7 +166,7 @@ extension SortTerm {
     return first < second ? -1 : first == second ? 0 : 1
   }
 
-  private func value(_ plan: PlanExpression, _ row: RowID) -> PropertyValue {
+  private func value(_ plan: CompiledExpression, _ row: RowID) -> PropertyValue {
     PredicateEvaluator(tables).value(plan, .init(entityOrdinal: entityOrdinal, row: row)).scalar
   }
 }

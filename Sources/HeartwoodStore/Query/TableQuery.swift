@@ -4,7 +4,7 @@ package import HeartwoodModel
 package struct TableQuery: Sendable {
   let tables: QueryTables
   let table: NodeTable
-  let test: ColumnTest
+  let test: ColumnFilter
   /// Rows that do not pass whatever they hold, by group.
   private let hiddenRows: [Int: [Int]]
   /// The rows that pass, by group, where that is known beforehand.
@@ -20,7 +20,7 @@ package struct TableQuery: Sendable {
   package init(
     _ tables: QueryTables,
     _ table: NodeTable,
-    where predicate: PlanPredicate?,
+    where predicate: CompiledPredicate?,
     without hiddenRows: Set<RowID> = [],
     indexUse: IndexUse = .automatic
   ) {
@@ -28,7 +28,7 @@ package struct TableQuery: Sendable {
   }
 
   /// - Parameter rows: those of which some may pass; each is tested.
-  package init(_ tables: QueryTables, _ table: NodeTable, where predicate: PlanPredicate?, among rows: [RowID]) {
+  package init(_ tables: QueryTables, _ table: NodeTable, where predicate: CompiledPredicate?, among rows: [RowID]) {
     self.init(tables, table, where: predicate, hidden: [:], chosen: rows.byGroup, .never)
   }
 
@@ -40,7 +40,7 @@ package struct TableQuery: Sendable {
   private init(
     _ tables: QueryTables,
     _ table: NodeTable,
-    where predicate: PlanPredicate?,
+    where predicate: CompiledPredicate?,
     hidden: [Int: [Int]],
     chosen: [Int: [Int]]?,
     _ indexUse: IndexUse
@@ -50,7 +50,7 @@ package struct TableQuery: Sendable {
     self.table = table
     hiddenRows = hidden
     chosenRows = chosen
-    let builder = ColumnTestBuilder(tables: tables, table: table)
+    let builder = ColumnFilterBuilder(tables: tables, table: table)
     let terms = (predicate?.conjuncts ?? []).map { IndexPlanner.Term(plan: $0, test: builder.test($0)) }
     planner = IndexPlanner(indexUse == .never ? [] : table.entity.fetchIndexPlans, terms, builder)
     test = planner.test
@@ -126,8 +126,8 @@ extension TableQuery {
     return rows
   }
 
-  func tester(ofGroup ordinal: Int) -> GroupTester {
-    GroupTester(
+  func tester(ofGroup ordinal: Int) -> RowGroupFilter {
+    RowGroupFilter(
       table.groups[ordinal],
       ordinal: ordinal,
       entityOrdinal: table.entity.ordinal,

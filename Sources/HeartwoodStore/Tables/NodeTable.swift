@@ -152,7 +152,7 @@ extension StoreContents {
 
 extension QueryTables {
   /// Refuses to evaluate properties of which some records have values that could not be read.
-  package func checkReadable(_ properties: Set<PlanProperty>) throws(PersistenceError) {
+  package func checkReadable(_ properties: Set<CompiledProperty>) throws(PersistenceError) {
     for property in properties {
       for table in tables {
         guard let table, table.entity.properties.indices.contains(property.ordinal),

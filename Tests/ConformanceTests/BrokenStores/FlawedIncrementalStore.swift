@@ -5,7 +5,7 @@ import HeartwoodTesting
 /// How a store that saves piecemeal goes wrong.
 protocol SavingFlaw: Sendable {
   static func saving<Result>(_ base: SQLiteStore, _ body: () throws -> Result) throws -> Result
-  static func changeMark(_ base: SQLiteStore) throws -> UInt64
+  static func dataVersion(_ base: SQLiteStore) throws -> UInt64
   static func change(_ changes: ChangeSet) -> ChangeSet
   static func fetch(_ base: SQLiteStore, _ fetch: RecordFetch) throws -> [ReferenceID]?
   static func count(_ base: SQLiteStore, of entity: EntityDescription) throws -> Int
@@ -20,7 +20,7 @@ extension SavingFlaw {
     try base.saving(body)
   }
 
-  static func changeMark(_ base: SQLiteStore) throws -> UInt64 { try base.changeMark() }
+  static func dataVersion(_ base: SQLiteStore) throws -> UInt64 { try base.dataVersion() }
 
   static func change(_ changes: ChangeSet) -> ChangeSet { changes }
 
@@ -44,7 +44,7 @@ enum SwallowsReadFailures: SavingFlaw {
 
 /// Never says that somebody has saved.
 enum MarksNoChanges: SavingFlaw {
-  static func changeMark(_ base: SQLiteStore) throws -> UInt64 { 0 }
+  static func dataVersion(_ base: SQLiteStore) throws -> UInt64 { 0 }
 }
 
 /// Calls new records by how many there are.
@@ -101,7 +101,7 @@ enum BeginsVersionsAnew: SavingFlaw {
 
 /// Says at each look that somebody has saved.
 enum MarksChangesWithoutAny: SavingFlaw {
-  static func changeMark(_ base: SQLiteStore) throws -> UInt64 { .random(in: .min ... .max) }
+  static func dataVersion(_ base: SQLiteStore) throws -> UInt64 { .random(in: .min ... .max) }
 }
 
 /// Keeps what a save had done before it failed.
@@ -157,7 +157,7 @@ final class FlawedIncrementalStore<Flaw: SavingFlaw>: ReadFaultAwareStore {
   func connect() throws -> StoreMetadata? { try base.connect() }
   func create(_ metadata: StoreMetadata) throws { try base.create(metadata) }
   func disconnect() { base.disconnect() }
-  func changeMark() throws -> UInt64 { try Flaw.changeMark(base) }
+  func dataVersion() throws -> UInt64 { try Flaw.dataVersion(base) }
   func reading<Result>(_ body: () throws -> Result) throws -> Result { try base.reading(body) }
   func metadata() throws -> StoreMetadata { try base.metadata() }
   func count(of entity: EntityDescription) throws -> Int {
@@ -187,7 +187,7 @@ final class FlawedIncrementalStore<Flaw: SavingFlaw>: ReadFaultAwareStore {
     try base.save(Flaw.change(changes), over: contents)
   }
 
-  static func gatherSideFiles(ofStoreAt path: String) throws { try SQLiteStore.gatherSideFiles(ofStoreAt: path) }
+  static func checkpoint(storeAt path: String) throws { try SQLiteStore.checkpoint(storeAt: path) }
 
   static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
     try SQLiteStore.readMetadata(from: file, options: options)

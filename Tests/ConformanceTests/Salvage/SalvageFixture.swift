@@ -173,7 +173,7 @@ struct SalvageFixture {
       replacing: true
     )
     _ = store.engine.close(unlessSavedSince: nil)
-    try opener.gatherSideFiles(.init(type: kind.type, path: path, options: kind.options))
+    try opener.checkpoint(.init(type: kind.type, path: path, options: kind.options))
     return Array(try Data(contentsOf: URL(filePath: path)))
   }
 

@@ -50,7 +50,7 @@ final class RecordStore: IncrementalStore {
     database.connectionCount.withLock { $0 -= 1 }
   }
 
-  func changeMark() throws -> UInt64 { (draft.withLock { $0 } ?? database.current).changeCount }
+  func dataVersion() throws -> UInt64 { (draft.withLock { $0 } ?? database.current).changeCount }
 
   func reading<Result>(_ body: () throws -> Result) throws -> Result { try body() }
 

@@ -59,7 +59,7 @@ extension ShopFixture {
     return PredicateEvaluator(self).matches(try PredicateCompiler.compile(predicate, for: item, in: model), id)
   }
 
-  func value(_ format: String, _ id: ManagedObjectID) throws -> PlanValue {
+  func value(_ format: String, _ id: ManagedObjectID) throws -> EvaluatedValue {
     let plan = try PredicateCompiler.compile(try FetchExpression(format: format), for: item, in: model)
     return PredicateEvaluator(self).value(plan, id)
   }

@@ -119,7 +119,7 @@ import Testing
     defer { store.disconnect() }
     let marks = [try markAmongSaves(store), try markAmongSaves(store)]
     #expect(marks[0] != marks[1])
-    #expect(!marks.contains(try store.changeMark()))
+    #expect(!marks.contains(try store.dataVersion()))
   }
 
   /// The mark of what a store reads, before which others save as often as it begins anew.
@@ -132,7 +132,7 @@ import Testing
         try context.save()
         throw CancellationError()
       }
-      return try store.changeMark()
+      return try store.dataVersion()
     }
   }
 

@@ -61,7 +61,7 @@ import Testing
     }
     try context.save()
     context.persistentStoreCoordinator.close()
-    try SQLiteStore.gatherSideFiles(ofStoreAt: bench.url().path)
+    try SQLiteStore.checkpoint(storeAt: bench.url().path)
   }
 
   private func salvage() throws -> (report: SalvageReport, contents: StoreContents) {

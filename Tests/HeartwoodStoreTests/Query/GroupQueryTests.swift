@@ -136,7 +136,7 @@ import Testing
     _ fixture: QueryFixture
   ) -> [(keys: [PropertyValue], values: [PropertyValue])] {
     let evaluator = PredicateEvaluator(fixture.tables)
-    func value(_ plan: PlanExpression, _ row: RowID) -> PropertyValue {
+    func value(_ plan: CompiledExpression, _ row: RowID) -> PropertyValue {
       evaluator.value(plan, .init(entityOrdinal: fixture.item.ordinal, row: row)).scalar
     }
     var order: [[PropertyValue]] = []

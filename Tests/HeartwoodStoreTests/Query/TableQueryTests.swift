@@ -82,7 +82,7 @@ import Testing
     #expect(query.rows(sortedBy: [], offset: .max, limit: .max).isEmpty)
   }
 
-  private func plainRows(_ fixture: QueryFixture, _ table: NodeTable, _ plan: PlanPredicate) -> [RowID] {
+  private func plainRows(_ fixture: QueryFixture, _ table: NodeTable, _ plan: CompiledPredicate) -> [RowID] {
     let evaluator = PredicateEvaluator(fixture.tables)
     return table.liveRows.filter { evaluator.matches(plan, .init(entityOrdinal: fixture.item.ordinal, row: $0)) }
   }

@@ -63,7 +63,7 @@ final class ForgettingStore: IncrementalStore {
   func connect() throws -> StoreMetadata? { try base.connect().map(Self.own) }
   func create(_ metadata: StoreMetadata) throws { try base.create(Self.inner(metadata)) }
   func disconnect() { base.disconnect() }
-  func changeMark() throws -> UInt64 { try base.changeMark() }
+  func dataVersion() throws -> UInt64 { try base.dataVersion() }
   func reading<Result>(_ body: () throws -> Result) throws -> Result { try base.reading(body) }
   func saving<Result>(_ body: () throws -> Result) throws -> Result { try base.saving(body) }
   func metadata() throws -> StoreMetadata { Self.own(try base.metadata()) }

@@ -50,7 +50,7 @@ extension ReferenceContext: ReferenceSource {
         if isAdvanced { advanced.append(key) }
         if isAdvanced, let object = objects[key], valuesToSave(object) != seen?.values {
           // The child could not see what others have let the object lead to.
-          conflictingArrivals.insert(key)
+          conflictingChildSaves.insert(key)
           kept.append(key)
         } else {
           markDeleted(key)

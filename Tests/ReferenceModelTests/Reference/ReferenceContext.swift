@@ -24,7 +24,7 @@ final class ReferenceContext {
   /// The entities of all objects that were deleted here: some may come back.
   private var entities: [Key: EntityDescription] = [:]
   /// The objects that children have changed and that this context could not let them: it is told once, by the next save.
-  var conflictingArrivals: Set<Key> = []
+  var conflictingChildSaves: Set<Key> = []
   /// Whether it was plain so far what conflicts and collisions come to.
   var isSettlementPlain = true
   /// Nil where nothing can be undone.
@@ -164,14 +164,14 @@ extension ReferenceContext {
     for (key, object) in objects where object.hasChanges {
       objects[key] = object.isLost ? nil : object.base.map(ReferenceObject.init(reading:))
     }
-    conflictingArrivals = []
+    conflictingChildSaves = []
     forgetUndo()
   }
 
   func reset() {
     vanished.formUnion(insertedKeys)
     objects = [:]
-    conflictingArrivals = []
+    conflictingChildSaves = []
     advancePin()
     forgetUndo()
   }
@@ -228,7 +228,7 @@ extension ReferenceContext {
 extension ReferenceContext {
   func save() -> Outcome {
     processPendingChanges()
-    guard hasChanges else { return arrivalConflict() ?? .done }
+    guard hasChanges else { return childSaveConflict() ?? .done }
     takeMerges()
     if let outcome = settle() { return outcome }
     commit()
@@ -241,7 +241,7 @@ extension ReferenceContext {
   /// - Returns: what a save comes to before anything is written; nil where it goes on.
   func settle() -> Outcome? {
     while hasChanges {
-      if let conflict = arrivalConflict() { return conflict }
+      if let conflict = childSaveConflict() { return conflict }
       let problems = validationProblems()
       if !problems.isEmpty { return .invalid(problems) }
       let gone = goneTargets()
@@ -259,17 +259,17 @@ extension ReferenceContext {
     return nil
   }
 
-  private func arrivalConflict() -> Outcome? {
-    if conflictingArrivals.isEmpty { return nil }
-    defer { conflictingArrivals = [] }
-    return .conflict(conflictingArrivals)
+  private func childSaveConflict() -> Outcome? {
+    if conflictingChildSaves.isEmpty { return nil }
+    defer { conflictingChildSaves = [] }
+    return .conflict(conflictingChildSaves)
   }
 
   /// Whether it is plain at each step of a save what has to come of values that are not unique, and of objects that come back to the same
   /// place. Nothing changes.
   func settlesPlainly() -> Bool {
-    let before = (source, objects, vanished, entities, pendingMerges, conflictingArrivals)
-    defer { (source, objects, vanished, entities, pendingMerges, conflictingArrivals) = before }
+    let before = (source, objects, vanished, entities, pendingMerges, conflictingChildSaves)
+    defer { (source, objects, vanished, entities, pendingMerges, conflictingChildSaves) = before }
     isSettlementPlain = true
     takeMerges()
     _ = settle()

@@ -91,7 +91,7 @@ extension RecordFolderStore {
   public func disconnect() {}
 
   /// The number of the last save, which is drawn by lot.
-  public func changeMark() throws -> UInt64 { try index().mark }
+  public func dataVersion() throws -> UInt64 { try index().mark }
 
   /// What counts now.
   private func index() throws -> RecordIndex {

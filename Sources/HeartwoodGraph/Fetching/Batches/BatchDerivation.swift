@@ -103,9 +103,9 @@ extension BatchDerivation {
         targets[rows.entity.ordinal, default: []].formUnion(rows.rows)
       }
       let tables = rows.areDeleted ? before.queryTables : after.queryTables
-      for trail in derived.trails(to: rows.entity)
-      where rows.ordinals.map({ !$0.isDisjoint(with: trail.ordinals) }) ?? true {
-        for subject in origins(of: rows, trail, in: tables) {
+      for path in derived.paths(to: rows.entity)
+      where rows.ordinals.map({ !$0.isDisjoint(with: path.ordinals) }) ?? true {
+        for subject in origins(of: rows, path, in: tables) {
           targets[subject.entityOrdinal, default: []].insert(subject.row)
         }
       }
@@ -116,11 +116,11 @@ extension BatchDerivation {
   /// The records from which a way leads to some that have been written.
   private func origins(
     of written: WrittenRows,
-    _ trail: FetchDependencies.Trail,
+    _ path: FetchDependencies.DependencyPath,
     in tables: QueryTables
   ) -> Set<QueryTables.Subject> {
     let subjects = Set(written.rows.map { QueryTables.Subject(entityOrdinal: written.entity.ordinal, row: $0) })
-    return trail.steps.reversed().reduce(subjects) { subjects, step in
+    return path.steps.reversed().reduce(subjects) { subjects, step in
       if let inverse = step.inverse {
         let owners = tables.destinations(of: subjects, over: inverse)
         return owners.filter { before.model.entities[$0.entityOrdinal].isKind(of: step.owner) }
@@ -188,8 +188,8 @@ extension QueryTables {
     over step: FetchDependencies.Step,
     in model: ManagedObjectModel
   ) -> Set<Subject> {
-    let ids = subjects.compactMap { objectID(of: $0).map { PlanValue.one(.toOne($0)) } }
-    let comparison = PlanComparison(
+    let ids = subjects.compactMap { objectID(of: $0).map { EvaluatedValue.one(.toOne($0)) } }
+    let comparison = CompiledComparison(
       left: .property(of: .subject, step.relationship),
       comparator: .in,
       right: .constant(.many(ids)),

@@ -134,7 +134,7 @@ struct BatchPass {
   private func choice(
     from store: PersistentStore,
     where predicate: FetchPredicate?,
-    _ plan: PlanPredicate?,
+    _ plan: CompiledPredicate?,
     in entities: [EntityDescription],
     following others: Set<Int> = []
   ) throws -> BatchChoice {
@@ -156,7 +156,7 @@ struct BatchPass {
     of entity: EntityDescription,
     from store: PersistentStore,
     where predicate: FetchPredicate?,
-    _ plan: PlanPredicate?
+    _ plan: CompiledPredicate?
   ) throws -> BatchChoice.Part? {
     guard let plan else { return .all(try store.engine.table(of: entity)) }
     let fetch = RecordFetch(entity: entity, predicate: predicate, sortDescriptors: [], plan: plan, sorts: [])
@@ -315,7 +315,7 @@ extension BatchPass {
     _ action: RecordBatch.Action,
     to store: PersistentStore,
     _ predicate: FetchPredicate?,
-    _ plan: PlanPredicate?,
+    _ plan: CompiledPredicate?,
     in entities: [EntityDescription],
     _ needsIDs: Bool,
     _ result: inout BatchResult
@@ -329,14 +329,14 @@ extension BatchPass {
     guard let done = try store.engine.execute(batch) else { return false }
     log?.tell(store, count: done.count)
     result.count += done.count
-    let (ids, bereaved) = (Self.ids(done.references, in: store), Self.ids(done.bereaved, in: store))
+    let (ids, unlinked) = (Self.ids(done.references, in: store), Self.ids(done.unlinked, in: store))
     switch action {
     case .update:
       result.updatedObjectIDs.formUnion(ids)
       result.changes.records.updated.formUnion(ids)
     case .delete:
       result.changes.records.deleted.formUnion(ids)
-      result.changes.records.updated.formUnion(bereaved)
+      result.changes.records.updated.formUnion(unlinked)
     }
     return true
   }

@@ -105,7 +105,7 @@ struct BatchChoice {
   /// What is chosen of one entity.
   enum Part {
     case all(NodeTable)
-    case matching(PlanPredicate, NodeTable)
+    case matching(CompiledPredicate, NodeTable)
     /// What the store has found.
     case found(FoundRecords)
 

@@ -37,7 +37,7 @@ public final class FetchedResultsController<Object: ManagedObject> {
   private var list: LiveList?
   private var related: RelatedValues?
   /// What has happened while something else was told.
-  private var waiting: [Happening] = []
+  private var waiting: [QueuedEvent] = []
   private var isTelling = false
   private var readers: [Reader] = []
   /// Why the results are not what they should be since the last event; nil if they are. The delegate is told of it. What has been missed is made
@@ -46,7 +46,7 @@ public final class FetchedResultsController<Object: ManagedObject> {
   /// What the events have been about that could not be told.
   private var missed = LiveEvent()
 
-  private enum Happening {
+  private enum QueuedEvent {
     case event(LiveEvent)
     /// A save has given new objects, which are among the results, another place.
     case move([ManagedObject])
@@ -232,8 +232,8 @@ extension FetchedResultsController: LiveResults {
     take(.reset(list))
   }
 
-  private func take(_ happening: Happening) {
-    waiting.append(happening)
+  private func take(_ event: QueuedEvent) {
+    waiting.append(event)
     // What a delegate does while it is told is an event of its own.
     if isTelling { return }
     isTelling = true

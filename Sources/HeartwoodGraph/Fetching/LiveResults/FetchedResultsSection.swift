@@ -108,17 +108,17 @@ extension FetchedResultsSectionKey {
 enum LiveSectioning {
   /// All objects are in one section.
   case none
-  case paths(order: PlanExpression, name: PlanExpression?)
+  case paths(order: CompiledExpression, name: CompiledExpression?)
   case computed((ManagedObject) -> String?)
 
-  var expressions: [PlanExpression] {
+  var expressions: [CompiledExpression] {
     if case .paths(let order, let name) = self { [order] + (name.map { [$0] } ?? []) } else { [] }
   }
 
   /// - Parameters:
   ///   - value: gives the value of an expression for the object.
   ///   - object: gives the object, which need not be made otherwise.
-  func key(_ value: (PlanExpression) -> PropertyValue, _ object: () -> ManagedObject) -> LiveSectionKey {
+  func key(_ value: (CompiledExpression) -> PropertyValue, _ object: () -> ManagedObject) -> LiveSectionKey {
     switch self {
     case .none: return LiveSectionKey(order: .null, name: .null)
     case .paths(let order, let name):
@@ -149,7 +149,7 @@ public struct FetchedObjects<Object: ManagedObject>: RandomAccessCollection {
   /// The object at a place. O(log objects).
   public subscript(position: Int) -> Object {
     guard let object = elements[position].object as? Object else {
-      Misuse.stop("Objects of another class than the request's are not let in.")
+      ProgrammerError.stop("Objects of another class than the request's are not let in.")
     }
     return object
   }

@@ -208,7 +208,7 @@ struct RelatedValues {
   }
 
   private func ordinals(_ object: ManagedObject) -> Set<Int> {
-    dependencies.trails(to: object.entity).reduce(into: []) { $0.formUnion($1.ordinals) }
+    dependencies.paths(to: object.entity).reduce(into: []) { $0.formUnion($1.ordinals) }
   }
 
   private static func values(_ object: ManagedObject, _ ordinals: Set<Int>) -> [Int: PropertyValue] {
@@ -224,12 +224,12 @@ struct RelatedValues {
     in context: ManagedObjectContext
   ) -> [ManagedObject]? {
     if dependencies.isOpaque { return nil }
-    let trails = dependencies.trails(to: object.entity)
-    if trails.isEmpty { return [] }
+    let paths = dependencies.paths(to: object.entity)
+    if paths.isEmpty { return [] }
     let changed = changes(of: object, isRenewal: isRenewal)
     var dependents: [ManagedObject] = []
-    for trail in trails where object.isDeleted || !trail.ordinals.isDisjoint(with: changed) {
-      guard let origins = dependencies.origins(of: object, trail, in: context) else { return nil }
+    for path in paths where object.isDeleted || !path.ordinals.isDisjoint(with: changed) {
+      guard let origins = dependencies.origins(of: object, path, in: context) else { return nil }
       dependents += origins
     }
     return dependents

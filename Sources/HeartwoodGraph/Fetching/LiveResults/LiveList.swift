@@ -222,7 +222,7 @@ struct ChunkedElements<Element> {
 
   /// O(log chunks).
   subscript(place: Int) -> Element {
-    Misuse.check(place >= 0 && place < count, "There are \(count) elements, and none at \(place).")
+    ProgrammerError.check(place >= 0 && place < count, "There are \(count) elements, and none at \(place).")
     let chunk = starts.firstPlace { $0 > place } - 1
     return chunks[chunk][place - starts[chunk]]
   }

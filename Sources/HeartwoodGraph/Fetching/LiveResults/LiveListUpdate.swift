@@ -3,7 +3,7 @@ import HeartwoodModel
 /// What one event does to a list: found out first, done then, told last.
 struct LiveListUpdate {
   /// An object that was and stays in the list.
-  private struct Stay {
+  private struct KeptEntry {
     let match: LiveQuery.Match
     let entry: LiveEntry
     var from: Place
@@ -24,7 +24,7 @@ struct LiveListUpdate {
   private let list: LiveList
   private var removed: [(object: ManagedObject, from: Place)] = []
   private var inserted: [LiveQuery.Match] = []
-  private var stays: [Stay] = []
+  private var keptEntries: [KeptEntry] = []
 
   init(_ list: LiveList) {
     self.list = list
@@ -35,7 +35,7 @@ struct LiveListUpdate {
 
 extension LiveListUpdate {
   /// Whether nothing comes, goes, or looks different.
-  var isEmpty: Bool { removed.isEmpty && inserted.isEmpty && stays.isEmpty }
+  var isEmpty: Bool { removed.isEmpty && inserted.isEmpty && keptEntries.isEmpty }
 
   /// Notes an object of which something may have become.
   ///
@@ -62,8 +62,8 @@ extension LiveListUpdate {
       if isChanged || isRelocated {
         // One that is put in again for its keys looks different.
         let isChanged = isChanged || !isMisplaced
-        stays.append(
-          Stay(match: match, entry: entry, from: place, isRelocated: isRelocated, isChanged: isChanged)
+        keptEntries.append(
+          KeptEntry(match: match, entry: entry, from: place, isRelocated: isRelocated, isChanged: isChanged)
         )
       }
     }
@@ -83,16 +83,18 @@ extension LiveListUpdate {
   func apply<Object>() -> FetchedResultsChanges<Object> {
     let oldIDs = removed.map(\.object.objectID)
     for removal in removed { list.remove(removal.object) }
-    for stay in stays {
-      if stay.isRelocated {
-        list.remove(stay.entry.object)
+    for keptEntry in keptEntries {
+      if keptEntry.isRelocated {
+        list.remove(keptEntry.entry.object)
       } else {
-        list.replace(LiveEntry(stay.match))
+        list.replace(LiveEntry(keptEntry.match))
       }
     }
     var arrivals: [LiveSection] = []
     for match in inserted { insert(LiveEntry(match), match.section, &arrivals) }
-    for stay in stays where stay.isRelocated { insert(LiveEntry(stay.match), stay.match.section, &arrivals) }
+    for keptEntry in keptEntries where keptEntry.isRelocated {
+      insert(LiveEntry(keptEntry.match), keptEntry.match.section, &arrivals)
+    }
     let gone = list.isSectioned ? emptySections : []
     let deletions = gone.map { FetchedResultsSectionChange.delete(name: $0.name, from: $0.ordinal) }
     list.remove(gone)
@@ -106,7 +108,7 @@ extension LiveListUpdate {
   /// The sections that objects have left, and that have none any more.
   private var emptySections: [LiveSection] {
     var seen: Set<ObjectIdentifier> = []
-    return (removed.map(\.from.section) + stays.map(\.from.section))
+    return (removed.map(\.from.section) + keptEntries.map(\.from.section))
       .filter { $0.count == 0 && seen.insert(ObjectIdentifier($0)).inserted }
       .sorted { $0.ordinal < $1.ordinal }
   }
@@ -133,10 +135,10 @@ extension LiveListUpdate {
     var moves: [(object: ManagedObject, from: Place, to: Place)] = []
     var updates: [(object: ManagedObject, from: Place, to: Place)] = []
     let kept = stayingInPlace(arrivals.map(\.to.index))
-    for (number, stay) in stays.enumerated() {
-      guard let to = place(of: stay.entry.object) else { continue }
-      let change = (object: stay.entry.object, from: stay.from, to: to)
-      if !kept.contains(number) { moves.append(change) } else if stay.isChanged { updates.append(change) }
+    for (number, keptEntry) in keptEntries.enumerated() {
+      guard let to = place(of: keptEntry.entry.object) else { continue }
+      let change = (object: keptEntry.entry.object, from: keptEntry.from, to: to)
+      if !kept.contains(number) { moves.append(change) } else if keptEntry.isChanged { updates.append(change) }
     }
     moves.sort { $0.to.index < $1.to.index }
     updates.sort { $0.to.index < $1.to.index }
@@ -156,22 +158,24 @@ extension LiveListUpdate {
 
   /// The ``stays`` that need not be reported as moves: once all others are removed and reinserted, they are already in place.
   private func stayingInPlace(_ arrivals: [Int]) -> Set<Int> {
-    let relocated = stays.indices.filter { stays[$0].isRelocated }
-    var kept = Set(stays.indices.filter { !stays[$0].isRelocated })
+    let relocated = keptEntries.indices.filter { keptEntries[$0].isRelocated }
+    var kept = Set(keptEntries.indices.filter { !keptEntries[$0].isRelocated })
     if relocated.isEmpty { return kept }
-    let to = relocated.map { place(of: stays[$0].entry.object) }
-    let oldTouched = (removed.map(\.from.index) + relocated.map { stays[$0].from.index }).sorted()
+    let to = relocated.map { place(of: keptEntries[$0].entry.object) }
+    let oldTouched = (removed.map(\.from.index) + relocated.map { keptEntries[$0].from.index }).sorted()
     let newTouched = (arrivals + to.compactMap { $0?.index }).sorted()
     // Between which of the others an object is: how many of them come before it.
     func gap(_ index: Int, _ touched: [Int]) -> Int { index - touched.firstPlace { $0 >= index } }
-    var candidates: [(stay: Int, from: Int, to: Int)] = []
-    for (stay, to) in zip(relocated, to) {
-      guard let to, to.section === stays[stay].from.section else { continue }
-      let from = stays[stay].from
-      if gap(from.index, oldTouched) == gap(to.index, newTouched) { candidates.append((stay, from.index, to.index)) }
+    var candidates: [(keptEntry: Int, from: Int, to: Int)] = []
+    for (keptEntry, to) in zip(relocated, to) {
+      guard let to, to.section === keptEntries[keptEntry].from.section else { continue }
+      let from = keptEntries[keptEntry].from
+      if gap(from.index, oldTouched) == gap(to.index, newTouched) {
+        candidates.append((keptEntry, from.index, to.index))
+      }
     }
     candidates.sort { $0.to < $1.to }
-    for place in LongestIncrease.places(in: candidates.map(\.from)) { kept.insert(candidates[place].stay) }
+    for place in LongestIncrease.places(in: candidates.map(\.from)) { kept.insert(candidates[place].keptEntry) }
     return kept
   }
 
@@ -190,7 +194,7 @@ extension LiveListUpdate {
       changes.append(.insert(offset: move.to.index, element: id, associatedWith: move.from.index))
     }
     guard let difference = CollectionDifference(changes) else {
-      Misuse.stop("Each place is left once and taken once.")
+      ProgrammerError.stop("Each place is left once and taken once.")
     }
     return difference
   }

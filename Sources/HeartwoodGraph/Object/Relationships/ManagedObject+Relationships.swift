@@ -34,7 +34,7 @@ extension ManagedObject {
       logLinkLeftOut(to: object, key.name, because: "it is of another entity than the relationship leads to")
       return nil
     }
-    Misuse.stop(
+    ProgrammerError.stop(
       "\(entity.name).\(key.name) leads to an object of class \(type(of: object)), and its key says \(Destination.self). Give "
         + "that class to the coordinator as one of its objectClasses, or correct the key."
     )
@@ -289,7 +289,7 @@ extension ManagedObject {
     isOrdered: Bool
   ) -> LiveRelationship<Destination> {
     let ordinal = key.ordinal(in: self, \.isToMany)
-    Misuse.check(
+    ProgrammerError.check(
       binding.traits[ordinal].isOrdered == isOrdered,
       isOrdered
         ? "\(entity.name).\(key.name) has no order. Use the set subscript."

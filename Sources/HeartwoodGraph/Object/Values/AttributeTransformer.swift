@@ -65,10 +65,10 @@ extension ManagedObject {
 
   private final func transformer<Value>(for key: TransformedKey<Value>) -> any AttributeTransformer<Value> {
     guard let name = entity.property(named: key.name)?.attribute?.valueTransformerName else {
-      Misuse.stop("\(entity.name).\(key.name) names no transformer. Name one in the model.")
+      ProgrammerError.stop("\(entity.name).\(key.name) names no transformer. Name one in the model.")
     }
     guard let transformer = AttributeTransformers.transformer(forName: name) as? any AttributeTransformer<Value> else {
-      Misuse.stop(
+      ProgrammerError.stop(
         "No transformer of \(Value.self) is registered as \(name). Call AttributeTransformers.register(_:forName:)."
       )
     }

@@ -198,7 +198,7 @@ extension Data: AttributeValue {
 extension URL: AttributeValue {
   /// What stands for a required attribute that has no value yet: `about:blank`.
   public static var absentValue: URL {
-    guard let blank = URL(string: "about:blank") else { Misuse.stop("about:blank is a URI.") }
+    guard let blank = URL(string: "about:blank") else { ProgrammerError.stop("about:blank is a URI.") }
     return blank
   }
 

@@ -119,7 +119,7 @@ extension ManagedObject {
   @inline(never)
   private final func isChangeableAllTheSame(_ ordinal: Int) -> Bool {
     if isPresent, let context = managedObjectContext {
-      Misuse.check(
+      ProgrammerError.check(
         !context.isValidating,
         "An object cannot be changed while objects are validated. Change it in willSave()."
       )

@@ -7,7 +7,7 @@ import HeartwoodStore
 /// has put it. Where it keeps a deletion, the delete rules apply to what the other save has let the object lead to, too.
 struct LinkSettlement {
   /// What a relationship of an object in conflict leads to, as three know it.
-  private struct Rivalry {
+  private struct MergeInput {
     let end: RelationshipEnd
     let inverse: Int
     /// When the object was read.
@@ -27,7 +27,7 @@ struct LinkSettlement {
   private let context: ManagedObjectContext
   /// The objects that the context keeps and the store has.
   private var merged: [ManagedObject] = []
-  private var rivalries: [Rivalry] = []
+  private var inputs: [MergeInput] = []
   private var additions: [Addition] = []
 
   init(_ context: ManagedObjectContext) {
@@ -66,8 +66,8 @@ extension LinkSettlement {
       let (former, own) = (object.committedValue(at: ordinal), object.value(at: ordinal))
       if former == own, own == newest { continue }
       let formerIDs = ObjectIDList(former.objectIDs)
-      rivalries.append(
-        Rivalry(
+      inputs.append(
+        MergeInput(
           end: RelationshipEnd(object: object, ordinal: ordinal),
           inverse: inverse,
           former: formerIDs,
@@ -89,11 +89,11 @@ extension LinkSettlement {
 
   /// Lets the other ends follow, once the policy has had its way with all objects.
   func settle() {
-    let rivalries = rivalries.filter(\.end.object.isPresent)
+    let inputs = inputs.filter(\.end.object.isPresent)
     var returning = ReturningLinks()
-    for rivalry in rivalries { noteReturns(rivalry, &returning) }
+    for input in inputs { noteReturns(input, &returning) }
     returning.putBack()
-    for rivalry in rivalries { settle(rivalry, returning) }
+    for input in inputs { settle(input, returning) }
     // What is deleted along with them leads where it does by now.
     for addition in additions where !addition.end.object.isPresent {
       context.applyDeleteRule(of: addition.end.object, addition.end.ordinal, toNewest: addition.ids)
@@ -102,34 +102,34 @@ extension LinkSettlement {
   }
 
   /// Notes where what the context has taken away and the policy has put back leads back to.
-  private func noteReturns(_ rivalry: Rivalry, _ returning: inout ReturningLinks) {
-    let id = rivalry.end.object.objectID
-    for other in returned(rivalry, linksNow(rivalry)) where other.isUpdated {
-      returning.note(id, to: RelationshipEnd(object: other, ordinal: rivalry.inverse))
+  private func noteReturns(_ input: MergeInput, _ returning: inout ReturningLinks) {
+    let id = input.end.object.objectID
+    for other in returned(input, linksNow(input)) where other.isUpdated {
+      returning.note(id, to: RelationshipEnd(object: other, ordinal: input.inverse))
     }
   }
 
-  private func linksNow(_ rivalry: Rivalry) -> ObjectIDList {
-    ObjectIDList(rivalry.end.object.value(at: rivalry.end.ordinal).objectIDs)
+  private func linksNow(_ input: MergeInput) -> ObjectIDList {
+    ObjectIDList(input.end.object.value(at: input.end.ordinal).objectIDs)
   }
 
-  private func returned(_ rivalry: Rivalry, _ now: ObjectIDList) -> [ManagedObject] {
-    objects(rivalry, rivalry.former.ids) { !rivalry.own.contains($0) && now.contains($0) }
+  private func returned(_ input: MergeInput, _ now: ObjectIDList) -> [ManagedObject] {
+    objects(input, input.former.ids) { !input.own.contains($0) && now.contains($0) }
   }
 
-  private func settle(_ rivalry: Rivalry, _ returning: ReturningLinks) {
-    let (object, ordinal, inverse) = (rivalry.end.object, rivalry.end.ordinal, rivalry.inverse)
-    let now = linksNow(rivalry)
-    for other in objects(rivalry, rivalry.own.ids, { !rivalry.former.contains($0) && !now.contains($0) }) {
+  private func settle(_ input: MergeInput, _ returning: ReturningLinks) {
+    let (object, ordinal, inverse) = (input.end.object, input.end.ordinal, input.inverse)
+    let now = linksNow(input)
+    for other in objects(input, input.own.ids, { !input.former.contains($0) && !now.contains($0) }) {
       other.unlink(inverse, from: object.objectID)
     }
-    for other in returned(rivalry, now) where other.isUpdated {
+    for other in returned(input, now) where other.isUpdated {
       if returning.isBack(object.objectID, in: RelationshipEnd(object: other, ordinal: inverse)) { continue }
       if !other.leads(inverse, to: object.objectID) { other.link(inverse, to: object, forward: ordinal) }
     }
-    for other in objects(rivalry, rivalry.additions, { !now.contains($0) }) {
+    for other in objects(input, input.additions, { !now.contains($0) }) {
       // What it leads to is what the other save has left, which the context may not have read.
-      if !other.hasPersistentChangedValues, !context.watched.contains(other) {
+      if !other.hasPersistentChangedValues, !context.optimisticallyLocked.contains(other) {
         context.reread(other, mergeChanges: true)
       }
       other.unlink(inverse, from: object.objectID)
@@ -138,11 +138,11 @@ extension LinkSettlement {
 
   /// Those of `ids` that meet a condition. What cannot be read follows once it can be.
   private func objects(
-    _ rivalry: Rivalry,
+    _ input: MergeInput,
     _ ids: [ManagedObjectID],
     _ condition: (ManagedObjectID) -> Bool
   ) -> [ManagedObject] {
-    context.present(ids.filter(condition), from: rivalry.end.object, rivalry.end.ordinal).filter(\.isPresent)
+    context.present(ids.filter(condition), from: input.end.object, input.end.ordinal).filter(\.isPresent)
   }
 }
 

@@ -81,7 +81,7 @@ package struct FetchIndexPlan: Sendable, Hashable {
   /// Most significant first; there is one at least.
   package let elements: [Element]
   /// What all records of a partial index meet, and no other record; without any it has all records.
-  package let conditions: [PlanPredicate]
+  package let conditions: [CompiledPredicate]
   /// The ordinals of the properties that the conditions are about.
   package let conditionOrdinals: [Int]
 

@@ -160,7 +160,7 @@ struct DefinitionIndex {
 
 /// How deep each entity stands below its ancestors, and which parents go in a circle. Made in O(n).
 struct InheritanceSurvey {
-  private enum Standing {
+  private enum Depth {
     case unknown
     case underway
     case depth(Int)
@@ -169,13 +169,13 @@ struct InheritanceSurvey {
   }
 
   private let index: DefinitionIndex
-  private var standings: [Standing]
+  private var depths: [Depth]
   /// The first entity of each circle, in the order of the definitions.
   private var circleStarts: Set<Int> = []
 
   init(_ index: DefinitionIndex) {
     self.index = index
-    self.standings = Array(repeating: .unknown, count: index.definitions.count)
+    self.depths = Array(repeating: .unknown, count: index.definitions.count)
     for entity in index.definitions.indices { survey(entity) }
   }
 
@@ -190,15 +190,15 @@ struct InheritanceSurvey {
 
   /// Whether the entity has just one ancestor more than allowed. Those further down are too deep for the same reason.
   func isFirstTooDeep(_ entity: Int) -> Bool {
-    if case .depth(ManagedObjectModel.deepestInheritance + 1) = standings[entity] { true } else { false }
+    if case .depth(ManagedObjectModel.deepestInheritance + 1) = depths[entity] { true } else { false }
   }
 
   /// Follows the parents of `start` up to an entity that is known already, then writes down what lies between.
   private mutating func survey(_ start: Int) {
     var path: [Int] = []
     var next: Int? = start
-    while let entity = next, case .unknown = standings[entity] {
-      standings[entity] = .underway
+    while let entity = next, case .unknown = depths[entity] {
+      depths[entity] = .underway
       path.append(entity)
       next = index.parents[entity]
     }
@@ -207,7 +207,7 @@ struct InheritanceSurvey {
 
   private mutating func settle(_ path: [Int], below entity: Int?) {
     var depth: Int?
-    switch entity.map({ standings[$0] }) {
+    switch entity.map({ depths[$0] }) {
     case nil: depth = -1
     case .depth(let known): depth = known
     case .underway: noteCircle(in: path, from: entity)
@@ -215,7 +215,7 @@ struct InheritanceSurvey {
     }
     for entity in path.reversed() {
       depth = depth.map { $0 + 1 }
-      standings[entity] = depth.map(Standing.depth) ?? .endless
+      depths[entity] = depth.map(Depth.depth) ?? .endless
     }
   }
 

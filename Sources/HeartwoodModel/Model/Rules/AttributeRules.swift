@@ -140,7 +140,7 @@ package struct ValueCondition: Sendable {
   /// What is wrong with a value that does not meet the condition.
   package let warning: String
   private let predicate: FetchPredicate
-  private let plan: PlanPredicate
+  private let plan: CompiledPredicate
   private let model: ManagedObjectModel
   private let entity: EntityDescription
   /// Whether what the condition says depends on when it is asked.

@@ -125,11 +125,11 @@ package struct AggregatePlan: Sendable {
   /// One of the functions that take a collection.
   package let function: FetchFunction
   /// What is taken of each record.
-  package let operand: PlanExpression
+  package let operand: CompiledExpression
   /// Whether values that are the same count once.
   package let isDistinct: Bool
 
-  package init(_ function: FetchFunction, of operand: PlanExpression, isDistinct: Bool = false) {
+  package init(_ function: FetchFunction, of operand: CompiledExpression, isDistinct: Bool = false) {
     self.function = function
     self.operand = operand
     self.isDistinct = isDistinct
@@ -158,7 +158,7 @@ package struct RecordGroup: Sendable {
   package var values: GroupValues { GroupValues(keys + accumulators.map(\.result)) }
 
   /// The values of expressions over the group. Those that only name a key or an aggregate are read as they are.
-  package func values(of plans: [PlanExpression]) -> [PropertyValue] {
+  package func values(of plans: [CompiledExpression]) -> [PropertyValue] {
     var values: GroupValues?
     return plans.map { plan in
       if case .variable(let place) = plan {

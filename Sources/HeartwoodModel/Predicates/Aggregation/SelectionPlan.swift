@@ -5,12 +5,12 @@ package struct SelectionPlan: Sendable {
   /// How records become groups.
   package struct Grouping: Sendable {
     /// By what; without any there is one group of all, also where there are no records.
-    package let keys: [PlanExpression]
+    package let keys: [CompiledExpression]
     package let aggregates: [AggregatePlan]
     /// Which groups count, as a condition on the values of the keys and then the aggregates.
-    package let having: PlanPredicate?
+    package let having: CompiledPredicate?
 
-    package init(keys: [PlanExpression], aggregates: [AggregatePlan], having: PlanPredicate? = nil) {
+    package init(keys: [CompiledExpression], aggregates: [AggregatePlan], having: CompiledPredicate? = nil) {
       self.keys = keys
       self.aggregates = aggregates
       self.having = having
@@ -19,7 +19,7 @@ package struct SelectionPlan: Sendable {
 
   package let names: [String]
   /// The values of a record; where there are groups, of the variables that hold a group's keys and then its aggregates.
-  package let columns: [PlanExpression]
+  package let columns: [CompiledExpression]
   package let grouping: Grouping?
   /// In the same terms as the columns.
   package let sorts: [SortPlan]
@@ -72,7 +72,7 @@ extension SelectionPlan {
 
   fileprivate init(
     _ columns: [ExpressionDescription],
-    _ plans: [PlanExpression],
+    _ plans: [CompiledExpression],
     _ grouping: Grouping?,
     _ sorts: [SortPlan],
     isDistinct: Bool
@@ -171,7 +171,7 @@ private struct SelectionCompiler {
     }
   }
 
-  private mutating func compile(_ predicate: FetchPredicate) throws(FetchPredicateError) -> PlanPredicate {
+  private mutating func compile(_ predicate: FetchPredicate) throws(FetchPredicateError) -> CompiledPredicate {
     do throws(PredicateCompiler.Fault) {
       return try compiler.compile(predicate)
     } catch {
@@ -202,9 +202,9 @@ private struct SelectionCompiler {
 /// A compiled expression reads the group's values as variables: first those that the records are grouped by, then the aggregates.
 struct GroupScope {
   /// What the records are grouped by.
-  private(set) var keys: [(expression: FetchExpression, plan: PlanExpression, kind: PlanKind)] = []
+  private(set) var keys: [(expression: FetchExpression, plan: CompiledExpression, kind: ExpressionKind)] = []
   /// The aggregates that have been asked for, each once.
-  private(set) var aggregates: [(expression: FetchExpression, plan: AggregatePlan, kind: PlanKind)] = []
+  private(set) var aggregates: [(expression: FetchExpression, plan: AggregatePlan, kind: ExpressionKind)] = []
   /// The columns that can be named by variables.
   var columns: [String: FetchExpression] = [:]
 
@@ -222,7 +222,7 @@ struct GroupScope {
   }
 
   /// Asks for an aggregate. All keys have to be known.
-  mutating func add(_ expression: FetchExpression, _ plan: AggregatePlan, _ kind: PlanKind)
+  mutating func add(_ expression: FetchExpression, _ plan: AggregatePlan, _ kind: ExpressionKind)
     -> PredicateCompiler.Compiled
   {
     aggregates.append((expression, plan, kind))

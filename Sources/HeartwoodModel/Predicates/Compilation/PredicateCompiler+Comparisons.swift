@@ -1,12 +1,12 @@
 extension PredicateCompiler {
-  mutating func compile(_ comparison: FetchComparison) throws(Fault) -> PlanComparison {
+  mutating func compile(_ comparison: FetchComparison) throws(Fault) -> CompiledComparison {
     let left = try compile(0, comparison.left)
     let right = try compile(1, comparison.right)
     let whole = coerced(left, to: right.kind)
     let tested = (plan: whole.plan, kind: try testedKind(whole.kind, comparison))
     let other = coerced(right, to: tested.kind)
     try check(tested.kind, comparison, other.kind, other.plan)
-    return PlanComparison(
+    return CompiledComparison(
       left: tested.plan,
       comparator: comparison.comparator,
       right: other.plan,
@@ -17,7 +17,7 @@ extension PredicateCompiler {
   }
 
   /// The kind of what is compared: with a modifier, the elements of the left side.
-  private func testedKind(_ left: PlanKind, _ comparison: FetchComparison) throws(Fault) -> PlanKind {
+  private func testedKind(_ left: ExpressionKind, _ comparison: FetchComparison) throws(Fault) -> ExpressionKind {
     guard comparison.modifier != .direct else { return left }
     if let element = left.element { return element }
     let advice = "Leave the word out, or lead the key path through a to-many relationship."
@@ -25,11 +25,11 @@ extension PredicateCompiler {
     throw fault(.collection, message, at: 0)
   }
 
-  private func pattern(_ comparison: FetchComparison, _ right: PlanExpression) throws(Fault) -> PlanPattern? {
+  private func pattern(_ comparison: FetchComparison, _ right: CompiledExpression) throws(Fault) -> CompiledPattern? {
     guard comparison.comparator == .like || comparison.comparator == .matches else { return nil }
     guard case .string(let text) = right.constant?.scalar else { return nil }
     let folding = TextFolding(comparison.options)
-    if let pattern = PlanPattern(text, comparison.comparator, folding: folding) { return pattern }
+    if let pattern = CompiledPattern(text, comparison.comparator, folding: folding) { return pattern }
     throw fault(.typeMismatch, "This cannot be read as a regular expression, or is too long for one.", at: 1)
   }
 }
@@ -38,10 +38,10 @@ extension PredicateCompiler {
 
 extension PredicateCompiler {
   private func check(
-    _ left: PlanKind,
+    _ left: ExpressionKind,
     _ comparison: FetchComparison,
-    _ right: PlanKind,
-    _ rightPlan: PlanExpression
+    _ right: ExpressionKind,
+    _ rightPlan: CompiledExpression
   ) throws(Fault) {
     switch comparison.comparator {
     case .equalTo, .notEqualTo:
@@ -59,7 +59,8 @@ extension PredicateCompiler {
     }
   }
 
-  private func checkSingle(_ left: PlanKind, _ comparison: FetchComparison, _ right: PlanKind) throws(Fault) {
+  private func checkSingle(_ left: ExpressionKind, _ comparison: FetchComparison, _ right: ExpressionKind) throws(Fault)
+  {
     for (side, kind) in [left, right].enumerated() where kind.element != nil {
       let advice = side == 0 ? "Put ANY, ALL or NONE before it, use CONTAINS, or count it with @count." : "Use IN."
       let message = "This is a collection, and \(comparison.comparator.rawValue) takes one value. \(advice)"
@@ -68,10 +69,10 @@ extension PredicateCompiler {
   }
 
   private func checkBounds(
-    _ left: PlanKind,
+    _ left: ExpressionKind,
     _ comparison: FetchComparison,
-    _ right: PlanKind,
-    _ plan: PlanExpression
+    _ right: ExpressionKind,
+    _ plan: CompiledExpression
   ) throws(Fault) {
     guard let bound = right.element, plan.aggregateCount == 2 else {
       throw fault(.typeMismatch, "BETWEEN takes two bounds in braces, such as {1, 10}.", at: 1)
@@ -81,8 +82,8 @@ extension PredicateCompiler {
   }
 
   private func checkMembership(
-    of element: PlanKind,
-    in collection: PlanKind,
+    of element: ExpressionKind,
+    in collection: ExpressionKind,
     _ comparison: FetchComparison,
     collectionSide: Int
   ) throws(Fault) {
@@ -99,14 +100,14 @@ extension PredicateCompiler {
     }
   }
 
-  private func mismatch(_ left: PlanKind, _ comparison: FetchComparison, _ right: PlanKind) -> Fault {
+  private func mismatch(_ left: ExpressionKind, _ comparison: FetchComparison, _ right: ExpressionKind) -> Fault {
     let names = "\(comparison.comparator.rawValue) does not go with \(left.title) and \(right.title)."
     let advice = Self.advice(left.element ?? left, right.element ?? right) ?? "CAST one of them."
     return fault(.typeMismatch, "\(names) Compare values of one kind, or \(advice)", at: 2)
   }
 
   /// How a value is written that a string was given for.
-  private static func advice(_ left: PlanKind, _ right: PlanKind) -> String? {
+  private static func advice(_ left: ExpressionKind, _ right: ExpressionKind) -> String? {
     guard left.isString || right.isString else { return nil }
     switch left.isString ? right : left {
     case .date: return "write the date as CAST(\"2016-09-17T18:15:00Z\", \"Date\")."
@@ -116,7 +117,7 @@ extension PredicateCompiler {
   }
 }
 
-extension PlanExpression {
+extension CompiledExpression {
   /// How many elements a collection has that is written out.
   fileprivate var aggregateCount: Int? {
     switch self {
@@ -131,14 +132,14 @@ extension PlanExpression {
 
 extension PredicateCompiler {
   /// A string constant that is compared with UUIDs or URLs becomes one of them, where it spells one.
-  private func coerced(_ compiled: Compiled, to other: PlanKind) -> Compiled {
+  private func coerced(_ compiled: Compiled, to other: ExpressionKind) -> Compiled {
     guard let value = compiled.plan.constant, let type = (other.element ?? other).spelledType else { return compiled }
     let coerced = value.coerced(to: type)
-    return (.constant(coerced), PlanKind(coerced))
+    return (.constant(coerced), ExpressionKind(coerced))
   }
 }
 
-extension PlanKind {
+extension ExpressionKind {
   /// The type of values that text can stand for in a comparison.
   fileprivate var spelledType: AttributeType? {
     switch self {
@@ -149,10 +150,10 @@ extension PlanKind {
   }
 }
 
-extension PlanValue {
-  fileprivate func coerced(to type: AttributeType) -> PlanValue {
+extension EvaluatedValue {
+  fileprivate func coerced(to type: AttributeType) -> EvaluatedValue {
     switch self {
-    case .one(.string(let text)): PropertyValue(text: text, type: type).map(PlanValue.one) ?? self
+    case .one(.string(let text)): PropertyValue(text: text, type: type).map(EvaluatedValue.one) ?? self
     case .one: self
     case .many(let elements): .many(elements.map { $0.coerced(to: type) })
     }

@@ -1,11 +1,11 @@
 extension PredicateCompiler {
   /// A plan and the kind of value that it gives.
-  typealias Compiled = (plan: PlanExpression, kind: PlanKind)
+  typealias Compiled = (plan: CompiledExpression, kind: ExpressionKind)
 
   mutating func compile(_ expression: FetchExpression) throws(Fault) -> Compiled {
     if groupScope != nil, let compiled = try compileOfGroup(expression) { return compiled }
     switch expression {
-    case .constant(let value): return (.constant(PlanValue(value)), PlanKind(PlanValue(value)))
+    case .constant(let value): return (.constant(EvaluatedValue(value)), ExpressionKind(EvaluatedValue(value)))
     case .object(let uri): return try compile(uri)
     case .selfObject: return (.subject, .object(entity.ordinal))
     case .variable(let name): return try compile(variable: name)
@@ -45,8 +45,8 @@ extension PredicateCompiler {
   mutating func compile(aggregate elements: [FetchExpression], of function: FetchFunction? = nil) throws(Fault)
     -> Compiled
   {
-    var plans: [PlanExpression] = []
-    var (kind, first) = (PlanKind.null, PlanKind?.none)
+    var plans: [CompiledExpression] = []
+    var (kind, first) = (ExpressionKind.null, ExpressionKind?.none)
     for (number, element) in elements.enumerated() {
       let compiled = try compile(number, element)
       if let function { try check(compiled.kind, beside: first, of: function, at: number) }
@@ -55,7 +55,7 @@ extension PredicateCompiler {
       kind = number == 0 ? compiled.kind : kind.united(with: compiled.kind)
     }
     let constants = plans.compactMap(\.constant)
-    let plan = constants.count == plans.count ? PlanExpression.constant(.many(constants)) : .aggregate(plans)
+    let plan = constants.count == plans.count ? CompiledExpression.constant(.many(constants)) : .aggregate(plans)
     return (plan, .collection(kind))
   }
 
@@ -143,13 +143,13 @@ extension PredicateCompiler {
       throw fault(.unsupported, message, at: 1 + index)
     }
     let destination = entity.relationshipTargets[place]?.entityOrdinal
-    let property = PlanProperty(
+    let property = CompiledProperty(
       ordinal: place,
       attributeType: trait.attributeType,
       isToMany: trait.isToMany,
       destination: destination
     )
-    let kind = trait.attributeType.map { PlanKind($0) } ?? destination.map { PlanKind.object($0) } ?? .any
+    let kind = trait.attributeType.map { ExpressionKind($0) } ?? destination.map { ExpressionKind.object($0) } ?? .any
     let isCollection = trait.isToMany || base.kind.element != nil
     return (.property(of: base.plan, property), isCollection ? .collection(kind) : kind)
   }
@@ -177,7 +177,7 @@ extension PredicateCompiler {
       let message = "\(symbol.rawValue) takes a collection, and this is \(operand.kind.title)."
       throw fault(.collection, message, at: 1 + index)
     }
-    let kind: PlanKind?
+    let kind: ExpressionKind?
     switch symbol {
     case .count: kind = .number
     case .union, .distinctUnion: kind = operand.kind
@@ -214,10 +214,10 @@ extension PredicateCompiler {
 
   /// Numbers make numbers; a date and a number of seconds make a date, and two dates the seconds between them.
   private func result(
-    _ left: PlanKind,
+    _ left: ExpressionKind,
     _ symbol: FetchExpression.ArithmeticOperator,
-    _ right: PlanKind
-  ) throws(Fault) -> PlanKind {
+    _ right: ExpressionKind
+  ) throws(Fault) -> ExpressionKind {
     if left.isNumeric, right.isNumeric { return .number }
     if left == .date, symbol == .subtract, right == .date { return .number }
     if left == .date, symbol == .subtract || symbol == .add, right.isNumeric { return .date }
@@ -231,8 +231,8 @@ extension PredicateCompiler {
       throw fault(.typeMismatch, message)
     }
     if function == .now { return (.constant(.one(.date(now))), .date) }
-    var plans: [PlanExpression] = []
-    var kinds: [PlanKind] = []
+    var plans: [CompiledExpression] = []
+    var kinds: [ExpressionKind] = []
     for (number, argument) in arguments.enumerated() {
       let compiled = try compile(number, argument, of: function)
       try check(compiled.kind, function, number)
@@ -258,14 +258,16 @@ extension PredicateCompiler {
   }
 
   /// Values of several kinds are a collection of any kind, and a function would leave out those that it cannot take.
-  func check(_ element: PlanKind, beside first: PlanKind?, of function: FetchFunction, at place: Int) throws(Fault) {
+  func check(_ element: ExpressionKind, beside first: ExpressionKind?, of function: FetchFunction, at place: Int)
+    throws(Fault)
+  {
     let isOfOneKind = !function.isExtreme || first?.goesWith(element) ?? true
     if function.takes(element), isOfOneKind { return }
     let needed = function.isExtreme ? "values of one kind that have an order" : "numbers"
     throw fault(.typeMismatch, "\(function.rawValue) takes \(needed), and this is \(element.title).", at: place)
   }
 
-  private func check(_ kind: PlanKind, _ function: FetchFunction, _ number: Int) throws(Fault) {
+  private func check(_ kind: ExpressionKind, _ function: FetchFunction, _ number: Int) throws(Fault) {
     let isRight: Bool
     switch function {
     case .lowercase, .uppercase, .canonical, .length: isRight = kind.isString
@@ -283,9 +285,9 @@ extension PredicateCompiler {
       throw fault(.collection, "A collection cannot be cast, only one value.", at: 0)
     }
     if let value = compiled.plan.constant {
-      return (.constant(.one(Computation.cast(value.scalar, to: type))), PlanKind(type))
+      return (.constant(.one(Computation.cast(value.scalar, to: type))), ExpressionKind(type))
     }
-    return (.cast(compiled.plan, type), PlanKind(type))
+    return (.cast(compiled.plan, type), ExpressionKind(type))
   }
 }
 
@@ -294,7 +296,7 @@ extension FetchFunction {
   var isExtreme: Bool { self == .min || self == .max }
 
   /// Whether something can be made of values of `kind`.
-  func takes(_ kind: PlanKind) -> Bool {
+  func takes(_ kind: ExpressionKind) -> Bool {
     switch self {
     case .count, .distinct: true
     case .min, .max: kind.isOrdered
@@ -310,7 +312,7 @@ extension FetchFunction {
     }
   }
 
-  fileprivate func resultKind(_ arguments: [PlanKind]) -> PlanKind {
+  fileprivate func resultKind(_ arguments: [ExpressionKind]) -> ExpressionKind {
     switch self {
     case .lowercase, .uppercase, .canonical: .string
     case .now: .date

@@ -11,7 +11,7 @@ package struct PredicateCompiler {
   /// The node that is looked at, as the numbers of children from the root on.
   private var path: [Int] = []
   /// The variables of the subqueries around the node, the outermost first, and what they stand for.
-  var variables: [(name: String, kind: PlanKind)] = []
+  var variables: [(name: String, kind: ExpressionKind)] = []
 
   /// A mistake at a node, before its place in a text is known.
   struct Fault: Error {
@@ -40,7 +40,7 @@ extension PredicateCompiler {
     for entity: EntityDescription,
     in model: ManagedObjectModel,
     now: Date = Date()
-  ) throws(FetchPredicateError) -> PlanPredicate {
+  ) throws(FetchPredicateError) -> CompiledPredicate {
     var compiler = PredicateCompiler(entity, model, now: now)
     do throws(Fault) {
       return try compiler.compile(predicate)
@@ -57,7 +57,7 @@ extension PredicateCompiler {
     for entity: EntityDescription,
     in model: ManagedObjectModel,
     now: Date = Date()
-  ) throws(FetchPredicateError) -> PlanExpression {
+  ) throws(FetchPredicateError) -> CompiledExpression {
     var compiler = PredicateCompiler(entity, model, now: now)
     do throws(Fault) {
       return try compiler.compile(expression).plan
@@ -71,7 +71,7 @@ extension PredicateCompiler {
     _ expression: FetchExpression,
     for entity: EntityDescription,
     in model: ManagedObjectModel
-  ) throws(FetchPredicateError) -> PlanExpression {
+  ) throws(FetchPredicateError) -> CompiledExpression {
     var compiler = PredicateCompiler(entity, model, now: Date(timeIntervalSinceReferenceDate: 0))
     do throws(Fault) {
       let compiled = try compiler.compile(expression)
@@ -116,7 +116,7 @@ extension PredicateCompiler {
     Fault(kind: kind, message: message, recovery: recovery, path: path + (child.map { [$0] } ?? []))
   }
 
-  mutating func compile(_ predicate: FetchPredicate) throws(Fault) -> PlanPredicate {
+  mutating func compile(_ predicate: FetchPredicate) throws(Fault) -> CompiledPredicate {
     switch predicate {
     case .literal(let flag): return .literal(flag)
     case .comparison(let comparison): return .comparison(try compile(comparison))
@@ -126,8 +126,8 @@ extension PredicateCompiler {
     }
   }
 
-  private mutating func compile(_ terms: [FetchPredicate]) throws(Fault) -> [PlanPredicate] {
-    var plans: [PlanPredicate] = []
+  private mutating func compile(_ terms: [FetchPredicate]) throws(Fault) -> [CompiledPredicate] {
+    var plans: [CompiledPredicate] = []
     for (number, term) in terms.enumerated() {
       plans.append(try child(number) { compiler throws(Fault) in try compiler.compile(term) })
     }
@@ -146,11 +146,11 @@ extension PredicateCompiler {
     for type: AttributeType,
     of entity: EntityDescription,
     in model: ManagedObjectModel
-  ) throws(FetchPredicateError) -> PlanExpression {
+  ) throws(FetchPredicateError) -> CompiledExpression {
     var compiler = PredicateCompiler(entity, model, now: Date())
     do throws(Fault) {
       let (plan, kind) = try compiler.compile(expression)
-      if kind.element == nil, kind.goesWith(PlanKind(type)) { return plan }
+      if kind.element == nil, kind.goesWith(ExpressionKind(type)) { return plan }
       throw compiler.fault(.typeMismatch, "This is \(kind.title), and the attribute is of type \(type.rawValue).")
     } catch {
       throw FetchPredicateError(error) { $0.write(expression) }

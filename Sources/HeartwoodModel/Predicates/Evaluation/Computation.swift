@@ -28,7 +28,7 @@ package enum Computation {
     }
   }
 
-  package static func apply(_ function: FetchFunction, _ arguments: [PlanValue]) -> PropertyValue {
+  package static func apply(_ function: FetchFunction, _ arguments: [EvaluatedValue]) -> PropertyValue {
     guard let first = arguments.first else { return .null }
     switch function {
     case .now, .distinct: return .null

@@ -16,20 +16,20 @@ package protocol PredicateSource {
 package struct PredicateEvaluator<Source: PredicateSource> {
   private let source: Source
   /// The objects that the variables of subqueries stand for.
-  private var variables: [PlanValue] = []
+  private var variables: [EvaluatedValue] = []
 
   package init(_ source: Source) {
     self.source = source
   }
 
   /// - Parameter variables: what the variables of plans over groups stand for.
-  fileprivate init(_ source: Source, variables: [PlanValue]) {
+  fileprivate init(_ source: Source, variables: [EvaluatedValue]) {
     self.source = source
     self.variables = variables
   }
 
   /// Whether `subject` meets the condition.
-  package func matches(_ plan: PlanPredicate, _ subject: Source.Subject) -> Bool {
+  package func matches(_ plan: CompiledPredicate, _ subject: Source.Subject) -> Bool {
     switch plan {
     case .literal(let flag): flag
     case .not(let term): !matches(term, subject)
@@ -40,12 +40,12 @@ package struct PredicateEvaluator<Source: PredicateSource> {
   }
 
   /// The value that the expression has for `subject`.
-  package func value(_ plan: PlanExpression, _ subject: Source.Subject) -> PlanValue {
+  package func value(_ plan: CompiledExpression, _ subject: Source.Subject) -> EvaluatedValue {
     switch plan {
     case .constant(let value): return value
     case .subject: return source.objectID(of: subject).map { .one(.toOne($0)) } ?? .null
     case .variable(let place): return variables[place]
-    case .property(of: .subject, let property): return PlanValue(source.value(property.ordinal, of: subject))
+    case .property(of: .subject, let property): return EvaluatedValue(source.value(property.ordinal, of: subject))
     case .property(let base, let property): return self.property(property, of: value(base, subject))
     case .aggregate(let elements): return .many(elements.map { value($0, subject) })
     case .collection(let symbol, let operand): return collection(symbol, value(operand, subject))
@@ -62,10 +62,10 @@ package struct PredicateEvaluator<Source: PredicateSource> {
     }
   }
 
-  private func matches(_ plan: PlanComparison, _ subject: Source.Subject) -> Bool {
+  private func matches(_ plan: CompiledComparison, _ subject: Source.Subject) -> Bool {
     let comparison = ScalarComparison(plan.options)
     let (left, right) = (value(plan.left, subject), value(plan.right, subject))
-    func holds(_ left: PlanValue) -> Bool { comparison.holds(left, plan.comparator, right, pattern: plan.pattern) }
+    func holds(_ left: EvaluatedValue) -> Bool { comparison.holds(left, plan.comparator, right, pattern: plan.pattern) }
     switch plan.modifier {
     case .direct: return holds(left)
     case .any: return left.elements.contains(where: holds)
@@ -79,11 +79,11 @@ package struct PredicateEvaluator<Source: PredicateSource> {
 
 extension PredicateEvaluator {
   /// A property of an object, or of each object of a collection: then all values one after the other.
-  private func property(_ property: PlanProperty, of base: PlanValue) -> PlanValue {
+  private func property(_ property: CompiledProperty, of base: EvaluatedValue) -> EvaluatedValue {
     switch base {
     case .one(.toOne(let id)):
       guard let subject = source.subject(id) else { return property.isToMany ? .many([]) : .null }
-      return PlanValue(source.value(property.ordinal, of: subject))
+      return EvaluatedValue(source.value(property.ordinal, of: subject))
     case .one: return property.isToMany ? .many([]) : .null
     case .many(let elements):
       let values = elements.map { self.property(property, of: $0) }
@@ -91,23 +91,23 @@ extension PredicateEvaluator {
     }
   }
 
-  private func collection(_ symbol: CollectionOperator, _ operand: PlanValue) -> PlanValue {
+  private func collection(_ symbol: CollectionOperator, _ operand: EvaluatedValue) -> EvaluatedValue {
     let elements = operand.elements
     switch symbol {
     case .union: return .many(elements)
     case .distinctUnion:
-      var seen: Set<PlanValue> = []
+      var seen: Set<EvaluatedValue> = []
       return .many(elements.filter { seen.insert($0).inserted })
     default: return .one(Statistics.apply(symbol, elements.map(\.scalar)))
     }
   }
 
   private func subquery(
-    _ collection: PlanValue,
+    _ collection: EvaluatedValue,
     _ variable: Int,
-    _ predicate: PlanPredicate,
+    _ predicate: CompiledPredicate,
     _ subject: Source.Subject
-  ) -> PlanValue {
+  ) -> EvaluatedValue {
     var inner = self
     inner.variables = Array(variables.prefix(variable)) + [.null]
     return .many(
@@ -119,10 +119,10 @@ extension PredicateEvaluator {
   }
 
   private func element(
-    _ elements: [PlanValue],
-    _ index: PlanExpression.ElementIndex,
+    _ elements: [EvaluatedValue],
+    _ index: CompiledExpression.ElementIndex,
     _ subject: Source.Subject
-  ) -> PlanValue {
+  ) -> EvaluatedValue {
     switch index {
     case .first: return elements.first ?? .null
     case .last: return elements.last ?? .null
@@ -141,12 +141,12 @@ package struct GroupValues {
   private let evaluator: PredicateEvaluator<NoRecords>
 
   init(_ values: [PropertyValue]) {
-    evaluator = PredicateEvaluator(NoRecords(), variables: values.map(PlanValue.one))
+    evaluator = PredicateEvaluator(NoRecords(), variables: values.map(EvaluatedValue.one))
   }
 
-  package func matches(_ plan: PlanPredicate) -> Bool { evaluator.matches(plan, ()) }
+  package func matches(_ plan: CompiledPredicate) -> Bool { evaluator.matches(plan, ()) }
 
-  func value(_ plan: PlanExpression) -> PropertyValue { evaluator.value(plan, ()).scalar }
+  func value(_ plan: CompiledExpression) -> PropertyValue { evaluator.value(plan, ()).scalar }
 }
 
 /// A source without records.
@@ -203,10 +203,10 @@ package struct ScalarComparison: Sendable {
 extension ScalarComparison {
   /// Whether `comparator` holds between two values, also where one is a collection.
   package func holds(
-    _ left: PlanValue,
+    _ left: EvaluatedValue,
     _ comparator: FetchComparison.Comparator,
-    _ right: PlanValue,
-    pattern: PlanPattern?
+    _ right: EvaluatedValue,
+    pattern: CompiledPattern?
   ) -> Bool {
     switch (comparator, left, right) {
     case (.between, _, .many(let bounds)):
@@ -223,7 +223,7 @@ extension ScalarComparison {
     _ left: PropertyValue,
     _ comparator: FetchComparison.Comparator,
     _ right: PropertyValue,
-    _ pattern: PlanPattern?
+    _ pattern: CompiledPattern?
   ) -> Bool {
     switch comparator {
     case .equalTo: return areEqual(left, right)
@@ -244,11 +244,11 @@ extension ScalarComparison {
     _ text: String,
     _ comparator: FetchComparison.Comparator,
     _ part: String,
-    _ pattern: PlanPattern?
+    _ pattern: CompiledPattern?
   ) -> Bool {
     switch comparator {
     case .like, .matches:
-      return (pattern ?? PlanPattern(part, comparator, folding: folding))?.matches(text) ?? false
+      return (pattern ?? CompiledPattern(part, comparator, folding: folding))?.matches(text) ?? false
     case .beginsWith: return folding.folded(text).starts(with: folding.folded(part))
     case .endsWith: return folding.folded(text).reversed().starts(with: folding.folded(part).reversed())
     default: return ByteSearcher(folding.folded(part)).isFound(in: folding.folded(text))
@@ -256,10 +256,10 @@ extension ScalarComparison {
   }
 }
 
-// MARK: PlanPattern
+// MARK: CompiledPattern
 
 /// The right side of `LIKE` or `MATCHES`, made ready to match many strings.
-package enum PlanPattern: Sendable {
+package enum CompiledPattern: Sendable {
   case wildcards(WildcardPattern)
   case expression(TextPattern, TextFolding)
 
@@ -285,19 +285,19 @@ package enum PlanPattern: Sendable {
   }
 }
 
-// MARK: PlanValue
+// MARK: EvaluatedValue
 
 /// A value while a predicate is evaluated: one, or several of a collection. Objects are ``PropertyValue/toOne(_:)``.
-package enum PlanValue: Sendable, Hashable {
+package enum EvaluatedValue: Sendable, Hashable {
   case one(PropertyValue)
-  case many([PlanValue])
+  case many([EvaluatedValue])
 
   /// A to-many relationship becomes a collection of objects.
   init(_ value: PropertyValue) {
     if case .toMany(let ids) = value { self = .many(ids.map { .one(.toOne($0)) }) } else { self = .one(value) }
   }
 
-  package static let null = PlanValue.one(.null)
+  package static let null = EvaluatedValue.one(.null)
 
   /// The one value; `null` for a collection.
   package var scalar: PropertyValue {
@@ -305,7 +305,7 @@ package enum PlanValue: Sendable, Hashable {
   }
 
   /// The elements of a collection; `nil` has none, and one value is the only element.
-  package var elements: [PlanValue] {
+  package var elements: [EvaluatedValue] {
     switch self {
     case .one(.null): []
     case .one: [self]

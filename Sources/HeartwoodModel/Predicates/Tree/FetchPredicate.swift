@@ -145,7 +145,7 @@ extension FetchExpression {
   }
 }
 
-extension PlanValue {
+extension EvaluatedValue {
   /// The value as a constant of a predicate.
   package var expression: FetchExpression {
     switch self {

@@ -38,7 +38,7 @@ public struct FetchSortDescriptor: Sendable, Hashable, Codable {
 
 /// A sort descriptor that has been checked against an entity.
 package struct SortPlan: Sendable {
-  package let expression: PlanExpression
+  package let expression: CompiledExpression
   package let isAscending: Bool
   package let ordering: SortOrdering
 
@@ -53,7 +53,7 @@ package struct SortPlan: Sendable {
   }
 
   /// Sorts by the values of `expression`, whatever the key path is.
-  init(_ descriptor: FetchSortDescriptor, by expression: PlanExpression) {
+  init(_ descriptor: FetchSortDescriptor, by expression: CompiledExpression) {
     self.expression = expression
     self.isAscending = descriptor.isAscending
     self.ordering = SortOrdering(descriptor.comparison)

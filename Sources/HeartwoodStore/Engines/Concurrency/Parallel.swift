@@ -16,9 +16,9 @@ package enum Parallel {
     let helperCount = min(count, processorCount) - 1
     guard helperCount > 0 else { return (0..<count).map(body) }
     let results = SpreadResults<Value>(count)
-    // An errand that is called off has let go of what makes its value.
+    // A task that is called off has let go of what makes its value.
     withoutActuallyEscaping(body) { body in
-      let helpers = (0..<helperCount).map { _ in Errand { results.make(body) } }
+      let helpers = (0..<helperCount).map { _ in StealableTask { results.make(body) } }
       results.make(body)
       // What has not begun has nothing left to do.
       for helper in helpers { helper.callOff() }
@@ -42,12 +42,12 @@ package enum Parallel {
   ) throws {
     guard count > 1 else { return try (0..<count).forEach { try consume(produce($0)) } }
     let window = min(count, powerOfTwoProcessorCount * 2)
-    var line: [Errand<Value>?] = (0..<window).map { index in Errand { produce(index) } }
-    defer { for errand in line { errand?.callOff() } }
+    var line: [StealableTask<Value>?] = (0..<window).map { index in StealableTask { produce(index) } }
+    defer { for task in line { task?.callOff() } }
     for index in 0..<count {
       let (place, next) = (index % window, index + window)
       guard let value = line[place]?.take() else { break }
-      line[place] = next < count ? Errand { produce(next) } : nil
+      line[place] = next < count ? StealableTask { produce(next) } : nil
       try consume(value)
     }
   }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Threads that help whoever has to wait for work anyway: as many as there are processors, and none of Swift's cooperative ones.
 ///
-/// Nothing may depend on their beginning with something, since they may all be busy: see ``Errand``.
+/// Nothing may depend on their beginning with something, since they may all be busy: see ``StealableTask``.
 package final class WorkerThreads: Sendable {
   /// The threads that all of the process share.
   package static let shared = WorkerThreads(count: Parallel.processorCount)
@@ -47,13 +47,13 @@ package final class WorkerThreads: Sendable {
   }
 }
 
-// MARK: Errand
+// MARK: StealableTask
 
 /// A value that another thread makes as soon as one is free, unless who needs it comes first and makes it.
 ///
 /// Who waits for the system's threads to begin with something may wait for ever: where all of them wait for locks that are held meanwhile, none
 /// becomes free. Here only that is waited for which somebody is making.
-package final class Errand<Value: Sendable>: Sendable {
+package final class StealableTask<Value: Sendable>: Sendable {
   private enum State {
     case waiting(@Sendable () -> Value)
     case running
@@ -96,13 +96,13 @@ package final class Errand<Value: Sendable>: Sendable {
 
   /// Takes the value, which is made here where nobody has begun to.
   ///
-  /// - Precondition: It is called once, and the errand was not called off.
+  /// - Precondition: It is called once, and the task was not called off.
   package func take() -> Value {
     begin()
     end.wait()
     let value: Value? = state.withLock { state in
       guard case .over(let value) = state else { return nil }
-      // The queue may keep the errand for longer.
+      // The queue may keep the task for longer.
       state = .over(nil)
       return value
     }

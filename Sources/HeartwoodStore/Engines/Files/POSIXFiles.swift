@@ -93,7 +93,7 @@ final class POSIXWritableFile: WritableFile {
   /// How many of the bytes written are on their way to the disk.
   private let startedCount = Atomic(0)
   /// What uses the descriptor on other threads.
-  private let writeBack = Mutex<[Errand<Void>]>([])
+  private let writeBack = Mutex<[StealableTask<Void>]>([])
 
   init(descriptor: Int32, path: String) {
     self.descriptor = descriptor
@@ -127,22 +127,22 @@ final class POSIXWritableFile: WritableFile {
       guard written - started >= Self.writeBackStep else { return }
       startedCount.store(written, ordering: .relaxed)
       // Finding places on the disk takes the system a while, in which the next bytes can be made.
-      let errand = Errand { [descriptor] in
+      let task = StealableTask { [descriptor] in
         // Linux answers this advice by writing bytes that are not on the disk yet. They stay in memory meanwhile. A failure shows
         // when the file is flushed.
         _ = posix_fadvise(descriptor, off_t(started), off_t(written - started), POSIX_FADV_DONTNEED)
       }
-      writeBack.withLock { $0.append(errand) }
+      writeBack.withLock { $0.append(task) }
     #endif
   }
 
   /// Lets nothing use the descriptor on another thread any more. What has not begun is not missed: a flush writes all bytes.
   private func endWriteBack() {
-    let errands = writeBack.withLock { errands in
-      defer { errands = [] }
-      return errands
+    let tasks = writeBack.withLock { tasks in
+      defer { tasks = [] }
+      return tasks
     }
-    for errand in errands { errand.callOff() }
+    for task in tasks { task.callOff() }
   }
 
   /// Far less than the 2 GiB beyond which Darwin refuses to transfer at once.

@@ -82,7 +82,7 @@ extension IncrementalStoreEngine {
     let changes = ChangeSet(byColumn: ColumnChanges(insertions: insertions, scopes: written.scopes))
     let mark = try store.saving {
       try store.save(changes, over: empty)
-      return try store.changeMark()
+      return try store.dataVersion()
     }
     return Written(contents: written, mark: mark, isRenamed: isRenamed)
   }

@@ -224,7 +224,7 @@ extension IncrementalStoreEngine {
   package func followOthers() throws(PersistenceError) {
     try withStoreErrors(.fileReadFailed, "The store could not be asked whether others have saved.") {
       try usingForReading {
-        let mark = try store.changeMark()
+        let mark = try store.dataVersion()
         if state.withLock({ $0.mark == mark }) { return }
         try store.reading { try renewIfNeeded() }
       }
@@ -233,7 +233,7 @@ extension IncrementalStoreEngine {
 
   /// Takes what others have saved since the records were read, in what the store lets be one moment. Records stay in their rows.
   func renewIfNeeded() throws {
-    let mark = try store.changeMark()
+    let mark = try store.dataVersion()
     let before = state.withLock { $0 }
     guard before.mark != mark else { return }
     let metadata = try store.metadata()

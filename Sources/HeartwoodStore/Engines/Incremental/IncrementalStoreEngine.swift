@@ -113,7 +113,7 @@ extension IncrementalStoreEngine {
       setup: setup,
       fileSystem: fileSystem,
       contents: StoreContents(model: setup.model, entities: setup.entities, metadata: metadata),
-      mark: try store.changeMark(),
+      mark: try store.dataVersion(),
       isWhole: false
     )
   }
@@ -210,7 +210,7 @@ extension IncrementalStoreEngine {
     }
     try write(applied, isEmpty: changes.isEmpty, over: before)
     try settleInverses(&applied, before: before.contents)
-    return MadeChanges(before: before.contents, applied: applied, additions: additions, mark: try store.changeMark())
+    return MadeChanges(before: before.contents, applied: applied, additions: additions, mark: try store.dataVersion())
   }
 
   /// Lets changes be seen that are on the disk now.

@@ -151,7 +151,7 @@ extension StoreOpener {
   package func leavingAlone<Result>(_ request: Request, _ body: () throws -> Result) throws -> Result {
     let isAlone = try isAlone(request)
     // try?: files that cannot be taken away stay, and the next use of the store takes them up.
-    defer { if isAlone { try? gatherSideFiles(request) } }
+    defer { if isAlone { try? checkpoint(request) } }
     return try body()
   }
 

@@ -212,7 +212,7 @@ extension StoreOpener {
       try fileSystem.removeAbandonedTemporaryFiles(besidePath: target)
       try fileSystem.synchronizeDirectory(ofPath: target)
     case .incremental(let storeClass):
-      if try fileSystem.status(atPath: target)?.size != 0 { try storeClass.gatherSideFiles(ofStoreAt: target) }
+      if try fileSystem.status(atPath: target)?.size != 0 { try storeClass.checkpoint(storeAt: target) }
       try StorePlacement(storeClass, fileSystem: fileSystem).remove(target)
     }
     if isLink {
@@ -222,11 +222,11 @@ extension StoreOpener {
   }
 
   /// Brings what lies beside the file of a store that is not open into it, so that the file alone is the store.
-  package func gatherSideFiles(_ request: Request) throws {
+  package func checkpoint(_ request: Request) throws {
     guard let path = request.path, let size = try fileSystem.status(atPath: path)?.size, size > 0,
       case .incremental(let storeClass) = try Kind(try registry.storeClass(for: request.type))
     else { return }
-    try storeClass.gatherSideFiles(ofStoreAt: path)
+    try storeClass.checkpoint(storeAt: path)
   }
 
   /// Replaces the store at `path`, or makes it, by a copy of the store of `request`, in one step.

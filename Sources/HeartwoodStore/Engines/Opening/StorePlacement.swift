@@ -79,7 +79,7 @@ package struct StorePlacement {
   ///   `expected`.
   private func gather(_ path: String, expecting expected: FileIdentity?) throws {
     let before = try sideFileIdentities(path)
-    try storeClass.gatherSideFiles(ofStoreAt: path)
+    try storeClass.checkpoint(storeAt: path)
     try check(path, expected)
     // What was there before and still is belongs to nobody who is at work.
     guard try sideFileIdentities(path).isSubset(of: before) else {

@@ -30,7 +30,7 @@ extension AppliedChanges {
   ) throws(PersistenceError) {
     let resolution = try RecordResolution(
       changes.byRecord,
-      expected: changes.expected,
+      preconditions: changes.preconditions,
       contents: contents,
       note: note,
       newReferences: newReferences

@@ -49,9 +49,9 @@ package struct BatchInsertion {
 package struct BatchAssignment: Sendable {
   package let ordinal: Int
   package let type: AttributeType
-  package let expression: PlanExpression
+  package let expression: CompiledExpression
 
-  package init(ordinal: Int, type: AttributeType, expression: PlanExpression) {
+  package init(ordinal: Int, type: AttributeType, expression: CompiledExpression) {
     self.ordinal = ordinal
     self.type = type
     self.expression = expression

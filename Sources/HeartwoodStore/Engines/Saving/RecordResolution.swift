@@ -14,12 +14,12 @@ struct RecordResolution {
   private let isKept: [Bool]
 
   /// - Parameters:
-  ///   - expected: the records that must be as they were.
+  ///   - preconditions: the records that must be as they were.
   ///   - note: takes the references that records bring with them.
   ///   - newReferences: gives references to as many records of an entity as it is asked for.
   init(
     _ changes: RecordChanges,
-    expected: [RecordExpectation],
+    preconditions: [RecordPrecondition],
     contents: StoreContents,
     note: ([ManagedObjectID]) -> Void,
     newReferences: (Int, EntityDescription) throws(PersistenceError) -> ReferenceColumn
@@ -28,7 +28,9 @@ struct RecordResolution {
     let kept = Set(contents.entities.map(\.ordinal))
     isKept = contents.model.entities.map { kept.contains($0.ordinal) && !$0.isAbstract }
     columns.scopes = contents.scopes
-    for expectation in expected { _ = try row(of: try ownID(expectation.objectID), baseVersion: expectation.version) }
+    for condition in preconditions {
+      _ = try row(of: try ownID(condition.objectID), baseVersion: condition.version)
+    }
     if changes.isEmpty { return }
     try name(changes.inserted, note: note, newReferences: newReferences)
     try resolve(changes.updated)

@@ -260,7 +260,7 @@ extension QueryRecords {
     return EvaluatedAggregate(plan, self)
   }
 
-  private static func aggregate(_ plan: AggregatePlan, _ property: PlanProperty) -> (any RowAggregate)? {
+  private static func aggregate(_ plan: AggregatePlan, _ property: CompiledProperty) -> (any RowAggregate)? {
     let ordinal = property.ordinal
     switch (plan.function, property.attributeType) {
     case (.min, let type), (.max, let type): return extreme(ordinal, type, isLeast: plan.function == .min)

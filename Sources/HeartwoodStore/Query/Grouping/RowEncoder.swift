@@ -144,12 +144,12 @@ extension ReferenceColumn {
 
 /// Expressions of any kind, evaluated row by row.
 struct EvaluatingEncoder: RowEncoder {
-  private let plan: PlanExpression
+  private let plan: CompiledExpression
   private let records: QueryRecords
   private(set) var codeCount: UInt32 = 0
   private var codes: [PropertyValue: UInt32] = [:]
 
-  init(_ plan: PlanExpression, _ records: QueryRecords) {
+  init(_ plan: CompiledExpression, _ records: QueryRecords) {
     self.plan = plan
     self.records = records
   }
@@ -224,12 +224,12 @@ struct QueryRecords: Sendable {
   let tables: QueryTables
   let entityOrdinal: Int
 
-  func value(_ plan: PlanExpression, _ row: RowID) -> PropertyValue {
+  func value(_ plan: CompiledExpression, _ row: RowID) -> PropertyValue {
     PredicateEvaluator(tables).value(plan, .init(entityOrdinal: entityOrdinal, row: row)).scalar
   }
 
   /// What numbers the rows by `plan`.
-  func encoder(_ plan: PlanExpression) -> any RowEncoder {
+  func encoder(_ plan: CompiledExpression) -> any RowEncoder {
     if let property = plan.ownProperty, let encoder = Self.encoder(property) { return encoder }
     let values = EvaluatingEncoder(plan, self)
     if plan.ownProperty == nil, let property = plan.onlyProperty, let base = Self.encoder(property) {
@@ -239,12 +239,12 @@ struct QueryRecords: Sendable {
   }
 
   /// What numbers the rows by all of `plans`.
-  func encoder(_ plans: [PlanExpression]) -> any RowEncoder {
+  func encoder(_ plans: [CompiledExpression]) -> any RowEncoder {
     guard let first = plans.first else { return SingleEncoder() }
     return plans.dropFirst().reduce(encoder(first)) { PairEncoder($0, encoder($1)) }
   }
 
-  private static func encoder(_ property: PlanProperty) -> (any RowEncoder)? {
+  private static func encoder(_ property: CompiledProperty) -> (any RowEncoder)? {
     guard let type = property.attributeType else {
       return property.isToMany ? nil : ReferenceEncoder(property.ordinal)
     }

@@ -4,15 +4,15 @@ import HeartwoodModel
 struct IndexPlanner: Sendable {
   /// A condition that all rows have to meet.
   struct Term: Sendable {
-    let plan: PlanPredicate
-    let test: ColumnTest
+    let plan: CompiledPredicate
+    let test: ColumnFilter
   }
 
   private let plans: [FetchIndexPlan]
   private let terms: [Term]
-  private let memberships: [ColumnTest]
+  private let memberships: [ColumnFilter]
 
-  init(_ plans: [FetchIndexPlan], _ terms: [Term], _ builder: ColumnTestBuilder) {
+  init(_ plans: [FetchIndexPlan], _ terms: [Term], _ builder: ColumnFilterBuilder) {
     // A partial index has all rows that pass only where its conditions are among theirs.
     self.plans = plans.filter { $0.conditions.allSatisfy { condition in terms.contains { $0.plan == condition } } }
     self.terms = terms
@@ -31,9 +31,9 @@ extension IndexPlanner {
   }
 
   /// All terms as one test, which looks into indexes where there are some.
-  var test: ColumnTest {
+  var test: ColumnFilter {
     let ordinals = leadingPlans
-    func single(_ test: ColumnTest) -> ColumnTest { ordinals.isEmpty ? test : test.indexed(ordinals) }
+    func single(_ test: ColumnFilter) -> ColumnFilter { ordinals.isEmpty ? test : test.indexed(ordinals) }
     guard let choice = bestChoice else { return .all(terms.map { single($0.test) }) }
     let (used, rest) = (
       terms.indices.filter(choice.terms.contains), terms.indices.filter { !choice.terms.contains($0) }
@@ -53,9 +53,9 @@ extension IndexPlanner {
     zip(plans, memberships).compactMap(choice).max { $0.score.lexicographicallyPrecedes($1.score) }
   }
 
-  private func choice(_ plan: FetchIndexPlan, _ membership: ColumnTest) -> Choice? {
+  private func choice(_ plan: FetchIndexPlan, _ membership: ColumnFilter) -> Choice? {
     var used = Set(terms.indices.filter { plan.conditions.contains(terms[$0].plan) })
-    var tests: [[ColumnTest]] = []
+    var tests: [[ColumnFilter]] = []
     for element in plan.elements {
       let own = terms.indices.filter { terms[$0].test.indexableOrdinal == element.ordinal }
       let point = own.first { terms[$0].test.pointCount != nil }
@@ -96,12 +96,12 @@ extension IndexPlanner {
   /// What one index gives: the rows in that order behind each number of its first properties that have to have a single value.
   private func sortChoices(
     _ plan: FetchIndexPlan,
-    _ membership: ColumnTest,
+    _ membership: ColumnFilter,
     _ columnOrdinals: [Int?],
     _ areAscending: [Bool]
   ) -> [(access: SortAccess, score: [Int])] {
     var choices: [(access: SortAccess, score: [Int])] = []
-    var tests: [[ColumnTest]] = []
+    var tests: [[ColumnFilter]] = []
     for (place, element) in plan.elements.enumerated() {
       let match = Self.match(plan.elements[place...], columnOrdinals, areAscending)
       if match.count > 0 {
@@ -146,9 +146,9 @@ extension IndexPlanner {
 struct IndexAccess: Sendable {
   let plan: FetchIndexPlan
   /// What the first properties of the index have to be, each tested in one way or more: all but the last one have single values.
-  let tests: [[ColumnTest]]
+  let tests: [[ColumnFilter]]
   /// What tells whether a row is in the index.
-  let membership: ColumnTest
+  let membership: ColumnFilter
   /// How many properties of the index it is about: those that are tested, and those that rows are then to be in the order of.
   let elementCount: Int
 
@@ -166,7 +166,7 @@ struct IndexFinding {
   var count: Int { places.reduce(0) { $0 + $1.count } }
 }
 
-extension GroupTester {
+extension RowGroupFilter {
   /// The rows that an index finds; nil where it has not been made, or would take too long to look into.
   mutating func find(_ access: IndexAccess, isNeeded: Bool) -> IndexFinding? {
     let column = group.columns[access.plan.elements[0].ordinal]
@@ -196,7 +196,7 @@ extension GroupTester {
   }
 
   /// The places in the order of a column of the rows that pass all of `tests`.
-  private func places(_ tests: [ColumnTest], _ ordinal: Int, _ order: OrderedRows) -> [Range<Int>]? {
+  private func places(_ tests: [ColumnFilter], _ ordinal: Int, _ order: OrderedRows) -> [Range<Int>]? {
     var found: [Range<Int>]?
     for test in tests {
       guard let places = test.places(in: order, group.columns[ordinal], group.unsafeViews[ordinal]) else { return nil }

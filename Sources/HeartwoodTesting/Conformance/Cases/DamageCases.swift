@@ -17,15 +17,15 @@ extension StoreConformance {
   private func damagedBench() throws -> (Workbench, [UInt8]) {
     let bench = try Workbench(self, model: try ModelMaker(capabilities).richest())
     try bench.open().insertRandom(4, seed: 1)
-    try gatherSideFiles(bench)
+    try checkpoint(bench)
     let bytes = try bench.bytes()
     try removeFiles(bench)
     return (bench, bytes)
   }
 
   /// Brings all that is in the store into its file, so that its bytes are all of it.
-  private func gatherSideFiles(_ bench: Workbench) throws {
-    try (storeClass as? any IncrementalStore.Type)?.gatherSideFiles(ofStoreAt: bench.path())
+  private func checkpoint(_ bench: Workbench) throws {
+    try (storeClass as? any IncrementalStore.Type)?.checkpoint(storeAt: bench.path())
   }
 
   /// What is in a support folder stays: a damaged file leads there too.

@@ -48,7 +48,7 @@ final class InterruptedStore<Base: IncrementalStore>: IncrementalStore {
 
   func connect() throws -> StoreMetadata? { try base.connect() }
   func disconnect() { base.disconnect() }
-  func changeMark() throws -> UInt64 { try base.changeMark() }
+  func dataVersion() throws -> UInt64 { try base.dataVersion() }
   func reading<Result>(_ body: () throws -> Result) throws -> Result { try base.reading(body) }
   func metadata() throws -> StoreMetadata { try base.metadata() }
 
@@ -68,8 +68,8 @@ final class InterruptedStore<Base: IncrementalStore>: IncrementalStore {
 
   // MARK: Without opening
 
-  static func gatherSideFiles(ofStoreAt path: String) throws { try Base.gatherSideFiles(ofStoreAt: path) }
-  static var keepsInversesTogether: Bool { Base.keepsInversesTogether }
+  static func checkpoint(storeAt path: String) throws { try Base.checkpoint(storeAt: path) }
+  static var storesInversesOnce: Bool { Base.storesInversesOnce }
   static var savesReplaceFile: Bool { Base.savesReplaceFile }
   static func sideFiles(ofStoreAt path: String) -> [String] { Base.sideFiles(ofStoreAt: path) }
   static func supportFolder(ofStoreAt path: String) -> String? { Base.supportFolder(ofStoreAt: path) }

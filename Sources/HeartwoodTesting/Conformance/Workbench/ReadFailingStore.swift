@@ -17,9 +17,9 @@ final class ReadFailingStore<Base: IncrementalStore>: IncrementalStore {
 
   // MARK: Reading
 
-  func changeMark() throws -> UInt64 {
-    try faults?.admit(.changeMark)
-    return try base.changeMark()
+  func dataVersion() throws -> UInt64 {
+    try faults?.admit(.dataVersion)
+    return try base.dataVersion()
   }
 
   func reading<Result>(_ body: () throws -> Result) throws -> Result {
@@ -78,8 +78,8 @@ final class ReadFailingStore<Base: IncrementalStore>: IncrementalStore {
     try base.newReferences(count: count, for: entity)
   }
 
-  static func gatherSideFiles(ofStoreAt path: String) throws { try Base.gatherSideFiles(ofStoreAt: path) }
-  static var keepsInversesTogether: Bool { Base.keepsInversesTogether }
+  static func checkpoint(storeAt path: String) throws { try Base.checkpoint(storeAt: path) }
+  static var storesInversesOnce: Bool { Base.storesInversesOnce }
   static var savesReplaceFile: Bool { Base.savesReplaceFile }
   static func sideFiles(ofStoreAt path: String) -> [String] { Base.sideFiles(ofStoreAt: path) }
   static func supportFolder(ofStoreAt path: String) -> String? { Base.supportFolder(ofStoreAt: path) }
@@ -163,7 +163,7 @@ public final class ReadFaults: Sendable {
     /// Beginning to read at one moment.
     case transaction = "the beginning of a transaction"
     /// Asking whether somebody else has saved.
-    case changeMark = "the change mark"
+    case dataVersion = "the change mark"
     /// Reading the metadata.
     case metadata
     /// Reading all records of entities.

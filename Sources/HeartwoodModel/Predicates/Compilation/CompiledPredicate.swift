@@ -1,29 +1,29 @@
 /// A predicate that has been checked against an entity: keys are ordinals, constants are computed, variables have places.
-package indirect enum PlanPredicate: Sendable, Hashable {
+package indirect enum CompiledPredicate: Sendable, Hashable {
   case literal(Bool)
-  case not(PlanPredicate)
-  case and([PlanPredicate])
-  case or([PlanPredicate])
-  case comparison(PlanComparison)
+  case not(CompiledPredicate)
+  case and([CompiledPredicate])
+  case or([CompiledPredicate])
+  case comparison(CompiledComparison)
 }
 
 /// A comparison whose sides fit its operator.
-package struct PlanComparison: Sendable, Hashable {
-  package let left: PlanExpression
+package struct CompiledComparison: Sendable, Hashable {
+  package let left: CompiledExpression
   package let comparator: FetchComparison.Comparator
-  package let right: PlanExpression
+  package let right: CompiledExpression
   package let modifier: FetchComparison.Modifier
   package let options: FetchComparison.Options
   /// What a constant right side of `LIKE` or `MATCHES` says.
-  package let pattern: PlanPattern?
+  package let pattern: CompiledPattern?
 
   package init(
-    left: PlanExpression,
+    left: CompiledExpression,
     comparator: FetchComparison.Comparator,
-    right: PlanExpression,
+    right: CompiledExpression,
     modifier: FetchComparison.Modifier,
     options: FetchComparison.Options,
-    pattern: PlanPattern?
+    pattern: CompiledPattern?
   ) {
     self.left = left
     self.comparator = comparator
@@ -34,9 +34,9 @@ package struct PlanComparison: Sendable, Hashable {
   }
 }
 
-extension PlanComparison {
+extension CompiledComparison {
   /// The same comparison with its sides exchanged, where there is one.
-  package var mirrored: PlanComparison? {
+  package var mirrored: CompiledComparison? {
     let mirror: FetchComparison.Comparator
     switch comparator {
     case .equalTo, .notEqualTo: mirror = comparator
@@ -46,7 +46,7 @@ extension PlanComparison {
     case .greaterThanOrEqualTo: mirror = .lessThanOrEqualTo
     default: return nil
     }
-    return PlanComparison(
+    return CompiledComparison(
       left: right,
       comparator: mirror,
       right: left,
@@ -58,11 +58,11 @@ extension PlanComparison {
 
   /// The same comparison with its right side, of something else or made otherwise: what is nil stays.
   package func replacing(
-    left: PlanExpression? = nil,
+    left: CompiledExpression? = nil,
     comparator: FetchComparison.Comparator? = nil,
     modifier: FetchComparison.Modifier? = nil
-  ) -> PlanComparison {
-    PlanComparison(
+  ) -> CompiledComparison {
+    CompiledComparison(
       left: left ?? self.left,
       comparator: comparator ?? self.comparator,
       right: right,
@@ -73,9 +73,9 @@ extension PlanComparison {
   }
 }
 
-extension PlanComparison {
+extension CompiledComparison {
   // The pattern is made of the right side.
-  package static func == (left: PlanComparison, right: PlanComparison) -> Bool {
+  package static func == (left: CompiledComparison, right: CompiledComparison) -> Bool {
     left.left == right.left && left.comparator == right.comparator && left.right == right.right
       && left.modifier == right.modifier && left.options == right.options
   }
@@ -90,32 +90,32 @@ extension PlanComparison {
 }
 
 /// An expression that has been checked against an entity.
-package indirect enum PlanExpression: Sendable, Hashable {
-  case constant(PlanValue)
+package indirect enum CompiledExpression: Sendable, Hashable {
+  case constant(EvaluatedValue)
   /// The object that is tested.
   case subject
   /// The object that a subquery tests; 0 is the outermost one's.
   case variable(Int)
   /// A property of an object, or of each object of a collection.
-  case property(of: PlanExpression, PlanProperty)
-  case aggregate([PlanExpression])
+  case property(of: CompiledExpression, CompiledProperty)
+  case aggregate([CompiledExpression])
   /// A value made of a collection.
-  case collection(CollectionOperator, PlanExpression)
-  case arithmetic(PlanExpression, FetchExpression.ArithmeticOperator, PlanExpression)
-  case function(FetchFunction, [PlanExpression])
-  case subquery(PlanExpression, variable: Int, PlanPredicate)
-  case element(of: PlanExpression, ElementIndex)
-  case cast(PlanExpression, FetchExpression.CastType)
-  case conditional(PlanPredicate, PlanExpression, PlanExpression)
+  case collection(CollectionOperator, CompiledExpression)
+  case arithmetic(CompiledExpression, FetchExpression.ArithmeticOperator, CompiledExpression)
+  case function(FetchFunction, [CompiledExpression])
+  case subquery(CompiledExpression, variable: Int, CompiledPredicate)
+  case element(of: CompiledExpression, ElementIndex)
+  case cast(CompiledExpression, FetchExpression.CastType)
+  case conditional(CompiledPredicate, CompiledExpression, CompiledExpression)
 
   package enum ElementIndex: Sendable, Hashable {
     case first, last
-    case at(PlanExpression)
+    case at(CompiledExpression)
   }
 }
 
 /// A property as a plan names it.
-package struct PlanProperty: Sendable, Hashable {
+package struct CompiledProperty: Sendable, Hashable {
   /// The ordinal in the entity that the path has reached, and in its subentities.
   package let ordinal: Int
   /// The type of an attribute; nil for relationships.
@@ -125,28 +125,28 @@ package struct PlanProperty: Sendable, Hashable {
   package let destination: Int?
 }
 
-extension PlanPredicate {
+extension CompiledPredicate {
   /// The conditions that all have to hold; none where it holds always.
-  package var conjuncts: [PlanPredicate] {
+  package var conjuncts: [CompiledPredicate] {
     switch self {
     case .literal(true): []
     case .and(let terms): terms.flatMap(\.conjuncts)
     // A condition holds or does not: neither of two holds where both do not.
-    case .not(.or(let terms)): terms.flatMap { PlanPredicate.not($0).conjuncts }
+    case .not(.or(let terms)): terms.flatMap { CompiledPredicate.not($0).conjuncts }
     case .not(.not(let term)): term.conjuncts
     case .literal, .not, .or, .comparison: [self]
     }
   }
 }
 
-extension PlanExpression {
+extension CompiledExpression {
   /// The constant value, where it is one.
-  package var constant: PlanValue? {
+  package var constant: EvaluatedValue? {
     if case .constant(let value) = self { value } else { nil }
   }
 
   /// The property of the tested object itself that this is, or nil.
-  package var ownProperty: PlanProperty? {
+  package var ownProperty: CompiledProperty? {
     if case .property(of: .subject, let property) = self { property } else { nil }
   }
 }
@@ -155,9 +155,9 @@ extension PlanExpression {
 
 // What a plan needs of data, which a store may have and not be able to read: whether there are some is known all the same.
 
-extension PlanPredicate {
+extension CompiledPredicate {
   /// The properties with data whose values have to be known, and not only whether there is one.
-  package var dataRead: Set<PlanProperty> {
+  package var dataRead: Set<CompiledProperty> {
     switch self {
     case .literal: []
     case .not(let term): term.dataRead
@@ -167,8 +167,8 @@ extension PlanPredicate {
   }
 }
 
-extension PlanComparison {
-  fileprivate var dataRead: Set<PlanProperty> {
+extension CompiledComparison {
+  fileprivate var dataRead: Set<CompiledProperty> {
     let isEquality = comparator == .equalTo || comparator == .notEqualTo
     if isEquality, case .constant(.one(.null)) = right, case .property(let base, _) = left { return base.dataRead }
     if isEquality, case .constant(.one(.null)) = left, case .property(let base, _) = right { return base.dataRead }
@@ -176,9 +176,9 @@ extension PlanComparison {
   }
 }
 
-extension PlanExpression {
+extension CompiledExpression {
   /// The properties with data whose values have to be known.
-  package var dataRead: Set<PlanProperty> {
+  package var dataRead: Set<CompiledProperty> {
     switch self {
     case .constant, .subject, .variable: return []
     case .property(let base, let property):
@@ -199,7 +199,7 @@ extension PlanExpression {
 
 // MARK: Destinations
 
-extension PlanPredicate {
+extension CompiledPredicate {
   /// The entities to which relationships are followed, by ordinal.
   package var destinationOrdinals: Set<Int> {
     switch self {
@@ -212,7 +212,7 @@ extension PlanPredicate {
   }
 }
 
-extension PlanExpression {
+extension CompiledExpression {
   /// The entities to which relationships are followed, by ordinal.
   package var destinationOrdinals: Set<Int> {
     switch self {
@@ -238,7 +238,7 @@ extension PlanExpression {
 
 /// What a plan reads of the tested object.
 private struct OwnReading {
-  var properties: Set<PlanProperty> = []
+  var properties: Set<CompiledProperty> = []
   /// Whether it reads the object itself.
   var readsSelf = false
 
@@ -247,9 +247,9 @@ private struct OwnReading {
   }
 }
 
-extension PlanExpression {
+extension CompiledExpression {
   /// The only property of the tested object that the expression reads; nil where it reads none, several, or the object itself.
-  package var onlyProperty: PlanProperty? {
+  package var onlyProperty: CompiledProperty? {
     let reading = ownReading
     return reading.properties.count == 1 && !reading.readsSelf ? reading.properties.first : nil
   }
@@ -271,14 +271,14 @@ extension PlanExpression {
     }
   }
 
-  private static func ownReading(_ operands: [PlanExpression]) -> OwnReading {
+  private static func ownReading(_ operands: [CompiledExpression]) -> OwnReading {
     operands.reduce(OwnReading()) { $0.and($1.ownReading) }
   }
 }
 
-extension PlanPredicate {
+extension CompiledPredicate {
   /// The properties of the tested object that the predicate reads; nil where it reads the object itself.
-  var ownProperties: Set<PlanProperty>? {
+  var ownProperties: Set<CompiledProperty>? {
     let reading = ownReading
     return reading.readsSelf ? nil : reading.properties
   }
@@ -298,22 +298,22 @@ extension PlanPredicate {
 /// Goes through a plan and notes which properties are read where.
 package struct DependencySurvey {
   /// The ordinals of what is read, by the relationships that lead there from the tested object.
-  package private(set) var reads: [[PlanProperty]: Set<Int>] = [:]
+  package private(set) var reads: [[CompiledProperty]: Set<Int>] = [:]
   /// Whether properties of objects are read of which it is not known how they were reached.
   package private(set) var isOpaque = false
   /// Where the objects are for which the variables of subqueries stand.
-  private var variables: [Set<[PlanProperty]>] = []
+  private var variables: [Set<[CompiledProperty]>] = []
 
   /// A survey of a predicate and of expressions, such as what is sorted by.
-  package init(_ predicate: PlanPredicate? = nil, _ expressions: [PlanExpression] = []) {
+  package init(_ predicate: CompiledPredicate? = nil, _ expressions: [CompiledExpression] = []) {
     if let predicate { read(predicate) }
     for expression in expressions { _ = read(expression) }
   }
 
   /// The ways over relationships at whose ends something is read.
-  package var paths: [[PlanProperty]] { reads.keys.filter { !$0.isEmpty } }
+  package var paths: [[CompiledProperty]] { reads.keys.filter { !$0.isEmpty } }
 
-  private mutating func read(_ predicate: PlanPredicate) {
+  private mutating func read(_ predicate: CompiledPredicate) {
     switch predicate {
     case .literal: break
     case .not(let term): read(term)
@@ -325,7 +325,7 @@ package struct DependencySurvey {
   }
 
   /// Returns where the objects are that the expression gives.
-  private mutating func read(_ expression: PlanExpression) -> Set<[PlanProperty]> {
+  private mutating func read(_ expression: CompiledExpression) -> Set<[CompiledProperty]> {
     switch expression {
     case .constant: return []
     case .subject: return [[]]
@@ -357,7 +357,7 @@ package struct DependencySurvey {
     }
   }
 
-  private mutating func read(_ property: PlanProperty, of base: PlanExpression) -> Set<[PlanProperty]> {
+  private mutating func read(_ property: CompiledProperty, of base: CompiledExpression) -> Set<[CompiledProperty]> {
     let places = read(base)
     if places.isEmpty { isOpaque = true }
     for place in places { reads[place, default: []].insert(property.ordinal) }

@@ -2,11 +2,11 @@ import HeartwoodFoundation
 import HeartwoodModel
 
 /// Finds the fastest form in which a plan can be tested on the columns of one table.
-struct ColumnTestBuilder {
+struct ColumnFilterBuilder {
   let tables: QueryTables
   let table: NodeTable
 
-  func test(_ plan: PlanPredicate) -> ColumnTest {
+  func test(_ plan: CompiledPredicate) -> ColumnFilter {
     switch plan {
     case .literal(let flag): return .literal(flag)
     case .not(let term): return .negated(test(term))
@@ -16,11 +16,11 @@ struct ColumnTestBuilder {
     }
   }
 
-  private func test(_ comparison: PlanComparison) -> ColumnTest? {
+  private func test(_ comparison: CompiledComparison) -> ColumnFilter? {
     if let test = relatedTest(comparison) ?? membershipTest(comparison) { return test }
     guard comparison.modifier == .direct else { return nil }
     if comparison.comparator == .notEqualTo {
-      return test(comparison.replacing(comparator: .equalTo)).map(ColumnTest.negated)
+      return test(comparison.replacing(comparator: .equalTo)).map(ColumnFilter.negated)
     }
     if let constant = comparison.right.constant { return test(comparison, constant) }
     // `5 < age` is tested as `age > 5`.
@@ -30,7 +30,7 @@ struct ColumnTestBuilder {
     return nil
   }
 
-  private func test(_ comparison: PlanComparison, _ constant: PlanValue) -> ColumnTest? {
+  private func test(_ comparison: CompiledComparison, _ constant: EvaluatedValue) -> ColumnFilter? {
     if case .subject = comparison.left { return subject(comparison.comparator, constant) }
     if case .collection(.count, let operand) = comparison.left, let property = operand.ownProperty, property.isToMany {
       return integers(comparison.comparator, constant).map { .count(property.ordinal, $0) }
@@ -53,8 +53,8 @@ struct ColumnTestBuilder {
 
 // MARK: Numbers
 
-extension ColumnTestBuilder {
-  private func integers(_ comparator: FetchComparison.Comparator, _ constant: PlanValue) -> NumberRange.Integers? {
+extension ColumnFilterBuilder {
+  private func integers(_ comparator: FetchComparison.Comparator, _ constant: EvaluatedValue) -> NumberRange.Integers? {
     if comparator == .between, case .many(let bounds) = constant, bounds.count == 2 {
       guard let lower = integers(.greaterThanOrEqualTo, bounds[0]), let upper = integers(.lessThanOrEqualTo, bounds[1])
       else { return nil }
@@ -65,7 +65,8 @@ extension ColumnTestBuilder {
     return NumericValue(constant.scalar).flatMap { NumberRange.Integers(comparator, $0) }
   }
 
-  private func integers(_ ordinal: Int, _ comparator: FetchComparison.Comparator, _ constant: PlanValue) -> ColumnTest?
+  private func integers(_ ordinal: Int, _ comparator: FetchComparison.Comparator, _ constant: EvaluatedValue)
+    -> ColumnFilter?
   {
     guard comparator == .in else {
       return integers(comparator, constant).map { $0.isEmpty ? .literal(false) : .integers(ordinal, $0) }
@@ -81,11 +82,11 @@ extension ColumnTestBuilder {
   }
 
   /// The test, or that there is no value where `elements` have one that is none.
-  private func withNull(_ ordinal: Int, _ elements: [PlanValue], _ test: ColumnTest) -> ColumnTest {
+  private func withNull(_ ordinal: Int, _ elements: [EvaluatedValue], _ test: ColumnFilter) -> ColumnFilter {
     elements.contains(.null) ? .any([.isNull(ordinal), test]) : test
   }
 
-  private func doubles(_ comparator: FetchComparison.Comparator, _ constant: PlanValue) -> NumberRange.Doubles? {
+  private func doubles(_ comparator: FetchComparison.Comparator, _ constant: EvaluatedValue) -> NumberRange.Doubles? {
     if comparator == .between, case .many(let bounds) = constant, bounds.count == 2 {
       guard let lower = doubles(.greaterThanOrEqualTo, bounds[0]), let upper = doubles(.lessThanOrEqualTo, bounds[1])
       else { return nil }
@@ -98,10 +99,12 @@ extension ColumnTestBuilder {
     return NumericValue(constant.scalar).flatMap { NumberRange.Doubles(comparator, $0) }
   }
 
-  private func doubles(_ ordinal: Int, _ comparator: FetchComparison.Comparator, _ constant: PlanValue) -> ColumnTest? {
+  private func doubles(_ ordinal: Int, _ comparator: FetchComparison.Comparator, _ constant: EvaluatedValue)
+    -> ColumnFilter?
+  {
     guard comparator == .in else { return doubles(comparator, constant).map { .doubles(ordinal, $0) } }
     guard case .many(let elements) = constant, elements.count <= Self.fewElements else { return nil }
-    var ranges: [ColumnTest] = []
+    var ranges: [ColumnFilter] = []
     for element in elements where element != .null {
       guard let range = doubles(.equalTo, element) else { return nil }
       ranges.append(.doubles(ordinal, range))
@@ -112,7 +115,7 @@ extension ColumnTestBuilder {
   /// Up to this many values are looked for one after the other.
   private static let fewElements = 64
 
-  private func decimals(_ comparator: FetchComparison.Comparator, _ constant: PlanValue) -> DecimalRange? {
+  private func decimals(_ comparator: FetchComparison.Comparator, _ constant: EvaluatedValue) -> DecimalRange? {
     if comparator == .between, case .many(let bounds) = constant, bounds.count == 2 {
       guard let lower = decimals(.greaterThanOrEqualTo, bounds[0]), let upper = decimals(.lessThanOrEqualTo, bounds[1])
       else { return nil }
@@ -123,11 +126,12 @@ extension ColumnTestBuilder {
     return DecimalRange(comparator, number)
   }
 
-  private func decimals(_ ordinal: Int, _ comparator: FetchComparison.Comparator, _ constant: PlanValue) -> ColumnTest?
+  private func decimals(_ ordinal: Int, _ comparator: FetchComparison.Comparator, _ constant: EvaluatedValue)
+    -> ColumnFilter?
   {
     guard comparator == .in else { return decimals(comparator, constant).map { .decimals(ordinal, $0) } }
     guard case .many(let elements) = constant, elements.count <= Self.fewElements else { return nil }
-    var ranges: [ColumnTest] = []
+    var ranges: [ColumnFilter] = []
     for element in elements where element != .null {
       guard let range = decimals(.equalTo, element) else { return nil }
       ranges.append(.decimals(ordinal, range))
@@ -136,20 +140,20 @@ extension ColumnTestBuilder {
   }
 
   /// What the comparison says of each value that a boolean can have.
-  private func boolean(_ ordinal: Int, _ comparison: PlanComparison, _ constant: PlanValue) -> ColumnTest? {
+  private func boolean(_ ordinal: Int, _ comparison: CompiledComparison, _ constant: EvaluatedValue) -> ColumnFilter? {
     let meaning = ScalarComparison(comparison.options)
     func holds(_ value: PropertyValue) -> Bool {
       meaning.holds(.one(value), comparison.comparator, constant, pattern: nil)
     }
-    let test = ColumnTest.boolean(ordinal, whenTrue: holds(.boolean(true)), whenFalse: holds(.boolean(false)))
+    let test = ColumnFilter.boolean(ordinal, whenTrue: holds(.boolean(true)), whenFalse: holds(.boolean(false)))
     return holds(.null) ? .any([.isNull(ordinal), test]) : test
   }
 }
 
 // MARK: Other values
 
-extension ColumnTestBuilder {
-  private func text(_ ordinal: Int, _ comparison: PlanComparison, _ constant: PlanValue) -> ColumnTest? {
+extension ColumnFilterBuilder {
+  private func text(_ ordinal: Int, _ comparison: CompiledComparison, _ constant: EvaluatedValue) -> ColumnFilter? {
     let folding = TextFolding(comparison.options)
     if case .many(let elements) = constant {
       guard comparison.comparator == .in else { return nil }
@@ -160,10 +164,10 @@ extension ColumnTestBuilder {
       return constant == .null ? .literal(false) : nil
     }
     guard let condition = condition(comparison) else { return nil }
-    return .text(ordinal, TextTest(condition, folding.folded(string), folding: folding))
+    return .text(ordinal, TextFilter(condition, folding.folded(string), folding: folding))
   }
 
-  private func condition(_ comparison: PlanComparison) -> TextTest.Condition? {
+  private func condition(_ comparison: CompiledComparison) -> TextFilter.Condition? {
     let isLocaleSensitive = comparison.options.contains(.localeSensitive)
     switch comparison.comparator {
     case .contains: return .contains
@@ -181,27 +185,29 @@ extension ColumnTestBuilder {
     }
   }
 
-  private func textSet(_ ordinal: Int, _ elements: [PlanValue], _ folding: TextFolding) -> ColumnTest? {
+  private func textSet(_ ordinal: Int, _ elements: [EvaluatedValue], _ folding: TextFolding) -> ColumnFilter? {
     var strings: Set<[UInt8]> = []
     for element in elements where element != .null {
       guard case .string(let string) = element.scalar else { return nil }
       strings.insert(folding.folded(string))
     }
-    return withNull(ordinal, elements, .text(ordinal, TextTest(.isIn(strings), [], folding: folding)))
+    return withNull(ordinal, elements, .text(ordinal, TextFilter(.isIn(strings), [], folding: folding)))
   }
 
-  private func data(_ ordinal: Int, _ comparator: FetchComparison.Comparator, _ constant: PlanValue) -> ColumnTest? {
+  private func data(_ ordinal: Int, _ comparator: FetchComparison.Comparator, _ constant: EvaluatedValue)
+    -> ColumnFilter?
+  {
     guard let elements = Self.candidates(comparator, constant) else { return nil }
     var values: Set<[UInt8]> = []
     for element in elements where element != .null {
       guard case .binary(let data) = element.scalar else { return nil }
       values.insert(Array(data))
     }
-    return withNull(ordinal, elements, .text(ordinal, TextTest(.isIn(values), [], folding: TextFolding([]))))
+    return withNull(ordinal, elements, .text(ordinal, TextFilter(.isIn(values), [], folding: TextFolding([]))))
   }
 
   /// A relationship to many leads to one of the objects given, or to some, all or none of them.
-  private func membershipTest(_ comparison: PlanComparison) -> ColumnTest? {
+  private func membershipTest(_ comparison: CompiledComparison) -> ColumnFilter? {
     guard comparison.modifier != .direct, let property = comparison.left.ownProperty, property.isToMany,
       let constant = comparison.right.constant
     else { return nil }
@@ -211,15 +217,17 @@ extension ColumnTestBuilder {
     else { return nil }
     return .related(
       property.ordinal,
-      RelatedTest(
+      RelatedFilter(
         quantifier: comparison.modifier.quantifier,
-        references: ReferenceTest(ids, in: tables).references,
+        references: ReferenceFilter(ids, in: tables).references,
         passesIfContained: !isNegated
       )
     )
   }
 
-  private func uuids(_ ordinal: Int, _ comparator: FetchComparison.Comparator, _ constant: PlanValue) -> ColumnTest? {
+  private func uuids(_ ordinal: Int, _ comparator: FetchComparison.Comparator, _ constant: EvaluatedValue)
+    -> ColumnFilter?
+  {
     guard let elements = Self.candidates(comparator, constant) else { return nil }
     var uuids: Set<ReferenceID> = []
     for element in elements where element != .null {
@@ -230,23 +238,25 @@ extension ColumnTestBuilder {
   }
 
   private func reference(
-    _ property: PlanProperty,
+    _ property: CompiledProperty,
     _ comparator: FetchComparison.Comparator,
-    _ constant: PlanValue
-  ) -> ColumnTest? {
+    _ constant: EvaluatedValue
+  ) -> ColumnFilter? {
     guard let elements = Self.candidates(comparator, constant), let ids = Self.objectIDs(elements) else { return nil }
-    return withNull(property.ordinal, elements, .reference(property.ordinal, ReferenceTest(ids, in: tables)))
+    return withNull(property.ordinal, elements, .reference(property.ordinal, ReferenceFilter(ids, in: tables)))
   }
 
   /// The tested object is one of those given.
-  private func subject(_ comparator: FetchComparison.Comparator, _ constant: PlanValue) -> ColumnTest? {
+  private func subject(_ comparator: FetchComparison.Comparator, _ constant: EvaluatedValue) -> ColumnFilter? {
     guard let elements = Self.candidates(comparator, constant), let ids = Self.objectIDs(elements) else { return nil }
     let subjects = ids.filter { $0.entity.name == table.entity.name }.compactMap { tables.subject($0) }
     return subjects.isEmpty ? .literal(false) : .rows(Set(subjects.map(\.row)))
   }
 
   /// The values of which one has to be the same.
-  private static func candidates(_ comparator: FetchComparison.Comparator, _ constant: PlanValue) -> [PlanValue]? {
+  private static func candidates(_ comparator: FetchComparison.Comparator, _ constant: EvaluatedValue)
+    -> [EvaluatedValue]?
+  {
     switch (comparator, constant) {
     case (.equalTo, .one): [constant]
     case (.in, .many(let elements)): elements
@@ -254,7 +264,7 @@ extension ColumnTestBuilder {
     }
   }
 
-  private static func objectIDs(_ elements: [PlanValue]) -> [ManagedObjectID]? {
+  private static func objectIDs(_ elements: [EvaluatedValue]) -> [ManagedObjectID]? {
     var ids: [ManagedObjectID] = []
     for element in elements where element != .null {
       guard case .toOne(let id) = element.scalar else { return nil }

@@ -1,14 +1,14 @@
 import HeartwoodFoundation
 import HeartwoodModel
 
-extension ColumnTest {
+extension ColumnFilter {
   /// Up to this many single values are looked up in an index one after the other.
   private static let mostLookups = 64
 
   /// The same test, which looks into indexes where there are some.
   ///
   /// - Parameter plans: indexes of all records, by the property that they begin with.
-  func indexed(_ plans: [Int: FetchIndexPlan]) -> ColumnTest {
+  func indexed(_ plans: [Int: FetchIndexPlan]) -> ColumnFilter {
     switch self {
     case .not(let term): return .negated(term.indexed(plans))
     case .and(let terms): return .all(terms.map { $0.indexed(plans) })
@@ -92,7 +92,7 @@ extension NumberRange.Doubles {
   }
 }
 
-extension TextTest {
+extension TextFilter {
   fileprivate func isIndexable(mostLookups: Int) -> Bool {
     // The order is that of the bytes as they are.
     guard folding.isNone else { return false }
@@ -147,12 +147,12 @@ extension TextTest {
 
 // MARK: Applying
 
-extension GroupTester {
+extension RowGroupFilter {
   /// From one row in so many on, testing all rows is faster than picking those of an index one by one.
   private static let scanFactor = 16
 
   /// Keeps the rows that pass, found by an index where that is worth it.
-  mutating func applyIndexed(_ access: IndexAccess, _ test: ColumnTest, to rows: inout RowBitmap) {
+  mutating func applyIndexed(_ access: IndexAccess, _ test: ColumnFilter, to rows: inout RowBitmap) {
     guard indexUse != .never, let finding = find(access, isNeeded: indexUse == .always) else {
       return apply(test, to: &rows)
     }

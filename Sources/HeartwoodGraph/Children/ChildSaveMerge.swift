@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// The child has changed both ends of relationships, so inverses are not followed. Where the context has a value that the child could not
 /// see, that stays, and what the child has let lead there leads there no longer; to-many relationships are put together link by link.
-struct ArrivalPass {
+struct ChildSaveMerge {
   /// What the child has let a relationship lead to, which the context does not.
   private struct Refusal {
     let id: ManagedObjectID
@@ -16,8 +16,8 @@ struct ArrivalPass {
   }
 
   private let context: ManagedObjectContext
-  private let arrival: StagedStore.Arrival
-  private let names: ArrivalNames
+  private let childSave: StagedStore.ChildSave
+  private let names: ChildSaveNames
   private let entities: [EntityDescription]
   private var refusals: [Refusal] = []
   /// The objects that the child has deleted and the context keeps.
@@ -32,14 +32,14 @@ struct ArrivalPass {
   /// - Throws: what reading them throws. Nothing has been taken in then.
   init(
     _ context: ManagedObjectContext,
-    _ arrival: StagedStore.Arrival,
-    _ names: ArrivalNames
+    _ childSave: StagedStore.ChildSave,
+    _ names: ChildSaveNames
   ) throws(PersistenceError) {
     self.context = context
-    self.arrival = arrival
+    self.childSave = childSave
     self.names = names
     entities = context.persistentStoreCoordinator.managedObjectModel.entities
-    for (ordinal, records) in arrival.records {
+    for (ordinal, records) in childSave.records {
       for reference in records.updated.map(\.reference) + records.deleted {
         try find(names.id(reference, of: entities[ordinal]))
       }
@@ -56,11 +56,11 @@ struct ArrivalPass {
   }
 }
 
-extension ArrivalPass {
+extension ChildSaveMerge {
   mutating func run() {
     // Relationships may lead to new objects.
-    for (ordinal, records) in arrival.records { insert(records.inserted, of: entities[ordinal]) }
-    for (ordinal, records) in arrival.records {
+    for (ordinal, records) in childSave.records { insert(records.inserted, of: entities[ordinal]) }
+    for (ordinal, records) in childSave.records {
       for row in records.inserted { fill(row, of: entities[ordinal]) }
       for update in records.updated { take(update, of: entities[ordinal]) }
       for reference in records.deleted { takeDeletion(of: reference, entities[ordinal]) }
@@ -74,7 +74,7 @@ extension ArrivalPass {
   private mutating func object(_ id: ManagedObjectID) -> ManagedObject? {
     guard let object = found[id] ?? context.inserted[id], !object.isDeleted else { return nil }
     // What others have saved since the child did is a conflict. Where records have other names, the context reads those.
-    if !names.areOld, object.read(arrival.bases[id.entity.ordinal]) { advanced.append(object) }
+    if !names.areOld, object.read(childSave.bases[id.entity.ordinal]) { advanced.append(object) }
     if object.isFault { object.fireFault() }
     return object.isDeleted ? nil : object
   }
@@ -82,7 +82,7 @@ extension ArrivalPass {
 
 // MARK: New objects
 
-extension ArrivalPass {
+extension ChildSaveMerge {
   private func insert(_ rows: [NodeTable.NewRow], of entity: EntityDescription) {
     if rows.isEmpty { return }
     // Where the store is converted, it tells what the names were.
@@ -94,7 +94,7 @@ extension ArrivalPass {
 
   private mutating func fill(_ row: NodeTable.NewRow, of entity: EntityDescription) {
     let id = names.id(row.reference, of: entity)
-    guard let object = object(id) else { return context.noteConflictingArrival(id) }
+    guard let object = object(id) else { return context.noteConflictingChildSave(id) }
     for (ordinal, value) in row.values.enumerated() where !entity.traits[ordinal].isTransient {
       object.set(names.value(value), at: ordinal)
     }
@@ -104,12 +104,12 @@ extension ArrivalPass {
 
 // MARK: Changed objects
 
-extension ArrivalPass {
+extension ChildSaveMerge {
   private mutating func take(_ update: PendingRecords.Update, of entity: EntityDescription) {
     let id = names.id(update.reference, of: entity)
     let seen = seen(update.reference, entity)
     let object = object(id)
-    if object == nil { context.noteConflictingArrival(id) }
+    if object == nil { context.noteConflictingChildSave(id) }
     for (ordinal, value) in update.values where !entity.traits[ordinal].isTransient {
       let value = names.value(value)
       if let object {
@@ -135,13 +135,13 @@ extension ArrivalPass {
         if list.count == taken.count, list.ids.allSatisfy(taken.contains) { list = taken }
       }
     } else if !trait.areSame(object.value(at: ordinal), value) {
-      context.noteConflictingArrival(object.objectID)
+      context.noteConflictingChildSave(object.objectID)
       refuse(value, at: ordinal, of: object.objectID, seen)
     }
   }
 
   private func seen(_ reference: ReferenceID, _ entity: EntityDescription) -> SeenRecord {
-    SeenRecord(reference, in: arrival.tables[entity.ordinal], names)
+    SeenRecord(reference, in: childSave.tables[entity.ordinal], names)
   }
 
   /// Whether the context has the value of a property that the child saw, or an older one of the store's: that is for the next save to tell.
@@ -157,7 +157,7 @@ extension ArrivalPass {
 
 // MARK: Deleted objects
 
-extension ArrivalPass {
+extension ChildSaveMerge {
   private mutating func takeDeletion(of reference: ReferenceID, _ entity: EntityDescription) {
     let id = names.id(reference, of: entity)
     guard let object = object(id) else { return }
@@ -165,7 +165,7 @@ extension ArrivalPass {
     if entity.traits.indices.allSatisfy({ entity.traits[$0].isTransient || isAsSeen($0, of: object, seen) }) {
       context.markDeleted(object)
     } else {
-      context.noteConflictingArrival(id)
+      context.noteConflictingChildSave(id)
       kept.append(object)
     }
   }
@@ -173,7 +173,7 @@ extension ArrivalPass {
 
 // MARK: What is not taken
 
-extension ArrivalPass {
+extension ChildSaveMerge {
   private mutating func refuse(
     _ value: PropertyValue,
     at ordinal: Int,
@@ -206,9 +206,9 @@ extension ArrivalPass {
 private struct SeenRecord {
   private let table: NodeTable
   private let row: RowID?
-  private let names: ArrivalNames
+  private let names: ChildSaveNames
 
-  init(_ reference: ReferenceID, in table: NodeTable, _ names: ArrivalNames) {
+  init(_ reference: ReferenceID, in table: NodeTable, _ names: ChildSaveNames) {
     self.table = table
     self.names = names
     // try?: the child has found the record in this very table when it saved.
@@ -223,10 +223,10 @@ private struct SeenRecord {
   }
 }
 
-// MARK: ArrivalNames
+// MARK: ChildSaveNames
 
 /// What the records of a child's save are called now: their store may have been converted since to one that calls them otherwise.
-struct ArrivalNames {
+struct ChildSaveNames {
   /// The store that the child has saved to, or what that was converted to.
   let store: PersistentStore
   /// What the ids of the save are made with, indexed by entity ordinal.
@@ -240,7 +240,7 @@ struct ArrivalNames {
   }
 }
 
-extension ArrivalNames {
+extension ChildSaveNames {
   /// Whether the records have other names now.
   var areOld: Bool { renamed != nil }
 
@@ -253,15 +253,15 @@ extension ArrivalNames {
   private func newID(_ id: ManagedObjectID) -> ManagedObjectID { renamed?.newID(id) ?? id }
 }
 
-// MARK: ArrivalSignal
+// MARK: ChildSaveSignal
 
 /// Tells a parent that a child has saved.
-final class ArrivalSignal: Sendable {
-  private let arrivals = ChangeCounter()
+final class ChildSaveSignal: Sendable {
+  private let childSaves = ChangeCounter()
   private let wake = Mutex<(@Sendable () -> Void)?>(nil)
 
   /// How many saves there have been.
-  var count: UInt64 { arrivals.current }
+  var count: UInt64 { childSaves.current }
 
   /// Lets `body` be called after each save, on the child's side.
   func setWake(_ body: (@Sendable () -> Void)?) {
@@ -269,7 +269,7 @@ final class ArrivalSignal: Sendable {
   }
 
   func send() {
-    arrivals.advance()
+    childSaves.advance()
     wake.withLock { $0 }?()
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 /// What becomes of a child's save of objects that the parent has changed too.
 @MainActor
-@Suite struct ArrivalTests {
+@Suite struct ChildSaveTests {
   /// A view context with an employee that is saved, and that employee in a child of another isolation.
   private struct Chain {
     let stack: TestStack

@@ -6,7 +6,7 @@ import HeartwoodStore
 /// Where another save has deleted a record, a policy drops what the context has changed of it, and with that one end of its new links; where
 /// the context had read the other end already, that is no change at all. What is left is on objects that may be in no conflict, and would lead
 /// to nothing.
-struct GoneLinks {
+struct DanglingReferences {
   private let context: ManagedObjectContext
 
   init(_ context: ManagedObjectContext) {

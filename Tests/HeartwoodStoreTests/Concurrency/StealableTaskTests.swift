@@ -4,7 +4,7 @@ import HeartwoodStore
 import Synchronization
 import Testing
 
-@Suite struct ErrandTests {
+@Suite struct StealableTaskTests {
   /// A queue none of whose threads is free.
   private static func withBusyQueue(_ body: (DispatchQueue) throws -> Void) rethrows {
     let queue = DispatchQueue(label: "Errands")
@@ -20,13 +20,13 @@ import Testing
   @Test func whatNobodyHasBegunIsMadeByWhoNeedsIt() {
     let count = Mutex(0)
     Self.withBusyQueue { queue in
-      let errand = Errand(on: queue) {
+      let task = StealableTask(on: queue) {
         count.withLock { count -> Int in
           count += 1
           return count
         }
       }
-      #expect(errand.take() == 1)
+      #expect(task.take() == 1)
     }
     #expect(count.withLock { $0 } == 1, "the queue has come to it, and found it done")
   }
@@ -34,9 +34,9 @@ import Testing
   @Test func whatIsCalledOffIsNotMade() {
     let isMade = Mutex(false)
     Self.withBusyQueue { queue in
-      let errand = Errand(on: queue) { isMade.withLock { $0 = true } }
-      errand.callOff()
-      errand.callOff()
+      let task = StealableTask(on: queue) { isMade.withLock { $0 = true } }
+      task.callOff()
+      task.callOff()
     }
     #expect(!isMade.withLock { $0 })
   }
@@ -45,13 +45,13 @@ import Testing
   func whatHasBegunIsWaitedFor(_ isTaken: Bool) {
     let hasBegun = DispatchSemaphore(value: 0)
     let isMade = Mutex(false)
-    let errand = Errand(on: DispatchQueue(label: "Errands")) {
+    let task = StealableTask(on: DispatchQueue(label: "Errands")) {
       hasBegun.signal()
       Thread.sleep(forTimeInterval: 0.05)
       isMade.withLock { $0 = true }
     }
     hasBegun.wait()
-    if isTaken { errand.take() } else { errand.callOff() }
+    if isTaken { task.take() } else { task.callOff() }
     #expect(isMade.withLock { $0 })
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 /// Both ends of relationships agree, whatever a parent does not take of what its child has saved.
 @MainActor
-@Suite struct ArrivalLinkTests {
+@Suite struct ChildSaveLinkTests {
   /// A view context, and a child of another isolation, which sees nothing of it but what is saved.
   private struct Family {
     let stack: TestStack

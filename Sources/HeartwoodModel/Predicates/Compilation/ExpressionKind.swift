@@ -1,5 +1,5 @@
 /// What kind of value an expression has.
-indirect enum PlanKind: Equatable {
+indirect enum ExpressionKind: Equatable {
   /// Nothing: the constant `nil`, which goes with every kind.
   case null
   /// Not known before it is evaluated.
@@ -7,10 +7,10 @@ indirect enum PlanKind: Equatable {
   case number, boolean, string, date, binary, uuid, uri
   /// An object of the entity with this ordinal, or of a subentity.
   case object(Int)
-  case collection(PlanKind)
+  case collection(ExpressionKind)
 }
 
-extension PlanKind {
+extension ExpressionKind {
   init(_ type: AttributeType) {
     switch type {
     case .integer16, .integer32, .integer64, .decimal, .double, .float: self = .number
@@ -39,10 +39,10 @@ extension PlanKind {
     }
   }
 
-  init(_ value: PlanValue) {
+  init(_ value: EvaluatedValue) {
     switch value {
     case .one(let value): self.init(value)
-    case .many(let elements): self = .collection(elements.reduce(.null) { $0.united(with: PlanKind($1)) })
+    case .many(let elements): self = .collection(elements.reduce(.null) { $0.united(with: ExpressionKind($1)) })
     }
   }
 
@@ -68,9 +68,9 @@ extension PlanKind {
   }
 }
 
-extension PlanKind {
+extension ExpressionKind {
   /// The kind of the elements, or nil where it is no collection.
-  var element: PlanKind? {
+  var element: ExpressionKind? {
     if case .collection(let element) = self { element } else { nil }
   }
 
@@ -82,7 +82,7 @@ extension PlanKind {
   var isOrdered: Bool { isNumeric || isString || self == .date || self == .uuid }
 
   /// Whether values of both kinds can be equal.
-  func goesWith(_ other: PlanKind) -> Bool {
+  func goesWith(_ other: ExpressionKind) -> Bool {
     switch (self, other) {
     case (.null, _), (_, .null), (.any, _), (_, .any): true
     case (.object, .object): true
@@ -92,7 +92,7 @@ extension PlanKind {
   }
 
   /// The kind of a collection that has elements of both kinds.
-  func united(with other: PlanKind) -> PlanKind {
+  func united(with other: ExpressionKind) -> ExpressionKind {
     if self == other || other == .null { return self }
     return self == .null ? other : .any
   }

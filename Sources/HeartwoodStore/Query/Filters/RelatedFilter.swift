@@ -3,7 +3,7 @@ package import HeartwoodModel
 
 /// A condition on the objects that a relationship leads to, which has been tested on them first: what is left is to see where each row
 /// leads.
-struct RelatedTest: Sendable {
+struct RelatedFilter: Sendable {
   /// How many of the objects have to pass.
   enum Quantifier: Sendable {
     /// The one that a to-one relationship leads to.
@@ -54,9 +54,9 @@ struct RelatedTest: Sendable {
   }
 }
 
-extension ColumnTestBuilder {
+extension ColumnFilterBuilder {
   /// A comparison whose left side leads over a relationship: it is made for the objects there once, and not for each row.
-  func relatedTest(_ comparison: PlanComparison) -> ColumnTest? {
+  func relatedTest(_ comparison: CompiledComparison) -> ColumnFilter? {
     guard comparison.right.constant != nil, let related = comparison.left.related,
       let destination = related.relationship.destination
     else { return nil }
@@ -69,7 +69,7 @@ extension ColumnTestBuilder {
     let references = references(destination, where: .comparison(inner), passing: !passesMissing)
     return .related(
       related.relationship.ordinal,
-      RelatedTest(
+      RelatedFilter(
         quantifier: isToMany ? comparison.modifier.quantifier : .one,
         references: references,
         passesIfContained: !passesMissing
@@ -80,7 +80,7 @@ extension ColumnTestBuilder {
   /// The objects of an entity and its subentities that meet a condition, or those that do not.
   private func references(
     _ entityOrdinal: Int,
-    where plan: PlanPredicate,
+    where plan: CompiledPredicate,
     passing wanted: Bool
   ) -> [Int: Set<ReferenceID>] {
     var references: [Int: Set<ReferenceID>] = [:]
@@ -115,9 +115,9 @@ extension EntityDescription {
   }
 }
 
-extension PlanComparison {
+extension CompiledComparison {
   /// The same comparison for an object that the relationship leads to.
-  fileprivate func applied(to inner: PlanExpression, isOverMany: Bool) -> PlanComparison {
+  fileprivate func applied(to inner: CompiledExpression, isOverMany: Bool) -> CompiledComparison {
     // Of what several objects lead to in turn, each counts; of one value of an object, there is that.
     let innerModifier: FetchComparison.Modifier =
       !isOverMany ? modifier : !inner.leadsToMany ? .direct : modifier == .none ? .any : modifier
@@ -126,12 +126,12 @@ extension PlanComparison {
 
   /// Whether an object that is not there passes, which has `missing`.
   fileprivate func holds(
-    _ missing: PlanValue,
-    _ right: PlanValue,
+    _ missing: EvaluatedValue,
+    _ right: EvaluatedValue,
     _ meaning: ScalarComparison,
     isOverMany: Bool
   ) -> Bool {
-    func holds(_ value: PlanValue) -> Bool { meaning.holds(value, comparator, right, pattern: pattern) }
+    func holds(_ value: EvaluatedValue) -> Bool { meaning.holds(value, comparator, right, pattern: pattern) }
     switch (isOverMany, modifier) {
     case (_, .direct): return holds(missing)
     case (true, .none): return missing == .null ? holds(missing) : false
@@ -144,7 +144,7 @@ extension PlanComparison {
   }
 }
 
-extension PlanExpression {
+extension CompiledExpression {
   /// Whether the path leads through a relationship to many.
   fileprivate var leadsToMany: Bool {
     if case .property(let base, let property) = self { property.isToMany || base.leadsToMany } else { false }
@@ -152,7 +152,7 @@ extension PlanExpression {
 }
 
 extension FetchComparison.Modifier {
-  var quantifier: RelatedTest.Quantifier {
+  var quantifier: RelatedFilter.Quantifier {
     switch self {
     case .direct: .one
     case .any: .any
@@ -191,7 +191,7 @@ package struct RelatedReading {
   /// Reads records, and those that `paths` lead to from there.
   ///
   /// - Parameter references: the records, by the ordinal of their entity.
-  package mutating func follow(_ paths: [[PlanProperty]], from references: [Int: [ReferenceID]]) throws {
+  package mutating func follow(_ paths: [[CompiledProperty]], from references: [Int: [ReferenceID]]) throws {
     try read(references)
     for path in paths { try follow(path.map(\.ordinal), from: references) }
   }
@@ -246,7 +246,7 @@ struct RelatedRanks: Sendable {
   private let ranks: [Int: [ReferenceID: UInt64]]
 
   /// Nil where the expression does not lead over one to-one relationship first, or to so many objects that it would not be worth it.
-  init?(_ expression: PlanExpression, _ ordering: SortOrdering, _ tables: QueryTables, mostObjects: Int) {
+  init?(_ expression: CompiledExpression, _ ordering: SortOrdering, _ tables: QueryTables, mostObjects: Int) {
     guard let related = expression.related, !related.relationship.isToMany, related.missing == .null,
       let destination = related.relationship.destination
     else { return nil }
@@ -280,19 +280,19 @@ struct RelatedRanks: Sendable {
   }
 }
 
-// MARK: PlanExpression: relationship
+// MARK: CompiledExpression: relationship
 
 /// An expression that leads over a relationship of the tested object, taken apart.
 struct RelatedExpression {
   /// The relationship.
-  let relationship: PlanProperty
+  let relationship: CompiledProperty
   /// What is evaluated for the objects that it leads to.
-  let inner: PlanExpression
+  let inner: CompiledExpression
   /// What is evaluated where it leads nowhere.
-  let missing: PlanValue
+  let missing: EvaluatedValue
 }
 
-extension PlanExpression {
+extension CompiledExpression {
   /// The expression taken apart behind the first relationship; nil where it is not of that kind.
   var related: RelatedExpression? {
     switch self {

@@ -1,7 +1,7 @@
 import HeartwoodModel
 
 /// A condition on the bytes of strings.
-struct TextTest: Sendable {
+struct TextFilter: Sendable {
   enum Condition: Sendable {
     case contains, beginsWith, endsWith, equals
     /// The string is one of these.
@@ -38,7 +38,7 @@ struct TextTest: Sendable {
   }
 }
 
-extension TextTest {
+extension TextFilter {
   /// Keeps the rows whose strings pass. Rows without a value do not.
   func apply(to rows: inout RowBitmap, _ view: ColumnView, _ scratch: inout [UInt8]) {
     if case .contains = condition, !operand.isEmpty { return sweep(&rows, view, &scratch) }
@@ -96,7 +96,7 @@ extension TextTest {
 
 // MARK: Searching all rows at once
 
-extension TextTest {
+extension TextFilter {
   /// Where fewer rows than one of this many are asked for, each is searched by itself.
   private static let sparseness = 6
   /// A longer operand is looked for in each row by itself: most rows are too short to have it, and one that reaches into the next rows

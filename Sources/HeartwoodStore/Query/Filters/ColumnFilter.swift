@@ -2,12 +2,12 @@ import HeartwoodFoundation
 import HeartwoodModel
 
 /// A condition in the form in which columns are tested: made once for a table, applied to each of its groups.
-indirect enum ColumnTest: Sendable {
+indirect enum ColumnFilter: Sendable {
   case literal(Bool)
-  case not(ColumnTest)
+  case not(ColumnFilter)
   /// The terms, the cheapest first.
-  case and([ColumnTest])
-  case or([ColumnTest])
+  case and([ColumnFilter])
+  case or([ColumnFilter])
   /// The property has no value.
   case isNull(Int)
   case integers(Int, NumberRange.Integers)
@@ -16,22 +16,22 @@ indirect enum ColumnTest: Sendable {
   case decimals(Int, DecimalRange)
   /// What a boolean has to be; `nil` does not pass.
   case boolean(Int, whenTrue: Bool, whenFalse: Bool)
-  case text(Int, TextTest)
-  case reference(Int, ReferenceTest)
+  case text(Int, TextFilter)
+  case reference(Int, ReferenceFilter)
   case uuids(Int, Set<ReferenceID>)
   /// How many objects a to-many relationship leads to.
   case count(Int, NumberRange.Integers)
   /// Where a relationship leads, whose objects have been tested.
-  case related(Int, RelatedTest)
+  case related(Int, RelatedFilter)
   /// One of these rows of the table.
   case rows(Set<RowID>)
   /// What has no faster way.
-  case general(PlanPredicate)
+  case general(CompiledPredicate)
   /// A test that an index answers.
-  case indexed(IndexAccess, ColumnTest)
+  case indexed(IndexAccess, ColumnFilter)
 }
 
-extension ColumnTest {
+extension ColumnFilter {
   /// About how many nanoseconds a row costs.
   var cost: Double {
     switch self {
@@ -50,8 +50,8 @@ extension ColumnTest {
   }
 
   /// All of `terms`, the cheapest first, with constants and single terms resolved.
-  static func all(_ terms: [ColumnTest]) -> ColumnTest {
-    var kept: [ColumnTest] = []
+  static func all(_ terms: [ColumnFilter]) -> ColumnFilter {
+    var kept: [ColumnFilter] = []
     for term in terms {
       if case .literal(let flag) = term {
         if flag { continue }
@@ -64,7 +64,7 @@ extension ColumnTest {
   }
 
   /// One of `terms`, the cheapest first, with constants and single terms resolved.
-  static func any(_ terms: [ColumnTest]) -> ColumnTest {
+  static func any(_ terms: [ColumnFilter]) -> ColumnFilter {
     // What is true is false of none.
     switch all(terms.map(negated)) {
     case .and(let terms): .or(terms.map(negated))
@@ -72,7 +72,7 @@ extension ColumnTest {
     }
   }
 
-  static func negated(_ test: ColumnTest) -> ColumnTest {
+  static func negated(_ test: ColumnFilter) -> ColumnFilter {
     switch test {
     case .literal(let flag): .literal(!flag)
     case .not(let term): term
@@ -83,7 +83,7 @@ extension ColumnTest {
 
 // MARK: Description
 
-extension ColumnTest {
+extension ColumnFilter {
   /// What is tested, without the values.
   func description(for entity: EntityDescription) -> String {
     func name(_ ordinal: Int) -> String { entity.properties[ordinal].name }
@@ -106,15 +106,15 @@ extension ColumnTest {
     }
   }
 
-  private static func joined(_ terms: [ColumnTest], _ separator: String, _ entity: EntityDescription) -> String {
+  private static func joined(_ terms: [ColumnFilter], _ separator: String, _ entity: EntityDescription) -> String {
     "(" + terms.map { $0.description(for: entity) }.joined(separator: separator) + ")"
   }
 }
 
-// MARK: ReferenceTest
+// MARK: ReferenceFilter
 
 /// Which objects a to-one relationship has to lead to.
-struct ReferenceTest: Sendable {
+struct ReferenceFilter: Sendable {
   /// The references by the ordinal of their entities.
   let references: [Int: Set<ReferenceID>]
 

@@ -2,7 +2,7 @@ import HeartwoodFoundation
 import HeartwoodModel
 
 /// Applies column tests to one group of rows.
-struct GroupTester {
+struct RowGroupFilter {
   let group: RowGroup
   let ordinal: Int
   let entityOrdinal: Int
@@ -20,7 +20,7 @@ struct GroupTester {
   }
 
   /// Keeps the rows that pass `test`.
-  mutating func apply(_ test: ColumnTest, to rows: inout RowBitmap) {
+  mutating func apply(_ test: ColumnFilter, to rows: inout RowBitmap) {
     switch test {
     case .literal(let flag): if !flag { rows.removeAll() }
     case .not(let term):
@@ -50,7 +50,7 @@ struct GroupTester {
   }
 
   /// Each term is asked for the rows alone that no earlier one has let pass.
-  private mutating func applyAny(_ terms: [ColumnTest], to rows: inout RowBitmap) {
+  private mutating func applyAny(_ terms: [ColumnFilter], to rows: inout RowBitmap) {
     var passed = rows.cleared
     for term in terms where !rows.isEmpty {
       var passing = rows
@@ -61,7 +61,7 @@ struct GroupTester {
     rows = passed
   }
 
-  private func apply(_ plan: PlanPredicate, to rows: inout RowBitmap) {
+  private func apply(_ plan: CompiledPredicate, to rows: inout RowBitmap) {
     rows.filter { row in
       evaluator.matches(plan, .init(entityOrdinal: entityOrdinal, row: RowID(group: ordinal, row: row)))
     }
@@ -70,7 +70,7 @@ struct GroupTester {
 
 // MARK: Kernels
 
-extension GroupTester {
+extension RowGroupFilter {
   /// Keeps the rows that have no value, or those that have one.
   private func keepNulls(_ ordinal: Int, _ areNull: Bool, in rows: inout RowBitmap) {
     let column = group.columns[ordinal]

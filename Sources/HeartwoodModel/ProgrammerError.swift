@@ -1,7 +1,7 @@
 /// Stops a program that uses the library as no error could put right, and says what to do.
 ///
 /// `precondition` says nothing in an optimized build, where the mistake may show itself first.
-package enum Misuse {
+package enum ProgrammerError {
   /// Goes on where `isRight`. The message is only made where it is needed.
   @inlinable @inline(__always)
   package static func check(

@@ -68,25 +68,41 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Tries to write all changes, `count` times at most; returns the conflict that the last attempt came to, where it did.
+  /// Tries to write all changes, `count` times at most; returns the conflict that the last attempt came to, if it did.
+  ///
+  /// Attempts after which the records had merely moved do not count: a parent of another isolation may move them whenever it likes.
   private func attempt(_ count: Int, after conflict: ConflictingSave?) throws -> ConflictingSave? {
-    var conflict = conflict
-    for _ in 0..<count {
-      if let conflict { try resolve(conflict) }
+    var (conflict, attemptsLeft, movesLeft) = (conflict, count, Self.mostMoves)
+    while attemptsLeft > 0 {
+      attemptsLeft -= 1
+      if let conflict, try resolve(conflict) == .hasMoved, movesLeft > 0 {
+        movesLeft -= 1
+        attemptsLeft += 1
+      }
       conflict = hasChanges ? try write() : nil
       if conflict == nil { return nil }
     }
     return conflict
   }
 
-  /// Lets a save that came to a conflict be tried again.
-  func resolve(_ conflict: ConflictingSave) throws {
+  /// What a conflict was.
+  enum Resolution {
+    /// Two saves changed the same, and the merge policy has decided.
+    case isDecided
+    /// The records are as they were read, in other rows.
+    case hasMoved
+  }
+
+  /// Prepares a save that came to a conflict to be tried again.
+  @discardableResult
+  func resolve(_ conflict: ConflictingSave) throws -> Resolution {
     try checkWatchedObjects()
-    if try hasMerelyMoved(conflict.error) { return }
+    if try hasMerelyMoved(conflict.error) { return .hasMoved }
     try ConflictResolver(self, conflict.save).resolve(conflict.error)
     registerPendingChanges()
     undoManager?.endEvent()
     try deriveAndTell()
+    return .isDecided
   }
 
   /// Lets live results know what is saved, and of new objects that have their permanent ids.
@@ -100,6 +116,8 @@ extension ManagedObjectContext {
   /// How often a save is tried while no other context of the coordinator saves: a conflict may come out of the resolution of another one, and other
   /// processes save when they like.
   private static let mostAttempts = 10
+  /// How often a save to a parent is tried again because records have merely moved.
+  private static let mostMoves = 1_000
 
   /// A save that came to a conflict.
   struct ConflictingSave {

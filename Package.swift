@@ -53,22 +53,25 @@ let package = Package(
       providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]
     ),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
-    .target(name: "HeartwoodModel", swiftSettings: settings),
-    .target(name: "HeartwoodStore", dependencies: ["HeartwoodModel"], swiftSettings: settings),
+    .target(name: "HeartwoodFoundation", swiftSettings: settings),
+    .target(name: "HeartwoodModel", dependencies: ["HeartwoodFoundation"], swiftSettings: settings),
+    .target(name: "HeartwoodStore", dependencies: ["HeartwoodFoundation", "HeartwoodModel"], swiftSettings: settings),
     .target(
       name: "HeartwoodFormats",
-      dependencies: ["HeartwoodStore", "HeartwoodModel", "CLibXML2"],
+      dependencies: ["HeartwoodFoundation", "HeartwoodStore", "HeartwoodModel", "CLibXML2"],
       swiftSettings: settings
     ),
     .target(
       name: "HeartwoodGraph",
-      dependencies: ["HeartwoodStore", "HeartwoodModel", .product(name: "Logging", package: "swift-log")],
+      dependencies: [
+        "HeartwoodFoundation", "HeartwoodStore", "HeartwoodModel", .product(name: "Logging", package: "swift-log"),
+      ],
       swiftSettings: settings
     ),
     .target(
       name: "Heartwood",
       dependencies: [
-        "HeartwoodGraph", "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel",
+        "HeartwoodFoundation", "HeartwoodGraph", "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: settings
@@ -76,7 +79,7 @@ let package = Package(
     .target(
       name: "HeartwoodWrappers",
       dependencies: [
-        "HeartwoodStore", "HeartwoodModel", "CZlib",
+        "HeartwoodFoundation", "HeartwoodStore", "HeartwoodModel", "CZlib",
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
         .product(name: "CryptoExtras", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
         .product(name: "Logging", package: "swift-log"),
@@ -86,7 +89,7 @@ let package = Package(
     .target(
       name: "HeartwoodSQLite",
       dependencies: [
-        "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel", "CZlib",
+        "HeartwoodFoundation", "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel", "CZlib",
         .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
         .product(name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
       ],
@@ -113,7 +116,11 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(name: "HeartwoodMacros", dependencies: ["Heartwood", "HeartwoodMacroPlugin"], swiftSettings: settings),
-    .target(name: "HeartwoodGeneration", dependencies: ["HeartwoodModel"], swiftSettings: settings),
+    .target(
+      name: "HeartwoodGeneration",
+      dependencies: ["HeartwoodFoundation", "HeartwoodModel"],
+      swiftSettings: settings
+    ),
     .executableTarget(
       name: "HeartwoodGenerate",
       dependencies: ["HeartwoodFormats", "HeartwoodGeneration"],
@@ -126,13 +133,14 @@ let package = Package(
     ),
     .target(
       name: "HeartwoodTesting",
-      dependencies: ["Heartwood", "HeartwoodGraph", "HeartwoodStore", "HeartwoodModel"],
+      dependencies: ["HeartwoodFoundation", "Heartwood", "HeartwoodGraph", "HeartwoodStore", "HeartwoodModel"],
       swiftSettings: settings
     ),
     .executableTarget(
       name: "HeartwoodTool",
       dependencies: [
-        "Heartwood", "HeartwoodFormats", "HeartwoodGeneration", "HeartwoodModel", "HeartwoodSQLite", "HeartwoodStore",
+        "HeartwoodFoundation", "Heartwood", "HeartwoodFormats", "HeartwoodGeneration", "HeartwoodModel",
+        "HeartwoodSQLite", "HeartwoodStore",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
       ],
       swiftSettings: settings

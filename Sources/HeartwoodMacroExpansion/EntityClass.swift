@@ -1,5 +1,31 @@
-import SwiftSyntax
+package import SwiftSyntax
 import SwiftSyntaxBuilder
+package import SwiftSyntaxMacros
+
+#if !canImport(SwiftSyntax)
+  #error("HeartwoodMacros needs swift-syntax: add \"Macros\" to the traits of your dependency on Heartwood.")
+#endif
+
+/// A macro that makes a class describe its entity: `@Entity`. A protocol for the same reason as ``PropertyMacro``.
+package protocol EntityClassMacro: MemberMacro {}
+
+extension EntityClassMacro {
+  package static func expansion(
+    of node: AttributeSyntax,
+    providingMembersOf declaration: some DeclGroupSyntax,
+    conformingTo protocols: [TypeSyntax],
+    in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] {
+    do throws(MacroFault) {
+      return try EntityClass(declaration, macro: node).members
+    } catch {
+      context.diagnose(error.diagnostic)
+      return []
+    }
+  }
+}
+
+// MARK: EntityClass
 
 /// A class with `@Entity`, and what the macro writes into it.
 struct EntityClass {
@@ -167,4 +193,18 @@ extension EntityClass {
       """
     return "\(raw: text)"
   }
+}
+
+// MARK: ReservedNames
+
+/// The members of every managed object, whose names its properties cannot have in Swift. The review of models has the same list.
+enum ReservedNames {
+  static let members: Set<String> = [
+    "awakeFromFetch", "awakeFromInsert", "changedValues", "changedValuesForCurrentEvent", "committedValues",
+    "description",
+    "didSave", "didTurnIntoFault", "entity", "entityDefinition", "entityName", "fetchExpression", "hasChanges",
+    "hasPersistentChangedValues", "hash", "hashValue", "init", "isDeleted", "isFault", "isInserted", "isUpdated",
+    "managedObjectContext", "objectID", "prepareForDeletion", "propertyValidators", "self", "Type", "validateForDelete",
+    "validateForInsert", "validateForUpdate", "willAccessValue", "willSave", "willTurnIntoFault",
+  ]
 }

@@ -1,6 +1,6 @@
-import SwiftSyntax
+package import SwiftSyntax
 import SwiftSyntaxBuilder
-import SwiftSyntaxMacros
+package import SwiftSyntaxMacros
 
 /// The declaration of a property that a macro keeps in the graph, after the checks that are the same for all.
 struct PersistedVariable {
@@ -183,5 +183,176 @@ extension ExprSyntax {
 extension String {
   var trimmingBackticks: String {
     hasPrefix("`") && hasSuffix("`") && count > 2 ? String(dropFirst().dropLast()) : self
+  }
+}
+
+// MARK: PersistedProperty
+
+/// What the macros write for a property.
+protocol PersistedProperty {
+  var variable: PersistedVariable { get }
+  /// The type of the key.
+  var keyType: String { get }
+  /// The description of the property, as an expression.
+  var description: String { get }
+  /// What reads the property by the key of this name.
+  func getter(key: String) -> String
+  /// What sets it; nil where it cannot be set.
+  func setter(key: String) -> String?
+}
+
+extension PersistedProperty {
+  /// The declaration of the key.
+  var keyDeclaration: DeclSyntax {
+    """
+    /// The name and type of the property `\(raw: variable.bareIdentifier)`.
+    \(raw: variable.keyAccess)static let \(raw: variable.keyName) = \(raw: keyType)(\(raw: variable.nameLiteral))
+    """
+  }
+
+  /// The accessors, in the class called `className`.
+  func accessors(in className: String) -> [AccessorDeclSyntax] {
+    let key = "\(className).\(variable.keyName)"
+    let get: AccessorDeclSyntax = "get { \(raw: getter(key: key)) }"
+    guard let setter = setter(key: key) else { return [get] }
+    return [get, "set { \(raw: setter) }"]
+  }
+}
+
+extension PersistedVariable {
+  /// Adds the arguments that attributes and relationships have in common.
+  func addCommonArguments(to call: inout CallText) {
+    for label in ["renamedFrom", "versionHashModifier", "userInfo"] { call.add(label, arguments.text(label)) }
+  }
+}
+
+// MARK: OptionalType
+
+/// A type as it is written, and what it is an optional of.
+struct OptionalType {
+  let wrapped: TypeSyntax
+  let isOptional: Bool
+  private let isUnwrapped: Bool
+
+  init(_ type: TypeSyntax) {
+    if let optional = type.as(OptionalTypeSyntax.self) {
+      (wrapped, isOptional, isUnwrapped) = (optional.wrappedType.trimmed, true, false)
+    } else if let unwrapped = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
+      (wrapped, isOptional, isUnwrapped) = (unwrapped.wrappedType.trimmed, true, true)
+    } else if let argument = type.onlyArgument(of: "Optional") {
+      (wrapped, isOptional, isUnwrapped) = (argument, true, false)
+    } else {
+      (wrapped, isOptional, isUnwrapped) = (type, false, false)
+    }
+  }
+
+  /// The fault of a type with an exclamation mark.
+  func faultOfUnwrapping(_ variable: PersistedVariable) -> MacroFault? {
+    guard isUnwrapped else { return nil }
+    return MacroFault(
+      "implicitlyUnwrapped",
+      "A value may be missing: write the type with a question mark, or without any mark.",
+      at: variable.writtenType,
+      mends: [variable.makingTypeOptional]
+    )
+  }
+}
+
+extension TypeSyntax {
+  /// The argument of `name<Argument>`.
+  func onlyArgument(of name: String) -> TypeSyntax? {
+    let generic: (name: String, arguments: GenericArgumentClauseSyntax)? =
+      if let type = self.as(IdentifierTypeSyntax.self), let clause = type.genericArgumentClause {
+        (type.name.text, clause)
+      } else if let type = self.as(MemberTypeSyntax.self), let clause = type.genericArgumentClause {
+        (type.name.text, clause)
+      } else {
+        nil
+      }
+    guard let generic, generic.name == name, generic.arguments.arguments.count == 1,
+      case .type(let argument)? = generic.arguments.arguments.first?.argument
+    else { return nil }
+    return argument.trimmed
+  }
+}
+
+extension PersistedVariable {
+  /// Puts a question mark behind the type.
+  var makingTypeOptional: MacroFault.Mend {
+    let written = writtenType
+    var optional = TypeSyntax(OptionalTypeSyntax(wrappedType: OptionalType(type).wrapped))
+    optional.trailingTrivia = written.trailingTrivia
+    return .init("Make the type optional", replacing: written, by: optional)
+  }
+}
+
+// MARK: PropertyMacro
+
+/// A macro that makes a property one of the graph: its key beside it, its accessors in it. It is `@Attribute` or `@Relationship`, as the
+/// code has it.
+///
+/// A protocol, since the compiler looks for the types of macros in the module of the plugin.
+package protocol PropertyMacro: AccessorMacro, PeerMacro {}
+
+extension PropertyMacro {
+  package static func expansion(
+    of node: AttributeSyntax,
+    providingPeersOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] {
+    do throws(MacroFault) {
+      return [try PropertyReader.property(declaration, macro: node).keyDeclaration]
+    } catch {
+      context.diagnose(error.diagnostic)
+      return []
+    }
+  }
+
+  package static func expansion(
+    of node: AttributeSyntax,
+    providingAccessorsOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [AccessorDeclSyntax] {
+    // What is wrong has been said where the key is made.
+    guard let property = try? PropertyReader.property(declaration, macro: node) else { return [] }
+    return property.accessors(in: className(context))
+  }
+
+  private static func className(_ context: some MacroExpansionContext) -> String {
+    let names = context.lexicalContext.lazy.compactMap { $0.as(ClassDeclSyntax.self)?.name.text }
+    return names.first ?? "Self"
+  }
+}
+
+/// Finds what the macros say of a property.
+enum PropertyReader {
+  /// The property that `declaration` is by `macro`.
+  static func property(
+    _ declaration: some DeclSyntaxProtocol,
+    macro: AttributeSyntax
+  ) throws(MacroFault) -> any PersistedProperty {
+    let variable = try PersistedVariable(declaration, macro: macro)
+    return macro.baseName == "Relationship" ? try RelationshipProperty(variable) : try AttributeProperty(variable)
+  }
+
+  /// The properties among the members of a class, without those that have faults: these are told where they are.
+  static func properties(among members: MemberBlockItemListSyntax) -> [any PersistedProperty] {
+    members.compactMap { member in
+      guard let variable = member.decl.as(VariableDeclSyntax.self), let macro = macro(of: variable) else { return nil }
+      return try? property(variable, macro: macro)
+    }
+  }
+
+  /// The macro that makes a variable a property of the graph.
+  static func macro(of variable: VariableDeclSyntax) -> AttributeSyntax? {
+    variable.attributes.lazy.compactMap { $0.as(AttributeSyntax.self) }
+      .first { ["Attribute", "Relationship"].contains($0.baseName) }
+  }
+}
+
+extension AttributeSyntax {
+  /// The name without a module.
+  var baseName: String {
+    attributeName.as(MemberTypeSyntax.self)?.name.text ?? attributeName.trimmedDescription
   }
 }

@@ -1,13 +1,8 @@
 import GRDB
+public import HeartwoodFoundation
 public import HeartwoodModel
 public import HeartwoodStore
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 // MARK: Life of files
 
@@ -176,6 +171,21 @@ extension SQLiteFile {
       try db.execute(sql: "VACUUM")
       // In write-ahead mode the new file is in the log; where somebody reads, it stays there for a while.
       _ = try Bool.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+  }
+}
+
+// MARK: Foreign contents
+
+extension SQLiteStore: SharedFormatStore {
+  /// Core Data's history, and what it has noted for CloudKit and for derived attributes.
+  package static func foreignContents(ofStoreAt path: String, options: StoreOptions) throws -> ForeignContents {
+    try SQLiteFile.inspect(atPath: path, options: options) { db in
+      let catalog = try FileCatalog(db)
+      return ForeignContents(
+        transactionCount: try WriteRefusals.transactionCount(catalog, db),
+        refusals: try WriteRefusals.ofCoreData(catalog, db)
+      )
     }
   }
 }

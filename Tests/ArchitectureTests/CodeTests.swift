@@ -19,7 +19,7 @@ import Testing
   ]
 
   /// The one place that ends a process, after it has said why.
-  private static let end = "Sources/HeartwoodModel/Misuse/Misuse.swift"
+  private static let end = "Sources/HeartwoodModel/Misuse.swift"
 
   @Test(arguments: forbidden.keys.sorted())
   func codeHasNone(_ text: String) throws {

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// What is where, as `Documentation/Architecture.md` has it: every folder of a module has a row.
+/// The folders, as `Documentation/Architecture.md` has them: every folder of a module has a row.
 @Suite struct FolderTests {
   /// The folders of the table, as paths in `Sources`, or in the package for those of tests.
   private static func listed() throws -> [String] {
     let modules = Set(SourceTree.modules)
-    return try SourceTree.table(under: "What is where", in: "Documentation/Architecture.md").flatMap { row in
+    return try SourceTree.table(under: "Folders", in: "Documentation/Architecture.md").flatMap { row in
       paths(SourceTree.names(row[0]), modules)
     }
   }

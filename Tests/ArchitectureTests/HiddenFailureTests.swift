@@ -24,15 +24,13 @@ import Testing
     ),
     "Sources/HeartwoodFormats/Binary/Salvage/BinaryRemains.swift": (6, salvage),
     "Sources/HeartwoodFormats/Binary/Salvage/BinarySalvage.swift": (2, salvage),
-    "Sources/HeartwoodFormats/PropertyList/BinaryPropertyListSalvage.swift": (10, salvage),
-    "Sources/HeartwoodFormats/PropertyList/PropertyListRemains.swift": (14, salvage),
-    "Sources/HeartwoodFormats/PropertyList/XMLPropertyListSalvage.swift": (4, salvage),
+    "Sources/HeartwoodFormats/PropertyList/Salvage/BinaryPropertyListSalvage.swift": (10, salvage),
+    "Sources/HeartwoodFormats/PropertyList/Salvage/PropertyListRemains.swift": (14, salvage),
+    "Sources/HeartwoodFormats/PropertyList/Salvage/XMLPropertyListSalvage.swift": (4, salvage),
     "Sources/HeartwoodSQLite/Salvage/SQLiteEntitySalvage.swift": (5, salvage),
-    "Sources/HeartwoodSQLite/Salvage/SQLiteLinkSalvage.swift": (1, salvage),
-    "Sources/HeartwoodSQLite/Salvage/SQLiteStore+Salvaging.swift": (4, salvage),
-    "Sources/HeartwoodSQLite/Salvage/SalvagedFile.swift": (4, salvage),
-    "Sources/HeartwoodStore/Salvage/SalvagingStore.swift": (1, salvage),
-    "Sources/HeartwoodStore/Salvage/StoreOpener+Salvaging.swift": (1, salvage),
+    "Sources/HeartwoodSQLite/Salvage/SQLiteStore+Salvaging.swift": (9, salvage),
+    "Sources/HeartwoodStore/API/StoreSalvage.swift": (1, salvage),
+    "Sources/HeartwoodStore/Engines/Salvage/StoreOpener+Salvaging.swift": (1, salvage),
   ]
 
   private static func hides(_ line: Substring) -> Bool { SourceTree.code(line).firstMatch(of: #/\btry\?\ /#) != nil }

@@ -52,6 +52,16 @@ import Testing
     #expect(unused.isEmpty, "\(module) imports no \(unused.sorted()): take it out of the table.")
   }
 
+  /// Which Foundation there is is decided at one place.
+  @Test func foundationIsImportedThroughItsModule() throws {
+    for module in SourceTree.modules where module != "HeartwoodFoundation" {
+      for file in try SourceTree.files(in: "Sources/\(module)") {
+        let imported = Self.imports(in: try SourceTree.text(file))
+        #expect(!imported.contains("FoundationEssentials"), "\(file): import HeartwoodFoundation instead")
+      }
+    }
+  }
+
   @Test func targetsDependOnWhatTheirModulesMayImport() throws {
     let allowed = try Self.allowed()
     let targets = Self.targets(in: try SourceTree.text("Package.swift")).filter { allowed[$0.name] != nil }

@@ -6,8 +6,8 @@ import Testing
   private static let others: Set = ["hash", "hashValue", "init", "self", "Type"]
 
   @Test(arguments: [
-    ("Sources/HeartwoodModel/Review/ReservedNames.swift", "properties"),
-    ("Sources/HeartwoodMacroExpansion/ReservedNames.swift", "members"),
+    ("Sources/HeartwoodModel/Model/Validation/ModelReview.swift", "properties"),
+    ("Sources/HeartwoodMacroExpansion/EntityClass.swift", "members"),
   ])
   func reservedNamesAreThoseOfMembers(_ file: String, _ list: String) throws {
     let reserved = try Self.list(list, in: SourceTree.text(file))

@@ -1,12 +1,7 @@
+import HeartwoodFoundation
 import HeartwoodGraph
 import HeartwoodStore
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The containers of the process, so that no two of them open the same file: otherwise each could overwrite the other's saves, or have
 /// its own refused.

@@ -1,14 +1,9 @@
+public import HeartwoodFoundation
 public import HeartwoodGraph
 public import HeartwoodModel
 public import HeartwoodStore
 public import Logging
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// A model, its stores and its contexts, put together.
 ///
@@ -166,5 +161,126 @@ extension PersistentContainer {
     _ body: sending (ManagedObjectContext) throws(Failure) -> sending Result
   ) async throws(Failure) -> sending Result {
     try await newBackgroundContext().perform(body)
+  }
+}
+
+// MARK: Writing
+
+extension PersistentContainer {
+  /// Changes objects in the background, and saves.
+  ///
+  ///     try await container.write { context in
+  ///       try context.insert(ToDo.self).memo = "Bread"
+  ///     }
+  ///
+  /// Where `body` throws, or the save, nothing is saved by this call, and the context goes with its changes. Where the view context cannot be saved
+  /// (``WriteDestination/viewContextAndStores``), the changes are unsaved ones of that.
+  ///
+  /// - Parameters:
+  ///   - destination: how far the changes are saved.
+  ///   - body: what is done with a new context; no object gets out of it or in.
+  /// - Throws: what `body` and ``ManagedObjectContext/save()`` throw.
+  /// - Returns: what `body` returns.
+  @discardableResult
+  public func write<Result>(
+    to destination: WriteDestination = .stores,
+    _ body: sending (ManagedObjectContext) throws -> sending Result
+  ) async throws -> sending Result {
+    let background = await context(for: destination)
+    let result = try await background.perform { context in
+      let result = try body(context)
+      try context.save()
+      return result
+    }
+    switch destination {
+    case .stores: break
+    case .viewContext: await takeChanges()
+    case .viewContextAndStores: try await background.saveToPersistentStore()
+    }
+    return result
+  }
+
+  /// Changes objects on the thread of the caller, with a new context, and saves it to the stores.
+  ///
+  /// It waits for no actor, so nobody can wait for it in a circle; but it reads and writes files where it is called. The view context
+  /// sees what was saved as it sees what others save.
+  ///
+  /// - Parameter body: what is done with a new context; no object gets out of it.
+  /// - Throws: what `body` and ``ManagedObjectContext/save()`` throw.
+  /// - Returns: what `body` returns.
+  @discardableResult
+  public func writeAndWait<Result>(
+    _ body: (ManagedObjectContext) throws -> sending Result
+  ) throws -> sending Result {
+    let context = ManagedObjectContext(persistentStoreCoordinator)
+    let result = try body(context)
+    try context.save()
+    return result
+  }
+
+  private func context(for destination: WriteDestination) async -> BackgroundContext {
+    destination == .stores ? newBackgroundContext() : BackgroundContext(parent: await view)
+  }
+
+  /// Lets the view context have what was saved to it before the caller looks.
+  @MainActor private func takeChanges() {
+    viewContext.publishChanges()
+  }
+}
+
+// MARK: WriteDestination
+
+/// How far what ``PersistentContainer/write(to:_:)`` changes is saved.
+public enum WriteDestination: String, Sendable, Hashable, CaseIterable {
+  /// To the stores, at once. Unsaved changes of the view context have no part in it.
+  case stores
+  /// To the view context, whose unsaved changes it becomes. Nothing is written before that is saved.
+  case viewContext
+  /// Through the view context to the stores. What else the view context has to save is saved too.
+  case viewContextAndStores
+}
+
+// MARK: Closing
+
+extension PersistentContainer {
+  /// Closes the stores for good. Saves that are under way are waited for; what is unsaved in contexts is not saved.
+  ///
+  /// Contexts throw ``PersistenceError/Code/coordinatorClosed`` from then on; objects keep the values that they have read. Another container may
+  /// open the files.
+  public func close() {
+    persistentStoreCoordinator.close()
+  }
+
+  /// Closes the container and deletes the files of its stores, with all that they keep.
+  ///
+  /// What is there and is no store of its description is left, with an error.
+  ///
+  /// - Throws: why a file cannot be removed; those before it are gone then.
+  public func destroyPersistentStores() async throws(PersistenceError) {
+    try await WaitingWork.run { () throws(PersistenceError) in try self.destroyPersistentStoresAndWait() }
+  }
+
+  private func destroyPersistentStoresAndWait() throws(PersistenceError) {
+    let openings = try zip(persistentStoreDescriptions, slots.withLock { $0 }).map {
+      description,
+      slot throws(PersistenceError) in
+      try opening(of: description, in: slot)
+    }
+    close()
+    for opening in openings {
+      try alone(opening) { () throws(PersistenceError) in try opening.destroy() }
+    }
+  }
+
+  /// The store of a description where it is now.
+  private func opening(
+    of description: PersistentStoreDescription,
+    in slot: StoreSlot
+  ) throws(PersistenceError) -> StoreOpening {
+    guard case .loaded(let first) = slot else { return try opening(of: description) }
+    let store = first.newest
+    var description = description
+    description.type = store.type
+    return opening(of: description, at: persistentStoreCoordinator.url(for: store))
   }
 }

@@ -1,10 +1,5 @@
+public import HeartwoodFoundation
 public import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// What a ``PersistentContainer`` opens: where a store is, of which type, and how.
 ///

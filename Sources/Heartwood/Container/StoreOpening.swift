@@ -1,13 +1,8 @@
 import HeartwoodFormats
+package import HeartwoodFoundation
 import HeartwoodGraph
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Opens the store of a description, after a migration where one is needed.
 struct StoreOpening {
@@ -138,5 +133,112 @@ struct StoreOpening {
     } catch {
       throw .of(error, .fileReadFailed, message, context: .init(path: url?.path))
     }
+  }
+}
+
+// MARK: StorePlace
+
+/// Finds out where the store of a description is, or is to be.
+struct StorePlace {
+  /// What the file is called where the description does not say.
+  let name: String
+  /// The container's folder.
+  let directory: URL
+  /// Where it may lie from before, beside what the description lists.
+  let formerDirectory: URL?
+  let registry: StoreRegistry
+  let fileSystem: any FileSystem
+
+  /// The file; nil for a store of a type without files.
+  func url(of description: PersistentStoreDescription) throws(PersistenceError) -> URL? {
+    if let url = description.url { return url }
+    guard let fileName = try fileName(of: description) else { return nil }
+    let formerDirectories = description.formerDirectories + [formerDirectory].compactMap(\.self)
+    for candidate in [directory] + formerDirectories {
+      let url = candidate.appending(path: fileName)
+      if try fileSystem.status(atPath: url.path) != nil { return url }
+    }
+    return directory.appending(path: fileName)
+  }
+
+  private func fileName(of description: PersistentStoreDescription) throws(PersistenceError) -> String? {
+    let name = description.fileName ?? name
+    if description.type == nil, !registry.types(forFileName: name).isEmpty { return name }
+    let type = description.type ?? .binary
+    let extensions = try registry.storeClass(for: type).typeDescription.fileExtensions
+    guard let preferred = extensions.first else { return nil }
+    return extensions.contains { name.lowercased().hasSuffix(".\($0)") } ? name : "\(name).\(preferred)"
+  }
+}
+
+// MARK: StoreSlot
+
+/// What has become of one of a container's descriptions so far.
+enum StoreSlot: Sendable {
+  case unloaded
+  case loading
+  case loaded(PersistentStore)
+
+  var isUnloaded: Bool {
+    if case .unloaded = self { true } else { false }
+  }
+}
+
+// MARK: DefaultDirectory
+
+/// Where an application of this platform keeps what belongs to its user.
+package struct DefaultDirectory: Sendable {
+  private let application: String
+  private let environment: [String: String]
+  private let home: URL
+
+  /// - Parameters:
+  ///   - application: what the application's folder is called; nil means as the process.
+  ///   - environment: the variables of the process.
+  ///   - home: the folder of the user; nil means what the system tells.
+  package init(
+    application: String? = nil,
+    environment: [String: String] = ProcessInfo.processInfo.environment,
+    home: URL? = nil
+  ) {
+    self.application = application ?? ProcessInfo.processInfo.processName
+    self.environment = environment
+    self.home = home ?? Self.home
+  }
+
+  private static var home: URL {
+    #if canImport(Darwin)
+      // homeDirectoryForCurrentUser exists on macOS only.
+      URL(filePath: NSHomeDirectory())
+    #else
+      FileManager.default.homeDirectoryForCurrentUser
+    #endif
+  }
+
+  /// The folder of the application's files.
+  package var url: URL {
+    #if canImport(Darwin)
+      home.appending(path: "Library/Application Support").appending(path: application)
+    #else
+      dataHome.appending(path: application)
+    #endif
+  }
+
+  /// The folder where programs kept such files before there was a convention.
+  package var formerURL: URL { home.appending(path: ".\(application)") }
+
+  /// As the XDG Base Directory Specification has it: a relative path is as if it was not there.
+  private var dataHome: URL {
+    if let path = environment["XDG_DATA_HOME"], path.hasPrefix("/") { return URL(filePath: path) }
+    return home.appending(path: ".local/share")
+  }
+
+  /// Creates the folder, accessible to its owner only (0700).
+  static func make(_ url: URL) throws {
+    try FileManager.default.createDirectory(
+      at: url,
+      withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700]
+    )
   }
 }

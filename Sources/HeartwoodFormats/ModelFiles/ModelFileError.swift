@@ -1,7 +1,11 @@
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import HeartwoodFoundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
 #else
-  public import Foundation
+  import Darwin
 #endif
 
 /// Why a model file could not be read.
@@ -67,4 +71,21 @@ extension ModelFileError: LocalizedError {
   public var errorDescription: String? { description }
   /// What the first problem is and what to do.
   public var failureReason: String? { message }
+}
+
+// MARK: SystemReason
+
+/// Why the system has not done something with a file, in words for people.
+package enum SystemReason {
+  /// The system's own words where it has some: the error lists all that Foundation knows.
+  static func text(of error: any Error) -> String {
+    (error as? CocoaError).flatMap(words) ?? "\(error)"
+  }
+
+  /// The system's own words; nil where it has none.
+  package static func words(of error: CocoaError) -> String? {
+    guard let cause = error.userInfo["NSUnderlyingError"] as? POSIXError, let text = strerror(cause.code.rawValue)
+    else { return nil }
+    return String(cString: text)
+  }
 }

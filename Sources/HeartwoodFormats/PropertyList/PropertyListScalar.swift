@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A value of a property list that holds no others, in the memory that it was read from.
 enum PropertyListScalar {
@@ -141,5 +136,24 @@ extension PropertyListScalar {
     default: return Self.wrongType
     }
     return nil
+  }
+}
+
+// MARK: PropertyListCell
+
+/// A property of the records of a group, as they are written: its key in the file, and where its values are.
+///
+/// The group is held for as long as this is: the view does not hold it.
+struct PropertyListCell<Key> {
+  let key: Key
+  let content: PropertyListSchema.Property.Content
+  let view: ColumnView
+  let column: Column
+
+  init(_ property: PropertyListSchema.Property, of group: RowGroup, key: Key) {
+    self.key = key
+    content = property.content
+    view = group.unsafeViews[property.ordinal]
+    column = group.columns[property.ordinal]
   }
 }

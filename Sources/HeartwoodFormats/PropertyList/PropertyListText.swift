@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The texts of the elements of a property list in XML.
 enum PropertyListText {
@@ -61,6 +56,104 @@ extension PropertyListText {
     case .date: return date(bytes).map(PropertyListScalar.date)
     case .data: return Base64Text.decode(text).map { .data(UnsafeRawBufferPointer(rebasing: text[..<$0])) }
     case .dict, .array, .key: return nil
+    }
+  }
+}
+
+// MARK: PropertyListEscapes
+
+/// Texts as XML holds them in property lists.
+enum PropertyListEscapes {
+  /// Whether XML can hold every character of the text.
+  static func canHold(_ text: String) -> Bool {
+    var text = text
+    return text.withUTF8 { canHold(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Whether XML can hold every character: those from U+0020 on but U+FFFE and U+FFFF, and tabs and line ends.
+  static func canHold(_ text: UnsafeRawBufferPointer) -> Bool {
+    for index in 0..<text.count {
+      switch text[index] {
+      case UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"): continue
+      case 0..<0x20: return false
+      case 0xEF where text.count - index >= 3 && text[index + 1] == 0xBF && text[index + 2] >= 0xBE: return false
+      default: continue
+      }
+    }
+    return true
+  }
+
+  static func append(_ text: String, to buffer: inout TextBuffer) {
+    var text = text
+    text.withUTF8 { append(UnsafeRawBufferPointer($0), to: &buffer) }
+  }
+
+  /// Appends a text that XML can hold. A carriage return is a reference to the character, since a parser would make a line feed of it.
+  static func append(_ text: UnsafeRawBufferPointer, to buffer: inout TextBuffer) {
+    var start = 0
+    for index in 0..<text.count {
+      guard let escape = escape(text[index]) else { continue }
+      buffer.append(UnsafeRawBufferPointer(rebasing: text[start..<index]))
+      buffer.append(escape)
+      start = index + 1
+    }
+    buffer.append(UnsafeRawBufferPointer(rebasing: text[start...]))
+  }
+
+  @inline(__always)
+  private static func escape(_ byte: UInt8) -> String? {
+    switch byte {
+    case UInt8(ascii: "&"): "&amp;"
+    case UInt8(ascii: "<"): "&lt;"
+    case UInt8(ascii: ">"): "&gt;"
+    case UInt8(ascii: "\r"): "&#13;"
+    default: nil
+    }
+  }
+}
+
+// MARK: PropertyListWrapping
+
+/// Values of metadata that a property list cannot hold as they are: each is a dictionary with one key that tells what it is.
+enum PropertyListWrapping {
+  private static let prefix = "Heartwood."
+  /// Seconds since 2001, of a date that XML property lists would round.
+  static let date = "Heartwood.date"
+  /// UTF-8, of a string with characters that XML cannot hold.
+  static let string = "Heartwood.string"
+  /// A dictionary whose only key would be taken for one of these.
+  static let dictionary = "Heartwood.dictionary"
+
+  /// Whether a dictionary would be taken for a wrapping.
+  static func needsWrapping(_ members: [String: MetadataValue]) -> Bool {
+    members.count == 1 && members.keys.allSatisfy { $0.hasPrefix(prefix) }
+  }
+
+  /// The value with all wrapped ones in it as what they are; nil where a wrapping is not as it should be.
+  ///
+  /// It goes from the outside in: what a wrapping of a dictionary holds is no wrapping itself, whatever it looks like.
+  static func unwrapped(_ value: MetadataValue) -> MetadataValue? {
+    switch value {
+    case .array(let values):
+      let plain = values.compactMap(unwrapped)
+      return plain.count == values.count ? .array(plain) : nil
+    case .dictionary(let members):
+      return needsWrapping(members) ? content(members) : unwrapped(members)
+    default: return value
+    }
+  }
+
+  private static func unwrapped(_ members: [String: MetadataValue]) -> MetadataValue? {
+    let plain = members.compactMapValues(unwrapped)
+    return plain.count == members.count ? .dictionary(plain) : nil
+  }
+
+  private static func content(_ members: [String: MetadataValue]) -> MetadataValue? {
+    switch members.first {
+    case (date, .double(let seconds))?: .date(Date(timeIntervalSinceReferenceDate: seconds))
+    case (string, .binary(let data))?: String(data: data, encoding: .utf8).map(MetadataValue.string)
+    case (dictionary, .dictionary(let members))?: unwrapped(members)
+    default: nil
     }
   }
 }

@@ -1,5 +1,5 @@
 public import HeartwoodModel
-import HeartwoodStore
+public import HeartwoodStore
 
 extension ManagedObjectContext {
   /// The object of `objectID`, as a fault where it was not registered yet. A record of an incremental store is read where it was not before.
@@ -99,5 +99,99 @@ extension ManagedObjectContext {
 
   private var comparableObjects: [ManagedObject] {
     watched.objects.filter { !$0.isInserted && !$0.isFault && $0.managedObjectContext === self }
+  }
+}
+
+// MARK: Inserting
+
+extension ManagedObjectContext {
+  /// Makes a new object of the entity of `objectClass`, with the model's default values.
+  ///
+  /// - Throws: ``PersistenceError/Code/entityUnknown`` where the class is not one of the coordinator's, or its entity is abstract;
+  ///   ``PersistenceError/Code/coordinatorClosed``.
+  public func insert<Object: ManagedObject>(_ objectClass: Object.Type) throws(PersistenceError) -> Object {
+    let entity = try persistentStoreCoordinator.objectClasses.entity(for: objectClass)
+    guard let object = try insert(entity) as? Object else {
+      Misuse.stop("The object of an entity is of the class that the coordinator was given for it.")
+    }
+    return object
+  }
+
+  /// Makes a new object of the entity called `entityName`, with the model's default values.
+  ///
+  /// - Throws: ``PersistenceError/Code/entityUnknown`` where there is no such entity, or it is abstract;
+  ///   ``PersistenceError/Code/coordinatorClosed``.
+  public func insert(entityName: String) throws(PersistenceError) -> ManagedObject {
+    try insert(try entity(named: entityName))
+  }
+
+  private func insert(_ entity: EntityDescription) throws(PersistenceError) -> ManagedObject {
+    try persistentStoreCoordinator.checkNotClosed()
+    guard !entity.isAbstract else {
+      throw PersistenceError(
+        .entityUnknown,
+        "The entity is abstract.",
+        recovery: "Make an object of one of its subentities.",
+        context: .init(entity: entity.name)
+      )
+    }
+    let binding = bindingForNewObjects(of: entity)
+    let object = makeNewObject(binding, .temporary(in: binding.scope))
+    object.awakeFromInsert()
+    return object
+  }
+
+  /// Registers a new object that has the model's default values.
+  func makeNewObject(_ binding: EntityBinding, _ id: ManagedObjectID) -> ManagedObject {
+    let changes = ObjectChanges(newID: id, group: nil, values: binding.initialValues)
+    let object = binding.makeObject(.changed(changes), RowID(rawValue: 0), .inserted)
+    recorder?.willInsert(object)
+    inserted.append(object, id)
+    noteInsertion(of: object)
+    return object
+  }
+}
+
+// MARK: Life cycle
+
+extension ManagedObjectContext {
+  /// How often objects may change each other while they are told that they will be saved.
+  private static var mostRounds: Int { 1000 }
+
+  /// Tells the objects with changes that they will be saved, and those that this changes as well, until nothing changes any more.
+  /// What children have saved is among them.
+  ///
+  /// - Throws: ``PersistenceError/Code/saveNeverSettles``.
+  func tellObjectsWillSave() throws(PersistenceError) {
+    finishSaveUnderWay()
+    takeWaitingArrivals()
+    guard hasChanges else { return }
+    Misuse.check(
+      disturbed == nil,
+      "An object saves its context in its willSave(). Leave saving to the save that is under way."
+    )
+    disturbed = ObjectList()
+    defer { disturbed = nil }
+    var objects = inserted.objects + updated.objects + deleted.objects
+    for _ in 0..<Self.mostRounds {
+      for object in objects where object.hasChanges { object.willSave() }
+      objects = disturbed?.objects.filter(\.hasChanges) ?? []
+      if objects.isEmpty { return }
+      disturbed = ObjectList()
+    }
+    throw PersistenceError(
+      .saveNeverSettles,
+      "Objects were still changing in willSave() after \(Self.mostRounds) rounds.",
+      recovery: "Set there only what differs, or use the primitive subscript.",
+      context: .init(entity: objects.first?.entity.name, objectIDs: objects.map(\.objectID))
+    )
+  }
+}
+
+extension PendingSave {
+  /// Tells the objects of a save that it is done.
+  func tellDidSave() {
+    for insertion in inserted { for object in insertion.objects { object.didSave() } }
+    for object in updated + deleted { object.didSave() }
   }
 }

@@ -1,5 +1,6 @@
 import HeartwoodModel
 import HeartwoodStore
+import Synchronization
 
 extension ManagedObjectContext {
   /// Lets all that the context has name records by the names that they have now.
@@ -69,5 +70,79 @@ extension EntityBinding {
     guard let newest = liveGroup(of: row) else { return false }
     return group.versions[row.row] == newest.versions[row.row]
       || rowsMayMove && hasSameValues(row.row, of: group, row.row, of: newest, renamed: records.newID)
+  }
+}
+
+// MARK: RenamedRecords
+
+/// Two stores with the same records in the same rows, under other references.
+struct RenamedRecords: Sendable {
+  private let former: PersistentStore
+  private let successor: PersistentStore
+  private let unsavedNames: UnsavedNames
+
+  /// - Returns: nil where all records keep their references.
+  init?(_ former: PersistentStore, _ successor: PersistentStore, _ unsavedNames: UnsavedNames) {
+    let kinds = { (store: PersistentStore) in Set(store.typeDescription.capabilities.referenceKinds) }
+    guard successor.engine.hasRenamedRecords || !kinds(successor).isSuperset(of: kinds(former)) else { return nil }
+    self.former = former
+    self.successor = successor
+    self.unsavedNames = unsavedNames
+  }
+
+  func isSame(as other: RenamedRecords) -> Bool { former === other.former && successor === other.successor }
+
+  /// What a record is called now that was called `id`; nil for one that is none of the former store's.
+  func newID(_ id: ManagedObjectID) -> ManagedObjectID? {
+    guard id.storeIdentifier == former.identifier, !id.isTemporaryID else { return nil }
+    guard let reference = savedName(id) else { return unsavedNames.newID(id, in: successor) }
+    return ManagedObjectID(scope: successor.engine.scopes[id.entity.ordinal], reference: reference)
+  }
+
+  private func savedName(_ id: ManagedObjectID) -> ReferenceID? {
+    // try?: the conversion has read both stores whole, and they stay so.
+    guard let table = try? former.engine.table(of: id.entity), let row = try? table.row(of: id.reference),
+      let newest = try? successor.engine.table(of: id.entity), newest.isLive(row)
+    else { return nil }
+    return newest.reference(row)
+  }
+}
+
+/// What records that only contexts have are called since their store was converted to one that calls its records otherwise: the same in all
+/// contexts.
+final class UnsavedNames: Sendable {
+  private struct Key: Hashable {
+    let id: ManagedObjectID
+    let store: PersistentStoreKey
+  }
+
+  /// A store, which is held so that no other takes its place.
+  private struct PersistentStoreKey: Hashable {
+    let store: PersistentStore
+
+    static func == (left: Self, right: Self) -> Bool { left.store === right.store }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(store)) }
+  }
+
+  private struct Names {
+    var names: [Key: ManagedObjectID] = [:]
+    /// What those were called first that have got other names.
+    var origins: [ManagedObjectID: ManagedObjectID] = [:]
+  }
+
+  private let state = Mutex(Names())
+
+  /// The name of a record in `store`, which gives it one the first time; nil where it cannot.
+  func newID(_ id: ManagedObjectID, in store: PersistentStore) -> ManagedObjectID? {
+    state.withLock { state in
+      let key = Key(id: state.origins[id] ?? id, store: PersistentStoreKey(store: store))
+      if let name = state.names[key] { return name }
+      // try?: a record without a name keeps the former one, which no store has: finding it, or saving what leads to it, throws.
+      guard let reference = try? store.newReferences(count: 1, for: id.entity)[0] else { return nil }
+      let name = ManagedObjectID(scope: store.engine.scopes[id.entity.ordinal], reference: reference)
+      state.names[key] = name
+      state.origins[name] = key.id
+      return name
+    }
   }
 }

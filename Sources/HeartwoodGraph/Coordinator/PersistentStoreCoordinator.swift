@@ -1,13 +1,8 @@
+public import HeartwoodFoundation
 public import HeartwoodModel
 public import HeartwoodStore
 public import Logging
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// Brings contexts and stores together: it opens the stores of a model, finds the store of an object, and splits saves between
 /// stores.

@@ -1,10 +1,5 @@
+public import HeartwoodFoundation
 public import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// A document whose objects live in the background: what ``PersistentDocument`` is on the main actor.
 ///

@@ -1,12 +1,7 @@
+public import HeartwoodFoundation
 import HeartwoodModel
-import HeartwoodStore
+public import HeartwoodStore
 import Synchronization
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The file of a document: what there is to do with it, whatever isolation the document's context belongs to.
 ///
@@ -141,5 +136,113 @@ extension DocumentSession {
       }
       context.ownObservations.append(observation)
     }
+  }
+}
+
+// MARK: DocumentState
+
+/// What a person wants to know of a document: where it is, and whether there is something to save.
+public struct DocumentState: Sendable, Equatable {
+  /// The document's file; nil for one that was never saved.
+  public internal(set) var url: URL?
+  /// The type of the store that keeps the document.
+  public internal(set) var storeType: StoreType
+  /// Whether there is something that the next save would write.
+  public internal(set) var hasUnsavedChanges: Bool
+  /// What had become of the file when that was last looked at: when the document was opened, saved, autosaved or asked.
+  public internal(set) var fileState: StoreFileState
+  /// Why the last autosave failed; nil where it did not, had nothing to save, or another save has succeeded since.
+  public internal(set) var autosaveError: PersistenceError?
+
+  /// Whether both tell the same.
+  public static func == (left: DocumentState, right: DocumentState) -> Bool {
+    left.url == right.url && left.storeType == right.storeType && left.hasUnsavedChanges == right.hasUnsavedChanges
+      && left.fileState == right.fileState
+      && left.autosaveError?.description == right.autosaveError?.description
+  }
+}
+
+// MARK: DocumentAutosaving
+
+/// Saves a document again and again, until it is told to stop or the document is gone.
+final class DocumentAutosaving: Sendable {
+  private let task = Mutex<Task<Void, Never>?>(nil)
+
+  init() {}
+
+  deinit {
+    task.withLock { $0 }?.cancel()
+  }
+
+  /// Calls `save` after each `interval`, one call after the other. What was started before stops.
+  ///
+  /// - Parameter save: tells whether the document is still there.
+  func start(every interval: Duration, _ clock: any Clock<Duration>, _ save: @escaping @Sendable () async -> Bool) {
+    let new = Task {
+      repeat {
+        do { try await clock.sleep(for: interval) } catch { return }
+        if Task.isCancelled { return }
+      } while await save()
+    }
+    replace(by: new)
+  }
+
+  func stop() {
+    replace(by: nil)
+  }
+
+  private func replace(by new: Task<Void, Never>?) {
+    let old = task.withLock { task in
+      defer { task = new }
+      return task
+    }
+    old?.cancel()
+  }
+}
+
+// MARK: Reverting
+
+extension DocumentSession {
+  /// Forgets all changes, and takes what is in the file now.
+  func revert(_ context: ManagedObjectContext) throws {
+    let store = store
+    guard let path = store.path else { throw Self.withoutFile("reverted") }
+    switch try noteFileState() {
+    case .unchanged where !store.hasUnsavedMetadata:
+      context.rollback()
+      // Others may have saved to the store by their own contexts.
+      context.refreshAllObjects()
+    case .unchanged, .changed, .absent: try openAgain(store, path, context)
+    case .moved, .removed:
+      throw PersistenceError(
+        .fileChangedOnDisk,
+        "The document's file was moved or removed, so there is nothing to go back to. Nothing was forgotten.",
+        context: .init(path: path)
+      )
+    }
+    try noteSaved(self.store, context)
+  }
+
+  /// Tells where the file of the document is now.
+  func setURL(_ url: URL, _ context: ManagedObjectContext) throws(PersistenceError) {
+    let store = store
+    guard store.path != nil else { throw Self.withoutFile("moved") }
+    try coordinator.setURL(url, for: store)
+    try noteSaved(store, context)
+  }
+
+  private func openAgain(_ store: PersistentStore, _ path: String, _ context: ManagedObjectContext) throws {
+    let request = StoreOpener.Request(
+      type: store.type,
+      path: path,
+      configurationName: store.configurationName,
+      options: store.options
+    )
+    // What cannot be opened leaves everything as it is.
+    let new = try coordinator.opener.open(request)
+    context.reset()
+    try coordinator.remove(store)
+    try coordinator.add(new)
+    try noteSaved(new, context)
   }
 }

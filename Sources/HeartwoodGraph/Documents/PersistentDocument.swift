@@ -1,11 +1,6 @@
+public import HeartwoodFoundation
 public import HeartwoodStore
 public import Observation
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
 
 /// What an editor of one file needs: it opens the file, gives a context with its objects, and saves, reverts and autosaves them.
 ///

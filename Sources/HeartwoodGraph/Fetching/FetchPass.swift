@@ -296,3 +296,18 @@ extension ManagedObject {
   /// Whether there is a record of the object where its context reads, which others may have deleted.
   fileprivate final var hasRecord: Bool { !isDeleted && binding.liveGroup(of: rowID) != nil }
 }
+
+// MARK: ContextSource
+
+/// The objects of a context with their changes, to be evaluated one by one.
+struct ContextSource: PredicateSource {
+  let context: ManagedObjectContext
+
+  func value(_ ordinal: Int, of subject: ManagedObject) -> PropertyValue { subject.value(at: ordinal) }
+
+  func objectID(of subject: ManagedObject) -> ManagedObjectID? { subject.objectID }
+
+  func subject(_ id: ManagedObjectID) -> ManagedObject? {
+    context.objectIfPresent(id).flatMap { $0.isDeleted ? nil : $0 }
+  }
+}

@@ -78,3 +78,105 @@ extension FetchRequest {
     !propertiesToFetch.isEmpty || !propertiesToGroupBy.isEmpty || havingPredicate != nil || returnsDistinctResults
   }
 }
+
+// MARK: Template
+
+extension FetchRequest {
+  /// The request that a template stands for.
+  ///
+  /// - Parameter values: what to put in for its variables. One that stays without a value is an error of the fetch.
+  public init(_ template: FetchRequestTemplate, substituting values: [String: any FetchArgument] = [:]) {
+    self.init(
+      entityName: template.entityName,
+      where: template.predicate?.substituting(values),
+      limit: template.fetchLimit > 0 ? template.fetchLimit : nil
+    )
+    includesSubentities = template.includesSubentities
+    includesPendingChanges = template.includesPendingChanges
+    returnsDistinctResults = template.returnsDistinctResults
+  }
+}
+
+extension ManagedObjectContext {
+  /// The request that the model holds under `name`, with values for its variables; see ``FetchRequest``.
+  ///
+  /// - Throws: ``PersistenceError/Code/propertyUnknown`` where the model has no such template.
+  public func fetchRequest<Object>(
+    fromTemplate name: String,
+    as objectClass: Object.Type = ManagedObject.self,
+    substituting values: [String: any FetchArgument] = [:]
+  ) throws(PersistenceError) -> FetchRequest<Object> {
+    let model = persistentStoreCoordinator.managedObjectModel
+    if let template = model.fetchRequestTemplate(named: name) { return FetchRequest(template, substituting: values) }
+    let names = model.fetchRequestTemplates.map(\.name).joined(separator: ", ")
+    throw PersistenceError(
+      .propertyUnknown,
+      names.isEmpty ? "The model holds no fetch requests." : "The model holds no such fetch request.",
+      recovery: names.isEmpty ? nil : "Name one of \(names).",
+      context: .init(property: name)
+    )
+  }
+}
+
+// MARK: ManagedObject: fetch request
+
+extension KeyPathNaming where Self: ManagedObject {
+  /// A request for all objects of the class's entity, to be narrowed: `ToDo.fetchRequest()`.
+  public static func fetchRequest() -> FetchRequest<Self> { FetchRequest() }
+}
+
+// MARK: ManagedObject: fetched properties
+
+extension ManagedObject {
+  /// The objects of a fetched property, as they are now: the fetch is done anew each time.
+  ///
+  /// In its predicate `$FETCH_SOURCE` is this object with its unsaved values, and `$FETCHED_PROPERTY` the property, of which there are
+  /// `name` and `userInfo`: `owner == $FETCH_SOURCE AND kind == $FETCHED_PROPERTY.userInfo.kind`.
+  ///
+  /// - Throws: ``PersistenceError/Code/propertyUnknown`` where the entity has no such fetched property; what fetching throws.
+  public final func fetchedValue<Object: ManagedObject>(
+    forKey name: String,
+    as objectClass: Object.Type = ManagedObject.self
+  ) throws -> [Object] {
+    guard let property = entity.fetchedProperties.first(where: { $0.name == name }) else {
+      throw PersistenceError(
+        .propertyUnknown,
+        "The entity has no such fetched property.",
+        context: .init(entity: entity.name, property: name)
+      )
+    }
+    guard let context = managedObjectContext else { return [] }
+    var request = FetchRequest<Object>(property.fetchRequest)
+    request.predicate = try property.fetchRequest.predicate.map { try bound($0, to: property, in: context) }
+    return try context.fetch(request)
+  }
+
+  /// The predicate with the values of this object in the place of what is read from it.
+  private final func bound(
+    _ predicate: FetchPredicate,
+    to property: FetchedPropertyDescription,
+    in context: ManagedObjectContext
+  ) throws -> FetchPredicate {
+    let model = context.persistentStoreCoordinator.managedObjectModel
+    return try predicate.replacing { expression throws(FetchPredicateError) in
+      switch expression {
+      case .variable("FETCH_SOURCE"): return fetchExpression
+      case .keyPath(of: .variable("FETCH_SOURCE"), let keys):
+        let path = FetchExpression.keyPath(of: .selfObject, keys)
+        let plan = try PredicateCompiler.compile(path, for: entity, in: model)
+        return PredicateEvaluator(ContextSource(context: context)).value(plan, self).expression
+      case .keyPath(of: .variable("FETCHED_PROPERTY"), let keys): return property.value(of: keys)
+      default: return nil
+      }
+    }
+  }
+}
+
+extension FetchedPropertyDescription {
+  /// What a key path leads to from the description; nil where it leads nowhere.
+  fileprivate func value(of keys: [FetchKey]) -> FetchExpression? {
+    if keys == [.property("name")] { return .constant(.string(name)) }
+    guard keys.count == 2, keys[0] == .property("userInfo"), case .property(let key) = keys[1] else { return nil }
+    return userInfo[key].map { .constant(.string($0)) } ?? .constant(.null)
+  }
+}

@@ -1,4 +1,5 @@
 public import HeartwoodModel
+import HeartwoodStore
 
 /// Rows of values that a fetch gave: what Core Data has as an array of dictionaries.
 ///
@@ -72,5 +73,178 @@ extension FetchRow: CustomStringConvertible {
   /// The names and the values, for a debugger or a test.
   public var description: String {
     zip(names, slice).map { "\($0): \($1)" }.joined(separator: ", ")
+  }
+}
+
+// MARK: SelectionPass
+
+/// A fetch of rows of values instead of objects.
+struct SelectionPass {
+  private let pass: FetchPass
+  private let selection: SelectionPlan
+
+  init<Object>(_ request: FetchRequest<Object>, in context: ManagedObjectContext) throws {
+    let model = context.persistentStoreCoordinator.managedObjectModel
+    let entity = try context.entity(named: request.entityName)
+    let selection = Selection(
+      columns: request.propertiesToFetch,
+      groupKeys: request.propertiesToGroupBy,
+      having: request.havingPredicate,
+      sorts: request.sortDescriptors,
+      isDistinct: request.returnsDistinctResults
+    )
+    self.selection = try SelectionPlan(selection, for: entity, in: model)
+    pass = try FetchPass(
+      request,
+      for: entity,
+      sortedBy: self.selection.grouping == nil ? self.selection.sorts : [],
+      evaluating: self.selection.expressionsOfRecords,
+      in: context
+    )
+  }
+
+  func rows() throws -> FetchRows {
+    let values = try selection.grouping.map(groupRows) ?? recordRows()
+    return FetchRows(names: selection.names, values: values)
+  }
+
+  func queryPlan() throws -> QueryPlan {
+    try selection.grouping.map { try pass.queryPlan(of: $0) } ?? pass.queryPlan()
+  }
+}
+
+extension SelectionPlan {
+  /// What is evaluated for each record.
+  fileprivate var expressionsOfRecords: [PlanExpression] {
+    grouping?.expressions ?? columns
+  }
+}
+
+// MARK: A row for each record
+
+extension SelectionPass {
+  private func recordRows() throws -> [PropertyValue] {
+    let matches = try pass.matches()
+    if pass.parts.count == 1, let rows = Self.rows(matches) {
+      return try pass.parts[0].values(selection.columns, of: rows)
+    }
+    let evaluator = PredicateEvaluator(ContextSource(context: pass.context))
+    let parts = Dictionary(uniqueKeysWithValues: pass.parts.map { (ObjectIdentifier($0.binding), $0) })
+    return try pass.context.reading {
+      try matches.flatMap { match in
+        switch match {
+        case .row(let binding, let row):
+          return try parts[ObjectIdentifier(binding)]?.values(selection.columns, of: [row]) ?? []
+        case .changed(let object):
+          try object.checkReadable(selection.columns.compactMap(\.ownProperty?.ordinal))
+          return selection.columns.map { evaluator.value($0, object).scalar }
+        }
+      }
+    }
+  }
+
+  /// The rows, where no object has been changed.
+  private static func rows(_ matches: [FetchPass.Match]) -> [RowID]? {
+    var rows: [RowID] = []
+    rows.reserveCapacity(matches.count)
+    for match in matches {
+      guard case .row(_, let row) = match else { return nil }
+      rows.append(row)
+    }
+    return rows
+  }
+}
+
+// MARK: A row for each group
+
+extension SelectionPass {
+  /// The values of a group, and those that it is sorted by.
+  private struct GroupRow {
+    let values: [PropertyValue]
+    let keys: [PropertyValue]
+  }
+
+  private func groupRows(_ grouping: SelectionPlan.Grouping) throws -> [PropertyValue] {
+    var groups = try pass.groups(by: grouping)
+    if let having = grouping.having { groups = groups.filter { $0.values.matches(having) } }
+    if selection.sorts.isEmpty, !selection.isDistinct {
+      // The rows that are not wanted need not be made.
+      groups = Array(groups.dropFirst(pass.offset).prefix(pass.limit ?? .max))
+      return groups.flatMap { $0.values(of: selection.columns) }
+    }
+    var rows = groups.map { group in
+      GroupRow(
+        values: group.values(of: selection.columns),
+        keys: group.values(of: selection.sorts.map(\.expression))
+      )
+    }
+    if !selection.sorts.isEmpty { rows.sort { selection.sorts.comes($0.keys, before: $1.keys) } }
+    if selection.isDistinct {
+      var seen: Set<[PropertyValue]> = []
+      rows = rows.filter { seen.insert($0.values).inserted }
+    }
+    return rows.dropFirst(pass.offset).prefix(pass.limit ?? .max).flatMap(\.values)
+  }
+}
+
+// MARK: ManagedObjectContext: rows
+
+extension ManagedObjectContext {
+  /// The values that a request asks for in its `propertiesToFetch`, a row for each record or, where there are aggregates or groups, for
+  /// each group. No object is made but of what this context has changed, whose changes count.
+  ///
+  /// Columns are attributes, key paths through to-one relationships, and expressions with a name. Functions of collections, such as
+  /// `sum(price)`, are taken over the records of a group where their operand is one value of each record; without anything to group by,
+  /// over all records that the predicate lets pass. Sort descriptors name columns or key paths; offset and limit count rows. Without an
+  /// order, groups come as the first record of each does.
+  ///
+  /// - Throws: `FetchPredicateError` where an expression does not fit the entity, or a column differs within a group, with the place;
+  ///   otherwise what ``fetch(_:)-(FetchRequest<Object>)`` throws.
+  public func fetchRows<Object>(_ request: FetchRequest<Object>) throws -> FetchRows {
+    let log = persistentStoreCoordinator.log(.fetched)
+    let rows = try SelectionPass(request, in: self).rows()
+    log?.tell(entity: request.entityName, count: rows.count)
+    return rows
+  }
+
+  /// Values of objects of the entity of `objectClass`; see ``fetchRows(_:)``.
+  public func fetchRows<Object: ManagedObject>(
+    _ objectClass: Object.Type,
+    _ properties: [ExpressionDescription],
+    where predicate: FetchPredicate? = nil,
+    groupedBy keys: [ExpressionDescription] = [],
+    having condition: FetchPredicate? = nil,
+    sortedBy sortDescriptors: [FetchSortDescriptor] = [],
+    offset: Int = 0,
+    limit: Int? = nil
+  ) throws -> FetchRows {
+    var request = FetchRequest<Object>(where: predicate, sortedBy: sortDescriptors, offset: offset, limit: limit)
+    request.propertiesToFetch = properties
+    request.propertiesToGroupBy = keys
+    request.havingPredicate = condition
+    return try fetchRows(request)
+  }
+
+  /// One value made of all objects of the entity of `objectClass` that meet a condition: `.sum(of: "price", as: "total")`, or an
+  /// expression over them. Nothing where there is none, such as the greatest of no numbers.
+  public func fetchValue<Object: ManagedObject>(
+    _ property: ExpressionDescription,
+    of objectClass: Object.Type,
+    where predicate: FetchPredicate? = nil
+  ) throws -> PropertyValue {
+    try fetchValue(property, for: FetchRequest<Object>(where: predicate))
+  }
+
+  /// One value made of all objects that a request asks for; see ``fetchValue(_:of:where:)``. What the request says of columns, groups,
+  /// order and limits does not count.
+  public func fetchValue<Object>(
+    _ property: ExpressionDescription,
+    for request: FetchRequest<Object>
+  ) throws -> PropertyValue {
+    var request = request
+    (request.propertiesToFetch, request.propertiesToGroupBy) = ([property], [])
+    (request.havingPredicate, request.sortDescriptors, request.returnsDistinctResults) = (nil, [], false)
+    (request.fetchOffset, request.fetchLimit) = (0, 1)
+    return try fetchRows(request).first?[0] ?? .null
   }
 }

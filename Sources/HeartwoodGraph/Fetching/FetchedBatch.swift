@@ -61,3 +61,103 @@ extension FetchPass.Match {
     if case .row(let binding, _) = self { binding === other } else { false }
   }
 }
+
+// MARK: Prefetching
+
+/// Reads what relationships of fetched objects lead to before somebody asks for it: a step of all objects at a time, and not object by
+/// object.
+struct Prefetching {
+  private let context: ManagedObjectContext
+  /// The relationships of each path, by name: a subentity has its own at the same places.
+  private let paths: [[PlanProperty]]
+
+  /// - Throws: `FetchPredicateError` where the entity has no such path of relationships.
+  init(_ keyPaths: [String], of entity: EntityDescription, in context: ManagedObjectContext) throws {
+    self.context = context
+    let model = context.persistentStoreCoordinator.managedObjectModel
+    paths = try keyPaths.map { path in
+      let keys = path.split(separator: ".", omittingEmptySubsequences: false).map { FetchKey.property(String($0)) }
+      return try PredicateCompiler.compile(.keyPath(of: .selfObject, keys), for: entity, in: model).relationships
+    }
+  }
+
+  /// Reads what the paths lead to from objects that were found. What lies in files that are read at once is made sure of.
+  func readAhead(_ matches: [FetchPass.Match]) throws {
+    if paths.isEmpty || matches.isEmpty { return }
+    let origins = matches.map(\.origin)
+    try context.reading {
+      for path in paths {
+        var reached = origins
+        for relationship in path.dropLast() { reached = try follow(relationship, from: reached) }
+        if let last = path.last { try read(last, from: reached) }
+      }
+    }
+  }
+}
+
+extension Prefetching {
+  /// Where the values of an object are found.
+  enum Origin {
+    case row(EntityBinding, RowID)
+    case object(ManagedObject)
+  }
+
+  /// What a relationship leads to, each record once, all of it read.
+  private func follow(_ relationship: PlanProperty, from origins: [Origin]) throws -> [Origin] {
+    try read(relationship, from: origins).flatMap { binding, references in
+      try Set(references).compactMap { try binding.table.row(of: $0) }.map { .row(binding, $0) }
+    }
+  }
+
+  /// Reads what a relationship leads to, and tells the references, which may have some more than once.
+  @discardableResult
+  private func read(
+    _ relationship: PlanProperty,
+    from origins: [Origin]
+  ) throws -> [(binding: EntityBinding, references: [ReferenceID])] {
+    var groups: [(id: ManagedObjectID, references: [ReferenceID])] = []
+    for origin in origins {
+      for id in origin.ids(relationship.ordinal) where !id.isTemporaryID {
+        // There are as many groups as the stores have entities that the relationship leads to: one, mostly.
+        if let place = groups.firstIndex(where: { $0.id.scope === id.scope }) {
+          groups[place].references.append(id.reference)
+        } else {
+          groups.append((id, [id.reference]))
+        }
+      }
+    }
+    return try groups.map { group in
+      let binding = try context.binding(keeping: group.id)
+      try binding.read(group.references)
+      return (binding, group.references)
+    }
+  }
+}
+
+extension Prefetching.Origin {
+  fileprivate func ids(_ ordinal: Int) -> [ManagedObjectID] {
+    switch self {
+    case .object(let object): return object.value(at: ordinal).objectIDs
+    case .row(let binding, let row):
+      return binding.liveGroup(of: row)?.value(row: row.row, ordinal: ordinal, type: nil, scopes: binding.scopes)
+        .objectIDs ?? []
+    }
+  }
+}
+
+extension FetchPass.Match {
+  fileprivate var origin: Prefetching.Origin {
+    switch self {
+    case .row(let binding, let row): .row(binding, row)
+    case .changed(let object): .object(object)
+    }
+  }
+}
+
+extension PlanExpression {
+  /// The relationships of a key path, the first one first. An attribute at the end leads nowhere.
+  fileprivate var relationships: [PlanProperty] {
+    guard case .property(let base, let property) = self else { return [] }
+    return base.relationships + (property.attributeType == nil ? [property] : [])
+  }
+}

@@ -193,3 +193,74 @@ extension EntityDescription {
     Array(sequence(first: self, next: \.superentity))
   }
 }
+
+// MARK: ImportPlace
+
+/// Where something stands in what is imported.
+indirect enum ImportPlace {
+  case root
+  case element(ImportPlace, Int)
+  case member(ImportPlace, String)
+
+  /// In how many arrays and records it is.
+  var depth: Int {
+    var (depth, place) = (0, self)
+    while let outer = place.outer { (depth, place) = (depth + 1, outer) }
+    return depth
+  }
+
+  private var outer: ImportPlace? {
+    switch self {
+    case .root: nil
+    case .element(let outer, _), .member(let outer, _): outer
+    }
+  }
+}
+
+extension ImportPlace: CustomStringConvertible {
+  /// The path, such as `[3].owner.id`; empty for the root.
+  var description: String {
+    var (parts, place): ([String], ImportPlace) = ([], self)
+    while let outer = place.outer {
+      switch place {
+      case .root: break
+      case .element(_, let index): parts.append("[\(index)]")
+      case .member(.root, let key): parts.append(key)
+      case .member(_, let key): parts.append(".\(key)")
+      }
+      place = outer
+    }
+    return parts.reversed().joined()
+  }
+}
+
+extension ImportFault {
+  static func tooDeep(_ place: ImportPlace) -> ImportFault {
+    ImportFault(
+      path: place.description,
+      "Arrays and records are in each other more than \(ImportValue.greatestDepth) deep here."
+    )
+  }
+}
+
+// MARK: ImportKeyPath
+
+/// Where a value is in a record: a key, or keys of records in each other with dots between them.
+struct ImportKeyPath {
+  let text: String
+  private let keys: [String]
+
+  init(_ text: String) {
+    self.text = text
+    keys = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+  }
+
+  /// The value there; nil where there is none. A key that has the dots itself comes first.
+  func value(in record: ImportValue) -> ImportValue? {
+    if keys.count == 1 { return record[text] }
+    if let value = record[text] { return value }
+    var value: ImportValue? = record
+    for key in keys { value = value?[key] }
+    return value
+  }
+}

@@ -1,4 +1,6 @@
+import HeartwoodFoundation
 public import HeartwoodModel
+public import HeartwoodStore
 
 /// Something to be imported: a record, or a value of one, as JSON, a property list or a dictionary has it.
 ///
@@ -70,5 +72,159 @@ extension ImportValue: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
   /// A record. Of values with the same key the last one counts.
   public init(dictionaryLiteral elements: (String, ImportValue)...) {
     self = .object(Dictionary(elements) { _, last in last })
+  }
+}
+
+// MARK: Any
+
+extension ImportValue {
+  /// A value as Swift and other parsers have it: numbers, strings, dates, data, UUIDs and URLs, arrays of them, and dictionaries whose
+  /// keys are strings; nil and `NSNull` are ``null``.
+  ///
+  /// - Throws: ``PersistenceError/Code/importFailed`` where there is something else, or where it is deeper than ``greatestDepth``, with
+  ///   the place.
+  public init(_ value: Any?) throws(PersistenceError) {
+    try self.init(value, at: .root)
+  }
+
+  init(_ value: Any?, at place: ImportPlace) throws(PersistenceError) {
+    if place.depth > Self.greatestDepth { throw PersistenceError.importFailed([.tooDeep(place)]) }
+    guard let value else {
+      self = .null
+      return
+    }
+    if let plain = ImportValue(plain: value) {
+      self = plain
+    } else if let members = value as? [String: Any] {
+      var object: [String: ImportValue] = [:]
+      for (key, member) in members { object[key] = try ImportValue(member, at: .member(place, key)) }
+      self = .object(object)
+    } else if let elements = value as? [Any] {
+      var array: [ImportValue] = []
+      for (index, element) in elements.enumerated() {
+        array.append(try ImportValue(element, at: .element(place, index)))
+      }
+      self = .array(array)
+    } else {
+      throw PersistenceError.importFailed([
+        ImportFault(path: place.description, "A value of type \(type(of: value)) is here, which cannot be imported.")
+      ])
+    }
+  }
+
+  /// A value that has no parts; nil for others.
+  private init?(plain value: Any) {
+    if let value = value as? ImportValue {
+      self = value
+    } else if (value as? any OptionalValue)?.isNone == true {
+      self = .null
+    } else if let value = value as? any AttributeValue {
+      let value = value.propertyValue
+      self = value.isNull ? .null : .scalar(value)
+    } else if let number = value as? any BinaryInteger {
+      self = Int64(exactly: number).map { .scalar(.integer($0)) } ?? .number("\(number)")
+    } else if String(describing: type(of: value)) == "NSNull" {
+      self = .null
+    } else if let value = Self.bridged(value) {
+      self = .scalar(value)
+    } else {
+      return nil
+    }
+  }
+
+  /// The value of one of Foundation's objects; nil for others. A number is the first that holds all of it.
+  private static func bridged(_ object: Any) -> PropertyValue? {
+    if let number = object as? Int64 { return .integer(number) }
+    if let number = object as? Double { return .double(number) }
+    if let text = object as? String { return .string(text) }
+    if let date = object as? Date { return .date(date) }
+    if let data = object as? Data { return .binary(data) }
+    if let uuid = object as? UUID { return .uuid(uuid) }
+    return (object as? URL).map(PropertyValue.uri)
+  }
+}
+
+/// An optional of any type, in the disguise of a value that is there.
+private protocol OptionalValue {
+  var isNone: Bool { get }
+}
+
+extension Optional: OptionalValue {
+  fileprivate var isNone: Bool {
+    if case .none = self { true } else { false }
+  }
+}
+
+// MARK: Conversion
+
+extension ImportValue {
+  /// What an attribute of `type` keeps of the value; nil where it keeps nothing that is the same.
+  ///
+  /// Numbers become other numbers where nothing is lost but the last digits of a fraction, also from text; numbers and booleans become
+  /// text. Booleans are `true`, `yes`, 1 and their opposites, in capitals or not. Dates are ISO 8601, or seconds since 1970. Data is
+  /// base64.
+  public func propertyValue(of type: AttributeType) -> PropertyValue? { propertyValue(of: type, .iso8601) }
+
+  func propertyValue(of type: AttributeType, _ dates: ImportDateFormat) -> PropertyValue? {
+    let value: PropertyValue?
+    switch self {
+    case .null, .scalar(.null): return .null
+    case .array, .object, .scalar(.toOne), .scalar(.toMany): return nil
+    case .number(let text): value = type == .string ? .string(text) : Self.value(ofNumber: text, type, dates)
+    case .scalar(.string(let text)): value = Self.value(of: text, type, dates)
+    case .scalar(let scalar): value = Self.value(of: scalar, type, dates)
+    }
+    return value.flatMap { $0.fits(type) ? $0 : nil }
+  }
+
+  private static func value(of scalar: PropertyValue, _ type: AttributeType, _ dates: ImportDateFormat)
+    -> PropertyValue?
+  {
+    if scalar.fits(type) { return scalar }
+    guard type == .date, case .double(let number) = scalar.converted(to: .double) else {
+      return scalar.migrated(to: type)
+    }
+    return dates.date(number).map(PropertyValue.date)
+  }
+
+  private static func value(of text: String, _ type: AttributeType, _ dates: ImportDateFormat) -> PropertyValue? {
+    switch type {
+    case .string: .string(text)
+    case .boolean: boolean(text).map(PropertyValue.boolean)
+    case .date: dates.date(text).map(PropertyValue.date)
+    case .integer16, .integer32, .integer64, .decimal, .double, .float: value(ofNumber: text, type, dates)
+    case .binary, .uuid, .uri, .transformable, .undefined: PropertyValue(text: text, type: type)
+    }
+  }
+
+  private static func boolean(_ text: String) -> Bool? {
+    switch text.lowercased() {
+    case "true", "yes", "1": true
+    case "false", "no", "0": false
+    default: nil
+    }
+  }
+}
+
+// MARK: Numbers as text
+
+extension ImportValue {
+  private static func value(
+    ofNumber text: String,
+    _ type: AttributeType,
+    _ dates: ImportDateFormat
+  ) -> PropertyValue? {
+    switch type {
+    case .integer16, .integer32, .integer64, .boolean: integer(text).flatMap { $0.converted(to: type) }
+    case .decimal: NumberText.decimal(text).map(PropertyValue.decimal)
+    case .double, .float: PropertyValue(text: text, type: type)
+    case .date: NumberText.number(text, Double.self).flatMap(dates.date).map(PropertyValue.date)
+    case .string, .binary, .uuid, .uri, .transformable, .undefined: nil
+    }
+  }
+
+  /// A whole number, however it is written: `7`, `7.0`, `7e3`.
+  private static func integer(_ text: String) -> PropertyValue? {
+    Int64(text).map(PropertyValue.integer) ?? NumberText.decimal(text).map(PropertyValue.decimal)
   }
 }

@@ -146,3 +146,125 @@ extension MigrationManager {
     }
   }
 }
+
+// MARK: Values
+
+extension MigrationManager {
+  /// Sets an attribute of a new object to what its expression gives; without one it is left.
+  func setAttribute(
+    _ mapping: PropertyMapping,
+    of object: ManagedObject,
+    from source: ManagedObject,
+    in entityMapping: EntityMapping,
+    policy: EntityMigrationPolicy
+  ) throws {
+    guard let expression = mapping.valueExpression else { return }
+    let evaluator = MappingEvaluator(manager: self, policy: policy, mapping: entityMapping, source: source)
+    let result = try evaluator.value(expression)
+    guard let type = object.entity.property(named: mapping.name)?.attribute?.type,
+      let value = result.propertyValue?.migrated(to: type)
+    else { throw Self.unfit(mapping, object.entity) }
+    // A required attribute without a value keeps the default one, as in a migration that is inferred.
+    if value.isNull, object.entity.property(named: mapping.name)?.isOptional == false { return }
+    try object.setPropertyValue(value, forKey: mapping.name)
+  }
+
+  /// Lets a relationship of a new object lead to what its expression gives; without one it is left.
+  func setRelationship(
+    _ mapping: PropertyMapping,
+    of object: ManagedObject,
+    from source: ManagedObject?,
+    in entityMapping: EntityMapping,
+    policy: EntityMigrationPolicy
+  ) throws {
+    guard let expression = mapping.valueExpression else { return }
+    let evaluator = MappingEvaluator(manager: self, policy: policy, mapping: entityMapping, source: source)
+    guard let objects = try evaluator.value(expression).objects,
+      let ordinal = object.entity.ordinal(ofProperty: mapping.name),
+      let target = object.entity.relationshipTargets[ordinal]
+    else { throw Self.unfit(mapping, object.entity) }
+    let destination = destinationModel.entities[target.entityOrdinal]
+    let fitting = objects.filter { $0.entity.isKind(of: destination) }
+    let isToMany = object.entity.traits[ordinal].isToMany
+    guard isToMany || fitting.count <= 1 else {
+      throw PersistenceError(
+        .migrationFailed,
+        "The expression of a to-one relationship gives \(fitting.count) objects. The store was left as it is.",
+        context: .init(entity: object.entity.name, property: mapping.name)
+      )
+    }
+    // Where the other side was set already, there is nothing to do, and its order stays.
+    if !isToMany, fitting.isEmpty { return }
+    try object.setPropertyValue(
+      isToMany ? .toMany(fitting.map(\.objectID)) : .toOne(fitting[0].objectID),
+      forKey: mapping.name
+    )
+  }
+
+  private static func unfit(_ mapping: PropertyMapping, _ entity: EntityDescription) -> PersistenceError {
+    PersistenceError(
+      .migrationFailed,
+      "What the expression \(mapping.valueExpression?.description ?? "") gives does not fit the property. The store was left as it is.",
+      context: .init(entity: entity.name, property: mapping.name)
+    )
+  }
+}
+
+// MARK: MigrationAssociations
+
+/// What was made of what, by ids: the objects themselves are gone from memory when a pass of a migration is done.
+struct MigrationAssociations {
+  /// By the name of the mapping.
+  private var made: [String: [ManagedObjectID]] = [:]
+  private var destinations: [String: [ManagedObjectID: [ManagedObjectID]]] = [:]
+  private var sources: [String: [ManagedObjectID: [ManagedObjectID]]] = [:]
+  /// How many old objects each mapping has taken, by its name.
+  private var takenCounts: [String: Int] = [:]
+  /// The old objects that mappings with filter predicates have taken, by entity.
+  private var filtered: [String: Set<ManagedObjectID>] = [:]
+  /// What the store called the old object of which each new one was made first.
+  private(set) var origins: [ManagedObjectID: ReferenceID] = [:]
+
+  /// Notes that `mapping` has made a new object of old ones. All ids are permanent.
+  mutating func add(_ destination: ManagedObjectID, madeOf sources: [ManagedObjectID], by mapping: String) {
+    made[mapping, default: []].append(destination)
+    self.sources[mapping, default: [:]][destination, default: []] += sources
+    for source in sources { destinations[mapping, default: [:]][source, default: []].append(destination) }
+    if origins[destination] == nil { origins[destination] = sources.first?.reference }
+  }
+
+  /// Notes that `mapping` has taken old objects, whatever it has made of them.
+  mutating func addTaken(_ objects: [ManagedObject], by mapping: EntityMapping) {
+    takenCounts[mapping.name, default: 0] += objects.count
+    guard mapping.sourcePredicate != nil, let entity = mapping.sourceEntityName else { return }
+    filtered[entity, default: []].formUnion(objects.lazy.map(\.objectID))
+  }
+
+  /// How many old objects of an entity itself have been taken by mappings with filter predicates.
+  func takenCount(_ entity: EntityDescription) -> Int { filtered[entity.name]?.count ?? 0 }
+
+  /// How many records a mapping has taken and made, where the tables do not tell it: others may take of the same entity, and make the same.
+  func counts(of mapping: EntityMapping, in mappingModel: MappingModel) -> MigrationReport.Counts {
+    let makers = mappingModel.entityMappings.count { $0.destinationEntityName == mapping.destinationEntityName }
+    return .init(
+      taken: takenCounts[mapping.name],
+      made: makers > 1 && mapping.destinationEntityName != nil ? made(by: mapping.name).count : nil
+    )
+  }
+
+  /// The names of all mappings that have made something, in alphabetical order.
+  var mappingNames: [String] { made.keys.sorted() }
+
+  /// All that a mapping has made, in order.
+  func made(by mapping: String) -> [ManagedObjectID] { made[mapping] ?? [] }
+
+  /// What a mapping has made of an old object.
+  func destinations(of source: ManagedObjectID, by mapping: String) -> [ManagedObjectID] {
+    destinations[mapping]?[source] ?? []
+  }
+
+  /// What a mapping has made a new object of.
+  func sources(of destination: ManagedObjectID, by mapping: String) -> [ManagedObjectID] {
+    sources[mapping]?[destination] ?? []
+  }
+}

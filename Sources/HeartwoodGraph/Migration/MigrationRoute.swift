@@ -1,4 +1,4 @@
-import HeartwoodModel
+public import HeartwoodModel
 import HeartwoodStore
 
 /// Finds the way from one version of a model to another, over others: the one that leaves out no mapping model which leads from one version to a
@@ -142,5 +142,83 @@ extension ManagedObjectModel {
     let names = path.split(separator: ".", maxSplits: 1).map(String.init)
     guard let entity = names.first.flatMap(entity(named:)) else { return false }
     return names.count == 1 || entity.ordinal(ofProperty: names[1]) != nil
+  }
+}
+
+// MARK: MigrationStep
+
+/// A part of the way of a store to another version of its model.
+public struct MigrationStep: Sendable {
+  /// The version before.
+  public let sourceModel: ManagedObjectModel
+  /// The version after.
+  public let destinationModel: ManagedObjectModel
+  /// What becomes of records. Of records that are copied it names the properties, also where the mapping model that was given does not.
+  public let mappingModel: MappingModel
+  /// The mapping models that are followed one after the other; only ``mappingModel``, unless there are several passes.
+  public let passes: [MappingModel]
+  /// Whether the mapping model was inferred, and not given.
+  public let isInferred: Bool
+  /// What the application does before and after it.
+  var stage: CustomMigrationStage?
+
+  /// Makes a step.
+  public init(
+    sourceModel: ManagedObjectModel,
+    destinationModel: ManagedObjectModel,
+    mappingModel: MappingModel,
+    isInferred: Bool = false
+  ) {
+    self.sourceModel = sourceModel
+    self.destinationModel = destinationModel
+    self.mappingModel = mappingModel.namingCopiedProperties(from: sourceModel, to: destinationModel)
+    self.isInferred = isInferred
+    passes = [self.mappingModel]
+  }
+
+  /// Makes a step in several passes, each over a part of the entities.
+  public init(sourceModel: ManagedObjectModel, destinationModel: ManagedObjectModel, passes: [MappingModel]) {
+    self.sourceModel = sourceModel
+    self.destinationModel = destinationModel
+    self.passes = passes.map { $0.namingCopiedProperties(from: sourceModel, to: destinationModel) }
+    mappingModel = MappingModel(entityMappings: self.passes.flatMap(\.entityMappings))
+    isInferred = false
+  }
+}
+
+// MARK: MappingChoice
+
+/// The given mapping model that leads from one version to another.
+struct MappingChoice {
+  /// The one that is taken; nil where none leads.
+  let mapping: MappingModel?
+  /// How many lead, where none of them is to be preferred.
+  private let rivalCount: Int
+
+  /// Of several that lead, the first that tells the versions of all its entities is preferred.
+  init(_ mappings: [MappingModel], from source: ManagedObjectModel, to destination: ManagedObjectModel) {
+    let leading = mappings.filter { $0.leads(from: source, to: destination) }
+    let preferred = leading.first(where: \.tellsVersions)
+    mapping = preferred ?? leading.first
+    rivalCount = preferred == nil ? Set(leading).count : 1
+  }
+
+  /// - Throws: ``PersistenceError/Code/mappingModelUnusable`` where several lead and nothing tells which is meant.
+  func check() throws(PersistenceError) {
+    guard rivalCount > 1 else { return }
+    let names = mapping?.entityMappings.map(\.name).joined(separator: ", ") ?? ""
+    throw PersistenceError(
+      .mappingModelUnusable,
+      "\(rivalCount) of the given mapping models could lead from one version to the other, and nothing tells "
+        + "which does; the first has the mappings \(names).",
+      recovery: "Give their entity mappings version hashes (sourceEntityVersionHash, destinationEntityVersionHash)."
+    )
+  }
+}
+
+extension MappingModel {
+  /// Whether it leads between the versions of its entities alone that it was written for.
+  fileprivate var tellsVersions: Bool {
+    !entityMappings.isEmpty && entityMappings.allSatisfy(\.tellsVersions)
   }
 }

@@ -1,5 +1,5 @@
 import HeartwoodModel
-import HeartwoodStore
+public import HeartwoodStore
 
 extension ManagedObject {
   /// Takes the newest values from the store.
@@ -182,5 +182,168 @@ extension ManagedObject {
     case .read(let group): group.unsafeViews
     case .changed(let changes): changes.group?.unsafeViews
     }
+  }
+}
+
+// MARK: Unread
+
+// An object whose record cannot be read is no object whose record is gone: it has no values for the time being, and reads them as soon as it can.
+
+extension ManagedObject {
+  /// Whether the object has not been read although it was tried.
+  final var isUnread: Bool { isFault || state.contains(.unread) }
+
+  /// Reads the values of an object that has none yet.
+  ///
+  /// - Returns: why they cannot be read, if they cannot. That is noted, too.
+  final func readIfUnread() -> PersistenceError? {
+    if case .fault = content {
+      let failure = pin()
+      if isFault { return failure }
+      if !state.contains(.inaccessible) { awake() }
+    } else if state.contains(.unread) {
+      return readAgain()
+    }
+    return nil
+  }
+
+  /// Looks again for a record that could not be read when the object was made.
+  ///
+  /// - Returns: why it cannot be read, if it cannot. That is noted, too.
+  final func readAgain() -> PersistenceError? {
+    let binding = binding
+    do {
+      try binding.synchronize()
+      // The binding lets those be there again whose records it reads.
+      if try binding.row(of: objectID.reference) == nil {
+        state.remove(.unread)
+        state.insert(.inaccessible)
+      } else {
+        binding.recoverLostObjects()
+      }
+    } catch {
+      let failure = PersistenceError.unreadable([objectID], error)
+      managedObjectContext?.noteReadFailure(failure)
+      return failure
+    }
+    return isFault ? readIfUnread() : nil
+  }
+
+  /// Lets an object that has no values be changed: what is set is put on top of its values before the next save, which fails if these cannot be
+  /// read then.
+  final func prepareUnreadForChange() {
+    guard let failure = readIfUnread(), let context = managedObjectContext else { return }
+    context.postpone(.base(self), failure)
+  }
+
+  /// Puts the changes of an object on top of its values, which could not be read when they were made.
+  final func rebaseUnread() throws(PersistenceError) {
+    // What was undone since asks for nothing.
+    if !hasUnsavedValues { return }
+    if state.contains(.unread), let failure = readAgain() { throw failure }
+    guard isPresent, case .changed(let changes) = content, rowID != .none else { return }
+    do {
+      try binding.synchronize()
+    } catch {
+      throw .unreadable([objectID], error)
+    }
+    guard let group = binding.liveGroup(of: rowID) else { return }
+    changes.group = group
+    changes.forgetOutdated()
+    for ordinal in changes.unsettledOrdinals where binding.traits[ordinal].isToMany {
+      rebaseLinks(ordinal, changes, since: [])
+    }
+    for ordinal in changes.unsettledOrdinals { reconsider(ordinal, changes) }
+    endChange(changes)
+  }
+}
+
+extension EntityBinding {
+  /// The object of a record that cannot be read. It is there as any other as soon as the record is read.
+  func unreadObject(_ reference: ReferenceID) -> ManagedObject {
+    let id = ManagedObjectID(scope: scope, reference: reference)
+    if let object = lost.objectsWithoutRow.first(where: { $0.objectID == id }) { return object }
+    let object = makeObject(.fault, .none, [.registered, .unread])
+    let changes = object.makeChanges(group: nil)
+    changes.newID = id
+    object.content = .changed(changes)
+    noteLoss(of: object, nil)
+    return object
+  }
+}
+
+// MARK: Reading
+
+// The getters of objects cannot throw: what cannot be read is left out, and noted in `ManagedObjectContext.readFailures`. These throw it.
+
+extension ManagedObject {
+  /// The value of an attribute, as the subscript gives it; an error if the record cannot be read.
+  ///
+  ///     let name = try item.read(Item.nameKey)
+  ///
+  /// - Throws: a ``PersistenceError`` with the ids of the records in its context, and the cause as its underlying error.
+  public final func read<Value: AttributeValue>(_ key: AttributeKey<Value>) throws(PersistenceError) -> Value {
+    try reading { self[key] }
+  }
+
+  /// The value of a transformable attribute, as the subscript gives it; an error if the record cannot be read, or the transformer refuses the
+  /// bytes.
+  ///
+  /// - Throws: a ``PersistenceError`` with the id of the object in its context, and the cause as its underlying error.
+  public final func read<Value>(_ key: TransformedKey<Value>) throws(PersistenceError) -> Value? {
+    try reading { self[key] }
+  }
+
+  /// Notes that nothing can be made of the bytes of an attribute.
+  final func noteUnreadableValue(_ key: PropertyKey, _ error: any Error) {
+    let failure = PersistenceError(
+      .valueTypeMismatch,
+      "Nothing can be made of the bytes of the attribute. Read them by propertyValue(forKey:), or correct what decodes them.",
+      context: .init(entity: entity.name, property: key.name, objectIDs: [objectID]),
+      underlyingError: error
+    )
+    managedObjectContext?.noteReadFailure(failure)
+  }
+
+  /// The object that a to-one relationship leads to; nil if there is none, and an error if its record cannot be read.
+  ///
+  ///     let list = try item.read(Item.listKey)
+  ///
+  /// - Throws: a ``PersistenceError`` with the ids of the records in its context, and the cause as its underlying error.
+  public final func read<Destination: ManagedObject>(
+    _ key: ToOneKey<Destination>
+  ) throws(PersistenceError) -> Destination? {
+    try reading { self[key] }
+  }
+
+  /// All objects that a to-many relationship leads to; an error if the record of one cannot be read.
+  ///
+  ///     for item in try list.read(List.itemsKey) { … }
+  ///
+  /// - Throws: a ``PersistenceError`` with the ids of the records in its context, and the cause as its underlying error.
+  public final func read<Destination: ManagedObject>(
+    _ key: ToManyKey<Destination>
+  ) throws(PersistenceError) -> [Destination] {
+    try reading { self[key] }
+  }
+}
+
+extension RelatedSet {
+  /// All objects; an error if the record of one cannot be read, which ``objects`` leaves out.
+  ///
+  /// - Throws: a ``PersistenceError`` with the ids of the records in its context, and the cause as its underlying error.
+  public func read() throws(PersistenceError) -> Set<Destination> {
+    guard let owner else { return objects }
+    return try owner.reading { objects }
+  }
+}
+
+extension RelatedList {
+  /// All objects in their order; an error if the record of one cannot be read, which ``objects`` leaves out.
+  ///
+  /// - Throws: a ``PersistenceError`` with the ids of the records in its context, and the cause as its underlying error.
+  public func read() throws(PersistenceError) -> [Destination] {
+    guard let owner else { return objects }
+    return try owner.reading { objects }
   }
 }

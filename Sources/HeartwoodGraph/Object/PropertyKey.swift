@@ -1,4 +1,4 @@
-import HeartwoodModel
+public import HeartwoodModel
 import Synchronization
 
 /// The name of a property, with the ordinal that it has in the entity where it was last used.
@@ -83,4 +83,11 @@ public final class TransformedKey<Value>: PropertyKey, @unchecked Sendable {
   public init(_ name: String) {
     super.init(name: name)
   }
+}
+
+// MARK: ManagedObject: key path naming
+
+extension ManagedObject: KeyPathNaming {
+  /// The name of the property that is read by `keyPath`: what ``propertyName(forKeyPath:)`` says.
+  public static func propertyName(of keyPath: AnyKeyPath) -> String? { propertyName(forKeyPath: keyPath) }
 }

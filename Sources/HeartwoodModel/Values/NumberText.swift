@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import HeartwoodFoundation
 
 /// Numbers as text: the shortest decimal that reads back as the same number, `inf`, `-inf` and `nan`.
 package enum NumberText {
@@ -82,5 +78,117 @@ package enum NumberText {
     let count = digits.count
     rest.removeFirst(count)
     return count
+  }
+}
+
+// MARK: PropertyValueText
+
+/// Values as text in one canonical form for each attribute type, from which the same value comes back.
+///
+/// Stores that embed their model write default values so; `Formats/Model/README.md` is the specification.
+extension PropertyValue {
+  /// The value as text in the canonical form of `type`, or nil where it is null or does not fit the type.
+  ///
+  /// The base of a relative URI is folded into it, and the bits that tell one NaN from another are not kept.
+  public func text(of type: AttributeType) -> String? {
+    guard type != .undefined, fits(type) else { return nil }
+    switch self {
+    case .null, .toOne, .toMany: return nil
+    case .integer(let number): return String(number)
+    case .decimal(let number): return number.isNaN ? NumberText.notANumber : number.description
+    case .double(let number): return NumberText.text(of: number)
+    case .float(let number): return NumberText.text(of: number)
+    case .string(let string): return string
+    case .boolean(let flag): return flag ? "true" : "false"
+    case .date(let date): return NumberText.text(of: date.timeIntervalSinceReferenceDate)
+    case .binary(let data): return data.base64EncodedString()
+    case .uuid(let uuid): return uuid.uuidString
+    case .uri(let url): return url.absoluteString
+    }
+  }
+
+  /// The value of an attribute of `type` that `text` stands for, or nil where it stands for none.
+  ///
+  /// It reads what ``text(of:)`` writes, and other ways to write the same value: `+5`, `1E3`, a UUID in small letters.
+  public init?(text: String, type: AttributeType) {
+    guard let value = Self.value(of: text, type), value.fits(type) else { return nil }
+    self = value
+  }
+
+  private static func value(of text: String, _ type: AttributeType) -> PropertyValue? {
+    switch type {
+    case .integer16, .integer32, .integer64: Int64(text).map(PropertyValue.integer)
+    case .decimal: NumberText.decimal(text).map(PropertyValue.decimal)
+    case .double: NumberText.number(text, Double.self).map(PropertyValue.double)
+    case .float: NumberText.number(text, Float.self).map(PropertyValue.float)
+    case .string: .string(text)
+    case .boolean: text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : nil
+    case .date: NumberText.number(text, Double.self).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+    case .binary, .transformable: data(text).map(PropertyValue.binary)
+    case .uuid: UUID(uuidString: text).map(PropertyValue.uuid)
+    case .uri: URL(string: text).map(PropertyValue.uri)
+    case .undefined: nil
+    }
+  }
+
+  /// The bytes that base64 text stands for. Foundation by itself lets superfluous padding pass.
+  private static func data(_ text: String) -> Data? {
+    text.utf8.count.isMultiple(of: 4) ? Data(base64Encoded: text) : nil
+  }
+}
+
+// MARK: HexadecimalDigit
+
+/// Digits of base 16 in ASCII.
+package enum HexadecimalDigit {
+  /// The value of a digit, in capitals or small letters.
+  @inlinable
+  package static func value(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    default: nil
+    }
+  }
+
+  @inlinable
+  package static func capital(_ value: UInt8) -> UInt8 {
+    value < 10 ? value + UInt8(ascii: "0") : value + UInt8(ascii: "A") - 10
+  }
+
+  @inlinable
+  package static func small(_ value: UInt8) -> UInt8 {
+    value < 10 ? value + UInt8(ascii: "0") : value + UInt8(ascii: "a") - 10
+  }
+
+  /// The bytes of a text in which two digits behind `escape` stand for a byte; nil where a digit is missing.
+  package static func unescaped(_ text: some Sequence<UInt8>, behind escape: UInt8) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var rest = text.makeIterator()
+    while let byte = rest.next() {
+      guard byte == escape else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.next().flatMap(value), let low = rest.next().flatMap(value) else { return nil }
+      bytes.append(high << 4 | low)
+    }
+    return bytes
+  }
+}
+
+// MARK: String: byte hash
+
+extension String {
+  /// Hashes the bytes of the text, for values that are equal when their bytes are.
+  ///
+  /// A string's own hash is the same for all strings that Unicode calls equivalent: whoever knows that could choose many that differ and
+  /// collide.
+  package func hashBytes(into hasher: inout Hasher) {
+    var text = self
+    text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    // No UTF-8 has this byte, so that two texts behind each other are not taken for others.
+    hasher.combine(UInt8.max)
   }
 }

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import HeartwoodFoundation
 
 /// The value of one property of one record.
 ///
@@ -123,5 +119,133 @@ extension PropertyValue {
     case .toMany(let ids): ids
     default: []
     }
+  }
+}
+
+// MARK: Conversion
+
+extension PropertyValue {
+  /// The same value as an attribute of `type` can hold it, or nil where it cannot: numbers become other numbers, integers only where
+  /// nothing is lost, and others where no more than digits are.
+  package func converted(to type: AttributeType) -> PropertyValue? {
+    if fits(type) { return self }
+    guard let number = NumericValue(self) else { return nil }
+    let value: PropertyValue
+    switch type {
+    case .integer16, .integer32, .integer64:
+      guard let exact = number.exactInteger else { return nil }
+      value = .integer(exact)
+    case .boolean:
+      guard let exact = number.exactInteger, exact == 0 || exact == 1 else { return nil }
+      value = .boolean(exact == 1)
+    case .double: value = Computation.cast(self, to: .double)
+    case .float: value = Computation.cast(self, to: .float)
+    case .decimal: value = Computation.cast(self, to: .decimal)
+    case .string, .date, .binary, .uuid, .uri, .transformable, .undefined: return nil
+    }
+    return value.isNull || value.isInfinite && number.isFinite || !value.fits(type) ? nil : value
+  }
+
+  /// Whether it is a number without bound, which a finite number becomes where a type has no room for it.
+  private var isInfinite: Bool {
+    switch self {
+    case .double(let number): number.isInfinite
+    case .float(let number): number.isInfinite
+    default: false
+    }
+  }
+}
+
+// MARK: Order
+
+extension PropertyValue {
+  /// Whether this comes before `other`: numbers or dates of one type, none of them a NaN. Anything else has no order.
+  package func isLess(than other: PropertyValue) -> Bool {
+    switch (self, other) {
+    case (.integer(let a), .integer(let b)): a < b
+    case (.decimal(let a), .decimal(let b)): a < b
+    case (.double(let a), .double(let b)): a < b
+    case (.float(let a), .float(let b)): a < b
+    case (.date(let a), .date(let b)): a < b
+    default: false
+    }
+  }
+
+  /// Whether this is a number or a date that is none.
+  package var isNaN: Bool {
+    switch self {
+    case .decimal(let number): number.isNaN
+    case .double(let number): number.isNaN
+    case .float(let number): number.isNaN
+    case .date(let date): date.timeIntervalSinceReferenceDate.isNaN
+    default: false
+    }
+  }
+}
+
+// MARK: Description
+
+extension PropertyValue: CustomStringConvertible {
+  /// The value for a debugger or a test; error texts do not show values.
+  ///
+  /// A date stands as its seconds since 2001: Foundation's own description traps on dates that are not finite or far away.
+  public var description: String {
+    switch self {
+    case .null: "nil"
+    case .integer(let number): "\(number)"
+    case .decimal(let number): "decimal \(number)"
+    case .double(let number): "double \(number)"
+    case .float(let number): "float \(number)"
+    case .string(let string): string.debugDescription
+    case .boolean(let flag): "\(flag)"
+    case .date(let date): "date \(date.timeIntervalSinceReferenceDate)"
+    case .binary(let data): "\(data.count) bytes"
+    case .uuid(let uuid): uuid.uuidString
+    case .uri(let url): "<\(url.absoluteString)>"
+    case .toOne(let object): object.description
+    case .toMany(let objects): "\(objects)"
+    }
+  }
+}
+
+// MARK: Migration
+
+extension AttributeType {
+  /// Whether values of the type may become values of `type` by themselves. Some may not: a number may be too large, a text no number.
+  ///
+  /// Numbers and booleans become each other, everything but data becomes text and text becomes everything but data; data and what
+  /// transformers make are the same bytes. Dates become no numbers: which number is meant is for a mapping model to say.
+  public func converts(to type: AttributeType) -> Bool {
+    if self == type || (isNumeric && type.isNumeric) { return true }
+    if self == .undefined || type == .undefined { return false }
+    switch (self, type) {
+    case (.binary, .transformable), (.transformable, .binary): return true
+    case (.string, .binary), (.string, .transformable), (.binary, .string), (.transformable, .string): return false
+    case (.string, .date), (.date, .string): return false
+    case (.string, _), (_, .string): return true
+    default: return false
+    }
+  }
+
+  private var isNumeric: Bool {
+    switch self {
+    case .integer16, .integer32, .integer64, .decimal, .double, .float, .boolean: true
+    default: false
+    }
+  }
+}
+
+extension PropertyValue {
+  /// The same value as one of another type, as ``AttributeType/converts(to:)`` says; nil where this value has no such form.
+  package func migrated(to type: AttributeType) -> PropertyValue? {
+    if isNull || fits(type) { return self }
+    switch self {
+    case .string(let text): return PropertyValue(text: text, type: type)
+    case .binary: return nil
+    default: break
+    }
+    guard type == .string else { return converted(to: type) }
+    let text = Computation.cast(self, to: .string)
+    return text.isNull ? nil : text
   }
 }

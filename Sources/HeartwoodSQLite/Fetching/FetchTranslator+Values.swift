@@ -1,12 +1,7 @@
 import GRDB
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 // MARK: Expressions
 
@@ -165,5 +160,231 @@ extension FetchTranslator {
       placement.rootNumber == root, placement.entity === id.entity
     else { throw Untranslatable() }
     return argument(key)
+  }
+}
+
+// MARK: Arithmetic
+
+// SQLite computes as predicates do: integers stay integers and become reals where they are too large, and reals are of IEEE 754. What is
+// divided by zero is NULL in SQL, and infinite in predicates where a real is; so reals are not divided here. A result that is no
+// number is NULL in SQL, and is not compared with `nil`.
+
+extension FetchTranslator {
+  /// So many integers, multiplied with each other, are far from infinite.
+  private static let greatestTermCount = 8
+
+  /// A number in SQL, and how many values it is computed of.
+  private struct Operand {
+    let text: String
+    let isInteger: Bool
+    let termCount: Int
+  }
+
+  /// The sum, the difference, the product or the quotient of numbers; or what dates are apart, or a date some seconds away.
+  mutating func arithmetic(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> TranslatedValue {
+    if case .arithmetic(let left, let symbol, let right) = plan, left.isDate {
+      let seconds = try "\(seconds(left, scope)) \(symbol.rawValue) \(seconds(right, scope))"
+      return TranslatedValue(text: "(\(seconds))", kind: right.isDate ? .number : .date, mayBeNaN: true)
+    }
+    let operand = try operand(plan, scope)
+    return TranslatedValue(text: operand.text, kind: .number, mayBeNaN: !operand.isInteger)
+  }
+
+  /// A date, or a number of seconds, as a real: a file may hold it as an integer, which SQLite would go on to compute with.
+  private mutating func seconds(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> String {
+    switch plan {
+    case .constant(.one(let value)): "CAST(\(try constant(value, plan.isDate ? .date : .number)) AS REAL)"
+    case _ where plan.isDate: "CAST(\(try value(plan, scope).text) AS REAL)"
+    default: "CAST(\(try operand(plan, scope).text) AS REAL)"
+    }
+  }
+
+  private mutating func operand(_ plan: PlanExpression, _ scope: QueryScope) throws(Untranslatable) -> Operand {
+    switch plan {
+    case .constant(.one(let value)): return try constantOperand(value)
+    case .property(_, let property):
+      let value = try value(plan, scope)
+      guard case .number = value.kind, let type = property.attributeType else { throw Untranslatable() }
+      return Operand(text: value.text, isInteger: type != .double && type != .float, termCount: 1)
+    case .arithmetic(let left, let symbol, let right):
+      let (left, right) = (try operand(left, scope), try operand(right, scope))
+      return try result(left, symbol, right)
+    case .function, .collection, .conditional, .cast, .variable:
+      let value = try value(plan, scope)
+      guard value.kind == .number else { throw Untranslatable() }
+      return Operand(text: value.text, isInteger: false, termCount: 1)
+    default: throw Untranslatable()
+    }
+  }
+
+  private mutating func constantOperand(_ value: PropertyValue) throws(Untranslatable) -> Operand {
+    let text = try constant(value, .number)
+    switch value {
+    case .integer, .boolean: return Operand(text: text, isInteger: true, termCount: 1)
+    default: return Operand(text: text, isInteger: false, termCount: 1)
+    }
+  }
+
+  private func result(
+    _ left: Operand,
+    _ symbol: FetchExpression.ArithmeticOperator,
+    _ right: Operand
+  ) throws(Untranslatable) -> Operand {
+    let (isInteger, count) = (left.isInteger && right.isInteger, left.termCount + right.termCount)
+    guard symbol != .power, count <= Self.greatestTermCount else { throw Untranslatable() }
+    // What is computed may have become a real.
+    if symbol == .divide, !isInteger || count > 2 { throw Untranslatable() }
+    return Operand(text: "(\(left.text) \(symbol.rawValue) \(right.text))", isInteger: isInteger, termCount: count)
+  }
+}
+
+extension PlanExpression {
+  /// Whether it gives a date.
+  fileprivate var isDate: Bool {
+    switch self {
+    case .property(_, let property): property.attributeType == .date
+    case .constant(.one(.date)): true
+    case .arithmetic(let left, _, let right): left.isDate && !right.isDate
+    default: false
+    }
+  }
+}
+
+// MARK: Functions
+
+// Functions are taught to SQLite: they call what evaluates predicates in memory, so that they give just the same.
+
+extension FetchTranslator {
+  /// What a function makes of values of the same row, or of a collection.
+  mutating func applied(
+    _ function: FetchFunction,
+    _ operands: [PlanExpression],
+    _ scope: QueryScope
+  ) throws(Untranslatable) -> TranslatedValue {
+    if function.takesCollection, let collection = operands.first { return try statistic(function, collection, scope) }
+    guard SQLiteFunctions.computed.contains(function) else { throw Untranslatable() }
+    var values: [TranslatedValue?] = []
+    for operand in operands {
+      let value = try known(operand, scope)
+      guard value == nil || value?.kind == (function.takesString ? .text : .number) else { throw Untranslatable() }
+      values.append(value)
+    }
+    return TranslatedValue(
+      text: SQLiteFunctions.applied(function, values.map { $0?.text ?? "NULL" }),
+      kind: function.makesText ? .text : .number,
+      mayBeNaN: function.mayMakeNaN || values.contains { $0?.mayBeNaN ?? false }
+    )
+  }
+
+  /// A value as one of another type. To which text a number leads depends on its own type, which SQLite does not know in full.
+  mutating func cast(
+    _ operand: PlanExpression,
+    _ type: FetchExpression.CastType,
+    _ scope: QueryScope
+  ) throws(Untranslatable) -> TranslatedValue {
+    let value = try value(operand, scope)
+    let kind = try kind(type.attributeType)
+    switch (value.kind, kind) {
+    case (.text, _), (.number, .number), (.number, .date), (.date, .number), (.date, .date): break
+    default: throw Untranslatable()
+    }
+    let isReal = type == .double || type == .float || type == .date
+    return TranslatedValue(
+      text: SQLiteFunctions.cast(value, to: type),
+      kind: kind,
+      mayBeNaN: isReal && (value.mayBeNaN || value.kind == .text)
+    )
+  }
+
+  /// One of two values.
+  mutating func conditional(
+    _ predicate: PlanPredicate,
+    _ first: PlanExpression,
+    _ second: PlanExpression,
+    _ scope: QueryScope
+  ) throws(Untranslatable) -> TranslatedValue {
+    let condition = try condition(predicate, scope)
+    let (one, other) = (try known(first, scope), try known(second, scope))
+    guard let kind = one?.kind ?? other?.kind, one == nil || other == nil || one?.kind == other?.kind else {
+      throw Untranslatable()
+    }
+    return TranslatedValue(
+      text: "CASE WHEN \(condition) THEN \(one?.text ?? "NULL") ELSE \(other?.text ?? "NULL") END",
+      kind: kind,
+      mayBeNaN: one?.mayBeNaN ?? false || other?.mayBeNaN ?? false
+    )
+  }
+
+  /// A value, which may be a constant; nil for the constant `nil`, which is of no kind.
+  private mutating func known(
+    _ plan: PlanExpression,
+    _ scope: QueryScope
+  ) throws(Untranslatable) -> TranslatedValue? {
+    guard case .constant(let constant) = plan else { return try value(plan, scope) }
+    let kind: TranslatedValue.Kind
+    switch constant {
+    case .one(.null): return nil
+    case .one(.integer), .one(.boolean), .one(.double), .one(.float): kind = .number
+    case .one(.string): kind = .text
+    case .one(.date): kind = .date
+    case .one(.uuid): kind = .uuid
+    case .one, .many: throw Untranslatable()
+    }
+    return TranslatedValue(text: try self.constant(constant.scalar, kind), kind: kind)
+  }
+}
+
+// MARK: Collections
+
+extension FetchTranslator {
+  /// What a function makes of the values of a collection's members.
+  mutating func statistic(
+    _ function: FetchFunction,
+    _ operand: PlanExpression,
+    _ scope: QueryScope
+  ) throws(Untranslatable) -> TranslatedValue {
+    guard let collection = operand.collection else { throw Untranslatable() }
+    let found = try members(collection, scope)
+    if function == .count { return TranslatedValue(text: "(SELECT count(*) \(found.text))", kind: .number) }
+    let outer = members.updateValue(found.row, forKey: collection)
+    let value = try value(operand, scope)
+    members[collection] = outer
+    if case .record = value.kind { throw Untranslatable() }
+    if function == .min || function == .max, !value.mayBeNaN {
+      let name = function == .min ? "min" : "max"
+      return TranslatedValue(text: "(SELECT \(name)(\(value.text)) \(found.text))", kind: value.kind)
+    }
+    let isInteger = try isInteger(operand)
+    // Floating-point results depend on the order of summation, except where the function picks a value or the middle of two.
+    guard isInteger || function == .median || function == .mode else { throw Untranslatable() }
+    let text = "(SELECT \(SQLiteFunctions.statistic(function, value.text)) \(found.text))"
+    // For an empty collection SQLite would give NULL, which must be 0 for a sum.
+    return TranslatedValue(
+      text: function == .sum ? "ifnull(\(text), 0)" : text,
+      kind: .number,
+      mayBeNaN: !isInteger
+    )
+  }
+
+  private func isInteger(_ plan: PlanExpression) throws(Untranslatable) -> Bool {
+    guard case .property(_, let property) = plan else { throw Untranslatable() }
+    switch property.attributeType {
+    case .integer16, .integer32, .integer64, .boolean: return true
+    case .double, .float: return false
+    default: throw Untranslatable()
+    }
+  }
+}
+
+extension FetchFunction {
+  /// Whether it makes a string and not a number.
+  var makesText: Bool { self == .lowercase || self == .uppercase || self == .canonical }
+
+  /// Whether it makes what is no number of what is one.
+  fileprivate var mayMakeNaN: Bool {
+    switch self {
+    case .squareRoot, .logarithm, .naturalLogarithm, .modulus: true
+    default: false
+    }
   }
 }

@@ -1,10 +1,7 @@
+import GRDB
+import HeartwoodFoundation
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import Synchronization
 
 /// The files beside a store that hold its large binary data: `.NAME_SUPPORT/_EXTERNAL_DATA/<UUID>` for the store `NAME.sqlite`.
 ///
@@ -164,4 +161,120 @@ extension ExternalFiles {
     let stem = String(name.dropFirst().prefix { $0 != "." })
     return UUID(uuidString: stem) == nil ? nil : stem
   }
+}
+
+// MARK: ExternalChanges
+
+/// What one transaction does to the files that hold large binary data: new ones are written before the rows that name them, old ones go
+/// when the rows that name them are gone for good.
+final class ExternalChanges: Sendable {
+  private struct State {
+    var written: [String] = []
+    var replaced: Set<String> = []
+  }
+
+  private let files: ExternalFiles
+  private let state = Mutex(State())
+
+  init(_ files: ExternalFiles) {
+    self.files = files
+  }
+
+  /// What a column gets that holds `bytes` or leads to them.
+  func cell(for bytes: UnsafeRawBufferPointer) throws -> [UInt8] {
+    guard bytes.count > ExternalFiles.greatestInlineLength else { return [ExternalFiles.inlineMark] + Array(bytes) }
+    let name = try files.add(bytes)
+    state.withLock { $0.written.append(name) }
+    return [ExternalFiles.fileMark] + Array(name.utf8) + [0]
+  }
+
+  /// Notes that a row leads to the file called `name` no longer.
+  func replace(_ name: String) {
+    state.withLock { _ = $0.replaced.insert(name) }
+  }
+
+  /// Waits until all that was written is on the disk.
+  func synchronize() throws {
+    if state.withLock({ !$0.written.isEmpty }) { try files.synchronize() }
+  }
+
+  /// The transaction has ended: what it has replaced.
+  func commit() -> Set<String> {
+    take().replaced
+  }
+
+  /// The transaction has failed.
+  ///
+  /// - Parameter isUndone: whether it is certain that no row has been changed. Files of one of which nobody knows stay until the store
+  ///   is opened next.
+  func rollBack(isUndone: Bool) {
+    let written = take().written
+    if isUndone { files.remove(written) }
+  }
+
+  private func take() -> State {
+    state.withLock { state in
+      let taken = state
+      state = State()
+      return taken
+    }
+  }
+}
+
+// MARK: ExternalNames
+
+/// Finds which files with large binary data the rows of a database lead to.
+enum ExternalNames {
+  /// The mark, a UUID as text, and a NUL, which some may leave out.
+  static let cellLengths = 37...38
+  private static let uuidLength = 36
+
+  /// All names, of whatever table and column: a model may not know all of them. O(rows), of which only the heads are read.
+  static func all(in db: Database) throws -> Set<String> {
+    let tables = try FileCatalog(db).tables.values
+    return try all(
+      in: tables.flatMap { table in
+        table.columns.values.filter { $0.type == SQLiteColumnType.blob.rawValue }.map { (table.name, $0.name) }
+      },
+      db
+    )
+  }
+
+  /// The same of tables that are known, or of views that stand for them.
+  static func all(of tables: [SQLiteTable], in db: Database) throws -> Set<String> {
+    try all(
+      in: tables.flatMap { table in table.columns.filter { $0.type == .blob }.map { (table.name, $0.name) } },
+      db
+    )
+  }
+
+  private static func all(in columns: [(table: String, name: String)], _ db: Database) throws -> Set<String> {
+    try columns.reduce(into: Set<String>()) { names, column in
+      let query = selection(SQLiteName.quoted(column.name), SQLiteName.quoted(column.table))
+      names.formUnion(try String.fetchSet(db, sql: query))
+    }
+  }
+
+  /// The name in a column of one row, or nil where there is none.
+  static func name(in column: String, ofRow key: Int64, of table: String, _ db: Database) throws -> String? {
+    let query = selection(SQLiteName.quoted(column), SQLiteName.quoted(table)) + " AND Z_PK = ?"
+    return try String.fetchOne(try db.cachedStatement(sql: query), arguments: [key])
+  }
+
+  private static func selection(_ column: String, _ table: String) -> String {
+    "SELECT CAST(substr(\(column), 2, \(uuidLength)) AS TEXT) FROM \(table)"
+      + " WHERE length(\(column)) BETWEEN \(cellLengths.lowerBound) AND \(cellLengths.upperBound)"
+      + " AND typeof(\(column)) = 'blob' AND hex(substr(\(column), 1, 1)) = '02'"
+  }
+}
+
+// MARK: MissingFiles
+
+/// How often a file with large data could not be read: another process may have removed it, whose save a transaction does not see.
+final class MissingFiles: Sendable {
+  private let number = Atomic(0)
+
+  var count: Int { number.load(ordering: .relaxed) }
+
+  func note() { number.add(1, ordering: .relaxed) }
 }

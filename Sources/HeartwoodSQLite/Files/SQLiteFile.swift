@@ -208,3 +208,161 @@ package final class SQLiteFile: Sendable {
     try? writer.close()
   }
 }
+
+// MARK: States
+
+// MARK: States of the file
+
+extension SQLiteFile {
+  /// A number for the state of the file as others have left it. Numbers of different connections cannot be compared: it is always the
+  /// second one's.
+  ///
+  /// - Throws: ``PersistenceError/Code/fileChangedOnDisk`` where it is read as a file that nobody writes, and somebody has.
+  package func mark() throws(PersistenceError) -> UInt64 { try withoutTransaction(Self.mark) }
+
+  /// The same, within a transaction that ``write(_:)`` or ``readBeside(at:_:)`` has begun.
+  static func mark(_ db: Database) throws -> UInt64 {
+    let statement = try db.cachedStatement(sql: "PRAGMA data_version")
+    defer { statement.end() }
+    return try statement.nextRow() ? UInt64(clamping: sqlite3_column_int64(statement.sqliteStatement, 0)) : 0
+  }
+
+  /// Whether the file is at its path no longer, or another one is there.
+  static func isMoved(_ db: Database) throws -> Bool {
+    var isMoved: CInt = 0
+    let code = sqlite3_file_control(db.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &isMoved)
+    guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+    return isMoved != 0
+  }
+
+  /// Reads in one transaction, which sees the state of the file that has `mark`; nil where others have saved since then.
+  package func read<Value>(at mark: UInt64, _ body: (Database) throws -> Value) throws(PersistenceError) -> Value? {
+    try read { db in
+      try Self.beginReading(db)
+      return try self.mark() == mark ? body(db) : nil
+    }
+  }
+
+  /// A number for the state of the file as others than the connection that reads have left it, the connection that writes among them.
+  func readerMark() throws(PersistenceError) -> UInt64 {
+    do {
+      // One statement is a transaction by itself, and costs a save the less.
+      return try reader.unsafeRead(Self.mark)
+    } catch {
+      throw SQLiteFailure.error(error, path: path)
+    }
+  }
+
+  /// Reads in one transaction, which sees the state of the file that has the mark ``readerMark()``; nil where somebody has saved since then. The
+  /// connection that writes is not needed for it.
+  func read<Value>(
+    atReaderMark mark: UInt64,
+    _ body: (Database) throws -> Value
+  ) throws(PersistenceError) -> Value? {
+    try read { db in
+      try Self.beginReading(db)
+      return try Self.mark(db) == mark ? body(db) : nil
+    }
+  }
+
+  /// Reads with the second connection, while another thread reads with the first one, in a transaction that sees the state of the file that
+  /// has `mark`; nil where others have saved since then.
+  package func readBeside<Value>(at mark: UInt64, _ body: (Database) throws -> Value) throws(PersistenceError) -> Value?
+  {
+    do {
+      return try RestingFile.reading(resting) {
+        try second.read { db in
+          try Self.beginReading(db)
+          return try Self.mark(db) == mark ? body(db) : nil
+        }
+      }
+    } catch {
+      throw SQLiteFailure.error(error, path: path)
+    }
+  }
+
+  /// What a transaction sees is settled when it first reads.
+  private static func beginReading(_ db: Database) throws {
+    let statement = try db.cachedStatement(sql: "SELECT count(*) FROM Z_METADATA")
+    _ = try statement.nextRow()
+    statement.end()
+  }
+}
+
+// MARK: Inspecting
+
+extension SQLiteFile {
+  /// Reads from the file at `path` without opening it as a store, and without a file beside it where that can be: where the file is at
+  /// rest. A file with a log has one beside it already; reading then makes a `-shm` too, as any reader does, or is refused where the file
+  /// cannot be written.
+  ///
+  /// `body` may be called twice, where somebody begins to write meanwhile.
+  package static func inspect<Value>(
+    atPath path: String,
+    options: StoreOptions = StoreOptions(),
+    fileSystem: any FileSystem = POSIXFileSystem(),
+    _ body: (Database) throws -> Value
+  ) throws(PersistenceError) -> Value {
+    try inspect(atPath: path, options, fileSystem) { connections, access in
+      try closing(try connections.reader(access)) { try $0.read(body) }
+    }
+  }
+
+  /// The same, but `body` finds the file by the name ``sourceName``, in a connection that can have temporary views and nothing else of its own.
+  static func inspectAsSource<Value>(
+    atPath path: String,
+    options: StoreOptions,
+    _ body: (Database) throws -> Value?
+  ) throws(PersistenceError) -> Value? {
+    try inspect(atPath: path, options, POSIXFileSystem()) { connections, access in
+      try closing(try connections.readerAsSource(access)) { reader in
+        try reader.inDatabase { db in
+          var value: Value?
+          try db.inTransaction(.deferred) {
+            value = try body(db)
+            return .rollback
+          }
+          return value
+        }
+      }
+    }
+  }
+
+  private static func inspect<Value>(
+    atPath path: String,
+    _ options: StoreOptions,
+    _ fileSystem: any FileSystem,
+    _ read: (SQLiteConnections, SQLiteLocation.Access) throws -> Value
+  ) throws(PersistenceError) -> Value {
+    let location = try SQLiteLocation(path, fileSystem: fileSystem)
+    try location.checkHeader()
+    try location.checkReadable()
+    let connections = SQLiteConnections(location: location, options: options)
+    if SQLiteLocation.readsURIs, try location.isAtRest() {
+      let before = try location.identity()
+      let result = Result { try read(connections, .unchanging) }
+      if try location.isAtRest(), try location.identity() == before { return try unwrapped(result, location.path) }
+    }
+    return try unwrapped(Result { try read(connections, .read) }, location.path)
+  }
+
+  private static func closing<Value>(
+    _ reader: DatabaseQueue,
+    _ body: (DatabaseQueue) throws -> Value
+  ) throws -> Value {
+    let result = Result { try body(reader) }
+    try reader.close()
+    return try result.get()
+  }
+
+  private static func unwrapped<Value>(
+    _ result: Result<Value, any Error>,
+    _ path: String
+  ) throws(PersistenceError) -> Value {
+    do {
+      return try result.get()
+    } catch {
+      throw SQLiteFailure.error(error, path: path)
+    }
+  }
+}

@@ -1,13 +1,8 @@
 package import GRDB
 import HeartwoodFormats
+import HeartwoodFoundation
 package import HeartwoodModel
 package import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The row of `Z_METADATA`: what a store tells about itself, and what the framework that wrote the file notes there.
 package struct SQLiteMetadata: Sendable {

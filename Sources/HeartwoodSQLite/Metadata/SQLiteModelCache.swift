@@ -1,13 +1,9 @@
+import CZlib
 package import GRDB
 import HeartwoodFormats
+import HeartwoodFoundation
 package import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The model that a file keeps for Core Data, in the table `Z_MODELCACHE`: a keyed archive, compressed.
 package enum SQLiteModelCache {
@@ -66,5 +62,100 @@ package enum SQLiteModelCache {
       context: .init(path: path, storeType: .sqlite),
       underlyingError: error
     )
+  }
+}
+
+// MARK: RawDeflation
+
+/// Compresses bytes as DEFLATE data without a header, which ``RawInflation`` expands.
+///
+/// An unsafe place: zlib reads and writes in the buffers that it is given, whose lengths it is told.
+enum RawDeflation {
+  /// How much memory zlib takes: its default.
+  private static let memoryLevel: Int32 = 8
+
+  /// Nil where there is no memory for it, or where there are more than 4 GB.
+  static func compress(_ bytes: [UInt8]) -> [UInt8]? {
+    guard bytes.count <= UInt32.max else { return nil }
+    var stream = z_stream()
+    let start = deflateInit2_(
+      &stream,
+      Z_DEFAULT_COMPRESSION,
+      Z_DEFLATED,
+      RawInflation.rawWindow,
+      memoryLevel,
+      Z_DEFAULT_STRATEGY,
+      ZLIB_VERSION,
+      Int32(MemoryLayout<z_stream>.size)
+    )
+    guard start == Z_OK else { return nil }
+    defer { deflateEnd(&stream) }
+    // As long as the data can get at most, so that one step does all.
+    guard let capacity = UInt32(exactly: deflateBound(&stream, UInt(bytes.count))) else { return nil }
+    let output = GrowableBytes()
+    var status = Z_OK
+    // zlib only reads what it is given as input.
+    bytes.withUnsafeBufferPointer { source in
+      stream.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
+      stream.avail_in = UInt32(source.count)
+      output.appendUnsafely(capacity: Int(capacity)) { buffer in
+        stream.next_out = buffer.bindMemory(to: UInt8.self).baseAddress
+        stream.avail_out = capacity
+        status = deflate(&stream, Z_FINISH)
+        return Int(capacity - stream.avail_out)
+      }
+    }
+    return status == Z_STREAM_END ? Array(output.unsafeMutableBytes) : nil
+  }
+}
+
+// MARK: RawInflation
+
+/// Expands DEFLATE data without a header, as Core Data keeps its models, up to a length.
+///
+/// An unsafe place: zlib reads and writes in the buffers that it is given, whose lengths it is told.
+enum RawInflation {
+  enum Failure: Error {
+    /// The bytes are no DEFLATE data, or end too early.
+    case damaged
+    /// There is more in them than was allowed.
+    case tooLong
+    case outOfMemory
+  }
+
+  /// Tells zlib that the data have no header, and the size of the window.
+  static let rawWindow: Int32 = -15
+  private static let stepLength = 1 << 18
+
+  static func expand(_ bytes: [UInt8], limit: Int) throws(Failure) -> [UInt8] {
+    guard bytes.count <= UInt32.max else { throw .tooLong }
+    var stream = z_stream()
+    guard inflateInit2_(&stream, rawWindow, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
+      throw .outOfMemory
+    }
+    defer { inflateEnd(&stream) }
+    let output = GrowableBytes()
+    // zlib only reads what it is given as input.
+    let status = bytes.withUnsafeBufferPointer { source in
+      stream.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
+      stream.avail_in = UInt32(source.count)
+      var status = Z_OK
+      while status == Z_OK, output.count <= limit { status = step(&stream, to: output) }
+      return status
+    }
+    guard output.count <= limit else { throw .tooLong }
+    guard status == Z_STREAM_END else { throw status == Z_MEM_ERROR ? .outOfMemory : .damaged }
+    return Array(output.unsafeMutableBytes)
+  }
+
+  private static func step(_ stream: inout z_stream, to output: GrowableBytes) -> Int32 {
+    var status = Z_OK
+    output.appendUnsafely(capacity: stepLength) { buffer in
+      stream.next_out = buffer.bindMemory(to: UInt8.self).baseAddress
+      stream.avail_out = UInt32(stepLength)
+      status = inflate(&stream, Z_NO_FLUSH)
+      return stepLength - Int(stream.avail_out)
+    }
+    return status
   }
 }

@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 import HeartwoodModel
 import HeartwoodStore
 
@@ -64,5 +65,101 @@ struct MigrationStatements {
           + "WHERE Z_ENT = \(entity.destination.rootNumber)"
       )
     }
+  }
+}
+
+// MARK: MigrationViews
+
+/// The tables of the new file as views on those of the old one, so that it can be asked what a migration would make before it is made.
+struct MigrationViews {
+  private let translation: MigrationTranslation
+
+  init(_ translation: MigrationTranslation) {
+    self.translation = translation
+  }
+
+  func create(in db: Database) throws {
+    for table in translation.new.tables {
+      let columns = table.columns.map { SQLiteName.quoted($0.name) }.joined(separator: ", ")
+      try db.execute(
+        sql: "CREATE TEMP VIEW \(SQLiteName.quoted(table.name)) (\(columns)) AS \(try selection(table, db))"
+      )
+    }
+  }
+
+  private func selection(_ table: SQLiteTable, _ db: Database) throws -> String {
+    let parts = table.compoundKey.isEmpty ? records(of: table) : pairs(of: table)
+    guard !parts.isEmpty else {
+      return "SELECT \(table.columns.map { _ in "NULL" }.joined(separator: ", ")) WHERE 0"
+    }
+    return Self.union(try parts.map { try Self.literal($0, db) })
+  }
+
+  /// All rows of several statements. SQLite takes no more than 500 of them side by side.
+  private static func union(_ parts: [String]) -> String {
+    let most = 400
+    guard parts.count > most else { return parts.joined(separator: " UNION ALL ") }
+    return union(
+      stride(from: 0, to: parts.count, by: most).map { start in
+        "SELECT * FROM (\(parts[start..<min(start + most, parts.count)].joined(separator: " UNION ALL ")))"
+      }
+    )
+  }
+
+  private func records(of table: SQLiteTable) -> [SQLFragment] {
+    entities(of: table.name).map { entity in
+      let narrowings = translation.narrowings.filter { $0.destination.number == entity.destination.number }
+      let links = narrowings.map { narrowing in
+        // The view of the members may be this one.
+        let link = narrowing.member(of: "record.Z_PK", among: keys(of: narrowing.memberTable))
+        return (name: narrowing.column, value: SQLFragment(link))
+      }
+      let rows = "\(SQLFragment.old(entity.source.tableName)) AS record WHERE \(entity.condition)"
+      return Self.selection(entity.cells + links, table, from: rows)
+    }
+  }
+
+  private func entities(of table: String) -> [EntityTranslation] {
+    translation.entities.filter { $0.destination.tableName == table }
+  }
+
+  /// Gives the keys of the rows that a table would have.
+  private func keys(of table: String) -> String {
+    let parts = entities(of: table).map {
+      "SELECT Z_PK FROM \(SQLFragment.old($0.source.tableName)) WHERE \($0.condition)"
+    }
+    return parts.isEmpty ? "SELECT NULL WHERE 0" : Self.union(parts)
+  }
+
+  private func pairs(of table: SQLiteTable) -> [SQLFragment] {
+    translation.joins.filter { $0.place.table == table.name }.map { join in
+      Self.selection(join.cells.map { (name: $0.name, value: SQLFragment($0.value)) }, table, from: join.rows)
+    }
+  }
+
+  /// All columns of a table in their order; nothing in those that get nothing.
+  private static func selection(
+    _ cells: [(name: String, value: SQLFragment)],
+    _ table: SQLiteTable,
+    from rows: String
+  ) -> SQLFragment {
+    let values = table.columns.map { column -> SQLFragment in
+      guard let value = cells.first(where: { $0.name == column.name })?.value else { return SQLFragment("NULL") }
+      // A column of reals makes reals of integers, and some of those the same.
+      return column.type == .float ? SQLFragment("CAST(\(value.text) AS REAL)", value.arguments) : value
+    }
+    return SQLFragment("SELECT \(values.map(\.text).joined(separator: ", ")) FROM \(rows)", values.flatMap(\.arguments))
+  }
+
+  /// A statement with its values in the places of its question marks: a view has no others.
+  private static func literal(_ fragment: SQLFragment, _ db: Database) throws -> String {
+    if fragment.arguments.isEmpty { return fragment.text }
+    let statement = try db.makeStatement(sql: fragment.text)
+    try statement.setArguments(StatementArguments(fragment.arguments))
+    guard let text = sqlite3_expanded_sql(statement.sqliteStatement) else {
+      throw MigrationObstacle("a default value is too long for a statement")
+    }
+    defer { sqlite3_free(text) }
+    return String(cString: text)
   }
 }

@@ -1,13 +1,8 @@
 import GRDB
 import GRDBSQLite
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Reads the values of one attribute from a column of a statement, row by row.
 ///
@@ -175,6 +170,40 @@ extension AttributeType {
     case .uuid: "the 16 bytes of a UUID"
     case .binary, .transformable: "bytes"
     case .undefined: "nothing"
+    }
+  }
+}
+
+// MARK: ColumnBytes
+
+/// The bytes that SQLite has for a column of the row that a statement is at, valid until the statement's next step.
+enum ColumnBytes {
+  @inline(__always)
+  static func blob(_ statement: SQLiteStatement, _ index: CInt) -> UnsafeRawBufferPointer {
+    let start = sqlite3_column_blob(statement, index)
+    return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index)))
+  }
+
+  /// In UTF-8, unless a file from elsewhere holds what is none.
+  @inline(__always)
+  static func text(_ statement: SQLiteStatement, _ index: CInt) -> UnsafeRawBufferPointer {
+    // In this order: the first call is the one that makes text of what is stored, whose length the second one tells.
+    let start = sqlite3_column_text(statement, index)
+    return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index)))
+  }
+}
+
+// MARK: StoredForm
+
+/// What stands in a cell of a row, in words: the form alone, so that no message has a value of a record.
+enum StoredForm {
+  static func text(_ type: CInt) -> String {
+    switch type {
+    case SQLITE_INTEGER: "an integer"
+    case SQLITE_FLOAT: "a real number"
+    case SQLITE_TEXT: "text"
+    case SQLITE_BLOB: "bytes"
+    default: "nothing"
     }
   }
 }

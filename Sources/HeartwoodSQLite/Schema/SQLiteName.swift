@@ -1,3 +1,6 @@
+import HeartwoodModel
+import HeartwoodStore
+
 /// How Core Data calls tables and columns, and how names stand in SQL.
 enum SQLiteName {
   static let primaryKey = "Z_PK"
@@ -80,5 +83,20 @@ struct UniqueNames {
       candidate = name + String(number)
     }
     return candidate
+  }
+}
+
+// MARK: SQLiteKey
+
+/// What a record is called in a file: the number in `Z_PK`.
+enum SQLiteKey {
+  /// - Throws: ``PersistenceError/Code/capabilityMissing`` for a reference that is no number.
+  static func key(_ reference: ReferenceID, path: String, entity: String? = nil) throws(PersistenceError) -> Int64 {
+    if case .integer(let key) = reference { return key }
+    throw PersistenceError(
+      .capabilityMissing,
+      "SQLite calls records by numbers.",
+      context: .init(path: path, storeType: .sqlite, entity: entity)
+    )
   }
 }

@@ -1,13 +1,8 @@
 import GRDB
 import GRDBSQLite
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Writes the changes of one save into the tables of a file, within a transaction.
 ///

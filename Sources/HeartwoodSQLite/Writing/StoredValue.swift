@@ -1,12 +1,7 @@
 import GRDB
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Values of one attribute as SQLite keeps them.
 struct StoredValue {

@@ -120,3 +120,179 @@ extension NodeTable {
   /// The version of the record in `row`.
   package func version(_ row: RowID) -> UInt64 { groups[row.group].versions[row.row] }
 }
+
+// MARK: Unreadable
+
+extension NodeTable {
+  /// Refuses a table whose records have values that could not be read. O(groups and properties).
+  package func checkReadable() throws(PersistenceError) {
+    for group in groups {
+      for column in group.columns { try column.checkReadable(in: group) }
+    }
+  }
+
+  /// Refuses a table whose records have values of one property that could not be read. O(groups).
+  package func checkReadable(_ ordinal: Int) throws(PersistenceError) {
+    for group in groups { try group.columns[ordinal].checkReadable(in: group) }
+  }
+}
+
+extension Column {
+  fileprivate func checkReadable(in group: RowGroup) throws(PersistenceError) {
+    if let error = unreadable?.first(where: group.isLive) { throw error }
+  }
+}
+
+extension StoreContents {
+  /// Refuses contents some of which could not be read: they must not be taken for all that there is.
+  package func checkReadable() throws(PersistenceError) {
+    for table in tables { try table.checkReadable() }
+  }
+}
+
+extension QueryTables {
+  /// Refuses to evaluate properties of which some records have values that could not be read.
+  package func checkReadable(_ properties: Set<PlanProperty>) throws(PersistenceError) {
+    for property in properties {
+      for table in tables {
+        guard let table, table.entity.properties.indices.contains(property.ordinal),
+          table.entity.traits[property.ordinal].attributeType == property.attributeType
+        else { continue }
+        try table.checkReadable(property.ordinal)
+      }
+    }
+  }
+}
+
+// MARK: Order
+
+/// In what order the records of a table are.
+enum RecordOrder: Sendable, Equatable {
+  /// In that of their rows.
+  case rows
+  /// In that of their numbers, which is that of their rows so far: what is read next may have lower ones than `last`.
+  case rowsAndNumbers(last: Int64)
+  /// In that of their numbers. The rows are in that in which the records were read.
+  case numbers
+}
+
+extension NodeTable {
+  /// Lets the records, of which there are none yet, be in the order of their numbers, in whatever order they are read.
+  mutating func beginOrderByNumber() {
+    order = .rowsAndNumbers(last: .min)
+  }
+
+  /// Takes note of the numbers of records that come behind those which are there. O(records) as long as these are in order.
+  mutating func noteOrder(of inserted: [RowGroup]) {
+    guard case .rowsAndNumbers(var last) = order else { return }
+    for references in inserted.lazy.map(\.references) {
+      for row in 0..<references.count {
+        // Other names have no order.
+        guard case .integer(let number) = references[row] else {
+          order = .rows
+          return
+        }
+        if number < last {
+          order = .numbers
+          return
+        }
+        last = number
+      }
+    }
+    order = .rowsAndNumbers(last: last)
+  }
+
+  /// Whether rows are in another order than the records.
+  var isOutOfOrder: Bool {
+    if case .numbers = order { true } else { false }
+  }
+
+  /// A number that is less for a record that comes before another one of the table.
+  package func place(of row: RowID) -> UInt64 {
+    isOutOfOrder ? place(of: reference(row), in: row) : UInt64(row.rawValue)
+  }
+
+  /// The same of a record that is called `reference` and is in `row` in this version of the table or a later one.
+  package func place(of reference: ReferenceID, in row: RowID) -> UInt64 {
+    guard isOutOfOrder, case .integer(let number) = reference else { return UInt64(row.rawValue) }
+    return UInt64(bitPattern: number) ^ 1 << 63
+  }
+
+  /// The same, and comparable with the places of records in other versions of the table.
+  package func lastingPlace(of row: RowID) -> UInt64 {
+    guard order != .rows, case .integer(let number) = reference(row) else { return UInt64(row.rawValue) }
+    return UInt64(bitPattern: number) ^ 1 << 63
+  }
+
+  /// Whether a record comes before another one, whatever their values.
+  func comes(_ left: RowID, before right: RowID) -> Bool {
+    isOutOfOrder ? place(of: left) < place(of: right) : left.rawValue < right.rawValue
+  }
+
+  /// Rows, which are given from the first on, in the order of their records.
+  func ordered(_ rows: [RowID]) -> [RowID] {
+    guard isOutOfOrder else { return rows }
+    return RadixSort.sorted(rows.map { RowSort.Entry(lead: place(of: $0), row: $0) }).map(\.row)
+  }
+}
+
+// MARK: Memory
+
+extension NodeTable {
+  /// How many bytes the records take in memory, those of a mapped file included. O(groups).
+  package var byteCount: Int { groups.reduce(0) { $0 + $1.byteCount } }
+}
+
+extension RowGroup {
+  fileprivate var byteCount: Int {
+    columns.reduce(references.byteCount + versions.byteCount + (liveness?.bytes.count ?? 0)) { $0 + $1.byteCount }
+  }
+}
+
+extension Column {
+  fileprivate var byteCount: Int {
+    (validity?.bytes.count ?? 0) + (offsets?.count ?? 0) + values.count + (references?.byteCount ?? 0)
+  }
+}
+
+extension ReferenceColumn {
+  fileprivate var byteCount: Int {
+    let names = values.count + (offsets?.count ?? 0)
+    return if case .each(let ordinals) = entities { names + ordinals.count } else { names }
+  }
+}
+
+extension VersionColumn {
+  fileprivate var byteCount: Int {
+    if case .each(let versions) = self { versions.count } else { 0 }
+  }
+}
+
+// MARK: Invariants
+
+extension NodeTable {
+  /// Stops a debug build where the parts of the table do not fit together. O(rows); nothing in a release build.
+  @inline(__always)
+  package func _checkInvariants() {
+    #if DEBUG
+      for group in groups { group._checkInvariants(of: entity) }
+      assert(count == groups.reduce(0) { $0 + $1.liveCount }, "The table counts other records than it has.")
+      assert(groups.count <= RowID.maximumGroupCount, "The table has too many groups.")
+    #endif
+  }
+}
+
+extension RowGroup {
+  #if DEBUG
+    fileprivate func _checkInvariants(of entity: EntityDescription) {
+      assert(columns.map(\.kind) == entity.properties.map { ColumnKind($0) }, "The columns are not the entity's.")
+      for column in columns { assert(ColumnCheck.fault(in: column) == nil, ColumnCheck.fault(in: column) ?? "") }
+      assert(ColumnCheck.fault(in: references) == nil, ColumnCheck.fault(in: references) ?? "")
+      if case .each(let versions) = versions { assert(versions.count >= rowCount * 8, "There are too few versions.") }
+      if let liveness {
+        assert(liveness.bytes.count >= BitSlice.byteCount(rowCount), "There are too few liveness bits.")
+      }
+      assert(liveCount == liveRuns.reduce(0) { $0 + $1.count }, "The group counts other records than it has.")
+    }
+  #endif
+}

@@ -1,4 +1,6 @@
 public import Heartwood
+import HeartwoodFoundation
+import HeartwoodStore
 
 /// Something that a behaviour needs and a store may declare that it lacks.
 public enum ConformanceRequirement: Sendable, Hashable {
@@ -58,5 +60,127 @@ extension ConformanceRequirement: CustomStringConvertible {
     case .modelVersion: "the version of the model in the file"
     case .history: "a history"
     }
+  }
+}
+
+// MARK: Refusal
+
+extension ConformanceRequirement {
+  /// Fails unless the store refuses what it has declared that it lacks, before anything is written.
+  func expectRefusal(by conformance: StoreConformance) throws {
+    let models = ModelMaker(conformance.capabilities)
+    switch self {
+    case .file: try expectFileRefusal(by: conformance)
+    case .attributes(let type):
+      let error = try expectModelRefusal(try ModelMaker.model(attribute: type), by: conformance)
+      try expect("the property that the error names", is: ModelMaker.value, found: error.context.property)
+    case .orderedAttributes:
+      for type in PlainOrder.orderedTypes { try Self.attributes(type).expectRefusal(by: conformance) }
+    case .relationships: _ = try expectModelRefusal(try models.withForbiddenRelationship(), by: conformance)
+    case .entities(let count): _ = try expectModelRefusal(try models.withEntities(count), by: conformance)
+    case .references(let kind): try expectReferenceRefusal(kind, by: conformance)
+    case .userMetadata: try expectUserMetadataRefusal(by: conformance)
+    case .embeddedModel: try expectNoModel(of: conformance)
+    case .modelVersion: try expectNoModelVersion(of: conformance)
+    case .history: try expectHistoryRefusal(by: conformance)
+    }
+  }
+
+  private func expectFileRefusal(by conformance: StoreConformance) throws {
+    let bench = try Workbench(conformance, model: try ModelMaker(conformance.capabilities).smallest())
+    let url = URL(filePath: bench.disk.path("store"))
+    try expectError(.capabilityMissing, when: "a store without files is opened at one") {
+      try bench.makeCoordinator().addPersistentStore(type: conformance.type, at: url, options: bench.options)
+    }
+    try expect("the files", is: [], found: bench.disk.fileNames())
+  }
+
+  private func expectModelRefusal(
+    _ model: ManagedObjectModel,
+    by conformance: StoreConformance
+  ) throws -> PersistenceError {
+    let bench = try Workbench(conformance, model: model)
+    let error = try expectError(.capabilityMissing, when: "a store is opened that needs \(self)") {
+      _ = try bench.open()
+    }
+    try expect("the files", is: [], found: bench.disk.fileNames())
+    try expect("the store type that the error names", is: conformance.type, found: error.context.storeType)
+    return error
+  }
+
+  private func expectReferenceRefusal(
+    _ kind: StoreCapabilities.ReferenceKind,
+    by conformance: StoreConformance
+  ) throws {
+    let bench = try Workbench(conformance, model: try ModelMaker(conformance.capabilities).smallest())
+    let source = try bench.openInMemory()
+    try source.insert([ReferenceNames.samples(of: kind)[0]], seed: 1)
+    if conformance.reachesFilesItself {
+      // Whatever is converted to such a store gets references that it can have.
+      let expected = try source.contents()
+      let found = try bench.reopened(try bench.convert(source)).contents()
+      return try conformance.expectConverted(found, as: expected, "a store whose records had \(self)")
+    }
+    try expectError(.capabilityMissing, when: "records with \(self) are converted to it") {
+      try bench.convert(source)
+    }
+    try expect("the files", is: [], found: bench.disk.fileNames())
+  }
+
+  private func expectUserMetadataRefusal(by conformance: StoreConformance) throws {
+    let bench = try Workbench(conformance, model: try ModelMaker(conformance.capabilities).smallest())
+    let open = try bench.open()
+    try expectError(.capabilityMissing, when: "the user's metadata is set") {
+      try open.store.setUserInfo(["key": "value"])
+    }
+    try expect("the user's metadata", is: [:], found: open.store.metadata.userInfo)
+    guard conformance.capabilities.isPersistent else { return }
+    try open.insertRandom(3, seed: 1)
+    let before = try bench.bytes()
+    var metadata = open.store.metadata
+    metadata.userInfo = ["key": "value"]
+    try expectError(.capabilityMissing, when: "the user's metadata is set without opening the store") {
+      try bench.makeCoordinator().setMetadata(
+        metadata,
+        type: conformance.type,
+        at: URL(filePath: bench.path()),
+        options: bench.options
+      )
+    }
+    try expect(try bench.bytes() == before, "expected the file to stay as it was, found other bytes")
+  }
+
+  private func expectHistoryRefusal(by conformance: StoreConformance) throws {
+    let bench = try Workbench(conformance, model: try ModelMaker(conformance.capabilities).smallest())
+    let error = try expectError(.capabilityMissing, when: "a store is opened that is to keep its history") {
+      _ = try bench.open(tracksHistory: true)
+    }
+    try expect("the files", is: [], found: bench.disk.fileNames())
+    try expect("the store type that the error names", is: conformance.type, found: error.context.storeType)
+    let open = try bench.open()
+    try expectError(.capabilityMissing, when: "its history is asked for") {
+      _ = try open.coordinator.execute(.fetchHistory(after: nil))
+    }
+    try expect("the token of a store without a history", is: nil, found: try open.token())
+  }
+
+  private func expectNoModelVersion(of conformance: StoreConformance) throws {
+    let bench = try Workbench(conformance, model: try ModelMaker(conformance.capabilities).smallest())
+    try bench.open().insertRandom(3, seed: 1)
+    let metadata = try conformance.storeClass.readMetadata(from: try bench.input(), options: bench.options)
+    try expect(
+      metadata.modelVersionHashes.isEmpty,
+      "expected no version of the model in the file, as stated; found that of \(metadata.modelVersionHashes.keys.sorted())"
+    )
+  }
+
+  private func expectNoModel(of conformance: StoreConformance) throws {
+    guard conformance.capabilities.isPersistent else {
+      return try ConformanceRequirement.file.expectRefusal(by: conformance)
+    }
+    let bench = try Workbench(conformance, model: try ModelMaker(conformance.capabilities).smallest())
+    try bench.open().insertRandom(3, seed: 1)
+    let model = try conformance.storeClass.readModel(from: try bench.input(), options: bench.options)
+    try expect(model == nil, "expected no model in the file, as declared; found one")
   }
 }

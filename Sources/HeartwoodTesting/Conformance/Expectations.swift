@@ -1,11 +1,6 @@
 import Heartwood
+import HeartwoodFoundation
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Fails with `message` unless `condition` holds.
 func expect(_ condition: Bool, _ message: @autoclosure () -> String) throws(ConformanceFailure) {

@@ -1,10 +1,5 @@
+package import HeartwoodFoundation
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
 
 /// A folder for the files of one test, which goes with it.
 package final class ScratchFolder: Sendable {

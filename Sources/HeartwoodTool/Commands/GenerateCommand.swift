@@ -1,13 +1,8 @@
 import ArgumentParser
 import Heartwood
 import HeartwoodFormats
+import HeartwoodFoundation
 import HeartwoodGeneration
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 struct GenerateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,13 +1,8 @@
 import ArgumentParser
 import Heartwood
 import HeartwoodFormats
+import HeartwoodFoundation
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 struct HistoryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,12 +1,7 @@
 public import ArgumentParser
 import Heartwood
+import HeartwoodFoundation
 public import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 struct MigrateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

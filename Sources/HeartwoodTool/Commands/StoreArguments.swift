@@ -1,4 +1,7 @@
 import ArgumentParser
+import Heartwood
+import HeartwoodFormats
+import HeartwoodStore
 
 /// The arguments of a command that reads one store.
 struct StoreArguments: ParsableArguments {
@@ -17,5 +20,41 @@ struct StoreArguments: ParsableArguments {
 
   var source: StoreSource {
     StoreSource(path: store, typeName: type, modelPath: model)
+  }
+}
+
+// MARK: TypeName
+
+/// The names of types of stores in arguments.
+enum TypeName {
+  /// Refuses a name that no type has; nil is none.
+  static func check(_ name: String?, _ option: String) throws {
+    guard let name else { return }
+    do {
+      _ = try StoreRegistry.tool.storeClass(for: StoreType(name))
+    } catch {
+      throw ValidationError("\(option): \(DisplayText.safe(error.message))")
+    }
+  }
+}
+
+// MARK: ModelArguments
+
+/// The arguments of a command that reads one model.
+struct ModelArguments: ParsableArguments {
+  @Argument(help: "The model, or a store that holds one.", completion: .file())
+  var model: String
+
+  @Option(help: "The version of the model in a bundle; without it, the current one.")
+  var modelVersion: String?
+
+  func load() throws -> LocatedModel {
+    let located = try Self.load(model, version: modelVersion)
+    located.tellNotes()
+    return located
+  }
+
+  static func load(_ path: String, version: String?) throws -> LocatedModel {
+    try ModelLocator(registry: .tool, fileSystem: POSIXFileSystem()).model(at: path, version: version)
   }
 }

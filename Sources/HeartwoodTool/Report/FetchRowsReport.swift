@@ -1,12 +1,7 @@
 import Heartwood
 import HeartwoodFormats
+import HeartwoodFoundation
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Rows of values as text, in the forms of records.
 struct FetchRowsReport {
@@ -104,5 +99,68 @@ extension FetchRowsReport {
     }
     output.append(text: "\n")
     return String(decoding: output.unsafeMutableBytes, as: UTF8.self)
+  }
+}
+
+// MARK: RecordOutput
+
+/// Records on standard output.
+struct RecordOutput {
+  /// The entities of the model.
+  let entities: [EntityDescription]
+
+  /// An object on a line for each record.
+  func writeJSON(_ tables: [NodeTable]) throws {
+    for table in tables {
+      try RecordJSON(entity: table.entity, among: entities).write(table, to: StandardOutput.write)
+    }
+  }
+
+  /// Comma-separated fields below a header.
+  func writeFields(_ table: NodeTable) throws {
+    let fields = RecordFields(entity: table.entity, among: entities)
+    try StandardOutput.writeSafely(fields.header)
+    try fields.write(table, to: StandardOutput.writeSafely)
+  }
+
+  /// A table for people for each entity, with a title where there are several.
+  func writeTables(_ tables: [NodeTable]) throws {
+    var isFirst = true
+    for table in tables {
+      if tables.count > 1 {
+        let title = "\(table.entity.name): \(Quantity.text(table.count, "record"))"
+        try StandardOutput.write("\(isFirst ? "" : "\n")\(title)\n")
+        isFirst = false
+      }
+      let text = RecordTable(table, among: entities, width: Terminal.standardOutput.width)
+      try StandardOutput.write(text.header)
+      try text.write(table, to: StandardOutput.write)
+    }
+  }
+}
+
+// MARK: HistoryTable
+
+/// Transactions for people, one on each line.
+enum HistoryTable {
+  static func text(_ transactions: [PersistentHistoryTransaction]) -> String {
+    let lines = transactions.map(cells)
+    let numbers: Set = ["NUMBER", "INSERTED", "UPDATED", "DELETED"]
+    let titles = ["NUMBER", "DATE", "AUTHOR", "CONTEXT", "INSERTED", "UPDATED", "DELETED"]
+    var columns = TextColumns(titles.map { .init(title: $0, isRightAligned: numbers.contains($0)) })
+    columns.widen(to: lines)
+    let output = GrowableBytes()
+    columns.appendHeader(to: output)
+    for line in lines { columns.append(line, to: output) }
+    return String(decoding: output.unsafeMutableBytes, as: UTF8.self)
+  }
+
+  private static func cells(_ transaction: PersistentHistoryTransaction) -> [String] {
+    let date = GrowableBytes()
+    RecordDate.append(transaction.timestamp.timeIntervalSinceReferenceDate, to: date)
+    return [
+      "\(transaction.transactionNumber)", String(decoding: date.unsafeMutableBytes, as: UTF8.self),
+      transaction.author ?? "", transaction.contextName ?? "",
+    ] + PersistentHistoryChange.ChangeType.allCases.map { "\(transaction.changeCount(of: $0))" }
   }
 }

@@ -102,3 +102,50 @@ struct MigrationOutcome {
       ? "can be migrated, \(text)" : "cannot be migrated: see the lines with an exclamation mark"
   }
 }
+
+// MARK: MigrationLosses
+
+/// What a migration leaves out beside records and values, which are among its findings: the history, which tells of the old model. For programs, it has
+/// the references too that the type of another file has replaced; a note has that for people.
+struct MigrationLosses {
+  private let transactionCount: Int
+  private let renamedCount: Int
+
+  init(_ result: StoreMigrationRun.Result) {
+    transactionCount = result.report.lostTransactionCount
+    renamedCount = result.report.hasRenamedRecords ? result.report.destinationCount : 0
+  }
+
+  var lines: [String] {
+    guard transactionCount > 0 else { return [] }
+    return ["history: \(Quantity.text(transactionCount, "transaction")) left out: a history is not migrated\n"]
+  }
+
+  var json: [JSONValue] {
+    [("removedHistory", transactionCount), ("renamedRecords", renamedCount)].filter { $0.1 > 0 }.map { kind, count in
+      .object([
+        ("kind", .string(kind)), ("entity", .string("")), ("property", .string("")), ("count", .integer(count)),
+        ("obstacle", .boolean(false)),
+      ])
+    }
+  }
+}
+
+// MARK: DestinationNotes
+
+/// What is to be known of a file that was written as another type, in words for the user.
+enum DestinationNotes {
+  static func renamedRecords(of source: String) -> String {
+    "The type gives references of its own: the records have other ones than in \(source)."
+  }
+
+  /// - Parameter source: the store whose file keeps the model.
+  static func lackingModel(of source: String) -> String {
+    noModel + "--model \(source), or with the copy that heartwood model convert \(source) NAME.json makes."
+  }
+
+  /// - Parameter model: the file of the model.
+  static func lackingModel(at model: String) -> String { noModel + "--model \(model)." }
+
+  private static let noModel = "The type keeps no model. Open the file with "
+}

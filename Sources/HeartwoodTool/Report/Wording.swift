@@ -1,14 +1,9 @@
 import ArgumentParser
 import HeartwoodFormats
+import HeartwoodFoundation
 import HeartwoodGeneration
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Errors of the library in words for the users of the tool: options and commands in place of names of the library, and files as the arguments
 /// name them.

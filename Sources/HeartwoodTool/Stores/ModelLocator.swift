@@ -1,13 +1,8 @@
 import ArgumentParser
 import Heartwood
 import HeartwoodFormats
+import HeartwoodFoundation
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A model, where it was found, and what was left out of it.
 struct LocatedModel {

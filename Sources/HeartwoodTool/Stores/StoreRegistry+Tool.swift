@@ -1,5 +1,8 @@
 import Heartwood
+import HeartwoodFormats
+import HeartwoodFoundation
 import HeartwoodSQLite
+import HeartwoodStore
 
 extension StoreRegistry {
   /// The stores that ship with Heartwood, and the SQLite store.
@@ -10,4 +13,85 @@ extension StoreRegistry {
       preconditionFailure("The types of the stores that ship differ: \(error)")
     }
   }()
+}
+
+// MARK: FileSystem: stores
+
+extension FileSystem {
+  /// What a store's file is. One without a byte would be a new store, and there is nothing to read in one.
+  func storeStatus(atPath path: String) throws(PersistenceError) -> FileStatus {
+    guard let status = try status(atPath: path) else {
+      throw PersistenceError(.fileNotFound, "There is no such file.", context: .init(path: path))
+    }
+    guard status.isRegularFile else {
+      throw PersistenceError(.fileReadFailed, "It is not a file.", context: .init(path: path))
+    }
+    guard status.size > 0 else {
+      throw PersistenceError(.fileMalformed, "The file is empty; there is no store in it.", context: .init(path: path))
+    }
+    try StoreInput(try openFile(atPath: path)).checkIsPlain()
+    return status
+  }
+
+  /// How many bytes a store has: those of its file, those of the log beside it that are still to go there, and those of the folder beside it. What
+  /// cannot be read there is not counted.
+  func storeSize(atPath path: String, _ storeClass: any StoreClass.Type) throws(PersistenceError) -> Int {
+    let size = try status(atPath: path)?.size ?? 0
+    guard let storeClass = storeClass as? any IncrementalStore.Type else { return size }
+    let logs = storeClass.sideFiles(ofStoreAt: path).filter { $0.hasSuffix(Self.logSuffix) }
+    let folder = storeClass.supportFolder(ofStoreAt: path)
+    return logs.reduce(size) { $0 + fileSize(atPath: $1) } + (folder.map(self.size(ofFolderAtPath:)) ?? 0)
+  }
+
+  /// SQLite's write-ahead log. The other files that it makes have nothing of the store.
+  private static var logSuffix: String { "-wal" }
+
+  private func fileSize(atPath path: String) -> Int { (try? status(atPath: path))?.size ?? 0 }
+
+  private func size(ofFolderAtPath path: String) -> Int {
+    ((try? entries(ofFolderAtPath: path)) ?? []).reduce(0) { size, entry in
+      let path = PathParts.join(path, entry.name)
+      switch entry.kind {
+      case .file: return size + fileSize(atPath: path)
+      case .folder: return size + self.size(ofFolderAtPath: path)
+      case .other: return size
+      }
+    }
+  }
+}
+
+// MARK: StoreInput: wrapped
+
+extension StoreInput {
+  /// How an encrypted store begins, by Formats/Encrypted/README.md.
+  private static let encryptedMagic: [UInt8] = [0x48, 0x57, 0x45, 0x4E, 0x43, 0x0D, 0x0A, 0x1A]
+  private static let gzipMagic: [UInt8] = [0x1F, 0x8B]
+
+  /// Refuses the file of a store that is encrypted or compressed, whatever it is called: no type that the tool knows reads it.
+  func checkIsPlain() throws(PersistenceError) {
+    let prefix = try bytes(from: 0, count: Self.encryptedMagic.count)
+    if prefix == Self.encryptedMagic {
+      throw wrapped(
+        "This is an encrypted store of Heartwood, which the tool has no keys for.",
+        recovery: "Convert it in the application, or decrypt it with Formats/Encrypted/reader.py."
+      )
+    }
+    guard prefix.starts(with: Self.gzipMagic) else { return }
+    let name = DisplayText.safe(path)
+    let command = PathParts.fileExtension(path) == "gz" ? "gunzip --keep \(name)" : "gunzip < \(name) > NAME"
+    throw wrapped("The file is compressed with gzip.", recovery: "Unpack it first: \(command)")
+  }
+
+  private func wrapped(_ problem: String, recovery: PersistenceError.Recovery) -> PersistenceError {
+    PersistenceError(.fileFormatUnsupported, problem, recovery: recovery, context: .init(path: path))
+  }
+}
+
+// MARK: URL: argument
+
+extension URL {
+  /// The file that an argument names. A tilde is a character of the name: the shell has replaced each that means a home.
+  init(argument path: String) {
+    self.init(filePath: path.hasPrefix("~") ? "./" + path : path)
+  }
 }

@@ -1,11 +1,6 @@
 import Crypto
+import HeartwoodFoundation
 public import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 #if !canImport(Crypto)
   #error("HeartwoodWrappers needs swift-crypto: add \"Encryption\" to the traits of your dependency on Heartwood.")

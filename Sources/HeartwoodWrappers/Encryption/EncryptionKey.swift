@@ -1,11 +1,8 @@
 import Crypto
+import CryptoExtras
+public import HeartwoodFoundation
 public import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+import Synchronization
 
 /// What an encrypted store is locked with: a key, or a passphrase that a key is made from.
 ///
@@ -72,4 +69,168 @@ extension StoreOptionKey<Bool> {
   /// Whether an encrypted store leaves its metadata readable to everybody; then they are read without a key, and nobody has made
   /// sure that they were not altered. Off by default: they are encrypted.
   public static let leavesMetadataReadable = StoreOptionKey("leavesMetadataReadable")
+}
+
+// MARK: Passphrase
+
+/// How a key is made from a passphrase: the parameters of scrypt (RFC 7914), which a file tells.
+struct KeyDerivation: Sendable, Hashable {
+  static let saltLength = 16
+  /// How much memory a file may make a reader take.
+  private static let memoryLimit = 1 << 30
+  private static let greatestParallelism = 16
+  /// swift-crypto allows scrypt one page of memory beyond its table, which has no room for two larger blocks.
+  private static let greatestBlockSize = 16
+
+  var salt: [UInt8]
+  /// The cost, as a power of two.
+  var logarithmOfRounds: UInt8
+  var blockSize: UInt8
+  var parallelism: UInt8
+
+  /// A new salt, with parameters that make guessing dear: 128 MiB and some tenths of a second for each guess.
+  static func fresh() -> KeyDerivation {
+    KeyDerivation(salt: .random(count: saltLength), logarithmOfRounds: 17, blockSize: 8, parallelism: 1)
+  }
+
+  /// Whether a reader can be asked to do that.
+  var isReasonable: Bool {
+    let (memory, overflow) = (128 * Int(blockSize)).multipliedReportingOverflow(by: rounds)
+    // RFC 7914 has fewer rounds than 2 to the power of 16 times the size of a block.
+    guard (1...24).contains(logarithmOfRounds), Int(logarithmOfRounds) < 16 * Int(blockSize) else { return false }
+    return !overflow && memory <= Self.memoryLimit && blockSize <= Self.greatestBlockSize
+      && (1...Self.greatestParallelism).contains(Int(parallelism))
+  }
+
+  var rounds: Int { 1 << min(Int(logarithmOfRounds), 32) }
+}
+
+/// A passphrase, and the keys that were made from it.
+final class Passphrase: Sendable {
+  private let text: String
+  private let keys = Mutex<[KeyDerivation: SymmetricKey]>([:])
+  /// How the keys of files are made that are written with this passphrase. The salt of each file is new nevertheless.
+  let derivationForWriting = KeyDerivation.fresh()
+
+  init(_ text: String) {
+    self.text = text
+  }
+
+  /// The key by `derivation`, which must be reasonable; made once. Others wait meanwhile, instead of taking as much memory again.
+  func key(_ derivation: KeyDerivation) throws -> SymmetricKey {
+    try keys.withLock { keys in
+      if let key = keys[derivation] { return key }
+      let key = try KDF.Scrypt.deriveKey(
+        from: Data(text.utf8),
+        salt: derivation.salt,
+        outputByteCount: EncryptionKey.byteCount,
+        rounds: derivation.rounds,
+        blockSize: Int(derivation.blockSize),
+        parallelism: Int(derivation.parallelism)
+      )
+      keys[derivation] = key
+      return key
+    }
+  }
+}
+
+extension [UInt8] {
+  /// Random bytes from the system.
+  static func random(count: Int) -> [UInt8] {
+    var random = SystemRandomNumberGenerator()
+    return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+  }
+}
+
+// MARK: FileKeys
+
+/// The keys of one file, each for one purpose, made from the master key and the file's salt with HKDF-SHA256 (RFC 5869).
+struct FileKeys: Sendable {
+  static let saltLength = 32
+  static let checkLength = 16
+  static let tagLength = 16
+
+  /// Tells whether the master key is that of the file.
+  let check: [UInt8]
+  private let header: SymmetricKey
+  private let metadata: SymmetricKey
+  private let data: SymmetricKey
+
+  init(master: SymmetricKey, salt: [UInt8]) {
+    func key(_ purpose: String, _ count: Int = EncryptionKey.byteCount) -> SymmetricKey {
+      HKDF<SHA256>.deriveKey(
+        inputKeyMaterial: master,
+        salt: salt,
+        info: Data("heartwood/\(purpose)".utf8),
+        outputByteCount: count
+      )
+    }
+    check = key("check", Self.checkLength).withUnsafeBytes { Array($0) }
+    header = key("header")
+    metadata = key("metadata")
+    data = key("data")
+  }
+}
+
+extension FileKeys {
+  /// What makes sure that nobody has altered the header.
+  func tag(ofHeader bytes: [UInt8]) -> [UInt8] {
+    Array(HMAC<SHA256>.authenticationCode(for: bytes, using: header))
+  }
+
+  func isTag(_ tag: [UInt8], ofHeader bytes: [UInt8]) -> Bool {
+    HMAC<SHA256>.isValidAuthenticationCode(tag, authenticating: bytes, using: header)
+  }
+
+  func sealMetadata(_ bytes: [UInt8]) throws -> [UInt8] {
+    try Self.seal(bytes, metadata, number: 0, binding: [])
+  }
+
+  /// The metadata, or nil where they were altered.
+  func openMetadata(_ sealed: [UInt8]) -> [UInt8]? {
+    // try?: nil says that it was altered, and callers throw that.
+    sealed.withUnsafeBytes { try? Self.open($0, metadata, number: 0, binding: []) }.map { Array($0) }
+  }
+
+  /// Encrypts a chunk of the file inside, in its place and with its header only.
+  func seal(_ chunk: UnsafeRawBufferPointer, number: Int, header tag: [UInt8]) throws -> [UInt8] {
+    try Self.seal(Data(chunk), data, number: number, binding: tag)
+  }
+
+  /// Decrypts a chunk, or nil where it was altered or moved.
+  func open(_ sealed: UnsafeRawBufferPointer, number: Int, header tag: [UInt8]) -> Data? {
+    // try?: nil says that it was altered or moved, and callers throw that.
+    try? Self.open(sealed, data, number: number, binding: tag)
+  }
+
+  private static func seal(
+    _ bytes: some DataProtocol,
+    _ key: SymmetricKey,
+    number: Int,
+    binding: [UInt8]
+  ) throws -> [UInt8] {
+    let box = try ChaChaPoly.seal(bytes, using: key, nonce: nonce(number), authenticating: binding)
+    return Array(box.ciphertext) + Array(box.tag)
+  }
+
+  private static func open(
+    _ sealed: UnsafeRawBufferPointer,
+    _ key: SymmetricKey,
+    number: Int,
+    binding: [UInt8]
+  ) throws -> Data {
+    let count = max(0, sealed.count - tagLength)
+    let box = try ChaChaPoly.SealedBox(
+      nonce: nonce(number),
+      ciphertext: UnsafeRawBufferPointer(rebasing: sealed[..<count]),
+      tag: UnsafeRawBufferPointer(rebasing: sealed[count...])
+    )
+    return try ChaChaPoly.open(box, using: key, authenticating: binding)
+  }
+
+  /// Four zero bytes and the number. No key is used for two files, so no nonce is used twice with one.
+  private static func nonce(_ number: Int) throws -> ChaChaPoly.Nonce {
+    let bytes = withUnsafeBytes(of: UInt64(number).littleEndian) { Array($0) }
+    return try ChaChaPoly.Nonce(data: [0, 0, 0, 0] + bytes)
+  }
 }

@@ -1,10 +1,5 @@
+import HeartwoodFoundation
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// What stands before the records: the byte order mark, the line with the identifier, and the header row.
 struct CSVPreamble: Sendable {
@@ -47,5 +42,84 @@ extension CSVPreamble {
       markLength: line.markLength,
       dataOffset: dataOffset
     )
+  }
+}
+
+// MARK: CSVIdentifierLine
+
+/// The first line: a number sign and the identifier of the store.
+struct CSVIdentifierLine {
+  /// What spreadsheets pad a short line with.
+  private static let padding = CSVFormat.detectableSeparators + [CSVFormat.space]
+  static let maximumLength = 1 << 12
+
+  let identifier: UUID
+  let markLength: Int
+  /// Whether separators follow the identifier.
+  let isPadded: Bool
+  /// Where the next line begins.
+  let end: Int
+  /// Nil where the file ends with the line.
+  let lineEnd: CSVStore.Dialect.LineEnd?
+
+  /// The line without its end, in as many bytes for every identifier.
+  static func text(of identifier: UUID) -> String { "#" + identifier.uuidString }
+
+  static func read(_ file: StoreInput) throws -> CSVIdentifierLine {
+    let bytes = try file.bytes(from: 0, count: maximumLength)
+    do throws(CSVFault) {
+      return try CSVIdentifierLine(bytes)
+    } catch {
+      throw try CSVLocator(file: file).error(error, entity: nil)
+    }
+  }
+
+  /// Whether a file that begins so is one of these.
+  static func begins(_ bytes: [UInt8]) -> Bool {
+    // try?: whether it can be read is the question.
+    (try? CSVIdentifierLine(bytes)) != nil
+  }
+
+  /// What takes the place of a first line that is damaged: the line ends where any line does, and the store is a new one.
+  init(inPlaceOfLineIn bytes: [UInt8]) {
+    markLength = bytes.starts(with: CSVFormat.byteOrderMark) ? CSVFormat.byteOrderMark.count : 0
+    identifier = UUID()
+    isPadded = false
+    let lineFeed = bytes.firstIndex(of: CSVFormat.lineFeed)
+    let hasReturn = lineFeed.map { $0 > 0 && bytes[$0 - 1] == CSVFormat.carriageReturn } ?? false
+    lineEnd = lineFeed.map { _ in hasReturn ? .carriageReturnLineFeed : .lineFeed }
+    end = lineFeed.map { $0 + 1 } ?? bytes.count
+  }
+
+  private init(_ bytes: [UInt8]) throws(CSVFault) {
+    markLength = bytes.starts(with: CSVFormat.byteOrderMark) ? CSVFormat.byteOrderMark.count : 0
+    guard markLength < bytes.count, bytes[markLength] == CSVFormat.identifierMark else {
+      throw CSVFault(offset: 0, reason: "The first line must be # and the UUID of the store; it is missing.")
+    }
+    let text = bytes[(markLength + 1)...].prefix(UUIDText.length)
+    let uuid = text.withUnsafeBytes { text in
+      text.count == UUIDText.length ? text.baseAddress.flatMap { UUIDText.uuid($0) } : nil
+    }
+    guard let uuid else {
+      throw CSVFault(offset: markLength + 1, reason: "What follows # in the first line must be a UUID, and is none.")
+    }
+    identifier = UUID(uuid: uuid)
+    let rest = bytes[text.endIndex...].drop { Self.padding.contains($0) }
+    isPadded = bytes[text.endIndex..<rest.startIndex].contains { $0 != CSVFormat.space }
+    let isCarriageReturn = rest.first == CSVFormat.carriageReturn
+    let lineFeed = isCarriageReturn ? rest.dropFirst() : rest
+    if lineFeed.first == CSVFormat.lineFeed {
+      lineEnd = isCarriageReturn ? .carriageReturnLineFeed : .lineFeed
+      end = lineFeed.startIndex + 1
+    } else if rest.isEmpty, bytes.count < Self.maximumLength {
+      lineEnd = nil
+      end = bytes.count
+    } else {
+      throw CSVFault(
+        offset: rest.startIndex,
+        reason: "Something follows the UUID in the first line.",
+        recovery: "Put it on a line of its own."
+      )
+    }
   }
 }

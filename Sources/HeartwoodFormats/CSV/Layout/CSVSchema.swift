@@ -61,3 +61,118 @@ struct CSVSchema: Sendable {
     }
   }
 }
+
+// MARK: CSVLayoutCheck
+
+/// Finds out whether a layout fits an entity.
+struct CSVLayoutCheck {
+  let path: String?
+  let entity: EntityDescription
+
+  func columns(
+    _ columns: [CSVStore.Column],
+    model: ManagedObjectModel
+  ) throws(PersistenceError) -> [CSVSchema.Column] {
+    var resolved: [CSVSchema.Column] = []
+    for column in columns { resolved.append(try resolve(column, model: model)) }
+    try checkOnce(columns)
+    try checkComplete(columns)
+    return resolved
+  }
+
+  private func resolve(
+    _ column: CSVStore.Column,
+    model: ManagedObjectModel
+  ) throws(PersistenceError) -> CSVSchema.Column {
+    switch column.content {
+    case .ignored: return CSVSchema.Column(content: .ignored, title: column.title, property: nil)
+    case .reference:
+      let title = column.title ?? CSVStore.Layout.referenceName
+      return CSVSchema.Column(content: .reference, title: title, property: nil)
+    case .property(let name):
+      guard let ordinal = entity.ordinal(ofProperty: name) else {
+        throw fault(.propertyUnknown, "The layout has a column of a property that the entity does not have.", name)
+      }
+      let content = try content(ordinal, model: model)
+      return CSVSchema.Column(content: content, title: column.title ?? name, property: name)
+    }
+  }
+
+  private func content(_ ordinal: Int, model: ManagedObjectModel) throws(PersistenceError) -> CSVSchema.Content {
+    let property = entity.properties[ordinal]
+    guard !property.isTransient else {
+      throw fault(.propertyUnknown, "The layout has a column of a property that no store keeps.", property.name)
+    }
+    switch property {
+    case .attribute(let attribute): return .attribute(ordinal: ordinal, attribute.type)
+    case .relationship(let relationship):
+      guard let destination = model.entity(named: relationship.destinationEntityName), entity.isKind(of: destination)
+      else {
+        throw fault(
+          .capabilityMissing,
+          "The relationship leads to \(relationship.destinationEntityName), and a CSV file keeps \(entity.name) only.",
+          recovery: .chooseAnotherType,
+          property.name
+        )
+      }
+      return .relationship(ordinal: ordinal, isToMany: relationship.isToMany)
+    }
+  }
+
+  private func checkOnce(_ columns: [CSVStore.Column]) throws(PersistenceError) {
+    var seen: Set<CSVStore.Column.Content> = []
+    for column in columns where column.content != .ignored && !seen.insert(column.content).inserted {
+      if case .property(let name) = column.content {
+        throw fault(.fileFormatUnsupported, "The layout has two columns of the same property.", name)
+      }
+      throw fault(.fileFormatUnsupported, "The layout has two columns of the reference.")
+    }
+    guard seen.contains(.reference) else {
+      throw fault(
+        .fileFormatUnsupported,
+        "The layout has no column of the reference, by which records are told from each other.",
+        recovery: "Add one."
+      )
+    }
+  }
+
+  private func checkComplete(_ columns: [CSVStore.Column]) throws(PersistenceError) {
+    for property in entity.properties where !property.isTransient {
+      guard !columns.contains(where: { $0.content == .property(property.name) }) else { continue }
+      throw fault(
+        .fileFormatUnsupported,
+        "The layout has no column of the property, whose values would be lost.",
+        recovery: "Add one, or make the property transient.",
+        property.name
+      )
+    }
+  }
+
+  func check(_ dialect: CSVStore.Dialect) throws(PersistenceError) {
+    guard let separator = dialect.separator else { return }
+    let isControl = separator < 0x20 && separator != CSVFormat.tab
+    guard isControl || separator >= 0x7F || CSVFormat.reservedBytes.contains(separator) else { return }
+    throw fault(
+      .fileFormatUnsupported,
+      "The layout's separator is none that fields can be told apart by.",
+      recovery: .custom(
+        "Choose a comma, a semicolon, a tab, a vertical bar or another ASCII character that numbers, dates and UUIDs are "
+          + "not written with."
+      )
+    )
+  }
+
+  private func fault(
+    _ code: PersistenceError.Code,
+    _ problem: String,
+    recovery: PersistenceError.Recovery? = nil,
+    _ property: String? = nil
+  ) -> PersistenceError {
+    PersistenceError(
+      code,
+      problem,
+      recovery: recovery,
+      context: .init(path: path, storeType: .csv, entity: entity.name, property: property)
+    )
+  }
+}

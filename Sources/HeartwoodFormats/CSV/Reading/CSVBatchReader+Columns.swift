@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 extension CSVBatchReader {
   typealias Fault = (row: Int, reason: String)
@@ -173,5 +168,20 @@ extension CSVBatchReader {
 
   private func data(_ text: UnsafeRawBufferPointer) -> PropertyValue? {
     PropertyValue(text: String(decoding: text, as: UTF8.self), type: .binary)
+  }
+}
+
+// MARK: CSVBooleanText
+
+/// Booleans as text.
+enum CSVBooleanText {
+  /// The boolean that a word stands for, in capitals or small letters; nil where it is none.
+  static func boolean(_ text: UnsafeRawBufferPointer) -> Bool? {
+    guard text.count <= 5 else { return nil }
+    switch String(decoding: text, as: UTF8.self).lowercased() {
+    case "1", "true", "yes": return true
+    case "0", "false", "no": return false
+    default: return nil
+    }
   }
 }

@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Turns the fields of a batch into values, one column after another, and appends them to a group of rows.
 ///
@@ -81,5 +76,154 @@ final class CSVBatchReader {
         hasEscapes: false
       )
     }
+  }
+}
+
+// MARK: References
+
+extension CSVBatchReader {
+  private static let badReference =
+    "The reference must be a UUID, a number, or a string with an apostrophe before it."
+
+  func readReferences(_ fields: CSVColumnFields, into builder: RowGroupBuilder) -> Fault? {
+    let column = builder.references
+    let ordinal = schema.entity.ordinal
+    if references.takesEveryUUID {
+      let failed = fill(fields, nothing: UUID.zeroBytes) { uuid($0, fields) }
+      if failed == nil, !hasNulls {
+        let bytes = UnsafeRawBufferPointer(start: scratch, count: fields.count * MemoryLayout<uuid_t>.stride)
+        column.append(uuids: bytes, entityOrdinal: ordinal)
+        return nil
+      }
+      if takesOnlyUUIDs { return (failed ?? 0, Self.badReference) }
+    }
+    for row in 0..<fields.count {
+      let field = fields[row]
+      guard !field.isNull else { return (row, "The reference is missing, by which the record is told from others.") }
+      guard let reference = references.reference(fields.bytes(field)) else { return (row, Self.badReference) }
+      column.append(reference, entityOrdinal: ordinal)
+    }
+    return nil
+  }
+
+  func readToOne(_ fields: CSVColumnFields, into column: ColumnBuilder) -> Fault? {
+    for row in 0..<fields.count {
+      let field = fields[row]
+      if field.isNull {
+        column.appendNull()
+      } else if let reference = references.reference(fields.bytes(field)) {
+        column.append(toOne: reference, entityOrdinal: schema.entity.ordinal)
+      } else {
+        return (row, Self.badReference)
+      }
+    }
+    return nil
+  }
+
+  func readToMany(_ fields: CSVColumnFields, into column: ColumnBuilder) -> Fault? {
+    let list = CSVReferenceList(references: references)
+    for row in 0..<fields.count {
+      guard let references = list.references(fields.bytes(fields[row])) else {
+        return (
+          row,
+          "Each reference of the list must be a UUID, a number, or a string with an apostrophe before it; a space "
+            + "separates them, and % stands before two hexadecimal digits."
+        )
+      }
+      column.append(toMany: references.map { ($0, schema.entity.ordinal) })
+    }
+    return nil
+  }
+}
+
+extension UUID {
+  static let zeroBytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+}
+
+// MARK: CSVBatch
+
+/// Where a field lies in a window, without its quotes.
+struct CSVField: BitwiseCopyable {
+  private static let flag: UInt32 = 1 << 31
+  /// A field begins and ends before it.
+  static let greatestPlace = Int(flag) - 1
+
+  private var rawStart: UInt32
+  private var rawEnd: UInt32
+
+  /// A field without quotes.
+  @inline(__always)
+  init(start: Int, end: Int) {
+    rawStart = UInt32(truncatingIfNeeded: start)
+    rawEnd = UInt32(truncatingIfNeeded: end)
+  }
+
+  @inline(__always)
+  init(quotedStart start: Int, end: Int, hasEscapes: Bool) {
+    rawStart = UInt32(truncatingIfNeeded: start) | Self.flag
+    rawEnd = UInt32(truncatingIfNeeded: end) | (hasEscapes ? Self.flag : 0)
+  }
+
+  @inline(__always) var start: Int { Int(rawStart & ~Self.flag) }
+  @inline(__always) var end: Int { Int(rawEnd & ~Self.flag) }
+  @inline(__always) var count: Int { end &- start }
+  @inline(__always) var isQuoted: Bool { rawStart & Self.flag != 0 }
+  @inline(__always) var hasEscapes: Bool { rawEnd & Self.flag != 0 }
+  /// Whether there is nothing, not even quotes.
+  @inline(__always) var isNull: Bool { rawStart == rawEnd }
+}
+
+/// Some rows of fields that have been found in a window and are yet to be read.
+///
+/// An unsafe place: ``fields`` has room for ``capacity`` rows of ``columnCount`` fields, of which ``rowCount`` rows are set.
+final class CSVBatch {
+  static let capacity = 1 << 10
+
+  let columnCount: Int
+  let fields: UnsafeMutablePointer<CSVField>
+  var rowCount = 0
+  /// Whether a field holds two quotes that stand for one.
+  var hasEscapes = false
+
+  init(columnCount: Int) {
+    self.columnCount = columnCount
+    self.fields = .allocate(capacity: Self.capacity * columnCount)
+    self.fields.initialize(repeating: CSVField(start: 0, end: 0), count: Self.capacity * columnCount)
+  }
+
+  deinit {
+    fields.deallocate()
+  }
+
+  func removeAll() {
+    rowCount = 0
+    hasEscapes = false
+  }
+}
+
+// MARK: CSVColumnFields
+
+/// One column of a batch.
+struct CSVColumnFields {
+  private let first: UnsafeMutablePointer<CSVField>
+  private let stride: Int
+  let count: Int
+  let text: UnsafeRawPointer
+  let window: CSVWindow
+
+  init(_ batch: CSVBatch, _ column: Int, _ window: CSVWindow) {
+    first = batch.fields + column
+    stride = batch.columnCount
+    count = batch.rowCount
+    text = UnsafeRawPointer(window.base)
+    self.window = window
+  }
+
+  @inline(__always)
+  subscript(row: Int) -> CSVField { first[row &* stride] }
+
+  @inline(__always)
+  func bytes(_ field: CSVField) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: text + field.start, count: field.count)
   }
 }

@@ -1,11 +1,6 @@
+import HeartwoodFoundation
 public import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A Swift type that the values of attributes can have in typed accessors.
 public protocol AttributeValue: Sendable {
@@ -118,6 +113,135 @@ extension Optional: AttributeValue where Wrapped: AttributeValue {
       self = value
     } else {
       return nil
+    }
+  }
+}
+
+// MARK: Raw representable
+
+/// An enumeration becomes the type of an attribute by its raw values:
+///
+///     enum Priority: Int, AttributeValue {
+///       case low, high
+///       static let absentValue = low
+///     }
+///
+/// A raw value that has no case, which a newer version of the application may have saved, reads as no value;
+/// ``ManagedObject/propertyValue(forKey:)`` gives it as it is.
+extension AttributeValue where Self: RawRepresentable, RawValue: AttributeValue {
+  /// Whether the raw type fits attributes of `type`.
+  public static func fits(_ type: AttributeType) -> Bool { RawValue.fits(type) }
+
+  /// The raw value as stores take it.
+  public var propertyValue: PropertyValue { rawValue.propertyValue }
+
+  /// Makes a value of one that stores give; nil where it is null, of another type, or without a case.
+  public init?(propertyValue: PropertyValue) {
+    guard let rawValue = RawValue(propertyValue: propertyValue) else { return nil }
+    self.init(rawValue: rawValue)
+  }
+
+  /// Reads the attribute of `key`; nil where it has no value, or one without a case.
+  @inlinable
+  public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Self? {
+    RawValue.readIfPresent(key, of: object).flatMap { Self(rawValue: $0) }
+  }
+}
+
+// MARK: Integers
+
+extension Int: AttributeValue {
+  /// What stands for a required attribute that has no value yet.
+  public static var absentValue: Int { 0 }
+
+  /// Whether the type fits attributes of `type`.
+  public static func fits(_ type: AttributeType) -> Bool { type.integerRange != nil }
+
+  /// The value as stores take it.
+  public var propertyValue: PropertyValue { .integer(Int64(self)) }
+
+  /// Makes a value of one that stores give; nil if it is null, of another type, or out of the range of this one.
+  public init?(propertyValue: PropertyValue) {
+    guard case .integer(let value) = propertyValue else { return nil }
+    self.init(exactly: value)
+  }
+
+  /// Reads the attribute of `key`; nil where it has no value.
+  public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Int? {
+    object.readAttribute(key) {
+      Int(truncatingIfNeeded: $0.unsafeInteger($1))
+    }
+  }
+}
+
+extension Int16: AttributeValue {
+  /// What stands for a required attribute that has no value yet.
+  public static var absentValue: Int16 { 0 }
+
+  /// Whether the type fits attributes of `type`.
+  public static func fits(_ type: AttributeType) -> Bool { type == .integer16 }
+
+  /// The value as stores take it.
+  public var propertyValue: PropertyValue { .integer(Int64(self)) }
+
+  /// Makes a value of one that stores give; nil if it is null, of another type, or out of the range of this one.
+  public init?(propertyValue: PropertyValue) {
+    guard case .integer(let value) = propertyValue else { return nil }
+    self.init(exactly: value)
+  }
+
+  /// Reads the attribute of `key`; nil where it has no value.
+  public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Int16? {
+    object.readAttribute(key) {
+      Int16(truncatingIfNeeded: $0.unsafeInteger($1))
+    }
+  }
+}
+
+extension Int32: AttributeValue {
+  /// What stands for a required attribute that has no value yet.
+  public static var absentValue: Int32 { 0 }
+
+  /// Whether the type fits attributes of `type`.
+  public static func fits(_ type: AttributeType) -> Bool { type == .integer16 || type == .integer32 }
+
+  /// The value as stores take it.
+  public var propertyValue: PropertyValue { .integer(Int64(self)) }
+
+  /// Makes a value of one that stores give; nil if it is null, of another type, or out of the range of this one.
+  public init?(propertyValue: PropertyValue) {
+    guard case .integer(let value) = propertyValue else { return nil }
+    self.init(exactly: value)
+  }
+
+  /// Reads the attribute of `key`; nil where it has no value.
+  public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Int32? {
+    object.readAttribute(key) {
+      Int32(truncatingIfNeeded: $0.unsafeInteger($1))
+    }
+  }
+}
+
+extension Int64: AttributeValue {
+  /// What stands for a required attribute that has no value yet.
+  public static var absentValue: Int64 { 0 }
+
+  /// Whether the type fits attributes of `type`.
+  public static func fits(_ type: AttributeType) -> Bool { type.integerRange != nil }
+
+  /// The value as stores take it.
+  public var propertyValue: PropertyValue { .integer(Int64(self)) }
+
+  /// Makes a value of one that stores give; nil if it is null, of another type, or out of the range of this one.
+  public init?(propertyValue: PropertyValue) {
+    guard case .integer(let value) = propertyValue else { return nil }
+    self.init(exactly: value)
+  }
+
+  /// Reads the attribute of `key`; nil where it has no value.
+  public static func readIfPresent(_ key: PropertyKey, of object: ManagedObject) -> Int64? {
+    object.readAttribute(key) {
+      Int64(truncatingIfNeeded: $0.unsafeInteger($1))
     }
   }
 }

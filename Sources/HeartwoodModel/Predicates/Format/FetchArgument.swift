@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import HeartwoodFoundation
 
 /// A value that can stand for `%@` and the like in a format string, or for a `$VARIABLE`.
 public protocol FetchArgument {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import HeartwoodFoundation
 
 extension PredicateParser {
   /// `SUBQUERY(…)` and the like, of which the word has been read; nil where the word is none of them.

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import HeartwoodFoundation
 
 /// A class that knows which property of its entity a key path stands for, so that `#Predicate` can be used for fetches.
 public protocol KeyPathNaming {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import HeartwoodFoundation
 
 extension PredicateExpressions.Variable: MacroConvertible {
   func convert(_ conversion: inout MacroConversion) throws(FetchPredicateError) -> MacroConversion.Node {

@@ -1,3 +1,4 @@
+import HeartwoodFoundation
 import HeartwoodModel
 import Synchronization
 
@@ -132,5 +133,162 @@ extension OrderedRows {
       if passes(Int(rows[middle])) { high = middle } else { low = middle + 1 }
     }
     return low
+  }
+}
+
+// MARK: CompoundOrder
+
+/// Rows of one group in the order of an index of several properties, or of some records only.
+///
+/// The value of a property in a row is told by its rank: the first place that a row with the same value has in the order of the column
+/// alone. Ranks of up to four properties make one number, so searching compares numbers, whatever the properties are.
+struct CompoundOrder: Sendable {
+  let rows: [UInt16]
+  /// The number of each row: they ascend.
+  private let keys: [UInt64]
+  private let elements: [FetchIndexPlan.Element]
+  private static let bitsOfRank = 16
+  /// So many places at most are looked up one by one.
+  private static let mostLookups = 64
+
+  /// - Parameter members: the rows that are in the index.
+  init(_ plan: FetchIndexPlan, _ group: RowGroup, _ members: RowBitmap) {
+    elements = plan.elements
+    var entries: [RowSort.Entry] = []
+    members.forEach { entries.append(RowSort.Entry(lead: 0, row: RowID(group: 0, row: $0))) }
+    for (level, element) in plan.elements.enumerated() {
+      let column = group.columns[element.ordinal]
+      guard let ranks = column.order.rows(of: column, isNeeded: true)?.ranks(of: column) else { continue }
+      for index in entries.indices {
+        entries[index].lead |= Self.key(ranks[entries[index].row.row], element, level)
+      }
+    }
+    entries = RadixSort.sorted(entries)
+    rows = entries.map { UInt16(truncatingIfNeeded: $0.row.row) }
+    keys = entries.map(\.lead)
+  }
+
+  /// The part of a number that a rank makes.
+  private static func key(_ rank: UInt16, _ element: FetchIndexPlan.Element, _ level: Int) -> UInt64 {
+    UInt64(element.isAscending ? rank : .max - rank) << shift(level)
+  }
+
+  private static func shift(_ level: Int) -> UInt64 {
+    UInt64((FetchIndexPlan.mostElements - 1 - level) * bitsOfRank)
+  }
+
+  /// Whether the rows at two places have the same values in the first properties of the index.
+  func areAlike(_ left: Int, _ right: Int, inFirst count: Int) -> Bool {
+    (keys[left] ^ keys[right]) >> Self.shift(count - 1) == 0
+  }
+}
+
+// MARK: Searching
+
+extension CompoundOrder {
+  /// The places of the rows whose first properties have values in given ranges; nil where there would be too many to look up.
+  ///
+  /// - Parameter ranges: for each property ranges of places in the order of its column: of all but the last one such with the same
+  ///   value each.
+  func places(_ ranges: [[Range<Int>]]) -> [Range<Int>]? {
+    guard let last = ranges.last else { return [rows.indices] }
+    var prefixes: [UInt64] = [0]
+    for (level, ranges) in ranges.dropLast().enumerated() {
+      guard prefixes.count * ranges.count <= Self.mostLookups else { return nil }
+      prefixes = prefixes.flatMap { prefix in
+        ranges.map { prefix | Self.key(UInt16(truncatingIfNeeded: $0.lowerBound), elements[level], level) }
+      }
+    }
+    guard prefixes.count * last.count <= Self.mostLookups else { return nil }
+    return prefixes.flatMap { prefix in last.map { places(prefix, $0, level: ranges.count - 1) } }
+  }
+
+  private func places(_ prefix: UInt64, _ range: Range<Int>, level: Int) -> Range<Int> {
+    let element = elements[level]
+    let first = Self.key(UInt16(truncatingIfNeeded: range.lowerBound), element, level)
+    let last = Self.key(UInt16(truncatingIfNeeded: range.upperBound - 1), element, level)
+    let rest = (1 << Self.shift(level)) - 1 as UInt64
+    let lower = firstPlace { $0 >= prefix | min(first, last) }
+    return lower..<max(lower, firstPlace { $0 > prefix | max(first, last) | rest })
+  }
+
+  private func firstPlace(_ passes: (UInt64) -> Bool) -> Int {
+    var (low, high) = (0, keys.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if passes(keys[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}
+
+// MARK: ValueOrder
+
+/// The order of the values of one column, which indexes and sorts have in common.
+///
+/// To-one relationships have one too, so that they can be found: by the bytes of the names of the objects that they lead to.
+///
+/// It reads through pointers into the column: whoever uses it holds the column, and gives rows of it that have a value.
+struct ValueOrder {
+  private let leads: SortTerm.Leads
+  private let view: ColumnView
+  private let references: ReferenceColumn?
+
+  init(_ column: Column) {
+    view = ColumnView(column)
+    references = column.references
+    leads = SortTerm.Leads(view: view, kind: column.kind, flip: 0)
+  }
+
+  func isNull(_ row: Int) -> Bool { view.unsafeIsNull(row) }
+
+  /// A number that is less where the row comes first.
+  func lead(_ row: Int) -> UInt64 {
+    references.map { SortTerm.Leads.prefix($0.unsafeName(row)) } ?? leads.value(view, row)
+  }
+
+  /// Whether rows with the same number have the same value.
+  var isLeadExact: Bool {
+    switch view.kind {
+    case .bits, .int16, .int32, .int64, .float, .double: true
+    case .absent, .bytes, .decimal, .uuid, .toOne, .toMany: false
+    }
+  }
+
+  /// Below 0 where the row `left` comes first, 0 where both have the same value.
+  func compare(_ left: Int, _ right: Int) -> Int {
+    if let references {
+      let order = ByteOrder.compare(references.unsafeName(left), references.unsafeName(right))
+      return order != 0 ? order : references.entityOrdinal(left) - references.entityOrdinal(right)
+    }
+    switch view.kind {
+    case .bytes: return ByteOrder.compare(view.unsafeBytes(left), view.unsafeBytes(right))
+    case .uuid: return ByteOrder.compare(view.unsafeUUIDBytes(left), view.unsafeUUIDBytes(right))
+    case .decimal: return PackedDecimal.compare(view.unsafePackedDecimal(left), view.unsafePackedDecimal(right))
+    default:
+      let (first, second) = (lead(left), lead(right))
+      return first < second ? -1 : first == second ? 0 : 1
+    }
+  }
+}
+
+extension ReferenceColumn {
+  /// The bytes of the name at `index`, valid as long as the column is held.
+  func unsafeName(_ index: Int) -> UnsafeRawBufferPointer {
+    guard let width = layout.width else { return bytes(index) }
+    precondition(index >= 0 && index < count, "The row is not in the table.")
+    return UnsafeRawBufferPointer(start: values.unsafeBase + index * width, count: width)
+  }
+
+  /// The bytes that `reference` has in the column; nil where there can be none of its kind.
+  func nameBytes(of reference: ReferenceID) -> [UInt8]? {
+    let (kind, bytes): (Layout, [UInt8]) =
+      switch reference {
+      case .integer(let number): (.integer, withUnsafeBytes(of: number) { Array($0) })
+      case .uuid(let uuid): (.uuid, withUnsafeBytes(of: uuid.uuid) { Array($0) })
+      case .string(let text): (.string, Array(text.utf8))
+      }
+    if layout == .mixed { return [kind.rawValue] + bytes }
+    return kind == layout ? bytes : nil
   }
 }

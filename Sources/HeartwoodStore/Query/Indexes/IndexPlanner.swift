@@ -139,3 +139,150 @@ extension IndexPlanner {
     return (count, isForward)
   }
 }
+
+// MARK: IndexAccess
+
+/// How a query finds rows by an index.
+struct IndexAccess: Sendable {
+  let plan: FetchIndexPlan
+  /// What the first properties of the index have to be, each tested in one way or more: all but the last one have single values.
+  let tests: [[ColumnTest]]
+  /// What tells whether a row is in the index.
+  let membership: ColumnTest
+  /// How many properties of the index it is about: those that are tested, and those that rows are then to be in the order of.
+  let elementCount: Int
+
+  /// Whether the order of the first property alone is all that is needed.
+  var needsOneColumn: Bool { elementCount == 1 && plan.conditions.isEmpty }
+}
+
+/// What an index has found in a group: places in an order of rows.
+struct IndexFinding {
+  let rows: [UInt16]
+  let places: [Range<Int>]
+  /// The order, where it is that of several properties or of some rows.
+  let indexed: CompoundOrder?
+
+  var count: Int { places.reduce(0) { $0 + $1.count } }
+}
+
+extension GroupTester {
+  /// The rows that an index finds; nil where it has not been made, or would take too long to look into.
+  mutating func find(_ access: IndexAccess, isNeeded: Bool) -> IndexFinding? {
+    let column = group.columns[access.plan.elements[0].ordinal]
+    if access.needsOneColumn {
+      guard let order = column.order.rows(of: column, isNeeded: isNeeded),
+        let places = access.tests.isEmpty
+          ? [order.rows.indices] : places(access.tests[0], access.plan.elements[0].ordinal, order)
+      else { return nil }
+      return IndexFinding(rows: order.rows, places: places, indexed: nil)
+    }
+    let indexed = column.order.rows(of: access.plan, in: group, isNeeded: isNeeded) {
+      // Other versions of the table share the index: a record that was deleted in this one may be there in them.
+      var members = RowBitmap(allRowsOf: group)
+      apply(access.membership, to: &members)
+      return members
+    }
+    guard let indexed else { return nil }
+    var ranges: [[Range<Int>]] = []
+    for (element, tests) in zip(access.plan.elements, access.tests) {
+      let column = group.columns[element.ordinal]
+      guard let order = column.order.rows(of: column, isNeeded: true),
+        let places = places(tests, element.ordinal, order)
+      else { return nil }
+      ranges.append(places)
+    }
+    return indexed.places(ranges).map { IndexFinding(rows: indexed.rows, places: $0, indexed: indexed) }
+  }
+
+  /// The places in the order of a column of the rows that pass all of `tests`.
+  private func places(_ tests: [ColumnTest], _ ordinal: Int, _ order: OrderedRows) -> [Range<Int>]? {
+    var found: [Range<Int>]?
+    for test in tests {
+      guard let places = test.places(in: order, group.columns[ordinal], group.unsafeViews[ordinal]) else { return nil }
+      found = found.map { found in found.flatMap { one in places.map { $0.clamped(to: one) } } } ?? places
+    }
+    return found?.filter { !$0.isEmpty }
+  }
+}
+
+// MARK: IndexUse
+
+/// Whether a query uses indexes.
+package enum IndexUse: Sendable {
+  /// Where they make it faster.
+  case automatic
+  /// Wherever there is one, for tests.
+  case always
+  case never
+}
+
+// MARK: IndexWalk
+
+/// A walk through rows in the order of an index.
+struct IndexWalk {
+  private let finding: IndexFinding
+  private let elementCount: Int
+  private let wanted: Int
+
+  init(_ finding: IndexFinding, _ access: SortAccess, wanted: Int) {
+    self.finding = finding
+    self.elementCount = access.access.elementCount
+    self.wanted = wanted
+  }
+
+  func entries(
+    _ places: some Sequence<Int>,
+    of rows: RowBitmap,
+    _ entry: (Int) -> RowSort.Entry
+  ) -> [RowSort.Entry] {
+    var entries: [RowSort.Entry] = []
+    var last = 0
+    for place in places {
+      let row = Int(finding.rows[place])
+      guard rows.contains(row) else { continue }
+      let next = entry(row)
+      if entries.count >= wanted, !areAlike(place, next, last, entries[entries.count - 1]) { break }
+      entries.append(next)
+      last = place
+    }
+    return entries
+  }
+
+  private func areAlike(_ place: Int, _ entry: RowSort.Entry, _ last: Int, _ lastEntry: RowSort.Entry) -> Bool {
+    finding.indexed?.areAlike(place, last, inFirst: elementCount) ?? (entry.lead == lastEntry.lead)
+  }
+}
+
+// MARK: TableQuery: ordered selection
+
+// The first rows of a sort by an index: they are walked in its order until there are enough.
+
+extension TableQuery {
+  /// The index that has rows in the order of a sort.
+  func sortAccess(_ sort: RowSort) -> SortAccess? {
+    planner.sortAccess(sort.terms.map(\.columnOrdinal), sort.terms.map(\.isAscending))
+  }
+
+  /// The first `count` of the rows of a group and those that the index leaves level with the last of them, in no order; nil where there
+  /// is no index or it does not help.
+  func firstByIndex(_ count: Int, _ sort: RowSort, of rows: RowBitmap, inGroup ordinal: Int) -> [RowSort.Entry]? {
+    guard count > 0, let access = sortAccess(sort) else { return nil }
+    let passing = rows.count
+    // The walk passes so many rows for each that is wanted as there are for each that passes.
+    func isWorth(_ walked: Int) -> Bool {
+      indexUse == .always || passing > count && passing * passing > count * walked
+    }
+    if access.access.tests.isEmpty, access.access.plan.conditions.isEmpty, !isWorth(rows.rowCount) { return nil }
+    var tester = tester(ofGroup: ordinal)
+    guard let finding = tester.find(access.access, isNeeded: indexUse == .always), finding.places.count <= 1,
+      isWorth(finding.count)
+    else { return nil }
+    let leads = sort.terms[0].leads(ofGroup: ordinal, in: table)
+    let walk = IndexWalk(finding, access, wanted: count)
+    let isForward = finding.indexed == nil ? sort.terms[0].isAscending : access.isForward
+    let places = finding.places.first ?? 0..<0
+    let entry = { (row: Int) in RowSort.Entry(lead: leads.lead(row), row: RowID(group: ordinal, row: row)) }
+    return isForward ? walk.entries(places, of: rows, entry) : walk.entries(places.reversed(), of: rows, entry)
+  }
+}

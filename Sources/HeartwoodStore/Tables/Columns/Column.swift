@@ -1,3 +1,5 @@
+import HeartwoodModel
+
 /// The values of one property in one group of rows. It never changes, so groups share it.
 package struct Column: Sendable {
   package let kind: ColumnKind
@@ -59,4 +61,161 @@ package struct Column: Sendable {
     let end = Int(offsets.unsafeBase.loadUnaligned(fromByteOffset: row * 4 + 4, as: UInt32.self))
     return start..<end
   }
+}
+
+// MARK: ColumnKind
+
+/// How a column's values lie in memory and in the binary file.
+@usableFromInline
+package enum ColumnKind: UInt8, Sendable, BitwiseCopyable {
+  /// A property that no store keeps.
+  case absent = 0
+  /// One bit a row, the lowest bit first.
+  case bits = 1
+  case int16 = 2
+  case int32 = 3
+  case int64 = 4
+  case float = 5
+  /// Doubles; dates too, as seconds since 2001-01-01 00:00 UTC.
+  case double = 6
+  /// ``PackedDecimal``.
+  case decimal = 7
+  /// 16 bytes in the order of the text form.
+  case uuid = 8
+  /// Offsets and bytes: strings and URIs as UTF-8, binary data as it is.
+  case bytes = 9
+  /// A reference to one record.
+  case toOne = 10
+  /// Offsets and references to records.
+  case toMany = 11
+}
+
+extension ColumnKind {
+  init(_ property: PropertyDescription) {
+    switch property {
+    case _ where property.isTransient: self = .absent
+    case .attribute(let attribute): self.init(attribute.type)
+    case .relationship(let relationship): self = relationship.isToMany ? .toMany : .toOne
+    }
+  }
+
+  private init(_ type: AttributeType) {
+    switch type {
+    case .integer16: self = .int16
+    case .integer32: self = .int32
+    case .integer64: self = .int64
+    case .decimal: self = .decimal
+    case .double, .date: self = .double
+    case .float: self = .float
+    case .boolean: self = .bits
+    case .uuid: self = .uuid
+    case .string, .uri, .binary, .transformable, .undefined: self = .bytes
+    }
+  }
+
+  /// How many bytes a row has in a column of fixed width; nil where rows have no width of their own.
+  package var width: Int? {
+    switch self {
+    case .int16: 2
+    case .int32, .float: 4
+    case .int64, .double: 8
+    case .uuid: 16
+    case .decimal: PackedDecimal.width
+    case .absent, .bits, .bytes, .toOne, .toMany: nil
+    }
+  }
+}
+
+// MARK: VersionColumn
+
+/// The version of each record in a group of rows: 1 when it was inserted, and one more at each update.
+package enum VersionColumn: Sendable {
+  case same(UInt64)
+  /// 8 bytes for each row.
+  case each(ByteSlice)
+}
+
+extension VersionColumn {
+  package subscript(row: Int) -> UInt64 {
+    switch self {
+    case .same(let version): return version
+    case .each(let versions):
+      precondition(row >= 0 && row < versions.count / 8, "The row is not in the table.")
+      return versions.unsafeBase.loadUnaligned(fromByteOffset: row * 8, as: UInt64.self)
+    }
+  }
+
+  /// Appends the versions of the first `rowCount` rows to `bytes`.
+  func append(rowCount: Int, to bytes: GrowableBytes) {
+    switch self {
+    case .same(let version): for _ in 0..<rowCount { bytes.append(version) }
+    case .each(let versions): bytes.append(UnsafeRawBufferPointer(rebasing: versions.unsafeBytes[..<(rowCount * 8)]))
+    }
+  }
+
+  /// The versions with those of `rows`, which ascend, one higher.
+  func raising(_ rows: [UInt16], rowCount: Int) -> VersionColumn {
+    if rows.count == rowCount, case .same(let version) = self { return .same(Self.next(version)) }
+    let raised = GrowableBytes(capacity: rowCount * 8)
+    append(rowCount: rowCount, to: raised)
+    for row in rows {
+      raised.unsafeMutableBytes.storeBytes(of: Self.next(self[Int(row)]), toByteOffset: Int(row) * 8, as: UInt64.self)
+    }
+    return .each(raised.sealed())
+  }
+
+  /// The version that follows another one. A file may claim the highest that a store keeps, and that is followed by the first.
+  private static func next(_ version: UInt64) -> UInt64 { version < UInt64(Int64.max) ? version + 1 : 1 }
+
+  /// The versions with that of `rows` replaced.
+  func setting(_ version: UInt64, in rows: [Int], rowCount: Int) -> VersionColumn {
+    let versions = GrowableBytes(capacity: rowCount * 8)
+    append(rowCount: rowCount, to: versions)
+    for row in rows {
+      versions.unsafeMutableBytes.storeBytes(of: version, toByteOffset: row * 8, as: UInt64.self)
+    }
+    return .each(versions.sealed())
+  }
+}
+
+// MARK: UnreadableRows
+
+/// The rows of a column whose values the store has and could not read, such as large data in a file that is missing.
+///
+/// The value is there, so the row is not null; what stands in the column for it is empty, and nobody may take it for the value.
+package struct UnreadableRows: Sendable {
+  /// In the order of the rows.
+  private var errors: [(row: Int, error: PersistenceError)] = []
+
+  /// Why the value in the first row cannot be read for which `isMeant` holds.
+  func first(where isMeant: (Int) -> Bool) -> PersistenceError? { errors.first { isMeant($0.row) }?.error }
+
+  /// Why the value in `row` cannot be read; nil if it can. O(log n).
+  package subscript(row: Int) -> PersistenceError? {
+    let place = place(of: row)
+    return place < errors.count && errors[place].row == row ? errors[place].error : nil
+  }
+
+  /// The place of the first that is not before `row`.
+  private func place(of row: Int) -> Int {
+    var (low, high) = (0, errors.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if errors[middle].row < row { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// Notes a row behind all that were noted.
+  mutating func append(_ row: Int, _ error: PersistenceError) { errors.append((row, error)) }
+
+  /// Notes those of `rows` that are unreadable in another column, as rows from `start` on.
+  mutating func append(_ rows: Range<Int>, of other: UnreadableRows, at start: Int) {
+    for (row, error) in other.errors[other.place(of: rows.lowerBound)...] {
+      guard row < rows.upperBound else { return }
+      errors.append((start + row - rows.lowerBound, error))
+    }
+  }
+
+  var isEmpty: Bool { errors.isEmpty }
 }

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import HeartwoodFoundation
 
 /// A decimal number as 20 bytes: an unsigned significand of 128 bits, an exponent of 16 bits, a byte that is 1 where it is
 /// negative and one that is 1 where it is not a number. The value is ±significand × 10^exponent.
@@ -54,5 +50,72 @@ package struct PackedDecimal: BitwiseCopyable, Sendable {
     if digits == 0 { return .zero }
     // With its exponent at once: a significand by itself loses its last zeros, and a great exponent has no room for them.
     return Decimal(string: "\(isNegative == 1 ? "-" : "")\(digits)e\(exponent)")
+  }
+}
+
+// MARK: Order
+
+/// The order of decimal numbers, exactly, and without making a `Decimal` of them.
+extension PackedDecimal {
+  /// 10 to the power of 0 and so on, as many as fit.
+  private static let powers: [UInt128] = sequence(first: UInt128(1)) {
+    let (next, overflow) = $0.multipliedReportingOverflow(by: 10)
+    return overflow ? nil : next
+  }.map(\.self)
+
+  private static let digitsOfLead = 16
+  private static let bitsOfLeadDigits: UInt64 = 54
+
+  /// How many digits an integer has that is not 0.
+  private static func digitCount(_ number: UInt128) -> Int {
+    // A digit takes a bit more than 1233 / 4096 of a bit's worth; the estimate is right or one too small.
+    let estimate = ((UInt128.bitWidth - number.leadingZeroBitCount) * 1233) >> 12
+    return estimate < powers.count && powers[estimate] <= number ? estimate + 1 : estimate
+  }
+
+  /// A number that is less for a smaller one, and the same where the first sixteen digits are; 0 for none of them. That of a NaN is
+  /// the greatest.
+  var lead: UInt64 {
+    if isNotANumber { return .max }
+    let magnitude = magnitude
+    if magnitude == 0 { return 1 << 63 }
+    let digits = Self.digitCount(magnitude)
+    let shift = digits - Self.digitsOfLead
+    let first = shift > 0 ? magnitude / Self.powers[shift] : magnitude * Self.powers[-shift]
+    let scale = UInt64(clamping: digits + Int(decimalExponent) - Int(Self.exponents.lowerBound))
+    let bits = scale << Self.bitsOfLeadDigits | UInt64(truncatingIfNeeded: first)
+    return isBelowZero ? (1 << 63) - 1 - bits : 1 << 63 | bits
+  }
+
+  /// Below 0 where `left` comes first, 0 where both are equal. NaNs are equal, and come last.
+  static func compare(_ left: PackedDecimal, _ right: PackedDecimal) -> Int {
+    let (first, second) = (left.lead, right.lead)
+    if first != second { return first < second ? -1 : 1 }
+    if left.isNotANumber { return 0 }
+    let order = compareMagnitudes(left, right)
+    return left.isBelowZero ? -order : order
+  }
+
+  private static func compareMagnitudes(_ left: PackedDecimal, _ right: PackedDecimal) -> Int {
+    let difference = Int(left.decimalExponent) - Int(right.decimalExponent)
+    if difference < 0 { return -compareMagnitudes(right, left) }
+    let (a, b) = (left.magnitude, right.magnitude)
+    if a == 0 || b == 0 { return a == b ? 0 : a == 0 ? -1 : 1 }
+    // What is beyond 128 bits is greater than anything within.
+    guard difference < powers.count else { return 1 }
+    let (scaled, overflow) = a.multipliedReportingOverflow(by: powers[difference])
+    return overflow || scaled > b ? 1 : scaled == b ? 0 : -1
+  }
+
+  /// The nearest double, where it can be told by one exact division or multiplication.
+  var exactDouble: Double? {
+    let magnitude = magnitude
+    guard !isNotANumber, magnitude <= 1 << 53, abs(Int(decimalExponent)) <= 22 else { return nil }
+    let number = Double(UInt64(truncatingIfNeeded: magnitude))
+    let power =
+      Double(UInt64(truncatingIfNeeded: Self.powers[min(19, abs(Int(decimalExponent)))]))
+      * Double(UInt64(truncatingIfNeeded: Self.powers[max(0, abs(Int(decimalExponent)) - 19)]))
+    let value = decimalExponent < 0 ? number / power : number * power
+    return isBelowZero ? -value : value
   }
 }

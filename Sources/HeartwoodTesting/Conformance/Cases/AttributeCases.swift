@@ -1,11 +1,6 @@
 import Heartwood
+import HeartwoodFoundation
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 extension StoreConformance {
   /// Every value of every type that is declared comes back, or is refused as it was stated.
@@ -77,5 +72,128 @@ extension ManagedObjectContext {
   fileprivate func insertValue(_ value: PropertyValue) throws {
     try insert(entityName: ModelMaker.entity).setPropertyValue(value, forKey: ModelMaker.value)
     try save()
+  }
+}
+
+// MARK: EntityCases
+
+extension StoreConformance {
+  /// Several entities are kept apart, and what inherits keeps what it inherits.
+  var entityCases: [ConformanceCase] {
+    [
+      makeCase("keeps several entities", needs: .entities(2)) { try $0.keepsSeveralEntities() },
+      makeCase("keeps an entity that inherits from an abstract one") {
+        try $0.keepsInheritance(subentities: ["Circle"])
+      },
+      makeCase("keeps entities that inherit from one that has records", needs: .entities(3)) {
+        try $0.keepsInheritance(subentities: ["Circle", "Square"], isAbstract: false)
+      },
+      makeCase("keeps properties whatever they are called") { try $0.keepsAwkwardProperties() },
+      makeCase("keeps the entities of its configuration only", needs: .file) { try $0.keepsConfiguration() },
+    ]
+  }
+
+  private func keepsSeveralEntities() throws {
+    let bench = try Workbench(self, model: try ModelMaker(capabilities).withEntities(2))
+    let source = try bench.openInMemory()
+    try source.insertRandom(9, seed: 1)
+    let open = try bench.convert(source)
+    try bench.expectReopensSame(open)
+    let context = try bench.reopened(open).makeContext()
+    try expect("the records of the first entity", is: 5, found: try context.count(entityName: ModelMaker.entity))
+    try expect("the records of the second", is: 4, found: try context.count(entityName: "\(ModelMaker.entity)1"))
+  }
+
+  private func keepsInheritance(subentities: [String], isAbstract: Bool = true) throws {
+    let type = try unwrap(
+      AttributeType.allCases.first(where: capabilities.attributeTypes.contains),
+      "an attribute type"
+    )
+    let parent = EntityDefinition(
+      name: "Shape",
+      isAbstract: isAbstract,
+      properties: [.attribute("inherited", type, optional: true)]
+    )
+    let children = subentities.map { name in
+      EntityDefinition(
+        name: name,
+        superentityName: "Shape",
+        properties: [.attribute("own\(name)", type, optional: true)]
+      )
+    }
+    let bench = try Workbench(self, model: try ManagedObjectModel(entities: [parent] + children))
+    let open = try bench.open()
+    try open.insertRandom(12, seed: 1)
+    let reopened = try bench.expectReopensSame(open)
+    let context = reopened.makeContext()
+    try expect("the objects of the parent and below", is: 12, found: try context.count(entityName: "Shape"))
+    // A store that nobody has read yet counts itself.
+    let (contents, unread) = (try open.contents(), try bench.reopened(open))
+    for entity in unread.concreteEntities {
+      let count = try unread.store.engine.count(of: entity)
+      try expect("the number of \(entity.name) itself", is: contents.table(of: entity).count, found: count)
+    }
+    let found = try bench.reopened(open).makeContext().count(entityName: "Shape")
+    try expect("the objects of the parent and below", is: 12, found: found)
+    try expectError(.entityUnknown, when: "an object of an entity is asked for that is not there") {
+      _ = try context.fetch(entityName: "Triangle")
+    }
+  }
+
+  private func keepsAwkwardProperties() throws {
+    let bench = try Workbench(self, model: try ModelMaker(capabilities).withAwkwardProperties())
+    var open = try bench.open()
+    try open.insertRandom(5, seed: 1)
+    for round in 0..<2 {
+      open = try bench.expectReopensSame(open)
+      let context = open.makeContext()
+      let objects = try context.fetch(entityName: ModelMaker.entity)
+      var generator = SeededGenerator(seed: UInt64(round))
+      try open.setRandomAttributes(of: objects[round], &generator)
+      if capabilities.supportsRelationships {
+        let others = [objects[4], objects[round + 1]].map(\.objectID)
+        try objects[round].setPropertyValue(.toOne(others[0]), forKey: "order")
+        // Without an inverse, a store may have room for one owner of each.
+        for object in objects { try object.setPropertyValue(.toMany([]), forKey: "group") }
+        try objects[round].setPropertyValue(.toMany(others), forKey: "group")
+        try objects[round].setPropertyValue(.toMany(others), forKey: "mates")
+      }
+      try context.save()
+    }
+    try bench.expectReopensSame(open)
+  }
+
+  private func keepsConfiguration() throws {
+    let whole = try ModelMaker(capabilities).withEntities(2)
+    let model = try ManagedObjectModel(
+      entities: whole.entities.map(\.definition),
+      configurations: ["first": [ModelMaker.entity]]
+    )
+    let bench = try Workbench(self, model: model)
+    let coordinator = try bench.makeCoordinator()
+    let store = try coordinator.addPersistentStore(
+      type: type,
+      configuration: "first",
+      at: bench.url(),
+      options: bench.options
+    )
+    let open = bench.openStore(store, in: coordinator)
+    try open.insertRandom(3, seed: 1)
+    let context = open.makeContext()
+    _ = try context.insert(entityName: "\(ModelMaker.entity)1")
+    try expectError(.storeNotOpen, when: "an object is saved whose entity no store keeps") { try context.save() }
+    try expect("the records", is: 3, found: try open.contents().count)
+    let other = try bench.makeCoordinator()
+    let reopened = try other.addPersistentStore(
+      type: type,
+      configuration: "first",
+      at: bench.url(),
+      options: bench.options
+    )
+    try expectSame(
+      try bench.openStore(reopened, in: other).contents(),
+      as: try open.contents(),
+      "the reopened store of a configuration"
+    )
   }
 }

@@ -1,4 +1,5 @@
 import Heartwood
+import HeartwoodFoundation
 import HeartwoodStore
 
 extension StoreConformance {
@@ -80,5 +81,148 @@ extension StoreConformance {
     let expected = try open.contents()
     try expectError(.saveConflict, when: "another context has saved the same records") { try mine.save() }
     try expectSame(try bench.reopened(open).contents(), as: expected, "the store after the conflict")
+  }
+}
+
+// MARK: ConcurrencyCases
+
+extension StoreConformance {
+  /// Many use a store at once, and nothing is lost or seen by halves.
+  var concurrencyCases: [ConformanceCase] {
+    [
+      makeCase("takes saves of many contexts at once") { try $0.takesConcurrentSaves() },
+      makeCase("shows each save as a whole while others read") { try $0.showsWholeSaves() },
+      makeCase("loses no save of several that open its file", needs: .file) { conformance in
+        try conformance.withEachDisk { try conformance.losesNoSave(on: $0) }
+      },
+    ]
+  }
+
+  private static let workerCount = 4
+
+  private func takesConcurrentSaves() throws {
+    let bench = try Workbench(self, model: try ModelMaker(capabilities).richest())
+    let open = try bench.open()
+    let rounds = 6
+    _ = try Parallel.tryMap(Self.workerCount) { worker in
+      for round in 0..<rounds { try open.insertRandom(5, seed: UInt64(worker * rounds + round)) }
+    }
+    try expect("the number of records", is: Self.workerCount * rounds * 5, found: try open.contents().count)
+    try bench.expectReopensSameAfterRaces(open)
+  }
+
+  private func showsWholeSaves() throws {
+    let bench = try smallBench()
+    let open = try bench.open()
+    let (batch, rounds) = (7, 12)
+    _ = try Parallel.tryMap(Self.workerCount) { worker in
+      for round in 0..<rounds {
+        if worker == 0 {
+          try open.insertRandom(batch, seed: UInt64(round))
+        } else {
+          let objects = try open.makeContext().fetch(entityName: ModelMaker.entity)
+          try expect(
+            objects.count % batch == 0,
+            "expected whole saves of \(batch) records to be seen, found \(objects.count) records"
+          )
+          for object in objects { _ = try object.attributeValues() }
+        }
+      }
+    }
+    let reopened = try bench.expectReopensSameAfterRaces(open)
+    try expect("the number of records", is: batch * rounds, found: try reopened.contents().count)
+  }
+
+  private func losesNoSave(on disk: ConformanceDisk) throws {
+    let bench = try smallBench(disk)
+    let rounds = 5
+    _ = try Parallel.tryMap(Self.workerCount) { worker in
+      for round in 0..<rounds { try bench.insertUntilItIsSaved(seed: UInt64(worker * rounds + round)) }
+    }
+    try expect(
+      "the number of records that were saved",
+      is: Self.workerCount * rounds,
+      found: try bench.open().contents().count
+    )
+    try bench.expectFiles()
+  }
+}
+
+extension Workbench {
+  private static let mostAttempts = 500
+
+  /// Opens the store and saves a record, again and again until nobody else was faster.
+  fileprivate func insertUntilItIsSaved(seed: UInt64) throws {
+    for _ in 0..<Self.mostAttempts {
+      do {
+        return try open().insertRandom(1, seed: seed)
+      } catch let error as PersistenceError where error.code == .fileChangedOnDisk || error.code == .fileExists {
+        continue
+      }
+    }
+    throw ConformanceFailure("expected a save to succeed among \(Self.mostAttempts) that others may be faster than")
+  }
+}
+
+// MARK: UniquenessCases
+
+extension StoreConformance {
+  /// Values that must be unique are so on every store.
+  var uniquenessCases: [ConformanceCase] {
+    [makeCase("keeps values that must be unique apart") { try $0.keepsUniqueValuesApart() }]
+  }
+
+  private func keepsUniqueValuesApart() throws {
+    for type in AttributeType.allCases where capabilities.attributeTypes.contains(type) {
+      let values = Self.differingValues(of: type).filter { !refuses($0, type) }
+      if values.count == 3 { try keepsApart(values, of: type) }
+    }
+  }
+
+  private func keepsApart(_ values: [PropertyValue], of type: AttributeType) throws {
+    let bench = try Workbench(self, model: try ModelMaker.model(uniqueAttribute: type))
+    let open = try bench.open()
+    // Those without a value do not collide.
+    try open.insertUnique([.null, .null, values[0], values[1]])
+    try expectError(.constraintConflict, when: "two records of one save have the same \(type)") {
+      try open.insertUnique([values[2], values[2]])
+    }
+    let reopened = try bench.expectReopensSame(open)
+    for value in values.prefix(2) {
+      try expectError(.constraintConflict, when: "a record has the same \(type) as one that is there") {
+        try reopened.insertUnique([values[2], value])
+      }
+    }
+    try reopened.insertUnique([values[2]])
+    let context = reopened.makeContext()
+    let object = try context.fetch(entityName: ModelMaker.entity).first { object in
+      try object.propertyValue(forKey: ModelMaker.value) == values[1]
+    }
+    try unwrap(object, "the record with the second \(type)").setPropertyValue(values[0], forKey: ModelMaker.value)
+    try expectError(.constraintConflict, when: "a record is given the \(type) of another") { try context.save() }
+    try expect("the records", is: 5, found: try bench.reopened(reopened).contents().count)
+  }
+
+  /// Three values of a type; none of those that have no three.
+  private static func differingValues(of type: AttributeType) -> [PropertyValue] {
+    switch type {
+    case .string: ["", "a", "A"].map { .string($0) }
+    case .integer16, .integer32, .integer64: [.integer(0), .integer(1), .integer(-1)]
+    case .double: [.double(0), .double(0.5), .double(-1)]
+    case .date: [0, 1, 86_400].map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+    case .uuid: (0..<3).map { _ in .uuid(UUID()) }
+    default: []
+    }
+  }
+}
+
+extension OpenStore {
+  /// Saves records with these values.
+  fileprivate func insertUnique(_ values: [PropertyValue]) throws {
+    let context = makeContext()
+    for value in values {
+      try context.insert(entityName: ModelMaker.entity).setPropertyValue(value, forKey: ModelMaker.value)
+    }
+    try context.save()
   }
 }

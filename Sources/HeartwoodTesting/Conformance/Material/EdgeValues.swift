@@ -1,10 +1,5 @@
 import Heartwood
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import HeartwoodFoundation
 
 /// Values at the edges of each attribute type, and those that careless code takes for something else.
 enum EdgeValues {
@@ -91,4 +86,48 @@ extension EdgeValues {
     "\u{FFFD}", "\u{FFFE}\u{FFFF}", "a\u{FEFF}b", "\u{FEFF}a", "\u{200B}", "\u{200D}", "\u{AD}", "\u{E000}",
     "\u{10FFFF}",
   ]
+}
+
+// MARK: NearDates
+
+/// Dates between 1900 and 2100, which every format with dates can hold.
+enum NearDates {
+  /// Seconds since 2001.
+  private static let range: ClosedRange<Double> = -3_187_296_000...3_155_760_000
+
+  static func contain(_ value: PropertyValue) -> Bool {
+    guard case .date(let date) = value else { return true }
+    return range.contains(date.timeIntervalSinceReferenceDate)
+  }
+
+  /// A date with a fraction of a second.
+  static func random(_ generator: inout SeededGenerator) -> PropertyValue {
+    .date(Date(timeIntervalSinceReferenceDate: .random(in: range, using: &generator)))
+  }
+}
+
+// MARK: ReferenceNames
+
+/// What records may be called, in an order that no sorting would give.
+enum ReferenceNames {
+  static func samples(of kind: StoreCapabilities.ReferenceKind) -> [ReferenceID] {
+    switch kind {
+    case .integer: [7, 1, .max - 1, -5, 0, .min, 1 << 40].map(ReferenceID.integer)
+    case .uuid: (0..<7).map { .uuid(uuid(seed: $0)) }
+    case .string: words.map(ReferenceID.string)
+    }
+  }
+
+  /// Strings that look like names of other kinds, and all that mean something in some format.
+  private static let words = lookalikes + EdgeValues.strings.filter { !$0.isEmpty && !lookalikes.contains($0) }
+
+  private static let lookalikes = [
+    "b", "B", "42", "-1", "'42", "''", "042", "E899556C-BE1A-42A3-A634-F8411915C05F",
+    "e899556c-be1a-42a3-a634-f8411915c05f", "a/b", "../a", "a b",
+  ]
+
+  private static func uuid(seed: UInt64) -> UUID {
+    var generator = SeededGenerator(seed: seed)
+    return generator.nextUUID()
+  }
 }

@@ -1,10 +1,5 @@
 import Heartwood
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import HeartwoodFoundation
 
 /// How values of one type compare in predicates and in sorts, in the plainest way.
 enum PlainOrder {

@@ -1,11 +1,7 @@
 import Heartwood
+package import HeartwoodFoundation
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import Synchronization
 
 /// What a case works with: a model, files of its own, and stores of the type that is tested.
 struct Workbench {
@@ -168,5 +164,80 @@ extension Workbench {
     let found = try reopened(open)
     try expectSameRecords(try found.contents(), as: expected, "the reopened store")
     return found
+  }
+}
+
+// MARK: ConformanceDisk
+
+/// Where a case keeps its files: in memory, or in a folder on the disk that nobody else has.
+struct ConformanceDisk {
+  private enum Place {
+    case memory(InMemoryFileSystem)
+    case folder(String)
+  }
+
+  private let place: Place
+
+  static func memory() -> ConformanceDisk { ConformanceDisk(place: .memory(InMemoryFileSystem())) }
+
+  static func folder(_ path: String) -> ConformanceDisk { ConformanceDisk(place: .folder(path)) }
+
+  var fileSystem: any FileSystem {
+    switch place {
+    case .memory(let files): files
+    case .folder: POSIXFileSystem()
+    }
+  }
+
+  func path(_ name: String) -> String {
+    switch place {
+    case .memory: "/conformance/\(name)"
+    case .folder(let path): "\(path)/\(name)"
+    }
+  }
+
+  /// The names of all files, sorted, those that are hidden included.
+  func fileNames() throws -> [String] {
+    switch place {
+    case .memory(let files): files.paths.map { String($0.dropFirst(path("").count)) }
+    case .folder(let path): try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+    }
+  }
+
+  /// Copies all files to a folder, as a disk would have them if everybody stopped now.
+  func copyFiles(to other: ConformanceDisk) throws {
+    for name in try fileNames() {
+      try FileManager.default.copyItem(atPath: path(name), toPath: other.path(name))
+    }
+  }
+
+  /// Writes a file as an editor does.
+  func write(_ bytes: [UInt8], to name: String) throws {
+    switch place {
+    case .memory(let files): try files.setContents(bytes, ofFileAtPath: path(name))
+    case .folder: try Data(bytes).write(to: URL(filePath: path(name)))
+    }
+  }
+}
+
+// MARK: ConformanceFolders
+
+/// The folders that a case makes on the disk, which are gone when it ends.
+package final class ConformanceFolders: Sendable {
+  private let paths = Mutex<[String]>([])
+
+  package init() {}
+
+  /// A new folder that nobody else has, by the path that leads there without links: stores tell where their files really are.
+  package func make(in parent: URL = FileManager.default.temporaryDirectory) throws -> String {
+    let url = parent.appending(path: "heartwood-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    let path = try POSIXFileSystem().resolvingSymbolicLinks(inPath: url.path)
+    paths.withLock { $0.append(path) }
+    return path
+  }
+
+  package func remove() {
+    for path in paths.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
   }
 }

@@ -1,0 +1,265 @@
+import HeartwoodStore
+
+/// Reads a directory whose checksum holds. It may still be made to deceive, so every number is held against the others
+/// before anything is built on it.
+struct BinaryDirectoryDecoder {
+  private let section: BinarySection
+  private let hasHistory: Bool
+  /// Whether the directory ends with the bytes that it is read from.
+  private let isLengthKnown: Bool
+  private let fault: BinaryFault
+  private var cursor: BinaryCursor
+  /// The place of the next section that no group has claimed yet.
+  private var nextSection = BinaryFormat.commonSectionCount
+  private var sections: [BinarySection] = []
+  private var tableCount = 0
+
+  /// - Parameters:
+  ///   - file: the whole file, in which `section`, the directory, lies.
+  ///   - isLengthKnown: whether the directory takes the whole section; else it takes what it needs.
+  init(
+    _ file: UnsafeRawBufferPointer,
+    section: BinarySection,
+    hasHistory: Bool,
+    isLengthKnown: Bool = true,
+    fault: BinaryFault
+  ) {
+    self.section = section
+    self.hasHistory = hasHistory
+    self.isLengthKnown = isLengthKnown
+    self.fault = fault
+    let bytes = UnsafeRawBufferPointer(rebasing: file[section.offset..<(section.offset + section.length)])
+    self.cursor = BinaryCursor(bytes, start: section.offset, fault: fault)
+  }
+
+  /// How many bytes have been read.
+  var consumedCount: Int { cursor.offset - section.offset }
+
+  mutating func decode() throws(PersistenceError) -> BinaryDirectory {
+    let sectionCount = Int(try cursor.number(UInt32.self))
+    tableCount = Int(try cursor.number(UInt32.self))
+    guard sectionCount >= BinaryFormat.commonSectionCount,
+      sectionCount <= cursor.remainingCount / BinarySection.encodedLength
+    else { throw fault.corrupt("there cannot be \(sectionCount) sections", at: section.offset) }
+    try decodeSections(sectionCount)
+    var tables: [BinaryDirectory.Table] = []
+    for _ in 0..<tableCount { tables.append(try table()) }
+    let history = hasHistory ? try history() : nil
+    guard nextSection == sections.count else {
+      throw fault.corrupt("sections belong to no table", at: sections[nextSection].offset)
+    }
+    guard cursor.remainingCount == 0 || !isLengthKnown else {
+      throw fault.corrupt("the directory goes on too long", at: cursor.offset)
+    }
+    try checkUnique(tables.map(\.entityName), "two tables have the same entity")
+    return BinaryDirectory(sections: sections, tables: tables, history: history)
+  }
+
+  /// Sections lie one behind the other from the header to the directory, so that no byte is left out.
+  private mutating func decodeSections(_ count: Int) throws(PersistenceError) {
+    sections.reserveCapacity(count)
+    var end = BinaryFormat.headerLength
+    for _ in 0..<count {
+      let place = cursor.offset
+      let next = try BinarySection(&cursor)
+      guard next.offset == end, next.isInside(BinaryFormat.headerLength..<section.offset) else {
+        throw fault.corrupt("a section does not begin where the one before it ends", at: place)
+      }
+      sections.append(next)
+      end = next.end
+    }
+    guard end == section.offset else { throw fault.corrupt("bytes belong to no section", at: end) }
+  }
+
+  private mutating func history() throws(PersistenceError) -> BinaryDirectory.History {
+    let place = cursor.offset
+    let purged = try cursor.number(Int64.self)
+    let pageCount = Int(try cursor.number(UInt32.self))
+    guard purged >= 0, pageCount <= sections.count - nextSection else {
+      throw fault.corrupt("the history is described wrongly", at: place)
+    }
+    var history = BinaryDirectory.History(purgedNumber: purged, transactionCounts: [], firstSection: nextSection)
+    var last = purged
+    for _ in 0..<pageCount {
+      let place = cursor.offset
+      let count = Int(try cursor.number(UInt32.self))
+      let (sum, overflow) = last.addingReportingOverflow(Int64(count))
+      let limit = sections[nextSection].length / HistoryPage.minimumTransactionLength
+      guard !overflow, (1...max(1, limit)).contains(count) else {
+        throw fault.corrupt("a page of the history cannot have \(count) transactions", at: place)
+      }
+      history.transactionCounts.append(count)
+      nextSection += 1
+      last = sum
+    }
+    return history
+  }
+
+  private mutating func table() throws(PersistenceError) -> BinaryDirectory.Table {
+    let name = try cursor.name()
+    let place = cursor.offset
+    let rowCount = try cursor.size()
+    let columnCount = Int(try cursor.number(UInt32.self))
+    let groupCount = Int(try cursor.number(UInt32.self))
+    var columns: [BinaryDirectory.Column] = []
+    for _ in 0..<columnCount { columns.append(try column(entity: name)) }
+    try checkUnique(columns.map(\.name), "two columns have the same name")
+    guard groupCount <= RowID.maximumGroupCount else {
+      throw fault.corrupt("there are too many groups of rows", at: place, entity: name)
+    }
+    var groups: [BinaryDirectory.Group] = []
+    for _ in 0..<groupCount { groups.append(try group(columns, entity: name)) }
+    let table = BinaryDirectory.Table(entityName: name, columns: columns, groups: groups)
+    guard table.rowCount == rowCount else {
+      throw fault.corrupt("the groups have not \(rowCount) rows in all", at: place, entity: name)
+    }
+    return table
+  }
+
+  private mutating func column(entity: String) throws(PersistenceError) -> BinaryDirectory.Column {
+    let place = cursor.offset
+    guard let type = BinaryPropertyType(rawValue: try cursor.number(UInt8.self)) else {
+      throw fault.corrupt("a column is of no known type", at: place, entity: entity)
+    }
+    return BinaryDirectory.Column(name: try cursor.name(), type: type)
+  }
+
+  private mutating func group(
+    _ columns: [BinaryDirectory.Column],
+    entity: String
+  ) throws(PersistenceError) -> BinaryDirectory.Group {
+    let place = cursor.offset
+    let rowCount = Int(try cursor.number(UInt32.self))
+    let flags = try cursor.number(UInt8.self)
+    let layout = ReferenceColumn.Layout(rawValue: try cursor.number(UInt8.self))
+    let reserved = try cursor.number(UInt16.self)
+    guard (1...RowID.rowsPerGroup).contains(rowCount), let layout, reserved == 0,
+      flags & ~BinaryDirectory.GroupFlags.hasVersions == 0
+    else { throw fault.corrupt("a group of rows is described wrongly", at: place, entity: entity) }
+    var group = BinaryDirectory.Group(
+      rowCount: rowCount,
+      referenceLayout: layout,
+      hasVersions: flags & BinaryDirectory.GroupFlags.hasVersions != 0,
+      columns: []
+    )
+    for column in columns {
+      group.columns.append(try groupColumn(column, rowCount: rowCount, entity: entity))
+    }
+    try claimSections(of: &group, columns, entity: entity)
+    return group
+  }
+
+  private mutating func groupColumn(
+    _ column: BinaryDirectory.Column,
+    rowCount: Int,
+    entity: String
+  ) throws(PersistenceError) -> BinaryDirectory.GroupColumn {
+    let place = cursor.offset
+    let flags = try cursor.number(UInt8.self)
+    let layout = ReferenceColumn.Layout(rawValue: try cursor.number(UInt8.self))
+    let reserved = try cursor.number(UInt16.self)
+    let entry = BinaryDirectory.GroupColumn(
+      hasValidity: flags & BinaryDirectory.ColumnFlags.hasValidity != 0,
+      hasEntityIndices: flags & BinaryDirectory.ColumnFlags.hasEntityIndices != 0,
+      referenceLayout: layout ?? .integer,
+      entityIndex: Int(try cursor.number(UInt32.self)),
+      referenceCount: Int(try cursor.number(UInt32.self))
+    )
+    let known = BinaryDirectory.ColumnFlags.hasValidity | BinaryDirectory.ColumnFlags.hasEntityIndices
+    guard layout != nil, reserved == 0, flags & ~known == 0, isPossible(entry, column, rowCount: rowCount) else {
+      throw fault.corrupt("a column is described wrongly", at: place, entity: entity, property: column.name)
+    }
+    return entry
+  }
+
+  private func isPossible(
+    _ entry: BinaryDirectory.GroupColumn,
+    _ column: BinaryDirectory.Column,
+    rowCount: Int
+  ) -> Bool {
+    switch column.type {
+    case .toOne: entry.referenceCount == rowCount && entry.entityIndex < tableCount
+    case .toMany: !entry.hasValidity && entry.entityIndex < tableCount
+    default:
+      entry.referenceCount == 0 && entry.entityIndex == 0 && !entry.hasEntityIndices
+        && entry.referenceLayout == .integer
+    }
+  }
+
+  private mutating func claimSections(
+    of group: inout BinaryDirectory.Group,
+    _ columns: [BinaryDirectory.Column],
+    entity: String
+  ) throws(PersistenceError) {
+    group.firstSection = nextSection
+    for length in group.sectionLengths(columns) {
+      guard nextSection < sections.count else {
+        throw fault.corrupt("there are fewer sections than groups need", at: cursor.offset, entity: entity)
+      }
+      let section = sections[nextSection]
+      guard length == nil || length == section.length else {
+        throw fault.corrupt("a section is not as long as its rows need", at: section.offset, entity: entity)
+      }
+      nextSection += 1
+    }
+  }
+
+  private func checkUnique(_ names: [String], _ what: String) throws(PersistenceError) {
+    guard Set(names).count == names.count else { throw fault.corrupt(what, at: section.offset) }
+  }
+}
+
+// MARK: BinaryCursor
+
+/// Reads numbers and names from bytes that may be anything, and never past their end.
+struct BinaryCursor {
+  private let bytes: UnsafeRawBufferPointer
+  private let start: Int
+  private let fault: BinaryFault
+  private var position = 0
+
+  /// - Parameter start: the offset in the file of the first of `bytes`.
+  init(_ bytes: UnsafeRawBufferPointer, start: Int, fault: BinaryFault) {
+    self.bytes = bytes
+    self.start = start
+    self.fault = fault
+  }
+
+  /// Where the next byte lies in the file.
+  var offset: Int { start + position }
+  var remainingCount: Int { bytes.count - position }
+
+  mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(
+    _ type: Number.Type
+  ) throws(PersistenceError) -> Number {
+    let place = try skip(MemoryLayout<Number>.size)
+    return Number(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: Number.self))
+  }
+
+  /// A number of 8 bytes that is a length, a count or an offset.
+  mutating func size() throws(PersistenceError) -> Int {
+    let place = offset
+    guard let size = Int(exactly: try number(UInt64.self)) else {
+      throw fault.corrupt("a number is greater than any file is long", at: place)
+    }
+    return size
+  }
+
+  /// A length of 4 bytes and as many bytes of UTF-8, at least one.
+  mutating func name() throws(PersistenceError) -> String {
+    let place = offset
+    let length = Int(try number(UInt32.self))
+    let first = try skip(length)
+    let text = UnsafeRawBufferPointer(rebasing: bytes[first..<(first + length)])
+    guard length > 0, let name = String(validating: text, as: UTF8.self) else {
+      throw fault.corrupt("a name is not text", at: place)
+    }
+    return name
+  }
+
+  private mutating func skip(_ count: Int) throws(PersistenceError) -> Int {
+    guard count <= remainingCount else { throw fault.corrupt("the directory ends too early", at: offset) }
+    defer { position += count }
+    return position
+  }
+}

@@ -1,0 +1,145 @@
+import HeartwoodFoundation
+import HeartwoodModel
+import HeartwoodStore
+
+/// A file whose header, trailer, directory, metadata and model have been checked. The records have not.
+struct BinaryFile: Sendable {
+  /// The bytes of the file, in which the records are used in place.
+  let region: ByteRegion
+  let header: BinaryHeader
+  let directory: BinaryDirectory
+  /// Where the metadata can be written over; nil in files of older versions.
+  let metadataArea: BinaryMetadataArea?
+  let fault: BinaryFault
+
+  /// A file of which nothing but these is known to be sound.
+  init(
+    region: ByteRegion,
+    header: BinaryHeader,
+    directory: BinaryDirectory,
+    metadataArea: BinaryMetadataArea?,
+    fault: BinaryFault
+  ) {
+    self.region = region
+    self.header = header
+    self.directory = directory
+    self.metadataArea = metadataArea
+    self.fault = fault
+  }
+
+  init(_ input: StoreInput) throws(PersistenceError) {
+    fault = BinaryFault(path: input.path)
+    region = try input.file.mapped().region
+    let bytes = region.unsafeBytes
+    header = try BinaryHeader(bytes, fault: fault)
+    let section = try BinaryTrailer(bytes, fault: fault).directory
+    try Self.check(section, "the directory", in: bytes, fault)
+    var decoder = BinaryDirectoryDecoder(bytes, section: section, hasHistory: header.hasHistory, fault: fault)
+    directory = try decoder.decode()
+    let metadata = directory.sections[BinaryFormat.metadataSection]
+    metadataArea = header.hasMetadataArea ? try Self.metadataArea(metadata, in: bytes, fault) : nil
+    if metadataArea == nil { try Self.check(metadata, "the metadata", in: bytes, fault) }
+    try check(section: BinaryFormat.modelSection, "the model")
+  }
+
+  /// The area has checksums of its own, which the directory does not know.
+  private static func metadataArea(
+    _ section: BinarySection,
+    in file: UnsafeRawBufferPointer,
+    _ fault: BinaryFault
+  ) throws(PersistenceError) -> BinaryMetadataArea {
+    guard section.checksum == 0 else {
+      throw fault.corrupt("the directory has a checksum of the metadata", at: section.offset)
+    }
+    let bytes = UnsafeRawBufferPointer(rebasing: file[section.offset..<(section.offset + section.length)])
+    return try BinaryMetadataArea(bytes, offset: section.offset, fault: fault)
+  }
+}
+
+extension BinaryFile {
+  /// The bytes of a section, which may be unchecked.
+  func bytes(ofSection index: Int) -> ByteSlice {
+    let section = directory.sections[index]
+    return ByteSlice(region, offset: section.offset, count: section.length) ?? .empty
+  }
+
+  /// Makes sure that a section is what was written.
+  ///
+  /// - Parameter what: what it holds, for the error.
+  func check(
+    section index: Int,
+    _ what: String,
+    entity: String? = nil,
+    property: String? = nil
+  ) throws(PersistenceError) {
+    try Self.check(directory.sections[index], what, in: region.unsafeBytes, fault, entity: entity, property: property)
+  }
+
+  private static func check(
+    _ section: BinarySection,
+    _ what: String,
+    in file: UnsafeRawBufferPointer,
+    _ fault: BinaryFault,
+    entity: String? = nil,
+    property: String? = nil
+  ) throws(PersistenceError) {
+    let end = section.offset + section.length
+    guard XXH64.hash(UnsafeRawBufferPointer(rebasing: file[section.offset..<end])) == section.checksum else {
+      throw fault.corrupt(
+        "the checksum of \(what) does not hold",
+        at: section.offset,
+        entity: entity,
+        property: property
+      )
+    }
+    guard let place = (end..<section.end).first(where: { file[$0] != 0 }) else { return }
+    throw fault.corrupt("the bytes behind \(what) are not zero", at: place, entity: entity, property: property)
+  }
+
+  /// What the store tells about itself.
+  func metadata() throws(PersistenceError) -> StoreMetadata {
+    let section = directory.sections[BinaryFormat.metadataSection]
+    let json = metadataArea?.json ?? bytes(ofSection: BinaryFormat.metadataSection).data
+    guard let metadata = StoreMetadata(json: json) else {
+      throw fault.corrupt("the metadata cannot be understood", at: section.offset)
+    }
+    guard metadata.identifier == header.storeIdentifier else {
+      throw fault.corrupt("the header and the metadata name different stores", at: section.offset)
+    }
+    return metadata
+  }
+
+  /// The saves that the file keeps, of which nothing has been read; nil where it keeps none.
+  func history() throws(PersistenceError) -> StoreHistory? {
+    guard let entry = directory.history else { return nil }
+    let pages = entry.transactionCounts.enumerated().map { place, count in
+      let section = entry.firstSection + place
+      let verifier = BinaryHistoryVerifier(file: self, section: section, transactionCount: count)
+      return HistoryPage(bytes(ofSection: section), transactionCount: count, verifier: verifier)
+    }
+    return try StoreHistory(purgedNumber: entry.purgedNumber, pages: pages)
+  }
+
+  /// The model that the records were written with.
+  func model() throws(PersistenceError) -> ManagedObjectModel {
+    do {
+      return try ManagedObjectModel.decoded(from: bytes(ofSection: BinaryFormat.modelSection).data)
+    } catch {
+      let section = directory.sections[BinaryFormat.modelSection]
+      var fault = fault.corrupt("the model cannot be understood", at: section.offset)
+      fault.underlyingError = error
+      throw fault
+    }
+  }
+}
+
+// MARK: ByteSlice: data
+
+extension ByteSlice {
+  init(copying data: Data) {
+    self = data.withUnsafeBytes { ByteSlice(ByteRegion.copying($0)) }
+  }
+
+  /// A copy of the bytes.
+  var data: Data { Data(unsafeBytes) }
+}

@@ -1,0 +1,223 @@
+import HeartwoodFoundation
+import HeartwoodModel
+import HeartwoodStore
+
+/// Whether the values of a group of rows mean something: what is read is held against it before it is believed, and what is
+/// written, before it is written. So no file is ever written that would be refused.
+struct ColumnMeaning: Sendable {
+  /// Indexed by property ordinal.
+  let rules: [ColumnRule]
+
+  init(of entity: EntityDescription, in model: ManagedObjectModel) {
+    rules = ColumnRule.rules(for: entity, of: model)
+  }
+
+  /// What is wrong with the values of the property with `ordinal`, or nil. O(bytes of the column).
+  func fault(in column: Column, ordinal: Int) -> ColumnFault? {
+    if let fault = ColumnShape.fault(in: column) { return fault }
+    if let what = ColumnCheck.fault(in: column) { return ColumnFault(what, in: column.firstPart) }
+    switch rules[ordinal] {
+    case .anyBytes: return nil
+    case .text: return TextMeaning.fault(in: column.values, offsets: column.offsets)
+    case .uri: return TextMeaning.fault(in: column.values, offsets: column.offsets) ?? uriFault(column)
+    case .decimal: return decimalFault(column)
+    case .references(let allowed):
+      guard let references = column.references else { return nil }
+      return ReferenceMeaning(references, validity: column.validity, allowedEntities: allowed).fault()
+    }
+  }
+
+  /// What is wrong with what records are called, or nil. O(bytes).
+  static func fault(in references: ReferenceColumn) -> ColumnFault? {
+    if let fault = ColumnShape.fault(in: references) { return fault }
+    if let what = ColumnCheck.fault(in: references) { return ColumnFault(what, in: references.values) }
+    return ReferenceMeaning(references, validity: nil, allowedEntities: nil).fault()
+  }
+
+  /// What is wrong with the versions of rows, or nil. O(rows).
+  static func fault(in versions: VersionColumn, rowCount: Int) -> ColumnFault? {
+    guard case .each(let bytes) = versions else { return nil }
+    guard bytes.count == rowCount * 8 else { return ColumnFault("there are too few versions", in: bytes) }
+    // Half of the numbers are kept free, so that no version overflows when it is raised.
+    let row = (0..<rowCount).first { !(1...UInt64(Int64.max)).contains(versions[$0]) }
+    return row.map { ColumnFault("a version is out of range", in: bytes, at: $0 * 8) }
+  }
+
+  private func uriFault(_ column: Column) -> ColumnFault? {
+    for row in 0..<column.rowCount where column.validity?[row] ?? true {
+      let range = column.range(row)
+      let text = String(decoding: column.values.unsafeBytes[range], as: UTF8.self)
+      if URL(string: text) == nil { return ColumnFault("a text is no URI", in: column.values, at: range.lowerBound) }
+    }
+    return nil
+  }
+
+  private func decimalFault(_ column: Column) -> ColumnFault? {
+    for row in 0..<column.rowCount where column.validity?[row] ?? true {
+      let place = row * PackedDecimal.width
+      let packed = column.values.unsafeBytes.loadUnaligned(fromByteOffset: place, as: PackedDecimal.self)
+      if !packed.isCanonical { return ColumnFault("bytes are no decimal number", in: column.values, at: place) }
+    }
+    return nil
+  }
+}
+
+extension Column {
+  /// The bytes that lie first in a file.
+  fileprivate var firstPart: ByteSlice {
+    validity?.bytes ?? offsets ?? references?.offsets ?? references?.values ?? values
+  }
+}
+
+// MARK: ColumnShape
+
+/// Whether a column's parts lie exactly as the format has them: no byte too many, offsets from 0 to the end, unused bits zero.
+enum ColumnShape {
+  /// What is otherwise, or nil. O(1). A column without a fault here has no part that is too short.
+  static func fault(in column: Column) -> ColumnFault? {
+    let rows = column.rowCount
+    if let validity = column.validity?.bytes, let fault = bitsFault(validity, count: rows) { return fault }
+    switch column.kind {
+    case .absent: return nil
+    case .bits: return bitsFault(column.values, count: rows)
+    case .bytes: return offsetsFault(column.offsets, count: rows, end: column.values.count, in: column.values)
+    case .toOne:
+      guard let references = column.references else { return ColumnFault("there are no references", in: .empty) }
+      guard references.count == rows else { return ColumnFault("there are too few references", in: references.values) }
+      return fault(in: references)
+    case .toMany:
+      guard let references = column.references else { return ColumnFault("there are no references", in: .empty) }
+      return offsetsFault(column.offsets, count: rows, end: references.count, in: references.values)
+        ?? fault(in: references)
+    default: return lengthFault(column.values, rows * (column.kind.width ?? 0))
+    }
+  }
+
+  /// What is otherwise in references, or nil. O(1).
+  static func fault(in references: ReferenceColumn) -> ColumnFault? {
+    if case .each(let ordinals) = references.entities, let fault = lengthFault(ordinals, references.count * 4) {
+      return fault
+    }
+    switch references.layout {
+    case .integer: return lengthFault(references.values, references.count * 8)
+    case .uuid: return lengthFault(references.values, references.count * 16)
+    case .string, .mixed:
+      return offsetsFault(
+        references.offsets,
+        count: references.count,
+        end: references.values.count,
+        in: references.values
+      )
+    }
+  }
+
+  private static func lengthFault(_ bytes: ByteSlice, _ length: Int) -> ColumnFault? {
+    bytes.count == length ? nil : ColumnFault("there are \(bytes.count) bytes in place of \(length)", in: bytes)
+  }
+
+  private static func bitsFault(_ bytes: ByteSlice, count: Int) -> ColumnFault? {
+    if let fault = lengthFault(bytes, BitSlice.byteCount(count)) { return fault }
+    guard count % 8 != 0, let last = bytes.unsafeBytes.last, last >> UInt8(count % 8) != 0 else { return nil }
+    return ColumnFault("bits behind the last row are set", in: bytes, at: bytes.count - 1)
+  }
+
+  private static func offsetsFault(_ offsets: ByteSlice?, count: Int, end: Int, in values: ByteSlice) -> ColumnFault? {
+    guard let offsets else { return ColumnFault("there are no offsets", in: values) }
+    if let fault = lengthFault(offsets, (count + 1) * 4) { return fault }
+    let first = offsets.unsafeBytes.loadUnaligned(as: UInt32.self)
+    let last = offsets.unsafeBytes.loadUnaligned(fromByteOffset: count * 4, as: UInt32.self)
+    if first != 0 { return ColumnFault("the first offset is not 0", in: offsets) }
+    return Int(last) == end ? nil : ColumnFault("the last offset is not the end", in: offsets, at: count * 4)
+  }
+}
+
+// MARK: ReferenceMeaning
+
+/// Whether references whose parts fit name records of entities that they may name.
+struct ReferenceMeaning {
+  private let references: ReferenceColumn
+  /// A bit for each reference, set where it is one; nil where all are.
+  private let validity: BitSlice?
+  /// A true for the ordinal of each entity that may be named; nil where the references name their own.
+  private let allowedEntities: [Bool]?
+
+  init(_ references: ReferenceColumn, validity: BitSlice?, allowedEntities: [Bool]?) {
+    self.references = references
+    self.validity = validity
+    self.allowedEntities = allowedEntities
+  }
+
+  /// What is wrong, or nil. O(bytes).
+  func fault() -> ColumnFault? {
+    entityFault() ?? nameFault()
+  }
+
+  @inline(__always)
+  private func isReference(_ index: Int) -> Bool { validity?[index] ?? true }
+
+  private func entityFault() -> ColumnFault? {
+    guard let allowedEntities else { return nil }
+    let what = "a reference leads to an entity that the relationship does not lead to"
+    switch references.entities {
+    case .same(let ordinal):
+      let isAllowed = allowedEntities.indices.contains(Int(ordinal)) && allowedEntities[Int(ordinal)]
+      let isUsed = (0..<references.count).contains { isReference($0) }
+      return isAllowed || !isUsed ? nil : ColumnFault(what, in: references.values)
+    case .each(let bytes):
+      for index in 0..<references.count where isReference(index) {
+        let ordinal = references.entityOrdinal(index)
+        guard ordinal < allowedEntities.count, allowedEntities[ordinal] else {
+          return ColumnFault(what, in: bytes, at: index * 4)
+        }
+      }
+      return nil
+    }
+  }
+
+  private func nameFault() -> ColumnFault? {
+    switch references.layout {
+    case .integer, .uuid: return nil
+    case .string: return TextMeaning.fault(in: references.values, offsets: references.offsets)
+    case .mixed:
+      for index in 0..<references.count where isReference(index) {
+        let bytes = references.bytes(index)
+        guard isMixedName(bytes) else {
+          let place = bytes.baseAddress.map { $0 - references.values.unsafeBase } ?? 0
+          return ColumnFault("a reference is of no known kind", in: references.values, at: place)
+        }
+      }
+      return nil
+    }
+  }
+
+  private func isMixedName(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    switch bytes.first.flatMap(ReferenceColumn.Layout.init(rawValue:)) {
+    case .integer: bytes.count == 1 + 8
+    case .uuid: bytes.count == 1 + 16
+    case .string: UTF8Validation.firstInvalidOffset(in: UnsafeRawBufferPointer(rebasing: bytes.dropFirst())) == nil
+    case .mixed, nil: false
+    }
+  }
+}
+
+// MARK: TextMeaning
+
+/// Whether bytes are texts in UTF-8.
+enum TextMeaning {
+  /// What is wrong with texts of which each begins where `offsets` say, or nil. O(bytes).
+  static func fault(in values: ByteSlice, offsets: ByteSlice?) -> ColumnFault? {
+    let bytes = values.unsafeBytes
+    if ASCIIScan.isASCII(bytes) { return nil }
+    if let place = UTF8Validation.firstInvalidOffset(in: bytes) {
+      return ColumnFault("a text is not UTF-8", in: values, at: place)
+    }
+    guard let offsets else { return nil }
+    for index in 0..<(offsets.count / 4) {
+      let start = Int(offsets.unsafeBytes.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self))
+      if start < bytes.count, bytes[start] & 0xC0 == 0x80 {
+        return ColumnFault("a text begins inside of a character", in: values, at: start)
+      }
+    }
+    return nil
+  }
+}

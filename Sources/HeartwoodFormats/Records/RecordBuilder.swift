@@ -1,0 +1,204 @@
+import HeartwoodFoundation
+package import HeartwoodModel
+package import HeartwoodStore
+
+/// Puts the records of one entity together whose values come one by one, in any order, and not all of them.
+///
+/// An unsafe place: the columns are reached without counting references to them. They live as long as the builder, which has them for good.
+final class RecordBuilder {
+  private let entity: EntityDescription
+  private let entityOrdinal: Int
+  private let builder: RowGroupBuilder
+  /// Those of ``builder``.
+  private let columns: ContiguousArray<Unmanaged<ColumnBuilder>>
+  private let references: Unmanaged<ReferenceColumnBuilder>
+  private var groups: [RowGroup] = []
+  /// The rows of records that are left out.
+  private var abandoned: [RowID] = []
+  // Exclusivity is checked by eye: no method calls another's code while it changes one of these.
+  /// How many records of the group are whole.
+  @exclusivity(unchecked) private var rowCount = 0
+  /// How many bytes have been read into the group, at most.
+  @exclusivity(unchecked) private var byteCount = 0
+
+  private static let typicalReferenceLength = 64
+
+  init(_ entity: EntityDescription) {
+    self.entity = entity
+    entityOrdinal = entity.ordinal
+    builder = RowGroupBuilder(entity: entity)
+    columns = ContiguousArray(builder.columns.map { Unmanaged.passUnretained($0) })
+    references = Unmanaged.passUnretained(builder.references)
+  }
+
+  /// The column of a property, for as long as this lives.
+  func unsafeColumn(_ ordinal: Int) -> Unmanaged<ColumnBuilder> { columns[ordinal] }
+
+  /// Whether the record that is being read has a value in the column already.
+  @inline(__always)
+  func hasValue(in column: Unmanaged<ColumnBuilder>) -> Bool {
+    column._withUnsafeGuaranteedRef { $0.rowCount > rowCount }
+  }
+
+  /// Notes that a value of about `byteCount` bytes is appended to a column.
+  @inline(__always)
+  func note(byteCount: Int) {
+    self.byteCount &+= byteCount
+  }
+
+  /// Begins a record. False where there are more than a table holds.
+  @inline(__always)
+  func begin() -> Bool {
+    if rowCount >= RowID.rowsPerGroup || byteCount > RowGroupBuilder.columnByteLimit {
+      guard groups.count < RowID.maximumGroupCount else { return false }
+      seal()
+    }
+    byteCount &+= Self.typicalReferenceLength
+    return true
+  }
+
+  /// Whether the record that is being read has its reference.
+  var hasReference: Bool { builder.references.count > rowCount }
+
+  @inline(__always)
+  func setReference(_ reference: ReferenceID) {
+    references._withUnsafeGuaranteedRef { $0.append(reference, entityOrdinal: entityOrdinal) }
+  }
+
+  /// The fast form of ``setReference(_:)`` for a UUID.
+  @inline(__always)
+  func setReference(uuid: uuid_t) {
+    references._withUnsafeGuaranteedRef { $0.append(uuid: uuid, entityOrdinal: entityOrdinal) }
+  }
+
+  /// Whether the record that is being read has a value of the property already.
+  @inline(__always)
+  func hasValue(_ ordinal: Int) -> Bool {
+    builder.columns[ordinal].rowCount > rowCount
+  }
+
+  /// The column to which the value of a property is to be appended.
+  ///
+  /// - Parameter byteCount: about how many bytes the value has.
+  @inline(__always)
+  func column(_ ordinal: Int, byteCount: Int) -> ColumnBuilder {
+    self.byteCount &+= byteCount
+    return builder.columns[ordinal]
+  }
+
+  /// Ends the record, which has a reference: what has not been set is nil or leads nowhere.
+  @inline(__always)
+  func end() {
+    rowCount &+= 1
+    columns.withUnsafeBufferPointer { columns in
+      for column in columns {
+        column._withUnsafeGuaranteedRef { if $0.rowCount < rowCount { $0.appendNull() } }
+      }
+    }
+  }
+
+  /// Leaves the record out that is being read: its row stays until the groups are finished, and is gone from them.
+  func abandon() {
+    guard columns.contains(where: hasValue) || hasReference else { return }
+    if !hasReference { setReference(.integer(0)) }
+    end()
+    abandoned.append(RowID(group: groups.count, row: rowCount - 1))
+  }
+
+  private func seal() {
+    groups.append(builder.sealed())
+    rowCount = 0
+    byteCount = 0
+  }
+
+  /// The groups of all records; this becomes empty.
+  func finish() -> [RowGroup] {
+    if rowCount > 0 { seal() }
+    defer { (groups, abandoned) = ([], []) }
+    return abandoned.isEmpty ? groups : NodeTable(entity: entity, groups: groups).groups(without: abandoned)
+  }
+}
+
+// MARK: RecordFields
+
+/// Records as comma-separated fields, as RFC 4180 has it: a header, and a line for each record that ends in a line feed.
+///
+/// The reference comes first, under `$id`, then the attributes and the relationships in the order of the model. `nil` is an empty
+/// field, and an empty string is two quotes.
+package struct RecordFields: RecordFormatter {
+  private let values: [ValueText]
+  /// The line before the records.
+  package let header: ByteSlice
+
+  /// - Parameter entities: those of the model, by whose names references are told that are of other entities than a relationship's.
+  package init(entity: EntityDescription, among entities: [EntityDescription] = []) {
+    values = ValueText.all(of: entity, among: entities)
+    let header = GrowableBytes()
+    header.append(text: "$id")
+    for value in values {
+      header.append(ascii: ",")
+      let name = GrowableBytes()
+      name.append(text: value.name)
+      header.append(field: UnsafeRawBufferPointer(name.unsafeMutableBytes))
+    }
+    header.append(ascii: "\n")
+    self.header = header.sealed()
+  }
+
+  package func append(_ row: Int, of group: RowGroup, to output: GrowableBytes) {
+    if group.references.layout == .uuid {
+      output.append(textOf: group.references, at: row)
+    } else {
+      let text = GrowableBytes()
+      text.append(textOf: group.references, at: row)
+      output.append(field: UnsafeRawBufferPointer(text.unsafeMutableBytes))
+    }
+    for value in values {
+      output.append(ascii: ",")
+      if !value.isNull(row, in: group) { append(value, row, of: group, to: output) }
+    }
+    output.append(ascii: "\n")
+  }
+
+  private func append(_ value: ValueText, _ row: Int, of group: RowGroup, to output: GrowableBytes) {
+    if let text = value.text(row, in: group) { return output.append(field: text) }
+    switch value.shape(row, in: group) {
+    case .literal, .plainText: value.append(row, of: group, to: output)
+    case .freeText, .json:
+      let text = GrowableBytes()
+      value.append(row, of: group, to: text)
+      output.append(field: UnsafeRawBufferPointer(text.unsafeMutableBytes))
+    }
+  }
+}
+
+extension GrowableBytes {
+  /// Appends a field, in quotes where it has to be.
+  package func append(field text: String) {
+    var text = text
+    text.withUTF8 { append(field: UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Appends a field, in quotes where it has to be.
+  fileprivate func append(field bytes: UnsafeRawBufferPointer) {
+    guard Self.needsQuotes(bytes) else { return append(bytes) }
+    append(ascii: "\"")
+    var start = 0
+    for (place, byte) in bytes.enumerated() where byte == UInt8(ascii: "\"") {
+      append(UnsafeRawBufferPointer(rebasing: bytes[start...place]))
+      start = place
+    }
+    append(UnsafeRawBufferPointer(rebasing: bytes[start...]))
+    append(ascii: "\"")
+  }
+
+  /// Some readers drop blanks at the ends of a field without quotes.
+  private static func needsQuotes(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let first = bytes.first, let last = bytes.last else { return true }
+    if first <= UInt8(ascii: " ") || last <= UInt8(ascii: " ") { return true }
+    return bytes.contains { byte in
+      byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\n")
+        || byte == UInt8(ascii: "\r")
+    }
+  }
+}

@@ -1,0 +1,211 @@
+import HeartwoodFoundation
+package import HeartwoodModel
+package import HeartwoodStore
+
+/// Records as JSON, an object on each line: `$entity`, `$id`, the attributes and then the relationships in the order of the model.
+///
+/// Nil is `null`; integers, finite doubles and floats are numbers; booleans are `true` and `false`; everything else is a string,
+/// decimal numbers and numbers that are not finite too, so that nothing is lost. A to-one relationship is a reference, and a
+/// to-many one a list of them. The same records give the same bytes.
+package struct RecordJSON: RecordFormatter {
+  private struct Member {
+    let value: ValueText
+    /// A comma, the name in quotes, and a colon.
+    let prefix: ByteSlice
+  }
+
+  /// Everything of a line before the reference.
+  private let opening: ByteSlice
+  private let members: [Member]
+
+  /// - Parameter entities: those of the model, by whose names references are told that are of other entities than a relationship's.
+  package init(entity: EntityDescription, among entities: [EntityDescription] = []) {
+    let opening = GrowableBytes()
+    opening.append(text: "{\"$entity\":")
+    opening.append(jsonString: entity.name)
+    opening.append(text: ",\"$id\":")
+    self.opening = opening.sealed()
+    members = ValueText.all(of: entity, among: entities).map { value in
+      let prefix = GrowableBytes()
+      prefix.append(ascii: ",")
+      prefix.append(jsonString: value.name)
+      prefix.append(ascii: ":")
+      return Member(value: value, prefix: prefix.sealed())
+    }
+  }
+
+  package func append(_ row: Int, of group: RowGroup, to output: GrowableBytes) {
+    output.append(opening.unsafeBytes)
+    output.append(jsonTextOf: group.references, at: row)
+    for member in members {
+      output.append(member.prefix.unsafeBytes)
+      append(member.value, row, of: group, to: output)
+    }
+    output.append(text: "}\n")
+  }
+
+  /// Appends the value of the property called `name`, which stores keep.
+  package func append(valueOf name: String, _ row: Int, of group: RowGroup, to output: GrowableBytes) {
+    guard let member = members.first(where: { $0.value.name == name }) else {
+      preconditionFailure("The entity has no such property, or stores do not keep it.")
+    }
+    append(member.value, row, of: group, to: output)
+  }
+
+  private func append(_ value: ValueText, _ row: Int, of group: RowGroup, to output: GrowableBytes) {
+    if value.isNull(row, in: group) { return output.append(text: "null") }
+    if let text = value.text(row, in: group) { return output.append(jsonString: text) }
+    switch value.shape(row, in: group) {
+    case .literal, .json: value.append(row, of: group, to: output)
+    case .plainText:
+      output.append(ascii: "\"")
+      value.append(row, of: group, to: output)
+      output.append(ascii: "\"")
+    case .freeText:
+      let text = GrowableBytes()
+      value.append(row, of: group, to: text)
+      output.append(jsonString: UnsafeRawBufferPointer(text.unsafeMutableBytes))
+    }
+  }
+}
+
+// MARK: HistoryJSON
+
+/// A transaction of a history as JSON on a line of its own.
+///
+/// An object with `number`, `date`, `author` and `context` (strings, or null), and `changes`: a list of objects with `kind` (`insert`,
+/// `update`, `delete`), `entity`, `id` (the reference), for an update `properties`, a list of names, and for a deletion `tombstone`, the
+/// preserved values by name. Values are written as ``RecordJSON`` writes them. The same transaction gives the same bytes.
+package enum HistoryJSON {
+  package static func append(_ transaction: PersistentHistoryTransaction, to output: GrowableBytes) {
+    output.append(text: "{\"number\":")
+    output.append(digitsOf: transaction.transactionNumber)
+    output.append(text: ",\"date\":\"")
+    RecordDate.append(transaction.timestamp.timeIntervalSinceReferenceDate, to: output)
+    output.append(text: "\",\"author\":")
+    append(transaction.author, to: output)
+    output.append(text: ",\"context\":")
+    append(transaction.contextName, to: output)
+    output.append(text: ",\"changes\":[")
+    for (place, change) in transaction.changes.enumerated() {
+      if place > 0 { output.append(ascii: ",") }
+      append(change, to: output)
+    }
+    output.append(text: "]}\n")
+  }
+
+  private static func append(_ text: String?, to output: GrowableBytes) {
+    guard let text else { return output.append(text: "null") }
+    output.append(jsonString: text)
+  }
+
+  private static func append(_ change: PersistentHistoryChange, to output: GrowableBytes) {
+    output.append(text: "{\"kind\":")
+    output.append(jsonString: "\(change.changeType)")
+    output.append(text: ",\"entity\":")
+    output.append(jsonString: change.changedObjectID.entity.name)
+    output.append(text: ",\"id\":")
+    output.append(jsonString: change.changedObjectID.reference.text)
+    switch change.changeType {
+    case .insert: break
+    case .update: append(change.updatedProperties, to: output)
+    case .delete: append(change.tombstone, to: output)
+    }
+    output.append(ascii: "}")
+  }
+
+  private static func append(_ properties: [String], to output: GrowableBytes) {
+    output.append(text: ",\"properties\":[")
+    for (place, name) in properties.enumerated() {
+      if place > 0 { output.append(ascii: ",") }
+      output.append(jsonString: name)
+    }
+    output.append(ascii: "]")
+  }
+
+  /// The values, sorted by name.
+  private static func append(_ tombstone: [String: PropertyValue], to output: GrowableBytes) {
+    output.append(text: ",\"tombstone\":{")
+    for (place, (name, value)) in tombstone.sorted(by: { $0.key < $1.key }).enumerated() {
+      if place > 0 { output.append(ascii: ",") }
+      output.append(jsonString: name)
+      output.append(ascii: ":")
+      append(value, to: output)
+    }
+    output.append(ascii: "}")
+  }
+
+  private static func append(_ value: PropertyValue, to output: GrowableBytes) {
+    switch value {
+    case .null, .toOne, .toMany: output.append(text: "null")
+    case .integer(let number): output.append(digitsOf: number)
+    case .decimal: output.append(jsonString: value.text(of: .decimal) ?? "")
+    case .double(let number): append(NumberText.text(of: number), isNumber: number.isFinite, to: output)
+    case .float(let number): append(NumberText.text(of: number), isNumber: number.isFinite, to: output)
+    case .string(let text): output.append(jsonString: text)
+    case .boolean(let flag): output.append(text: flag ? "true" : "false")
+    case .date(let date):
+      output.append(ascii: "\"")
+      RecordDate.append(date.timeIntervalSinceReferenceDate, to: output)
+      output.append(ascii: "\"")
+    case .binary(let data): output.append(jsonString: data.base64EncodedString())
+    case .uuid(let uuid): output.append(jsonString: uuid.uuidString)
+    case .uri(let url): output.append(jsonString: url.absoluteString)
+    }
+  }
+
+  private static func append(_ number: String, isNumber: Bool, to output: GrowableBytes) {
+    if isNumber { output.append(text: number) } else { output.append(jsonString: number) }
+  }
+}
+
+// MARK: GrowableBytes: JSON
+
+/// Text as JSON strings.
+extension GrowableBytes {
+  /// Appends `text` as a JSON string, in quotes.
+  package func append(jsonString text: String) {
+    var text = text
+    text.withUTF8 { append(jsonString: UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Appends UTF-8 bytes as a JSON string, in quotes. What is not UTF-8 is replaced by U+FFFD.
+  func append(jsonString bytes: UnsafeRawBufferPointer) {
+    guard UTF8Validation.firstInvalidOffset(in: bytes) == nil else {
+      return append(jsonString: String(decoding: bytes, as: UTF8.self))
+    }
+    append(ascii: "\"")
+    append(jsonEscaping: bytes)
+    append(ascii: "\"")
+  }
+
+  /// Appends the runs of bytes that need no escape as a whole.
+  func append(jsonEscaping bytes: UnsafeRawBufferPointer) {
+    var start = 0
+    for (place, byte) in bytes.enumerated() where Self.needsEscape(byte) {
+      append(UnsafeRawBufferPointer(rebasing: bytes[start..<place]))
+      append(escapeOf: byte)
+      start = place + 1
+    }
+    append(UnsafeRawBufferPointer(rebasing: bytes[start...]))
+  }
+
+  @inline(__always)
+  private static func needsEscape(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  }
+
+  private func append(escapeOf byte: UInt8) {
+    append(ascii: "\\")
+    switch byte {
+    case UInt8(ascii: "\n"): append(ascii: "n")
+    case UInt8(ascii: "\r"): append(ascii: "r")
+    case UInt8(ascii: "\t"): append(ascii: "t")
+    case 0..<0x20:
+      append(text: "u00")
+      append(ascii: byte < 0x10 ? "0" : "1")
+      append(text: String(byte & 15, radix: 16))
+    default: append(byte)
+    }
+  }
+}

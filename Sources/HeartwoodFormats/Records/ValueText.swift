@@ -1,0 +1,268 @@
+import HeartwoodFoundation
+import HeartwoodModel
+package import HeartwoodStore
+
+/// Writes the values of one property of a table as text, straight from the columns.
+///
+/// Numbers are the shortest that read back as the same number; dates are ``RecordDate``; binary data is base64; UUIDs are in
+/// capitals; a to-one relationship is a reference, and a to-many one a JSON list of references. Where a record is of another entity than
+/// the relationship's, such as of a subentity, a reference is a JSON object of `$entity` and `$id`: entities may call their records alike.
+struct ValueText {
+  /// How a value's text has to be treated in a form that quotes texts.
+  enum Shape {
+    /// A number, `true` or `false`.
+    case literal
+    /// Text of some characters, none of which needs an escape.
+    case plainText
+    /// Any text.
+    case freeText
+    /// A JSON list or object.
+    case json
+  }
+
+  let name: String
+  private let ordinal: Int
+  private let type: AttributeType?
+  private let isToMany: Bool
+  /// The entity that a relationship leads to.
+  private let destination: Int?
+  private let entities: [EntityDescription]
+
+  /// - Parameters:
+  ///   - ordinal: that of a property of `entity` that stores keep.
+  ///   - entities: those of the model, for the names of other entities than a relationship's; where there are none, references stand alone.
+  init(ordinal: Int, of entity: EntityDescription, among entities: [EntityDescription]) {
+    let property = entity.properties[ordinal]
+    self.name = property.name
+    self.ordinal = ordinal
+    self.type = property.attribute?.type
+    self.isToMany = property.relationship?.isToMany ?? false
+    self.destination = entity.relationshipTargets[ordinal]?.entityOrdinal
+    self.entities = entities
+  }
+
+  /// The attributes of `entity` and then its relationships, each in the order of the model, without those that no store keeps.
+  static func all(of entity: EntityDescription, among entities: [EntityDescription]) -> [ValueText] {
+    let kept = entity.properties.indices.filter { !entity.properties[$0].isTransient }
+    let attributes = kept.filter { entity.properties[$0].attribute != nil }
+    let relationships = kept.filter { entity.properties[$0].relationship != nil }
+    return (attributes + relationships).map { ValueText(ordinal: $0, of: entity, among: entities) }
+  }
+}
+
+extension ValueText {
+  /// Whether the values are numbers, which people like to see aligned at their ends.
+  var isNumeric: Bool {
+    switch type {
+    case .integer16, .integer32, .integer64, .decimal, .double, .float: true
+    default: false
+    }
+  }
+
+  func isNull(_ row: Int, in group: RowGroup) -> Bool {
+    isToMany ? false : group.unsafeViews[ordinal].unsafeIsNull(row)
+  }
+
+  /// How the value in `row` is to be treated. It is not null.
+  func shape(_ row: Int, in group: RowGroup) -> Shape {
+    switch type {
+    case .integer16, .integer32, .integer64, .boolean: .literal
+    case .double: group.unsafeViews[ordinal].unsafeDouble(row).isFinite ? .literal : .plainText
+    case .float: group.unsafeViews[ordinal].unsafeFloat(row).isFinite ? .literal : .plainText
+    case .decimal, .date, .uuid: .plainText
+    case .string, .uri, .binary, .transformable, .undefined: .freeText
+    case nil: isToMany || otherEntity(row, group.columns[ordinal].references) != nil ? .json : .freeText
+    }
+  }
+
+  /// The name of the entity of a reference, where it is none of the entity that the relationship leads to.
+  private func otherEntity(_ index: Int, _ references: ReferenceColumn?) -> String? {
+    guard !entities.isEmpty, let references, let destination else { return nil }
+    let ordinal = references.entityOrdinal(index)
+    return ordinal == destination ? nil : entities[ordinal].name
+  }
+
+  /// The bytes of a string or URI, or nil where the value is another.
+  func text(_ row: Int, in group: RowGroup) -> UnsafeRawBufferPointer? {
+    type == .string || type == .uri ? group.unsafeViews[ordinal].unsafeBytes(row) : nil
+  }
+
+  /// Appends the text of the value in `row`, which is not null.
+  func append(_ row: Int, of group: RowGroup, to output: GrowableBytes) {
+    let view = group.unsafeViews[ordinal]
+    switch type {
+    case .integer16, .integer32, .integer64: output.append(digitsOf: view.unsafeInteger(row))
+    case .boolean: output.append(text: view.unsafeBoolean(row) ? "true" : "false")
+    case .double: output.append(text: NumberText.text(of: view.unsafeDouble(row)))
+    case .float: output.append(text: NumberText.text(of: view.unsafeFloat(row)))
+    case .decimal: output.append(text: PropertyValue.decimal(view.unsafeDecimal(row)).text(of: .decimal) ?? "")
+    case .date: RecordDate.append(view.unsafeDouble(row), to: output)
+    case .uuid: output.append(textOf: view.unsafeUUID(row).uuid)
+    case .binary, .transformable, .undefined: output.append(text: Data(view.unsafeBytes(row)).base64EncodedString())
+    case .string, .uri: output.append(view.unsafeBytes(row))
+    case nil: appendReferences(row, of: group.columns[ordinal], to: output)
+    }
+  }
+
+  private func appendReferences(_ row: Int, of column: Column, to output: GrowableBytes) {
+    guard let references = column.references else { return }
+    guard isToMany else {
+      guard let name = otherEntity(row, references) else { return output.append(textOf: references, at: row) }
+      return append(row, of: references, in: name, to: output)
+    }
+    output.append(ascii: "[")
+    for (position, index) in column.range(row).enumerated() {
+      if position > 0 { output.append(ascii: ",") }
+      if let name = otherEntity(index, references) {
+        append(index, of: references, in: name, to: output)
+      } else {
+        output.append(jsonTextOf: references, at: index)
+      }
+    }
+    output.append(ascii: "]")
+  }
+
+  private func append(_ index: Int, of references: ReferenceColumn, in entity: String, to output: GrowableBytes) {
+    output.append(text: "{\"$entity\":")
+    output.append(jsonString: entity)
+    output.append(text: ",\"$id\":")
+    output.append(jsonTextOf: references, at: index)
+    output.append(ascii: "}")
+  }
+}
+
+extension GrowableBytes {
+  /// Appends the text of a reference.
+  func append(textOf references: ReferenceColumn, at index: Int) {
+    switch references.layout {
+    case .uuid: append(textOf: references.uuidBytes(index))
+    case .integer, .string, .mixed: append(text: references[index].text)
+    }
+  }
+
+  /// Appends the text of a reference as a JSON string.
+  func append(jsonTextOf references: ReferenceColumn, at index: Int) {
+    switch references.layout {
+    case .uuid, .integer:
+      append(ascii: "\"")
+      append(textOf: references, at: index)
+      append(ascii: "\"")
+    case .string, .mixed: append(jsonString: references[index].text)
+    }
+  }
+}
+
+// MARK: RecordDate
+
+/// Dates as ISO 8601 text in UTC: `2016-09-17T18:15:00Z`, with a fraction of a second only where there is one.
+///
+/// The fraction has the fewest digits from which the same date comes back. A date outside of the years 1 to 9999, or one that is
+/// not finite, is the number of its seconds since 2001.
+package enum RecordDate {
+  /// Appends the date that is `seconds` after 2001-01-01 00:00 UTC.
+  package static func append(_ seconds: Double, to output: GrowableBytes) {
+    guard DateText.representable.contains(seconds) else { return output.append(text: NumberText.text(of: seconds)) }
+    output.appendUnsafely(capacity: DateTextWriter.length) { buffer in
+      guard let target = buffer.baseAddress else { return 0 }
+      var writer = DateTextWriter(separator: UInt8(ascii: "T"))
+      writer.write(seconds, to: target)
+      return DateTextWriter.length
+    }
+    if seconds != seconds.rounded(.down) { output.append(text: DateFraction.text(of: seconds)) }
+    output.append(ascii: "Z")
+  }
+}
+
+// MARK: Base64Text
+
+/// Base64 (RFC 4648, with padding) between bytes, without strings.
+enum Base64Text {
+  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+  private static let padding = UInt8(ascii: "=")
+  private static let nothing: UInt8 = 0xFF
+  private static let whiteSpace: UInt8 = 0xFE
+
+  /// What each byte stands for: six bits, or one of the two above.
+  private static let values: [UInt8] = {
+    var values = [UInt8](repeating: nothing, count: 256)
+    for (value, byte) in alphabet.enumerated() { values[Int(byte)] = UInt8(value) }
+    for byte in " \t\r\n".utf8 { values[Int(byte)] = whiteSpace }
+    return values
+  }()
+
+  /// How many characters `count` bytes take.
+  static func length(_ count: Int) -> Int { (count + 2) / 3 * 4 }
+
+  /// Appends the text of `bytes`, without line ends.
+  static func append(_ bytes: UnsafeRawBufferPointer, to buffer: inout TextBuffer) {
+    let length = length(bytes.count)
+    buffer.reserve(length)
+    let target = buffer.end
+    var (offset, place) = (0, 0)
+    alphabet.withUnsafeBufferPointer { alphabet in
+      func put(_ value: UInt32, _ shift: UInt32) {
+        target.storeBytes(of: alphabet[Int(value &>> shift & 63)], toByteOffset: place, as: UInt8.self)
+        place &+= 1
+      }
+      while offset < bytes.count {
+        let rest = bytes.count &- offset
+        var value = UInt32(bytes[offset]) &<< 16
+        if rest > 1 { value |= UInt32(bytes[offset &+ 1]) &<< 8 }
+        if rest > 2 { value |= UInt32(bytes[offset &+ 2]) }
+        put(value, 18)
+        put(value, 12)
+        put(value, 6)
+        put(value, 0)
+        offset &+= 3
+      }
+    }
+    for missing in 0..<(bytes.count.isMultiple(of: 3) ? 0 : 3 - bytes.count % 3) {
+      target.storeBytes(of: padding, toByteOffset: length - 1 - missing, as: UInt8.self)
+    }
+    buffer.advance(length)
+  }
+
+  /// Decodes the text in place, white space left out, and returns how many bytes it stands for; nil where it is no base64.
+  ///
+  /// Four characters stand for at most three bytes, so what is written never passes what is read.
+  static func decode(_ text: UnsafeMutableRawBufferPointer) -> Int? {
+    var (pending, count, written) = (UInt32(0), 0, 0)
+    var end = text.count
+    while end > 0, values[Int(text[end - 1])] == whiteSpace { end -= 1 }
+    var paddings = 0
+    while end > 0, paddings < 2, text[end - 1] == padding {
+      end -= 1
+      paddings += 1
+    }
+    let isWhole = values.withUnsafeBufferPointer { values in
+      for index in 0..<end {
+        let value = values[Int(text[index])]
+        if value > 63 {
+          if value == whiteSpace { continue }
+          return false
+        }
+        pending = pending &<< 6 | UInt32(value)
+        count &+= 1
+        if count & 3 == 0 {
+          text[written] = UInt8(truncatingIfNeeded: pending &>> 16)
+          text[written &+ 1] = UInt8(truncatingIfNeeded: pending &>> 8)
+          text[written &+ 2] = UInt8(truncatingIfNeeded: pending)
+          written &+= 3
+        }
+      }
+      return true
+    }
+    guard isWhole, (count + paddings).isMultiple(of: 4) else { return nil }
+    switch count & 3 {
+    case 2:
+      text[written] = UInt8(truncatingIfNeeded: pending >> 4)
+      return pending & 0xF == 0 ? written + 1 : nil
+    case 3:
+      text[written] = UInt8(truncatingIfNeeded: pending >> 10)
+      text[written + 1] = UInt8(truncatingIfNeeded: pending >> 2)
+      return pending & 3 == 0 ? written + 2 : nil
+    case 1: return nil
+    default: return paddings == 0 ? written : nil
+    }
+  }
+}

@@ -1,0 +1,282 @@
+import CLibXML2
+public import HeartwoodStore
+
+/// An element of an XML document, with all that is in it: for documents that are small enough to be held whole.
+struct XMLElement: Sendable {
+  /// The name, with its prefix where it has one.
+  let name: String
+  var attributes: XMLAttributes
+  /// The line on which the start tag ends, from 1; nil for an element that is not from a text.
+  var line: Int?
+  var children: [XMLElement] = []
+  /// The text directly in the element, without that of its children.
+  var text = ""
+
+  init(_ name: String, _ attributes: XMLAttributes = [:], line: Int? = nil, children: [XMLElement] = []) {
+    self.name = name
+    self.attributes = attributes
+    self.line = line
+    self.children = children
+  }
+}
+
+extension XMLElement: Equatable {
+  /// Whether both say the same: the order of attributes, lines, and white space between elements do not count.
+  static func == (left: XMLElement, right: XMLElement) -> Bool {
+    left.name == right.name && left.attributes == right.attributes && left.children == right.children
+      && left.significantText == right.significantText
+  }
+
+  /// The text, unless it is but the white space between elements.
+  var significantText: String {
+    children.isEmpty || text.contains { !$0.isWhitespace } ? text : ""
+  }
+}
+
+/// Why a text is no XML document that is read here.
+struct XMLSyntaxError: Error, Hashable {
+  let line: Int?
+  let column: Int?
+  let message: String
+}
+
+// MARK: XMLTreeBuilder
+
+/// Makes a tree of what the parser reports.
+///
+/// The unsafe code is in the callbacks alone: every pointer that they get is valid for the length of the call and comes with its
+/// length, or ends with a zero byte.
+final class XMLTreeBuilder: XMLReceiver {
+  var context: xmlParserCtxtPtr?
+  private(set) var root: XMLElement?
+  private(set) var refusal: XMLSyntaxError?
+  private var open: [XMLElement] = []
+
+  fileprivate func begin(_ tag: XMLTag) {
+    guard open.count < XMLTreeParser.deepestNesting else {
+      return refuse("Elements are nested more than \(XMLTreeParser.deepestNesting) deep.")
+    }
+    var attributes = XMLAttributes()
+    // No two have one name: then the document is not well-formed.
+    for index in 0..<tag.attributeCount {
+      attributes.append(tag.qualifiedName(index), String(decoding: tag.value(index), as: UTF8.self))
+    }
+    open.append(XMLElement(tag.qualifiedName, attributes, line: line))
+  }
+
+  fileprivate func end() {
+    guard let element = open.popLast() else { return }
+    if open.isEmpty {
+      root = element
+    } else {
+      open[open.count - 1].children.append(element)
+    }
+  }
+
+  fileprivate func append(_ text: String) {
+    if !open.isEmpty { open[open.count - 1].text += text }
+  }
+
+  override func refuse(_ message: String) {
+    if refusal == nil { refusal = XMLSyntaxError(line: line, column: nil, message: message) }
+    xmlStopParser(context)
+  }
+
+  private var line: Int {
+    Int(xmlSAX2GetLineNumber(context))
+  }
+}
+
+extension XMLTreeBuilder {
+  /// The calls; the first argument of each is the builder.
+  static var callbacks: xmlSAXHandler {
+    var callbacks = refusals
+    callbacks.startElementNs = { builder, name, prefix, _, _, _, count, _, attributes in
+      guard let name else { return }
+      let tag = XMLTag(name: name, prefix: prefix, attributeCount: Int(count), attributes: attributes)
+      XMLReceiver.with(builder, as: XMLTreeBuilder.self) { $0.begin(tag) }
+    }
+    callbacks.endElementNs = { builder, _, _, _ in
+      XMLReceiver.with(builder, as: XMLTreeBuilder.self) { $0.end() }
+    }
+    callbacks.characters = { builder, text, count in
+      let bytes = UnsafeRawBufferPointer(start: text, count: text == nil ? 0 : max(0, Int(count)))
+      XMLReceiver.with(builder, as: XMLTreeBuilder.self) { $0.append(String(decoding: bytes, as: UTF8.self)) }
+    }
+    callbacks.ignorableWhitespace = callbacks.characters
+    callbacks.cdataBlock = callbacks.characters
+    return callbacks
+  }
+}
+
+// MARK: XMLTreeParser
+
+/// Reads XML documents into trees of ``XMLElement``.
+///
+/// Nothing but the bytes at hand is read: no network, no document type, and a document that declares or uses entities of its
+/// own, or declares default attributes, is refused. So a small document cannot grow into a large one.
+struct XMLTreeParser {
+  /// How deep elements may be nested; deeper documents are refused, so that a walk over a tree may recurse.
+  static let deepestNesting = 100
+  /// How long a document may be, in bytes.
+  static let longestDocument = 64 << 20
+
+  /// How far apart two `<` may be, in bytes. The time that libxml2 takes for a tag grows with the square of its attributes.
+  static let longestTag = 64 << 10
+
+  static func parse(_ bytes: [UInt8]) throws(XMLSyntaxError) -> XMLElement {
+    guard bytes.count <= longestDocument, let count = Int32(exactly: bytes.count) else {
+      let message = "The document is longer than \(longestDocument >> 20) MB, which is as much as is read."
+      throw XMLSyntaxError(line: nil, column: nil, message: message)
+    }
+    try checkTags(bytes)
+    XMLLibrary.prepare()
+    let builder = XMLTreeBuilder()
+    var callbacks = XMLTreeBuilder.callbacks
+    // The parser keeps the pointer to the builder, which outlives it: it is freed before this function ends.
+    let context = xmlCreatePushParserCtxt(&callbacks, Unmanaged.passUnretained(builder).toOpaque(), nil, 0, nil)
+    guard let context else { throw XMLSyntaxError(line: nil, column: nil, message: "There is no memory for a parser.") }
+    defer { release(context) }
+    builder.context = context
+    xmlCtxtUseOptions(context, options)
+    // The bytes are borrowed for the length of the call, which parses all of them.
+    bytes.withUnsafeBytes { buffer in
+      _ = xmlParseChunk(context, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), count, 1)
+    }
+    return try result(of: builder, context)
+  }
+
+  private static func checkTags(_ bytes: [UInt8]) throws(XMLSyntaxError) {
+    var (start, line) = (0, 1)
+    for (place, byte) in bytes.enumerated() {
+      switch byte {
+      case UInt8(ascii: "<"): start = place
+      case UInt8(ascii: "\n"): line += 1
+      default: break
+      }
+      guard place - start <= longestTag else {
+        let message = "A tag and the text after it are longer than \(longestTag >> 10) KB, which is as much as is read."
+        throw XMLSyntaxError(line: line, column: nil, message: message)
+      }
+    }
+  }
+
+  /// Entities are substituted because only the five predefined ones are left; no error is printed.
+  private static let options = [XML_PARSE_NONET, XML_PARSE_NOENT, XML_PARSE_NOERROR, XML_PARSE_NOWARNING]
+    .reduce(Int32(0)) { $0 | Int32(truncatingIfNeeded: $1.rawValue) }
+
+  private static func release(_ context: xmlParserCtxtPtr) {
+    if let document = context.pointee.myDoc { xmlFreeDoc(document) }
+    context.pointee.myDoc = nil
+    xmlFreeParserCtxt(context)
+  }
+
+  private static func result(
+    of builder: XMLTreeBuilder,
+    _ context: xmlParserCtxtPtr
+  ) throws(XMLSyntaxError) -> XMLElement {
+    if let refusal = builder.refusal { throw refusal }
+    if context.pointee.wellFormed == 1, let root = builder.root { return root }
+    guard let error = xmlCtxtGetLastError(context), let message = error.pointee.message else {
+      throw XMLSyntaxError(line: nil, column: nil, message: "The document is empty.")
+    }
+    let text = String(cString: message).split(whereSeparator: \.isNewline).joined(separator: " ")
+    let (line, column) = (Int(error.pointee.line), Int(error.pointee.int2))
+    throw XMLSyntaxError(line: line > 0 ? line : nil, column: column > 0 ? column : nil, message: text)
+  }
+}
+
+// MARK: XMLTreeWriter
+
+/// Writes a tree of elements in the layout of Xcode's files: four spaces for each level, an element a line.
+struct XMLTreeWriter {
+  private static let declaration = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n"
+  private static let indentation = "    "
+
+  private var text = XMLTreeWriter.declaration
+  /// Where the first character stands that XML has no form for.
+  private var gap: String?
+
+  /// The document of which `root` is the outermost element.
+  ///
+  /// - Parameter file: what an error calls the document.
+  static func text(_ root: XMLElement, of file: String) throws(ModelFileError) -> String {
+    var writer = XMLTreeWriter()
+    writer.write(root, depth: 0)
+    if let gap = writer.gap {
+      throw ModelFileError(file: file, "XML cannot hold a control character that is in \(gap). Take it out.")
+    }
+    return writer.text
+  }
+
+  private mutating func write(_ element: XMLElement, depth: Int) {
+    text += String(repeating: Self.indentation, count: depth) + "<" + element.name
+    for attribute in element.attributes.items {
+      text += " " + attribute.name + "=\"" + Self.escaped(attribute.value, isAttribute: true) + "\""
+      check(attribute.value) { "\(attribute.name) of \(Self.description(of: element))" }
+    }
+    check(element.significantText) { "the text of \(Self.description(of: element))" }
+    let content = Self.escaped(element.significantText, isAttribute: false)
+    if element.children.isEmpty {
+      text += content.isEmpty ? "/>\n" : ">" + content + "</" + element.name + ">\n"
+      return
+    }
+    text += ">" + content + "\n"
+    for child in element.children { write(child, depth: depth + 1) }
+    text += String(repeating: Self.indentation, count: depth) + "</" + element.name + ">\n"
+  }
+
+  private mutating func check(_ text: String, _ place: () -> String) {
+    if gap == nil, !PropertyListEscapes.canHold(text) { gap = place() }
+  }
+
+  private static func description(of element: XMLElement) -> String {
+    (element.attributes["name"] ?? element.attributes["key"]).map { "\(element.name) “\($0)”" } ?? element.name
+  }
+
+  /// `text` as it stands in a document. In attributes, a parser makes white space of line ends that are not escaped.
+  private static func escaped(_ text: String, isAttribute: Bool) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"" where isAttribute: result += "&quot;"
+      case "\n" where isAttribute: result += "&#10;"
+      case "\t" where isAttribute: result += "&#9;"
+      case "\r": result += "&#13;"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+}
+
+// MARK: XMLLimits
+
+extension StoreOptionKey<Int> {
+  /// How deep the elements of an XML file may be nested; 64 by default. Deeper files are refused.
+  public static let xmlNestingLimit = StoreOptionKey("xmlNestingLimit")
+  /// How many bytes the text of one element of an XML file may have; 4 GiB by default.
+  public static let xmlTextLimit = StoreOptionKey("xmlTextLimit")
+  /// How many attributes one tag of an XML file may have; 64 by default.
+  public static let xmlAttributeLimit = StoreOptionKey("xmlAttributeLimit")
+}
+
+/// What an XML file may ask of its reader.
+struct XMLLimits: Sendable {
+  var nesting = 64
+  var textLength = 1 << 32
+  var attributeCount = 64
+
+  /// How many bytes of one tag are taken without a look at them. The time that libxml2 takes for a tag grows with the square of its
+  /// attributes, so of longer ones the attributes are counted before it sees the end.
+  static let unquestionedTagLength = 1 << 16
+
+  init(_ options: StoreOptions = StoreOptions()) {
+    nesting = max(1, options[.xmlNestingLimit] ?? nesting)
+    textLength = max(0, options[.xmlTextLimit] ?? textLength)
+    attributeCount = max(1, options[.xmlAttributeLimit] ?? attributeCount)
+  }
+}

@@ -1,0 +1,217 @@
+import HeartwoodModel
+
+/// What a template says of one entity.
+struct EntityClass {
+  /// The key of the user info by which an attribute gets a Swift type of the application's: an enumeration or a Codable type.
+  static let typeKeys = ["swiftType", "attributeValueScalarType"]
+
+  /// The key of the user info by which an attribute says what its registered transformer makes of bytes.
+  static let transformedTypeKey = "transformedType"
+
+  let entity: EntityDescription
+  let className: String
+  let options: GenerationOptions
+  private let model: ManagedObjectModel
+
+  init(
+    _ entity: EntityDescription,
+    of model: ManagedObjectModel,
+    options: GenerationOptions
+  ) throws(GenerationError) {
+    self.entity = entity
+    self.model = model
+    self.options = options
+    className = Self.className(of: entity)
+    guard className.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else {
+      throw GenerationError(
+        description:
+          "The entity \(entity.name) has the class “\(className)”, which is no name of a class. Give it another."
+      )
+    }
+  }
+
+  /// The name of the class of an entity, without its module: the entity's own where the model says none. A word of the language, such as
+  /// `Type`, gets an underscore behind it.
+  static func className(of entity: EntityDescription) -> String {
+    let name = modelClassName(of: entity)
+    return SwiftText.isReserved(name) ? name + "_" : name
+  }
+
+  private static func modelClassName(of entity: EntityDescription) -> String {
+    guard let name = entity.managedObjectClassName?.split(separator: ".").last.map(String.init),
+      !["NSManagedObject", "ManagedObject"].contains(name)
+    else { return entity.name }
+    return name
+  }
+
+  /// The name of the class of another entity.
+  func className(ofEntity name: String) -> String {
+    model.entity(named: name).map(Self.className) ?? name
+  }
+
+  var machineClassName: String { options.hasHumanFiles ? "_" + className : className }
+
+  /// The names of the types that are made of the entity, each once.
+  var typeNames: [String] { options.hasHumanFiles ? [className, machineClassName] : [className] }
+
+  private var isFinal: Bool { entity.subentityOrdinals.isEmpty }
+
+  private var access: String { options.accessLevel.modifier }
+
+  /// - Parameter fileModules: those whose types are in the declarations of the other classes in the same file.
+  func values(besides fileModules: Set<String> = []) -> [String: TemplateValue] {
+    let own = entity.definition.properties
+    let attributes = own.compactMap(\.attribute).filter { $0.type != .undefined }.map(attribute)
+    let untyped = own.compactMap(\.attribute).filter { $0.type == .undefined }.map(untypedAttribute)
+    let relationships = own.compactMap(\.relationship)
+    let toOnes = relationships.filter { !$0.isToMany }.map(relationship)
+    let toManys = relationships.filter(\.isToMany).map(toMany)
+    let userInfo = entity.userInfo.sorted { $0.key < $1.key }
+    return [
+      "header": .text(GeneratedFile.header),
+      "imports": .list(Self.imports(modules, declared: declaredModules.union(fileModules), options)),
+      "access": .text(access),
+      "importAccess": .text(options.accessLevel.plainImportModifier),
+      "entityName": .text(entity.name),
+      "className": .text(className),
+      "machineClassName": .text(machineClassName),
+      "superclassName": .text(entity.superentity.map(Self.className) ?? options.baseClass),
+      "isAbstract": .flag(entity.isAbstract),
+      "isFinal": .flag(isFinal),
+      "isMachineFinal": .flag(isFinal && !options.hasHumanFiles),
+      "hasHumanFile": .flag(options.hasHumanFiles),
+      "attributes": .list(attributes),
+      "untypedAttributes": .list(untyped),
+      "toOnes": .list(toOnes),
+      "toManys": .list(toManys),
+      "relationships": .list(toOnes + toManys),
+      "properties": .list(attributes + untyped + toOnes + toManys),
+      "hasProperties": .flag(!entity.properties.isEmpty),
+      "namedProperties": .list(entity.properties.map { propertyNames($0.name) }),
+      "fetches": .list(fetches(model.fetchRequestTemplates)),
+      "hasUserInfo": .flag(!userInfo.isEmpty),
+      "userInfo": .list(userInfoEntries(userInfo)),
+    ]
+  }
+
+  /// The modules whose types are in the declarations.
+  ///
+  /// The base class is named by the classes of entities without a parent alone, and the application's types where attributes are of one;
+  /// an import that nothing needs is a warning.
+  var declaredModules: Set<String> {
+    let others = entity.superentity == nil || usesOwnTypes ? options.imports : []
+    return Set(others + (declaresHeartwood ? ["Heartwood"] : []) + (usesFoundation ? ["Foundation"] : []))
+  }
+
+  private var modules: Set<String> { declaredModules.union(["Heartwood"]) }
+
+  /// Whether a type of Heartwood's is in the declarations.
+  private var declaresHeartwood: Bool {
+    let isRoot = entity.superentity == nil && options.baseClass == "ManagedObject"
+    let hasKeys = entity.definition.properties.contains { $0.attribute?.type != .undefined }
+    return isRoot || hasKeys || !fetches(model.fetchRequestTemplates).isEmpty
+  }
+
+  /// The lines that import `modules`, sorted as the formatter sorts them; those in `declared` at the declarations' level of access.
+  static func imports(
+    _ modules: Set<String>,
+    declared: Set<String>,
+    _ options: GenerationOptions
+  ) -> [[String: TemplateValue]] {
+    let level = options.accessLevel
+    return modules.sorted().map { module in
+      let modifier = declared.contains(module) ? level.modifier : level.plainImportModifier
+      return ["line": .text("\(modifier)import \(module)")]
+    }
+  }
+
+  /// The entries under names of Swift: keys that differ in other signs alone are told apart by underscores.
+  private func userInfoEntries(_ entries: [(key: String, value: String)]) -> [[String: TemplateValue]] {
+    var taken: Set<String> = ["_"]
+    return entries.map { key, value in
+      var name = SwiftText.name(of: key)
+      while !taken.insert(name).inserted { name += "_" }
+      return ["name": .text(SwiftText.identifier(name)), "value": .text(SwiftText.literal(value))]
+    }
+  }
+}
+
+// MARK: Fetches
+
+extension EntityClass {
+  /// What a template says of the model's fetch requests for the entity: those that give objects, or how many there are.
+  func fetches(_ templates: [FetchRequestTemplate]) -> [[String: TemplateValue]] {
+    functions(templates).filter { $0.template.entityName == entity.name }.map { fetch($0.template, named: $0.name) }
+  }
+
+  /// The requests that become functions of the class and of those that it inherits from, these first, with the names of the functions:
+  /// such as would be the same, with the same labels, are told apart by underscores, for a class cannot replace a static function that it
+  /// inherits.
+  private func functions(_ templates: [FetchRequestTemplate]) -> [(template: FetchRequestTemplate, name: String)] {
+    var taken: Set<String> = []
+    let lineage = sequence(first: entity) { $0.superentity }.reversed()
+    return lineage.flatMap { entity in
+      templates.filter { $0.entityName == entity.name && [.objects, .count].contains($0.resultType) }
+    }.map { template in
+      var name = Self.functionName(of: template)
+      let labels = namedVariables(Self.variables(of: template)).map(\.label)
+      while !taken.insert(([name] + labels).joined(separator: ":")).inserted { name += "_" }
+      return (template, name)
+    }
+  }
+
+  /// The letters and digits of the request's name, behind what the function does.
+  private static func functionName(of template: FetchRequestTemplate) -> String {
+    let name = template.name.filter { $0.isLetter || $0.isNumber || $0 == "_" }
+    return (template.resultType == .count ? "count" : "fetch") + SwiftText.capitalized(name)
+  }
+
+  private func fetch(_ template: FetchRequestTemplate, named name: String) -> [String: TemplateValue] {
+    let variables = namedVariables(Self.variables(of: template))
+    let parameters =
+      variables.map { "\($0.label == $0.name ? "" : $0.label + " ")\($0.name): any FetchArgument" }
+      + ["in context: ManagedObjectContext"]
+    let arguments = variables.map { "\"\($0.variable)\": \($0.name)" }
+    let isCount = template.resultType == .count
+    return [
+      "requestName": .text(SwiftText.comment(template.name)),
+      "name": .text(name),
+      "parameters": .list(
+        parameters.enumerated().map { place, parameter in
+          ["parameter": .text(parameter), "comma": .text(place == parameters.count - 1 ? "" : ",")]
+        }
+      ),
+      "arguments": .text(arguments.isEmpty ? ":" : arguments.joined(separator: ", ")),
+      "format": .text(SwiftText.literal(template.predicate?.description ?? "TRUEPREDICATE")),
+      "limit": .text(template.fetchLimit > 0 ? ", limit: \(template.fetchLimit)" : ""),
+      "flags": .list(Self.flags(of: template)),
+      "result": .text(isCount ? "Int" : "[\(className)]"),
+      "call": .text(isCount ? "context.count(for: request)" : "context.fetch(request)"),
+    ]
+  }
+
+  private static func variables(of template: FetchRequestTemplate) -> [String] {
+    (template.predicate?.variables ?? []).sorted()
+  }
+
+  /// What a request is told otherwise than it would be: the subentities always, for the request is a variable so.
+  private static func flags(of template: FetchRequestTemplate) -> [[String: TemplateValue]] {
+    var flags = [("includesSubentities", template.includesSubentities)]
+    if !template.includesPendingChanges { flags.append(("includesPendingChanges", false)) }
+    if template.returnsDistinctResults { flags.append(("returnsDistinctResults", true)) }
+    return flags.map { ["flag": .text($0.0), "value": .text("\($0.1)")] }
+  }
+
+  /// Variables, what they are called where the method is called, and in it: another name where the method has one that is the same.
+  private func namedVariables(_ variables: [String]) -> [(variable: String, label: String, name: String)] {
+    var taken: Set<String> = [
+      "context", "predicate", "request", "`self`", "`Self`", "FetchPredicate", "FetchRequest", className,
+    ]
+    return variables.map { variable in
+      let label = SwiftText.parameter(variable)
+      var name = label
+      while !taken.insert(name).inserted { name = name.filter { $0 != "`" } + "Value" }
+      return (variable, label, name)
+    }
+  }
+}

@@ -1,0 +1,275 @@
+import HeartwoodModel
+import HeartwoodStore
+import Synchronization
+
+/// Takes what one save of a child has done into the context of its parent.
+///
+/// The child has changed both ends of relationships, so inverses are not followed. Where the context has a value that the child could not
+/// see, that stays, and what the child has let lead there leads there no longer; to-many relationships are put together link by link.
+struct ArrivalPass {
+  /// What the child has let a relationship lead to, which the context does not.
+  private struct Refusal {
+    let id: ManagedObjectID
+    let ordinal: Int
+    let inverse: Int
+    let links: [ManagedObjectID]
+  }
+
+  private let context: ManagedObjectContext
+  private let arrival: StagedStore.Arrival
+  private let names: ArrivalNames
+  private let entities: [EntityDescription]
+  private var refusals: [Refusal] = []
+  /// The objects that the child has deleted and the context keeps.
+  private var kept: [ManagedObject] = []
+  /// The objects that have read the version which the child saw. What they must not lead to is known once all is taken.
+  private var advanced = ObjectList()
+  /// The objects that the child has changed or deleted and that are there.
+  private var found: [ManagedObjectID: ManagedObject] = [:]
+
+  /// Makes sure that the records can be read which the child has changed.
+  ///
+  /// - Throws: what reading them throws. Nothing has been taken in then.
+  init(
+    _ context: ManagedObjectContext,
+    _ arrival: StagedStore.Arrival,
+    _ names: ArrivalNames
+  ) throws(PersistenceError) {
+    self.context = context
+    self.arrival = arrival
+    self.names = names
+    entities = context.persistentStoreCoordinator.managedObjectModel.entities
+    for (ordinal, records) in arrival.records {
+      for reference in records.updated.map(\.reference) + records.deleted {
+        try find(names.id(reference, of: entities[ordinal]))
+      }
+    }
+  }
+
+  private mutating func find(_ id: ManagedObjectID) throws(PersistenceError) {
+    do throws(PersistenceError) {
+      found[id] = try context.find(id)
+    } catch {
+      // What a store that is gone had is gone with it, and the save says so.
+      if error.code != .storeNotOpen { throw .unreadable([id], error) }
+    }
+  }
+}
+
+extension ArrivalPass {
+  mutating func run() {
+    // Relationships may lead to new objects.
+    for (ordinal, records) in arrival.records { insert(records.inserted, of: entities[ordinal]) }
+    for (ordinal, records) in arrival.records {
+      for row in records.inserted { fill(row, of: entities[ordinal]) }
+      for update in records.updated { take(update, of: entities[ordinal]) }
+      for reference in records.deleted { takeDeletion(of: reference, entities[ordinal]) }
+    }
+    LinkReturn(context, kept).link()
+    for refusal in refusals { settle(refusal) }
+    for object in advanced.objects { object.dropRefusedLinks() }
+  }
+
+  /// The object of a record, with its values, where it is there still.
+  private mutating func object(_ id: ManagedObjectID) -> ManagedObject? {
+    guard let object = found[id] ?? context.inserted[id], !object.isDeleted else { return nil }
+    // What others have saved since the child did is a conflict. Where records have other names, the context reads those.
+    if !names.areOld, object.read(arrival.bases[id.entity.ordinal]) { advanced.append(object) }
+    if object.isFault { object.fireFault() }
+    return object.isDeleted ? nil : object
+  }
+}
+
+// MARK: New objects
+
+extension ArrivalPass {
+  private func insert(_ rows: [NodeTable.NewRow], of entity: EntityDescription) {
+    if rows.isEmpty { return }
+    // Where the store is converted, it tells what the names were.
+    _ = context.binding(for: entity, in: names.store)
+    for row in rows {
+      _ = context.makeNewObject(context.bindingForNewObjects(of: entity), names.id(row.reference, of: entity))
+    }
+  }
+
+  private mutating func fill(_ row: NodeTable.NewRow, of entity: EntityDescription) {
+    let id = names.id(row.reference, of: entity)
+    guard let object = object(id) else { return context.noteConflictingArrival(id) }
+    for (ordinal, value) in row.values.enumerated() where !entity.traits[ordinal].isTransient {
+      object.set(names.value(value), at: ordinal)
+    }
+  }
+
+}
+
+// MARK: Changed objects
+
+extension ArrivalPass {
+  private mutating func take(_ update: PendingRecords.Update, of entity: EntityDescription) {
+    let id = names.id(update.reference, of: entity)
+    let seen = seen(update.reference, entity)
+    let object = object(id)
+    if object == nil { context.noteConflictingArrival(id) }
+    for (ordinal, value) in update.values where !entity.traits[ordinal].isTransient {
+      let value = names.value(value)
+      if let object {
+        take(value, at: ordinal, of: object, seen)
+      } else {
+        refuse(value, at: ordinal, of: id, seen)
+      }
+    }
+  }
+
+  private mutating func take(_ value: PropertyValue, at ordinal: Int, of object: ManagedObject, _ seen: SeenRecord) {
+    let trait = object.binding.traits[ordinal]
+    if isAsSeen(ordinal, of: object, seen) {
+      object.set(value, at: ordinal)
+    } else if trait.isToMany {
+      let former = seen.value(at: ordinal)?.objectIDs ?? []
+      let isOlder = advanced.contains(object)
+      object.changeLinks(ordinal) { list in
+        list.follow(from: former, to: value.objectIDs)
+        if !isOlder { return }
+        // What the context has just read anew differs from what the child saw by what the child has read already: its order is the newer.
+        let taken = ObjectIDList(value.objectIDs)
+        if list.count == taken.count, list.ids.allSatisfy(taken.contains) { list = taken }
+      }
+    } else if !trait.areSame(object.value(at: ordinal), value) {
+      context.noteConflictingArrival(object.objectID)
+      refuse(value, at: ordinal, of: object.objectID, seen)
+    }
+  }
+
+  private func seen(_ reference: ReferenceID, _ entity: EntityDescription) -> SeenRecord {
+    SeenRecord(reference, in: arrival.tables[entity.ordinal], names)
+  }
+
+  /// Whether the context has the value of a property that the child saw, or an older one of the store's: that is for the next save to tell.
+  private func isAsSeen(_ ordinal: Int, of object: ManagedObject, _ seen: SeenRecord) -> Bool {
+    let trait = object.binding.traits[ordinal]
+    let own = context.valueForChildren(object, ordinal)
+    // A new object that the child has led to may have been deleted since.
+    if let value = seen.value(at: ordinal), trait.areSame(own, context.withoutGone(value)) { return true }
+    guard !object.isInserted, !object.isUnsettled(ordinal) else { return false }
+    return object.newestValue(at: ordinal).map { !trait.areSame($0, own) } ?? true
+  }
+}
+
+// MARK: Deleted objects
+
+extension ArrivalPass {
+  private mutating func takeDeletion(of reference: ReferenceID, _ entity: EntityDescription) {
+    let id = names.id(reference, of: entity)
+    guard let object = object(id) else { return }
+    let seen = seen(reference, entity)
+    if entity.traits.indices.allSatisfy({ entity.traits[$0].isTransient || isAsSeen($0, of: object, seen) }) {
+      context.markDeleted(object)
+    } else {
+      context.noteConflictingArrival(id)
+      kept.append(object)
+    }
+  }
+}
+
+// MARK: What is not taken
+
+extension ArrivalPass {
+  private mutating func refuse(
+    _ value: PropertyValue,
+    at ordinal: Int,
+    of id: ManagedObjectID,
+    _ seen: SeenRecord
+  ) {
+    guard let inverse = id.entity.traits[ordinal].inverseOrdinal else { return }
+    let former = Set(seen.value(at: ordinal)?.objectIDs ?? [])
+    let links = value.objectIDs.filter { !former.contains($0) }
+    refusals.append(Refusal(id: id, ordinal: ordinal, inverse: inverse, links: links))
+  }
+
+  /// Lets what the child has let lead to an object lead there no longer, unless the object leads back.
+  private func settle(_ refusal: Refusal) {
+    let object = (found[refusal.id] ?? context.inserted[refusal.id]).flatMap { $0.isPresent ? $0 : nil }
+    for other in others(refusal, object) where other.isPresent {
+      if let object, object.leads(refusal.ordinal, to: other.objectID) { continue }
+      other.unlink(refusal.inverse, from: refusal.id)
+    }
+  }
+
+  private func others(_ refusal: Refusal, _ object: ManagedObject?) -> [ManagedObject] {
+    if let object { return context.present(refusal.links, from: object, refusal.ordinal) }
+    // The child has changed them as well, or they were new there.
+    return context.objects(refusal.links)
+  }
+}
+
+/// A record as a child saw it before it saved changes of it.
+private struct SeenRecord {
+  private let table: NodeTable
+  private let row: RowID?
+  private let names: ArrivalNames
+
+  init(_ reference: ReferenceID, in table: NodeTable, _ names: ArrivalNames) {
+    self.table = table
+    self.names = names
+    // try?: the child has found the record in this very table when it saved.
+    row = try? table.row(of: reference)
+  }
+
+  func value(at ordinal: Int) -> PropertyValue? {
+    guard let row else { return nil }
+    let type = table.entity.traits[ordinal].attributeType
+    let value = table.groups[row.group].value(row: row.row, ordinal: ordinal, type: type, scopes: names.scopes)
+    return names.value(value)
+  }
+}
+
+// MARK: ArrivalNames
+
+/// What the records of a child's save are called now: their store may have been converted since to one that calls them otherwise.
+struct ArrivalNames {
+  /// The store that the child has saved to, or what that was converted to.
+  let store: PersistentStore
+  /// What the ids of the save are made with, indexed by entity ordinal.
+  let scopes: [ObjectIDScope]
+  private let renamed: RenamedRecords?
+
+  init(_ staged: StagedStore, _ unsavedNames: UnsavedNames) {
+    store = staged.store.newest
+    scopes = staged.scopes
+    renamed = staged.store.newestSuccessor.flatMap { RenamedRecords(staged.store, $0, unsavedNames) }
+  }
+}
+
+extension ArrivalNames {
+  /// Whether the records have other names now.
+  var areOld: Bool { renamed != nil }
+
+  func id(_ reference: ReferenceID, of entity: EntityDescription) -> ManagedObjectID {
+    newID(ManagedObjectID(scope: scopes[entity.ordinal], reference: reference))
+  }
+
+  func value(_ value: PropertyValue) -> PropertyValue { areOld ? value.map(newID) : value }
+
+  private func newID(_ id: ManagedObjectID) -> ManagedObjectID { renamed?.newID(id) ?? id }
+}
+
+// MARK: ArrivalSignal
+
+/// Tells a parent that a child has saved.
+final class ArrivalSignal: Sendable {
+  private let arrivals = ChangeCounter()
+  private let wake = Mutex<(@Sendable () -> Void)?>(nil)
+
+  /// How many saves there have been.
+  var count: UInt64 { arrivals.current }
+
+  /// Lets `body` be called after each save, on the child's side.
+  func setWake(_ body: (@Sendable () -> Void)?) {
+    wake.withLock { $0 = body }
+  }
+
+  func send() {
+    arrivals.advance()
+    wake.withLock { $0 }?()
+  }
+}

@@ -1,0 +1,221 @@
+import HeartwoodModel
+import HeartwoodStore
+import Synchronization
+
+/// A store as a parent context would leave it, were it saved now: what the parent's children read from and save to.
+///
+/// What a child saves is in the tables at once and waits for the parent to take it in, so a child needs not run where its parent
+/// does and never waits for it. Locks are taken from the child's side to the store's only.
+final class StagedStore: RecordSource {
+  private struct State {
+    /// What the parent itself reads from, with what it has published of its changes and what children have saved besides.
+    var view: StagedView
+    /// How far the numbers of former bases were ahead.
+    var lead: UInt64 = 0
+    /// What the parent has published of its changes, by entity ordinal.
+    var pending: [Int: PendingRecords] = [:]
+    /// What children have saved and is not in ``pending`` yet.
+    var arrivals: [Arrival] = []
+
+    /// What happens to the records of each entity, one after the other, by entity ordinal.
+    var changes: [Int: [PendingRecords]] {
+      arrivals.reduce(into: pending.mapValues { [$0] }) { changes, arrival in
+        for (ordinal, records) in arrival.records { changes[ordinal, default: []].append(records) }
+      }
+    }
+  }
+
+  /// What one save of a child did.
+  struct Arrival: Sendable {
+    /// By entity ordinal.
+    let records: [Int: PendingRecords]
+    /// What the child saved it over, by entity ordinal.
+    let tables: [NodeTable]
+    /// What the parent would have read when the child saved, by entity ordinal.
+    let bases: [NodeTable]
+    /// Whether the parent's context has it already.
+    fileprivate(set) var isTaken = false
+  }
+
+  let store: PersistentStore
+  let scopes: [ObjectIDScope]
+  private let model: ManagedObjectModel
+  private let arrivals: ArrivalSignal
+  private let changes = ChangeCounter()
+  private let state: Mutex<State>
+
+  init(base: any RecordSource, model: ManagedObjectModel, arrivals: ArrivalSignal) {
+    store = base.store
+    scopes = base.scopes
+    state = Mutex(State(view: StagedView(base: base, model: model, pending: [:])))
+    self.model = model
+    self.arrivals = arrivals
+  }
+}
+
+// MARK: Reading
+
+extension StagedStore {
+  // All grow only, so their sum is the same only where each is.
+  var changeNumber: UInt64 { state.withLock { $0.view.base.changeNumber &+ $0.lead } &+ changes.current }
+
+  /// What there is to be read now. Nobody waits for a store while it is taken.
+  private var view: StagedView { state.withLock { $0.view } }
+
+  var readsAsNeeded: Bool { view.base.readsAsNeeded }
+  func table(of entity: EntityDescription) throws -> NodeTable { try view.wholeTable(of: entity) }
+  func count(of entity: EntityDescription) throws -> Int { try view.count(of: entity) }
+
+  func knownTable(of entity: EntityDescription) throws -> (table: NodeTable, isWhole: Bool) {
+    try view.knownTable(of: entity)
+  }
+
+  func table(of entity: EntityDescription, reading references: [ReferenceID]) throws -> NodeTable {
+    try view.version(of: entity, reading: references).table
+  }
+
+  func find(_ fetch: RecordFetch) throws -> FoundRecords? { try view.find(fetch) }
+  func count(_ fetch: RecordFetch) throws -> Int? { try view.count(fetch) }
+  func queryPlan(_ fetch: RecordFetch) throws -> QueryPlan.Step? { try view.queryPlan(fetch) }
+  func groups(_ fetch: GroupFetch) throws -> [RecordGroup]? { try view.groups(fetch) }
+  func queryPlan(_ fetch: GroupFetch) throws -> QueryPlan.Step? { try view.queryPlan(fetch) }
+
+  func newReferences(count: Int, for entity: EntityDescription) throws(PersistenceError) -> ReferenceColumn {
+    try view.base.newReferences(count: count, for: entity)
+  }
+}
+
+// MARK: What children save
+
+extension StagedStore {
+  func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoreCommit {
+    if store.isReadOnly {
+      throw PersistenceError(
+        .storeReadOnly,
+        "The store was opened for reading only, so the parent could not save it.",
+        recovery: "Open it without the option isReadOnly.",
+        context: .init(path: store.path, storeType: store.type)
+      )
+    }
+    let commit = try state.withLock { try apply(changes, to: &$0) }
+    arrivals.send()
+    return commit
+  }
+
+  private func apply(_ changes: ChangeSet, to state: inout State) throws -> StoreCommit {
+    let view = state.view
+    let number = view.base.changeNumber
+    let named = changes.recordReferences
+    let versions = try model.entities.map { try view.version(of: $0, reading: named[$0.name] ?? []) }
+    var contents = StoreContents(
+      model: model,
+      entities: store.entities,
+      metadata: store.metadata,
+      tables: versions.map(\.table)
+    )
+    let applied = try contents.apply(changes, typeDescription: store.typeDescription)
+    let arrival = Arrival(
+      records: changes.records,
+      tables: versions.map(\.table),
+      bases: versions.map(\.base)
+    )
+    var (known, stamps) = (view.knownVersions, view.knownStamps)
+    for (ordinal, records) in arrival.records {
+      let stamp = StagedVersion.next()
+      var table = contents.tables[ordinal]
+      if let first = applied.insertedRows[ordinal]?.first { table.noteUnsaved(from: first) }
+      let updates = try records.updated.compactMap { try table.row(of: $0.reference) }
+      table.setVersion(stamp, of: updates + Array(applied.insertedRows[ordinal] ?? RowRuns()))
+      contents.tables[ordinal] = table
+      known[ordinal] = StagedView.Version(table: table, base: versions[ordinal].base, baseNumber: number)
+      let earlier = stamps[ordinal].flatMap { $0.baseNumber == number ? $0.numbers : nil }
+      stamps[ordinal] = StagedView.Stamps(baseNumber: number, numbers: (earlier ?? []) + [stamp])
+    }
+    state.arrivals.append(arrival)
+    state.view = StagedView(base: view.base, model: model, pending: state.changes, versions: known, stamps: stamps)
+    return StoreCommit(
+      permanentIDs: applied.permanentIDs,
+      insertedRows: applied.insertedRows,
+      tables: contents.tables,
+      number: number &+ state.lead &+ self.changes.advance()
+    )
+  }
+}
+
+extension ChangeSet {
+  /// The changes by entity ordinal. All ids are permanent.
+  fileprivate var records: [Int: PendingRecords] {
+    var records: [Int: PendingRecords] = [:]
+    for snapshot in inserted {
+      let id = snapshot.objectID
+      records[id.entity.ordinal, default: .init()].inserted.append(
+        .init(reference: id.reference, values: snapshot.values)
+      )
+    }
+    for update in updated {
+      let id = update.objectID
+      records[id.entity.ordinal, default: .init()].updated.append(.init(reference: id.reference, values: update.values))
+    }
+    for deletion in deleted {
+      records[deletion.objectID.entity.ordinal, default: .init()].deleted.append(deletion.objectID.reference)
+    }
+    return records
+  }
+}
+
+// MARK: For the parent
+
+extension StagedStore {
+  /// The first of the saves of children that have not been taken; nil if there is none.
+  var nextArrival: Arrival? { state.withLock { state in state.arrivals.first { !$0.isTaken } } }
+
+  /// Notes that it is taken. Children go on seeing it until ``publish(_:)`` replaces it.
+  func takeNextArrival() {
+    state.withLock { state in
+      if let index = state.arrivals.firstIndex(where: { !$0.isTaken }) { state.arrivals[index].isTaken = true }
+    }
+  }
+
+  /// Lets children see the parent's changes, by entity ordinal, over what it reads from. They have in them what the parent took of
+  /// its children.
+  func publish(_ pending: [Int: PendingRecords], over base: any RecordSource) {
+    let differs = state.withLock { state in
+      let isOther = state.view.base !== base
+      let differs = isOther || !pending.isEmpty || !state.pending.isEmpty || state.arrivals.contains(where: \.isTaken)
+      if !differs { return false }
+      if isOther {
+        let (former, new) = (state.view.base.changeNumber, base.changeNumber)
+        if former > new { state.lead &+= former - new }
+      }
+      state.pending = pending
+      state.arrivals.removeAll(where: \.isTaken)
+      state.view = StagedView(base: base, model: model, pending: state.changes)
+      return true
+    }
+    if differs { changes.advance() }
+  }
+}
+
+// MARK: RecordSource
+
+/// Where a context reads records from and saves them to: an open store, or a store as a parent context would leave it.
+protocol RecordSource: RecordReading, AnyObject, Sendable {
+  /// The open store whose records these are in the end.
+  var store: PersistentStore { get }
+  /// Grows with each change of the records. Read it first and a table after it: that is as this change left it, or newer.
+  var changeNumber: UInt64 { get }
+
+  /// Takes all changes or none. The number of the commit is the ``changeNumber`` that it led to.
+  ///
+  /// - Parameter origin: who saves. What goes to a parent is told as the parent's own, when that is saved.
+  func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoreCommit
+}
+
+extension PersistentStore: RecordSource {
+  var store: PersistentStore { self }
+  var changeNumber: UInt64 { engine.saves.current }
+
+  func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoreCommit {
+    try engine.save(changes, origin: origin)
+  }
+}

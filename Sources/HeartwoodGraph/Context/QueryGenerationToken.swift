@@ -1,0 +1,181 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// A version of all records, which contexts can stay at while others save.
+///
+/// A token holds the rows that it needs: what later saves change or delete stays in memory for it, and what they leave alone is
+/// shared. Let go of the token, and of the contexts that are pinned to it, to release them.
+public struct QueryGenerationToken: Sendable {
+  enum Kind: Sendable {
+    case current
+    case generation(QueryGeneration)
+  }
+
+  let kind: Kind
+
+  /// The newest version at the time when a context is pinned.
+  public static let current = QueryGenerationToken(kind: .current)
+}
+
+extension QueryGenerationToken: Equatable {
+  /// Whether both are the same version, made at the same time.
+  public static func == (left: QueryGenerationToken, right: QueryGenerationToken) -> Bool {
+    switch (left.kind, right.kind) {
+    case (.current, .current): true
+    case (.generation(let a), .generation(let b)): a === b
+    default: false
+    }
+  }
+}
+
+/// The records of some stores at one time.
+final class QueryGeneration: Sendable {
+  let stores: [PinnedStore]
+
+  init(_ stores: [PinnedStore]) {
+    self.stores = stores
+  }
+
+  /// The version of the newest records of the open stores.
+  convenience init(_ coordinator: PersistentStoreCoordinator) throws {
+    self.init(try coordinator.persistentStores.map { try PinnedStore($0, model: coordinator.managedObjectModel) })
+  }
+
+  /// The same version, of the stores that those were converted to. One that calls its records otherwise has no versions of before.
+  func followingConversions() -> QueryGeneration {
+    guard stores.contains(where: { $0.store.newestSuccessor != nil }) else { return self }
+    return QueryGeneration(
+      stores.compactMap { pinned in
+        guard let successor = pinned.store.newestSuccessor else { return pinned }
+        return successor.engine.hasRenamedRecords ? nil : PinnedStore(successor, like: pinned)
+      }
+    )
+  }
+
+  /// What stands for `store`; nil where it was not open at the time.
+  func source(for store: PersistentStore) -> PinnedStore? { stores.first { $0.store === store } }
+}
+
+/// A store whose records are those of one time. What is saved goes to the store.
+final class PinnedStore: RecordSource {
+  let store: PersistentStore
+  let changeNumber: UInt64
+  /// Indexed by entity ordinal.
+  private let tables: [NodeTable]
+
+  /// - Throws: ``PersistenceError/Code/fileCorrupt`` where records cannot be read.
+  init(_ store: PersistentStore, model: ManagedObjectModel) throws {
+    self.store = store
+    (tables, changeNumber) = try Self.newestTables(of: store, model)
+  }
+
+  /// The same records, of the store that theirs was converted to.
+  init(_ successor: PersistentStore, like other: PinnedStore) {
+    store = successor
+    tables = other.tables
+    // The numbers of the two stores have nothing to do with each other, and a save of the successor has another than this.
+    changeNumber = 0
+  }
+
+  /// All tables as one save left them.
+  private static func newestTables(
+    of store: PersistentStore,
+    _ model: ManagedObjectModel
+  ) throws -> ([NodeTable], UInt64) {
+    while true {
+      let number = store.changeNumber
+      let tables = try model.entities.map { try store.table(of: $0) }
+      // Another save may have come between two of them.
+      if store.changeNumber == number { return (tables, number) }
+    }
+  }
+
+  var scopes: [ObjectIDScope] { store.scopes }
+  func table(of entity: EntityDescription) throws -> NodeTable { tables[entity.ordinal] }
+  func count(of entity: EntityDescription) throws -> Int { tables[entity.ordinal].count }
+
+  func newReferences(count: Int, for entity: EntityDescription) throws(PersistenceError) -> ReferenceColumn {
+    try store.newReferences(count: count, for: entity)
+  }
+
+  func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoreCommit {
+    try store.save(changes, origin: origin)
+  }
+}
+
+// MARK: ManagedObjectContext: query generations
+
+extension ManagedObjectContext {
+  /// The version of the records that the context reads; nil where it reads the newest.
+  public var queryGenerationToken: QueryGenerationToken? {
+    if saveUnderWay?.isPinned == true { return nil }
+    return generation.map { QueryGenerationToken(kind: .generation($0)) }
+  }
+
+  /// Lets the context read one version of the records from now on, whatever others save, and its children too.
+  ///
+  /// Objects that have read their values keep them until they are refreshed; faults read the version. ``save()``, ``reset()``,
+  /// ``mergeChanges(from:)`` and ``refreshAllObjects()`` let a pinned context move on to the newest version. A save is a conflict
+  /// where others have saved the same records since the version. Objects whose records the version does not have count as deleted
+  /// until the context reads one that has them; their changes and transient values stay.
+  /// Converting a store to one that calls its records otherwise lets the context move on too.
+  ///
+  /// - Parameter token: ``QueryGenerationToken/current``, a token of a context of the same coordinator, or nil to read the newest
+  ///   again, which releases the version.
+  /// - Throws: ``PersistenceError/Code/queryGenerationUnavailable`` in the child of another context, which reads what its parent
+  ///   does, and where a token's stores are not open here; what reading records can throw.
+  public func setQueryGeneration(from token: QueryGenerationToken?) throws {
+    guard case .stores = upstream else {
+      throw PersistenceError(
+        .queryGenerationUnavailable,
+        "A child context reads what its parent reads.",
+        recovery: "Pin the context at the end of the chain, which saves to the stores."
+      )
+    }
+    finishSaveUnderWay()
+    try prepare()
+    let generation: QueryGeneration? =
+      switch token?.kind {
+      case nil: nil
+      case .current: try QueryGeneration(persistentStoreCoordinator)
+      case .generation(let generation): generation.followingConversions()
+      }
+    for pinned in generation?.stores ?? [] where !persistentStoreCoordinator.isOpen(pinned.store) {
+      throw PersistenceError(
+        .queryGenerationUnavailable,
+        "A store of the version is not open in this context's coordinator, or no longer.",
+        recovery: "Pin the context to the current version.",
+        context: .init(path: pinned.store.path)
+      )
+    }
+    pin(to: generation)
+  }
+
+  /// Lets a pinned context read the newest version. If that cannot be read, this is noted, and the context reads what stores have without being
+  /// pinned.
+  func advanceQueryGeneration() {
+    finishSaveUnderWay()
+    if generation == nil { return }
+    do {
+      pin(to: try QueryGeneration(persistentStoreCoordinator))
+    } catch {
+      noteReadFailure(.unreadable([], error))
+      pin(to: nil)
+    }
+  }
+
+  func pin(to newGeneration: QueryGeneration?) {
+    generation = newGeneration
+    // An older version may lack rows.
+    movingChangedObjects {
+      for binding in savedBindings {
+        guard let store = binding.store else { continue }
+        binding.bind(to: source(for: store))
+        // try?: what cannot be read now is read when somebody asks for it, who is told why it cannot be.
+        try? binding.synchronize()
+      }
+    }
+    // Children are to read it too.
+    changeNumber &+= 1
+  }
+}

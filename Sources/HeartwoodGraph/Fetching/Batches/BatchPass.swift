@@ -1,0 +1,360 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// Executes one batch request on the stores of a coordinator.
+struct BatchPass {
+  let coordinator: PersistentStoreCoordinator
+  let origin: SaveOrigin
+  /// What becomes of new records whose values must be unique and are not.
+  let mergePolicy: MergePolicy
+  var model: ManagedObjectModel { coordinator.managedObjectModel }
+
+  init(_ coordinator: PersistentStoreCoordinator, _ origin: SaveOrigin, _ mergePolicy: MergePolicy = .error) {
+    self.coordinator = coordinator
+    self.origin = origin
+    self.mergePolicy = mergePolicy
+  }
+
+  /// How often a batch is tried where others save in between.
+  private static let mostAttempts = 10
+
+  /// Saves what `changes` makes of the store's records as they are now, with what is derived of it, again and again while others are
+  /// faster.
+  ///
+  /// - Parameter resolve: sees to it that the next changes have no values that must be unique and are not, or throws.
+  func save(
+    to store: PersistentStore,
+    _ result: inout BatchResult,
+    resolve: (PersistenceError) throws -> Void = { throw $0 },
+    changes: () throws -> (ChangeSet, BatchResult)
+  ) throws {
+    for attempt in 1...Self.mostAttempts {
+      var (set, added) = try changes()
+      if set.isEmpty { return }
+      let log = coordinator.log(.savedBatch)
+      do {
+        try derive(from: &set, in: store, &added)
+        _ = try store.engine.save(set, origin: origin)
+      } catch let error as PersistenceError where error.code == .saveConflict && attempt < Self.mostAttempts {
+        continue
+      } catch let error as PersistenceError where error.code == .constraintConflict && attempt < Self.mostAttempts {
+        try resolve(error)
+        continue
+      }
+      log?.tell(store, count: added.count)
+      result.count += added.count
+      result.changes.append(added.changes)
+      result.updatedObjectIDs.formUnion(added.updatedObjectIDs)
+      return
+    }
+  }
+
+  /// Puts the derived attributes of what a batch writes, and of what depends on that, among the changes.
+  private func derive(from changes: inout ChangeSet, in store: PersistentStore, _ result: inout BatchResult) throws {
+    guard let derived = try coordinator.derivedAttributes(),
+      changes.writtenEntityOrdinals.contains(where: { derived.depend(on: model.entities[$0]) })
+    else { return }
+    var derivation = try BatchDerivation(
+      derived,
+      changes,
+      of: try store.engine.contents(withUnreadable: true),
+      typeDescription: store.typeDescription
+    )
+    try derivation.run()
+    changes = derivation.changes
+    if !result.changes.isEmpty { result.changes.records.updated.formUnion(derivation.updatedObjectIDs) }
+  }
+
+  /// Does a batch in one store after the other. Those who listen are told what was done, also where a later store fails.
+  private func inEach(
+    _ stores: [PersistentStore],
+    _ type: BatchResultType,
+    _ body: (PersistentStore, inout BatchResult) throws -> Void
+  ) throws -> BatchResult {
+    var result = BatchResult()
+    do {
+      for store in stores { try body(store, &result) }
+    } catch {
+      tell(result)
+      throw error
+    }
+    return finish(result, type)
+  }
+
+  private func tell(_ result: BatchResult) {
+    if !result.changes.isEmpty { coordinator.saveBroadcast.send(result.changes) }
+  }
+
+  /// Tells those who listen what was done.
+  func finish(_ result: BatchResult, _ type: BatchResultType) -> BatchResult {
+    tell(result)
+    if type == .objectIDs { return result }
+    var told = BatchResult()
+    told.count = result.count
+    return told
+  }
+
+  /// Whether ids are to be made, for the result or for those who listen.
+  func needsIDs(_ type: BatchResultType) -> Bool { type == .objectIDs || coordinator.saveBroadcast.isHeard }
+
+  /// The entity that a batch is about, in stores that are looked at first: what others have saved is part of it.
+  func entity(named name: String) throws(PersistenceError) -> EntityDescription {
+    try coordinator.followOthers()
+    return try model.knownEntity(named: name)
+  }
+
+  /// The stores that may have records of one of `entities`.
+  func stores(
+    _ affected: [PersistentStore]?,
+    keeping entities: [EntityDescription]
+  ) throws(PersistenceError) -> [PersistentStore] {
+    let chosen = try affected.map(coordinator.openStores)
+    if chosen == nil {
+      for entity in entities where !entity.isAbstract { _ = try coordinator.storesToRead(keeping: entity) }
+    }
+    return coordinator.persistentStores.filter { store in
+      (chosen?.contains { $0 === store } ?? true)
+        && store.entities.contains { kept in entities.contains { $0 === kept } }
+    }
+  }
+
+  /// All records of a store.
+  func tables(of store: PersistentStore) throws -> QueryTables {
+    let kept = Set(store.entities.map(\.ordinal))
+    return QueryTables(
+      tables: try model.entities.map { kept.contains($0.ordinal) ? try store.engine.table(of: $0) : nil },
+      scopes: store.engine.scopes
+    )
+  }
+
+  /// The records of entities that a batch is about: those that the store finds, where it can tell which these are; otherwise those that are
+  /// found among all.
+  ///
+  /// - Parameter others: the entities, by ordinal, of which records are looked at for the records that are found.
+  private func choice(
+    from store: PersistentStore,
+    where predicate: FetchPredicate?,
+    _ plan: PlanPredicate?,
+    in entities: [EntityDescription],
+    following others: Set<Int> = []
+  ) throws -> BatchChoice {
+    let entities = kept(entities, by: store)
+    if others.isEmpty {
+      var parts: [BatchChoice.Part] = []
+      for entity in entities {
+        if let part = try part(of: entity, from: store, where: predicate, plan) { parts.append(part) }
+      }
+      if parts.count == entities.count { return BatchChoice(parts, scopes: store.engine.scopes, model) }
+    }
+    let tables = try tables(of: store)
+    let queries = entities.compactMap { tables.table($0.ordinal) }.map { TableQuery(tables, $0, where: plan) }
+    return BatchChoice(tables: tables, queries: queries)
+  }
+
+  /// What a batch is about of one entity; nil where further records tell.
+  private func part(
+    of entity: EntityDescription,
+    from store: PersistentStore,
+    where predicate: FetchPredicate?,
+    _ plan: PlanPredicate?
+  ) throws -> BatchChoice.Part? {
+    guard let plan else { return .all(try store.engine.table(of: entity)) }
+    let fetch = RecordFetch(entity: entity, predicate: predicate, sortDescriptors: [], plan: plan, sorts: [])
+    if let found = try store.engine.find(fetch) { return .found(found) }
+    return plan.destinationOrdinals.isEmpty ? .matching(plan, try store.engine.table(of: entity)) : nil
+  }
+
+  /// Those of entities whose records a store keeps.
+  func kept(_ entities: [EntityDescription], by store: PersistentStore) -> [EntityDescription] {
+    entities.filter { entity in store.entities.contains { $0 === entity } }
+  }
+
+  func concreteEntities(_ entity: EntityDescription, includingSubentities: Bool) -> [EntityDescription] {
+    (includingSubentities ? model.concreteEntities(under: entity) : [entity]).filter { !$0.isAbstract }
+  }
+}
+
+// MARK: Updates
+
+extension BatchPass {
+  func update(_ request: BatchUpdateRequest) throws -> BatchResult {
+    let entity = try entity(named: request.entityName)
+    let plan = try request.predicate.map { try PredicateCompiler.compile($0, for: entity, in: model) }
+    let assignments = try request.propertiesToUpdate.sorted { $0.key < $1.key }.map {
+      try assignment($0.key, $0.value, entity)
+    }
+    let entities = concreteEntities(entity, includingSubentities: request.includesSubentities)
+    if assignments.isEmpty { return BatchResult() }
+    let needsIDs = needsIDs(request.resultType)
+    let others = assignments.reduce(into: Set<Int>()) { $0.formUnion($1.expression.destinationOrdinals) }
+    let fits = entities.allSatisfy { entity in assignments.allSatisfy { $0.fits(entity) } }
+    return try inEach(stores(request.affectedStores, keeping: entities), request.resultType) { store, result in
+      if fits, try leave(.update(assignments), to: store, request.predicate, plan, in: entities, needsIDs, &result) {
+        return
+      }
+      try save(to: store, &result) {
+        let choice = try choice(from: store, where: request.predicate, plan, in: entities, following: others)
+        return try updates(of: choice, assignments, needsIDs)
+      }
+    }
+  }
+
+  private func assignment(
+    _ name: String,
+    _ expression: FetchExpression,
+    _ entity: EntityDescription
+  ) throws -> BatchAssignment {
+    guard let ordinal = entity.ordinal(ofProperty: name) else {
+      throw PersistenceError(
+        .propertyUnknown,
+        "The entity has no such property to update.",
+        context: .init(entity: entity.name, property: name)
+      )
+    }
+    guard let type = entity.traits[ordinal].attributeType, !entity.traits[ordinal].isTransient else {
+      throw PersistenceError(
+        .valueUnsupported,
+        "A batch updates attributes that stores keep.",
+        recovery: "Fetch the objects to change relationships.",
+        context: .init(entity: entity.name, property: name)
+      )
+    }
+    let plan = try PredicateCompiler.compile(expression, for: type, of: entity, in: model)
+    return BatchAssignment(ordinal: ordinal, type: type, expression: plan)
+  }
+
+  private func updates(
+    of choice: BatchChoice,
+    _ assignments: [BatchAssignment],
+    _ needsIDs: Bool
+  ) throws -> (ChangeSet, BatchResult) {
+    var columns = ColumnChanges(scopes: choice.tables.scopes)
+    var result = BatchResult()
+    for query in choice.queries {
+      let updates = try query.updates(assignments)
+      if updates.groups.isEmpty { continue }
+      columns.updates.append(updates)
+      for group in updates.groups {
+        result.count += group.rows.count
+        if !needsIDs { continue }
+        let scope = choice.tables.scopes[updates.entity.ordinal]
+        let ids = group.rows.map { ManagedObjectID(scope: scope, reference: group.base.reference(Int($0))) }
+        result.updatedObjectIDs.formUnion(ids)
+      }
+    }
+    result.changes.records.updated = result.updatedObjectIDs
+    return (ChangeSet(byColumn: columns), result)
+  }
+}
+
+// MARK: Deletions
+
+extension BatchPass {
+  func delete(_ request: BatchDeleteRequest) throws -> BatchResult {
+    let needsIDs = needsIDs(request.resultType)
+    switch request.choice {
+    case .matching(let name, let predicate):
+      let entity = try entity(named: name)
+      let plan = try predicate.map { try PredicateCompiler.compile($0, for: entity, in: model) }
+      let entities = concreteEntities(entity, includingSubentities: request.includesSubentities)
+      return try inEach(stores(request.affectedStores, keeping: entities), request.resultType) { store, result in
+        if try leave(.delete, to: store, predicate, plan, in: entities, needsIDs, &result) { return }
+        try save(to: store, &result) {
+          let choice = try choice(from: store, where: predicate, plan, in: entities)
+          return try deletion(of: choice.rows, from: store, needsIDs)
+        }
+      }
+    case .objects(let ids):
+      try coordinator.checkNotClosed()
+      return try inEach(stores(request.affectedStores, keeping: model.entities), request.resultType) { store, result in
+        try save(to: store, &result) { try deletion(of: try rows(of: ids, in: store), from: store, needsIDs) }
+      }
+    }
+  }
+
+  /// The rows of those of the records that are there, by entity ordinal.
+  private func rows(of ids: [ManagedObjectID], in store: PersistentStore) throws -> [Int: [RowID]] {
+    let own = ids.filter {
+      $0.storeIdentifier == store.identifier && model.entities.indices.contains($0.entity.ordinal)
+    }
+    var rows: [Int: [RowID]] = [:]
+    for (ordinal, ids) in Dictionary(grouping: own, by: \.entity.ordinal) {
+      guard let entity = store.entities.first(where: { $0.ordinal == ordinal }) else { continue }
+      let references = ids.map(\.reference)
+      let table = try store.engine.table(of: entity, reading: references)
+      rows[ordinal] = try references.compactMap { try table.row(of: $0) }
+    }
+    return rows
+  }
+
+  /// - Parameter rows: what goes, by entity ordinal.
+  private func deletion(
+    of rows: [Int: [RowID]],
+    from store: PersistentStore,
+    _ needsIDs: Bool
+  ) throws -> (ChangeSet, BatchResult) {
+    let tables = try tables(of: store, reachedFrom: rows)
+    var deletion = BatchDeletion(model: model, tables: tables)
+    for (ordinal, rows) in rows.sorted(by: { $0.key < $1.key }) { deletion.add(rows, entityOrdinal: ordinal) }
+    let changes = try deletion.changes()
+    var result = BatchResult()
+    result.count = deletion.count
+    if needsIDs {
+      result.changes.records.deleted = Set(deletion.objectIDs)
+      result.changes.records.updated = Set(changes.byRecord.updated.map(\.objectID))
+    }
+    return (changes, result)
+  }
+}
+
+// MARK: Leaving
+
+extension BatchPass {
+  /// Lets a store change or delete the records itself, without reading them; tells whether it did.
+  func leave(
+    _ action: RecordBatch.Action,
+    to store: PersistentStore,
+    _ predicate: FetchPredicate?,
+    _ plan: PlanPredicate?,
+    in entities: [EntityDescription],
+    _ needsIDs: Bool,
+    _ result: inout BatchResult
+  ) throws -> Bool {
+    guard store.engine.readsAsNeeded, !model.hasDerivedAttributes else { return false }
+    let records = kept(entities, by: store).map { entity in
+      RecordFetch(entity: entity, predicate: predicate, sortDescriptors: [], plan: plan, sorts: [])
+    }
+    let log = coordinator.log(.savedBatch)
+    let batch = RecordBatch(action, of: records, tellsReferences: needsIDs)
+    guard let done = try store.engine.execute(batch) else { return false }
+    log?.tell(store, count: done.count)
+    result.count += done.count
+    let (ids, bereaved) = (Self.ids(done.references, in: store), Self.ids(done.bereaved, in: store))
+    switch action {
+    case .update:
+      result.updatedObjectIDs.formUnion(ids)
+      result.changes.records.updated.formUnion(ids)
+    case .delete:
+      result.changes.records.deleted.formUnion(ids)
+      result.changes.records.updated.formUnion(bereaved)
+    }
+    return true
+  }
+
+  private static func ids(_ references: [Int: [ReferenceID]], in store: PersistentStore) -> Set<ManagedObjectID> {
+    let scopes = store.engine.scopes
+    return references.reduce(into: []) { ids, references in
+      ids.formUnion(references.value.lazy.map { ManagedObjectID(scope: scopes[references.key], reference: $0) })
+    }
+  }
+}
+
+extension BatchAssignment {
+  /// Whether a constant fits its attribute in all records of an entity; what is computed is looked at where it is.
+  func fits(_ entity: EntityDescription) -> Bool {
+    guard let constant = expression.constant else { return true }
+    guard let value = constant.scalar.converted(to: type) else { return false }
+    let id = ManagedObjectID.temporary(in: ObjectIDScope(storeIdentifier: nil, entity: entity))
+    return RecordValidation.faults(in: value, at: ordinal, of: id).isEmpty
+  }
+}

@@ -1,0 +1,156 @@
+import HeartwoodFoundation
+public import HeartwoodModel
+
+/// A section of live results, as it was when it was asked for.
+public struct FetchedResultsSection<Object: ManagedObject> {
+  /// The name: the text of the value that makes the section; empty where there is none.
+  public let name: String
+  /// The value that is the name; `null` for results without sections.
+  public let value: PropertyValue
+  /// What stands for the section in an index at the side of a list; nil where nothing does.
+  public let indexTitle: String?
+  /// The objects.
+  public let objects: FetchedObjects<Object>
+
+  /// How many objects there are.
+  public var numberOfObjects: Int { objects.count }
+}
+
+extension LiveSection {
+  /// The value that makes the section, as text.
+  var name: String { key.name.sectionName }
+}
+
+extension PropertyValue {
+  fileprivate var sectionName: String {
+    switch self {
+    case .null: ""
+    case .string(let text): text
+    case .boolean(let flag): flag ? "true" : "false"
+    case .integer(let number): String(number)
+    case .double(let number): String(number)
+    case .float(let number): String(number)
+    case .decimal(let number): number.description
+    case .date: text(of: .date) ?? ""
+    case .uuid(let uuid): uuid.uuidString
+    case .uri(let uri): uri.absoluteString
+    case .binary, .toOne, .toMany: description
+    }
+  }
+}
+
+// MARK: FetchedResultsSectionKey
+
+/// Into which sections live results are divided, and how the sections are ordered.
+///
+/// Results are in the order of their sections first, and in that of the request's sort descriptors within each.
+public struct FetchedResultsSectionKey<Object: ManagedObject> {
+  enum Source {
+    case keyPaths(order: FetchSortDescriptor, name: String?)
+    case computed((Object) -> String?)
+  }
+
+  let source: Source
+  let isAscending: Bool
+  let comparison: FetchSortDescriptor.Comparison
+
+  /// A section for each value that `keyPath` leads to, such as `priority` or `list.name`, in the order of the values.
+  public static func keyPath(
+    _ keyPath: String,
+    ascending isAscending: Bool = true,
+    comparison: FetchSortDescriptor.Comparison = .value
+  ) -> FetchedResultsSectionKey {
+    sorted(by: FetchSortDescriptor(keyPath, ascending: isAscending, comparison: comparison))
+  }
+
+  /// A section for each value of the descriptor's key path, in its order.
+  ///
+  /// - Parameter name: the key path of the sections' names where that is another one, such as `list.name` for sections in the order
+  ///   of `list.position`. Objects with different names are in different sections.
+  public static func sorted(by descriptor: FetchSortDescriptor, name: String? = nil) -> FetchedResultsSectionKey {
+    FetchedResultsSectionKey(
+      source: .keyPaths(order: descriptor, name: name),
+      isAscending: descriptor.isAscending,
+      comparison: descriptor.comparison
+    )
+  }
+
+  /// A section for each name that `name` gives, such as the first letter of a title, or a month, in the order of the names.
+  ///
+  /// Each object is read for it. It is asked again when the object changes; it should look at nothing else.
+  public static func computed(
+    ascending isAscending: Bool = true,
+    comparison: FetchSortDescriptor.Comparison = .value,
+    _ name: @escaping (Object) -> String?
+  ) -> FetchedResultsSectionKey {
+    FetchedResultsSectionKey(source: .computed(name), isAscending: isAscending, comparison: comparison)
+  }
+}
+
+extension FetchedResultsSectionKey {
+  var order: LiveSectionOrder { LiveSectionOrder(ordering: SortOrdering(comparison), isAscending: isAscending) }
+
+  func compiled(for entity: EntityDescription, in model: ManagedObjectModel) throws(FetchPredicateError)
+    -> LiveSectioning
+  {
+    switch source {
+    case .keyPaths(let descriptor, let name):
+      let order = try SortPlan(descriptor, for: entity, in: model).expression
+      guard let name else { return .paths(order: order, name: nil) }
+      return .paths(order: order, name: try SortPlan(FetchSortDescriptor(name), for: entity, in: model).expression)
+    case .computed(let name):
+      return .computed { object in (object as? Object).flatMap(name) }
+    }
+  }
+}
+
+/// How the section of an object is found.
+enum LiveSectioning {
+  /// All objects are in one section.
+  case none
+  case paths(order: PlanExpression, name: PlanExpression?)
+  case computed((ManagedObject) -> String?)
+
+  var expressions: [PlanExpression] {
+    if case .paths(let order, let name) = self { [order] + (name.map { [$0] } ?? []) } else { [] }
+  }
+
+  /// - Parameters:
+  ///   - value: gives the value of an expression for the object.
+  ///   - object: gives the object, which need not be made otherwise.
+  func key(_ value: (PlanExpression) -> PropertyValue, _ object: () -> ManagedObject) -> LiveSectionKey {
+    switch self {
+    case .none: return LiveSectionKey(order: .null, name: .null)
+    case .paths(let order, let name):
+      let key = value(order)
+      return LiveSectionKey(order: key, name: name.map(value) ?? key)
+    case .computed(let name):
+      let text = name(object()).map(PropertyValue.string) ?? .null
+      return LiveSectionKey(order: text, name: text)
+    }
+  }
+}
+
+// MARK: FetchedObjects
+
+/// The objects of live results, or of a section, as they were when they were asked for. They are not copied for it.
+public struct FetchedObjects<Object: ManagedObject>: RandomAccessCollection {
+  private let elements: ChunkedElements<LiveEntry>
+
+  init(_ sections: some Sequence<LiveSection>) {
+    elements = ChunkedElements(sections.flatMap { $0.chunks.map(\.entries) })
+  }
+
+  /// 0.
+  public var startIndex: Int { 0 }
+  /// How many objects there are.
+  public var endIndex: Int { elements.count }
+
+  /// The object at a place. O(log objects).
+  public subscript(position: Int) -> Object {
+    guard let object = elements[position].object as? Object else {
+      Misuse.stop("Objects of another class than the request's are not let in.")
+    }
+    return object
+  }
+}

@@ -1,0 +1,226 @@
+public import HeartwoodModel
+import HeartwoodStore
+
+extension ManagedObjectContext {
+  /// The objects of the entity of `objectClass`, subentities included, as the stores have them now with this context's changes
+  /// on top.
+  ///
+  /// Without `predicate` and `order` no value is read. An object that has read its values already keeps them.
+  ///
+  /// - Parameters:
+  ///   - predicate: which objects to give; nil means all.
+  ///   - order: whether the first object comes before the second; nil leaves the stores' order, new objects last.
+  /// - Throws: ``PersistenceError/Code/entityUnknown``; ``PersistenceError/Code/storeNotOpen`` if the store that kept the entity was removed;
+  ///   ``PersistenceError/Code/fileCorrupt`` where a file turns out to be damaged; what `predicate` and `order` throw.
+  @inlinable
+  public func fetch<Object: ManagedObject>(
+    _ objectClass: Object.Type,
+    where predicate: ((Object) throws -> Bool)? = nil,
+    sortedBy order: ((Object, Object) throws -> Bool)? = nil
+  ) throws -> [Object] {
+    var objects = try allObjects(of: objectClass)
+    if let predicate { objects = try reading { try objects.filter(predicate) } }
+    if let order { try reading { try objects.sort(by: order) } }
+    return objects
+  }
+
+  /// The objects of the entity called `entityName`; see ``fetch(_:where:sortedBy:)``.
+  public func fetch(
+    entityName: String,
+    where predicate: ((ManagedObject) throws -> Bool)? = nil,
+    sortedBy order: ((ManagedObject, ManagedObject) throws -> Bool)? = nil
+  ) throws -> [ManagedObject] {
+    var objects = try allObjects(of: try entity(named: entityName), as: ManagedObject.self)
+    if let predicate { objects = try reading { try objects.filter(predicate) } }
+    if let order { try reading { try objects.sort(by: order) } }
+    return objects
+  }
+
+  /// How many objects ``fetch(entityName:where:sortedBy:)`` would give. It makes none and reads none.
+  public func count(entityName: String) throws -> Int {
+    let log = persistentStoreCoordinator.log(.counted)
+    let entity = try entity(named: entityName)
+    try prepare()
+    var count = inserted.objects.count { $0.entity.isKind(of: entity) }
+    for entity in persistentStoreCoordinator.managedObjectModel.concreteEntities(under: entity) {
+      for store in try persistentStoreCoordinator.storesToRead(keeping: entity) {
+        count += try source(for: store).count(of: entity)
+      }
+    }
+    for object in deleted.objects where object.entity.isKind(of: entity) {
+      // Another context may have deleted it as well.
+      try object.binding.synchronize()
+      if object.binding.liveGroup(of: object.rowID) != nil { count -= 1 }
+    }
+    log?.tell(entity: entityName, count: count)
+    return count
+  }
+
+  @usableFromInline
+  func allObjects<Object: ManagedObject>(of objectClass: Object.Type) throws -> [Object] {
+    try allObjects(of: try persistentStoreCoordinator.objectClasses.entity(for: objectClass), as: objectClass)
+  }
+
+  /// All objects of `entity`, which are all of the class `objectClass`.
+  private func allObjects<Object: ManagedObject>(
+    of entity: EntityDescription,
+    as objectClass: Object.Type
+  ) throws -> [Object] {
+    let log = persistentStoreCoordinator.log(.fetched)
+    let objects = try gatherObjects(of: entity, as: objectClass)
+    log?.tell(entity: entity.name, count: objects.count)
+    return objects
+  }
+
+  private func gatherObjects<Object: ManagedObject>(
+    of entity: EntityDescription,
+    as _: Object.Type
+  ) throws -> [Object] {
+    try prepare()
+    let new = inserted.objects.filter { $0.entity.isKind(of: entity) }
+    let bindings = try bindings(of: entity)
+    let capacity = bindings.reduce(new.count) { $0 + $1.table.count }
+    // All empty arrays share their storage, and filling one writes to it.
+    if capacity == 0 { return [] }
+    return [Object](unsafeUninitializedCapacity: capacity) { buffer, count in
+      // An element of either type is one reference that the array owns, and the coordinator's map of classes has seen to it that
+      // the objects of an entity and its subentities are of the entity's class.
+      UnsafeMutableRawBufferPointer(buffer).withMemoryRebound(to: Unmanaged<ManagedObject>.self) { results in
+        for binding in bindings { binding.fetch(into: results, count: &count) }
+        for object in new {
+          results.initializeElement(at: count, to: Unmanaged.passRetained(object))
+          count += 1
+        }
+      }
+    }
+  }
+
+  /// What the saved objects of `entity` and its subentities are found by, up to date with their stores.
+  private func bindings(of entity: EntityDescription) throws -> [EntityBinding] {
+    var bindings: [EntityBinding] = []
+    for concrete in persistentStoreCoordinator.managedObjectModel.concreteEntities(under: entity) {
+      for store in try persistentStoreCoordinator.storesToRead(keeping: concrete) {
+        let binding = binding(for: concrete, in: store)
+        try binding.synchronize()
+        try binding.readWhole()
+        bindings.append(binding)
+      }
+    }
+    return bindings
+  }
+
+  func stores(keeping entity: EntityDescription) -> [PersistentStore] {
+    persistentStoreCoordinator.persistentStores.filter { store in store.entities.contains { $0 === entity } }
+  }
+}
+
+// MARK: First
+
+extension ManagedObjectContext {
+  /// The first object that a request asks for; nil where there is none. At most one object is made.
+  ///
+  /// - Throws: as ``fetch(_:)-(FetchRequest<Object>)``.
+  public func fetchFirst<Object>(_ request: FetchRequest<Object>) throws -> Object? {
+    try fetch(request.limited(to: 1)).first
+  }
+
+  /// The first object of the entity of `objectClass` that meets a condition; nil where there is none.
+  ///
+  ///     let milk = try context.fetchFirst(ToDo.self, where: ToDo.memoKey == "Milk")
+  ///     let next = try context.fetchFirst(ToDo.self, sortedBy: ToDo.dueKey.ascending)
+  ///
+  /// - Throws: as ``fetch(_:)-(FetchRequest<Object>)``.
+  public func fetchFirst<Object: ManagedObject>(
+    _ objectClass: Object.Type,
+    where predicate: FetchPredicate? = nil,
+    sortedBy sortDescriptors: FetchSortDescriptor...
+  ) throws -> Object? {
+    try fetchFirst(FetchRequest(where: predicate, sortedBy: sortDescriptors))
+  }
+
+  /// Whether a request asks for any object. No object is made.
+  ///
+  /// - Throws: as ``fetch(_:)-(FetchRequest<Object>)``.
+  public func hasAny<Object>(for request: FetchRequest<Object>) throws -> Bool {
+    try count(for: request.limited(to: 1)) > 0
+  }
+
+  /// Whether there is an object of the entity of `objectClass`, one that meets a condition if there is one.
+  ///
+  /// - Throws: as ``fetch(_:)-(FetchRequest<Object>)``.
+  public func hasAny<Object: ManagedObject>(
+    _ objectClass: Object.Type,
+    where predicate: FetchPredicate? = nil
+  ) throws -> Bool {
+    try hasAny(for: FetchRequest<Object>(where: predicate))
+  }
+}
+
+extension FetchRequest {
+  /// The same request, for no more than `count` objects.
+  fileprivate func limited(to count: Int) -> FetchRequest {
+    var request = self
+    request.fetchLimit = min(fetchLimit ?? count, count)
+    return request
+  }
+}
+
+// MARK: Or a new one
+
+extension ManagedObjectContext {
+  /// The first object whose attribute has a value, or a new one that is given it.
+  ///
+  ///     let list = try context.fetchFirstOrInsert(ToDoList.self, where: ToDoList.nameKey, equals: "Shopping")
+  ///
+  /// It looks at what the stores have now, and at this context. Two contexts that do it at the same time both insert; a uniqueness
+  /// constraint of the model lets the second save know.
+  ///
+  /// - Throws: as ``fetch(_:)-(FetchRequest<Object>)`` and ``insert(_:)``. Nothing is inserted then.
+  public func fetchFirstOrInsert<Object: ManagedObject, Value: AttributeValue>(
+    _ objectClass: Object.Type,
+    where key: AttributeKey<Value>,
+    equals value: Value
+  ) throws -> Object {
+    let entity = try persistentStoreCoordinator.objectClasses.entity(for: objectClass)
+    return try firstOrNew(entity, key.name, value.propertyValue) { try insert(objectClass) }
+  }
+
+  /// The first object whose attribute has a value, or a new one that is given it; see
+  /// ``fetchFirstOrInsert(_:where:equals:)-(Object.Type,AttributeKey<Value>,Value)``.
+  ///
+  /// The key path must be of a property, by what ``ManagedObject/propertyName(forKeyPath:)`` says: the process stops otherwise.
+  public func fetchFirstOrInsert<Object: ManagedObject, Value: AttributeValue>(
+    _ objectClass: Object.Type,
+    where keyPath: KeyPath<Object, Value>,
+    equals value: Value
+  ) throws -> Object {
+    try fetchFirstOrInsert(objectClass, where: Object.key(keyPath), equals: value)
+  }
+
+  /// The first object of an entity whose attribute has a value, or a new one that is given it; see
+  /// ``fetchFirstOrInsert(_:where:equals:)-(Object.Type,AttributeKey<Value>,Value)``.
+  ///
+  /// - Throws: ``PersistenceError/Code/valueTypeMismatch`` where the value does not fit the attribute.
+  public func fetchFirstOrInsert(
+    entityName: String,
+    where attributeName: String,
+    equals value: PropertyValue
+  ) throws -> ManagedObject {
+    let entity = try entity(named: entityName)
+    return try firstOrNew(entity, attributeName, value) { try insert(entityName: entityName) }
+  }
+
+  private func firstOrNew<Object: ManagedObject>(
+    _ entity: EntityDescription,
+    _ name: String,
+    _ value: PropertyValue,
+    insert: () throws -> Object
+  ) throws -> Object {
+    let condition = FetchPredicate.comparison(FetchComparison(.key(name), .equalTo, .constant(value)))
+    if let found = try fetchFirst(FetchRequest<Object>(entityName: entity.name, where: condition)) { return found }
+    if let ordinal = entity.ordinal(ofProperty: name) { try value.checkFits(propertyAt: ordinal, of: entity) }
+    let object = try insert()
+    try object.setPropertyValue(value, forKey: name)
+    return object
+  }
+}

@@ -1,0 +1,289 @@
+import Dispatch
+import HeartwoodModel
+import HeartwoodStore
+import Synchronization
+
+extension ManagedObjectContext {
+  /// Writes all changes to the stores as ``save()`` does, without holding up the isolation of the context: what is to be saved is gathered and
+  /// checked there, the stores write it on another thread, and then the context learns in its isolation that it is saved.
+  ///
+  ///     let view = container.viewContext
+  ///     list.title = "Groceries"
+  ///     try await view.saveAsynchronously()
+  ///
+  /// Meanwhile the context can be used. Objects that are changed, inserted or deleted stay changed objects for the next save; until this one is
+  /// done, those that it writes count as unsaved too. A fetch finds what the context had before. These wait for the end of the save, with the
+  /// thread: fetches and counts in a context with a store that reads records as it needs them (SQLite), ``save()``, ``rollback()``, ``reset()``,
+  /// refreshing and merging, undoing, ``setQueryGeneration(from:)`` and conversions.
+  ///
+  /// New objects get permanent ids before they are written; see ``obtainPermanentIDs(for:)``. If a conflict has to be resolved, the save begins
+  /// anew with the changes that there are then; after the second one the context writes in its own isolation, while no other one of the
+  /// coordinator saves. The save of a child context writes no file, and is done at once. A task that is cancelled saves all the same.
+  ///
+  /// - Throws: what ``save()`` throws. The changes are still in the context then.
+  public func saveAsynchronously(isolation: isolated (any Actor)? = #isolation) async throws {
+    guard case .stores = upstream else { return try save() }
+    try await prepareToSaveAway(isolation: isolation)
+    while let other = saveUnderWay {
+      await other.writing.wait(isolation: isolation)
+      finishSaveUnderWay()
+    }
+    try tellObjectsWillSave()
+    processPendingChanges()
+    guard hasChanges else { return try checkArrivals() }
+    followStores()
+    takeMerges()
+    // Those that have come since.
+    try obtainPermanentIDs(for: inserted.objects)
+    try deriveAndTellAll()
+    guard let conflict = try await attemptAway(isolation: isolation) else { return }
+    try writeInTurn(after: conflict)
+    endSaving()
+  }
+
+  /// Tries to write all changes on another thread; returns the conflict that the last attempt came to, where it did.
+  private func attemptAway(isolation: isolated (any Actor)?) async throws -> ConflictingSave? {
+    var conflict: ConflictingSave?
+    for _ in 0..<Self.attemptsTogether {
+      if let conflict { try resolve(conflict) }
+      guard hasChanges else {
+        endSaving()
+        return nil
+      }
+      conflict = try await writeAway(isolation: isolation)
+      if conflict == nil { return nil }
+    }
+    return conflict
+  }
+
+  private func writeAway(isolation: isolated (any Actor)?) async throws -> ConflictingSave? {
+    let (saves, conflict) = try gatherSaves()
+    if let save = saves.first, let conflict { return ConflictingSave(save: save, error: conflict) }
+    let isPinned = pinForSave()
+    let underWay = SaveUnderWay(saves, of: self, isPinned: isPinned)
+    saveUnderWay = underWay
+    underWay.writing.begin()
+    await underWay.writing.wait(isolation: isolation)
+    if saveUnderWay === underWay {
+      finishSaveUnderWay()
+      return try underWay.outcome?.get()
+    }
+    // Something has had to wait for it, and may have changed everything since, or saved it.
+    guard underWay.isLast(in: self), let conflict = try underWay.outcome?.get() else { return nil }
+    guard hasChanges else { throw conflict.error }
+    try save()
+    return nil
+  }
+
+  /// Lets the context learn what has become of the save that its stores write; waits for its end.
+  func finishSaveUnderWay() {
+    guard let underWay = saveUnderWay else { return }
+    underWay.writing.wait()
+    let written = underWay.written(in: self)
+    if underWay.isPinned { pin(to: nil) }
+    saveUnderWay = nil
+    underWay.outcome = Result {
+      try settle(underWay.saves, written) { try underWay.writing.commit(of: $0.store) }
+    }
+    if case .success(nil) = underWay.outcome {
+      for object in underWay.watched { watched.remove(object) }
+      let watchedSince = watched
+      endSaving()
+      watched = watchedSince
+    }
+    underWay.noteEnd(in: self)
+    // What has come from others meanwhile has been put off.
+    wake?()
+  }
+
+  /// Lets the context learn of a save that is done before it reads anything; waits for one that it cannot read beside.
+  func catchUpWithSave() {
+    guard let underWay = saveUnderWay, underWay.writing.isDone || generation == nil else { return }
+    finishSaveUnderWay()
+  }
+
+  /// Lets the context read the records that there are now, whatever is saved, where all of them are in memory; returns whether it does so for
+  /// the time of a save.
+  private func pinForSave() -> Bool {
+    // try?: if the stores cannot be read, the save that begins says so.
+    guard generation == nil, !persistentStoreCoordinator.persistentStores.contains(where: \.readsAsNeeded),
+      let newest = try? QueryGeneration(persistentStoreCoordinator)
+    else { return false }
+    pin(to: newest)
+    return true
+  }
+}
+
+// MARK: Before
+
+extension ManagedObjectContext {
+  /// New objects of one entity that are to get ids of one store.
+  private struct Naming: Sendable {
+    let store: PersistentStore
+    let entity: EntityDescription
+    var count: Int
+  }
+
+  /// Does what a save has to ask of the stores before it can be gathered: looks what others have saved, and gets ids for new objects.
+  private func prepareToSaveAway(isolation: isolated (any Actor)?) async throws {
+    let coordinator = persistentStoreCoordinator
+    let namings = try namings()
+    let references = try await WaitingWork.run {
+      try coordinator.followOthers()
+      if !coordinator.persistentStores.contains(where: \.readsAsNeeded) {
+        // What is looked at here for the first time is known to be sound from now on.
+        // try?: what is not sound is found out by the save.
+        _ = try? QueryGeneration(coordinator)
+      }
+      return try namings.map { try $0.store.newReferences(count: $0.count, for: $0.entity) }
+    }
+    name(namings, references)
+  }
+
+  private func namings() throws -> [Naming] {
+    var namings: [Naming] = []
+    for object in inserted.objects where object.objectID.isTemporaryID {
+      let (store, entity) = (try storeForNewObject(object), object.entity)
+      if let index = namings.firstIndex(where: { $0.store === store && $0.entity === entity }) {
+        namings[index].count += 1
+      } else {
+        namings.append(Naming(store: store, entity: entity, count: 1))
+      }
+    }
+    return namings
+  }
+
+  /// Gives ids to the new objects that are there now, as far as they go.
+  private func name(_ namings: [Naming], _ references: [ReferenceColumn]) {
+    var used = Array(repeating: 0, count: namings.count)
+    var ids: [ManagedObjectID: ManagedObjectID] = [:]
+    for object in inserted.objects where object.objectID.isTemporaryID {
+      // try?: an object that no store takes gets no id, and its save says why.
+      guard let store = try? storeForNewObject(object),
+        let index = namings.firstIndex(where: { $0.store === store && $0.entity === object.entity }),
+        used[index] < references[index].count
+      else { continue }
+      // Where the store is converted, it tells what the names were.
+      _ = binding(for: object.entity, in: store)
+      let scope = store.scopes[object.entity.ordinal]
+      ids[object.objectID] = ManagedObjectID(scope: scope, reference: references[index][used[index]])
+      used[index] += 1
+    }
+    rename(ids)
+  }
+}
+
+// MARK: SaveUnderWay
+
+/// A save that stores write while its context can be used.
+final class SaveUnderWay {
+  let saves: [PendingSave]
+  let writing: SaveWriting
+  /// The objects that the save has compared with the store's.
+  let watched: [ManagedObject]
+  /// Whether the context reads one version of the records until the save is done, and no other.
+  let isPinned: Bool
+  private let written: WrittenChanges
+  private let changeNumber: UInt64
+  private var saveCount: UInt64?
+  /// What has become of it; nil until the context knows.
+  var outcome: Result<ManagedObjectContext.ConflictingSave?, any Error>?
+
+  init(_ saves: [PendingSave], of context: ManagedObjectContext, isPinned: Bool) {
+    self.saves = saves
+    self.isPinned = isPinned
+    watched = context.watched.objects
+    written = WrittenChanges(saves)
+    changeNumber = context.changeNumber
+    writing = SaveWriting(
+      saves.map { SaveWriting.Part(source: $0.source, changes: $0.changes) },
+      context.saveOrigin,
+      context.persistentStoreCoordinator.saveTurns
+    )
+  }
+
+  /// Notes that the context has learned of the end.
+  func noteEnd(in context: ManagedObjectContext) { saveCount = context.saveCount }
+
+  /// Whether nothing was saved since the context has learned of the end.
+  func isLast(in context: ManagedObjectContext) -> Bool { saveCount == context.saveCount }
+
+  /// What was written, to be told from what has changed since.
+  func written(in context: ManagedObjectContext) -> WrittenChanges {
+    written.disturbed(context.changeNumber != changeNumber)
+  }
+}
+
+/// The writing of a save, on a thread of its own.
+final class SaveWriting: Sendable {
+  /// What one store is to write.
+  struct Part: Sendable {
+    let source: any RecordSource
+    let changes: ChangeSet
+  }
+
+  private struct State {
+    /// By store; those after one that has failed are not tried.
+    var results: [ObjectIdentifier: Result<StoreCommit, any Error>] = [:]
+    var isDone = false
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let parts: [Part]
+  private let origin: SaveOrigin
+  private let turns: SaveTurns
+  private let state = Mutex(State())
+  private let end = DispatchGroup()
+
+  fileprivate init(_ parts: [Part], _ origin: SaveOrigin, _ turns: SaveTurns) {
+    self.parts = parts
+    self.origin = origin
+    self.turns = turns
+  }
+
+  /// Begins to write.
+  func begin() {
+    end.enter()
+    WaitingExecutor(label: "Heartwood.SaveWriting").run { self.write() }
+  }
+
+  private func write() {
+    for part in parts where !part.changes.isEmpty {
+      let result = Result { try turns.together { try part.source.save(part.changes, origin: origin) } }
+      state.withLock { $0.results[ObjectIdentifier(part.source.store)] = result }
+      if case .failure = result { break }
+    }
+    let waiting = state.withLock { state in
+      state.isDone = true
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    end.leave()
+    for continuation in waiting { continuation.resume() }
+  }
+
+  /// Whether it has ended.
+  var isDone: Bool { state.withLock { $0.isDone } }
+
+  /// Waits for the end, with the thread. It comes whatever the waiting thread is needed for: writing needs no isolation.
+  func wait() { end.wait() }
+
+  /// Waits for the end.
+  func wait(isolation: isolated (any Actor)? = #isolation) async {
+    await withCheckedContinuation { continuation in
+      let isDone = state.withLock { state in
+        if !state.isDone { state.waiting.append(continuation) }
+        return state.isDone
+      }
+      if isDone { continuation.resume() }
+    }
+  }
+
+  /// What a store has made of it.
+  func commit(of store: PersistentStore) throws -> StoreCommit {
+    guard let result = state.withLock({ $0.results[ObjectIdentifier(store)] }) else {
+      Misuse.stop("A store is asked what it has written after another one has failed.")
+    }
+    return try result.get()
+  }
+}

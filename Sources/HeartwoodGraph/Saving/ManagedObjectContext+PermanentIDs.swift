@@ -1,0 +1,214 @@
+import HeartwoodFoundation
+import HeartwoodModel
+public import HeartwoodStore
+
+extension ManagedObjectContext {
+  /// Gives new objects the ids under which their stores will keep them, before they are saved. Objects that have them keep them.
+  ///
+  /// The temporary ids lead to the objects until these are saved. An atomic store needs no I/O for it, and an incremental one may write, to
+  /// reserve them; ids of objects that are never saved are not given to others.
+  ///
+  /// - Throws: ``PersistenceError/Code/storeNotOpen`` or ``PersistenceError/Code/storeReadOnly`` where no open store can keep an
+  ///   object, ``PersistenceError/Code/objectNotFound`` where one is not a new one of this context, and what an incremental store's reading and
+  ///   writing can throw. No id has changed then.
+  public func obtainPermanentIDs(for objects: [ManagedObject]) throws(PersistenceError) {
+    let objects = objects.filter { $0.objectID.isTemporaryID }
+    if objects.isEmpty { return }
+    var groups: [IDGroup] = []
+    for object in objects {
+      try checkIsNew(object)
+      let store = try storeForNewObject(object)
+      if let index = groups.firstIndex(where: { $0.store === store && $0.entity === object.entity }) {
+        groups[index].objects.append(object)
+      } else {
+        groups.append(IDGroup(store: store, entity: object.entity, objects: [object]))
+      }
+    }
+    var ids: [ManagedObjectID: ManagedObjectID] = [:]
+    for group in groups {
+      // Where the store is converted, it tells what the names were.
+      _ = binding(for: group.entity, in: group.store)
+      try group.name(from: source(for: group.store), &ids)
+    }
+    rename(ids)
+  }
+
+  private struct IDGroup {
+    let store: PersistentStore
+    let entity: EntityDescription
+    var objects: [ManagedObject]
+
+    func name(
+      from source: any RecordSource,
+      _ ids: inout [ManagedObjectID: ManagedObjectID]
+    ) throws(PersistenceError) {
+      let references = try source.newReferences(count: objects.count, for: entity)
+      let scope = source.scopes[entity.ordinal]
+      for (index, object) in objects.enumerated() {
+        ids[object.objectID] = ManagedObjectID(scope: scope, reference: references[index])
+      }
+    }
+  }
+
+  private func checkIsNew(_ object: ManagedObject) throws(PersistenceError) {
+    if object.isInserted, object.managedObjectContext === self { return }
+    throw PersistenceError(
+      .objectNotFound,
+      "The object is not a new one of this context. Only new objects have temporary ids to be replaced.",
+      context: .init(entity: object.entity.name, objectIDs: [object.objectID])
+    )
+  }
+
+  /// Replaces the ids of new objects wherever the context has them.
+  func rename(_ ids: [ManagedObjectID: ManagedObjectID]) {
+    if ids.isEmpty { return }
+    registerPendingChanges()
+    recorder?.noteSuccessors(ids)
+    for (former, id) in ids {
+      guard let object = inserted[former], case .changed(let changes) = object.content else { continue }
+      changes.newID = id
+      inserted.rename(former, to: id)
+    }
+    for object in inserted.objects + updated.objects {
+      guard case .changed(let changes) = object.content else { continue }
+      changes.replaceIDs(ids, relationships: object.entity.relationshipTargets)
+    }
+    changeNumber &+= 1
+    if !liveResults.isEmpty { liveResults.objectsWereRenamed(ids.values.compactMap { inserted[$0] }) }
+  }
+
+  /// Lets no relationship lead to a new object that is deleted.
+  func forgetID(of object: ManagedObject) {
+    let id = object.objectID
+    inserted.remove(object)
+    let store = assignedStores.removeValue(forKey: ObjectIdentifier(object))
+    if let store, case .changed(let changes) = object.content { changes.formerStore = store }
+    if !id.isTemporaryID { lostIDs.insert(id) }
+  }
+}
+
+// MARK: The stores of new objects
+
+extension ManagedObjectContext {
+  /// Lets a new object be saved in `store`, where several stores keep its entity. Otherwise it is the first that can be written.
+  ///
+  /// - Throws: ``PersistenceError/Code/objectNotFound`` where the object is not a new one of this context or has a permanent id,
+  ///   ``PersistenceError/Code/storeNotOpen``, ``PersistenceError/Code/storeReadOnly``, and
+  ///   ``PersistenceError/Code/entityUnknown`` where the store does not keep the object's entity.
+  public func assign(_ object: ManagedObject, to store: PersistentStore) throws(PersistenceError) {
+    try checkIsNew(object)
+    var context = PersistenceError.Context(path: store.path, entity: object.entity.name, objectIDs: [object.objectID])
+    context.storeType = store.type
+    guard object.objectID.isTemporaryID else {
+      throw PersistenceError(
+        .objectNotFound,
+        "The object has a permanent id, which names its store.",
+        recovery: "Assign a new object before it gets one.",
+        context: context
+      )
+    }
+    guard persistentStoreCoordinator.isOpen(store) else { throw PersistentStoreCoordinator.notOpen(store.path) }
+    guard store.entities.contains(where: { $0 === object.entity }) else {
+      throw PersistenceError(.entityUnknown, "The store does not keep the object's entity.", context: context)
+    }
+    guard !store.isReadOnly else {
+      throw PersistenceError(.storeReadOnly, "The store was opened for reading only.", context: context)
+    }
+    assignedStores[ObjectIdentifier(object)] = store
+    noteChange(object)
+  }
+
+  /// Gives a new object that comes back to the store that it was given to before it went.
+  func assignAgain(_ object: ManagedObject) {
+    guard case .changed(let changes) = object.content, let store = changes.formerStore else { return }
+    changes.formerStore = nil
+    assignedStores[ObjectIdentifier(object)] = store
+  }
+
+  /// The store that a new object is saved in.
+  func storeForNewObject(_ object: ManagedObject) throws(PersistenceError) -> PersistentStore {
+    let id = object.objectID
+    if !id.isTemporaryID { return try persistentStoreCoordinator.store(keeping: id) }
+    guard let store = assignedStores[ObjectIdentifier(object)] else {
+      return try persistentStoreCoordinator.storeForNewObjects(of: object.entity)
+    }
+    if persistentStoreCoordinator.isOpen(store.newest) { return store.newest }
+    throw PersistentStoreCoordinator.notOpen(store.path)
+  }
+}
+
+// MARK: PermanentIDs
+
+/// What the new objects of a save are called in its store.
+///
+/// A temporary id is looked up by places in arrays: its object's place in the context, and from there that among the objects that
+/// are inserted with it.
+struct PermanentIDs {
+  private let newObjects: NewObjects
+  /// By place in the context.
+  private let places: ContiguousArray<NewObjectPlace>
+  /// Which of the context's saves this is.
+  private let save: UInt32
+  private let scopes: [ObjectIDScope]
+  private let storeIdentifier: UUID
+  /// The references of the new objects of each entity, by ordinal; nil where none is saved to the store.
+  private let references: [ReferenceColumn?]
+  /// Ids that objects had which were deleted before a store had them.
+  private let lostIDs: Set<ManagedObjectID>
+
+  init(
+    newObjects: NewObjects,
+    lostIDs: Set<ManagedObjectID>,
+    places: ContiguousArray<NewObjectPlace>,
+    save: PendingSave,
+    index: Int
+  ) {
+    self.newObjects = newObjects
+    self.lostIDs = lostIDs
+    self.places = places
+    self.save = UInt32(truncatingIfNeeded: index)
+    self.scopes = save.source.scopes
+    self.storeIdentifier = save.store.identifier
+    var references: [ReferenceColumn?] = Array(repeating: nil, count: scopes.count)
+    for insertion in save.inserted { references[insertion.entity.ordinal] = insertion.references }
+    self.references = references
+  }
+}
+
+extension PermanentIDs {
+  /// The permanent id for a temporary one of an object that is saved, or nil where there is none.
+  subscript(id: ManagedObjectID) -> ManagedObjectID? {
+    guard let slot = newObjects.slot(of: id), places[slot].save == save,
+      let references = references[id.entity.ordinal]
+    else { return nil }
+    return ManagedObjectID(scope: scopes[id.entity.ordinal], reference: references[Int(places[slot].index)])
+  }
+
+  /// What stands for `id` in a column, or nil where it is that of a new object that is gone.
+  ///
+  /// - Parameter context: where the id stands.
+  /// - Throws: ``PersistenceError/Code/danglingReference`` where the id is of another store.
+  @inline(__always)
+  func reference(
+    _ id: ManagedObjectID,
+    context: () -> PersistenceError.Context
+  ) throws(PersistenceError) -> ReferenceID? {
+    let ordinal = id.entity.ordinal
+    guard id.isTemporaryID else {
+      if !lostIDs.isEmpty, lostIDs.contains(id) { return nil }
+      if id.scope === scopes[ordinal] || id.storeIdentifier == storeIdentifier { return id.reference }
+      throw .danglingReference(id, context: context())
+    }
+    guard let slot = newObjects.slot(of: id) else { return nil }
+    guard places[slot].save == save, let references = references[ordinal] else {
+      throw .danglingReference(id, context: context())
+    }
+    return references[Int(places[slot].index)]
+  }
+}
+
+/// Where a new object goes: the save among those of its context, and the place among the objects of its entity there.
+struct NewObjectPlace {
+  let save: UInt32
+  let index: UInt32
+}

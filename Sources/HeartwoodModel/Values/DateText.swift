@@ -1,0 +1,332 @@
+/// Dates as text, in UTC, from which the same date comes back.
+///
+/// A date is a number of seconds since 2001-01-01 00:00 UTC. The text holds as many digits of a second as it takes.
+package enum DateText {
+  static let secondsPerDay = 86_400
+
+  /// The dates that have a text: those of the years 1 to 9999.
+  package static let representable: Range<Double> =
+    Double(
+      CivilDate.days(year: 1, month: 1, day: 1) * secondsPerDay
+    )..<Double(
+      CivilDate.days(year: 10_000, month: 1, day: 1) * secondsPerDay
+    )
+
+  /// `2016-09-17T18:15:00Z`, or nil for a date that has no text.
+  package static func iso8601(_ seconds: Double) -> String? {
+    guard representable.contains(seconds) else { return nil }
+    var writer = DateTextWriter(separator: UInt8(ascii: "T"))
+    let whole = [UInt8](unsafeUninitializedCapacity: DateTextWriter.length) { buffer, count in
+      guard let base = buffer.baseAddress else { return }
+      writer.write(seconds, to: UnsafeMutableRawPointer(base))
+      count = DateTextWriter.length
+    }
+    return String(decoding: whole, as: UTF8.self) + DateFraction.text(of: seconds) + "Z"
+  }
+
+  /// The seconds of a date as ``iso8601(_:)`` or a CSV file writes it, with a time and a zone, or of a day alone, which begins at midnight UTC; nil
+  /// where the text is neither.
+  package static func seconds(_ text: String) -> Double? {
+    let time = text.utf8.count == dayLength ? "T00:00:00Z" : ""
+    var (reader, whole) = (DateTextReader(), text + time)
+    return whole.withUTF8 { reader.seconds(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// `2016-09-17`.
+  private static let dayLength = 10
+}
+
+// MARK: DateTextReader
+
+/// Reads dates: `yyyy-MM-dd HH:mm:ss ±hhmm`, with `T` for the first space, a fraction of a second, the offset as `±hh:mm` or
+/// `Z`, and no space before it.
+///
+/// It remembers the last day, since neighbours often share it.
+package struct DateTextReader {
+  /// The first day that can be named, so that no other text is ever taken for one.
+  private var dayText: (UInt64, UInt16) = (0x2D31_302D_3130_3030, 0x3130)
+  private var day = CivilDate.days(year: 1, month: 1, day: 1)
+
+  package init() {}
+
+  /// The seconds since 2001-01-01 00:00 UTC, or nil where the text is no date of the years 1 to 9999.
+  package mutating func seconds(_ text: UnsafeRawBufferPointer) -> Double? {
+    guard text.count >= 20, let base = text.baseAddress else { return nil }
+    guard let day = dayNumber(base), let time = Self.secondsOfDay(base) else { return nil }
+    let separator = base.load(fromByteOffset: 10, as: UInt8.self)
+    guard separator == UInt8(ascii: " ") || separator == UInt8(ascii: "T") else { return nil }
+    let local = day &* DateText.secondsPerDay &+ time
+    if text.count == 25, Self.isUTC(base) { return Double(local) }
+    var rest = text[(text.startIndex + 19)...]
+    let fraction = Self.takeFraction(&rest)
+    guard let fraction, let offset = Self.offset(rest) else { return nil }
+    guard let seconds = DateFraction.seconds(whole: local - offset, digits: fraction) else { return nil }
+    return DateText.representable.contains(seconds) ? seconds : nil
+  }
+
+  /// Whether the bytes from 19 to 24 are ` +0000`.
+  @inline(__always)
+  private static func isUTC(_ base: UnsafeRawPointer) -> Bool {
+    base.loadUnaligned(fromByteOffset: 17, as: UInt64.self) &>> 16 == 0x3030_3030_2B20
+  }
+
+  /// The day that the first ten bytes name.
+  @inline(__always)
+  private mutating func dayNumber(_ base: UnsafeRawPointer) -> Int? {
+    let text = (base.loadUnaligned(as: UInt64.self), base.loadUnaligned(fromByteOffset: 8, as: UInt16.self))
+    return text == dayText ? day : newDay(text)
+  }
+
+  @inline(__always)
+  private mutating func newDay(_ text: (UInt64, UInt16)) -> Int? {
+    // A byte that is not the digit or the hyphen that belongs there becomes greater than 9.
+    let digits = (text.0 ^ 0x2D30_302D_3030_3030, text.1 ^ 0x3030)
+    guard Self.areDigits(digits.0), Self.areDigits(UInt64(digits.1)), digits.0 & 0xFF00_00FF_0000_0000 == 0 else {
+      return nil
+    }
+    let year = Self.pair(digits.0) &* 100 &+ Self.pair(digits.0 &>> 16)
+    let month = Self.pair(digits.0 &>> 40)
+    let date = Self.pair(UInt64(digits.1))
+    guard year >= 1, month >= 1, month <= 12, date >= 1 else { return nil }
+    // Every month has 28 days; which ones have more takes longer to tell.
+    guard date <= 28 || date <= CivilDate.dayCount(month: month, year: year) else { return nil }
+    dayText = text
+    day = CivilDate.days(year: year, month: month, day: date)
+    return day
+  }
+
+  /// The time that the bytes from 11 to 18 name.
+  @inline(__always)
+  private static func secondsOfDay(_ base: UnsafeRawPointer) -> Int? {
+    let digits = base.loadUnaligned(fromByteOffset: 11, as: UInt64.self) ^ 0x3030_3A30_303A_3030
+    guard areDigits(digits), digits & 0x0000_FF00_00FF_0000 == 0 else { return nil }
+    let (hour, minute, second) = (pair(digits), pair(digits >> 24), pair(digits >> 48))
+    guard hour < 24, minute < 60, second < 60 else { return nil }
+    return hour &* 3600 &+ minute &* 60 &+ second
+  }
+
+  /// Whether every byte is at most 9.
+  @inline(__always)
+  private static func areDigits(_ bytes: UInt64) -> Bool {
+    ((bytes &+ 0x0606_0606_0606_0606) | bytes) & 0xF0F0_F0F0_F0F0_F0F0 == 0
+  }
+
+  /// The number whose two digits are the lowest bytes.
+  @inline(__always)
+  private static func pair(_ digits: UInt64) -> Int {
+    Int(truncatingIfNeeded: (digits & 0xFF) &* 10 &+ (digits &>> 8 & 0xFF))
+  }
+
+  /// The digits behind a point, none where there is no point, or nil where a point stands alone.
+  private static func takeFraction(_ rest: inout Slice<UnsafeRawBufferPointer>) -> [UInt8]? {
+    guard rest.first == UInt8(ascii: ".") else { return [] }
+    let digits = rest.dropFirst().prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    rest = rest[digits.endIndex...]
+    return digits.isEmpty ? nil : Array(digits)
+  }
+
+  /// The seconds that the local time is ahead of UTC.
+  private static func offset(_ text: Slice<UnsafeRawBufferPointer>) -> Int? {
+    var rest = Array(text.first == UInt8(ascii: " ") ? text.dropFirst() : text)
+    if rest == [UInt8(ascii: "Z")] { return 0 }
+    if rest.count == 6, rest[3] == UInt8(ascii: ":") { rest.remove(at: 3) }
+    guard rest.count == 5, rest[0] == UInt8(ascii: "+") || rest[0] == UInt8(ascii: "-") else { return nil }
+    let digits = rest.dropFirst().map { Int($0) - 0x30 }
+    guard digits.allSatisfy({ (0...9).contains($0) }) else { return nil }
+    let (hours, minutes) = (digits[0] * 10 + digits[1], digits[2] * 10 + digits[3])
+    guard hours < 24, minutes < 60 else { return nil }
+    return (hours * 3600 + minutes * 60) * (rest[0] == UInt8(ascii: "-") ? -1 : 1)
+  }
+}
+
+// MARK: DateTextWriter
+
+/// Writes the part of a date's text before the fraction of a second: `2016-09-17 18:15:00`.
+///
+/// It remembers the last day, since neighbours often share it.
+package struct DateTextWriter {
+  /// How many bytes ``write(_:to:)`` writes.
+  package static let length = 19
+
+  private let separator: UInt8
+  private var day = Int.min
+  private var dayText: (UInt64, UInt16) = (0, 0)
+
+  package init(separator: UInt8) {
+    self.separator = separator
+  }
+
+  /// Writes ``length`` bytes to `target`, which must have room for them.
+  ///
+  /// - Parameter seconds: a date that ``DateText`` can represent.
+  package mutating func write(_ seconds: Double, to target: UnsafeMutableRawPointer) {
+    // Days are counted from one long before every date that has a text, so that nothing is negative.
+    let whole = UInt64(truncatingIfNeeded: Int(seconds.rounded(.down)) &+ Self.lead)
+    let secondsPerDay = UInt64(DateText.secondsPerDay)
+    let newDay = Int(truncatingIfNeeded: whole / secondsPerDay)
+    let time = whole % secondsPerDay
+    if newDay != day { remember(newDay) }
+    target.storeBytes(of: dayText.0, as: UInt64.self)
+    target.storeBytes(of: dayText.1, toByteOffset: 8, as: UInt16.self)
+    target.storeBytes(of: separator, toByteOffset: 10, as: UInt8.self)
+    let minutes = time / 60
+    let numbers = minutes / 60 | (minutes % 60) &<< 24 | (time % 60) &<< 48
+    target.storeBytes(
+      of: Self.digits(of: numbers, at: 0x000F_0000_0F00_000F) | Self.timeFrame,
+      toByteOffset: 11,
+      as: UInt64.self
+    )
+  }
+
+  /// How many days before 2001 days are counted from.
+  private static let leadDays = 1_000_000
+  private static let lead = leadDays * DateText.secondsPerDay
+
+  /// `00:00:00`, lowest byte first.
+  private static let timeFrame: UInt64 = 0x3030_3A30_303A_3030
+
+  /// The two digits of each number in `numbers`, the tens in the byte where the number stood and the ones in the next.
+  ///
+  /// - Parameters:
+  ///   - numbers: numbers below 100, each in a byte and with a byte of zero above it.
+  ///   - places: 0x0F in the bytes where the numbers stand.
+  @inline(__always)
+  private static func digits(of numbers: UInt64, at places: UInt64) -> UInt64 {
+    // 103 / 1024 is near enough to a tenth.
+    let tens = (numbers &* 103) &>> 10 & places
+    return tens | (numbers &- tens &* 10) &<< 8
+  }
+
+  @inline(__always)
+  private mutating func remember(_ newDay: Int) {
+    day = newDay
+    let date = CivilDate.date(days: newDay &- Self.leadDays)
+    let year = UInt64(truncatingIfNeeded: date.year)
+    let numbers = year / 100 | (year % 100) &<< 16 | UInt64(truncatingIfNeeded: date.month) &<< 40
+    dayText.0 = Self.digits(of: numbers, at: 0x0000_0F00_000F_000F) | 0x2D30_302D_3030_3030
+    let dayDigits = Self.digits(of: UInt64(truncatingIfNeeded: date.day), at: 0x0F)
+    dayText.1 = UInt16(truncatingIfNeeded: dayDigits) | 0x3030
+  }
+}
+
+// MARK: CivilDate
+
+/// Days of the Gregorian calendar from the year 1 on, also of the time before it was introduced, counted from 2001-01-01.
+///
+/// Years begin in March here, so that the leap day comes last. No number is negative then, and each division is by a constant and
+/// unsigned, which takes a multiplication.
+package enum CivilDate {
+  /// From the first day of March of the year 0 to 2001-01-01.
+  private static let epoch = 730_791
+  private static let daysPerCommonYear: UInt64 = 365
+  /// Four years, one of which is a leap year.
+  private static let daysPerFourYears: UInt64 = 1461
+  /// Four centuries, in which 97 years are leap years.
+  private static let daysPerFourCenturies: UInt64 = 146_097
+
+  /// The day with that date, which must be one.
+  @inline(__always)
+  package static func days(year: Int, month: Int, day: Int) -> Int {
+    let isOfYearBefore = month <= 2
+    let year = UInt64(truncatingIfNeeded: isOfYearBefore ? year &- 1 : year)
+    let monthFromMarch = UInt64(truncatingIfNeeded: isOfYearBefore ? month &+ 9 : month &- 3)
+    let century = year / 100
+    let dayOfYear = (153 &* monthFromMarch &+ 2) / 5
+    let days = year &* daysPerCommonYear &+ year / 4 &- century &+ century / 4 &+ dayOfYear
+    return Int(truncatingIfNeeded: days) &+ day &- 1 &- epoch
+  }
+
+  /// The date of a day.
+  @inline(__always)
+  package static func date(days: Int) -> (year: Int, month: Int, day: Int) {
+    // A quarter of a day is the unit: the centuries and years in it are of equal length.
+    let quarters = UInt64(truncatingIfNeeded: days &+ epoch) &* 4 &+ 3
+    let century = quarters / daysPerFourCenturies
+    let quartersOfCentury = (quarters % daysPerFourCenturies) | 3
+    let yearOfCentury = quartersOfCentury / daysPerFourYears
+    let dayOfYear = quartersOfCentury % daysPerFourYears / 4
+    let fifths = dayOfYear &* 5 &+ 2
+    let monthFromMarch = fifths / 153
+    let isOfYearAfter = monthFromMarch >= 10
+    let year = century &* 100 &+ yearOfCentury &+ (isOfYearAfter ? 1 : 0)
+    let month = isOfYearAfter ? monthFromMarch &- 9 : monthFromMarch &+ 3
+    return (
+      Int(truncatingIfNeeded: year), Int(truncatingIfNeeded: month), Int(truncatingIfNeeded: fifths % 153 / 5 &+ 1)
+    )
+  }
+
+  @inline(__always)
+  package static func dayCount(month: Int, year: Int) -> Int {
+    switch month {
+    case 2: return isLeap(year) ? 29 : 28
+    case 4, 6, 9, 11: return 30
+    default: return 31
+    }
+  }
+
+  private static func isLeap(_ year: Int) -> Bool {
+    year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
+  }
+}
+
+// MARK: DateFraction
+
+/// The fraction of a second in a date's text.
+///
+/// The seconds of a date before 2001 are negative, while the digits in its text count forwards; so those are the decimal
+/// complement of the number's. All is done on decimal digits, which keeps every bit.
+package enum DateFraction {
+  /// A point and digits, or nothing for a whole number of seconds. `seconds` is finite.
+  package static func text(of seconds: Double) -> String {
+    guard seconds != seconds.rounded(.down) else { return "" }
+    let digits = fractionDigits(of: seconds.magnitude)
+    return "." + String(decoding: seconds < 0 ? complement(digits) : digits, as: UTF8.self)
+  }
+
+  /// The digits behind the point of the shortest decimal that is `number`; there is at least one, and the last is not 0.
+  private static func fractionDigits(of number: Double) -> [UInt8] {
+    let text = number.description.utf8
+    guard let mark = text.firstIndex(of: UInt8(ascii: "e")) else {
+      return text.firstIndex(of: UInt8(ascii: ".")).map { Array(text[text.index(after: $0)...]) } ?? []
+    }
+    // Only numbers below 1 have an exponent here: `1.5e-05`.
+    let exponent = Int(Substring(text[text.index(after: mark)...])) ?? 0
+    let digits = text[..<mark].filter { $0 != UInt8(ascii: ".") }
+    let zeros = [UInt8](repeating: UInt8(ascii: "0"), count: max(0, -exponent - 1))
+    return zeros + digits.reversed().drop { $0 == UInt8(ascii: "0") }.reversed()
+  }
+
+  /// The digits of 1 − 0.`digits`. The last digit is not 0.
+  static func complement(_ digits: [UInt8]) -> [UInt8] {
+    let (zero, nine) = (UInt8(ascii: "0"), UInt8(ascii: "9"))
+    var result = digits.map { zero + (nine - $0) }
+    if let last = result.indices.last { result[last] += 1 }
+    return result
+  }
+
+  /// The number that is `whole` and 0.`digits`, rounded once.
+  package static func seconds(whole: Int, digits: [UInt8]) -> Double? {
+    let digits = Array(digits.reversed().drop { $0 == UInt8(ascii: "0") }.reversed())
+    guard !digits.isEmpty else { return Double(whole) }
+    if whole >= 0 { return exactly(whole, digits) }
+    return exactly(-whole - 1, complement(digits)).map { -$0 }
+  }
+
+  private static func exactly(_ whole: Int, _ digits: [UInt8]) -> Double? {
+    if let number = quotient(whole, digits) { return number }
+    return Double("\(whole)." + String(decoding: digits, as: UTF8.self))
+  }
+
+  /// The number as one division of numbers that a double holds exactly, which rounds once; nil where they are too large.
+  private static func quotient(_ whole: Int, _ digits: [UInt8]) -> Double? {
+    guard digits.count < 16 else { return nil }
+    var (numerator, divisor) = (whole, 1)
+    for digit in digits {
+      let (scaled, overflow) = numerator.multipliedReportingOverflow(by: 10)
+      guard !overflow, scaled < 1 << 52 else { return nil }
+      numerator = scaled + Int(digit - UInt8(ascii: "0"))
+      divisor *= 10
+    }
+    return Double(numerator) / Double(divisor)
+  }
+}

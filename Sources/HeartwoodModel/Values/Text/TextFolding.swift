@@ -1,0 +1,200 @@
+/// Makes strings that differ in case, or in marks on letters, the same.
+///
+/// Case is Unicode's full case folding of each scalar. Marks are the nonspacing ones that modify a letter: accents, dots, Hebrew and
+/// Arabic points. Signs that make another letter stay: the voicing of kana, nukta and virama of the scripts of India. A letter with such
+/// a sign is one scalar where there is one for it, and so is a syllable of Hangul, so that no part of them is found or compared alone.
+package struct TextFolding: Sendable, Hashable {
+  package let ignoresCase: Bool
+  package let ignoresMarks: Bool
+
+  package init(ignoresCase: Bool, ignoresMarks: Bool) {
+    self.ignoresCase = ignoresCase
+    self.ignoresMarks = ignoresMarks
+  }
+
+  package init(_ options: FetchComparison.Options) {
+    let isNormalized = options.contains(.normalized)
+    ignoresCase = options.contains(.caseInsensitive) && !isNormalized
+    ignoresMarks = options.contains(.diacriticInsensitive) && !isNormalized
+  }
+
+  package static let none = TextFolding(ignoresCase: false, ignoresMarks: false)
+  package static let caseAndMarks = TextFolding(ignoresCase: true, ignoresMarks: true)
+
+  /// Whether strings stay as they are.
+  package var isNone: Bool { !ignoresCase && !ignoresMarks }
+}
+
+extension TextFolding {
+  /// The folded UTF-8 bytes of `text`.
+  package func folded(_ text: String) -> [UInt8] {
+    if isNone { return Array(text.utf8) }
+    var text = text
+    return text.withUTF8 { bytes in
+      var folded: [UInt8] = []
+      append(UnsafeRawBufferPointer(bytes), to: &folded)
+      return folded
+    }
+  }
+
+  /// Appends the folded form of UTF-8 bytes. Bytes that are no UTF-8 become replacement characters.
+  package func append(_ bytes: UnsafeRawBufferPointer, to folded: inout [UInt8]) {
+    folded.reserveCapacity(folded.count + bytes.count)
+    var decoder = UTF8()
+    var iterator = bytes.makeIterator()
+    var letters = LetterComposition()
+    while true {
+      switch decoder.decode(&iterator) {
+      case .emptyInput: return letters.flush(to: &folded)
+      case .error: append("\u{FFFD}", &letters, to: &folded)
+      case .scalarValue(let scalar): append(scalar, &letters, to: &folded)
+      }
+    }
+  }
+
+  @inline(__always)
+  private func append(_ scalar: Unicode.Scalar, _ letters: inout LetterComposition, to folded: inout [UInt8]) {
+    if scalar.isASCII {
+      letters.flush(to: &folded)
+      folded.append(
+        ignoresCase ? Self.lowercased(UInt8(truncatingIfNeeded: scalar.value)) : UInt8(truncatingIfNeeded: scalar.value)
+      )
+    } else {
+      appendBeyondASCII(scalar, &letters, to: &folded)
+    }
+  }
+
+  @inline(never)
+  private func appendBeyondASCII(_ scalar: Unicode.Scalar, _ letters: inout LetterComposition, to folded: inout [UInt8])
+  {
+    guard ignoresMarks else { return appendFoldedCase(scalar, to: &folded) }
+    guard let parts = CanonicalDecompositions.decomposition(of: scalar) else {
+      return appendWithoutMarks(scalar, &letters, to: &folded)
+    }
+    for part in parts { appendWithoutMarks(part, &letters, to: &folded) }
+  }
+
+  private func appendWithoutMarks(
+    _ scalar: Unicode.Scalar,
+    _ letters: inout LetterComposition,
+    to folded: inout [UInt8]
+  ) {
+    let combiningClass = scalar.properties.canonicalCombiningClass.rawValue
+    if combiningClass == 0 {
+      // A letter that makes another with what follows has no case.
+      if !letters.add(letter: scalar, to: &folded) { appendFoldedCase(scalar, to: &folded) }
+    } else if !Self.isMark(scalar, combiningClass) {
+      letters.add(mark: scalar, combiningClass)
+    }
+  }
+
+  /// Whether a scalar is left where marks are ignored.
+  static func stays(_ scalar: Unicode.Scalar) -> Bool {
+    let combiningClass = scalar.properties.canonicalCombiningClass.rawValue
+    return combiningClass == 0 || !isMark(scalar, combiningClass)
+  }
+
+  /// Whether the scalar only modifies the letter before it.
+  private static func isMark(_ scalar: Unicode.Scalar, _ combiningClass: UInt8) -> Bool {
+    // 6 to 9 are the signs that make another letter: Han reading, nukta, kana voicing, virama.
+    !(6...9).contains(combiningClass) && scalar.properties.generalCategory == .nonspacingMark
+  }
+
+  private func appendFoldedCase(_ scalar: Unicode.Scalar, to folded: inout [UInt8]) {
+    guard ignoresCase, scalar != Self.dotlessI, scalar.properties.changesWhenCaseFolded || scalar.properties.isCased
+    else {
+      return folded.append(contentsOf: UTF8.encode(scalar).map(Array.init) ?? [])
+    }
+    for lower in scalar.properties.lowercaseMapping.unicodeScalars {
+      for upper in lower.properties.uppercaseMapping.unicodeScalars {
+        folded.append(contentsOf: upper.properties.lowercaseMapping.utf8)
+      }
+    }
+  }
+
+  /// Its capital is I, but Unicode does not fold it to i.
+  private static let dotlessI: Unicode.Scalar = "ı"
+
+  /// `byte` as a small letter where it is an ASCII capital.
+  @inline(__always)
+  static func lowercased(_ byte: UInt8) -> UInt8 {
+    byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
+  }
+}
+
+// MARK: TextOrder
+
+/// Orders strings as people do, whatever their language: by letters, then by marks, then by case, and digits by the number that
+/// they make.
+package enum TextOrder {
+  /// A negative number where `left` comes first, 0 where both are the same, a positive number where `right` comes first.
+  package static func compare(_ left: String, _ right: String) -> Int {
+    let byLetters = compareWithNumbers(key(left, .caseAndMarks), key(right, .caseAndMarks))
+    if byLetters != 0 { return byLetters }
+    let byMarks = compare(key(left, caseOnly), key(right, caseOnly))
+    if byMarks != 0 { return byMarks }
+    // Small letters come before capitals, which have lower codes.
+    return compare(Array(right.utf8), Array(left.utf8))
+  }
+
+  private static let caseOnly = TextFolding(ignoresCase: true, ignoresMarks: false)
+
+  private static func key(_ text: String, _ folding: TextFolding) -> [UInt8] { folding.folded(text) }
+
+  /// The order of bytes, one after the other.
+  static func compare(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    for (a, b) in zip(left, right) where a != b { return a < b ? -1 : 1 }
+    return left.count < right.count ? -1 : left.count == right.count ? 0 : 1
+  }
+
+  private static func compareWithNumbers(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    var (i, j) = (0, 0)
+    while i < left.count, j < right.count {
+      if isDigit(left[i]), isDigit(right[j]) {
+        let (a, b) = (number(left, &i), number(right, &j))
+        let order = a.count != b.count ? (a.count < b.count ? -1 : 1) : compare(Array(a), Array(b))
+        if order != 0 { return order }
+      } else if left[i] != right[j] {
+        return left[i] < right[j] ? -1 : 1
+      } else {
+        i += 1
+        j += 1
+      }
+    }
+    return (left.count - i) - (right.count - j)
+  }
+
+  /// The digits from `place` on without the zeros before them; `place` goes behind them.
+  private static func number(_ bytes: [UInt8], _ place: inout Int) -> ArraySlice<UInt8> {
+    let start = place
+    while place < bytes.count, isDigit(bytes[place]) { place += 1 }
+    return bytes[start..<place].drop { $0 == UInt8(ascii: "0") }
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
+}
+
+// MARK: TerminalWidth
+
+/// How many cells of a terminal characters take.
+package enum TerminalWidth {
+  package static func of(_ text: String) -> Int { text.unicodeScalars.reduce(0) { $0 + of($1) } }
+
+  package static func of(_ scalar: Unicode.Scalar) -> Int {
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .format: 0
+    default: isWide(scalar) ? 2 : 1
+    }
+  }
+
+  /// The blocks whose characters Unicode calls wide; emoji are, too.
+  private static let wideBlocks: [ClosedRange<UInt32>] = [
+    0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+    0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD,
+  ]
+
+  private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.value >= 0x1100
+      && (wideBlocks.contains { $0.contains(scalar.value) } || scalar.properties.isEmojiPresentation)
+  }
+}

@@ -1,0 +1,118 @@
+public import HeartwoodFoundation
+public import HeartwoodModel
+import Synchronization
+
+/// A store that is open: what a coordinator holds and hands out.
+///
+/// What kind of store it is shows only in ``typeDescription``; everything above works the same way on all of them.
+public final class PersistentStore: Sendable {
+  /// What kind of store it is and what it can do.
+  public let typeDescription: StoreTypeDescription
+  /// The configuration whose entities the store keeps; nil means all.
+  public let configurationName: String?
+  /// The settings that the store was opened with.
+  public let options: StoreOptions
+  /// The entities that the store keeps, in the order of the model.
+  public let entities: [EntityDescription]
+  package let engine: any StoreEngine
+  private let successor = Mutex<PersistentStore?>(nil)
+
+  init(engine: any StoreEngine, setup: StoreSetup, typeDescription: StoreTypeDescription) {
+    self.engine = engine
+    self.typeDescription = typeDescription
+    self.configurationName = setup.configurationName
+    self.options = setup.options
+    self.entities = setup.entities
+  }
+}
+
+extension PersistentStore {
+  /// The type that the store is registered by.
+  public var type: StoreType { typeDescription.type }
+  /// What the store can do.
+  public var capabilities: StoreCapabilities { typeDescription.capabilities }
+
+  /// The path of the store's file, or nil for one without.
+  public var path: String? { engine.path }
+
+  /// Whether the store was opened for reading only.
+  public var isReadOnly: Bool { options[.isReadOnly] ?? false }
+
+  /// Whether each save is kept as a transaction of the store's history.
+  public var tracksPersistentHistory: Bool { options[.tracksPersistentHistory] ?? false }
+
+  /// What the store tells about itself.
+  public var metadata: StoreMetadata { engine.metadata }
+
+  /// The identifier of the store, which is part of its objects' URIs.
+  public var identifier: UUID { metadata.identifier }
+
+  /// Sets what the application keeps with the store. It is written with the next save that changes a record of the store, or by that of a
+  /// document; the save of a context without changes writes nothing.
+  ///
+  /// - Throws: ``PersistenceError/Code/capabilityMissing`` where the store's format has no place for it,
+  ///   ``PersistenceError/Code/storeReadOnly``.
+  public func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
+    try engine.setUserInfo(userInfo)
+  }
+
+  /// Whether ``setUserInfo(_:)`` has set something that no save has written yet.
+  public var hasUnsavedMetadata: Bool { engine.hasUnsavedMetadata }
+
+  /// How many bytes the records take in memory that the store has read, as the tables that they are kept in.
+  ///
+  /// Bytes of a mapped file count, whether they have been looked at or not. Indexes and registered objects come on top.
+  /// O(records / 65,536).
+  public var recordByteCount: Int { engine.tableByteCount }
+
+  /// What has become of the store's file since the store was opened or last saved. It asks the file system, and reads no file.
+  public func fileState() throws(PersistenceError) -> StoreFileState { try engine.fileState() }
+}
+
+// MARK: Conversion
+
+extension PersistentStore {
+  /// The store that this one was converted to, at the end of all conversions; nil where there was none. It has the same identifier,
+  /// and the same records in the same rows.
+  package var newestSuccessor: PersistentStore? {
+    let next = successor.withLock { $0 }
+    return next?.newestSuccessor ?? next
+  }
+
+  /// The store that has the records of this one today: what it was converted to, or itself.
+  package var newest: PersistentStore { newestSuccessor ?? self }
+
+  /// Notes the store that this one was converted to; nil takes that back.
+  package func setSuccessor(_ store: PersistentStore?) {
+    successor.withLock { $0 = store }
+  }
+}
+
+// MARK: Record reading
+
+/// What the engine reads.
+extension PersistentStore: RecordReading {
+  package var scopes: [ObjectIDScope] { engine.scopes }
+  package var readsAsNeeded: Bool { engine.readsAsNeeded }
+
+  package func table(of entity: EntityDescription) throws -> NodeTable { try engine.table(of: entity) }
+  package func count(of entity: EntityDescription) throws -> Int { try engine.count(of: entity) }
+
+  package func knownTable(of entity: EntityDescription) throws -> (table: NodeTable, isWhole: Bool) {
+    try engine.knownTable(of: entity)
+  }
+
+  package func table(of entity: EntityDescription, reading references: [ReferenceID]) throws -> NodeTable {
+    try engine.table(of: entity, reading: references)
+  }
+
+  package func find(_ fetch: RecordFetch) throws -> FoundRecords? { try engine.find(fetch) }
+  package func count(_ fetch: RecordFetch) throws -> Int? { try engine.count(fetch) }
+  package func queryPlan(_ fetch: RecordFetch) throws -> QueryPlan.Step? { try engine.queryPlan(fetch) }
+  package func groups(_ fetch: GroupFetch) throws -> [RecordGroup]? { try engine.groups(fetch) }
+  package func queryPlan(_ fetch: GroupFetch) throws -> QueryPlan.Step? { try engine.queryPlan(fetch) }
+
+  package func newReferences(count: Int, for entity: EntityDescription) throws(PersistenceError) -> ReferenceColumn {
+    try engine.newReferences(count: count, for: entity)
+  }
+}

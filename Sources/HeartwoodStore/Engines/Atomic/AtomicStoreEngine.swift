@@ -1,0 +1,361 @@
+import HeartwoodFoundation
+package import HeartwoodModel
+import Synchronization
+
+/// Drives an atomic store: keeps its tables in memory, and replaces its file as a whole at each save.
+package final class AtomicStoreEngine: StoreEngine {
+  struct State: EngineState {
+    var contents: StoreContents
+    /// The file that ``contents`` was loaded from or saved to; nil where there is none yet. It is held open, so that the system
+    /// gives its number to no other file.
+    var file: StoreInput?
+    /// What stands at the path as far as the engine knows: ``file``, or one that a save put there before it failed.
+    var standing: FileIdentity?
+    /// Where the next save writes; nil for a store without a file.
+    var path: String?
+    var hasUnsavedMetadata = false
+  }
+
+  private let store: any AtomicStore
+  let typeDescription: StoreTypeDescription
+  let setup: StoreSetup
+  let fileSystem: any FileSystem
+  /// The ordinals of the entities whose records are read together with those of an entity, by its ordinal.
+  private let reachable: [[Int]]
+  let state: Mutex<State>
+  /// Names that were given are not given again, whether the save that wanted them succeeds or not.
+  let references: Mutex<ReferenceAssigner>
+  /// Used by the save that is under way only.
+  private let uniqueness: Mutex<UniquenessCheck>
+  /// Whether the engine was closed. Held for the whole of a save, so that two of them follow each other while readers go on.
+  let saving = Mutex(false)
+  package let saves = ChangeCounter()
+
+  init(
+    store: any AtomicStore,
+    setup: StoreSetup,
+    fileSystem: any FileSystem,
+    contents: StoreContents,
+    file: StoreInput?,
+    references: ReferenceAssigner = ReferenceAssigner()
+  ) {
+    self.store = store
+    self.typeDescription = type(of: store).typeDescription
+    self.setup = setup
+    self.uniqueness = Mutex(UniquenessCheck(setup.model))
+    self.fileSystem = fileSystem
+    self.reachable = setup.model.entities.map { setup.model.entitiesReachable(from: $0).map(\.ordinal) }
+    self.references = Mutex(references)
+    self.state = Mutex(State(contents: contents, file: file, standing: file?.status.identity, path: setup.path))
+  }
+
+  package var path: String? { state.withLock { $0.path } }
+  package var metadata: StoreMetadata { state.withLock { $0.contents.metadata } }
+  package var tableByteCount: Int { state.withLock { $0.contents }.tables.reduce(0) { $0 + $1.byteCount } }
+  package var scopes: [ObjectIDScope] { state.withLock { $0.contents.scopes } }
+  /// The history, which may not have been verified.
+  var currentHistory: StoreHistory? { state.withLock { $0.contents.history } }
+}
+
+// MARK: Opening
+
+extension AtomicStoreEngine {
+  /// Loads the store's file, or begins a new store where there is none or an empty one.
+  package static func open(
+    _ storeClass: any AtomicStore.Type,
+    setup: StoreSetup,
+    fileSystem: any FileSystem
+  ) throws -> AtomicStoreEngine {
+    try CapabilityCheck(storeClass.typeDescription).check(setup)
+    let store = try storeClass.init(setup)
+    guard let path = setup.path, let status = try fileSystem.status(atPath: path),
+      status.size > 0 || !status.isRegularFile
+    else {
+      return try beginning(store, setup: setup, fileSystem: fileSystem)
+    }
+    let file = try StoreInput(try fileSystem.openFile(atPath: path))
+    let metadata = try file.reading { try storeClass.readMetadata(from: file, options: setup.options) }
+    try ModelCompatibility.check(metadata, setup: setup)
+    let loader = StoreLoader(setup: setup, storeType: storeClass.typeDescription.type)
+    loader.metadata = metadata
+    let contents = try file.reading {
+      try store.load(file, into: loader)
+      return try loader.finish()
+    }
+    try checkUnchanged(file)
+    return AtomicStoreEngine(
+      store: store,
+      setup: setup,
+      fileSystem: fileSystem,
+      contents: contents,
+      file: file
+    )
+  }
+
+  private static func beginning(
+    _ store: any AtomicStore,
+    setup: StoreSetup,
+    fileSystem: any FileSystem
+  ) throws -> AtomicStoreEngine {
+    if setup.path != nil, setup.isReadOnly {
+      throw setup.absent()
+    }
+    var metadata = StoreMetadata(storeType: type(of: store).typeDescription.type)
+    metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
+    let contents = StoreContents(model: setup.model, entities: setup.entities, metadata: metadata)
+    return AtomicStoreEngine(
+      store: store,
+      setup: setup,
+      fileSystem: fileSystem,
+      contents: contents,
+      file: nil
+    )
+  }
+
+  private static func checkUnchanged(_ file: StoreInput) throws(PersistenceError) {
+    guard try file.file.status().identity == file.status.identity else {
+      throw PersistenceError(
+        .fileChangedOnDisk,
+        "The file was written while it was read.",
+        recovery: .openAgain,
+        context: .init(path: file.path)
+      )
+    }
+  }
+}
+
+// MARK: Reading
+
+extension AtomicStoreEngine {
+  package func contents(withUnreadable: Bool) throws -> StoreContents {
+    let contents = state.withLock { $0.contents }
+    for table in contents.tables { try table.verify() }
+    try contents.history?.verify()
+    return contents
+  }
+
+  package func table(of entity: EntityDescription) throws -> NodeTable {
+    let contents = state.withLock { $0.contents }
+    for ordinal in reachable[entity.ordinal] { try contents.tables[ordinal].verify() }
+    return contents.tables[entity.ordinal]
+  }
+
+  package func count(of entity: EntityDescription) throws -> Int {
+    state.withLock { $0.contents.tables[entity.ordinal].count }
+  }
+}
+
+// MARK: Saving
+
+extension AtomicStoreEngine {
+  package func newReferences(
+    count: Int,
+    for entity: EntityDescription
+  ) throws(PersistenceError) -> ReferenceColumn {
+    let preferred = typeDescription.capabilities.referenceKinds.first ?? .uuid
+    return try references.withLock { assigner throws(PersistenceError) in
+      let contents = state.withLock { $0.contents }
+      let table = contents.tables[entity.ordinal]
+      try table.verify()
+      return try assigner.newReferences(count, for: table, of: contents, preferred: preferred)
+    }
+  }
+
+  package func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
+    try checkWritable(setup, typeDescription.type)
+    try CapabilityCheck(typeDescription).check(userInfo, path: path)
+    saving.withLock { _ in state.withLock { $0.changeMetadata { $0.userInfo = userInfo } } }
+  }
+
+  package func replaceMetadata(_ metadata: StoreMetadata) throws {
+    try checkWritable(setup, typeDescription.type)
+    try CapabilityCheck(typeDescription).check(metadata.userInfo, path: path)
+    saving.withLock { _ in state.withLock { $0.changeMetadata { $0 = metadata } } }
+    _ = try save(ChangeSet())
+  }
+
+  package var hasUnsavedMetadata: Bool { state.withLock { $0.hasUnsavedMetadata } }
+
+  package func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoreCommit {
+    try checkWritable(setup, typeDescription.type)
+    return try saving.withLock { isClosed in
+      try checkNotClosed(isClosed, typeDescription.type)
+      let before = state.withLock { $0 }
+      for table in before.contents.tables { try table.verify() }
+      try before.contents.history?.verify()
+      let applied = try apply(changes, to: before.contents)
+      let additions = try uniqueness.withLock { check throws(PersistenceError) in
+        try check.check(check.uses(of: applied), applied, before: before.contents)
+      }
+      var after = applied.contents
+      after.metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
+      if !changes.isEmpty {
+        try record(changes, applied.insertedRows, origin, before: before.contents, in: &after)
+      }
+      try write(&after, over: before)
+      uniqueness.withLock { $0.add(additions, to: after) }
+      return applied.commit(number: saves.advance())
+    }
+  }
+
+  /// Writes the store's file with what `change` makes of its contents, or leaves it where that is false.
+  func rewrite(_ change: (inout StoreContents) throws -> Bool) throws {
+    try checkWritable(setup, typeDescription.type)
+    try saving.withLock { isClosed in
+      try checkNotClosed(isClosed, typeDescription.type)
+      let before = state.withLock { $0 }
+      for table in before.contents.tables { try table.verify() }
+      var after = before.contents
+      guard try change(&after) else { return }
+      try write(&after, over: before)
+      saves.advance()
+    }
+  }
+
+  private func apply(_ changes: ChangeSet, to contents: StoreContents) throws(PersistenceError) -> AppliedChanges {
+    try AppliedChanges(
+      changes,
+      to: contents,
+      contestedEntities: { references.withLock { $0.contestedEntities } },
+      note: { ids in
+        references.withLock { assigner in
+          for id in ids { assigner.note(id.reference, entityOrdinal: id.entity.ordinal) }
+        }
+      },
+      newReferences: { count, entity throws(PersistenceError) in try newReferences(count: count, for: entity) }
+    )
+  }
+
+  package func close(unlessSavedSince number: UInt64?) -> Bool {
+    saving.withLock { isClosed in
+      isClosed = isClosed || number.map { $0 == saves.current } ?? true
+      return isClosed
+    }
+  }
+
+  package func reopen() {
+    saving.withLock { $0 = false }
+  }
+
+  /// Writes `contents` over what the state before has, and makes it the current state.
+  private func write(_ contents: inout StoreContents, over before: State) throws {
+    let previous = before.file.map { PreviousSave(contents: before.contents, file: $0) }
+    try write(&contents, over: previous, expecting: before.standing.map { .unchanged($0) } ?? .nothing)
+  }
+
+  /// Writes `contents` and makes it the current state.
+  func write(
+    _ contents: inout StoreContents,
+    over previous: PreviousSave?,
+    expecting expectation: AtomicFile.Expectation
+  ) throws {
+    try CapabilityCheck(typeDescription).check(contents, path: path)
+    try store.validate(contents)
+    let file = try path.map { try replaceFile(at: $0, with: &contents, over: previous, expecting: expectation) }
+    let written = contents
+    state.withLock { state in
+      state.contents = written
+      state.file = file
+      state.hasUnsavedMetadata = false
+    }
+  }
+
+  private func replaceFile(
+    at path: String,
+    with contents: inout StoreContents,
+    over previous: PreviousSave?,
+    expecting expectation: AtomicFile.Expectation
+  ) throws -> StoreInput {
+    let replacement = try AtomicFile(path: path, fileSystem: fileSystem).replace(expecting: expectation) { output in
+      try store.save(&contents, over: previous, to: output)
+    }
+    // The name is taken whether it is flushed or not, and the next attempt must not take it for somebody else's.
+    state.withLock { $0.standing = replacement.file.status.identity }
+    if let failure = replacement.flushFailure { throw Self.notFlushed(failure) }
+    return byItsName(replacement.file)
+  }
+
+  private static func notFlushed(_ failure: PersistenceError) -> PersistenceError {
+    PersistenceError(
+      failure.code,
+      "The new file is whole and in its place, but its directory could not be flushed: a loss of power may bring the old file back. "
+        + "What was to be saved still counts as unsaved.",
+      recovery: "Save again.",
+      context: failure.context,
+      underlyingError: failure
+    )
+  }
+}
+
+// MARK: History
+
+// MARK: Recording
+
+extension AtomicStoreEngine {
+  private var tracksHistory: Bool { setup.options[.tracksPersistentHistory] ?? false }
+
+  /// Adds a transaction with what a save did to the history of `after`, where one is kept.
+  ///
+  /// - Throws: ``PersistenceError/Code/storeReadOnly`` where the store has a history that would miss this save.
+  func record(
+    _ changes: ChangeSet,
+    _ insertedRows: [Int: RowRuns],
+    _ origin: SaveOrigin,
+    before: StoreContents,
+    in after: inout StoreContents
+  ) throws(PersistenceError) {
+    guard tracksHistory else { return try checkNotMissed(after.history) }
+    let transaction = try HistoryRecorder(before: before, after: after).transaction(
+      changes,
+      insertedRows: insertedRows,
+      date: Date(),
+      origin: origin
+    )
+    guard let transaction else { return }
+    var history = after.history ?? StoreHistory()
+    try history.append(transaction)
+    after.history = history
+  }
+
+  private func checkNotMissed(_ history: StoreHistory?) throws(PersistenceError) {
+    guard history != nil else { return }
+    throw PersistenceError(
+      .storeReadOnly,
+      "The store keeps its history, which would miss this save.",
+      recovery: .custom(
+        "Open it with the option tracksPersistentHistory; or convert it with that option set to false, which "
+          + "leaves the history out."
+      ),
+      context: .init(path: path, storeType: typeDescription.type)
+    )
+  }
+
+  /// The history that a new store with `contents` has.
+  static func keptHistory(
+    _ contents: StoreContents,
+    _ storeClass: any AtomicStore.Type,
+    _ setup: StoreSetup
+  ) -> StoreHistory? {
+    let isKept = storeClass.typeDescription.capabilities.supportsHistory
+    return isKept && setup.options[.tracksPersistentHistory] ?? true ? contents.history : nil
+  }
+}
+
+// MARK: Reading and purging
+
+extension AtomicStoreEngine {
+  package func history() throws -> StoreHistory? {
+    currentHistory ?? (tracksHistory ? StoreHistory() : nil)
+  }
+
+  package func deleteHistory(through number: (StoreHistory) throws -> Int64) throws {
+    try rewrite { contents in
+      guard var history = contents.history else { return false }
+      try history.verify()
+      history.removeTransactions(through: try number(history))
+      guard history.purgedNumber != contents.history?.purgedNumber else { return false }
+      contents.history = history
+      return true
+    }
+  }
+}

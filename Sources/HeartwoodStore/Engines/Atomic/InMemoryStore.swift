@@ -1,0 +1,52 @@
+import HeartwoodFoundation
+import HeartwoodModel
+
+/// A store without a file: its records live as long as it is open.
+public final class InMemoryStore: AtomicStore {
+  /// Everything but a file.
+  public static let typeDescription = StoreTypeDescription(
+    type: .inMemory,
+    displayName: "In memory",
+    fileExtensions: [],
+    capabilities: StoreCapabilities(
+      kind: .atomic,
+      isPersistent: false,
+      maximumEntityCount: nil,
+      attributeTypes: Set(AttributeType.allCases),
+      supportsRelationships: true,
+      referenceKinds: [.uuid, .integer, .string],
+      supportsUserMetadata: true,
+      embedsModel: false,
+      supportsHistory: true
+    )
+  )
+
+  /// Throws: there is no file to read.
+  public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
+    throw hasNoFile(file.path)
+  }
+
+  /// Makes a store that must have no file.
+  public init(_ setup: StoreSetup) throws {
+    if let path = setup.path { throw Self.hasNoFile(path) }
+  }
+
+  /// Throws: there is no file to read.
+  public func load(_ file: StoreInput, into loader: StoreLoader) throws {
+    throw Self.hasNoFile(file.path)
+  }
+
+  /// Throws: there is no file to write.
+  public func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
+    throw Self.hasNoFile(nil)
+  }
+
+  private static func hasNoFile(_ path: String?) -> PersistenceError {
+    PersistenceError(
+      .capabilityMissing,
+      "An in-memory store has no file.",
+      recovery: "Add it without a location, and convert it to another type to keep what it holds.",
+      context: .init(path: path, storeType: .inMemory)
+    )
+  }
+}

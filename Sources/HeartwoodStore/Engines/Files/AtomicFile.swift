@@ -1,0 +1,221 @@
+/// The commit protocol of files that are saved whole: the old file or the new one, never a mixture, whatever dies when.
+///
+/// A temporary file beside the target is written and flushed to the disk, renamed over the target, and the directory is flushed.
+/// The permissions of the old file are kept and symbolic links are followed. On failure the old file stands and the temporary
+/// one is gone; one that a killed process left is removed by the next save.
+/// A failure to flush the directory comes after that, when the new file stands.
+package struct AtomicFile {
+  /// What must stand at the path for the save to go ahead.
+  package enum Expectation: Sendable {
+    /// No file.
+    case nothing
+    /// The file that was loaded, unchanged.
+    case unchanged(FileIdentity)
+    /// Whatever there is.
+    case anything
+  }
+
+  let fileSystem: any FileSystem
+  let path: String
+
+  package init(path: String, fileSystem: any FileSystem) {
+    self.path = path
+    self.fileSystem = fileSystem
+  }
+
+  /// What a save has made.
+  package struct Replacement: Sendable {
+    /// The new file, open for reading. Held open, nobody can take another file for it.
+    package let file: StoreInput
+    /// Why the new name may not survive a power cut; nil where it will.
+    package let flushFailure: PersistenceError?
+  }
+
+  /// Replaces the file by what `body` writes.
+  ///
+  /// - Parameter permissions: those of the file where there is no old one; nil means those that a new file gets.
+  /// - Throws: an error only where the old file still stands.
+  package func replace(
+    expecting expectation: Expectation,
+    permissions: UInt32? = nil,
+    _ body: (StoreOutput) throws -> Void
+  ) throws -> Replacement {
+    let target = try fileSystem.resolvingSymbolicLinks(inPath: path)
+    // The lock is on the file that will be replaced: whoever waited for it sees another identity afterwards.
+    let lock = try fileSystem.lockFile(atPath: target)
+    defer { lock?.release() }
+    let old = try check(expectation, at: target)
+    // try?: what dead processes have left is in nobody's way.
+    try? fileSystem.removeAbandonedTemporaryFiles(besidePath: target)
+    let permissions = old?.permissions ?? permissions
+    let temporary = try fileSystem.createTemporaryFile(besidePath: target, permissions: permissions)
+    // try?: closed after the move, so that nobody takes it for abandoned before. What is flushed has nothing left to fail at.
+    defer { try? temporary.close() }
+    let file: StoreInput
+    do {
+      try write(temporary, body)
+      // Opened by the name that nobody else knows: after the move another saver's file may stand there.
+      file = try opened(temporary.path)
+      _ = try check(expectation, at: target)
+      try fileSystem.moveFile(atPath: temporary.path, toPath: target, exclusively: old == nil)
+    } catch {
+      // try?: the error that made it vain is thrown.
+      try? fileSystem.removeFile(atPath: temporary.path)
+      throw error
+    }
+    return Replacement(file: file, flushFailure: flushFailure(at: target))
+  }
+
+  /// Replaces the file by a copy of another.
+  ///
+  /// - Parameter permissions: those of the file where there is no old one; nil means those that a new file gets.
+  /// - Throws: also where the new name may not survive a power cut.
+  func copy(_ input: StoreInput, expecting expectation: Expectation, permissions: UInt32? = nil) throws {
+    let replacement = try replace(expecting: expectation, permissions: permissions) { output in
+      try output.write(contentsOf: input)
+    }
+    if let failure = replacement.flushFailure { throw failure }
+  }
+
+  /// The new file, before it has its name. It may be read by whoever may read the old one: where nobody may, that is said of the old one.
+  private func opened(_ temporaryPath: String) throws(PersistenceError) -> StoreInput {
+    do throws(PersistenceError) {
+      return try StoreInput(try fileSystem.openFile(atPath: temporaryPath), path: path)
+    } catch {
+      var located = error
+      located.context.path = path
+      throw located
+    }
+  }
+
+  private func write(_ file: any WritableFile, _ body: (StoreOutput) throws -> Void) throws {
+    let output = StoreOutput(file)
+    try body(output)
+    try output.flush()
+    try file.synchronize()
+  }
+
+  private func flushFailure(at target: String) -> PersistenceError? {
+    do throws(PersistenceError) {
+      try fileSystem.synchronizeDirectory(ofPath: target)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  func check(_ expectation: Expectation, at target: String) throws(PersistenceError) -> FileStatus? {
+    let found = try fileSystem.status(atPath: target)
+    if let found, !found.isRegularFile {
+      throw PersistenceError(.fileWriteFailed, "It is not a regular file.", context: .init(path: path))
+    }
+    switch expectation {
+    case .anything: break
+    case .nothing:
+      // A file of no bytes is a request for a new store.
+      guard let found, found.size > 0 else { break }
+      throw PersistenceError(
+        .fileExists,
+        "There is a file already.",
+        recovery: .replaceFile,
+        context: .init(path: path)
+      )
+    case .unchanged(let identity):
+      guard found?.identity != identity else { break }
+      throw PersistenceError(
+        .fileChangedOnDisk,
+        found == nil
+          ? "The file was removed or renamed since it was opened."
+          : "The file was written by somebody else since it was opened; nothing was written over it.",
+        recovery: found == nil
+          ? "Save under another name to keep the changes."
+          : "Open it again, make the changes anew and save.",
+        context: .init(path: path)
+      )
+    }
+    return found
+  }
+}
+
+// MARK: Patching
+
+extension AtomicFile {
+  /// Writes over parts of the file where it stands, each on the disk before the next is begun. That the file is whole after every
+  /// part of them, and after half of one, is the matter of whoever has made the patches.
+  ///
+  /// - Parameter identity: the file that the patches were made for.
+  /// - Returns: False where this file cannot be written over; then nothing has been written.
+  func patch(_ patches: [FilePatch], expecting identity: FileIdentity) throws(PersistenceError) -> Bool {
+    let target = try fileSystem.resolvingSymbolicLinks(inPath: path)
+    let lock = try fileSystem.lockFile(atPath: target)
+    defer { lock?.release() }
+    let size = try check(.unchanged(identity), at: target)?.size ?? 0
+    guard patches.allSatisfy({ $0.fits(in: size) }) else {
+      throw PersistenceError(
+        .fileWriteFailed,
+        "The store wants to write over bytes that lie outside of its file; nothing was written.",
+        context: .init(path: path)
+      )
+    }
+    guard let file = try fileSystem.openFileForPatching(atPath: target) else { return false }
+    for patch in patches {
+      try file.write(patch.bytes, at: patch.offset)
+      try file.synchronize()
+    }
+    return true
+  }
+}
+
+extension FilePatch {
+  fileprivate func fits(in size: Int) -> Bool {
+    offset >= 0 && offset <= size && bytes.count <= size - offset
+  }
+}
+
+// MARK: FilePatch
+
+/// Bytes that are written over those of a file, where they stand.
+public struct FilePatch: Sendable, Hashable {
+  /// Where the first of them is written; the last must lie inside of the file.
+  public let offset: Int
+  /// What is written.
+  public let bytes: [UInt8]
+
+  /// Makes a patch of `bytes` from `offset` on.
+  public init(offset: Int, bytes: [UInt8]) {
+    self.offset = offset
+    self.bytes = bytes
+  }
+}
+
+// MARK: TemporaryName
+
+/// The names of what is another's until it is whole: `.todo.csv.3k9x1q.heartwood-tmp`.
+package struct TemporaryName: Sendable {
+  /// Of files that get the other name in the end.
+  static let file = TemporaryName(suffix: ".heartwood-tmp")
+
+  /// How many bytes of the other name are kept: systems take names of 255 bytes at most.
+  private static let stemLimit = 200
+
+  private let suffix: String
+
+  package init(suffix: String) {
+    self.suffix = suffix
+  }
+
+  package func make(for name: String) -> String {
+    "\(Self.prefix(for: name))\(String(UInt64.random(in: .min ... .max), radix: 36))\(suffix)"
+  }
+
+  private static func prefix(for name: String) -> String {
+    ".\(String(decoding: name.utf8.prefix(stemLimit), as: UTF8.self))."
+  }
+
+  /// Whether `candidate` is a name that was made for `name`.
+  package func belongs(_ candidate: String, to name: String) -> Bool {
+    let prefix = Self.prefix(for: name)
+    guard candidate.hasPrefix(prefix), candidate.hasSuffix(suffix) else { return false }
+    return !candidate.dropFirst(prefix.count).dropLast(suffix.count).contains(".")
+  }
+}

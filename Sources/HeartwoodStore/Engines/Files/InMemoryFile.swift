@@ -1,0 +1,171 @@
+import Dispatch
+import Synchronization
+
+/// One file of an in-memory file system, whatever its names are.
+final class InMemoryFile: Sendable {
+  private struct State {
+    var bytes: [UInt8] = []
+    var permissions: UInt32
+    var modification: Int64
+    var isBeingWritten = false
+  }
+
+  private let number: UInt64
+  private let clock: InMemoryClock
+  private let state: Mutex<State>
+  /// One may pass at a time. Made with 0, since a semaphore must not go while it is below its first value.
+  private let gate = DispatchSemaphore(value: 0)
+
+  init(number: UInt64, permissions: UInt32, clock: InMemoryClock) {
+    self.number = number
+    self.clock = clock
+    state = Mutex(State(permissions: permissions, modification: clock.next()))
+    gate.signal()
+  }
+
+  var bytes: [UInt8] { state.withLock { $0.bytes } }
+
+  var status: FileStatus {
+    state.withLock { state in
+      FileStatus(
+        identity: FileIdentity(
+          device: 0,
+          number: number,
+          size: state.bytes.count,
+          modificationSeconds: state.modification,
+          modificationNanoseconds: 0
+        ),
+        size: state.bytes.count,
+        permissions: state.permissions,
+        isRegularFile: true
+      )
+    }
+  }
+
+  func setPermissions(_ permissions: UInt32) {
+    state.withLock { $0.permissions = permissions }
+  }
+
+  func replaceBytes(_ bytes: [UInt8]) {
+    state.withLock { state in
+      state.bytes = bytes
+      state.modification = clock.next()
+    }
+  }
+
+  func append(_ bytes: UnsafeRawBufferPointer) {
+    state.withLock { state in
+      state.bytes.append(contentsOf: bytes)
+      state.modification = clock.next()
+    }
+  }
+
+  /// Writes over the bytes from `offset` on, as far as there are any.
+  func patch(_ bytes: [UInt8], at offset: Int) {
+    state.withLock { state in
+      guard offset >= 0, offset <= state.bytes.count else { return }
+      let part = bytes.prefix(state.bytes.count - offset)
+      state.bytes.replaceSubrange(offset..<(offset + part.count), with: part)
+      state.modification = clock.next()
+    }
+  }
+
+  /// Copies the bytes from `offset` on into `buffer` and returns how many there were.
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
+    state.withLock { state in
+      guard offset >= 0, offset < state.bytes.count else { return 0 }
+      let part = state.bytes[offset...].prefix(buffer.count)
+      buffer.copyBytes(from: part)
+      return part.count
+    }
+  }
+
+  /// Whether a writer has the file open, so that it is not abandoned.
+  var isBeingWritten: Bool {
+    get { state.withLock { $0.isBeingWritten } }
+    set { state.withLock { $0.isBeingWritten = newValue } }
+  }
+
+  func lock() {
+    gate.wait()
+  }
+
+  func unlock() {
+    gate.signal()
+  }
+}
+
+/// Gives every change a time of its own, which real clocks do not.
+final class InMemoryClock: Sendable {
+  private let time = Atomic<Int64>(0)
+
+  func next() -> Int64 { time.wrappingAdd(1, ordering: .relaxed).newValue }
+}
+
+// MARK: InMemoryFileHandles
+
+/// A file of an in-memory file system that is open for reading.
+struct InMemoryReadableFile: ReadableFile {
+  let file: InMemoryFile
+  let path: String
+  let owner: InMemoryFileSystem
+
+  func status() throws(PersistenceError) -> FileStatus { file.status }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(PersistenceError) -> Int {
+    file.read(into: buffer, at: offset)
+  }
+
+  func mapped() throws(PersistenceError) -> FileBytes { FileBytes(copying: file.bytes) }
+
+  func currentPath() throws(PersistenceError) -> String? { owner.path(of: file) }
+}
+
+/// A new file of an in-memory file system.
+struct InMemoryWritableFile: WritableFile {
+  private let file: InMemoryFile
+  let path: String
+
+  init(file: InMemoryFile, path: String) {
+    self.file = file
+    self.path = path
+    file.isBeingWritten = true
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer) throws(PersistenceError) {
+    file.append(bytes)
+  }
+
+  func synchronize() throws(PersistenceError) {}
+
+  func close() throws(PersistenceError) {
+    file.isBeingWritten = false
+  }
+}
+
+/// A file of an in-memory file system that is written over.
+struct InMemoryPatchableFile: PatchableFile {
+  let file: InMemoryFile
+  let path: String
+
+  func write(_ bytes: [UInt8], at offset: Int) throws(PersistenceError) {
+    file.patch(bytes, at: offset)
+  }
+
+  func synchronize() throws(PersistenceError) {}
+}
+
+/// A lock on a file of an in-memory file system.
+struct InMemoryFileLock: FileLock {
+  private let file: InMemoryFile
+
+  /// Waits until nobody else has the lock.
+  init(_ file: InMemoryFile) {
+    self.file = file
+    file.lock()
+  }
+
+  func release() {
+    file.unlock()
+  }
+}

@@ -1,0 +1,240 @@
+import HeartwoodFoundation
+import HeartwoodModel
+import Synchronization
+
+/// A run of transactions as bytes, which a store keeps as they are: the section "History" of `Formats/Binary` specifies them.
+///
+/// A page never changes: a save gives a store either one more page, or another one in the place of the last.
+public final class HistoryPage: Sendable {
+  /// How many transactions there are; at least one.
+  public let transactionCount: Int
+  package let content: ByteSlice
+  private let verifier: (any HistoryPageVerifier)?
+  private let isVerified: Mutex<Bool>
+
+  /// A page of a file, whose bytes have not been looked at.
+  package init(_ content: ByteSlice, transactionCount: Int, verifier: any HistoryPageVerifier) {
+    self.content = content
+    self.transactionCount = transactionCount
+    self.verifier = verifier
+    self.isVerified = Mutex(false)
+  }
+
+  /// A page of bytes that are known to be well formed.
+  init(sound content: ByteSlice, transactionCount: Int) {
+    self.content = content
+    self.transactionCount = transactionCount
+    self.verifier = nil
+    self.isVerified = Mutex(true)
+  }
+
+  /// Makes a page of the bytes that a store has kept. O(bytes).
+  ///
+  /// - Throws: ``PersistenceError/Code/fileCorrupt`` where they are not `transactionCount` transactions.
+  public convenience init(bytes: [UInt8], transactionCount: Int) throws(PersistenceError) {
+    let content = bytes.withUnsafeBytes { ByteSlice(ByteRegion.copying($0)) }
+    if let fault = Self.fault(in: content, transactionCount: transactionCount) {
+      throw PersistenceError(
+        .fileCorrupt,
+        "The history was cut short or altered: \(fault.what), at byte \(fault.offset) of a page.",
+        recovery: .restoreCopy
+      )
+    }
+    self.init(sound: content, transactionCount: transactionCount)
+  }
+
+  /// A copy of the bytes, for a store to keep. A store calls it while it saves, when all pages have been checked.
+  public var bytes: [UInt8] { Array(content.unsafeBytes) }
+}
+
+/// Makes sure of a page that was taken from a file as it lies there, before it is used.
+package protocol HistoryPageVerifier: Sendable {
+  /// Checks checksum and content.
+  func verify() throws(PersistenceError)
+}
+
+extension HistoryPage {
+  /// How many bytes a transaction has at least.
+  package static let minimumTransactionLength = HistoryEntry.minimumLength
+
+  /// A page of so many bytes gets no more transactions.
+  static let fullByteCount = 1 << 16
+
+  /// What is wrong with bytes that should be a page, or nil. O(bytes).
+  package static func fault(in content: ByteSlice, transactionCount: Int) -> HistoryFault? {
+    do throws(HistoryFault) {
+      guard transactionCount > 0 else { throw HistoryFault("a page of the history has no transaction", at: 0) }
+      var cursor = HistoryCursor(content)
+      for _ in 0..<transactionCount { try HistoryEntry(&cursor, number: 0).checkRecords() }
+      try cursor.expectEnd("bytes follow the last transaction of a page of the history")
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// Makes sure that the page may be read; after the first success it returns at once.
+  func verify() throws(PersistenceError) {
+    try isVerified.withLock { isVerified throws(PersistenceError) in
+      if isVerified { return }
+      try verifier?.verify()
+      isVerified = true
+    }
+  }
+
+  /// The transactions of a page that has been verified, of which the first has a number.
+  func entries(from first: Int64) -> [HistoryEntry] {
+    var cursor = HistoryCursor(content)
+    return (0..<transactionCount).map { index in
+      do throws(HistoryFault) {
+        return try HistoryEntry(&cursor, number: first + Int64(index))
+      } catch {
+        preconditionFailure("A page of the history is verified before it is read.")
+      }
+    }
+  }
+
+  /// The page with one more transaction at its end.
+  func appending(_ transaction: ByteSlice) -> HistoryPage {
+    let bytes = GrowableBytes(capacity: content.count + transaction.count)
+    bytes.append(content.unsafeBytes)
+    bytes.append(transaction.unsafeBytes)
+    return HistoryPage(sound: bytes.sealed(), transactionCount: transactionCount + 1)
+  }
+
+  /// The page, which has been verified, without its first `count` transactions, of which it has more.
+  func removingFirst(_ count: Int) -> HistoryPage {
+    let start = entries(from: 1)[count].start
+    let rest = UnsafeRawBufferPointer(rebasing: content.unsafeBytes[start...])
+    return HistoryPage(sound: ByteSlice(ByteRegion.copying(rest)), transactionCount: transactionCount - count)
+  }
+}
+
+// MARK: HistoryRun
+
+/// Records of one entity to which a transaction did the same, as they lie in a page.
+struct HistoryRun: Sendable {
+  /// The length of 8 bytes, the kind, the layout, zeros, two counts, the least entity name, and the shortest reference.
+  static let minimumLength = 8 + 4 + 4 + 4 + 5 + 4
+
+  let kind: PersistentHistoryChange.ChangeType
+  let count: Int
+  let entityName: String
+  /// The properties that were updated, or those whose values the tombstones have.
+  let propertyNames: [String]
+  private let layout: ReferenceColumn.Layout
+  private let records: HistoryCursor
+
+  init(_ transaction: inout HistoryCursor) throws(HistoryFault) {
+    var cursor = try transaction.part()
+    let place = cursor.position
+    let kind = PersistentHistoryChange.ChangeType(rawValue: try cursor.number(UInt8.self))
+    let layout = ReferenceColumn.Layout(rawValue: try cursor.number(UInt8.self))
+    let zeros = try cursor.number(UInt16.self)
+    count = Int(try cursor.number(UInt32.self))
+    let propertyCount = Int(try cursor.number(UInt32.self))
+    guard let kind, let layout, zeros == 0, count > 0, kind != .insert || propertyCount == 0 else {
+      throw HistoryFault("changes in the history are described wrongly", at: place)
+    }
+    self.kind = kind
+    self.layout = layout
+    entityName = try cursor.name()
+    var names: [String] = []
+    for _ in 0..<propertyCount { names.append(try cursor.name()) }
+    guard Set(names).count == names.count else { throw HistoryFault("a property is named twice", at: place) }
+    propertyNames = names
+    records = cursor
+  }
+}
+
+// MARK: Records
+
+extension HistoryRun {
+  private var hasTombstones: Bool { kind == .delete && !propertyNames.isEmpty }
+
+  /// Gives `body` each record's name and tombstone. The page has been verified.
+  func forEachRecord(_ body: (ReferenceID, [String: PropertyValue]) -> Void) {
+    do throws(HistoryFault) {
+      try readRecords(body)
+    } catch {
+      preconditionFailure("A page of the history is verified before it is read.")
+    }
+  }
+
+  /// Makes sure that the records can be read.
+  func checkRecords() throws(HistoryFault) {
+    guard let width = layout.width, !hasTombstones else { return try readRecords { _, _ in } }
+    guard records.remainingCount == count * width else {
+      throw HistoryFault("the history has not as many changes as it says", at: records.position)
+    }
+  }
+
+  private func readRecords(_ body: (ReferenceID, [String: PropertyValue]) -> Void) throws(HistoryFault) {
+    var cursor = records
+    for _ in 0..<count {
+      let reference = try reference(&cursor)
+      var tombstone: [String: PropertyValue] = [:]
+      if hasTombstones {
+        for name in propertyNames { tombstone[name] = try HistoryValueCoding.value(&cursor) }
+      }
+      body(reference, tombstone)
+    }
+    try cursor.expectEnd("bytes follow the last change")
+  }
+
+  private func reference(_ cursor: inout HistoryCursor) throws(HistoryFault) -> ReferenceID {
+    switch layout {
+    case .integer: return .integer(try cursor.number(Int64.self))
+    case .uuid: return .uuid(UUID(uuid: try cursor.number(uuid_t.self)))
+    case .string: return .string(try cursor.text())
+    case .mixed: return try mixedReference(&cursor)
+    }
+  }
+
+  private func mixedReference(_ cursor: inout HistoryCursor) throws(HistoryFault) -> ReferenceID {
+    let place = cursor.position
+    switch try cursor.number(UInt8.self) {
+    case ReferenceColumn.Layout.integer.rawValue: return .integer(try cursor.number(Int64.self))
+    case ReferenceColumn.Layout.uuid.rawValue: return .uuid(UUID(uuid: try cursor.number(uuid_t.self)))
+    case ReferenceColumn.Layout.string.rawValue: return .string(try cursor.text())
+    default: throw HistoryFault("a reference in the history is of no known kind", at: place)
+    }
+  }
+}
+
+// MARK: HistoryEntry
+
+/// A transaction as it lies in a page.
+struct HistoryEntry: Sendable {
+  /// The length of 8 bytes, the date, two empty texts, and the least run.
+  static let minimumLength = 8 + 8 + 4 + 4 + HistoryRun.minimumLength
+
+  let number: Int64
+  /// When it was saved, in seconds since 2001-01-01 00:00 UTC.
+  let seconds: Double
+  let author: String?
+  let contextName: String?
+  let runs: [HistoryRun]
+  /// Where in its page it begins.
+  let start: Int
+
+  init(_ page: inout HistoryCursor, number: Int64) throws(HistoryFault) {
+    self.number = number
+    start = page.position
+    var cursor = try page.part()
+    let place = cursor.position
+    seconds = try cursor.number(Double.self)
+    guard seconds.isFinite else { throw HistoryFault("a transaction of the history has no date", at: place) }
+    author = try cursor.optionalText()
+    contextName = try cursor.optionalText()
+    var runs: [HistoryRun] = []
+    while cursor.remainingCount > 0 { runs.append(try HistoryRun(&cursor)) }
+    guard !runs.isEmpty else { throw HistoryFault("a transaction of the history has no change", at: place) }
+    self.runs = runs
+  }
+
+  /// Makes sure of what reading the transaction leaves alone: the names and tombstones of its records.
+  func checkRecords() throws(HistoryFault) {
+    for run in runs { try run.checkRecords() }
+  }
+}

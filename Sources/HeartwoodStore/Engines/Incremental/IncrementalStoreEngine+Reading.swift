@@ -1,0 +1,372 @@
+package import HeartwoodModel
+import Synchronization
+
+// Records are read as they are needed: those that have certain references, those that a fetch finds, or all of an entity. They come
+// behind the ones that are in the tables, which are all of one moment: what others have saved is taken before anything more is read.
+
+extension IncrementalStoreEngine {
+  package var readsAsNeeded: Bool { true }
+
+  package func table(of entity: EntityDescription) throws -> NodeTable {
+    if let table = wholeTable(of: entity) { return table }
+    return try readingMore {
+      // Who used the store before may have read it.
+      if let table = wholeTable(of: entity) { return table }
+      try readAll([entity])
+      return state.withLock { $0.contents.tables[entity.ordinal] }
+    }
+  }
+
+  package func contents(withUnreadable: Bool) throws -> StoreContents {
+    // Also where all was read: others may have saved since.
+    let contents = try readingMore {
+      let unread = state.withLock { unreadEntities($0) }
+      if !unread.isEmpty { try readAll(unread) }
+      return state.withLock { $0.contents }
+    }
+    if !withUnreadable { try contents.checkReadable() }
+    return contents
+  }
+
+  package func fileFaults(limit: Int) throws -> [String] {
+    guard let store = store as? any SelfExaminingStore else { return [] }
+    return try using { try store.reading { try store.faults(limit: limit) } }
+  }
+
+  package func unreadableValues(limit: Int) throws -> UnreadableValues {
+    guard let store = store as? any SelfExaminingStore else { return UnreadableValues(limit: limit) }
+    return try using { try store.reading { try store.unreadableValues(limit: limit) } }
+  }
+
+  package func knownTable(of entity: EntityDescription) throws -> (table: NodeTable, isWhole: Bool) {
+    state.withLock { ($0.contents.tables[entity.ordinal], $0.whole.contains(entity.ordinal)) }
+  }
+
+  package func table(of entity: EntityDescription, reading references: [ReferenceID]) throws -> NodeTable {
+    let (known, isWhole) = try knownTable(of: entity)
+    if try isWhole || references.allSatisfy({ try known.row(of: $0) != nil }) { return known }
+    return try readingMore { try readMissing(references, of: entity) }
+  }
+
+  package func count(of entity: EntityDescription) throws -> Int {
+    if let table = wholeTable(of: entity) { return table.count }
+    return try usingForReading { try store.count(of: entity) }
+  }
+
+  private func wholeTable(of entity: EntityDescription) -> NodeTable? {
+    state.withLock { $0.whole.contains(entity.ordinal) ? $0.contents.tables[entity.ordinal] : nil }
+  }
+
+  private func unreadEntities(_ state: State) -> [EntityDescription] {
+    setup.entities.filter { !state.whole.contains($0.ordinal) }
+  }
+}
+
+// MARK: Fetching
+
+extension IncrementalStoreEngine {
+  package func find(_ fetch: RecordFetch) throws -> FoundRecords? {
+    if wholeTable(of: fetch.entity) != nil { return nil }
+    return try readingMore {
+      guard let references = try store.fetch(fetch) else { return try findAmongCandidates(fetch) }
+      let table = try readMissing(references, of: fetch.entity)
+      return FoundRecords(rows: try references.compactMap { try table.row(of: $0) }, table: table)
+    }
+  }
+
+  package func count(_ fetch: RecordFetch) throws -> Int? {
+    if wholeTable(of: fetch.entity) != nil { return nil }
+    return try usingForReading { try store.count(fetch) }
+  }
+
+  package func queryPlan(_ fetch: RecordFetch) throws -> QueryPlan.Step? {
+    if let step = try queryPlan(of: fetch.entity, { try store.queryPlan(fetch) }) { return step }
+    if wholeTable(of: fetch.entity) != nil { return nil }
+    return try usingForReading {
+      guard var step = try candidatePlan(fetch) else { return nil }
+      step.recordCount = try store.count(of: fetch.entity)
+      return step
+    }
+  }
+
+  package func groups(_ fetch: GroupFetch) throws -> [RecordGroup]? {
+    guard let store = store as? any GroupingStore, wholeTable(of: fetch.records.entity) == nil else { return nil }
+    return try usingForReading { try store.groups(fetch, scopes: scopes) }
+  }
+
+  package func queryPlan(_ fetch: GroupFetch) throws -> QueryPlan.Step? {
+    guard let store = store as? any GroupingStore else { return nil }
+    return try queryPlan(of: fetch.records.entity) { try store.queryPlan(fetch) }
+  }
+
+  private func queryPlan(of entity: EntityDescription, _ lines: () throws -> [String]?) throws -> QueryPlan.Step? {
+    if wholeTable(of: entity) != nil { return nil }
+    return try usingForReading {
+      guard let lines = try lines() else { return nil }
+      var step = QueryPlan.Step(entityName: entity.name, recordCount: try store.count(of: entity))
+      step.storeLines = lines
+      return step
+    }
+  }
+}
+
+// MARK: Reading more
+
+extension IncrementalStoreEngine {
+  /// Calls `body`, which uses the store, while nobody else does.
+  func using<Result>(_ body: () throws -> Result) throws -> Result {
+    try writing.having { try havingTurn(body) }
+  }
+
+  /// Calls `body`, which reads from the store, while nobody else uses it but a save that waits for the disk. It sees all as it was before that,
+  /// or after it.
+  func usingForReading<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try havingTurn(body)
+    } catch let error where error.tellsOfVisibleSave {
+      // The save is on the disk, and about to be taken note of.
+      return try using(body)
+    }
+  }
+
+  private func havingTurn<Result>(_ body: () throws -> Result) throws -> Result {
+    try turn.having {
+      try checkNotClosed(usage.withLock { $0 != .open }, typeDescription.type)
+      return try body()
+    }
+  }
+
+  /// Calls `body`, which reads records, once those that are known are as the store has them at the same moment.
+  private func readingMore<Result>(_ body: () throws -> Result) throws -> Result {
+    try usingForReading {
+      let before = state.withLock { $0 }
+      do {
+        return try store.reading {
+          try renewIfNeeded()
+          return try body()
+        }
+      } catch {
+        forgetWhatWasRead(since: before)
+        throw error
+      }
+    }
+  }
+
+  /// Lets nothing be known that was read while the store failed: it may be of several moments. What was renewed before is of one.
+  private func forgetWhatWasRead(since before: State) {
+    state.withLock { state in
+      if state.mark == before.mark { (state.contents.tables, state.whole) = (before.contents.tables, before.whole) }
+    }
+  }
+
+  /// Reads those of the records that are not known yet. Where these are most of them, all are read, which is quicker.
+  @discardableResult
+  func readMissing(_ references: [ReferenceID], of entity: EntityDescription) throws -> NodeTable {
+    var (table, isWhole) = try knownTable(of: entity)
+    if isWhole { return table }
+    var seen = ReferenceSet(for: references)
+    let knowsNone = table.groups.isEmpty
+    let missing = try references.filter { try (knowsNone || table.row(of: $0) == nil) && seen.insert($0) }
+    if missing.isEmpty { return table }
+    if missing.count > Self.fewRecords, try missing.count > store.estimatedCount(of: entity) / 2 {
+      try readAll([entity])
+      return state.withLock { $0.contents.tables[entity.ordinal] }
+    }
+    let read = try load { try store.load(missing, of: entity, into: $0) }
+    // Those that are known already would be there twice.
+    guard read.tables[entity.ordinal].count <= missing.count else { throw tooMany(missing.count, entity) }
+    table.insert(read.tables[entity.ordinal].groups, fillingGroupsBelow: Self.groupSize(inTableOf: table.count))
+    let result = table
+    state.withLock { $0.contents.tables[entity.ordinal] = result }
+    return result
+  }
+
+  private func tooMany(_ count: Int, _ entity: EntityDescription) -> PersistenceError {
+    PersistenceError(
+      .capabilityMissing,
+      "The store was asked for \(count) records and gave more.",
+      recovery: "Let load(_:of:into:) add only those that it is asked for.",
+      context: .init(path: path, storeType: typeDescription.type, entity: entity.name)
+    )
+  }
+
+  /// So many are read one by one, whatever their part of all.
+  static let fewRecords = 256
+
+  /// A group with fewer rows is filled up by what is read next: so few that it is cheap to read records one by one, and so many that a table
+  /// never has all groups that it can have.
+  package static func groupSize(inTableOf count: Int) -> Int { min(max(fewRecords, count / 4096), RowID.rowsPerGroup) }
+
+  /// Reads all records of entities.
+  func readAll(_ entities: [EntityDescription]) throws {
+    let read = try load { try store.load(entities.filter { !$0.isAbstract }, into: $0) }
+    let known = state.withLock { $0.contents }
+    for entity in entities {
+      let (all, some) = (read.tables[entity.ordinal], known.tables[entity.ordinal])
+      let table = some.groups.isEmpty ? all : try some.renewed(by: all, scopes: known.scopes)
+      state.withLock { state in
+        state.contents.tables[entity.ordinal] = table
+        state.whole.insert(entity.ordinal)
+      }
+    }
+  }
+
+  func load(_ body: (StoreLoader) throws -> Void) throws -> StoreContents {
+    let loader = StoreLoader(setup: setup, metadata: state.withLock { $0.contents.metadata })
+    try body(loader)
+    return try loader.finish()
+  }
+}
+
+// MARK: What others save
+
+extension IncrementalStoreEngine {
+  package func followOthers() throws(PersistenceError) {
+    try withStoreErrors(.fileReadFailed, "The store could not be asked whether others have saved.") {
+      try usingForReading {
+        let mark = try store.changeMark()
+        if state.withLock({ $0.mark == mark }) { return }
+        try store.reading { try renewIfNeeded() }
+      }
+    }
+  }
+
+  /// Takes what others have saved since the records were read, in what the store lets be one moment. Records stay in their rows.
+  func renewIfNeeded() throws {
+    let mark = try store.changeMark()
+    let before = state.withLock { $0 }
+    guard before.mark != mark else { return }
+    let metadata = try store.metadata()
+    let (tables, changes) = try renewedTables(before, of: setup.entities)
+    state.withLock { state in
+      state.contents.tables = tables
+      state.mark = mark
+      if !state.hasUnsavedMetadata { state.contents.metadata = metadata }
+      if changes.isEmpty, !changes.mayHaveMore { return }
+      state.remoteChanges = state.remoteChanges ?? RemoteChanges()
+      state.remoteChanges?.append(changes)
+    }
+    uniqueness.withLock { $0 = UniquenessCheck(setup.model) }
+    saves.advance()
+  }
+
+  package func takeRemoteChanges() -> RemoteChanges? {
+    state.withLock { $0.remoteChanges.take() }
+  }
+
+  /// The known records, those of some entities as the store has them now, and what has become of these.
+  func renewedTables(
+    _ before: State,
+    of entities: [EntityDescription]
+  ) throws -> (tables: [NodeTable], changes: RemoteChanges) {
+    let entities = entities.filter { !$0.isAbstract }
+    let whole = entities.filter { before.whole.contains($0.ordinal) }
+    let partial = entities.filter { !before.whole.contains($0.ordinal) && before.contents.table(of: $0).count > 0 }
+    let newest = try load { loader in
+      if !whole.isEmpty { try store.load(whole, into: loader) }
+      for entity in partial {
+        let table = before.contents.table(of: entity)
+        try store.load(table.liveRows.map(table.reference), of: entity, into: loader)
+      }
+    }
+    var tables = before.contents.tables
+    let scopes = before.contents.scopes
+    var changes = RemoteChanges()
+    changes.mayHaveMore = whole.count < entities.count
+    for entity in whole + partial {
+      let ordinal = entity.ordinal
+      tables[ordinal] = try tables[ordinal].renewed(by: newest.tables[ordinal], scopes: scopes) { fate, reference in
+        changes.note(fate, ManagedObjectID(scope: scopes[ordinal], reference: reference))
+      }
+    }
+    return (tables, changes)
+  }
+}
+
+extension Error {
+  /// Whether a store would show a save that is not taken note of yet.
+  fileprivate var tellsOfVisibleSave: Bool {
+    self is SaveIsVisible || (self as? PersistenceError)?.underlyingError is SaveIsVisible
+  }
+}
+
+// MARK: What a save looks at
+
+extension IncrementalStoreEngine {
+  /// Reads the records that changes are of, where these were not read from here.
+  func read(whatMattersTo changes: ChangeSet) throws {
+    for (name, references) in changes.recordReferences {
+      // What is of no entity of the store is found out when the changes are made.
+      guard let entity = setup.entities.first(where: { $0.name == name }) else { continue }
+      try readMissing(references, of: entity)
+    }
+  }
+}
+
+// MARK: Narrowing
+
+// What a store cannot test is tested on the records that pass what it can.
+
+extension IncrementalStoreEngine {
+  /// What is found among the records that the store has narrowed a fetch to; nil where it cannot narrow it.
+  func findAmongCandidates(_ fetch: RecordFetch) throws -> FoundRecords? {
+    guard let narrowed = try narrowed(fetch), let references = try store.fetch(narrowed.part) else { return nil }
+    let tables = try tables(of: references, reading: narrowed.survey(fetch), fetch.entity)
+    guard let table = tables.table(fetch.entity.ordinal) else { return nil }
+    try tables.checkReadable(narrowed.rest?.dataRead ?? [])
+    var rows = try references.compactMap { try table.row(of: $0) }
+    if let rest = narrowed.rest {
+      let passing = Set(TableQuery(tables, table, where: rest, among: rows).rows())
+      rows = rows.filter(passing.contains)
+    }
+    if !narrowed.isSorted { rows = tables.sorted(rows, by: fetch.sorts, entityOrdinal: fetch.entity.ordinal) }
+    return FoundRecords(rows: Array(rows.dropFirst(fetch.offset).prefix(fetch.limit ?? .max)), table: table)
+  }
+
+  /// The part of a fetch that the store can answer; nil where what is left cannot be evaluated on the records that it leads to.
+  private func narrowed(_ fetch: RecordFetch) throws -> NarrowedFetch? {
+    guard let narrowed = try (store as? any NarrowingStore)?.narrowed(fetch), !narrowed.survey(fetch).isOpaque else {
+      return nil
+    }
+    return narrowed
+  }
+
+  /// The tables with the records of `references` and what is looked at from them.
+  private func tables(
+    of references: [ReferenceID],
+    reading survey: DependencySurvey,
+    _ entity: EntityDescription
+  ) throws -> QueryTables {
+    var reading = RelatedReading(setup.model.entities, scopes: scopes) { try self.readMissing($1, of: $0) }
+    try reading.follow(survey.paths, from: [entity.ordinal: references])
+    return reading.tables
+  }
+
+  /// How such a fetch is answered.
+  func candidatePlan(_ fetch: RecordFetch) throws -> QueryPlan.Step? {
+    guard let narrowed = try narrowed(fetch), let lines = try store.queryPlan(narrowed.part) else { return nil }
+    let (known, _) = try knownTable(of: fetch.entity)
+    let query = TableQuery(QueryTables(tables: [], scopes: scopes), known, where: narrowed.rest, indexUse: .never)
+    var step = query.plan(sortedBy: narrowed.isSorted ? [] : fetch.sorts, offset: fetch.offset, limit: fetch.limit)
+    step.storeLines = lines
+    return step
+  }
+}
+
+extension NarrowedFetch {
+  /// What is looked at in memory.
+  fileprivate func survey(_ fetch: RecordFetch) -> DependencySurvey {
+    DependencySurvey(rest, isSorted ? [] : fetch.sorts.map(\.expression))
+  }
+}
+
+extension QueryTables {
+  /// Rows of an entity in another order; those that it leaves alike stay as they are.
+  fileprivate func sorted(_ rows: [RowID], by sorts: [SortPlan], entityOrdinal: Int) -> [RowID] {
+    if sorts.isEmpty { return rows }
+    let values = values(sorts.map(\.expression), of: rows, entityOrdinal: entityOrdinal)
+    let keys = rows.indices.map { Array(values[($0 * sorts.count)..<(($0 + 1) * sorts.count)]) }
+    // The sort of the standard library keeps the order of equal elements.
+    return rows.indices.sorted { sorts.comes(keys[$0], before: keys[$1]) }.map { rows[$0] }
+  }
+}

@@ -1,0 +1,248 @@
+package import HeartwoodModel
+
+extension StoreOpener {
+  /// The model in a store's file; nil where there is none.
+  func embeddedModel(_ request: Request) throws -> ManagedObjectModel? {
+    let storeClass = try registry.storeClass(for: request.type)
+    let file = try file(request)
+    return try file.reading { try storeClass.readModel(from: file, options: request.options) }
+  }
+
+  /// Whether the file of a store is there and was written with other entities than it is to be opened with.
+  ///
+  /// - Throws: why the store cannot be opened, where its file does not tell its model and neither this one nor an older one fits it.
+  package func needsMigration(_ request: Request) throws -> Bool {
+    guard let path = request.path, let status = try fileSystem.status(atPath: path), status.size > 0,
+      !(request.options[.ignoresModelVersion] ?? false)
+    else { return false }
+    let metadata = try metadata(request)
+    guard metadata.modelVersionHashes.isEmpty else {
+      return !model.isConfiguration(withName: request.configurationName, compatibleWithStoreMetadata: metadata)
+    }
+    if let written = try writtenModel(request) ?? embeddedModel(request) { return !written.isSameVersion(as: model) }
+    guard let misfit = try misfit(of: request, with: model) else { return false }
+    // What fits no model is damaged or of another one: it is not of this version, and there is nothing to migrate it from.
+    guard try olderModel(opening: request) != nil else { throw misfit }
+    return true
+  }
+
+  /// The model that the options say a store was written with, where its file fits it.
+  private func writtenModel(_ request: Request) throws -> ManagedObjectModel? {
+    guard let model = request.options[.writtenModel], try misfit(of: request, with: model) == nil else { return nil }
+    return model
+  }
+
+  /// The model that a store was written with whose file has no hashes of it: what the options say, or else the one in the file, or the newest
+  /// of the older ones that it can be opened with.
+  private func olderModel(opening request: Request) throws -> ManagedObjectModel? {
+    try writtenModel(request) ?? embeddedModel(request)
+      ?? request.options[.olderModels]?.last { try misfit(of: request, with: $0) == nil }
+  }
+
+  /// Why a store that does not tell its model cannot have records of this one; nil where it has. O(records).
+  private func misfit(of request: Request, with model: ManagedObjectModel) throws -> PersistenceError? {
+    var request = request
+    request.options[.isReadOnly] = true
+    do {
+      let store = try StoreOpener(model: model, registry: registry, fileSystem: fileSystem).open(request)
+      _ = store.engine.close(unlessSavedSince: nil)
+      return nil
+    } catch let error as PersistenceError where error.mayBeOfAnotherModel {
+      return error
+    }
+  }
+
+  /// The model that the store's file was written with: that in the file, or made of those of ``StoreOptionKey/olderModels``.
+  ///
+  /// - Throws: ``PersistenceError/Code/migrationModelMissing``.
+  package func origin(_ request: Request) throws -> StoreOrigin {
+    let metadata = try metadata(request)
+    if metadata.modelVersionHashes.isEmpty, let model = try olderModel(opening: request) {
+      return StoreOrigin(metadata, model, configurationName: request.configurationName)
+    }
+    let embedded = try embeddedModel(request)
+    let candidates = [embedded].compactMap(\.self) + (request.options[.olderModels] ?? [])
+    if let origin = StoreOrigin(metadata, models: candidates) { return origin }
+    let names = metadata.modelVersionHashes.keys.sorted().joined(separator: ", ")
+    throw PersistenceError(
+      .migrationModelMissing,
+      candidates.isEmpty
+        ? "The model that the store was written with is needed to migrate it: its file holds none. Its entities are \(names)."
+        : "None of the models at hand is the one that the store was written with. "
+          + "\(Self.misfits(request, metadata, embedded))Its entities are \(names).",
+      recovery: embedded == nil ? .giveOlderModels : .giveOlderModelsOrCopyStore,
+      context: .init(path: request.path, storeType: request.type)
+    )
+  }
+
+  /// What is wrong with the models if none has the version hashes of a store, not even that of its own file, as with derived attributes of Core
+  /// Data. Each sentence ends with a space.
+  private static func misfits(_ request: Request, _ metadata: StoreMetadata, _ embedded: ManagedObjectModel?) -> String
+  {
+    func others(_ model: ManagedObjectModel) -> String {
+      let others = metadata.modelVersionHashes.filter { model.entity(named: $0.key)?.versionHash != $0.value }
+      return "other version hashes of \(others.keys.sorted().joined(separator: ", "))"
+    }
+    let given = request.options[.writtenModel].map { "That which was given has \(others($0))." }
+    let own = embedded.map { "That in the store's file has \(others($0))." }
+    return [given, own].compactMap(\.self).map { $0 + " " }.joined()
+  }
+
+  /// Opens a store for reading, with the model that it was written with.
+  package func open(_ request: Request, from origin: StoreOrigin) throws -> PersistentStore {
+    var request = request
+    request.options[.isReadOnly] = true
+    request.configurationName = origin.configurationName
+    return try StoreOpener(model: origin.model, registry: registry, fileSystem: fileSystem).open(request)
+  }
+
+  /// Lets `body` make a store at a place beside that of `target`, and gives it that place in one step.
+  ///
+  /// - Returns: nil where stores of the type are not written piecemeal; `body` is not called then.
+  package func makeStore<Result>(
+    _ target: Request,
+    replacing: Bool,
+    expecting expected: FileIdentity? = nil,
+    _ body: (_ temporary: Request) throws -> Result
+  ) throws -> Result? {
+    guard let path = target.path,
+      case .incremental(let storeClass) = try Kind(try registry.storeClass(for: target.type))
+    else { return nil }
+    try fileSystem.checkWritable(path, target.type, target.options)
+    let placement = StorePlacement(storeClass, fileSystem: fileSystem)
+    return try placement.write(at: path, replacing: replacing, expecting: expected) { temporaryPath in
+      var temporary = target
+      temporary.path = temporaryPath
+      return try body(temporary)
+    }
+  }
+
+  /// Makes sure that a store of `request` can be made, as far as that can be told without its records.
+  ///
+  /// - Parameter replacing: whether a file that stands there is replaced.
+  package func checkPlace(_ request: Request, replacing: Bool) throws {
+    let storeClass = try registry.storeClass(for: request.type)
+    try CapabilityCheck(storeClass.typeDescription).check(try setup(request))
+    guard let path = request.path else { return }
+    if !replacing { try checkFree(path) }
+    if case .incremental = try Kind(storeClass) { try fileSystem.checkWritable(path, request.type, request.options) }
+  }
+
+  /// - Throws: ``PersistenceError/Code/fileExists``.
+  func checkFree(_ path: String) throws(PersistenceError) {
+    try fileSystem.checkFree(try fileSystem.resolvingSymbolicLinks(inPath: path))
+  }
+
+  /// Makes sure that a store of `request` can be made of `contents`.
+  package func checkFit(_ contents: StoreContents, _ request: Request) throws {
+    let storeClass = try registry.storeClass(for: request.type)
+    try setup(request).checkKeeps(contents)
+    let check = CapabilityCheck(storeClass.typeDescription)
+    switch try Kind(storeClass) {
+    case .atomic: try check.check(contents, path: request.path)
+    // It may call records otherwise.
+    case .incremental(let storeClass):
+      try check.check(contents.metadata.userInfo, path: request.path)
+      try (storeClass as? any CheckingStore.Type)?.check(contents, for: setup(request))
+    }
+  }
+
+  /// Lets `body` look at a store, and takes away what reading has put beside its file, where that was alone.
+  package func leavingAlone<Result>(_ request: Request, _ body: () throws -> Result) throws -> Result {
+    let isAlone = try isAlone(request)
+    // try?: files that cannot be taken away stay, and the next use of the store takes them up.
+    defer { if isAlone { try? gatherSideFiles(request) } }
+    return try body()
+  }
+
+  private func isAlone(_ request: Request) throws -> Bool {
+    guard let path = request.path,
+      case .incremental(let storeClass) = try Kind(try registry.storeClass(for: request.type))
+    else { return false }
+    let resolved = try fileSystem.resolvingSymbolicLinks(inPath: path)
+    return try storeClass.sideFiles(ofStoreAt: resolved).allSatisfy { try fileSystem.status(atPath: $0) == nil }
+  }
+
+  /// Writes `contents`, the records of this opener's model, as the store of `request`, in one step.
+  ///
+  /// - Parameters:
+  ///   - replacing: whether a file that stands there is replaced.
+  ///   - expected: the file that must still stand there then; nil means any.
+  package func write(
+    _ contents: StoreContents,
+    to request: Request,
+    replacing: Bool,
+    expecting expected: FileIdentity? = nil
+  ) throws -> PersistentStore {
+    let storeClass = try registry.storeClass(for: request.type)
+    let setup = try setup(request)
+    let engine = try create(try Kind(storeClass), contents, setup, replacing: replacing, expecting: expected)
+    return PersistentStore(engine: engine, setup: setup, typeDescription: storeClass.typeDescription)
+  }
+}
+
+extension StoreContents {
+  /// The same store with records of another model.
+  ///
+  /// Its history is forgotten, for it tells of entities that may be gone; it goes on with the next number, so that tokens of before are
+  /// known to be too old.
+  package func migrated(to model: ManagedObjectModel, entities: [EntityDescription], tables: [NodeTable])
+    -> StoreContents
+  {
+    var metadata = metadata
+    metadata.setModel(entities, versionIdentifiers: model.versionIdentifiers)
+    var contents = StoreContents(
+      model: model,
+      entities: entities,
+      metadata: metadata,
+      tables: tables,
+      // try?: a history without pages has nothing that could be refused.
+      history: history.flatMap { try? StoreHistory(purgedNumber: $0.lastNumber, pages: []) }
+    )
+    contents.nextReferenceNumber = nextReferenceNumber
+    return contents
+  }
+}
+
+// MARK: StoreOrigin
+
+/// The model that a store was written with, and which of its entities the store keeps.
+package struct StoreOrigin: Sendable {
+  package let metadata: StoreMetadata
+  package let model: ManagedObjectModel
+  /// The configuration of the model whose entities the store keeps; nil means all.
+  let configurationName: String?
+
+  init(_ metadata: StoreMetadata, _ model: ManagedObjectModel, configurationName: String?) {
+    self.metadata = metadata
+    self.model = model
+    self.configurationName = configurationName
+  }
+
+  /// The first of `models` that has all entities of the store in their version, or a model put together of all of them; nil where an
+  /// entity is in none.
+  init?(_ metadata: StoreMetadata, models: [ManagedObjectModel]) {
+    for model in models {
+      let configurations = [nil] + model.configurations.keys.sorted().map(Optional.some)
+      guard
+        let name = configurations.first(where: {
+          model.isConfiguration(withName: $0, compatibleWithStoreMetadata: metadata)
+        })
+      else { continue }
+      self.init(metadata, model, configurationName: name)
+      return
+    }
+    guard let merged = ManagedObjectModel.merging(models, forStoreMetadata: metadata) else { return nil }
+    self.init(metadata, merged, configurationName: nil)
+  }
+}
+
+// MARK: PersistenceError: other models
+
+extension PersistenceError {
+  /// Whether a store that was opened may be of another version of the model: this is how stores refuse such records. Those that tell no
+  /// version notice it by the form of their files.
+  package var mayBeOfAnotherModel: Bool {
+    [.modelIncompatible, .fileMalformed, .entityUnknown, .propertyUnknown, .capabilityMissing].contains(code)
+  }
+}

@@ -1,0 +1,139 @@
+import HeartwoodModel
+
+/// Refuses what a kind of store has declared that it cannot do, before anything is written.
+struct CapabilityCheck {
+  private let description: StoreTypeDescription
+  private var capabilities: StoreCapabilities { description.capabilities }
+
+  init(_ description: StoreTypeDescription) {
+    self.description = description
+  }
+
+  /// Whether the store can keep the entities of `setup`.
+  func check(_ setup: StoreSetup) throws(PersistenceError) {
+    if !capabilities.isPersistent, setup.path != nil {
+      throw lacks("has no file", recovery: .chooseAnotherTypeOrNoFile, path: setup.path)
+    }
+    let concrete = setup.entities.filter { !$0.isAbstract }
+    if let maximum = capabilities.maximumEntityCount, concrete.count > maximum {
+      throw lacks(
+        "keeps \(maximum == 1 ? "one entity" : "\(maximum) entities") at most, and there are \(concrete.count) "
+          + "(\(concrete.map(\.name).joined(separator: ", ")))",
+        recovery: .chooseAnotherTypeOrFewerEntities,
+        path: setup.path
+      )
+    }
+    for entity in concrete { try check(entity, path: setup.path) }
+    if setup.options[.tracksPersistentHistory] ?? false {
+      try checkHistory(path: setup.path, recovery: "Open it without the option tracksPersistentHistory.")
+    }
+  }
+
+  /// Whether the store can keep its history.
+  func checkHistory(path: String?, recovery: PersistenceError.Recovery) throws(PersistenceError) {
+    guard !capabilities.supportsHistory else { return }
+    throw lacks("keeps no history", recovery: recovery, path: path)
+  }
+
+  private func check(_ entity: EntityDescription, path: String?) throws(PersistenceError) {
+    for property in entity.properties where !property.isTransient {
+      switch property {
+      case .attribute(let attribute) where !capabilities.attributeTypes.contains(attribute.type):
+        throw lacks(
+          "has no place for attributes of type \(attribute.type.rawValue)",
+          path: path,
+          entity: entity.name,
+          property: attribute.name
+        )
+      case .relationship(let relationship) where !capabilities.supportsRelationships:
+        throw lacks("has no place for relationships", path: path, entity: entity.name, property: relationship.name)
+      default: break
+      }
+    }
+  }
+
+  /// Whether the store can keep the metadata and the references of `contents`.
+  func check(_ contents: StoreContents, path: String?) throws(PersistenceError) {
+    try check(contents.metadata.userInfo, path: path)
+    for table in contents.tables {
+      for group in table.groups {
+        guard let kind = group.references.kindOutside(capabilities.referenceKinds) else { continue }
+        throw lacks("cannot call a record by a reference of kind \(kind)", path: path, entity: table.entity.name)
+      }
+    }
+  }
+
+  /// Whether the store has a place for metadata of the user, where there are some.
+  func check(_ userInfo: [String: MetadataValue], path: String?) throws(PersistenceError) {
+    guard !userInfo.isEmpty, !capabilities.supportsUserMetadata else { return }
+    throw lacks("keeps no metadata but its identifier", recovery: .removeUserMetadata, path: path)
+  }
+
+  private func lacks(
+    _ what: String,
+    recovery: PersistenceError.Recovery = .chooseAnotherType,
+    path: String?,
+    entity: String? = nil,
+    property: String? = nil
+  ) -> PersistenceError {
+    PersistenceError(
+      .capabilityMissing,
+      "A store of type \(description.type) \(what).",
+      recovery: recovery,
+      context: .init(path: path, storeType: description.type, entity: entity, property: property)
+    )
+  }
+}
+
+// MARK: StoreSetup: checks
+
+extension StoreSetup {
+  /// Whether the store is opened for reading only.
+  var isReadOnly: Bool { options[.isReadOnly] ?? false }
+
+  /// The error of a store that is to be read where there is none.
+  func absent() -> PersistenceError {
+    PersistenceError(
+      .fileNotFound,
+      "There is no file, and the store is to be opened for reading only.",
+      context: .init(path: path)
+    )
+  }
+
+  /// Makes sure that a store with this setup leaves out none of the records of `contents`.
+  func checkKeeps(_ contents: StoreContents) throws(PersistenceError) {
+    let kept = Set(entities.map(\.ordinal))
+    for table in contents.tables where table.count > 0 && !kept.contains(table.entity.ordinal) {
+      throw PersistenceError(
+        .entityUnknown,
+        "There are \(table.count) records of an entity that the new store would not keep.",
+        recovery: "Give it a configuration that has the entity.",
+        context: .init(path: path, entity: table.entity.name)
+      )
+    }
+  }
+}
+
+extension StoreEngine {
+  /// Makes sure that the store may be changed.
+  func checkWritable(_ setup: StoreSetup, _ type: StoreType) throws(PersistenceError) {
+    guard setup.isReadOnly else { return }
+    throw PersistenceError(
+      .storeReadOnly,
+      "The store was opened for reading only.",
+      recovery: .openForWriting,
+      context: .init(path: path, storeType: type)
+    )
+  }
+
+  /// Makes sure that the store is still a coordinator's.
+  func checkNotClosed(_ isClosed: Bool, _ type: StoreType) throws(PersistenceError) {
+    guard isClosed else { return }
+    throw PersistenceError(
+      .storeNotOpen,
+      "The store was removed from its coordinator.",
+      recovery: "Add it again, and read and change the objects anew.",
+      context: .init(path: path, storeType: type)
+    )
+  }
+}

@@ -1,0 +1,223 @@
+import HeartwoodModel
+
+// MARK: Reading what is sound
+
+extension StoreOpener {
+  /// Reads what is sound in the file of a store, which is not changed.
+  ///
+  /// - Throws: an error if the file cannot be read at all, if it was written with another model, or if the part of it is gone without which
+  ///   nothing else can be told.
+  package func salvage(_ request: Request) throws -> SalvagedStore {
+    var request = request
+    request.options[.isReadOnly] = true
+    let setup = try setup(request)
+    let storeClass = try registry.storeClass(for: request.type)
+    try CapabilityCheck(storeClass.typeDescription).check(setup)
+    let file = try file(request)
+    let salvage = StoreSalvage(StoreLoader(setup: setup, storeType: request.type))
+    try file.reading { try read(file, storeClass, setup, into: salvage) }
+    salvage.loader.metadata.storeType = request.type
+    try ModelCompatibility.check(salvage.loader.metadata, setup: setup)
+    try checkUnchanged(file)
+    let contents = salvage.loader.collected()
+    return try salvaged(contents, salvage.losses, storeClass, setup, derived: salvage.derivedRelationships)
+  }
+
+  private func read(
+    _ file: StoreInput,
+    _ storeClass: any StoreClass.Type,
+    _ setup: StoreSetup,
+    into salvage: StoreSalvage
+  ) throws {
+    let store = try storeClass.init(setup)
+    if let store = store as? any SalvagingStore { return try store.salvage(file, into: salvage) }
+    switch store {
+    case let store as any AtomicStore: try salvage.load(store, file, options: setup.options)
+    case let store as any IncrementalStore: try salvage.load(store)
+    default: break
+    }
+  }
+
+  private func checkUnchanged(_ file: StoreInput) throws(PersistenceError) {
+    guard try file.file.status().identity == file.status.identity else {
+      throw PersistenceError(
+        .fileChangedOnDisk,
+        "The file was written while it was read. Nothing was written. Salvage it when nobody uses it.",
+        context: .init(path: file.path)
+      )
+    }
+  }
+
+  /// Makes the records agree with each other, and a store in memory of them.
+  private func salvaged(
+    _ contents: StoreContents,
+    _ losses: [SalvageReport.Loss],
+    _ storeClass: any StoreClass.Type,
+    _ setup: StoreSetup,
+    derived: Set<LinkAgreement.Side> = []
+  ) throws -> SalvagedStore {
+    let settlement = try SalvageSettlement.settle(contents, losses, derived: derived)
+    let setup = setup.withoutFile
+    let engine = AtomicStoreEngine(
+      store: try InMemoryStore(setup),
+      setup: setup,
+      fileSystem: fileSystem,
+      contents: settlement.contents,
+      file: nil
+    )
+    let store = PersistentStore(engine: engine, setup: setup, typeDescription: storeClass.typeDescription)
+    return SalvagedStore(store: store, losses: settlement.losses)
+  }
+}
+
+// MARK: Writing it
+
+extension StoreOpener {
+  /// How often records are left out that the other store cannot keep, before it is given up.
+  private static let mostRefusals = 100
+
+  /// Writes what was salvaged as a store of another type or at another place. A record that the other store cannot keep is left out.
+  ///
+  /// - Returns: the new store, and what was salvaged as far as it is in it.
+  package func convert(
+    _ salvaged: SalvagedStore,
+    to request: Request,
+    replacing: Bool
+  ) throws -> (store: PersistentStore, salvaged: SalvagedStore) {
+    var salvaged = salvaged
+    for _ in 0..<Self.mostRefusals {
+      do {
+        return (try convert(salvaged.store, to: request, replacing: replacing), salvaged)
+      } catch let error as PersistenceError {
+        guard let rest = try leavingOut(salvaged, error, request) else { throw error }
+        salvaged = rest
+      }
+    }
+    return (try convert(salvaged.store, to: request, replacing: replacing), salvaged)
+  }
+
+  /// What was salvaged without the records that an error names; nil if it names none of them.
+  private func leavingOut(
+    _ salvaged: SalvagedStore,
+    _ error: PersistenceError,
+    _ request: Request
+  ) throws -> SalvagedStore? {
+    let contents = try salvaged.store.engine.contents()
+    let faults = error.context.validationFaults.map(\.objectID)
+    let named = Set(error.context.objectIDs + faults).filter { $0.storeIdentifier == contents.metadata.identifier }
+    guard !named.isEmpty else { return nil }
+    var (rest, removed) = (contents, 0)
+    for (entity, ids) in Dictionary(grouping: named, by: \.entity.ordinal) where rest.tables.indices.contains(entity) {
+      let references = Set(ids.map(\.reference))
+      let table = rest.tables[entity]
+      rest.tables[entity] = try table.keeping { !references.contains(table.reference($0)) }
+      removed += table.count - rest.tables[entity].count
+    }
+    guard removed > 0 else { return nil }
+    var losses = salvaged.losses
+    for id in named {
+      let reason = "The store of type \(request.type) cannot keep the record: \(error.message)"
+      losses.append(
+        .init(
+          .records,
+          entity: id.entity.name,
+          property: error.context.property,
+          references: [id.reference],
+          count: 1,
+          reason: reason
+        )
+      )
+    }
+    let store = salvaged.store
+    let setup = try setup(
+      Request(type: store.type, path: nil, configurationName: store.configurationName, options: store.options)
+    )
+    return try self.salvaged(rest, losses, try registry.storeClass(for: store.type), setup)
+  }
+}
+
+// MARK: Stores that salvage nothing themselves
+
+extension StoreSalvage {
+  /// Loads an atomic store as usual. What it has added before it fails is kept.
+  package func load(_ store: any AtomicStore, _ file: StoreInput, options: StoreOptions) throws {
+    do {
+      loader.metadata = try type(of: store).readMetadata(from: file, options: options)
+    } catch {
+      note(.fileParts, error, count: 0)
+    }
+    do {
+      try store.load(file, into: loader)
+    } catch let error as PersistenceError where error.code == .modelIncompatible {
+      throw error
+    } catch {
+      note(failure(error, file))
+    }
+  }
+
+  /// The rest of the file, behind the byte that an error names.
+  private func failure(_ error: any Error, _ file: StoreInput) -> SalvageReport.Loss {
+    let offset = (error as? PersistenceError)?.context.byteOffset
+    return .init(.records, error, count: nil, byteRange: offset.flatMap { $0 < file.size ? $0..<file.size : nil })
+  }
+
+  /// Loads an incremental store entity by entity. What it has added of one before it fails is kept.
+  fileprivate func load(_ store: any IncrementalStore) throws {
+    guard let metadata = try store.connect() else { return }
+    defer { store.disconnect() }
+    loader.metadata = metadata
+    for entity in loader.entities where !entity.isAbstract {
+      do {
+        try store.reading { try store.load([entity], into: loader) }
+      } catch {
+        let count = try? store.count(of: entity)
+        note(.records, error, entity: entity.name, count: count.map { max(0, $0 - loader.addedCount(of: entity)) })
+      }
+    }
+  }
+}
+
+extension StoreSetup {
+  /// The same for a store in memory.
+  fileprivate var withoutFile: StoreSetup {
+    StoreSetup(
+      model: model,
+      configurationName: configurationName,
+      entities: entities,
+      path: nil,
+      options: options
+    )
+  }
+}
+
+extension StoreOpener {
+  /// Refuses a destination that is the damaged file itself, under whatever name.
+  package func checkIsOther(_ path: String?, than source: String?) throws(PersistenceError) {
+    guard let path, let source, let status = try fileSystem.status(atPath: path),
+      let damaged = try fileSystem.status(atPath: source), status.identity.isSameFile(as: damaged.identity)
+    else { return }
+    throw PersistenceError(
+      .fileExists,
+      "The damaged store and the new one are the same file, and a damaged file is never written over.",
+      recovery: .chooseAnotherName,
+      context: .init(path: path)
+    )
+  }
+}
+
+// MARK: SalvagedStore
+
+/// What is sound of a damaged store, in memory, and what is not.
+package struct SalvagedStore: Sendable {
+  /// A store without a file that has the records, ready to be converted. It says that it is of the type of the damaged one.
+  package let store: PersistentStore
+  /// What is not as it was.
+  package let losses: [SalvageReport.Loss]
+
+  package var report: SalvageReport {
+    get throws {
+      let counts = try store.entities.filter { !$0.isAbstract }.map { ($0.name, try store.engine.count(of: $0)) }
+      return SalvageReport(recordCounts: Dictionary(counts) { first, _ in first }, losses: losses)
+    }
+  }
+}

@@ -1,0 +1,181 @@
+import HeartwoodFoundation
+import HeartwoodModel
+
+/// A condition in the form in which columns are tested: made once for a table, applied to each of its groups.
+indirect enum ColumnTest: Sendable {
+  case literal(Bool)
+  case not(ColumnTest)
+  /// The terms, the cheapest first.
+  case and([ColumnTest])
+  case or([ColumnTest])
+  /// The property has no value.
+  case isNull(Int)
+  case integers(Int, NumberRange.Integers)
+  case integerSet(Int, Set<Int64>)
+  case doubles(Int, NumberRange.Doubles)
+  case decimals(Int, DecimalRange)
+  /// What a boolean has to be; `nil` does not pass.
+  case boolean(Int, whenTrue: Bool, whenFalse: Bool)
+  case text(Int, TextTest)
+  case reference(Int, ReferenceTest)
+  case uuids(Int, Set<ReferenceID>)
+  /// How many objects a to-many relationship leads to.
+  case count(Int, NumberRange.Integers)
+  /// Where a relationship leads, whose objects have been tested.
+  case related(Int, RelatedTest)
+  /// One of these rows of the table.
+  case rows(Set<RowID>)
+  /// What has no faster way.
+  case general(PlanPredicate)
+  /// A test that an index answers.
+  case indexed(IndexAccess, ColumnTest)
+}
+
+extension ColumnTest {
+  /// About how many nanoseconds a row costs.
+  var cost: Double {
+    switch self {
+    case .literal: 0
+    // An index leaves little for the others.
+    case .indexed: 0.05
+    case .not(let term): term.cost
+    case .and(let terms), .or(let terms): terms.reduce(0) { $0 + $1.cost }
+    case .isNull, .boolean: 0.1
+    case .integers, .doubles, .count: 1
+    case .integerSet, .reference, .uuids, .rows, .decimals: 10
+    case .text(_, let test): test.cost
+    case .related: 60
+    case .general: 500
+    }
+  }
+
+  /// All of `terms`, the cheapest first, with constants and single terms resolved.
+  static func all(_ terms: [ColumnTest]) -> ColumnTest {
+    var kept: [ColumnTest] = []
+    for term in terms {
+      if case .literal(let flag) = term {
+        if flag { continue }
+        return .literal(false)
+      }
+      kept.append(term)
+    }
+    if kept.isEmpty { return .literal(true) }
+    return kept.count == 1 ? kept[0] : .and(kept.sorted { $0.cost < $1.cost })
+  }
+
+  /// One of `terms`, the cheapest first, with constants and single terms resolved.
+  static func any(_ terms: [ColumnTest]) -> ColumnTest {
+    // What is true is false of none.
+    switch all(terms.map(negated)) {
+    case .and(let terms): .or(terms.map(negated))
+    case let single: negated(single)
+    }
+  }
+
+  static func negated(_ test: ColumnTest) -> ColumnTest {
+    switch test {
+    case .literal(let flag): .literal(!flag)
+    case .not(let term): term
+    default: .not(test)
+    }
+  }
+}
+
+// MARK: Description
+
+extension ColumnTest {
+  /// What is tested, without the values.
+  func description(for entity: EntityDescription) -> String {
+    func name(_ ordinal: Int) -> String { entity.properties[ordinal].name }
+    switch self {
+    case .literal(let flag): return flag ? "nothing" : "nothing: no record can pass"
+    case .not(let term): return "not (\(term.description(for: entity)))"
+    case .and(let terms): return Self.joined(terms, " and then ", entity)
+    case .or(let terms): return Self.joined(terms, " or else ", entity)
+    case .isNull(let ordinal): return "whether \(name(ordinal)) has a value"
+    case .integers(let ordinal, _), .integerSet(let ordinal, _), .doubles(let ordinal, _), .boolean(let ordinal, _, _):
+      return "the column \(name(ordinal))"
+    case .uuids(let ordinal, _), .decimals(let ordinal, _): return "the column \(name(ordinal))"
+    case .text(let ordinal, _): return "the text of \(name(ordinal))"
+    case .reference(let ordinal, _): return "where \(name(ordinal)) leads"
+    case .related(let ordinal, _): return "the objects that \(name(ordinal)) leads to"
+    case .count(let ordinal, _): return "the count of \(name(ordinal))"
+    case .rows: return "given objects"
+    case .indexed(_, let test): return test.description(for: entity)
+    case .general: return "an expression, record by record"
+    }
+  }
+
+  private static func joined(_ terms: [ColumnTest], _ separator: String, _ entity: EntityDescription) -> String {
+    "(" + terms.map { $0.description(for: entity) }.joined(separator: separator) + ")"
+  }
+}
+
+// MARK: ReferenceTest
+
+/// Which objects a to-one relationship has to lead to.
+struct ReferenceTest: Sendable {
+  /// The references by the ordinal of their entities.
+  let references: [Int: Set<ReferenceID>]
+
+  /// - Parameter ids: those of other stores are left out, as nothing leads to them.
+  init(_ ids: [ManagedObjectID], in tables: QueryTables) {
+    var references: [Int: Set<ReferenceID>] = [:]
+    for id in ids {
+      let place = tables.scopes.firstIndex {
+        $0.storeIdentifier == id.storeIdentifier && $0.entity.name == id.entity.name
+      }
+      if let place { references[place, default: []].insert(id.reference) }
+    }
+    self.references = references
+  }
+
+  /// How many objects there are.
+  var count: Int { references.values.reduce(0) { $0 + $1.count } }
+
+  /// The places of the rows that lead to one of the objects in the order of a column.
+  func places(in order: OrderedRows, _ column: Column) -> [Range<Int>] {
+    guard let targets = column.references else { return [] }
+    return references.flatMap { ordinal, names in
+      names.compactMap { name in
+        targets.nameBytes(of: name).map { bytes in
+          func compare(_ row: Int) -> Int {
+            let difference = ByteOrder.compare(targets.unsafeName(row), bytes)
+            return difference != 0 ? difference : targets.entityOrdinal(row) - ordinal
+          }
+          return order.places({ compare($0) < 0 }, { compare($0) > 0 })
+        }
+      }
+    }
+  }
+
+  /// Keeps the rows that lead to one of the objects.
+  func apply(to rows: inout RowBitmap, _ column: Column) {
+    guard let targets = column.references, !references.isEmpty else { return rows.removeAll() }
+    if case .same(let ordinal) = targets.entities {
+      guard let names = references[Int(ordinal)] else { return rows.removeAll() }
+      if names.count == 1, let name = names.first { return apply(name, to: &rows, column, targets) }
+    }
+    rows.filter { row in
+      guard column.validity?[row] ?? true, let names = references[targets.entityOrdinal(row)] else { return false }
+      return names.contains(targets[row])
+    }
+  }
+
+  /// One reference of one entity, without making one for each row.
+  private func apply(_ name: ReferenceID, to rows: inout RowBitmap, _ column: Column, _ targets: ReferenceColumn) {
+    let bytes = targets.values.unsafeBase
+    switch (name, targets.layout) {
+    case (.integer(let number), .integer):
+      rows.filter { row in
+        (column.validity?[row] ?? true) && bytes.loadUnaligned(fromByteOffset: row &* 8, as: Int64.self) == number
+      }
+    case (.uuid(let uuid), .uuid):
+      let wanted = withUnsafeBytes(of: uuid.uuid) { $0.loadUnaligned(as: UInt128.self) }
+      rows.filter { row in
+        (column.validity?[row] ?? true) && bytes.loadUnaligned(fromByteOffset: row &* 16, as: UInt128.self) == wanted
+      }
+    default: rows.filter { row in (column.validity?[row] ?? true) && targets[row] == name }
+    }
+  }
+}

@@ -1,0 +1,173 @@
+package import HeartwoodModel
+
+extension TableQuery {
+  /// The records that pass, in groups, in the order of the first record of each.
+  ///
+  /// O(rows), on all processors; O(groups) more for those that are many.
+  package func groups(by grouping: SelectionPlan.Grouping) -> [RecordGroup] {
+    let records = QueryRecords(tables: tables, entityOrdinal: table.entity.ordinal)
+    let workers = max(1, min(Parallel.powerOfTwoProcessorCount, table.groups.count))
+    let partial = Parallel.map(workers) { number in
+      var worker = GroupWorker(grouping, records, table)
+      for ordinal in stride(from: number, to: table.groups.count, by: workers) {
+        worker.add(table.groups[ordinal], ordinal: ordinal, passing(inGroup: ordinal))
+      }
+      return worker
+    }
+    guard var whole = partial.first else { return [] }
+    for other in partial.dropFirst() { whole.merge(other) }
+    return whole.groups()
+  }
+}
+
+/// Groups records by the values of expressions, and makes aggregates of them.
+private struct GroupWorker: Sendable {
+  private let grouping: SelectionPlan.Grouping
+  private let records: QueryRecords
+  private let table: NodeTable
+  private var encoder: any RowEncoder
+  private var aggregates: [any RowAggregate]
+  /// The row of the first record of each group.
+  private var firstRows: [RowID] = []
+  /// What was worked on last, whose memory is used again.
+  private var rows: GroupRows?
+
+  init(_ grouping: SelectionPlan.Grouping, _ records: QueryRecords, _ table: NodeTable) {
+    self.grouping = grouping
+    self.records = records
+    self.table = table
+    self.encoder = records.encoder(grouping.keys)
+    self.aggregates = grouping.aggregates.map(records.aggregate)
+  }
+
+  mutating func add(_ group: RowGroup, ordinal: Int, _ bitmap: RowBitmap) {
+    if bitmap.isEmpty { return }
+    var rows = rows ?? GroupRows(group, ordinal: ordinal, [])
+    // Nobody else has its arrays then, so that they are written where they are.
+    self.rows = nil
+    rows.replace(group, ordinal: ordinal, bitmap)
+    encode(&rows)
+    for index in aggregates.indices {
+      aggregates[index].grow(to: firstRows.count)
+      aggregates[index].add(rows)
+    }
+    self.rows = rows
+  }
+
+  /// Numbers the rows, and keeps the first of each group.
+  private mutating func encode(_ rows: inout GroupRows) {
+    encoder.encode(&rows)
+    if firstRows.count < Int(encoder.codeCount) {
+      for (row, code) in zip(rows.rows, rows.codes) where Int(code) == firstRows.count {
+        firstRows.append(RowID(group: rows.ordinal, row: Int(row)))
+      }
+    }
+    if table.isOutOfOrder { lookForFirst(among: rows) }
+  }
+
+  /// Keeps rows that come before those that were met earlier.
+  private mutating func lookForFirst(among rows: GroupRows) {
+    for (row, code) in zip(rows.rows, rows.codes) { keep(RowID(group: rows.ordinal, row: Int(row)), of: Int(code)) }
+  }
+
+  /// Keeps a row of a group where it comes first.
+  private mutating func keep(_ row: RowID, of group: Int) {
+    if table.comes(row, before: firstRows[group]) { firstRows[group] = row }
+  }
+
+  /// Takes the groups of another worker, which are found by the first row of each.
+  mutating func merge(_ other: GroupWorker) {
+    var codes: [UInt32] = []
+    codes.reserveCapacity(other.firstRows.count)
+    var start = 0
+    while start < other.firstRows.count {
+      let ordinal = other.firstRows[start].group
+      let end = other.firstRows[start...].firstIndex { $0.group != ordinal } ?? other.firstRows.count
+      let numbers = other.firstRows[start..<end].map { Int32(truncatingIfNeeded: $0.row) }
+      var rows = GroupRows(table.groups[ordinal], ordinal: ordinal, numbers)
+      encode(&rows)
+      codes += rows.codes
+      start = end
+    }
+    for (code, row) in zip(codes, other.firstRows) { keep(row, of: Int(code)) }
+    for index in aggregates.indices {
+      aggregates[index].grow(to: firstRows.count)
+      aggregates[index].merge(other.aggregates[index], codes)
+    }
+  }
+
+  private static let groupsPerTask = 1 << 12
+
+  func groups() -> [RecordGroup] {
+    // A single group is there even if it has no records, but that is for whoever asks to know.
+    let order = firstRows.indices.sorted { table.comes(firstRows[$0], before: firstRows[$1]) }
+    let tasks = (order.count + Self.groupsPerTask - 1) / Self.groupsPerTask
+    return Parallel.map(tasks) { task in
+      order[(task * Self.groupsPerTask)..<min(order.count, (task + 1) * Self.groupsPerTask)].map(group)
+    }.flatMap(\.self)
+  }
+
+  private func group(_ number: Int) -> RecordGroup {
+    RecordGroup(
+      keys: grouping.keys.map { records.value($0, firstRows[number]) },
+      accumulators: aggregates.map { $0.accumulator(number) }
+    )
+  }
+}
+
+// MARK: GroupRows
+
+/// Some rows of one group of a table, with the number of the record group that each belongs to.
+struct GroupRows: Sendable {
+  private(set) var group: RowGroup
+  /// The place of the group in its table.
+  private(set) var ordinal: Int
+  private(set) var rows: [Int32]
+  /// For each of the rows, in the same order.
+  var codes: [UInt32]
+
+  init(_ group: RowGroup, ordinal: Int, _ rows: [Int32]) {
+    self.group = group
+    self.ordinal = ordinal
+    self.rows = rows
+    self.codes = Array(repeating: 0, count: rows.count)
+  }
+
+  /// Takes other rows, in the memory that these have.
+  mutating func replace(_ group: RowGroup, ordinal: Int, _ bitmap: RowBitmap) {
+    self.group = group
+    self.ordinal = ordinal
+    rows.removeAll(keepingCapacity: true)
+    rows.reserveCapacity(group.rowCount)
+    bitmap.forEach { rows.append(Int32(truncatingIfNeeded: $0)) }
+    if codes.count > rows.count { codes.removeLast(codes.count - rows.count) }
+    if codes.count < rows.count { codes.append(contentsOf: repeatElement(0, count: rows.count - codes.count)) }
+    codes.withUnsafeMutableBufferPointer { $0.update(repeating: 0) }
+  }
+
+  var count: Int { rows.count }
+
+  /// Writes the codes that `body` gives for the rows.
+  @inline(__always)
+  mutating func setCodes(_ body: (_ row: Int) -> UInt32) {
+    rows.withUnsafeBufferPointer { rows in
+      codes.withUnsafeMutableBufferPointer { codes in
+        for index in 0..<rows.count { codes[index] = body(Int(rows[index])) }
+      }
+    }
+  }
+
+  /// Calls `body` with the code and the row of each row that has a value of the property.
+  @inline(__always)
+  func forEachValue(of ordinal: Int, _ body: (_ code: Int, _ row: Int) -> Void) {
+    let view = group.unsafeViews[ordinal]
+    rows.withUnsafeBufferPointer { rows in
+      codes.withUnsafeBufferPointer { codes in
+        for index in 0..<rows.count {
+          let row = Int(rows[index])
+          if !view.unsafeIsNull(row) { body(Int(codes[index]), row) }
+        }
+      }
+    }
+  }
+}

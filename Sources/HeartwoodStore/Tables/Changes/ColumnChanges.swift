@@ -1,0 +1,206 @@
+package import HeartwoodModel
+
+/// Changes column by column: as many records as there are cost a few allocations for each 65,536.
+package struct ColumnChanges: Sendable {
+  package var insertions: [InsertedRows]
+  package var updates: [UpdatedRows]
+  package var deletions: [DeletedRows]
+  /// What ids are made with, indexed by the entity ordinals of the references in the columns.
+  package var scopes: [ObjectIDScope]
+
+  package init(
+    insertions: [InsertedRows] = [],
+    updates: [UpdatedRows] = [],
+    deletions: [DeletedRows] = [],
+    scopes: [ObjectIDScope] = []
+  ) {
+    self.insertions = insertions
+    self.updates = updates
+    self.deletions = deletions
+    self.scopes = scopes
+  }
+
+  var isEmpty: Bool { insertions.isEmpty && updates.isEmpty && deletions.isEmpty }
+
+  /// These changes and then `others`, of the same store.
+  func appending(_ others: ColumnChanges) -> ColumnChanges {
+    if isEmpty { return others }
+    return ColumnChanges(
+      insertions: insertions + others.insertions,
+      updates: updates + others.updates,
+      deletions: deletions + others.deletions,
+      scopes: scopes
+    )
+  }
+}
+
+/// New records of one entity.
+package struct InsertedRows: Sendable {
+  package let entity: EntityDescription
+  /// The records, in order. All groups but the last are full.
+  package let groups: [RowGroup]
+  /// Whether the store gave the references for these records, so that no other can have them.
+  package let hasGivenReferences: Bool
+
+  package init(entity: EntityDescription, groups: [RowGroup], hasGivenReferences: Bool) {
+    self.entity = entity
+    self.groups = groups
+    self.hasGivenReferences = hasGivenReferences
+  }
+
+  package var count: Int { groups.reduce(0) { $0 + $1.rowCount } }
+}
+
+/// Changes of records of one entity.
+package struct UpdatedRows: Sendable {
+  package let entity: EntityDescription
+  /// Each group of the table at most once.
+  package let groups: [UpdatedGroup]
+
+  package init(entity: EntityDescription, groups: [UpdatedGroup]) {
+    self.entity = entity
+    self.groups = groups
+  }
+}
+
+/// Records of one entity that go.
+package struct DeletedRows: Sendable {
+  package let entity: EntityDescription
+  package let rows: [RowID]
+  /// The version that each was deleted at.
+  let baseVersions: [UInt64]
+  /// The references of the records.
+  let references: ReferenceColumn
+
+  package init(entity: EntityDescription, rows: [RowID], baseVersions: [UInt64], references: ReferenceColumn) {
+    self.entity = entity
+    self.rows = rows
+    self.baseVersions = baseVersions
+    self.references = references
+  }
+}
+
+/// Changes of records in one group of a table.
+package struct UpdatedGroup: Sendable {
+  /// The place of the group in its table.
+  package let group: Int
+  /// The rows that change, ascending, each once.
+  package let rows: [UInt16]
+  /// The version of each row that its change was made on.
+  package let baseVersions: [UInt64]
+  /// The group in some version that has the rows; it tells their references.
+  package let base: RowGroup
+  /// The new values, by property ordinal; nil for what no row changes.
+  package let columns: [UpdatedColumn?]
+}
+
+/// New values of one property.
+package struct UpdatedColumn: Sendable {
+  /// Which of the rows that change get one: indexes of ``UpdatedGroup/rows``, ascending. Nil means all of them.
+  let places: [UInt16]?
+  package let values: Column
+
+  /// The index among the group's changing rows of the value at `index`.
+  @inline(__always)
+  package func place(_ index: Int) -> Int { places.map { Int($0[index]) } ?? index }
+}
+
+extension NodeTable {
+  /// The deletion of records that the table has, as they are.
+  func deletion(of rows: [RowID]) -> DeletedRows {
+    let references = ReferenceColumnBuilder()
+    for row in rows { references.append(reference(row), entityOrdinal: entity.ordinal) }
+    return DeletedRows(entity: entity, rows: rows, baseVersions: rows.map(version), references: references.sealed())
+  }
+}
+
+// MARK: Records
+
+/// The same changes record by record, for whoever wants few of them or is in no hurry.
+extension ColumnChanges {
+  var insertedSnapshots: [ObjectSnapshot] {
+    insertions.flatMap { insertion in
+      insertion.groups.flatMap { group in
+        (0..<group.rowCount).map { row in
+          ObjectSnapshot(
+            objectID: id(group.references, row),
+            version: group.versions[row],
+            values: values(row, group, insertion.entity)
+          )
+        }
+      }
+    }
+  }
+
+  var recordUpdates: [RecordUpdate] {
+    updates.flatMap { update in update.groups.flatMap { recordUpdates($0, update.entity) } }
+  }
+
+  var recordDeletions: [RecordDeletion] {
+    deletions.flatMap { deletion in
+      deletion.baseVersions.enumerated().map { index, version in
+        RecordDeletion(objectID: id(deletion.references, index), baseVersion: version)
+      }
+    }
+  }
+
+  private func id(_ references: ReferenceColumn, _ index: Int) -> ManagedObjectID {
+    ManagedObjectID(scope: scopes[references.entityOrdinal(index)], reference: references[index])
+  }
+
+  private func values(_ row: Int, _ group: RowGroup, _ entity: EntityDescription) -> [PropertyValue] {
+    entity.traits.enumerated().map { ordinal, trait in
+      group.value(row: row, ordinal: ordinal, type: trait.attributeType, scopes: scopes)
+    }
+  }
+
+  private func recordUpdates(_ update: UpdatedGroup, _ entity: EntityDescription) -> [RecordUpdate] {
+    var values: [[(ordinal: Int, value: PropertyValue)]] = Array(repeating: [], count: update.rows.count)
+    for (ordinal, column) in update.columns.enumerated() {
+      guard let column else { continue }
+      for index in 0..<column.values.rowCount {
+        let value = column.values.value(row: index, type: entity.traits[ordinal].attributeType, scopes: scopes)
+        values[column.place(index)].append((ordinal, value))
+      }
+    }
+    return update.rows.indices.map { index in
+      RecordUpdate(
+        objectID: id(update.base.references, Int(update.rows[index])),
+        baseVersion: update.baseVersions[index],
+        values: values[index]
+      )
+    }
+  }
+}
+
+// MARK: InsertedRows: replacing
+
+extension InsertedRows {
+  /// The same records with the values of some properties that they have in a table.
+  ///
+  /// - Parameter rows: gives the rows of the records in the table, in order.
+  package func replacing(
+    _ ordinals: [Int],
+    with table: NodeTable,
+    at rows: inout RowRuns.Iterator
+  ) -> InsertedRows {
+    if ordinals.isEmpty {
+      for _ in 0..<count { _ = rows.next() }
+      return self
+    }
+    var replaced: [RowGroup] = []
+    for group in groups {
+      let builders = ordinals.map { ColumnBuilder(kind: group.columns[$0].kind) }
+      for _ in 0..<group.rowCount {
+        guard let row = rows.next() else { break }
+        for (ordinal, builder) in zip(ordinals, builders) {
+          builder.append(row.row..<(row.row + 1), of: table.groups[row.group].columns[ordinal])
+        }
+      }
+      var columns = group.columns
+      for (ordinal, builder) in zip(ordinals, builders) { columns[ordinal] = builder.sealed() }
+      replaced.append(RowGroup(references: group.references, versions: group.versions, columns: columns))
+    }
+    return InsertedRows(entity: entity, groups: replaced, hasGivenReferences: hasGivenReferences)
+  }
+}

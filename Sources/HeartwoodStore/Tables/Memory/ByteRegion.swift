@@ -1,0 +1,112 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Bytes that never change and never move, owned by the heap or mapped from a file.
+///
+/// `@unchecked Sendable`: nobody writes to the bytes once the region exists, and they are freed when the last reference goes.
+package final class ByteRegion: @unchecked Sendable {
+  private enum Origin {
+    case heap
+    case mapping
+  }
+
+  private let base: UnsafeRawPointer
+  package let count: Int
+  private let origin: Origin
+
+  private init(base: UnsafeRawPointer, count: Int, origin: Origin) {
+    self.base = base
+    self.count = count
+    self.origin = origin
+  }
+
+  deinit {
+    switch origin {
+    case .heap: free(UnsafeMutableRawPointer(mutating: base))
+    case .mapping: munmap(UnsafeMutableRawPointer(mutating: base), count)
+    }
+  }
+
+  /// The bytes, valid as long as the region is.
+  package var unsafeBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+
+  /// Gives back the memory of what has been read of a mapped file: whoever reads it again has the system bring it again. Bytes on the heap
+  /// stay where they are.
+  package func releaseResidentPages() {
+    // Nobody writes to a mapping, so what the system brings again is what the file has.
+    guard origin == .mapping, count > 0 else { return }
+    madvise(UnsafeMutableRawPointer(mutating: base), count, MADV_DONTNEED)
+  }
+}
+
+extension ByteRegion {
+  /// Takes over `count` bytes that `malloc` gave.
+  package static func unsafeAdopting(heap base: UnsafeMutableRawPointer, count: Int) -> ByteRegion {
+    ByteRegion(base: UnsafeRawPointer(base), count: count, origin: .heap)
+  }
+
+  /// Takes over a mapping of `count` bytes that `mmap` gave.
+  static func unsafeAdopting(mapping base: UnsafeMutableRawPointer, count: Int) -> ByteRegion {
+    ByteRegion(base: UnsafeRawPointer(base), count: count, origin: .mapping)
+  }
+
+  /// A copy of `bytes`.
+  package static func copying(_ bytes: UnsafeRawBufferPointer) -> ByteRegion {
+    let buffer = GrowableBytes(capacity: bytes.count)
+    buffer.append(bytes)
+    return buffer.sealed().region
+  }
+}
+
+// MARK: ByteSlice
+
+/// A part of a region, whose bounds were checked when it was made.
+package struct ByteSlice: Sendable {
+  package let region: ByteRegion
+  package let offset: Int
+  package let count: Int
+
+  /// The whole of `region`.
+  package init(_ region: ByteRegion) {
+    self.region = region
+    self.offset = 0
+    self.count = region.count
+  }
+
+  /// The `count` bytes of `region` from `offset` on, or nil where the region has no such bytes.
+  package init?(_ region: ByteRegion, offset: Int, count: Int) {
+    guard offset >= 0, count >= 0, offset <= region.count, count <= region.count - offset else { return nil }
+    self.region = region
+    self.offset = offset
+    self.count = count
+  }
+
+  /// The bytes, valid as long as the region is.
+  package var unsafeBytes: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: region.unsafeBytes[offset..<(offset + count)])
+  }
+
+  /// Where the bytes begin. An empty slice has a place too, which must not be read.
+  package var unsafeBase: UnsafeRawPointer { region.unsafeBytes.baseAddress.unsafelyUnwrapped + offset }
+
+  package static let empty = ByteSlice(ByteRegion.copying(UnsafeRawBufferPointer(start: nil, count: 0)))
+}
+
+// MARK: ByteSpan
+
+/// A part of some bytes.
+package struct ByteSpan: BitwiseCopyable {
+  var start: UInt32
+  var end: UInt32
+
+  @inline(__always)
+  package init(start: UInt32, end: UInt32) {
+    self.start = start
+    self.end = end
+  }
+}

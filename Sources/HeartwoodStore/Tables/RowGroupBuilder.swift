@@ -1,0 +1,195 @@
+import HeartwoodFoundation
+package import HeartwoodModel
+
+/// A group of rows that is being put together. Each row appends a reference, and a value to every column.
+package final class RowGroupBuilder {
+  /// A group ends when the bytes of one column pass this, long before its offsets of 32 bits overflow.
+  package static let columnByteLimit = 1 << 30
+
+  package let entity: EntityDescription
+  package let references = ReferenceColumnBuilder()
+  /// The columns, indexed by property ordinal.
+  package let columns: [ColumnBuilder]
+  /// The columns whose rows differ in size: only these can become too long before there are too many rows.
+  private let growingColumns: [ColumnBuilder]
+  /// The versions of the first rows, begun when one is not 1; rows behind the last have version 1.
+  private let versions = GrowableBytes()
+  /// Which of the first rows are live, begun when one is not; rows behind the last are.
+  @exclusivity(unchecked) private var liveness = GrowableBits()
+
+  package init(entity: EntityDescription) {
+    self.entity = entity
+    self.columns = entity.properties.map { ColumnBuilder(kind: ColumnKind($0)) }
+    self.growingColumns = columns.filter { $0.kind.width == nil && $0.kind != .bits }
+  }
+
+  package var rowCount: Int { references.count }
+
+  /// The most bytes that values of one column take.
+  var greatestByteCount: Int { growingColumns.reduce(references.byteCount) { max($0, $1.byteCount) } }
+
+  /// Whether the next row belongs into another group.
+  package var isFull: Bool {
+    rowCount >= RowID.rowsPerGroup || greatestByteCount > Self.columnByteLimit
+  }
+
+  /// Appends a record: its values are indexed by property ordinal and fit their types.
+  package func append(_ reference: ReferenceID, version: UInt64, values: [PropertyValue]) {
+    precondition(values.count == columns.count, "A record has a value for each property of its entity.")
+    beginRow(reference, version: version)
+    for (column, value) in zip(columns, values) { column.append(value) }
+  }
+
+  /// Begins a record, to whose columns values are appended directly: one to each.
+  @inline(__always)
+  package func beginRow(_ reference: ReferenceID, version: UInt64) {
+    if version != 1 || versions.count > 0 {
+      fillVersions()
+      versions.append(version)
+    }
+    references.append(reference, entityOrdinal: entity.ordinal)
+  }
+
+  /// Appends the rows in `rows` of another group of the same entity, deleted ones included.
+  package func append(_ rows: Range<Int>, of group: RowGroup) {
+    appendVersions(rows, of: group)
+    appendLiveness(rows, of: group)
+    references.append(rows, of: group.references, entityOrdinal: entity.ordinal)
+    for (column, source) in zip(columns, group.columns) { column.append(rows, of: source) }
+  }
+
+  private func appendVersions(_ rows: Range<Int>, of group: RowGroup) {
+    if case .same(1) = group.versions { return }
+    fillVersions()
+    for row in rows { versions.append(group.versions[row]) }
+  }
+
+  private func appendLiveness(_ rows: Range<Int>, of group: RowGroup) {
+    guard let source = group.liveness else { return }
+    liveness.append(repeating: true, count: rowCount - liveness.count)
+    liveness.append(rows, of: source)
+  }
+
+  private func fillVersions() {
+    for _ in (versions.count / 8)..<rowCount { versions.append(UInt64(1)) }
+  }
+
+  /// The rows as a group that never changes; this becomes empty. Rows appended to the columns directly have version 1.
+  package func sealed() -> RowGroup {
+    let versionsDiffer = versions.count > 0
+    if versionsDiffer { fillVersions() }
+    let rowCount = rowCount
+    if liveness.count > 0 { liveness.append(repeating: true, count: rowCount - liveness.count) }
+    let liveRows = liveness.count > 0 ? liveness.sealed() : nil
+    return RowGroup(
+      references: references.sealed(),
+      versions: versionsDiffer ? .each(versions.sealed()) : .same(1),
+      columns: columns.map { $0.sealed() },
+      liveness: liveRows?.setBitCount(rowCount) == rowCount ? nil : liveRows
+    )
+  }
+}
+
+extension ColumnBuilder {
+  /// Appends a value that fits the column's type.
+  package func append(_ value: PropertyValue) {
+    if kind == .absent { return appendNull() }
+    switch value {
+    case .null: appendNull()
+    case .integer(let number): append(integer: number)
+    case .decimal(let number): append(decimal: number)
+    case .double(let number): append(double: number)
+    case .float(let number): append(float: number)
+    case .string(var text): text.withUTF8 { append(bytes: UnsafeRawBufferPointer($0)) }
+    case .boolean(let flag): append(boolean: flag)
+    case .date(let date): append(double: date.timeIntervalSinceReferenceDate)
+    case .binary(let data): data.withUnsafeBytes { append(bytes: $0) }
+    case .uuid(let uuid): append(uuid: uuid.uuid)
+    case .uri(let uri):
+      var text = uri.absoluteString
+      text.withUTF8 { append(bytes: UnsafeRawBufferPointer($0)) }
+    case .toOne(let id): append(toOne: id.reference, entityOrdinal: id.entity.ordinal)
+    case .toMany(let ids): append(toMany: ids.map { ($0.reference, $0.entity.ordinal) })
+    }
+  }
+}
+
+// MARK: RowGroupListBuilder
+
+/// Groups of rows that are being put together one behind the other, all but the last one full.
+package struct RowGroupListBuilder {
+  private let builder: RowGroupBuilder
+  private var groups: [RowGroup] = []
+
+  package init(entity: EntityDescription) {
+    builder = RowGroupBuilder(entity: entity)
+  }
+
+  /// What takes the next row.
+  package mutating func next() -> RowGroupBuilder {
+    if builder.isFull { groups.append(builder.sealed()) }
+    return builder
+  }
+
+  package mutating func finish() -> [RowGroup] {
+    if builder.rowCount > 0 { groups.append(builder.sealed()) }
+    return groups
+  }
+}
+
+// MARK: TableBuilder
+
+/// A table that is being put together record by record.
+package final class TableBuilder {
+  private let builder: RowGroupBuilder
+  private var groups: [RowGroup] = []
+
+  package init(entity: EntityDescription) {
+    builder = RowGroupBuilder(entity: entity)
+  }
+
+  /// How many rows have been appended. O(groups).
+  var rowCount: Int { groups.reduce(builder.rowCount) { $0 + $1.rowCount } }
+
+  func append(_ draft: NodeDraft, version: UInt64 = 1) throws(PersistenceError) {
+    if builder.isFull { try seal() }
+    builder.append(draft.reference, version: version, values: draft.values)
+  }
+
+  /// Appends the records of `group` that have not been deleted, one behind the other.
+  package func append(liveRowsOf group: RowGroup) throws(PersistenceError) {
+    for run in group.liveRuns {
+      var rest = run
+      while !rest.isEmpty {
+        if builder.isFull { try seal() }
+        let room = rest.prefix(RowID.rowsPerGroup - builder.rowCount)
+        builder.append(room, of: group)
+        rest = rest.dropFirst(room.count)
+      }
+    }
+  }
+
+  private func seal() throws(PersistenceError) {
+    guard groups.count < RowID.maximumGroupCount else {
+      throw PersistenceError(
+        .capabilityMissing,
+        "An atomic store keeps at most \(RowID.maximumGroupCount * RowID.rowsPerGroup) records of an entity.",
+        context: .init(entity: builder.entity.name)
+      )
+    }
+    groups.append(builder.sealed())
+  }
+
+  package func finish() -> NodeTable {
+    if builder.rowCount > 0 { groups.append(builder.sealed()) }
+    return NodeTable(entity: builder.entity, groups: groups)
+  }
+}
+
+// MARK: TableVerifier
+
+/// Makes sure of records that were taken from a file as they lie there, before one of them is read.
+package protocol TableVerifier: Sendable {
+  /// Checks checksums and bounds; after the first success it returns at once.
+  func verify() throws(PersistenceError)
+}

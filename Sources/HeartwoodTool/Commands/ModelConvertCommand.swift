@@ -1,0 +1,110 @@
+import ArgumentParser
+import Heartwood
+import HeartwoodFormats
+import HeartwoodFoundation
+import HeartwoodStore
+
+struct ModelConvertCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "convert",
+    abstract: "Writes a model in another form: an .xcdatamodeld, an .xcdatamodel, or JSON.",
+    discussion: """
+      What a file of Xcode's says that a model has no place for, such as where the editor draws the entities, is kept in the \
+      forms of Xcode's. A bundle of several versions is not replaced.
+
+      EXAMPLE
+        heartwood model convert todo.heartwood ToDo.xcdatamodeld
+        heartwood model convert ToDo.xcdatamodeld ToDo.json
+      """
+  )
+
+  @OptionGroup var arguments: ModelArguments
+
+  @Argument(help: "The file or folder to write, whose name tells the form.", completion: .file())
+  var destination: String
+
+  @Flag(help: "Replace what is there.")
+  var force = false
+
+  func run() throws {
+    let located = try arguments.load()
+    let url = URL(argument: destination)
+    try checkPlace(url)
+    let version = Self.versionName(inBundleAt: url)
+    switch url.pathExtension {
+    case "json": try write(try located.model.encoded(), to: url)
+    case "xcdatamodel": try writeContents(located, to: url)
+    case "xcdatamodeld":
+      try writeContents(located, to: url.appending(path: version))
+      try write(Data(Self.versionList(version).utf8), to: url.appending(path: ".xccurrentversion"))
+    default:
+      throw ToolError(
+        at: destination,
+        "The name tells no form. Give one that ends with .xcdatamodeld, .xcdatamodel or .json."
+      )
+    }
+  }
+
+  /// Refuses to replace the model itself, other versions, and, without `--force`, anything.
+  private func checkPlace(_ url: URL) throws {
+    let folder = url.deletingLastPathComponent()
+    guard FileManager.default.fileExists(atPath: folder.path) else {
+      throw ToolError(at: destination, "Its folder cannot be found. Make that, or choose another name.")
+    }
+    guard FileManager.default.fileExists(atPath: destination) else { return }
+    guard force else {
+      throw ToolError(at: destination, "There is a file already. Choose another name, or replace it with --force.")
+    }
+    try checkIsNotSource(url)
+    guard url.pathExtension == "xcdatamodeld" else { return }
+    let others = try FileManager.default.contentsOfDirectory(atPath: destination)
+      .filter { $0.hasSuffix(".xcdatamodel") && $0 != Self.versionName(inBundleAt: url) }.sorted()
+    guard others.isEmpty else {
+      throw ToolError(
+        at: destination,
+        "The bundle has other versions, \(others.joined(separator: ", ")). Choose another name, or write a single "
+          + ".xcdatamodel into the bundle."
+      )
+    }
+  }
+
+  /// Refuses each place that is written where the model lies there, under whatever name.
+  private func checkIsNotSource(_ url: URL) throws {
+    let fileSystem = POSIXFileSystem()
+    let version = url.appending(path: Self.versionName(inBundleAt: url))
+    let source = try fileSystem.status(atPath: arguments.model)
+    for place in [url, url.appending(path: "contents"), version, version.appending(path: "contents")] {
+      guard let status = try fileSystem.status(atPath: place.path) else { continue }
+      try Destination.check(destination, status, isNot: source)
+    }
+  }
+
+  /// The version in a bundle that has one: it is called as the bundle.
+  private static func versionName(inBundleAt url: URL) -> String {
+    "\(url.deletingPathExtension().lastPathComponent).xcdatamodel"
+  }
+
+  private func writeContents(_ located: LocatedModel, to folder: URL) throws {
+    let contents = try located.file?.contents() ?? located.model.dataModelContents()
+    try write(contents, to: folder.appending(path: "contents"))
+  }
+
+  private func write(_ data: Data, to url: URL) throws {
+    try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try data.write(to: url, options: .atomic)
+  }
+
+  private static func versionList(_ name: String) -> String {
+    """
+    <?xml version="1.0" encoding="UTF-8"?>
+    <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+    <plist version="1.0">
+    <dict>
+    \t<key>_XCCurrentVersionName</key>
+    \t<string>\(name.replacing("&", with: "&amp;").replacing("<", with: "&lt;"))</string>
+    </dict>
+    </plist>
+
+    """
+  }
+}

@@ -1,0 +1,143 @@
+public import HeartwoodModel
+public import HeartwoodStore
+import Synchronization
+
+/// Any atomic store, which fails where a test wants it to: an application sees what it does when loading or saving goes wrong.
+///
+///     try registry.register(FaultInjectingStore<CSVStore>.self)
+///     let faults = StoreFaults()
+///     options[.storeFaults] = faults
+///     try coordinator.addPersistentStore(type: "FaultInjectingCSV", at: url, options: options)
+///     faults.fail(.save, afterByteCount: 100, with: PersistenceError(.fileWriteFailed, "The disk is full."))
+///
+/// Without the option it does what the store inside does. For faults of the disk itself there is `FaultInjectingFileSystem`.
+public final class FaultInjectingStore<Base: AtomicStore>: ForwardingStore {
+  /// `FaultInjecting`.
+  public static var name: String { "FaultInjecting" }
+  /// `Fault-injecting`.
+  public static var displayName: String { "Fault-injecting" }
+
+  private let base: Base
+  private let faults: StoreFaults?
+
+  /// Makes the store inside.
+  public init(_ setup: StoreSetup) throws {
+    base = try Base(setup)
+    faults = setup.options[.storeFaults]
+  }
+
+  /// Lets the store inside load the file, or fails.
+  public func load(_ file: StoreInput, into loader: StoreLoader) throws {
+    try faults?.admit(.load)
+    try base.load(file, into: loader)
+    loader.metadata.storeType = Self.typeDescription.type
+  }
+
+  /// Lets the store inside validate, or fails.
+  public func validate(_ contents: StoreContents) throws {
+    try faults?.admit(.validate)
+    try base.validate(contents)
+  }
+
+  /// Lets the store inside save, or writes some bytes and fails.
+  public func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
+    let type = contents.metadata.storeType
+    contents.metadata.storeType = Base.typeDescription.type
+    defer { contents.metadata.storeType = type }
+    guard let fault = faults?.take(.save) else { return try base.save(&contents, over: previous, to: output) }
+    try output.write([UInt8](repeating: UInt8(ascii: "?"), count: fault.byteCount))
+    throw fault.error
+  }
+}
+
+extension FaultInjectingStore {
+  /// Asks the store inside, or fails.
+  public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
+    try options[.storeFaults]?.admit(.readMetadata)
+    var metadata = try Base.readMetadata(from: file, options: options)
+    metadata.storeType = typeDescription.type
+    return metadata
+  }
+
+  /// Asks the store inside, or fails.
+  public static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
+    try options[.storeFaults]?.admit(.readModel)
+    return try Base.readModel(from: file, options: options)
+  }
+}
+
+extension FaultInjectingStore: SalvagingStore {
+  /// Lets the store inside read what is sound, or fails.
+  public func salvage(_ file: StoreInput, into salvage: StoreSalvage) throws {
+    try faults?.admit(.load)
+    try salvage.read(base, from: file, options: StoreOptions())
+  }
+}
+
+// MARK: StoreFaults
+
+/// The faults that a test has in store for a ``FaultInjectingStore``, and what the store has done so far.
+public final class StoreFaults: Sendable {
+  /// Something that a store does.
+  public enum Operation: Sendable, Hashable {
+    /// Reading the metadata of a file without its records.
+    case readMetadata
+    /// Reading the model that a file holds.
+    case readModel
+    /// Reading all records of a file.
+    case load
+    /// Checking what is to be saved, before anything is written.
+    case validate
+    /// Writing the file.
+    case save
+  }
+
+  struct Fault: Sendable {
+    let operation: Operation
+    let byteCount: Int
+    let error: any Error
+  }
+
+  private struct State {
+    var faults: [Fault] = []
+    var operations: [Operation] = []
+  }
+
+  private let state = Mutex(State())
+
+  /// Makes faults of which there are none yet.
+  public init() {}
+
+  /// What the store was asked to do, in order, whether it failed or not.
+  public var operations: [Operation] { state.withLock { $0.operations } }
+
+  /// Lets the next `operation` fail, and only that. Several faults of one operation come one after the other.
+  ///
+  /// - Parameters:
+  ///   - byteCount: how many bytes of nonsense are written before a save fails.
+  ///   - error: what is thrown.
+  public func fail(
+    _ operation: Operation,
+    afterByteCount byteCount: Int = 0,
+    with error: any Error = PersistenceError(.fileWriteFailed, "A test lets this fail.")
+  ) {
+    state.withLock { $0.faults.append(Fault(operation: operation, byteCount: max(0, byteCount), error: error)) }
+  }
+
+  /// Counts an operation, and takes the fault that it is to have.
+  func take(_ operation: Operation) -> Fault? {
+    state.withLock { state in
+      state.operations.append(operation)
+      return state.faults.firstIndex { $0.operation == operation }.map { state.faults.remove(at: $0) }
+    }
+  }
+
+  func admit(_ operation: Operation) throws {
+    if let fault = take(operation) { throw fault.error }
+  }
+}
+
+extension StoreOptionKey<StoreFaults> {
+  /// Where a ``FaultInjectingStore`` is to fail.
+  public static let storeFaults = StoreOptionKey("storeFaults")
+}

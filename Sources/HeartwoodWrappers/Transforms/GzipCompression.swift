@@ -1,0 +1,237 @@
+public import HeartwoodStore
+
+/// An atomic store whose file is compressed with gzip (RFC 1952), so that `gunzip` makes the file inside of it.
+///
+///     try StoreRegistry.default.register(CompressedStore<CSVStore>.self)
+///     try coordinator.addPersistentStore(at: URL(filePath: "todo.csv.gz"))
+///
+/// Any gzip file is read, also with zeros behind its end, as tapes leave them. One that this store wrote is in members of 1 MiB, which are compressed and read on all processors.
+public typealias CompressedStore<Base: AtomicStore> = TransformedStore<Base, GzipCompression>
+
+/// Compression with gzip (RFC 1952).
+public struct GzipCompression: FileTransform {
+  /// `Compressed`.
+  public static let name = "Compressed"
+  /// `Compressed`.
+  public static let displayName = "Compressed"
+  /// `gz`.
+  public static let fileExtensions = ["gz"]
+  /// `application/gzip`.
+  public static let mimeTypes = ["application/gzip"]
+
+  static let memberLength = 1 << 20
+  private static let defaultLengthLimit = 16 << 30
+
+  let lengthLimit: Int
+  private let level: Int32
+
+  /// Takes ``StoreOptionKey/maximumExpandedLength`` and ``StoreOptionKey/compressionLevel``.
+  ///
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` where the level is none.
+  public init(options: StoreOptions) throws {
+    lengthLimit = options[.maximumExpandedLength] ?? Self.defaultLengthLimit
+    let level = options[.compressionLevel] ?? 6
+    guard (1...9).contains(level) else {
+      throw PersistenceError(
+        .valueUnsupported,
+        "The compression level is \(level).",
+        recovery: "Give one from 1 to 9."
+      )
+    }
+    self.level = Int32(level)
+  }
+
+  /// Whether the file begins as a gzip file, and what is in it as one of the `base` type.
+  public static func recognizes(prefix: [UInt8], base: any StoreClass.Type) -> Bool {
+    guard prefix.starts(with: GzipMember.magic) else { return false }
+    let inside = GzipMember.beginning(of: prefix)
+    return base.recognizes(prefix: inside)
+  }
+
+  /// Expands the file.
+  ///
+  /// - Throws: ``PersistenceError/Code/fileCorrupt`` with the offset of the member that was damaged or cut short;
+  ///   ``PersistenceError/Code/valueUnsupported`` where the file inside is longer than ``StoreOptionKey/maximumExpandedLength``.
+  public func decode(_ file: StoreInput) throws -> FileBytes {
+    let bytes = ByteSlice(try file.file.mapped().region)
+    guard bytes.count > 0 else { throw GzipMember.cutShort(at: 0, path: file.path) }
+    let members = try GzipMember.all(in: bytes.unsafeBytes, path: file.path)
+    let result =
+      if let lengths = members.lengths {
+        try expandTogether(bytes, members.ranges, lengths, path: file.path)
+      } else {
+        try expandInTurn(bytes, path: file.path)
+      }
+    return FileBytes(result.sealed().region)
+  }
+
+  /// Expands members that tell how long they are, on all processors.
+  private func expandTogether(
+    _ bytes: ByteSlice,
+    _ ranges: [Range<Int>],
+    _ lengths: [Int],
+    path: String
+  ) throws -> GrowableBytes {
+    guard lengths.reduce(0, +) <= lengthLimit else { throw GzipMember.tooLong(limit: lengthLimit, path: path) }
+    let expanded = try Parallel.tryMap(ranges.count) { number in
+      let range = ranges[number]
+      return try withExtendedLifetime(bytes) {
+        let member = try GzipMember.expand(
+          bytes.unsafeBytes,
+          from: range.lowerBound,
+          limit: lengths[number],
+          orThrow: GzipMember.damaged(at: range.lowerBound, path: path),
+          path: path
+        )
+        // No checksum covers the lengths in the header.
+        guard member.end == range.upperBound, member.bytes.count == lengths[number] else {
+          throw GzipMember.damaged(at: range.lowerBound, path: path)
+        }
+        return member.bytes
+      }
+    }
+    let result = GrowableBytes()
+    for part in expanded { result.append(part.unsafeBytes) }
+    return result
+  }
+
+  /// Expands members of which the end of each is known only when it is reached.
+  private func expandInTurn(_ bytes: ByteSlice, path: String) throws(PersistenceError) -> GrowableBytes {
+    let result = GrowableBytes()
+    var offset = 0
+    while offset < bytes.count, offset == 0 || !bytes.unsafeBytes[offset...].allSatisfy({ $0 == 0 }) {
+      let member = try GzipMember.expand(
+        bytes.unsafeBytes,
+        from: offset,
+        limit: lengthLimit - result.count,
+        orThrow: GzipMember.tooLong(limit: lengthLimit, path: path),
+        path: path
+      )
+      result.append(member.bytes.unsafeBytes)
+      offset = member.end
+    }
+    return result
+  }
+
+  /// Compresses the file, on all processors. The same bytes become the same bytes.
+  public func encode(_ bytes: FileBytes, of base: StoreType, _ metadata: StoreMetadata, to output: StoreOutput) throws {
+    let count = max(1, (bytes.region.count + Self.memberLength - 1) / Self.memberLength)
+    let members = try Parallel.tryMap(count) { number in
+      let start = number * Self.memberLength
+      let end = min(start + Self.memberLength, bytes.region.count)
+      return try GzipMember.compress(
+        UnsafeRawBufferPointer(rebasing: bytes.region.unsafeBytes[start..<end]),
+        level: level
+      )
+    }
+    for member in members { try output.write(member) }
+  }
+}
+
+extension StoreOptionKey<Int> {
+  /// How long the file inside a compressed one may be, in bytes: 16 GiB where nothing is said. A small file can expand to a
+  /// very long one.
+  public static let maximumExpandedLength = StoreOptionKey("maximumExpandedLength")
+  /// How hard a compressed store tries, from 1 (fastest) to 9 (smallest); 6 where nothing is said.
+  public static let compressionLevel = StoreOptionKey("compressionLevel")
+}
+
+// MARK: GzipSalvage
+
+/// Expands the members of a damaged file that can be expanded.
+struct GzipSalvage {
+  private let bytes: ByteSlice
+  private let lengthLimit: Int
+  private let output = GrowableBytes()
+  private var unsoundRanges: [Range<Int>] = []
+  private var losses: [SalvageReport.Loss] = []
+
+  init(_ bytes: ByteSlice, lengthLimit: Int) {
+    self.bytes = bytes
+    self.lengthLimit = lengthLimit
+  }
+
+  mutating func run(path: String) throws(PersistenceError) -> SoundBytes {
+    var offset: Int? = 0
+    while let start = offset, start < bytes.count {
+      guard start == 0 || !bytes.unsafeBytes[start...].allSatisfy({ $0 == 0 }) else { break }
+      offset = try takeMember(at: start, path: path)
+    }
+    return SoundBytes(FileBytes(output.sealed().region), unsoundRanges: unsoundRanges, losses: losses)
+  }
+
+  /// Takes what is sound of a member, and returns where the next one begins; nil if nobody knows.
+  private mutating func takeMember(at start: Int, path: String) throws(PersistenceError) -> Int? {
+    let own = GzipMember.ownLengths(in: bytes.unsafeBytes, at: start)
+    let member = GzipMember.expandSound(bytes.unsafeBytes, from: start, limit: lengthLimit - output.count)
+    if member.ending == .tooLong { throw GzipMember.tooLong(limit: lengthLimit, path: path) }
+    if member.ending == .whole {
+      output.append(member.bytes.unsafeBytes)
+      if let own, own.length != member.end - start || own.content != member.bytes.count {
+        note(start..<member.end, "The lengths in the header of a compressed part are changed; its checksum holds.")
+      }
+      return member.end
+    }
+    let next = nextMember(behind: start, own)
+    let range = start..<(next ?? bytes.count)
+    if member.ending == .cutShort, next == nil {
+      output.append(member.bytes.unsafeBytes)
+      note(range, "The compressed file was cut short here: what could still be expanded was taken.", count: nil)
+    } else if let count = lostCount(own, next) {
+      unsoundRanges.append(output.count..<(output.count + count))
+      output.append(repeating: 0, count: count)
+      note(
+        range,
+        "The compressed bytes were changed since they were written: \(count) bytes of the file inside are lost."
+      )
+    } else if start == 0 {
+      takeUnchecked(member.bytes, range)
+    } else {
+      note(range, "The compressed bytes were changed since they were written.")
+    }
+    return next
+  }
+
+  /// How many bytes are in a damaged member that was written here: as it says, or as all but the last have. Nil if nobody knows.
+  private func lostCount(_ own: (length: Int, content: Int)?, _ next: Int?) -> Int? {
+    if next != nil { return GzipCompression.memberLength }
+    return own.flatMap { $0.content <= GzipCompression.memberLength ? $0.content : nil }
+  }
+
+  /// Takes what could be expanded of a member that others have written, which are of one member and have one checksum at their end.
+  private mutating func takeUnchecked(_ expanded: ByteSlice, _ range: Range<Int>) {
+    output.append(expanded.unsafeBytes)
+    note(
+      range,
+      "The compressed bytes were changed since they were written. What could be expanded, \(expanded.count) bytes, was taken; no checksum "
+        + "tells whether all of them are as they were."
+    )
+  }
+
+  private func nextMember(behind start: Int, _ own: (length: Int, content: Int)?) -> Int? {
+    if let own, own.length < bytes.count - start,
+      GzipMember.ownLengths(in: bytes.unsafeBytes, at: start + own.length) != nil
+    {
+      return start + own.length
+    }
+    return GzipMember.nextOwn(in: bytes.unsafeBytes, from: start + 1)
+  }
+
+  /// - Parameter count: nil if nobody knows how much was in it.
+  private mutating func note(_ range: Range<Int>, _ reason: String, count: Int? = 0) {
+    losses.append(.init(.fileParts, count: count, byteRange: range, reason: reason))
+  }
+}
+
+extension GzipCompression {
+  /// Expands what can be expanded: the members of a file that was written here have checksums of their own, so that a damaged one costs what is in
+  /// it. Of a file that others have compressed, it is what comes before the damage.
+  ///
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` if there is more than ``StoreOptionKey/maximumExpandedLength``.
+  public func decodeSound(_ file: StoreInput) throws -> SoundBytes {
+    var salvage = GzipSalvage(ByteSlice(try file.file.mapped().region), lengthLimit: lengthLimit)
+    let sound = try salvage.run(path: file.path)
+    guard sound.bytes.region.count > 0 else { throw GzipMember.damaged(at: 0, path: file.path) }
+    return sound
+  }
+}

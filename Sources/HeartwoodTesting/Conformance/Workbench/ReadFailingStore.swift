@@ -154,7 +154,7 @@ extension ReadFailingStore: SelfMigratingStore where Base: SelfMigratingStore {
 
 /// Makes the reads of an incremental store fail, one of them or all from one on.
 ///
-/// The conformance kit puts it into the options of the stores that it opens, under ``HeartwoodStore/StoreOptionKey/readFaults``, and a store
+/// The conformance kit puts it into the options of the stores that it opens, under `StoreOptionKey.readFaults`, and a store
 /// around the one that is tested asks it before each read. A store that reads in ways of its own, such as from a service, can be a
 /// ``ReadFaultAwareStore`` and ask it itself.
 public final class ReadFaults: Sendable {

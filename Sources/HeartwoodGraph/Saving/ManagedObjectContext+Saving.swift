@@ -69,40 +69,32 @@ extension ManagedObjectContext {
   }
 
   /// Tries to write all changes, `count` times at most; returns the conflict that the last attempt came to, if it did.
-  ///
-  /// Attempts after which the records had merely moved do not count: a parent of another isolation may move them whenever it likes.
   private func attempt(_ count: Int, after conflict: ConflictingSave?) throws -> ConflictingSave? {
-    var (conflict, attemptsLeft, movesLeft) = (conflict, count, Self.mostMoves)
-    while attemptsLeft > 0 {
-      attemptsLeft -= 1
-      if let conflict, try resolve(conflict) == .hasMoved, movesLeft > 0 {
-        movesLeft -= 1
-        attemptsLeft += 1
-      }
-      conflict = hasChanges ? try write() : nil
+    var conflict = conflict
+    for _ in 0..<count {
+      if let conflict { try resolve(conflict) }
+      conflict = hasChanges ? try writeFollowingMoves() : nil
       if conflict == nil { return nil }
     }
     return conflict
   }
 
-  /// What a conflict was.
-  enum Resolution {
-    /// Two saves changed the same, and the merge policy has decided.
-    case isDecided
-    /// The records are as they were read, in other rows.
-    case hasMoved
+  /// Writes all changes, again while records have merely moved: a parent of another isolation may put them together anew whenever it likes.
+  private func writeFollowingMoves() throws -> ConflictingSave? {
+    for _ in 0..<Self.mostMoves {
+      guard let conflict = try write() else { return nil }
+      if try !hasMerelyMoved(conflict.error) { return conflict }
+    }
+    return try write()
   }
 
   /// Prepares a save that came to a conflict to be tried again.
-  @discardableResult
-  func resolve(_ conflict: ConflictingSave) throws -> Resolution {
+  func resolve(_ conflict: ConflictingSave) throws {
     try checkWatchedObjects()
-    if try hasMerelyMoved(conflict.error) { return .hasMoved }
     try ConflictResolver(self, conflict.save).resolve(conflict.error)
     registerPendingChanges()
     undoManager?.endEvent()
     try deriveAndTell()
-    return .isDecided
   }
 
   /// Lets live results know what is saved, and of new objects that have their permanent ids.

@@ -7,8 +7,8 @@ import Synchronization
 final class ReadFailingStore<Base: IncrementalStore>: IncrementalStore {
   static var typeDescription: StoreTypeDescription { Base.typeDescription }
 
-  let base: Base
-  let faults: ReadFaults?
+  private let base: Base
+  private let faults: ReadFaults?
 
   init(_ setup: StoreSetup) throws {
     base = try Base(setup)

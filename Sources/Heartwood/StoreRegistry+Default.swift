@@ -28,7 +28,7 @@ extension PersistentStoreCoordinator {
   /// - Parameters:
   ///   - managedObjectModel: the model of all its stores.
   ///   - objectClasses: the classes of the objects of entities that have one; the others' are ``ManagedObject``.
-  ///   - logger: where it is told what is done; see ``logger``.
+  ///   - logger: what it reports to; see ``logger``.
   /// - Throws: ``PersistenceError/Code/entityUnknown`` where a class names an entity that the model lacks.
   public convenience init(
     managedObjectModel: ManagedObjectModel,

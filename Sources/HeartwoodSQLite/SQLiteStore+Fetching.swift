@@ -62,13 +62,9 @@ extension SQLiteStore: GroupingStore {
     try withDatabase { db in
       guard let query = FetchTranslator.groups(fetch, in: try schema(db)) else { return nil }
       let statement = try query.query.prepared(db)
-      let entity = fetch.records.entity
-      do {
-        return try tellingDamage(try placement(of: entity, db)) { try Self.groups(statement, query, scopes) }
-      } catch let failure as DatabaseError {
-        guard let key = StrayRows.key(in: failure) else { throw failure }
-        let reader = try reader(of: entity, db)
-        throw reader.error(reader.strays.fault, key, ordinal: nil)
+      let reader = try reader(of: fetch.records.entity, db)
+      return try tellingDamage(reader.placement) {
+        try reader.tellingStrays { try Self.groups(statement, query, scopes) }
       }
     }
   }

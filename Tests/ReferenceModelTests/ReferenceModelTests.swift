@@ -11,18 +11,14 @@ import Testing
   @Test(arguments: Schema.all)
   func randomOperations(_ schema: Schema) throws {
     let settings = SoakSettings()
-    let start = ContinuousClock.now
-    let seed = settings.seed ?? (settings.duration == nil ? Self.usualSeed : nil)
-    repeat {
-      let seed = seed ?? UInt64.random(in: .min ... .max)
+    try settings.forEachSeed(usual: Self.usualSeed...Self.usualSeed) { seed in
       // Printed before the run, which a bug may end together with the process.
       print("Reference model \(schema.name): seed \(seed)")
       let run = Run(schema: schema, seed: seed, stepCount: settings.stepCount, isTraced: settings.isTraced)
-      if let failure = try run.failure() {
-        Issue.record("\(failure)")
-        return
-      }
-    } while seed == nil && ContinuousClock.now - start < settings.duration ?? .zero
+      guard let failure = try run.failure() else { return true }
+      Issue.record("\(failure)")
+      return false
+    }
   }
 
   @Test(arguments: SettledRun.all)

@@ -12,6 +12,20 @@ struct SoakSettings {
   /// Whether the tests run for `Scripts/soak`.
   var isAsked: Bool { seed != nil || duration != nil }
 
+  /// Calls `run` with the seed that is asked for, or with others for as long as it is asked for, or with `usual` ones, until it returns false.
+  func forEachSeed(usual: ClosedRange<UInt64>, _ run: (UInt64) throws -> Bool) rethrows {
+    if seed != nil || duration == nil {
+      for seed in seed.map({ $0...$0 }) ?? usual {
+        guard try run(seed) else { return }
+      }
+      return
+    }
+    let start = ContinuousClock.now
+    while ContinuousClock.now - start < duration ?? .zero {
+      guard try run(.random(in: .min ... .max)) else { return }
+    }
+  }
+
   private static func number(_ name: String) -> UInt64? {
     ProcessInfo.processInfo.environment["HEARTWOOD_REFERENCE_\(name)"].flatMap { UInt64($0) }
   }

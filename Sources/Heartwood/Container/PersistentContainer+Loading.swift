@@ -184,10 +184,10 @@ public struct PersistentStoreLoading: Sendable {
   public let result: Result<PersistentStore, PersistenceError>
 
   // try?: `error` has the other half of the result.
-  /// The open store; nil where it could not be opened.
+  /// The open store; nil if it could not be opened.
   public var store: PersistentStore? { try? result.get() }
 
-  /// Why the store could not be opened; nil where it could.
+  /// Why the store could not be opened; nil if it could.
   public var error: PersistenceError? {
     if case .failure(let error) = result { error } else { nil }
   }
@@ -203,14 +203,14 @@ extension PersistentContainer {
   ///     let container = try await PersistentContainer.open("ToDo", at: .inMemory)
   ///
   /// - Parameters:
-  ///   - name: what the container is called, and where no model is given, the model.
+  ///   - name: the name of the container, and of the model if none is given.
   ///   - stores: what is opened; none means a binary store in the container's folder.
   ///   - managedObjectModel: the model; nil means the one of this name among the resources of the program.
   ///   - bundles: the bundles or folders to look for the model in; nil means beside the executable.
   ///   - objectClasses: the classes of the objects of entities that have one.
   ///   - directory: the folder of the files that no description names; nil means ``defaultDirectoryURL(applicationName:)``.
   ///   - registry: the kinds of stores that there are.
-  ///   - logger: where it is told what is done; see ``PersistentStoreCoordinator/logger``.
+  ///   - logger: what it reports to; see ``PersistentStoreCoordinator/logger``.
   /// - Throws: what the initializers and ``loadPersistentStores(progress:)`` throw.
   public static func open(
     _ name: String,

@@ -43,7 +43,7 @@ public final class PersistentContainer: Sendable {
   ///     there, it is made when stores are loaded.
   ///   - registry: the kinds of stores that there are.
   ///   - fileSystem: where the files are. Folders are made in the system's only.
-  ///   - logger: where it is told what is done; see ``PersistentStoreCoordinator/logger``.
+  ///   - logger: what it reports to; see ``PersistentStoreCoordinator/logger``.
   /// - Throws: ``PersistenceError/Code/entityUnknown`` and ``PersistenceError/Code/objectClassMismatch``.
   public convenience init(
     name: String,
@@ -76,7 +76,7 @@ public final class PersistentContainer: Sendable {
   ///   - directory: the folder of the files that no description names; nil means ``defaultDirectoryURL(applicationName:)``.
   ///   - registry: the kinds of stores that there are.
   ///   - fileSystem: where the files are, but for the model.
-  ///   - logger: where it is told what is done; see ``PersistentStoreCoordinator/logger``.
+  ///   - logger: what it reports to; see ``PersistentStoreCoordinator/logger``.
   /// - Throws: ``PersistenceError/Code/modelMissing``, which lists where was looked; ``PersistenceError/Code/entityUnknown`` and
   ///   ``PersistenceError/Code/objectClassMismatch``.
   public convenience init(

@@ -39,7 +39,7 @@ public final class PersistentStoreCoordinator: Sendable {
   /// - Parameters:
   ///   - objectClasses: the classes of the objects of entities that have one; the others' are ``ManagedObject``.
   ///   - fileSystem: where the stores' files are.
-  ///   - logger: where it is told what is done; see ``logger``.
+  ///   - logger: what it reports to; see ``logger``.
   /// - Throws: ``PersistenceError/Code/entityUnknown`` where a class names an entity that the model lacks,
   ///   ``PersistenceError/Code/objectClassMismatch`` where two classes are for one entity, or the class of an entity is not a
   ///   subclass of that of the entity above.

@@ -68,21 +68,29 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Tries to write all changes, `count` times at most; returns the conflict that the last attempt came to, where it did.
+  /// Tries to write all changes, `count` times at most; returns the conflict that the last attempt came to, if it did.
   private func attempt(_ count: Int, after conflict: ConflictingSave?) throws -> ConflictingSave? {
     var conflict = conflict
     for _ in 0..<count {
       if let conflict { try resolve(conflict) }
-      conflict = hasChanges ? try write() : nil
+      conflict = hasChanges ? try writeFollowingMoves() : nil
       if conflict == nil { return nil }
     }
     return conflict
   }
 
-  /// Lets a save that came to a conflict be tried again.
+  /// Writes all changes, again while records have merely moved: a parent of another isolation may put them together anew whenever it likes.
+  private func writeFollowingMoves() throws -> ConflictingSave? {
+    for _ in 0..<Self.mostMoves {
+      guard let conflict = try write() else { return nil }
+      if try !hasMerelyMoved(conflict.error) { return conflict }
+    }
+    return try write()
+  }
+
+  /// Prepares a save that came to a conflict to be tried again.
   func resolve(_ conflict: ConflictingSave) throws {
     try checkWatchedObjects()
-    if try hasMerelyMoved(conflict.error) { return }
     try ConflictResolver(self, conflict.save).resolve(conflict.error)
     registerPendingChanges()
     undoManager?.endEvent()
@@ -100,6 +108,8 @@ extension ManagedObjectContext {
   /// How often a save is tried while no other context of the coordinator saves: a conflict may come out of the resolution of another one, and other
   /// processes save when they like.
   private static let mostAttempts = 10
+  /// How often a save to a parent is tried again because records have merely moved.
+  private static let mostMoves = 1_000
 
   /// A save that came to a conflict.
   struct ConflictingSave {

@@ -72,8 +72,13 @@ struct RecordReader: Sendable {
 extension RecordReader {
   /// The records of the entity itself with keys in a range, in the order of these.
   func groups(_ range: ClosedRange<Int64>, _ db: Database) throws -> [RowGroup] {
+    try tellingStrays { try groups([KeyRun(range: range, keys: nil)], db) }
+  }
+
+  /// Calls `body`, and throws what is wrong with the row of no entity that has ended its statement.
+  func tellingStrays<Result>(_ body: () throws -> Result) throws -> Result {
     do {
-      return try groups([KeyRun(range: range, keys: nil)], db)
+      return try body()
     } catch let failure as DatabaseError {
       if let key = StrayRows.key(in: failure) { throw error(strays.fault, key, ordinal: nil) }
       throw failure

@@ -96,7 +96,7 @@ import Testing
     let error = await #expect(throws: PersistenceError.self) { try await document.saveAsynchronously() }
     #expect(error?.code == .fileChangedOnDisk)
     #expect(document.hasUnsavedChanges)
-    #expect(try files.names() == ["Zoe"])
+    #expect(try files.names() == ["Ann", "Zoe"])
     let new = try PersistentDocument(try files.coordinator())
     let other = await #expect(throws: PersistenceError.self) { try await new.saveAsynchronously() }
     #expect(other?.code == .documentWithoutFile)

@@ -76,7 +76,7 @@ final class FailingGraph {
   }
 
   func node(_ name: String) throws -> ManagedObject {
-    guard let node = try nodeIfAny(name) else { throw FailureMismatch(description: "There is no \(name).") }
+    guard let node = try nodeIfAny(name) else { throw Mismatch("There is no \(name).") }
     return node
   }
 

@@ -104,7 +104,7 @@ struct FailureRun {
 
   private func check(_ condition: Bool, _ message: @autoclosure () -> String) throws {
     if condition { return }
-    throw FailureMismatch(description: "seed \(seed), step \(step): \(message())")
+    throw Mismatch("seed \(seed), step \(step): \(message())")
   }
 
   // MARK: What comes next
@@ -132,9 +132,4 @@ struct FailureRun {
     default: return .save
     }
   }
-}
-
-/// A run that has ended otherwise than it should.
-struct FailureMismatch: Error, CustomStringConvertible {
-  let description: String
 }

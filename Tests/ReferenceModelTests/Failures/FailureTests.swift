@@ -6,16 +6,16 @@ import Testing
 ///
 /// `Scripts/soak` runs them for longer, or one seed again.
 @Suite struct FailureTests {
+  /// The same run each time, so that a change that has nothing to do with it does not fail.
+  private static let usualSeed: UInt64 = 20_261_125
+
   @Test func randomFailures() throws {
     let settings = SoakSettings()
-    let start = ContinuousClock.now
-    // The same run each time, so that a change that has nothing to do with it does not fail.
-    let usual: UInt64 = 20_261_125
-    repeat {
-      let seed = settings.seed ?? (settings.duration == nil ? usual : UInt64.random(in: .min ... .max))
+    try settings.forEachSeed(usual: Self.usualSeed...Self.usualSeed) { seed in
       print("Failures: seed \(seed)")
       var run = try FailureRun(seed: seed, isTraced: settings.isTraced)
       try run.run(stepCount: settings.isAsked ? settings.stepCount : 400)
-    } while settings.seed == nil && ContinuousClock.now - start < settings.duration ?? .zero
+      return true
+    }
   }
 }

@@ -12,14 +12,7 @@ import Testing
 
   @Test(arguments: types)
   func randomVersions(_ type: StoreType) {
-    let settings = SoakSettings()
-    if settings.seed != nil || settings.duration == nil {
-      let seeds = settings.seed.map { $0...$0 } ?? Self.usualSeeds
-      for seed in seeds where !run(type, seed) { return }
-    }
-    guard settings.seed == nil, let duration = settings.duration else { return }
-    let start = ContinuousClock.now
-    while ContinuousClock.now - start < duration, run(type, .random(in: .min ... .max)) {}
+    SoakSettings().forEachSeed(usual: Self.usualSeeds) { run(type, $0) }
   }
 
   /// Whether all is as it should be.

@@ -8,13 +8,7 @@ import Testing
   private static let usualSeeds: ClosedRange<UInt64> = 1...2
 
   @Test func randomQueries() {
-    let settings = SoakSettings()
-    if settings.seed != nil || settings.duration == nil {
-      for seed in settings.seed.map({ $0...$0 }) ?? Self.usualSeeds where !run(seed) { return }
-    }
-    guard settings.seed == nil, let duration = settings.duration else { return }
-    let start = ContinuousClock.now
-    while ContinuousClock.now - start < duration, run(.random(in: .min ... .max)) {}
+    SoakSettings().forEachSeed(usual: Self.usualSeeds, run)
   }
 
   /// Whether all is as it should be.

@@ -7,8 +7,8 @@ import Synchronization
 final class ReadFailingStore<Base: IncrementalStore>: IncrementalStore {
   static var typeDescription: StoreTypeDescription { Base.typeDescription }
 
-  let base: Base
-  let faults: ReadFaults?
+  private let base: Base
+  private let faults: ReadFaults?
 
   init(_ setup: StoreSetup) throws {
     base = try Base(setup)
@@ -154,7 +154,7 @@ extension ReadFailingStore: SelfMigratingStore where Base: SelfMigratingStore {
 
 /// Makes the reads of an incremental store fail, one of them or all from one on.
 ///
-/// The conformance kit puts it into the options of the stores that it opens, under ``HeartwoodStore/StoreOptionKey/readFaults``, and a store
+/// The conformance kit puts it into the options of the stores that it opens, under `StoreOptionKey.readFaults`, and a store
 /// around the one that is tested asks it before each read. A store that reads in ways of its own, such as from a service, can be a
 /// ``ReadFaultAwareStore`` and ask it itself.
 public final class ReadFaults: Sendable {

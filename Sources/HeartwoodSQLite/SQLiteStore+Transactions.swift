@@ -99,7 +99,7 @@ extension SQLiteStore {
       .storeReadOnly,
       "The file can be read, but not written by others than Core Data. \(reasons.joined(separator: " "))",
       recovery: .custom(
-        "To change its records, convert it to another file with migratePersistentStore(_:to:) or heartwood convert, and "
+        "To change its records, convert it to another file with convert(_:to:) or heartwood convert, and "
           + "open that one."
       ),
       context: .init(path: path, storeType: .sqlite)

@@ -27,6 +27,6 @@ func example(in folder: URL) throws -> [String] {
   try context.save()
 
   let open = try context.fetch(ToDo.self, where: ToDo.doneKey == false)
-  try coordinator.migratePersistentStore(store, to: folder.appending(path: "list.heartwood"))
+  try coordinator.convert(store, to: folder.appending(path: "list.heartwood"))
   return open.compactMap(\.memo)
 }

@@ -47,7 +47,7 @@ import Testing
     let first = try fixture.bytes
     let coordinator = try fixture.coordinator(Self.type)
     let store = try #require(coordinator.persistentStores.first)
-    try coordinator.migratePersistentStore(store, to: URL(filePath: "/copy"), type: Self.type)
+    try coordinator.convert(store, to: URL(filePath: "/copy"), type: Self.type)
     #expect(fixture.files.contents(ofFileAtPath: "/copy") == first)
   }
 

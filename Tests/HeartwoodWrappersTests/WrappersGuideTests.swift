@@ -33,7 +33,7 @@ import Testing
     try coordinator.addPersistentStore(type: "EncryptedBinary", at: url, options: options)
     try saveNote()
     let store = try #require(coordinator.persistentStores.first)
-    try coordinator.migratePersistentStore(store, to: other, type: "EncryptedBinary", options: newOptions)
+    try coordinator.convert(store, to: other, type: "EncryptedBinary", options: newOptions)
     #expect(try bytes("/path/to/others").starts(with: Array("HWENC".utf8)))
     #expect(try ManagedObjectContext(coordinator).count(entityName: "Note") == 1)
   }

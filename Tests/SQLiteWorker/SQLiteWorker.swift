@@ -58,7 +58,7 @@ import HeartwoodStore
     if arguments[0] == "copy" {
       try coordinator.copyPersistentStore(source, to: url, replacing: true)
     } else {
-      try coordinator.migratePersistentStore(source, to: url, replacing: true)
+      try coordinator.convert(source, to: url, replacing: true)
       say("\(try SQLiteWorker(context: ManagedObjectContext(coordinator)).items().count)")
     }
     coordinator.close()

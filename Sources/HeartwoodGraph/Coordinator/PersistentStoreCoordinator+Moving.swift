@@ -6,7 +6,9 @@ public import HeartwoodStore
 
 extension PersistentStoreCoordinator {
   /// Writes all that `store` keeps as a store of another type or at another place; that is open from then on, and `store` is
-  /// not, though its file stays.
+  /// not, though its file stays. Core Data calls it `migratePersistentStore`.
+  ///
+  ///     try coordinator.convert(store, to: folder.appending(path: "list.csv"))
   ///
   /// The identifier, the metadata and, where the other type can have them, the names of the records stay the same; a store that numbers its
   /// records gives them others. Objects that contexts have belong to the new store. What the other type cannot hold is refused before anything
@@ -18,7 +20,7 @@ extension PersistentStoreCoordinator {
   ///   open, ``PersistenceError/Code/fileExists``, ``PersistenceError/Code/capabilityMissing`` and ``PersistenceError/Code/valueUnsupported``
   ///   for what the other type cannot hold, and what reading and writing can throw.
   @discardableResult
-  public func migratePersistentStore(
+  public func convert(
     _ store: PersistentStore,
     to url: URL?,
     type: StoreType? = nil,
@@ -46,6 +48,20 @@ extension PersistentStoreCoordinator {
       _ = converted.engine.close(unlessSavedSince: nil)
       replacing = true
     }
+  }
+
+  /// Converts a store; Core Data's name for ``convert(_:to:type:options:replacing:)``.
+  ///
+  /// The model stays the same. For a change of the model, see ``StoreMigration``.
+  @discardableResult
+  public func migratePersistentStore(
+    _ store: PersistentStore,
+    to url: URL?,
+    type: StoreType? = nil,
+    options: StoreOptions = StoreOptions(),
+    replacing: Bool = false
+  ) throws -> PersistentStore {
+    try convert(store, to: url, type: type, options: options, replacing: replacing)
   }
 
   /// Writes all that `store` has saved as a file of any type, as it is now; `store` stays open where it is, and others may go on saving to

@@ -106,7 +106,7 @@ import Testing
     let child = ManagedObjectContext(parent: parent)
     let annInChild = try #require(try child.fetch(Person.self).first)
     annInChild.name = "Anna"
-    try stack.coordinator.migratePersistentStore(stack.store, to: TestStack.url, type: .binary)
+    try stack.coordinator.convert(stack.store, to: TestStack.url, type: .binary)
     #expect(try child.fetch(Person.self) == [annInChild])
     #expect(!annInChild.isDeleted)
     try child.saveToPersistentStore()

@@ -11,7 +11,7 @@ import Testing
     let ann = try first.person("Ann")
     try first.save()
     first.refresh(ann, mergeChanges: false)
-    try stack.coordinator.migratePersistentStore(stack.store, to: TestStack.url, type: .binary)
+    try stack.coordinator.convert(stack.store, to: TestStack.url, type: .binary)
     let second = stack.context()
     try #require(try second.fetch(Person.self).first).name = "Anna"
     try second.save()
@@ -42,7 +42,7 @@ import Testing
     limited.fetchLimit = 5
     let controllers = [request, limited].map { FetchedResultsController($0, in: context) }
     for controller in controllers { try controller.performFetch() }
-    try stack.coordinator.migratePersistentStore(second, to: TestStack.url, type: .binary)
+    try stack.coordinator.convert(second, to: TestStack.url, type: .binary)
     #expect(try context.fetch(request).map(\.name) == ["Bob"])
     #expect(try stack.context().count(for: request) == 1)
     try #require(try context.fetch(request).first).name = "Bobby"

@@ -22,7 +22,7 @@ import Testing
   }
 
   private func convert() throws {
-    try coordinator.migratePersistentStore(store, to: folder.url.appending(path: "b.sqlite"))
+    try coordinator.convert(store, to: folder.url.appending(path: "b.sqlite"))
   }
 
   /// What the only book is called in the store.

@@ -248,7 +248,7 @@ import Testing
     #expect(memory.contents(ofFileAtPath: url.path) == new)
   }
 
-  @Test func storesMigrateAndTheirObjectsFollow() throws {
+  @Test func storesAreConvertedAndTheirObjectsFollow() throws {
     let stack = try TestStack(.inMemory, files: files)
     let coordinator = stack.coordinator
     let context = stack.context()
@@ -259,7 +259,7 @@ import Testing
     let id = ann.objectID
     context.refresh(bob, mergeChanges: false)
     ann.name = "Anna"
-    let file = try coordinator.migratePersistentStore(stack.store, to: url, type: .binary)
+    let file = try coordinator.convert(stack.store, to: url, type: .binary)
     #expect(file.identifier == stack.store.identifier)
     #expect(coordinator.persistentStores.count == 1)
     #expect(coordinator.persistentStores.first === file)
@@ -268,19 +268,19 @@ import Testing
     #expect(bob.spouse === ann)
     try context.save()
     #expect(try names(at: url).sorted() == ["Anna", "Bob"])
-    let memoryStore = try coordinator.migratePersistentStore(file, to: nil, type: .inMemory)
+    let memoryStore = try coordinator.convert(file, to: nil, type: .inMemory)
     bob.name = "Bobby"
     try context.save()
     #expect(try names(at: url).sorted() == ["Anna", "Bob"])
     #expect(try context.fetch(Person.self) == [ann, bob])
-    #expect(code { try coordinator.migratePersistentStore(memoryStore, to: url, type: .binary) } == .fileExists)
+    #expect(code { try coordinator.convert(memoryStore, to: url, type: .binary) } == .fileExists)
     #expect(coordinator.persistentStores.first === memoryStore)
     try coordinator.migratePersistentStore(memoryStore, to: url, type: .binary, replacing: true)
     #expect(try names(at: url).sorted() == ["Anna", "Bobby"])
-    #expect(code { try coordinator.migratePersistentStore(file, to: otherURL, type: .binary) } == .storeNotOpen)
+    #expect(code { try coordinator.convert(file, to: otherURL, type: .binary) } == .storeNotOpen)
   }
 
-  @Test func noSaveIsLostInAMigration() async throws {
+  @Test func noSaveIsLostInAConversion() async throws {
     let stack = try TestStack(.inMemory, files: files)
     let coordinator = stack.coordinator
     async let saved = Task.detached {
@@ -298,7 +298,7 @@ import Testing
       let store = try #require(coordinator.persistentStores.first)
       let type: StoreType = number % 2 == 0 ? .binary : .inMemory
       let url = number % 2 == 0 ? URL(filePath: "/folder/\(number).heartwood") : nil
-      try coordinator.migratePersistentStore(store, to: url, type: type)
+      try coordinator.convert(store, to: url, type: type)
     }
     #expect(try await saved == 200)
     #expect(try stack.context().count(entityName: "Person") == 200)

@@ -20,7 +20,7 @@ import Testing
     try context.save()
     let store = coordinator.persistentStores[0]
     let identifier = store.identifier
-    try coordinator.migratePersistentStore(store, to: URL(filePath: "/path/to/copy.plist"), type: .propertyList)
+    try coordinator.convert(store, to: URL(filePath: "/path/to/copy.plist"), type: .propertyList)
     #expect(coordinator.persistentStores.map(\.type) == [.propertyList, .propertyList])
     #expect(coordinator.persistentStores[0].identifier == identifier)
     #expect(try context.count(entityName: "Tag") == 1)

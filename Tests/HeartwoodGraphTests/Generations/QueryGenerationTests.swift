@@ -192,7 +192,7 @@ extension QueryGenerationTests {
     try context.setQueryGeneration(from: .current)
     let people = try ["Ann", "Bob"].map { try context.person($0) }
     try context.save()
-    try stack.coordinator.migratePersistentStore(stack.store, to: TestStack.url, type: .binary)
+    try stack.coordinator.convert(stack.store, to: TestStack.url, type: .binary)
     people[0].name = "Anna"
     people[1].spouse = people[0]
     try context.save()
@@ -209,7 +209,7 @@ extension QueryGenerationTests {
     try context.setQueryGeneration(from: .current)
     ann.name = "Anna"
     try writer.save()
-    try stack.coordinator.migratePersistentStore(stack.store, to: TestStack.url, type: .binary)
+    try stack.coordinator.convert(stack.store, to: TestStack.url, type: .binary)
     ann.name = "Annabel"
     try writer.save()
     #expect(try names(context) == ["Ann"])

@@ -266,7 +266,7 @@ import Testing
     context.reset()
     var options = StoreOptions()
     options[.tracksPersistentHistory] = false
-    let free = try stack.coordinator.migratePersistentStore(stack.store, to: copy, options: options)
+    let free = try stack.coordinator.convert(stack.store, to: copy, options: options)
     _ = try context.person("Bob")
     try context.save()
     #expect(try stack.coordinator.currentPersistentHistoryToken(fromStores: [free]) == nil)
@@ -277,7 +277,7 @@ import Testing
     let context = context(stack)
     let ann = try context.person("Ann")
     try context.save()
-    let store = try stack.coordinator.migratePersistentStore(stack.store, to: TestStack.url)
+    let store = try stack.coordinator.convert(stack.store, to: TestStack.url)
     #expect(store.tracksPersistentHistory)
     ann.name = "Anna"
     try context.save()

@@ -122,7 +122,7 @@ import Testing
 
   @Test func whatOthersHaveSavedIsConvertedToo() throws {
     let (coordinator, store) = try storeBehindOthers()
-    let converted = try coordinator.migratePersistentStore(store, to: nil, type: .inMemory)
+    let converted = try coordinator.convert(store, to: nil, type: .inMemory)
     #expect(try converted.engine.contents().count == 2)
   }
 
@@ -235,7 +235,7 @@ import Testing
     try context.save()
     database.givesTooFewReferences.withLock { $0 = true }
     let error = persistenceError {
-      try coordinator.migratePersistentStore(store, to: nil, type: RecordStore.typeDescription.type, options: options())
+      try coordinator.convert(store, to: nil, type: RecordStore.typeDescription.type, options: options())
     }
     #expect(error?.code == .capabilityMissing)
     #expect(try context.fetch(Person.self).count == 1)
@@ -270,7 +270,7 @@ import Testing
   @Test func aStoreIsDisconnectedOnce() throws {
     let (coordinator, _) = try stack()
     let store = coordinator.persistentStores[0]
-    let converted = try coordinator.migratePersistentStore(store, to: nil, type: .inMemory)
+    let converted = try coordinator.convert(store, to: nil, type: .inMemory)
     #expect(database.connectionCount.withLock { $0 } == 0)
     _ = store.engine.close(unlessSavedSince: nil)
     try coordinator.remove(converted)
@@ -317,7 +317,7 @@ import Testing
     shelf.books = [books[2], books[0]]
     let carl = try context.person("Carl")
     carl.mentor = ann
-    let converted = try coordinator.migratePersistentStore(
+    let converted = try coordinator.convert(
       store,
       to: nil,
       type: RecordStore.typeDescription.type,
@@ -340,7 +340,7 @@ import Testing
     let ann = try context.person("Ann")
     try context.save()
     let store = coordinator.persistentStores[0]
-    try coordinator.migratePersistentStore(store, to: TestStack.url, type: .binary)
+    try coordinator.convert(store, to: TestStack.url, type: .binary)
     #expect(ann.name == "Ann")
     ann.name = "Anna"
     try context.save()

@@ -77,7 +77,7 @@ struct TestStack {
     var options = StoreOptions()
     options[.recordDatabase] = RecordDatabase()
     for store in coordinator.persistentStores {
-      try coordinator.migratePersistentStore(store, to: nil, type: RecordStore.typeDescription.type, options: options)
+      try coordinator.convert(store, to: nil, type: RecordStore.typeDescription.type, options: options)
     }
   }
 }

@@ -64,7 +64,7 @@ import Testing
   @Test func aStoreThatWasConvertedMeanwhile() throws {
     let people = try couple()
     context.delete(people[0])
-    try stack.coordinator.migratePersistentStore(second, to: TestStack.url, type: .binary)
+    try stack.coordinator.convert(second, to: TestStack.url, type: .binary)
     context.undo()
     try expectInSecondStore(people)
   }

@@ -165,7 +165,7 @@ import Testing
     let store = try coordinator.addPersistentStore(type: .sqlite, at: bench.url())
     let url = bench.url("Copy.store")
     expectMissing(bench.error { try coordinator.copyPersistentStore(store, to: url, type: type) })
-    expectMissing(bench.error { _ = try coordinator.migratePersistentStore(store, to: url, type: type) })
+    expectMissing(bench.error { _ = try coordinator.convert(store, to: url, type: type) })
     #expect(!FileManager.default.fileExists(atPath: url.path))
   }
 

@@ -192,7 +192,7 @@ import Testing
       fileSystem: fileSystem
     )
     let old = try coordinator.addPersistentStore(type: .sqlite, at: bench.url("Old.sqlite"))
-    try coordinator.migratePersistentStore(old, to: bench.url(), type: .sqlite)
+    try coordinator.convert(old, to: bench.url(), type: .sqlite)
     let items = try bench.items(ManagedObjectContext(coordinator))
     #expect(try items.map { try $0.value(forKey: "name") as? String } == ["later", "old"])
   }

@@ -155,7 +155,7 @@ struct CorpusStoreTests {
     #expect(try copy.query { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
     // What goes through memory is the same.
     let third = opened.scratch.url.appending(path: "Third.sqlite")
-    try opened.coordinator.migratePersistentStore(opened.store, to: third)
+    try opened.coordinator.convert(opened.store, to: third)
     let moved = try Opened(path: third.path, model: opened.coordinator.managedObjectModel, scratch: opened.scratch)
     #expect(ContentsComparison.firstDifference(after, try moved.store.engine.contents()) == nil)
   }

@@ -153,7 +153,7 @@ struct OneWayRelationshipTests {
     try context.save()
     let url = bench.url()
     let error = try #require(throws: PersistenceError.self) {
-      try coordinator.migratePersistentStore(store, to: url, type: .sqlite)
+      try coordinator.convert(store, to: url, type: .sqlite)
     }
     #expect(error.code == .valueUnsupported)
     #expect((error.context.entity, error.context.property) == ("Box", relationship))

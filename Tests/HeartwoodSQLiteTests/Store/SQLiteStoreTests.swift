@@ -322,10 +322,10 @@ import Testing
     let context = try insertedTag()
     let coordinator = context.persistentStoreCoordinator
     let binary = bench.url("Store.heartwood")
-    let store = try coordinator.migratePersistentStore(coordinator.persistentStores[0], to: binary, type: .binary)
+    let store = try coordinator.convert(coordinator.persistentStores[0], to: binary, type: .binary)
     #expect(try objects("Tag", context, by: "name").count == 1)
     let copy = bench.url("Copy.sqlite")
-    try coordinator.migratePersistentStore(store, to: copy, type: .sqlite)
+    try coordinator.convert(store, to: copy, type: .sqlite)
     let tag = try #require(try objects("Tag", context, by: "name").first)
     try tag.setValue("blue", forKey: "name")
     try context.save()
@@ -349,7 +349,7 @@ import Testing
     try context.save()
     try context.insert(entityName: "Shelf").setValue([books[2], books[0], books[1]], forKey: "books")
     try context.save()
-    let store = try coordinator.migratePersistentStore(binary, to: bench.url(), type: .sqlite)
+    let store = try coordinator.convert(binary, to: bench.url(), type: .sqlite)
     try store.engine.followOthers()
     #expect(store.engine.takeRemoteChanges() == nil)
   }

@@ -205,7 +205,7 @@ import Testing
     try await container.write { try $0.note("a") }
     let coordinator = container.persistentStoreCoordinator
     let store = try #require(coordinator.persistentStores.first)
-    try coordinator.migratePersistentStore(store, to: folder.url.appending(path: "other.csv"))
+    try coordinator.convert(store, to: folder.url.appending(path: "other.csv"))
     try await container.destroyPersistentStores()
     #expect(try folder.names() == ["Notes.heartwood"])
   }

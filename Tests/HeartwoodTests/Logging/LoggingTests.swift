@@ -74,7 +74,7 @@ private struct MemoryLogHandler: LogHandler {
     #expect(opened.metadata["milliseconds"].flatMap(Double.init) != nil)
     let coordinator = container.persistentStoreCoordinator
     let store = try #require(coordinator.persistentStores.first)
-    try coordinator.migratePersistentStore(store, to: folder.url.appending(path: "Notes.csv"))
+    try coordinator.convert(store, to: folder.url.appending(path: "Notes.csv"))
     let converted = try #require(memory.last("converted"))
     #expect(converted.metadata["former"] == path && converted.metadata["type"] == "CSV")
     container.close()

@@ -309,7 +309,7 @@ extension GraphUnderTest {
 extension GraphUnderTest {
   private func convert(to kind: StoreKind) throws {
     fileNumber += 1
-    store = try coordinator.migratePersistentStore(
+    store = try coordinator.convert(
       store,
       to: Self.url(kind, fileNumber, folder),
       type: kind.type,

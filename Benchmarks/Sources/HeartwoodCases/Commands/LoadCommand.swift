@@ -58,7 +58,7 @@ struct SaveAsCommand: ParsableCommand {
     let type = StoreRegistry.default.types(forFileName: destination).first ?? .binary
     let clock = ContinuousClock()
     let start = clock.now
-    let saved = try coordinator.migratePersistentStore(store, to: URL(filePath: destination), type: type)
+    let saved = try coordinator.convert(store, to: URL(filePath: destination), type: type)
     let duration = clock.now - start
     let growth = memory.growth
     let rows = try ManagedObjectContext(coordinator).count(ToDoObject.self)

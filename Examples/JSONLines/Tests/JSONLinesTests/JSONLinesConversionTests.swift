@@ -18,7 +18,7 @@ import Testing
     let coordinator = try PersistentStoreCoordinator(managedObjectModel: model)
     let source = try coordinator.addPersistentStore(at: toDo.appending(path: "todo.csv"))
     let lines = folder.appending(path: "todo.jsonl")
-    try coordinator.migratePersistentStore(source, to: lines)
+    try coordinator.convert(source, to: lines)
     #expect(try String(contentsOf: lines, encoding: .utf8).split(separator: "\n").count == 7)
 
     let other = try PersistentStoreCoordinator(managedObjectModel: model)
@@ -28,7 +28,7 @@ import Testing
     #expect(try objects.map { try $0.propertyValue(forKey: "sortOrder") } == [2, 5, 3, 1, 0, 4].map { .integer($0) })
 
     let back = folder.appending(path: "todo.csv")
-    try other.migratePersistentStore(store, to: back)
+    try other.convert(store, to: back)
     #expect(try Data(contentsOf: back) == Data(contentsOf: toDo.appending(path: "todo.csv")))
   }
 }

@@ -91,7 +91,7 @@ import Testing
       try note.setValue(text, forKey: "text")
       try mine.save()
     }
-    try coordinator.migratePersistentStore(store, to: folder.appending(path: "Notes.records"))
+    try coordinator.convert(store, to: folder.appending(path: "Notes.records"))
     mine.reset()
     let found = try #require(try mine.fetch(entityName: "Note").first)
     #expect(try found.value(forKey: "text") as? String == "oak")
@@ -127,13 +127,13 @@ import Testing
     try context.save()
     let coordinator = context.persistentStoreCoordinator
     let store = try #require(coordinator.persistentStores.first)
-    let binary = try coordinator.migratePersistentStore(
+    let binary = try coordinator.convert(
       store,
       to: folder.appending(path: "Notes.heartwood"),
       type: .binary
     )
     let copy = folder.appending(path: "Copy.records")
-    try coordinator.migratePersistentStore(binary, to: copy)
+    try coordinator.convert(binary, to: copy)
     #expect(try notes(context) == ["oak"])
     coordinator.close()
     let other = try self.coordinator()

@@ -345,7 +345,7 @@ extension IncrementalStoreEngine {
     throw PersistenceError(
       .capabilityMissing,
       "An open store of this type stays where it is.",
-      recovery: "Use migratePersistentStore(_:to:) to move it.",
+      recovery: "Use convert(_:to:) to move it.",
       context: .init(path: path, storeType: typeDescription.type)
     )
   }

@@ -112,7 +112,7 @@ extension StoreOpener {
         throw PersistenceError(
           .capabilityMissing,
           "A store of type \(type) is incremental: it is written when it is made, and not by its first save.",
-          recovery: "Choose a type that is atomic, or use migratePersistentStore(_:to:).",
+          recovery: "Choose a type that is atomic, or use convert(_:to:).",
           context: .init(storeType: type)
         )
       }

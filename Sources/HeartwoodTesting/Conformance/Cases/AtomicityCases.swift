@@ -39,7 +39,7 @@ extension StoreConformance {
       old = try first.contents()
       // The same edit without a file gives what is expected.
       let coordinator = first.coordinator
-      let copy = try coordinator.migratePersistentStore(first.store, to: nil, type: .inMemory)
+      let copy = try coordinator.convert(first.store, to: nil, type: .inMemory)
       let expected = bench.openStore(copy, in: coordinator)
       try expected.editRecords(seed: 2)
       new = try expected.contents()

@@ -77,7 +77,7 @@ extension StoreConformance {
   /// The store as it is found in the file of another type.
   private func convert(_ open: OpenStore, to other: StoreTypeDescription, _ bench: Workbench) throws -> OpenStore {
     let url = bench.url("other", type: other)
-    let store = try open.coordinator.migratePersistentStore(open.store, to: url, type: other.type)
+    let store = try open.coordinator.convert(open.store, to: url, type: other.type)
     guard url != nil else { return bench.openStore(store, in: open.coordinator) }
     let coordinator = try bench.makeCoordinator()
     return bench.openStore(try coordinator.addPersistentStore(type: other.type, at: url), in: coordinator)

@@ -214,7 +214,7 @@ extension ReadingScenario {
     },
     ReadingScenario(name: "a conversion") { trial in
       let (coordinator, store) = (trial.coordinator, trial.store)
-      let converted = try coordinator.migratePersistentStore(store, to: nil, type: .inMemory)
+      let converted = try coordinator.convert(store, to: nil, type: .inMemory)
       return try trial.bench.openStore(converted, in: coordinator).allNames()
     },
   ]

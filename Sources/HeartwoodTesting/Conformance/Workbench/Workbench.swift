@@ -129,7 +129,7 @@ extension Workbench {
   /// Writes what `source` keeps as a store of the tested type, and opens that.
   @discardableResult
   func convert(_ source: OpenStore, to name: String = Workbench.name) throws -> OpenStore {
-    let store = try source.coordinator.migratePersistentStore(
+    let store = try source.coordinator.convert(
       source.store,
       to: url(name),
       type: conformance.type,

@@ -30,7 +30,7 @@ public final class PersistentContainer: Sendable {
   let slots: Mutex<[StoreSlot]>
 
   /// Made when it is first asked for: a program without views has none.
-  @MainActor private var existingView: ViewContext?
+  @MainActor private var existingViewHost: ViewContext?
 
   /// Makes a container of a model. It opens nothing: ``loadPersistentStores(progress:)`` does.
   ///
@@ -139,24 +139,33 @@ extension PersistentContainer {
   /// The model whose objects the stores keep.
   public var managedObjectModel: ManagedObjectModel { persistentStoreCoordinator.managedObjectModel }
 
-  /// The keeper of the main actor's context, which contexts of other isolations can be children of.
-  @MainActor public var view: ViewContext {
-    if let existingView { return existingView }
-    let view = ViewContext(persistentStoreCoordinator)
-    existingView = view
-    return view
-  }
-
   /// The main actor's context, which views show. What others save shows with the next fetch, and by itself where
   /// ``ManagedObjectContext/automaticallyMergesChangesFromParent`` is set.
-  @MainActor public var viewContext: ManagedObjectContext { view.context }
+  ///
+  /// Its ``ManagedObjectContext/save()`` writes to the stores and returns when they are written;
+  /// ``ManagedObjectContext/saveAsynchronously(isolation:)`` leaves the main actor free meanwhile.
+  @MainActor public var viewContext: ManagedObjectContext { viewHost.context }
+
+  @MainActor private var viewHost: ViewContext {
+    if let existingViewHost { return existingViewHost }
+    let host = ViewContext(persistentStoreCoordinator)
+    existingViewHost = host
+    return host
+  }
 
   /// Makes a context in the background, over the stores.
   public func newBackgroundContext() -> BackgroundContext {
     BackgroundContext(persistentStoreCoordinator)
   }
 
-  /// Runs `body` with a new context in the background, and gives its result. It does not save; ``write(to:_:)`` does.
+  /// Makes a context in the background that is a child of ``viewContext``: it sees the unsaved changes there, and its
+  /// ``ManagedObjectContext/save()`` makes its own changes unsaved changes of the view context.
+  @MainActor public func newBackgroundChildContext() -> BackgroundContext {
+    BackgroundContext(parent: viewHost)
+  }
+
+  /// Runs `body` with a new context in the background, and returns its result. It saves nothing by itself: call
+  /// ``ManagedObjectContext/save()`` in `body`, or use ``write(to:_:)``, which saves what `body` leaves unsaved.
   public func performBackgroundTask<Result, Failure: Error>(
     _ body: sending (ManagedObjectContext) throws(Failure) -> sending Result
   ) async throws(Failure) -> sending Result {
@@ -167,7 +176,7 @@ extension PersistentContainer {
 // MARK: Writing
 
 extension PersistentContainer {
-  /// Changes objects in the background, and saves.
+  /// Changes objects with a new context in the background, and saves them: ``performBackgroundTask(_:)`` with a save at its end.
   ///
   ///     try await container.write { context in
   ///       try context.insert(ToDo.self).memo = "Bread"
@@ -200,7 +209,8 @@ extension PersistentContainer {
     return result
   }
 
-  /// Changes objects on the thread of the caller, with a new context, and saves it to the stores.
+  /// Changes objects with a new context on the thread of the caller, and saves them to the stores: ``write(to:_:)`` for code that
+  /// is not asynchronous.
   ///
   /// It waits for no actor, so nobody can wait for it in a circle; but it reads and writes files where it is called. The view context
   /// sees what was saved as it sees what others save.
@@ -219,7 +229,7 @@ extension PersistentContainer {
   }
 
   private func context(for destination: WriteDestination) async -> BackgroundContext {
-    destination == .stores ? newBackgroundContext() : BackgroundContext(parent: await view)
+    destination == .stores ? newBackgroundContext() : await newBackgroundChildContext()
   }
 
   /// Lets the view context have what was saved to it before the caller looks.

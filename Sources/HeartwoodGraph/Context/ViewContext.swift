@@ -52,22 +52,6 @@ extension ViewContext: ContextHost {
     defer { context.publishChanges() }
     try await context.saveToPersistentStore()
   }
-
-  /// Saves the context without holding up the main actor: what is to be saved is gathered there, the stores write it elsewhere, and when they
-  /// are done, the context learns of it on the main actor again.
-  ///
-  ///     button.isEnabled = false
-  ///     try await container.view.save()
-  ///     button.isEnabled = true
-  ///
-  /// See ``ManagedObjectContext/saveAsynchronously(isolation:)`` for what happens to changes that are made meanwhile.
-  ///
-  /// - Throws: what ``ManagedObjectContext/save()`` throws. The changes are still in the context then.
-  public func save() async throws {
-    context.takeWaitingChildSaves()
-    defer { context.publishChanges() }
-    try await context.saveAsynchronously()
-  }
 }
 
 // MARK: WeakHost

@@ -65,8 +65,9 @@ extension PersistentDocument {
   /// The context with the document's objects. Saving it saves the document's file, if there is one.
   public var context: ManagedObjectContext { view.context }
 
-  /// The document's context, for contexts that are its children.
-  public var viewContext: ViewContext { view }
+  /// Makes a context in the background that is a child of ``context``: it sees the unsaved changes there, and its
+  /// ``ManagedObjectContext/save()`` makes its own changes unsaved changes of the document.
+  public func newBackgroundChildContext() -> BackgroundContext { BackgroundContext(parent: view) }
 
   /// What takes back changes of the document; the context's own.
   public var undoManager: GraphUndoManager? { context.undoManager }

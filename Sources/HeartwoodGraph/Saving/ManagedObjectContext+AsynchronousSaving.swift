@@ -7,9 +7,10 @@ extension ManagedObjectContext {
   /// Writes all changes to the stores as ``save()`` does, without holding up the isolation of the context: what is to be saved is gathered and
   /// checked there, the stores write it on another thread, and then the context learns in its isolation that it is saved.
   ///
-  ///     let view = container.viewContext
   ///     list.title = "Groceries"
-  ///     try await view.saveAsynchronously()
+  ///     button.isEnabled = false
+  ///     try await container.viewContext.saveAsynchronously()
+  ///     button.isEnabled = true
   ///
   /// Meanwhile the context can be used. Objects that are changed, inserted or deleted stay changed objects for the next save; until this one is
   /// done, those that it writes count as unsaved too. A fetch finds what the context had before. These wait for the end of the save, with the
@@ -22,6 +23,8 @@ extension ManagedObjectContext {
   ///
   /// - Throws: what ``save()`` throws. The changes are still in the context then.
   public func saveAsynchronously(isolation: isolated (any Actor)? = #isolation) async throws {
+    takeWaitingChildSaves()
+    defer { publishChanges() }
     guard case .stores = upstream else { return try save() }
     try await prepareToSaveAway(isolation: isolation)
     while let other = saveUnderWay {

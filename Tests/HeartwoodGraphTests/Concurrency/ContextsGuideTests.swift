@@ -30,7 +30,7 @@ import Testing
     let view = ViewContext(coordinator)
     let book = try view.context.insert(Book.self)
     book.title = "Emma"
-    try await view.save()  // the main actor goes on meanwhile
+    try await view.context.saveAsynchronously()  // the main actor goes on meanwhile
     let reader = ManagedObjectContext(coordinator)
     #expect(try reader.fetch(Book.self).map(\.title) == ["Emma"])
   }

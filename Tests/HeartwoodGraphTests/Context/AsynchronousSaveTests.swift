@@ -24,11 +24,13 @@ struct AsynchronousSaveTests {
     try (stack ?? self.stack).context().fetch(Person.self).map(\.name).sorted()
   }
 
+  private func saveAway() async throws { try await context.saveAsynchronously() }
+
   /// Saves the view context; `meanwhile` runs on the main actor while the disk stalls.
   private func save(_ meanwhile: () throws -> Void) async throws {
     stack.files.stall()
     defer { stack.files.endStall() }
-    async let saved: Void = view.save()
+    async let saved: Void = saveAway()
     while stack.files.stalledCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
     try meanwhile()
     stack.files.endStall()
@@ -42,16 +44,16 @@ struct AsynchronousSaveTests {
     let (ann, bob) = (try view.context.person("Ann"), try view.context.person("Bob"))
     ann.spouse = bob
     ann.students = [bob]
-    try await view.save()
+    try await view.context.saveAsynchronously()
     #expect(!view.context.hasChanges && !ann.objectID.isTemporaryID)
     #expect(try names(stack) == ["Ann", "Bob"])
     #expect(try view.context.fetch(Person.self).sorted { $0.name < $1.name } == [ann, bob])
     ann.name = "Anna"
     view.context.delete(bob)
-    try await view.save()
+    try await view.context.saveAsynchronously()
     #expect(try names(stack) == ["Anna"])
     #expect(ann.spouse == nil && !view.context.hasChanges && bob.managedObjectContext == nil)
-    try await view.save()
+    try await view.context.saveAsynchronously()
     let other = stack.context()
     #expect(try other.existingObject(with: ann.objectID)[Person.nameKey] == "Anna")
   }
@@ -111,7 +113,7 @@ struct AsynchronousSaveTests {
     #expect(bob.isDeleted && context.deletedObjects == [bob])
     #expect(shelf.isUpdated && shelf.books.map(\.title) == ["Dune", "Emma"])
     #expect(try context.fetch(Person.self) == [ann])
-    try await view.save()
+    try await view.context.saveAsynchronously()
     #expect(try names() == ["Anna"])
     let other = stack.context()
     #expect(try other.fetch(Shelf.self).first?.books.map(\.title) == ["Dune", "Emma"])
@@ -126,7 +128,7 @@ struct AsynchronousSaveTests {
     try await save { context.delete(ann) }
     #expect(try names() == ["Anna"])
     #expect(context.deletedObjects == [ann] && bob.managedObjectContext == nil)
-    try await view.save()
+    try await view.context.saveAsynchronously()
     #expect(try names() == [])
   }
 
@@ -146,14 +148,14 @@ struct AsynchronousSaveTests {
     #expect(ann.name == "Ann" && !ann.hasChanges)
     context.undo()
     #expect(ann.isDeleted)
-    try await view.save()
+    try await view.context.saveAsynchronously()
     #expect(try names() == [])
   }
 
   @Test func rollingBackWaitsForTheSave() async throws {
     let ann = try context.person("Ann")
     stack.files.stall()
-    async let saved: Void = view.save()
+    async let saved: Void = saveAway()
     while stack.files.stalledCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
     ann.name = "Anna"
     let files = stack.files
@@ -168,7 +170,7 @@ struct AsynchronousSaveTests {
   @Test func aSaveOnTheThreadWaitsForTheOther() async throws {
     let ann = try context.person("Ann")
     stack.files.stall()
-    async let saved: Void = view.save()
+    async let saved: Void = saveAway()
     while stack.files.stalledCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
     ann.name = "Anna"
     let files = stack.files
@@ -184,7 +186,7 @@ struct AsynchronousSaveTests {
     var second: Task<Void, any Error>?
     try await save {
       ann.name = "Anna"
-      second = Task { [view] in try await view.save() }
+      second = Task { [view] in try await view.context.saveAsynchronously() }
     }
     try await second?.value
     #expect(try names() == ["Anna"] && !context.hasChanges)
@@ -196,12 +198,12 @@ struct AsynchronousSaveTests {
     ann.name = "Anna"
     let bob = try context.person("Bob")
     stack.files.limitWrites(toByteCount: 10)
-    await #expect(throws: PersistenceError.self) { try await view.save() }
+    await #expect(throws: PersistenceError.self) { try await view.context.saveAsynchronously() }
     #expect(ann.isUpdated && bob.isInserted && ann.name == "Anna")
     #expect(try context.fetch(Person.self).count == 2)
     stack.files.restart()
     #expect(try names() == ["Ann"])
-    try await view.save()
+    try await view.context.saveAsynchronously()
     #expect(try names() == ["Anna", "Bob"] && !context.hasChanges)
   }
 
@@ -210,16 +212,16 @@ struct AsynchronousSaveTests {
     let stack = try TestStack(kind)
     let view = ViewContext(stack.coordinator)
     let ann = try view.context.person("Ann")
-    try await view.save()
+    try await view.context.saveAsynchronously()
     let other = stack.context()
     (try other.existingObject(with: ann.objectID) as? Person)?.name = "Other"
     try other.save()
     ann.name = "Anna"
-    let error = await #expect(throws: PersistenceError.self) { try await view.save() }
+    let error = await #expect(throws: PersistenceError.self) { try await view.context.saveAsynchronously() }
     #expect(error?.code == .saveConflict)
     #expect(ann.isUpdated)
     view.context.mergePolicy = .mergeByPropertyObjectTrump
-    try await view.save()
+    try await view.context.saveAsynchronously()
     #expect(try names(stack) == ["Anna"] && !view.context.hasChanges)
   }
 
@@ -239,7 +241,7 @@ struct AsynchronousSaveTests {
     let id = ann.objectID
     ann.name = "Anna"
     stack.files.stall()
-    async let saved: Void = view.save()
+    async let saved: Void = saveAway()
     while stack.files.stalledCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
     try await child.perform { context in
       _ = try context.existingObject(with: id)
@@ -249,7 +251,7 @@ struct AsynchronousSaveTests {
     stack.files.endStall()
     try await saved
     #expect(try context.fetch(Person.self).map(\.name).sorted() == ["Anna", "Bob"])
-    try await view.save()
+    try await view.context.saveAsynchronously()
     #expect(try names() == ["Anna", "Bob"])
   }
 }

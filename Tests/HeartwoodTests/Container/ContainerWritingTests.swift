@@ -36,6 +36,22 @@ import Testing
     #expect(try container.viewContext.texts() == ["new", "view"])
   }
 
+  @Test @MainActor func childContextsSeeAndChangeTheViewContext() async throws {
+    try container.viewContext.note("view")
+    container.viewContext.publishChanges()
+    let child = container.newBackgroundChildContext()
+    let seen = try await child.perform { context in
+      try context.note("child")
+      try context.save()
+      return try context.texts()
+    }
+    #expect(seen == ["child", "view"])
+    #expect(try await container.texts() == [])
+    #expect(try container.viewContext.texts() == ["child", "view"])
+    try await container.viewContext.saveAsynchronously()
+    #expect(try await container.texts() == ["child", "view"])
+  }
+
   @Test func whatFailsIsNotSaved() async throws {
     for destination in WriteDestination.allCases {
       await #expect(throws: Refusal.self) {

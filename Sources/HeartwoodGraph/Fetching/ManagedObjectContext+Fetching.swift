@@ -2,41 +2,30 @@ public import HeartwoodModel
 import HeartwoodStore
 
 extension ManagedObjectContext {
-  /// The objects of the entity of `objectClass`, subentities included, as the stores have them now with this context's changes
-  /// on top.
+  /// All objects of the entity of `objectClass`, subentities included, as the stores have them now with this context's changes on
+  /// top: in the stores' order, new objects last.
   ///
-  /// Without `predicate` and `order` no value is read. An object that has read its values already keeps them.
+  /// No value is read. An object that has read its values already keeps them. O(objects).
   ///
-  /// - Parameters:
-  ///   - predicate: which objects to give; nil means all.
-  ///   - order: whether the first object comes before the second; nil leaves the stores' order, new objects last.
+  /// To find some of them, give a condition that the stores evaluate: `fetch(ToDo.self, where: ToDo.doneKey == false)`. No fetch takes
+  /// a closure; what Swift alone can tell is asked of the array, which reads the values of each object:
+  ///
+  ///     let long = try context.fetch(ToDo.self).filter { $0.memo.count > 80 }
+  ///
+  /// ``reading(_:)`` around it throws what cannot be read.
+  ///
   /// - Throws: ``PersistenceError/Code/entityUnknown``; ``PersistenceError/Code/storeNotOpen`` if the store that kept the entity was removed;
-  ///   ``PersistenceError/Code/fileCorrupt`` where a file turns out to be damaged; what `predicate` and `order` throw.
-  @inlinable
-  public func fetch<Object: ManagedObject>(
-    _ objectClass: Object.Type,
-    where predicate: ((Object) throws -> Bool)? = nil,
-    sortedBy order: ((Object, Object) throws -> Bool)? = nil
-  ) throws -> [Object] {
-    var objects = try allObjects(of: objectClass)
-    if let predicate { objects = try reading { try objects.filter(predicate) } }
-    if let order { try reading { try objects.sort(by: order) } }
-    return objects
+  ///   ``PersistenceError/Code/fileCorrupt`` where a file turns out to be damaged.
+  public func fetch<Object: ManagedObject>(_ objectClass: Object.Type) throws -> [Object] {
+    try allObjects(of: try persistentStoreCoordinator.objectClasses.entity(for: objectClass), as: objectClass)
   }
 
-  /// The objects of the entity called `entityName`; see ``fetch(_:where:sortedBy:)``.
-  public func fetch(
-    entityName: String,
-    where predicate: ((ManagedObject) throws -> Bool)? = nil,
-    sortedBy order: ((ManagedObject, ManagedObject) throws -> Bool)? = nil
-  ) throws -> [ManagedObject] {
-    var objects = try allObjects(of: try entity(named: entityName), as: ManagedObject.self)
-    if let predicate { objects = try reading { try objects.filter(predicate) } }
-    if let order { try reading { try objects.sort(by: order) } }
-    return objects
+  /// All objects of the entity called `entityName`; see ``fetch(_:)-(Object.Type)``.
+  public func fetch(entityName: String) throws -> [ManagedObject] {
+    try allObjects(of: try entity(named: entityName), as: ManagedObject.self)
   }
 
-  /// How many objects ``fetch(entityName:where:sortedBy:)`` would give. It makes none and reads none.
+  /// How many objects ``fetch(entityName:)`` would give. It makes none and reads none.
   public func count(entityName: String) throws -> Int {
     let log = persistentStoreCoordinator.log(.counted)
     let entity = try entity(named: entityName)
@@ -54,11 +43,6 @@ extension ManagedObjectContext {
     }
     log?.tell(entity: entityName, count: count)
     return count
-  }
-
-  @usableFromInline
-  func allObjects<Object: ManagedObject>(of objectClass: Object.Type) throws -> [Object] {
-    try allObjects(of: try persistentStoreCoordinator.objectClasses.entity(for: objectClass), as: objectClass)
   }
 
   /// All objects of `entity`, which are all of the class `objectClass`.

@@ -35,19 +35,6 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The objects that a request asks for, in an order of one's own, which is made in memory: offset and limit count objects in that order,
-  /// and the request's sort descriptors decide between those that it leaves alike.
-  public func fetch<Object>(
-    _ request: FetchRequest<Object>,
-    sortedBy order: (Object, Object) throws -> Bool
-  ) throws -> [Object] {
-    var whole = request
-    (whole.fetchOffset, whole.fetchLimit) = (0, nil)
-    // The sort of the standard library keeps the order of equal elements.
-    let objects = try fetch(whole).sorted(by: order)
-    return Array(objects.dropFirst(max(0, request.fetchOffset)).prefix(request.fetchLimit.map { max(0, $0) } ?? .max))
-  }
-
   func mismatch<Object>(_ object: ManagedObject, _ request: FetchRequest<Object>) -> PersistenceError {
     PersistenceError(
       .objectClassMismatch,

@@ -242,7 +242,7 @@ import Testing
     try context.save()
     #expect(!context.hasChanges)
     let reopened = try TestStack(.binary, files: files).context()
-    let people = try reopened.fetch(Person.self, sortedBy: { $0.name < $1.name })
+    let people = try reopened.fetch(Person.self, sortedBy: Person.nameKey.ascending)
     #expect(people.map(\.name) == ["Anna", "Cid"])
     #expect(people[0].students == [people[1]])
     #expect(people[0].spouse == nil)

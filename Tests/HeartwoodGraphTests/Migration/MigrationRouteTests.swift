@@ -223,7 +223,7 @@ import Testing
       return try ManagedObjectModel(entities: [EntityDefinition(name: "Note", properties: own + others)])
     }
     func links(_ context: ManagedObjectContext) throws -> [ReferenceID] {
-      let notes = try context.fetch(entityName: "Note") { try $0.value(forKey: "name") as? String == "first" }
+      let notes = try context.fetch(entityName: "Note").filter { try $0.value(forKey: "name") as? String == "first" }
       return try notes.flatMap { try $0.propertyValue(forKey: "about").objectIDs.map(\.reference) }
     }
     var bench = try MigrationBench(type)

@@ -148,7 +148,7 @@ import Testing
       + ["validate", "end"]
     #expect(Recorder.calls.withLock { $0 } == expected)
     #expect(try context.texts("Card", "text") == ["Ann", "Bob", "Cid"])
-    let cards = try context.fetch(entityName: "Card") { try $0.value(forKey: "text") as? String == "Ann" }
+    let cards = try context.fetch(entityName: "Card").filter { try $0.value(forKey: "text") as? String == "Ann" }
     let card = try #require(cards.first)
     #expect(try (card.value(forKey: "owner") as? ManagedObject)?.value(forKey: "name") as? String == "Lee")
   }

@@ -109,7 +109,7 @@ extension SQLiteStore {
   /// Rebuilds the file where the options say so, and removes files with large data that no row leads to: what a process has left that died
   /// before it saved, or after.
   func tidy(_ file: SQLiteFile) throws {
-    if setup.options[.sqliteManualVacuum] ?? false { try file.vacuum() }
+    if setup.options[.sqliteManualVacuum] { try file.vacuum() }
     let files = ExternalFiles(ofStoreAt: path)
     files.removeAbandonedFiles()
     // try?: what is left over can wait for the next time.

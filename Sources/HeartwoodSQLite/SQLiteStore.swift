@@ -132,7 +132,7 @@ extension SQLiteStore {
     let file = try SQLiteFile.open(
       atPath: path,
       options: setup.options,
-      isReadOnly: setup.options[.isReadOnly] ?? false,
+      isReadOnly: setup.options[.isReadOnly],
       checking: SQLiteMetadata.checkPresence
     )
     connection.withLock { $0 = Connection(file: file) }

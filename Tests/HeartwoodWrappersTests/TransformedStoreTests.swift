@@ -14,7 +14,7 @@ private final class DecodeCounter: Sendable, Equatable {
   static func == (left: DecodeCounter, right: DecodeCounter) -> Bool { left === right }
 }
 
-extension StoreOptionKey<DecodeCounter> {
+extension StoreOptionKey<DecodeCounter?> {
   fileprivate static let decodeCounter = StoreOptionKey("decodeCounter")
 }
 

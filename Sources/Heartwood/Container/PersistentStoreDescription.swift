@@ -49,7 +49,7 @@ public struct PersistentStoreDescription: Sendable {
     self.url = url
     self.configuration = configuration
     self.options = options
-    if options[.shouldMigrateStoreAutomatically] == nil { self.options[.shouldMigrateStoreAutomatically] = true }
+    if !options.isSet(.shouldMigrateStoreAutomatically) { self.options[.shouldMigrateStoreAutomatically] = true }
   }
 
   /// Describes a store whose file has a name of its own in the container's folder; its extension tells the type.
@@ -65,19 +65,19 @@ public struct PersistentStoreDescription: Sendable {
 extension PersistentStoreDescription {
   /// Whether the store is opened for reading only.
   public var isReadOnly: Bool {
-    get { options[.isReadOnly] ?? false }
+    get { options[.isReadOnly] }
     set { options[.isReadOnly] = newValue }
   }
 
   /// Whether a store of another version of the model is migrated when it is opened. On by default.
   public var shouldMigrateStoreAutomatically: Bool {
-    get { options[.shouldMigrateStoreAutomatically] ?? false }
+    get { options[.shouldMigrateStoreAutomatically] }
     set { options[.shouldMigrateStoreAutomatically] = newValue }
   }
 
   /// Whether that migration may be inferred where no mapping model is given for it. On by default.
   public var shouldInferMappingModelAutomatically: Bool {
-    get { options[.shouldInferMappingModelAutomatically] ?? true }
+    get { options[.shouldInferMappingModelAutomatically] }
     set { options[.shouldInferMappingModelAutomatically] = newValue }
   }
 

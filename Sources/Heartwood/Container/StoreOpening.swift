@@ -114,10 +114,10 @@ struct StoreOpening {
     guard let modelURL, modelURL.pathExtension != ModelSearch.ownExtension,
       try DataModelFile.versions(at: modelURL).count > 1
     else { return options }
-    let (versions, mappings) = (options[.olderModels], options[.mappingModels])
-    if mappings == nil {
+    let versions = options.isSet(.olderModels) ? options[.olderModels] : nil
+    if !options.isSet(.mappingModels) {
       try options.setMigrations(fromModelAt: modelURL)
-      options[.olderModels] = versions ?? options[.olderModels]
+      if let versions { options[.olderModels] = versions }
     } else if versions == nil {
       options[.olderModels] = try DataModelFile.models(at: modelURL).map(\.model)
     }

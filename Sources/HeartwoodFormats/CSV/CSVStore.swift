@@ -39,7 +39,7 @@ public final class CSVStore: AtomicStore {
   /// - Throws: an error that says what is wrong with the ``Layout``, or why the entity cannot be kept.
   public init(_ setup: StoreSetup) throws {
     schema = try CSVSchema(setup)
-    chunkSize = min(max(1, setup.options[.csvChunkSize] ?? CSVReader.defaultChunkSize), CSVReader.greatestChunkSize)
+    chunkSize = min(max(1, setup.options[.csvChunkSize]), CSVReader.greatestChunkSize)
   }
 
   /// Whether the file begins with a number sign and a UUID.
@@ -99,7 +99,7 @@ extension CSVStore: FormKeepingStore {
   ) throws -> StoreOptions {
     let preamble = try CSVPreamble.read(file, schema: try CSVSchema(setup))
     var options = options
-    var layout = options[.csvLayout] ?? Layout()
+    var layout = options[.csvLayout]
     layout.dialect = preamble.dialect.named
     options[.csvLayout] = layout
     return options

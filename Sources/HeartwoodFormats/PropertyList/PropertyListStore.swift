@@ -3,7 +3,7 @@ public import HeartwoodStore
 
 extension StoreOptionKey<PropertyListKind> {
   /// How a new property list is written; binary by default. A file that is there keeps its kind.
-  public static let propertyListKind = StoreOptionKey("propertyListKind")
+  public static let propertyListKind = StoreOptionKey("propertyListKind", default: .binary)
 }
 
 /// The store whose file is a property list, binary or XML, that every tool for property lists reads: `Formats/PropertyList` specifies it.
@@ -73,7 +73,7 @@ public final class PropertyListStore: AtomicStore {
 
   /// Writes the whole file. O(bytes).
   public func save(_ contents: inout StoreContents, over previous: PreviousSave?, to output: StoreOutput) throws {
-    let kind = contents.attachment as? PropertyListKind ?? options[.propertyListKind] ?? .binary
+    let kind = contents.attachment as? PropertyListKind ?? options[.propertyListKind]
     switch kind {
     case .binary: try BinaryPropertyListWriter(schema: schema, contents: contents).write(to: output)
     case .xml: try XMLPropertyListWriter(schema: schema, contents: contents).write(to: output)

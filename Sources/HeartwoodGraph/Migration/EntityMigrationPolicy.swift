@@ -84,5 +84,5 @@ open class EntityMigrationPolicy {
 
 extension StoreOptionKey<[String: EntityMigrationPolicy.Type]> {
   /// The policies of an application, by the names by which mapping models ask for them: with or without the name of a module before.
-  public static let entityMigrationPolicies = StoreOptionKey("entityMigrationPolicies")
+  public static let entityMigrationPolicies = StoreOptionKey("entityMigrationPolicies", default: [:])
 }

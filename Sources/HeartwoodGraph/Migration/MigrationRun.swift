@@ -54,7 +54,7 @@ struct MigrationRun {
     to model: ManagedObjectModel,
     _ contents: StoreContents
   ) throws -> (contents: StoreContents, report: MigrationReport) {
-    let resolutions = migration.options[.migrationResolutions] ?? MigrationResolutions()
+    let resolutions = migration.options[.migrationResolutions]
     let tableMigration = TableMigration(
       plan,
       resolutions: resolutions,

@@ -10,7 +10,8 @@ enum MigrationWay {
     _ request: StoreOpener.Request
   ) throws -> [MigrationStep] {
     let destination = opener.model
-    if let passes = request.options[.migrationPasses], !passes.isEmpty {
+    let passes = request.options[.migrationPasses]
+    if !passes.isEmpty {
       guard request.options[.stagedMigrationManager] == nil else {
         throw PersistenceError(
           .mappingModelUnusable,
@@ -25,14 +26,14 @@ enum MigrationWay {
       return try manager.steps(
         from: source,
         to: destination,
-        versions: request.options[.olderModels] ?? [],
-        mappings: request.options[.mappingModels] ?? []
+        versions: request.options[.olderModels],
+        mappings: request.options[.mappingModels]
       )
     }
     let route = MigrationRoute(
-      models: versions(from: source, to: destination, request.options[.olderModels] ?? []),
-      mappings: request.options[.mappingModels] ?? [],
-      infers: request.options[.shouldInferMappingModelAutomatically] ?? true
+      models: versions(from: source, to: destination, request.options[.olderModels]),
+      mappings: request.options[.mappingModels],
+      infers: request.options[.shouldInferMappingModelAutomatically]
     )
     if let steps = try route.steps() {
       try checkGivenMappings(steps, source, destination, request)
@@ -92,12 +93,12 @@ extension MigrationWay {
     _ request: StoreOpener.Request
   ) throws(PersistenceError) {
     if steps.first?.isInferred ?? false,
-      let unplaced = request.options[.unplacedMappingModels]?.first(where: { $0.mayBegin(at: source) })
+      let unplaced = request.options[.unplacedMappingModels].first(where: { $0.mayBegin(at: source) })
     {
       throw unusable(unplaced.problem, request)
     }
     guard steps.allSatisfy(\.isInferred) else { return }
-    for mapping in request.options[.mappingModels] ?? [] where mapping.mayBeMeant(for: source, destination) {
+    for mapping in request.options[.mappingModels] where mapping.mayBeMeant(for: source, destination) {
       let faults = mapping.faults(from: source, to: destination)
       guard !faults.isEmpty else { continue }
       throw unusable(

@@ -24,7 +24,7 @@ struct ObjectMigration {
     self.made = made
     self.allowsLoss = allowsLoss
     self.progress = progress
-    policyClasses = options[.entityMigrationPolicies] ?? [:]
+    policyClasses = options[.entityMigrationPolicies]
   }
 
   func run(_ contents: StoreContents) throws -> (contents: StoreContents, report: MigrationReport) {

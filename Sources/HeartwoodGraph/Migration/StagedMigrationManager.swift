@@ -15,7 +15,7 @@ public struct StagedMigrationManager: Sendable {
   }
 }
 
-extension StoreOptionKey<StagedMigrationManager> {
+extension StoreOptionKey<StagedMigrationManager?> {
   /// The stages by which a store is migrated. Without them, the way is found among the versions and mapping models at hand.
   public static let stagedMigrationManager = StoreOptionKey("stagedMigrationManager")
 }

@@ -141,7 +141,7 @@ extension StoreMigration {
   }
 
   private func writablePath() throws(PersistenceError) -> String {
-    if let path = request.path, !(request.options[.isReadOnly] ?? false) { return path }
+    if let path = request.path, !request.options[.isReadOnly] { return path }
     throw PersistenceError(
       .storeReadOnly,
       "The store has to be migrated, and is to be opened for reading only.",
@@ -296,7 +296,7 @@ extension StoreMigration {
 
   /// What a store could do itself: one step that goes from table to table, and nothing that the application does.
   private func planInStore() throws(InStoreMigration.Obstacle) -> TablePlan {
-    guard request.options[.migratesInStore] ?? true else { throw .init(.option, "that was asked for") }
+    guard request.options[.migratesInStore] else { throw .init(.option, "that was asked for") }
     guard let step = steps.first, steps.count == 1 else { throw .init("there are \(steps.count) steps") }
     guard step.stage == nil else { throw .init("the application takes part in it") }
     guard step.passes.count == 1 else { throw .init("there are \(step.passes.count) passes") }
@@ -362,7 +362,7 @@ extension PersistentStoreCoordinator {
 
   /// Opens a store, after a migration where one is needed and the options allow it.
   func openMigrated(_ request: StoreOpener.Request) throws -> PersistentStore {
-    guard request.options[.shouldMigrateStoreAutomatically] ?? false, try opener.needsMigration(request) else {
+    guard request.options[.shouldMigrateStoreAutomatically], try opener.needsMigration(request) else {
       return try opener.open(request)
     }
     return try StoreMigration(opener, request, logger, isAutomatic: true).runInPlace(MigrationProgress()).store

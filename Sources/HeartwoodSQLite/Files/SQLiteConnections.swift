@@ -5,7 +5,6 @@ import HeartwoodStore
 struct SQLiteConnections {
   private typealias Pragma = (name: String, value: String)
 
-  private static let defaultTimeout: Duration = .seconds(5)
 
   let location: SQLiteLocation
   let options: StoreOptions
@@ -37,7 +36,7 @@ struct SQLiteConnections {
     )
   }
 
-  private var journalMode: SQLiteJournalMode { options[.sqliteJournalMode] ?? .writeAheadLog }
+  private var journalMode: SQLiteJournalMode { options[.sqliteJournalMode] }
 
   /// A connection beside which nobody has the file open, in the journal mode that the file has.
   func onlyWriter() throws(PersistenceError) -> DatabaseQueue {
@@ -80,7 +79,7 @@ struct SQLiteConnections {
     configuration.label = "Heartwood.SQLite"
     configuration.readonly = access != .write
     configuration.foreignKeysEnabled = false
-    configuration.busyMode = .timeout((options[.sqliteBusyTimeout] ?? Self.defaultTimeout).seconds)
+    configuration.busyMode = .timeout(options[.sqliteBusyTimeout].seconds)
     let (general, special) = try settings(pragmas)
     let observer = options[.sqliteStatementObserver]
     // What prepares a connection is kept as long as that, and with it the location.
@@ -116,7 +115,7 @@ struct SQLiteConnections {
 
   /// What every connection is told, none of which changes the file. The schema of a file from elsewhere must not call functions that do more than compute.
   private var ownSettings: [Pragma] {
-    let synchronization = options[.sqliteSynchronization] ?? .full
+    let synchronization = options[.sqliteSynchronization]
     var settings: [Pragma] = [("trusted_schema", "OFF"), ("synchronous", synchronization.rawValue)]
     #if canImport(Darwin)
       if synchronization == .full { settings += [("fullfsync", "ON"), ("checkpoint_fullfsync", "ON")] }
@@ -148,7 +147,7 @@ struct SQLiteConnections {
     get throws(PersistenceError) {
       var settings: [String: String] = [:]
       let knownSettings = ["journal_mode": journalMode.rawValue, "locking_mode": "NORMAL"]
-      for (name, value) in (options[.sqlitePragmas] ?? [:]).sorted(by: { $0.key < $1.key }) {
+      for (name, value) in options[.sqlitePragmas].sorted(by: { $0.key < $1.key }) {
         guard Self.isName(name), Self.isValue(value) else {
           throw unsupported("The option sqlitePragmas has what is no pragma: \(name) = \(value).")
         }

@@ -19,20 +19,20 @@ public enum SQLiteSynchronization: String, Sendable, Hashable, CaseIterable {
 extension StoreOptionKey<SQLiteJournalMode> {
   /// How transactions are kept. ``SQLiteJournalMode/writeAheadLog`` by default, as in Core Data: a file that is opened for writing is
   /// brought into that mode.
-  public static let sqliteJournalMode = StoreOptionKey("sqliteJournalMode")
+  public static let sqliteJournalMode = StoreOptionKey("sqliteJournalMode", default: .writeAheadLog)
 }
 
 extension StoreOptionKey<SQLiteSynchronization> {
   /// When saves are on the disk. ``SQLiteSynchronization/full`` by default.
-  public static let sqliteSynchronization = StoreOptionKey("sqliteSynchronization")
+  public static let sqliteSynchronization = StoreOptionKey("sqliteSynchronization", default: .full)
 }
 
 extension StoreOptionKey<Duration> {
   /// How long a store waits for a file that another process holds. Five seconds by default.
-  public static let sqliteBusyTimeout = StoreOptionKey("sqliteBusyTimeout")
+  public static let sqliteBusyTimeout = StoreOptionKey("sqliteBusyTimeout", default: .seconds(5))
 }
 
-extension StoreOptionKey<Int> {
+extension StoreOptionKey<Int?> {
   /// How much of the file SQLite keeps in memory, in bytes. SQLite's own choice by default.
   public static let sqliteCacheSize = StoreOptionKey("sqliteCacheSize")
 }
@@ -44,10 +44,10 @@ extension StoreOptionKey<[String: String]> {
   /// What has an option of its own is better set with that; a pragma that is set here counts, `page_size` for new files. One that changes
   /// the file, as `auto_vacuum` does, is run by connections that write. `encoding` is refused, because text is UTF-8; so are `journal_mode`,
   /// which is ``sqliteJournalMode``, where it says another mode, and `locking_mode` but for `NORMAL`, because a store has two connections.
-  public static let sqlitePragmas = StoreOptionKey("sqlitePragmas")
+  public static let sqlitePragmas = StoreOptionKey("sqlitePragmas", default: [:])
 }
 
-extension StoreOptionKey<SQLiteStatementObserver> {
+extension StoreOptionKey<SQLiteStatementObserver?> {
   /// Who is told of each statement, as with Core Data's `-com.apple.CoreData.SQLDebug`. Nobody by default.
   public static let sqliteStatementObserver = StoreOptionKey("sqliteStatementObserver")
 }
@@ -66,5 +66,5 @@ extension StoreOptionKey<Bool> {
   /// Whether the file is rebuilt when the store is opened for writing, which takes free pages out of it and brings together what belongs
   /// together: Core Data's `NSSQLiteManualVacuumOption`. Off by default. It takes as long as writing the whole file, and as much room
   /// on the disk. ``SQLiteStore/vacuum(at:options:)`` does the same at any other time.
-  public static let sqliteManualVacuum = StoreOptionKey("sqliteManualVacuum")
+  public static let sqliteManualVacuum = StoreOptionKey("sqliteManualVacuum", default: false)
 }

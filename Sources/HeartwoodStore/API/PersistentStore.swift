@@ -36,10 +36,10 @@ extension PersistentStore {
   public var path: String? { engine.path }
 
   /// Whether the store was opened for reading only.
-  public var isReadOnly: Bool { options[.isReadOnly] ?? false }
+  public var isReadOnly: Bool { options[.isReadOnly] }
 
   /// Whether each save is kept as a transaction of the store's history.
-  public var tracksPersistentHistory: Bool { options[.tracksPersistentHistory] ?? false }
+  public var tracksPersistentHistory: Bool { options[.tracksPersistentHistory] }
 
   /// What the store tells about itself.
   public var metadata: StoreMetadata { engine.metadata }

@@ -110,10 +110,10 @@ struct StoreMigrationRun {
     if isBundle { try options.setMigrations(fromModelAt: bundle) }
     let former = try command.fromModel.map { model(try locator.model(at: $0)) }
     options[.writtenModel] = former
-    options[.olderModels] = Self.versions(former, options[.olderModels] ?? [])
+    options[.olderModels] = Self.versions(former, options[.olderModels])
     options[.mappingModels] =
       try command.mapping.map { try mappingModel($0, versions, former: former, model: newModel) }
-      + (options[.mappingModels] ?? [])
+      + options[.mappingModels]
     options[.migrationResolutions] = MigrationResolutions(
       duplicates: command.duplicates,
       severalObjects: command.several,

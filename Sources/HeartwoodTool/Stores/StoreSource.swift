@@ -106,7 +106,7 @@ struct StoreSource {
   /// made of the records has other hashes than theirs, and so may one that another program has kept in its own form.
   private static func options(_ options: StoreOptions, for model: LocatedModel) -> StoreOptions {
     var options = options
-    let isOfStore = model.path == nil && options[.isReadOnly] ?? false
+    let isOfStore = model.path == nil && options[.isReadOnly]
     if model.isInferred || isOfStore { options[.ignoresModelVersion] = true }
     return options
   }

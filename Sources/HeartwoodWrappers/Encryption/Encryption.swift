@@ -41,7 +41,7 @@ public struct Encryption: FileTransform {
       throw PersistenceError(.encryptionKeyMissing, "The store is encrypted.", recovery: .setOption(.encryptionKey))
     }
     self.key = key
-    leavesMetadataReadable = options[.leavesMetadataReadable] ?? false
+    leavesMetadataReadable = options[.leavesMetadataReadable]
   }
 
   /// Whether the file begins as an encrypted one of the `base` type.

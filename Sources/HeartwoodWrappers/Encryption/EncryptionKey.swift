@@ -60,7 +60,7 @@ extension EncryptionKey: CustomStringConvertible, CustomReflectable {
   public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-extension StoreOptionKey<EncryptionKey> {
+extension StoreOptionKey<EncryptionKey?> {
   /// What an encrypted store is locked with. It is needed to open one, and to read its model.
   public static let encryptionKey = StoreOptionKey("encryptionKey")
 }
@@ -68,7 +68,7 @@ extension StoreOptionKey<EncryptionKey> {
 extension StoreOptionKey<Bool> {
   /// Whether an encrypted store leaves its metadata readable to everybody; then they are read without a key, and nobody has made
   /// sure that they were not altered. Off by default: they are encrypted.
-  public static let leavesMetadataReadable = StoreOptionKey("leavesMetadataReadable")
+  public static let leavesMetadataReadable = StoreOptionKey("leavesMetadataReadable", default: false)
 }
 
 // MARK: Passphrase

@@ -137,7 +137,7 @@ public final class StoreFaults: Sendable {
   }
 }
 
-extension StoreOptionKey<StoreFaults> {
+extension StoreOptionKey<StoreFaults?> {
   /// Where a ``FaultInjectingStore`` is to fail.
   public static let storeFaults = StoreOptionKey("storeFaults")
 }

@@ -20,7 +20,6 @@ public struct GzipCompression: FileTransform {
   public static let mimeTypes = ["application/gzip"]
 
   static let memberLength = 1 << 20
-  private static let defaultLengthLimit = 16 << 30
 
   let lengthLimit: Int
   private let level: Int32
@@ -29,8 +28,8 @@ public struct GzipCompression: FileTransform {
   ///
   /// - Throws: ``PersistenceError/Code/valueUnsupported`` where the level is none.
   public init(options: StoreOptions) throws {
-    lengthLimit = options[.maximumExpandedLength] ?? Self.defaultLengthLimit
-    let level = options[.compressionLevel] ?? 6
+    lengthLimit = options[.maximumExpandedLength]
+    let level = options[.compressionLevel]
     guard (1...9).contains(level) else {
       throw PersistenceError(
         .valueUnsupported,
@@ -131,9 +130,9 @@ public struct GzipCompression: FileTransform {
 extension StoreOptionKey<Int> {
   /// How long the file inside a compressed one may be, in bytes: 16 GiB where nothing is said. A small file can expand to a
   /// very long one.
-  public static let maximumExpandedLength = StoreOptionKey("maximumExpandedLength")
+  public static let maximumExpandedLength = StoreOptionKey("maximumExpandedLength", default: 16 << 30)
   /// How hard a compressed store tries, from 1 (fastest) to 9 (smallest); 6 where nothing is said.
-  public static let compressionLevel = StoreOptionKey("compressionLevel")
+  public static let compressionLevel = StoreOptionKey("compressionLevel", default: 6)
 }
 
 // MARK: GzipSalvage

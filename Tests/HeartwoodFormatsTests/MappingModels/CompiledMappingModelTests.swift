@@ -37,6 +37,6 @@ import Testing
     try FileManager.default.removeItem(at: source)
     try FileManager.default.removeItem(at: folder.url.appending(path: "NotesToNotes2.cdm"))
     try options.setMigrations(fromModelAt: bundle)
-    #expect(options[.olderModels]?.count == 1)
+    #expect(options[.olderModels].count == 1)
   }
 }

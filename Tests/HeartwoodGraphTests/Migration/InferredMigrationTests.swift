@@ -243,7 +243,7 @@ import Testing
     bench.options[.shouldMigrateStoreAutomatically] = true
     bench.options[.shouldInferMappingModelAutomatically] = false
     expectError(.mappingModelMissing) { try bench.open(new) }
-    bench.options[.shouldInferMappingModelAutomatically] = nil
+    bench.options.removeValue(for: .shouldInferMappingModelAutomatically)
     let context = try bench.open(new)
     #expect(try context.texts("Note", "memo") == ["m"])
     try context.make("Note", ["name": "b", "memo": "n"])

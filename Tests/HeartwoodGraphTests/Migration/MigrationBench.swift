@@ -67,7 +67,7 @@ struct MigrationBench {
 
   /// What a dry run tells; nil where code of the application would be run by it, which may look at how often that is.
   private func foretold(_ model: ManagedObjectModel) throws -> MigrationReport? {
-    guard options[.entityMigrationPolicies] == nil, options[.stagedMigrationManager] == nil else { return nil }
+    guard options[.entityMigrationPolicies].isEmpty, options[.stagedMigrationManager] == nil else { return nil }
     let before = try folder.files()
     let report = try #require(try migration(to: model)).dryRun()
     #expect(try folder.files() == before)

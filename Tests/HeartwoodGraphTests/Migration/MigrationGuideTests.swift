@@ -104,7 +104,7 @@ import Testing
     }
     var options = StoreOptions()
     try options.setMigrations(fromModelAt: bundle)
-    #expect(options[.olderModels]?.map { $0.entities[0].attributes.map(\.name) } == [["name"], ["title"]])
+    #expect(options[.olderModels].map { $0.entities[0].attributes.map(\.name) } == [["name"], ["title"]])
     let person = try ManagedObjectModel.of(
       .entity("Person", .attribute("last", .string, optional: true), .attribute("cents", .integer32, optional: true))
     )

@@ -70,7 +70,7 @@ final class RecordDatabase: Sendable {
   }
 }
 
-extension StoreOptionKey<RecordDatabase> {
+extension StoreOptionKey<RecordDatabase?> {
   /// Where the records are. It must be given.
   static let recordDatabase = StoreOptionKey("recordDatabase")
 }

@@ -338,7 +338,7 @@ struct CorpusMigrationTests {
 
   @Test func aPolicyThatIsMissingIsNamed() throws {
     var bench = try Bench(.posts, CorpusFamily.posts.stores[1])
-    bench.options[.entityMigrationPolicies] = nil
+    bench.options.removeValue(for: .entityMigrationPolicies)
     let migration = try #require(try bench.migration(to: "CoreDataMigration_Example 3"))
     let error = #expect(throws: PersistenceError.self) { try migration.run() }
     #expect(error?.code == .mappingModelUnusable)

@@ -50,7 +50,7 @@ public final class RecordFolderStore: IncrementalStore {
       throw PersistenceError(.fileNotFound, "The store has no folder.", recovery: "Add the store with a location.")
     }
     folder = RecordFolder(path: path)
-    isReadOnly = setup.options[.isReadOnly] ?? false
+    isReadOnly = setup.options[.isReadOnly]
   }
 
   /// Reads the store's own file.

@@ -29,7 +29,7 @@ struct CSVSchema: Sendable {
 
   init(_ setup: StoreSetup) throws(PersistenceError) {
     let check = CSVLayoutCheck(path: setup.path, entity: try Self.concreteEntity(setup))
-    let layout = setup.options[.csvLayout] ?? CSVStore.Layout()
+    let layout = setup.options[.csvLayout]
     entity = check.entity
     self.layout = layout
     try check.check(layout.dialect)

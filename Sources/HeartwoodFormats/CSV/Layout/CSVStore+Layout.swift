@@ -114,10 +114,10 @@ extension CSVStore {
 
 extension StoreOptionKey<CSVStore.Layout> {
   /// How the file of a ``CSVStore`` is laid out. Without it the layout is derived from the model, and the dialect from the file.
-  public static let csvLayout = StoreOptionKey("csvLayout")
+  public static let csvLayout = StoreOptionKey("csvLayout", default: CSVStore.Layout())
 }
 
 extension StoreOptionKey<Int> {
   /// How many bytes are read at once.
-  package static let csvChunkSize = StoreOptionKey("csvChunkSize")
+  package static let csvChunkSize = StoreOptionKey("csvChunkSize", default: CSVReader.defaultChunkSize)
 }

@@ -292,7 +292,7 @@ extension AtomicStoreEngine {
 // MARK: Recording
 
 extension AtomicStoreEngine {
-  private var tracksHistory: Bool { setup.options[.tracksPersistentHistory] ?? false }
+  private var tracksHistory: Bool { setup.options[.tracksPersistentHistory] }
 
   /// Adds a transaction with what a save did to the history of `after`, where one is kept.
   ///
@@ -337,7 +337,8 @@ extension AtomicStoreEngine {
     _ setup: StoreSetup
   ) -> StoreHistory? {
     let isKept = storeClass.typeDescription.capabilities.supportsHistory
-    return isKept && setup.options[.tracksPersistentHistory] ?? true ? contents.history : nil
+    let isLeftOut = setup.options.isSet(.tracksPersistentHistory) && !setup.options[.tracksPersistentHistory]
+    return isKept && !isLeftOut ? contents.history : nil
   }
 }
 

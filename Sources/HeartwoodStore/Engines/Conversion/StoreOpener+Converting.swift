@@ -121,7 +121,9 @@ extension StoreOpener {
   ) throws -> PersistentStore {
     let storeClass = try registry.storeClass(for: request.type)
     var request = request
-    if storeClass.typeDescription.capabilities.supportsHistory, request.options[.tracksPersistentHistory] == nil {
+    if storeClass.typeDescription.capabilities.supportsHistory,
+      !request.options.isSet(.tracksPersistentHistory), store.options.isSet(.tracksPersistentHistory)
+    {
       request.options[.tracksPersistentHistory] = store.options[.tracksPersistentHistory]
     }
     let setup = try setup(request)

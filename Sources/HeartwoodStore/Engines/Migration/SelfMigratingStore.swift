@@ -122,7 +122,7 @@ extension StoreOpener {
     return InStoreMigration(
       plan: plan,
       metadata: metadata,
-      resolutions: target.options[.migrationResolutions] ?? MigrationResolutions(),
+      resolutions: target.options[.migrationResolutions],
       allowsLoss: allowsLoss,
       progress: progress
     )

@@ -13,7 +13,7 @@ extension StoreOpener {
   /// - Throws: why the store cannot be opened, where its file does not tell its model and neither this one nor an older one fits it.
   package func needsMigration(_ request: Request) throws -> Bool {
     guard let path = request.path, let status = try fileSystem.status(atPath: path), status.size > 0,
-      !(request.options[.ignoresModelVersion] ?? false)
+      !request.options[.ignoresModelVersion]
     else { return false }
     let metadata = try metadata(request)
     guard metadata.modelVersionHashes.isEmpty else {
@@ -36,7 +36,7 @@ extension StoreOpener {
   /// of the older ones that it can be opened with.
   private func olderModel(opening request: Request) throws -> ManagedObjectModel? {
     try writtenModel(request) ?? embeddedModel(request)
-      ?? request.options[.olderModels]?.last { try misfit(of: request, with: $0) == nil }
+      ?? request.options[.olderModels].last { try misfit(of: request, with: $0) == nil }
   }
 
   /// Why a store that does not tell its model cannot have records of this one; nil where it has. O(records).
@@ -61,7 +61,7 @@ extension StoreOpener {
       return StoreOrigin(metadata, model, configurationName: request.configurationName)
     }
     let embedded = try embeddedModel(request)
-    let candidates = [embedded].compactMap(\.self) + (request.options[.olderModels] ?? [])
+    let candidates = [embedded].compactMap(\.self) + request.options[.olderModels]
     if let origin = StoreOrigin(metadata, models: candidates) { return origin }
     let names = metadata.modelVersionHashes.keys.sorted().joined(separator: ", ")
     throw PersistenceError(

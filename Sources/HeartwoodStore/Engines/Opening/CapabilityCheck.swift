@@ -24,7 +24,7 @@ struct CapabilityCheck {
       )
     }
     for entity in concrete { try check(entity, path: setup.path) }
-    if setup.options[.tracksPersistentHistory] ?? false {
+    if setup.options[.tracksPersistentHistory] {
       try checkHistory(path: setup.path, recovery: "Open it without the option tracksPersistentHistory.")
     }
   }
@@ -89,7 +89,7 @@ struct CapabilityCheck {
 
 extension StoreSetup {
   /// Whether the store is opened for reading only.
-  var isReadOnly: Bool { options[.isReadOnly] ?? false }
+  var isReadOnly: Bool { options[.isReadOnly] }
 
   /// The error of a store that is to be read where there is none.
   func absent() -> PersistenceError {

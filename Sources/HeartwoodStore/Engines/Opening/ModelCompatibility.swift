@@ -6,7 +6,7 @@ enum ModelCompatibility {
   /// - Throws: ``PersistenceError/Code/modelIncompatible``, which names the entities that differ.
   static func check(_ metadata: StoreMetadata, setup: StoreSetup) throws(PersistenceError) {
     let hashes = metadata.modelVersionHashes
-    guard !hashes.isEmpty, !(setup.options[.ignoresModelVersion] ?? false) else { return }
+    guard !hashes.isEmpty, !setup.options[.ignoresModelVersion] else { return }
     let names = Set(setup.entities.map(\.name))
     let changed = setup.entities.filter { entity in
       hashes[entity.name].map { $0 != entity.versionHash } ?? false

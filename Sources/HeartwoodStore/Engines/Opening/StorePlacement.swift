@@ -157,7 +157,7 @@ package struct StorePlacement {
 extension FileSystem {
   /// Makes sure that a store which takes the place of the file at `path`, and gets its permissions, can be opened there as the options say.
   func checkWritable(_ path: String, _ type: StoreType, _ options: StoreOptions) throws(PersistenceError) {
-    if options[.isReadOnly] ?? false || isWritableFile(atPath: path) { return }
+    if options[.isReadOnly] || isWritableFile(atPath: path) { return }
     throw PersistenceError(
       .storeReadOnly,
       "The permissions of the file that is to be replaced do not let it be written. It is as it was.",

@@ -143,7 +143,7 @@ final class StoreInterruption: Sendable {
   }
 }
 
-extension StoreOptionKey<StoreInterruption> {
+extension StoreOptionKey<StoreInterruption?> {
   static let interruption = StoreOptionKey("HeartwoodTesting.interruption")
 }
 

@@ -225,7 +225,7 @@ public final class ReadFaults: Sendable {
   var lastFailure: Operation? { state.withLock { $0.last } }
 }
 
-extension StoreOptionKey<ReadFaults> {
+extension StoreOptionKey<ReadFaults?> {
   /// The reads that a conformance case lets fail; see ``ReadFaults``.
   public static let readFaults = StoreOptionKey("HeartwoodTesting.readFaults")
 }

@@ -19,14 +19,9 @@ public final class SQLiteStore: IncrementalStore {
     mimeTypes: ["application/vnd.sqlite3"],
     capabilities: StoreCapabilities(
       kind: .incremental,
-      isPersistent: true,
-      maximumEntityCount: nil,
+      features: [.persistence, .relationships, .userMetadata, .embeddedModel],
       attributeTypes: Set(AttributeType.allCases),
-      supportsRelationships: true,
-      referenceKinds: [.integer],
-      supportsUserMetadata: true,
-      embedsModel: true,
-      supportsHistory: false
+      referenceKinds: [.integer]
     )
   )
 

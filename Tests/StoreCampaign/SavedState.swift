@@ -21,7 +21,7 @@ struct SavedState {
     let items = try place.items()
     for item in items { item.stamp = number }
     for item in items where item.save <= number - savesKept { place.context.delete(item) }
-    if place.store.capabilities.supportsUserMetadata {
+    if place.store.capabilities.supports(.userMetadata) {
       try place.store.setUserInfo(["stamp": .integer(Int64(number))])
     }
     try place.context.save()
@@ -47,7 +47,7 @@ struct SavedState {
       let (save, index) = (saves.lowerBound + position / itemsInSave, position % itemsInSave)
       try check(item, save, index, stamp: last, first: items[position - index])
     }
-    if place.store.capabilities.supportsUserMetadata {
+    if place.store.capabilities.supports(.userMetadata) {
       let stamp = place.store.metadata.userInfo["stamp"]
       try expect(stamp == .integer(Int64(last)), "The metadata are of another save than \(last).")
     }

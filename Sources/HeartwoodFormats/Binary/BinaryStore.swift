@@ -15,14 +15,9 @@ public final class BinaryStore: AtomicStore {
     mimeTypes: ["application/vnd.heartwood.binary"],
     capabilities: StoreCapabilities(
       kind: .atomic,
-      isPersistent: true,
-      maximumEntityCount: nil,
+      features: [.persistence, .relationships, .userMetadata, .embeddedModel, .history],
       attributeTypes: Set(AttributeType.allCases),
-      supportsRelationships: true,
-      referenceKinds: [.uuid, .integer, .string],
-      supportsUserMetadata: true,
-      embedsModel: true,
-      supportsHistory: true
+      referenceKinds: [.uuid, .integer, .string]
     )
   )
 

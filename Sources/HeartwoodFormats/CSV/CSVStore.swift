@@ -20,14 +20,10 @@ public final class CSVStore: AtomicStore {
     mimeTypes: ["text/csv"],
     capabilities: StoreCapabilities(
       kind: .atomic,
-      isPersistent: true,
-      maximumEntityCount: 1,
+      features: [.persistence, .relationships],
       attributeTypes: Set(AttributeType.allCases),
-      supportsRelationships: true,
       referenceKinds: [.uuid, .integer, .string],
-      supportsUserMetadata: false,
-      embedsModel: false,
-      supportsHistory: false
+      maximumEntityCount: 1
     )
   )
 

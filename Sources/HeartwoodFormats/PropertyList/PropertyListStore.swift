@@ -19,14 +19,9 @@ public final class PropertyListStore: AtomicStore {
     mimeTypes: ["application/x-plist"],
     capabilities: StoreCapabilities(
       kind: .atomic,
-      isPersistent: true,
-      maximumEntityCount: nil,
+      features: [.persistence, .relationships, .userMetadata, .embeddedModel],
       attributeTypes: Set(AttributeType.allCases),
-      supportsRelationships: true,
-      referenceKinds: [.uuid, .integer, .string],
-      supportsUserMetadata: true,
-      embedsModel: true,
-      supportsHistory: false
+      referenceKinds: [.uuid, .integer, .string]
     )
   )
 

@@ -16,14 +16,9 @@ public final class XMLStore: AtomicStore {
     mimeTypes: ["application/xml", "text/xml"],
     capabilities: StoreCapabilities(
       kind: .atomic,
-      isPersistent: true,
-      maximumEntityCount: nil,
+      features: [.persistence, .relationships, .userMetadata, .embeddedModel],
       attributeTypes: Set(AttributeType.allCases),
-      supportsRelationships: true,
-      referenceKinds: [.integer, .uuid, .string],
-      supportsUserMetadata: true,
-      embedsModel: true,
-      supportsHistory: false
+      referenceKinds: [.integer, .uuid, .string]
     )
   )
 

@@ -57,7 +57,7 @@ extension PersistentStoreCoordinator {
     let found = try candidates.compactMap { store in try store.historyReader().map { (store, $0) } }
     guard found.isEmpty else { return found }
     // Of several that keep none, one that could has the more helpful error.
-    let helpful = candidates.first { $0.capabilities.supportsHistory } ?? candidates.first
+    let helpful = candidates.first { $0.capabilities.supports(.history) } ?? candidates.first
     _ = try helpful?.requiredHistoryReader()
     return []
   }

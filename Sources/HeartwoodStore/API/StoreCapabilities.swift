@@ -2,63 +2,103 @@ public import HeartwoodModel
 
 /// What a kind of store can do. The framework refuses what a store lacks with a typed error before anything is written, and the
 /// conformance kit asserts both: what is declared works, what is not declared is refused.
+///
+///     StoreCapabilities(
+///       kind: .atomic,
+///       features: [.persistence, .relationships],
+///       attributeTypes: [.string, .integer64],
+///       referenceKinds: [.integer]
+///     )
+///
+/// A capability that a later version adds is a feature, or a property with a default, so that what a store declares today still
+/// compiles and means the same.
 public struct StoreCapabilities: Sendable, Hashable {
   /// How the store keeps its records.
-  public enum Kind: String, Sendable, Hashable {
-    /// The whole file is loaded and saved.
-    case atomic
-    /// Records are fetched and saved piecemeal.
-    case incremental
+  public var kind: Kind
+  /// What the store can do beside keeping values.
+  public var features: Features
+  /// The attribute types whose every value comes back as it was saved.
+  public var attributeTypes: Set<AttributeType>
+  /// The kinds of references that records may have, the one that new records get first.
+  public var referenceKinds: [ReferenceKind]
+  /// The greatest number of entities that one store keeps, or nil for any number.
+  public var maximumEntityCount: Int?
+
+  /// Declares what a store can do.
+  ///
+  /// - Parameters:
+  ///   - kind: how the store keeps its records.
+  ///   - features: what it can do beside keeping values. What is left out is refused.
+  ///   - attributeTypes: the attribute types whose every value comes back as it was saved.
+  ///   - referenceKinds: the kinds of references that records may have, the one that new records get first.
+  ///   - maximumEntityCount: the greatest number of entities that one store keeps, or nil for any number.
+  public init(
+    kind: Kind,
+    features: Features,
+    attributeTypes: Set<AttributeType>,
+    referenceKinds: [ReferenceKind],
+    maximumEntityCount: Int? = nil
+  ) {
+    self.kind = kind
+    self.features = features
+    self.attributeTypes = attributeTypes
+    self.referenceKinds = referenceKinds
+    self.maximumEntityCount = maximumEntityCount
   }
 
-  /// A kind of name that a store can give to its records.
+  /// Whether the store has all of `features`.
+  public func supports(_ features: Features) -> Bool { self.features.isSuperset(of: features) }
+}
+
+extension StoreCapabilities {
+  /// How a store keeps its records. There may be more kinds in later versions.
+  public struct Kind: Sendable, Hashable {
+    private enum Name: String {
+      case atomic
+      case incremental
+    }
+
+    private let name: Name
+
+    /// The whole file is loaded and saved.
+    public static let atomic = Kind(name: .atomic)
+    /// Records are fetched and saved piecemeal.
+    public static let incremental = Kind(name: .incremental)
+  }
+
+  /// A kind of name that a store can give to its records: one for each case of `ReferenceID`.
   public enum ReferenceKind: String, Sendable, Hashable, CaseIterable {
     case integer
     case uuid
     case string
   }
 
-  /// How the store keeps its records.
-  public var kind: Kind
-  /// Whether the store has a file that outlives the process.
-  public var isPersistent: Bool
-  /// The greatest number of entities that one store keeps, or nil for any number.
-  public var maximumEntityCount: Int?
-  /// The attribute types whose every value comes back as it was saved.
-  public var attributeTypes: Set<AttributeType>
-  /// Whether records can lead to each other.
-  public var supportsRelationships: Bool
-  /// The kinds of references that records may have, the one that new records get first.
-  public var referenceKinds: [ReferenceKind]
-  /// Whether the store keeps metadata other than its identifier.
-  public var supportsUserMetadata: Bool
-  /// Whether a store's file names its model, so that it opens without one.
-  public var embedsModel: Bool
-  /// Whether the store keeps its history: ``StoreContents/history``.
-  public var supportsHistory: Bool
+  /// What a store can do or not.
+  public struct Features: OptionSet, Sendable, Hashable {
+    /// The bits of the features.
+    public let rawValue: Int
 
-  /// There are no defaults: the author of a store answers every question.
-  public init(
-    kind: Kind,
-    isPersistent: Bool,
-    maximumEntityCount: Int?,
-    attributeTypes: Set<AttributeType>,
-    supportsRelationships: Bool,
-    referenceKinds: [ReferenceKind],
-    supportsUserMetadata: Bool,
-    embedsModel: Bool,
-    supportsHistory: Bool
-  ) {
-    self.kind = kind
-    self.isPersistent = isPersistent
-    self.maximumEntityCount = maximumEntityCount
-    self.attributeTypes = attributeTypes
-    self.supportsRelationships = supportsRelationships
-    self.referenceKinds = referenceKinds
-    self.supportsUserMetadata = supportsUserMetadata
-    self.embedsModel = embedsModel
-    self.supportsHistory = supportsHistory
+    /// Makes features of bits.
+    public init(rawValue: Int) {
+      self.rawValue = rawValue
+    }
+
+    /// The store has a file, or another place, that outlives the process.
+    public static let persistence = Features(rawValue: 1)
+    /// Records can refer to each other.
+    public static let relationships = Features(rawValue: 2)
+    /// The store keeps metadata other than its identifier.
+    public static let userMetadata = Features(rawValue: 4)
+    /// A store's file holds its model, so that it opens without one.
+    public static let embeddedModel = Features(rawValue: 8)
+    /// The store keeps its history: ``StoreContents/history``.
+    public static let history = Features(rawValue: 16)
   }
+}
+
+extension StoreCapabilities.Kind: CustomStringConvertible {
+  /// The name of the kind.
+  public var description: String { name.rawValue }
 }
 
 extension ReferenceID {

@@ -17,7 +17,7 @@ public struct StoreContents: Sendable {
       }
     }
   }
-  /// The saves of the store, where it keeps them: only stores do that declare ``StoreCapabilities/supportsHistory``.
+  /// The saves of the store, where it keeps them: only stores do that declare ``StoreCapabilities/Features/history``.
   public package(set) var history: StoreHistory?
   /// The records of each entity of the model, indexed by ordinal; empty for entities that the store does not keep.
   package var tables: [NodeTable]

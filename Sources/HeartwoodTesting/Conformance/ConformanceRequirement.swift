@@ -31,16 +31,16 @@ extension ConformanceRequirement {
   func isMet(by conformance: StoreConformance) -> Bool {
     let capabilities = conformance.capabilities
     return switch self {
-    case .file: capabilities.isPersistent
+    case .file: capabilities.supports(.persistence)
     case .attributes(let type): capabilities.attributeTypes.contains(type)
     case .orderedAttributes: !capabilities.attributeTypes.isDisjoint(with: PlainOrder.orderedTypes)
     case .references(let kind): capabilities.referenceKinds.contains(kind)
-    case .relationships: capabilities.supportsRelationships
+    case .relationships: capabilities.supports(.relationships)
     case .entities(let count): count <= capabilities.maximumEntityCount ?? .max
-    case .userMetadata: capabilities.supportsUserMetadata
-    case .embeddedModel: capabilities.embedsModel
+    case .userMetadata: capabilities.supports(.userMetadata)
+    case .embeddedModel: capabilities.supports(.embeddedModel)
     case .modelVersion: conformance.tellsModelVersion
-    case .history: capabilities.supportsHistory
+    case .history: capabilities.supports(.history)
     }
   }
 }
@@ -134,7 +134,7 @@ extension ConformanceRequirement {
       try open.store.setUserInfo(["key": "value"])
     }
     try expect("the user's metadata", is: [:], found: open.store.metadata.userInfo)
-    guard conformance.capabilities.isPersistent else { return }
+    guard conformance.capabilities.supports(.persistence) else { return }
     try open.insertRandom(3, seed: 1)
     let before = try bench.bytes()
     var metadata = open.store.metadata
@@ -175,7 +175,7 @@ extension ConformanceRequirement {
   }
 
   private func expectNoModel(of conformance: StoreConformance) throws {
-    guard conformance.capabilities.isPersistent else {
+    guard conformance.capabilities.supports(.persistence) else {
       return try ConformanceRequirement.file.expectRefusal(by: conformance)
     }
     let bench = try Workbench(conformance, model: try ModelMaker(conformance.capabilities).smallest())

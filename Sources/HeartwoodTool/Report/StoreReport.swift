@@ -153,15 +153,15 @@ struct TypesReport {
 extension StoreCapabilities {
   fileprivate var json: JSONValue {
     .object([
-      ("kind", .string(kind.rawValue)),
-      ("isPersistent", .boolean(isPersistent)),
+      ("kind", .string(kind.description)),
+      ("isPersistent", .boolean(supports(.persistence))),
       ("maximumEntityCount", maximumEntityCount.map { .integer($0) } ?? .null),
       ("attributeTypes", .array(attributeTypes.map(\.rawValue).sorted().map(JSONValue.string))),
-      ("supportsRelationships", .boolean(supportsRelationships)),
+      ("supportsRelationships", .boolean(supports(.relationships))),
       ("referenceKinds", .array(referenceKinds.map { .string($0.rawValue) })),
-      ("supportsUserMetadata", .boolean(supportsUserMetadata)),
-      ("embedsModel", .boolean(embedsModel)),
-      ("supportsHistory", .boolean(supportsHistory)),
+      ("supportsUserMetadata", .boolean(supports(.userMetadata))),
+      ("embedsModel", .boolean(supports(.embeddedModel))),
+      ("supportsHistory", .boolean(supports(.history))),
     ])
   }
 
@@ -169,14 +169,14 @@ extension StoreCapabilities {
     let entities = maximumEntityCount.map { "up to \($0) entit\($0 == 1 ? "y" : "ies")" }
     let missing = AttributeType.allCases.filter { !attributeTypes.contains($0) }.map(\.rawValue)
     let words = [
-      kind.rawValue,
-      isPersistent ? nil : "in memory only",
+      kind.description,
+      supports(.persistence) ? nil : "in memory only",
       entities,
       missing.isEmpty ? nil : "no \(missing.joined(separator: ", ")) attributes",
-      supportsRelationships ? "relationships" : nil,
-      supportsUserMetadata ? "metadata" : nil,
-      embedsModel ? "holds its model" : nil,
-      supportsHistory ? "history" : nil,
+      supports(.relationships) ? "relationships" : nil,
+      supports(.userMetadata) ? "metadata" : nil,
+      supports(.embeddedModel) ? "holds its model" : nil,
+      supports(.history) ? "history" : nil,
     ]
     return words.compactMap(\.self).joined(separator: "; ")
   }

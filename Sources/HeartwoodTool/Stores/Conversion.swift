@@ -127,7 +127,7 @@ struct Conversion {
   }
 
   private func lostTransactionCount(_ opened: OpenStore, _ type: StoreType) throws -> Int {
-    let isKept = try registry.storeClass(for: type).typeDescription.capabilities.supportsHistory
+    let isKept = try registry.storeClass(for: type).typeDescription.capabilities.supports(.history)
     return isKept ? 0 : try opened.store.engine.history()?.transactionCount ?? 0
   }
 

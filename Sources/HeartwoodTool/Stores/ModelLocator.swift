@@ -105,7 +105,7 @@ struct ModelLocator {
 
   /// Whether a store that is new at `path` is opened without being told its model: its type keeps it, or one lies beside it.
   func hasModel(ofStoreAt path: String, _ storeClass: any StoreClass.Type) -> Bool {
-    storeClass.typeDescription.capabilities.embedsModel || (try? bundle(besideStoreAt: path)) != nil
+    storeClass.typeDescription.capabilities.supports(.embeddedModel) || (try? bundle(besideStoreAt: path)) != nil
   }
 
   /// The other versions in the bundle of a model, the newest first where all can be read. One that cannot be is left out: the store may be of

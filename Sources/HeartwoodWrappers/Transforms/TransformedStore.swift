@@ -83,7 +83,7 @@ extension TransformedStore {
 
   /// Reads the model of the file inside.
   public static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
-    guard Base.typeDescription.capabilities.embedsModel else { return nil }
+    guard Base.typeDescription.capabilities.supports(.embeddedModel) else { return nil }
     return try Base.readModel(from: plain(file, Transform(options: options)), options: options)
   }
 
@@ -179,7 +179,7 @@ extension TransformedStore: SalvagingStore {
   /// The model of the file inside, as far as that can be decoded.
   public static func salvageModel(from file: StoreInput, options: StoreOptions) -> ManagedObjectModel? {
     // try?: what cannot be decoded tells no model, and the salvage that follows says why.
-    guard Base.typeDescription.capabilities.embedsModel, let transform = try? Transform(options: options),
+    guard Base.typeDescription.capabilities.supports(.embeddedModel), let transform = try? Transform(options: options),
       let sound = try? transform.decodeSound(file), let plain = try? input(sound, file)
     else { return nil }
     if let base = Base.self as? any SalvagingStore.Type { return base.salvageModel(from: plain, options: options) }

@@ -6,7 +6,7 @@ protocol StoreFlaw: Sendable {
   static var name: StoreType { get }
   static var displayName: String { get }
   static var fileExtensions: [String] { get }
-  static var embedsModel: Bool { get }
+  static var features: StoreCapabilities.Features { get }
   static var attributeTypes: Set<AttributeType> { get }
   static func recognizes(prefix: [UInt8]) -> Bool
   static func begin(path: String) throws
@@ -22,7 +22,7 @@ extension StoreFlaw {
   static var name: StoreType { StoreType("\(Self.self)") }
   static var displayName: String { "Flawed" }
   static var fileExtensions: [String] { ["flawed"] }
-  static var embedsModel: Bool { false }
+  static var features: StoreCapabilities.Features { [.persistence, .relationships, .userMetadata, .history] }
   static var attributeTypes: Set<AttributeType> { Set(AttributeType.allCases) }
   static func recognizes(prefix: [UInt8]) -> Bool { false }
   static func begin(path: String) throws {}
@@ -84,14 +84,9 @@ final class FlawedStore<Flaw: StoreFlaw>: AtomicStore {
       fileExtensions: Flaw.fileExtensions,
       capabilities: StoreCapabilities(
         kind: .atomic,
-        isPersistent: true,
-        maximumEntityCount: nil,
+        features: Flaw.features,
         attributeTypes: Flaw.attributeTypes,
-        supportsRelationships: true,
-        referenceKinds: [.uuid, .integer, .string],
-        supportsUserMetadata: true,
-        embedsModel: Flaw.embedsModel,
-        supportsHistory: true
+        referenceKinds: [.uuid, .integer, .string]
       )
     )
   }

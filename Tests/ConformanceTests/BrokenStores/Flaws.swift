@@ -266,7 +266,9 @@ enum NamesAnotherFile: StoreFlaw {
 
 /// It declares that its files have their model, and they have none.
 enum ForgetsItsModel: StoreFlaw {
-  static var embedsModel: Bool { true }
+  static var features: StoreCapabilities.Features {
+    [.persistence, .relationships, .userMetadata, .history, .embeddedModel]
+  }
 }
 
 /// It changes what it is given to be saved.

@@ -6,7 +6,7 @@ import Testing
 
 /// Snapshots of open stores as files of any type.
 @Suite struct CopyTests {
-  private static let fileTypes = StoreRegistry.default.typeDescriptions.filter(\.capabilities.isPersistent).map(\.type)
+  private static let fileTypes = StoreRegistry.default.typeDescriptions.filter { $0.capabilities.supports(.persistence) }.map(\.type)
   private let files = InMemoryFileSystem()
   private let model: ManagedObjectModel
 

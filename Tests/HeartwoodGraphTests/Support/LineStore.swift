@@ -10,14 +10,10 @@ final class LineStore: AtomicStore {
     fileExtensions: ["lines"],
     capabilities: StoreCapabilities(
       kind: .atomic,
-      isPersistent: true,
-      maximumEntityCount: 1,
+      features: [.persistence, .relationships],
       attributeTypes: [.string],
-      supportsRelationships: true,
       referenceKinds: [.integer],
-      supportsUserMetadata: false,
-      embedsModel: false,
-      supportsHistory: false
+      maximumEntityCount: 1
     )
   )
 

@@ -11,14 +11,9 @@ final class RecordStore: IncrementalStore {
     fileExtensions: [],
     capabilities: StoreCapabilities(
       kind: .incremental,
-      isPersistent: false,
-      maximumEntityCount: nil,
+      features: [.relationships, .userMetadata],
       attributeTypes: Set(AttributeType.allCases),
-      supportsRelationships: true,
-      referenceKinds: [.integer],
-      supportsUserMetadata: true,
-      embedsModel: false,
-      supportsHistory: false
+      referenceKinds: [.integer]
     )
   )
 

@@ -9,14 +9,10 @@ final class NarrowStore: AtomicStore {
     fileExtensions: ["narrow", "plain"],
     capabilities: StoreCapabilities(
       kind: .atomic,
-      isPersistent: true,
-      maximumEntityCount: 1,
+      features: [.persistence],
       attributeTypes: [.string, .integer64],
-      supportsRelationships: false,
       referenceKinds: [.integer],
-      supportsUserMetadata: false,
-      embedsModel: false,
-      supportsHistory: false
+      maximumEntityCount: 1
     )
   )
 

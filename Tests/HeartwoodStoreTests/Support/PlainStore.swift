@@ -10,14 +10,9 @@ final class PlainStore: AtomicStore {
     mimeTypes: ["application/x-plain"],
     capabilities: StoreCapabilities(
       kind: .atomic,
-      isPersistent: true,
-      maximumEntityCount: nil,
+      features: [.persistence, .relationships, .userMetadata],
       attributeTypes: Set(AttributeType.allCases),
-      supportsRelationships: true,
-      referenceKinds: [.uuid, .integer, .string],
-      supportsUserMetadata: true,
-      embedsModel: false,
-      supportsHistory: false
+      referenceKinds: [.uuid, .integer, .string]
     )
   )
 

@@ -14,14 +14,9 @@ public final class RecordFolderStore: IncrementalStore {
     fileExtensions: ["records"],
     capabilities: StoreCapabilities(
       kind: .incremental,
-      isPersistent: true,
-      maximumEntityCount: nil,
+      features: [.persistence, .relationships, .userMetadata],
       attributeTypes: Set(AttributeType.allCases),
-      supportsRelationships: true,
-      referenceKinds: [.uuid],
-      supportsUserMetadata: true,
-      embedsModel: false,
-      supportsHistory: false
+      referenceKinds: [.uuid]
     )
   )
 

@@ -336,7 +336,7 @@ extension AtomicStoreEngine {
     _ storeClass: any AtomicStore.Type,
     _ setup: StoreSetup
   ) -> StoreHistory? {
-    let isKept = storeClass.typeDescription.capabilities.supportsHistory
+    let isKept = storeClass.typeDescription.capabilities.supports(.history)
     let isLeftOut = setup.options.isSet(.tracksPersistentHistory) && !setup.options[.tracksPersistentHistory]
     return isKept && !isLeftOut ? contents.history : nil
   }

@@ -10,14 +10,9 @@ public final class InMemoryStore: AtomicStore {
     fileExtensions: [],
     capabilities: StoreCapabilities(
       kind: .atomic,
-      isPersistent: false,
-      maximumEntityCount: nil,
+      features: [.relationships, .userMetadata, .history],
       attributeTypes: Set(AttributeType.allCases),
-      supportsRelationships: true,
-      referenceKinds: [.uuid, .integer, .string],
-      supportsUserMetadata: true,
-      embedsModel: false,
-      supportsHistory: true
+      referenceKinds: [.uuid, .integer, .string]
     )
   )
 

@@ -121,7 +121,7 @@ extension StoreOpener {
   ) throws -> PersistentStore {
     let storeClass = try registry.storeClass(for: request.type)
     var request = request
-    if storeClass.typeDescription.capabilities.supportsHistory,
+    if storeClass.typeDescription.capabilities.supports(.history),
       !request.options.isSet(.tracksPersistentHistory), store.options.isSet(.tracksPersistentHistory)
     {
       request.options[.tracksPersistentHistory] = store.options[.tracksPersistentHistory]

@@ -11,7 +11,7 @@ struct CapabilityCheck {
 
   /// Whether the store can keep the entities of `setup`.
   func check(_ setup: StoreSetup) throws(PersistenceError) {
-    if !capabilities.isPersistent, setup.path != nil {
+    if !capabilities.supports(.persistence), setup.path != nil {
       throw lacks("has no file", recovery: .chooseAnotherTypeOrNoFile, path: setup.path)
     }
     let concrete = setup.entities.filter { !$0.isAbstract }
@@ -31,7 +31,7 @@ struct CapabilityCheck {
 
   /// Whether the store can keep its history.
   func checkHistory(path: String?, recovery: PersistenceError.Recovery) throws(PersistenceError) {
-    guard !capabilities.supportsHistory else { return }
+    guard !capabilities.supports(.history) else { return }
     throw lacks("keeps no history", recovery: recovery, path: path)
   }
 
@@ -45,7 +45,7 @@ struct CapabilityCheck {
           entity: entity.name,
           property: attribute.name
         )
-      case .relationship(let relationship) where !capabilities.supportsRelationships:
+      case .relationship(let relationship) where !capabilities.supports(.relationships):
         throw lacks("has no place for relationships", path: path, entity: entity.name, property: relationship.name)
       default: break
       }
@@ -65,7 +65,7 @@ struct CapabilityCheck {
 
   /// Whether the store has a place for metadata of the user, where there are some.
   func check(_ userInfo: [String: MetadataValue], path: String?) throws(PersistenceError) {
-    guard !userInfo.isEmpty, !capabilities.supportsUserMetadata else { return }
+    guard !userInfo.isEmpty, !capabilities.supports(.userMetadata) else { return }
     throw lacks("keeps no metadata but its identifier", recovery: .removeUserMetadata, path: path)
   }
 

@@ -165,7 +165,7 @@ extension StoreOpener {
     _ setup: StoreSetup
   ) throws -> Bool {
     let capabilities = storeClass.typeDescription.capabilities
-    guard !setup.options[.isReadOnly], capabilities.supportsUserMetadata || metadata.userInfo.isEmpty,
+    guard !setup.options[.isReadOnly], capabilities.supports(.userMetadata) || metadata.userInfo.isEmpty,
       let patches = try file.reading({ try storeClass.metadataPatches(metadata, in: file, options: setup.options) })
     else { return false }
     try CapabilityCheck(storeClass.typeDescription).check(setup)

@@ -158,7 +158,7 @@ extension StoreConformance {
   private func writesContentAlike() throws {
     let bench = try Workbench(self, model: try ModelMaker(capabilities).richest())
     let source = try bench.openInMemory()
-    if capabilities.supportsUserMetadata {
+    if capabilities.supports(.userMetadata) {
       try source.store.setUserInfo(["b": 1, "a": .dictionary(["y": 1, "x": 2, "z": 3]), "c": "d"])
     }
     try source.insertRandom(40, seed: 1)

@@ -53,7 +53,7 @@ extension StoreConformance {
 
   /// All files and the bytes of the store's.
   private func beforeRefusal(_ bench: Workbench) throws -> [String] {
-    guard capabilities.isPersistent else { return [] }
+    guard capabilities.supports(.persistence) else { return [] }
     return try bench.disk.fileNames() + [String(decoding: try bench.bytes(), as: UTF8.self)]
   }
 
@@ -150,7 +150,7 @@ extension StoreConformance {
       let objects = try context.fetch(entityName: ModelMaker.entity)
       var generator = SeededGenerator(seed: UInt64(round))
       try open.setRandomAttributes(of: objects[round], &generator)
-      if capabilities.supportsRelationships {
+      if capabilities.supports(.relationships) {
         let others = [objects[4], objects[round + 1]].map(\.objectID)
         try objects[round].setPropertyValue(.toOne(others[0]), forKey: "order")
         // Without an inverse, a store may have room for one owner of each.

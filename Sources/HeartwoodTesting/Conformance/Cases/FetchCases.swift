@@ -37,7 +37,7 @@ extension StoreConformance {
     open = try bench.expectReopensSame(open)
     examination.move(to: open)
     let context = open.makeContext()
-    if reachesFilesItself, capabilities.isPersistent {
+    if reachesFilesItself, capabilities.supports(.persistence) {
       // A copy: what is examined later is the same for all stores.
       var unread = examination
       let read = open

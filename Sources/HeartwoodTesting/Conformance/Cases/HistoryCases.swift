@@ -79,7 +79,7 @@ extension StoreConformance {
     try open.saveHistory(seed: 4)
     var expected = try open.history()
     for round in 1...3 {
-      if capabilities.isPersistent { open = try bench.open(tracksHistory: true) }
+      if capabilities.supports(.persistence) { open = try bench.open(tracksHistory: true) }
       let token = try open.token()
       try open.insertRandom(round, seed: UInt64(round))
       let new = try open.history(after: token)

@@ -124,7 +124,7 @@ extension StoreConformance {
   /// Other metadata than a store has, of the kind that is least in the way.
   func changed(_ metadata: StoreMetadata) -> StoreMetadata {
     var changed = metadata
-    if capabilities.supportsUserMetadata {
+    if capabilities.supports(.userMetadata) {
       changed.userInfo["author"] = .string("Zoë, \"\n😀")
     } else {
       changed.identifier = UUID()

@@ -106,7 +106,7 @@ extension StoreConformance {
     )
     try expect(!capabilities.attributeTypes.isEmpty, "expected types of attributes, found none")
     try expect(
-      capabilities.isPersistent != typeDescription.fileExtensions.isEmpty,
+      capabilities.supports(.persistence) != typeDescription.fileExtensions.isEmpty,
       "expected file extensions where there are files, found \(typeDescription.fileExtensions)"
     )
     for name in typeDescription.fileExtensions + typeDescription.mimeTypes {

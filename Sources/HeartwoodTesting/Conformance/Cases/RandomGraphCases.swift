@@ -114,7 +114,7 @@ extension StoreConformance {
       context.delete(try unwrap(try context.fetch(entityName: ModelMaker.entity).first, "a record"))
       try context.save()
     }
-    guard capabilities.supportsRelationships else { return }
+    guard capabilities.supports(.relationships) else { return }
     let other = try Workbench(self, model: try ModelMaker(capabilities).leadingToItself())
     try other.open().insertRandom(6, seed: 1)
     let (reader, linker) = (try other.open(), try other.open())

@@ -147,7 +147,7 @@ extension StoreConformance {
   /// All is read when the file is opened, or is mapped then.
   private func saysWhatOfFileCannotBeRead() throws {
     let bench = try Workbench(self, model: try ModelMaker(capabilities).richest())
-    let first = try bench.open(tracksHistory: capabilities.supportsHistory)
+    let first = try bench.open(tracksHistory: capabilities.supports(.history))
     try first.insertRandom(8, seed: 1)
     try first.editRecords(seed: 2)
     let (contents, history) = (try first.contents(), try historyIfAny(of: first))
@@ -155,7 +155,7 @@ extension StoreConformance {
       let faults = FaultInjectingFileSystem(wrapping: bench.disk.fileSystem)
       faults.failOperation(step, with: PersistenceError(.fileReadFailed, "A test lets this fail."))
       let result = Result {
-        let open = try bench.seen(through: faults).open(tracksHistory: capabilities.supportsHistory)
+        let open = try bench.seen(through: faults).open(tracksHistory: capabilities.supports(.history))
         return (try open.contents(), try historyIfAny(of: open))
       }
       let when = "when step \(step) (\(faults.operation(step))) of reading it fails"
@@ -169,6 +169,6 @@ extension StoreConformance {
   }
 
   private func historyIfAny(of open: OpenStore) throws -> [HistoryRecord] {
-    capabilities.supportsHistory ? try open.history() : []
+    capabilities.supports(.history) ? try open.history() : []
   }
 }

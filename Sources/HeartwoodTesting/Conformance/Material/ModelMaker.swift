@@ -15,7 +15,7 @@ struct ModelMaker {
   init(_ capabilities: StoreCapabilities, and others: StoreCapabilities...) {
     let all = [capabilities] + others
     attributeTypes = others.reduce(capabilities.attributeTypes) { $0.intersection($1.attributeTypes) }
-    supportsRelationships = all.allSatisfy(\.supportsRelationships)
+    supportsRelationships = all.allSatisfy { $0.supports(.relationships) }
     maximumEntityCount = all.compactMap(\.maximumEntityCount).min()
   }
 

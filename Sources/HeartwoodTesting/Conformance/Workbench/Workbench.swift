@@ -56,7 +56,7 @@ extension Workbench {
   /// The place of a store of `type`; nil where such stores have no files.
   func url(_ name: String = Workbench.name, type: StoreTypeDescription? = nil) -> URL? {
     let description = type ?? conformance.typeDescription
-    return description.capabilities.isPersistent ? URL(filePath: path(name, type: type)) : nil
+    return description.capabilities.supports(.persistence) ? URL(filePath: path(name, type: type)) : nil
   }
 
   /// Fails unless the files are those of the stores called `names`. What a store that reaches its files by itself keeps beside its file has
@@ -140,7 +140,7 @@ extension Workbench {
 
   /// The store as somebody else finds it who opens the file; for a store without one, the same store.
   func reopened(_ open: OpenStore, _ name: String = Workbench.name) throws -> OpenStore {
-    conformance.capabilities.isPersistent ? try openUnread(name) : open
+    conformance.capabilities.supports(.persistence) ? try openUnread(name) : open
   }
 
   /// Fails unless whoever opens the file finds what `open` has, in the same versions where records are saved piecemeal.

@@ -54,7 +54,7 @@ import Testing
 
   @Test func manyAreReplacedInASetAndPutBack() throws {
     let stock = try Stock(Self.many)
-    var tagged = stock.tagged
+    let tagged = stock.tagged
     let others = try stock.books.map { _ in try stock.context.insert(Book.self) }
     for (old, new) in zip(stock.books.reversed(), others) {
       tagged.remove(old)
@@ -74,7 +74,7 @@ import Testing
 
   @Test func manyAreMovedToTheEndAndBack() throws {
     let stock = try Stock(Self.many)
-    var listed = stock.listed
+    let listed = stock.listed
     func moveToTheEnd(_ books: some Sequence<Book>) {
       for book in books {
         listed.remove(book)
@@ -99,7 +99,7 @@ import Testing
 
   @Test func whatWasInItsPlaceMayLeaveIt() throws {
     let stock = try Stock(Self.several)
-    var listed = stock.listed
+    let listed = stock.listed
     let last = stock.books.count - 1
     // All but the last is found to be in order the second time. The first is not any more then.
     for place in [last - 1, last - 1, 0, last] {
@@ -116,7 +116,7 @@ import Testing
 
   @Test func whatOthersHaveSavedIsWhatMembersAreHeldAgainst() throws {
     let stock = try Stock(Self.several)
-    var (listed, tagged) = (stock.listed, stock.tagged)
+    let (listed, tagged) = (stock.listed, stock.tagged)
     let new = try stock.context.book("new")
     try stock.context.save()
     listed.remove(stock.books[0])
@@ -157,7 +157,7 @@ import Testing
 
   @Test func whatWasSavedIsWhatMembersAreHeldAgainst() throws {
     let stock = try Stock(Self.several)
-    var (listed, tagged) = (stock.listed, stock.tagged)
+    let (listed, tagged) = (stock.listed, stock.tagged)
     for book in stock.books[..<2] {
       listed.remove(book)
       listed.append(book)
@@ -168,8 +168,7 @@ import Testing
     #expect(!stock.hasChanged(stock.shelf) && !stock.hasChanged(stock.tag))
     // As they were read at first, which is not as they are saved now.
     listed.objects = stock.books
-    tagged = RelatedSet(stock.books)
-    stock.tag[set: Tag.booksKey] = tagged
+    stock.tag[set: Tag.booksKey] = RelatedSet(stock.books)
     #expect(stock.hasChanged(stock.shelf) && stock.hasChanged(stock.tag))
     stock.context.rollback()
     #expect(!stock.hasChanged(stock.shelf) && !stock.hasChanged(stock.tag))
@@ -178,7 +177,7 @@ import Testing
 
   @Test func namesOfTodayAreWhatMembersAreHeldAgainst() throws {
     let stock = try Stock(Self.several)
-    var tagged = stock.tagged
+    let tagged = stock.tagged
     let others = try stock.books.map { _ in try stock.context.insert(Book.self) }
     for (old, new) in zip(stock.books, others) {
       tagged.remove(old)
@@ -245,7 +244,7 @@ import Testing
   private func step(_ stock: Stock, _ generator: inout SeededGenerator) throws {
     let (context, place) = (stock.context, Int.random(in: 0..<Self.several, using: &generator))
     let book = stock.books[place]
-    var (listed, tagged) = (stock.listed, stock.tagged)
+    let (listed, tagged) = (stock.listed, stock.tagged)
     switch Int.random(in: 0..<100, using: &generator) {
     case 0: try context.save()
     case 1: context.rollback()

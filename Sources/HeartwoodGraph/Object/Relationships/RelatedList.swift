@@ -1,4 +1,5 @@
-/// The objects of an ordered to-many relationship: a list that changes the object that it is of. An object is in it once at most.
+/// The objects of an ordered to-many relationship: a view of the relationship, through which it is changed. An object
+/// is in it once at most.
 ///
 ///     final class List: ManagedObject {
 ///       static let itemsKey = ToManyKey<Item>("items")
@@ -11,21 +12,22 @@
 ///     list.items.move(from: 0, to: 2)
 ///     list.items = [first, second]
 ///
-/// What an object gives is a view of its relationship: it shows what the relationship has at the moment, and changing a copy of it
-/// changes the object as well. Literals and `RelatedList(objects)` are values of their own.
+/// It shows what the relationship has at the moment, and changing it changes the object, even through a constant: `let
+/// items = list.items` is the same relationship, not a copy. ``objects`` is an array, and a copy. Assigning to the
+/// property takes the objects of another view or a literal over.
 ///
-/// Appending and removing by object are O(1) amortised; whatever uses an index is O(n), and so is what first lets the list differ from the
-/// one that was read. To look at many, take ``objects``. Making an object of another context, or a deleted one, an element is a mistake
-/// that stops the process.
+/// Getting a view allocates nothing. Appending and removing by object are O(1) amortised; whatever uses an index is
+/// O(n), and so is what first makes the list differ from the one that was read. To look at many, take ``objects``.
+/// Making an object of another context, or a deleted one, an element is a mistake that stops the process.
 public struct RelatedList<Destination: ManagedObject> {
   private enum Content {
     case live(LiveRelationship<Destination>)
-    case own([Destination])
+    case unattached(UnattachedMembers<[Destination]>)
   }
 
-  private var content: Content
+  private let content: Content
 
-  /// The object that the relationship is of; nil for a value of its own.
+  /// The object that the relationship is of; nil for objects that are to be assigned to one.
   var owner: ManagedObject? {
     if case .live(let relationship) = content { relationship.object } else { nil }
   }
@@ -34,26 +36,30 @@ public struct RelatedList<Destination: ManagedObject> {
     content = .live(relationship)
   }
 
-  /// A list of its own with the objects of a sequence, each once.
+  /// Objects to be assigned to a relationship, each once.
   public init(_ objects: some Sequence<Destination>) {
-    var seen: Set<Destination> = []
-    content = .own(objects.filter { seen.insert($0).inserted })
+    content = .unattached(UnattachedMembers(Self.eachOnce(objects)))
   }
 
-  /// The objects in their order. O(n), where the list is an object's.
+  /// The objects there are now, in their order. O(n).
   public var objects: [Destination] {
     get {
       switch content {
       case .live(let relationship): relationship.objects
-      case .own(let objects): objects
+      case .unattached(let members): members.objects
       }
     }
-    set {
+    nonmutating set {
       switch content {
       case .live(let relationship): relationship.replaceAll(newValue)
-      case .own: self = RelatedList(newValue)
+      case .unattached(let members): members.objects = Self.eachOnce(newValue)
       }
     }
+  }
+
+  private static func eachOnce(_ objects: some Sequence<Destination>) -> [Destination] {
+    var seen: Set<Destination> = []
+    return objects.filter { seen.insert($0).inserted }
   }
 }
 
@@ -67,7 +73,7 @@ extension RelatedList {
   /// The object at `index`. An object that is set there leaves the place where it was.
   public subscript(index: Int) -> Destination {
     get { objects[index] }
-    set {
+    nonmutating set {
       var objects = objects
       objects[index] = newValue
       self.objects = objects.enumerated().filter { $0 == index || $1 != newValue }.map(\.element)
@@ -78,50 +84,51 @@ extension RelatedList {
   public func contains(_ member: Destination) -> Bool {
     switch content {
     case .live(let relationship): relationship.contains(member)
-    case .own(let objects): objects.contains(member)
+    case .unattached(let members): members.objects.contains(member)
     }
   }
 
-  /// Puts an object at the end, where it is not in the list yet.
-  public mutating func append(_ member: Destination) {
+  /// Puts an object at the end, unless it is in the list.
+  public func append(_ member: Destination) {
     switch content {
     case .live(let relationship): _ = relationship.add(member)
-    case .own(let objects): self = RelatedList(objects + [member])
+    case .unattached(let members): if !members.objects.contains(member) { members.objects.append(member) }
     }
   }
 
-  /// Puts an object before the one at `index`, where it is not in the list yet.
-  public mutating func insert(_ member: Destination, at index: Int) {
+  /// Puts an object before the one at `index`, unless it is in the list.
+  public func insert(_ member: Destination, at index: Int) {
     if contains(member) { return }
     objects.insert(member, at: index)
   }
 
-  /// Takes an object out. Returns whether it was there.
+  /// Removes an object. Returns whether it was there.
   @discardableResult
-  public mutating func remove(_ member: Destination) -> Bool {
+  public func remove(_ member: Destination) -> Bool {
     switch content {
     case .live(let relationship): return relationship.remove(member)
-    case .own(let objects):
-      self = RelatedList(objects.filter { $0 != member })
-      return count < objects.count
+    case .unattached(let members):
+      guard let index = members.objects.firstIndex(of: member) else { return false }
+      members.objects.remove(at: index)
+      return true
     }
   }
 
-  /// Takes the object at `index` out.
+  /// Removes the object at `index`, and returns it.
   @discardableResult
-  public mutating func remove(at index: Int) -> Destination {
+  public func remove(at index: Int) -> Destination {
     let member = objects[index]
     remove(member)
     return member
   }
 
-  /// Takes all objects out.
-  public mutating func removeAll() {
+  /// Removes all objects.
+  public func removeAll() {
     objects = []
   }
 
-  /// Lets the object at `source` be the one at `destination`.
-  public mutating func move(from source: Int, to destination: Int) {
+  /// Moves the object at `source` so that it is the one at `destination`.
+  public func move(from source: Int, to destination: Int) {
     var objects = objects
     objects.insert(objects.remove(at: source), at: destination)
     self.objects = objects
@@ -134,14 +141,14 @@ extension RelatedList: Sequence {
 }
 
 extension RelatedList: ExpressibleByArrayLiteral {
-  /// A list of its own.
+  /// Objects to be assigned to a relationship.
   public init(arrayLiteral elements: Destination...) {
     self.init(elements)
   }
 }
 
 extension RelatedList: Equatable {
-  /// Whether both have the same objects in the same order.
+  /// Whether both have the same objects in the same order now.
   public static func == (left: RelatedList, right: RelatedList) -> Bool { left.objects == right.objects }
 }
 
@@ -151,7 +158,8 @@ extension RelatedList: CustomStringConvertible {
 }
 
 extension ManagedObject {
-  /// The objects of an ordered to-many relationship as a list, to be changed in place or set as a whole.
+  /// A view of an ordered to-many relationship. Setting it gives the relationship the objects of another view or a
+  /// literal.
   public final subscript<Destination: ManagedObject>(list key: ToManyKey<Destination>) -> RelatedList<Destination> {
     get { RelatedList(live(key, isOrdered: true)) }
     set { newValue.assign(to: live(key, isOrdered: true)) }
@@ -160,7 +168,6 @@ extension ManagedObject {
 
 extension RelatedList {
   fileprivate func assign(to relationship: LiveRelationship<Destination>) {
-    // Changing the list in place ends with an assignment of what was changed to itself.
     if case .live(let own) = content, own.isSame(as: relationship) { return }
     relationship.replaceAll(objects)
   }

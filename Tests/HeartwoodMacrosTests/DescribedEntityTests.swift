@@ -147,7 +147,27 @@ struct DescribedEntityTests {
     #expect(throws: FetchPredicateError.self) { try ManagedObjectModel(of: [Miscounted.self]) }
   }
 
+  @Test("A property may be called as the requirement of Identifiable is")
+  func propertyCalledID() throws {
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: ManagedObjectModel(of: [Keyed.self]),
+      objectClasses: [Keyed.self]
+    )
+    try coordinator.addPersistentStore(type: .inMemory, at: nil)
+    let context = ManagedObjectContext(coordinator)
+    let object = try context.insert(Keyed.self)
+    object.id = "a"
+    #expect(object.id == "a" && identity(object) == object.objectID)
+    #expect(try context.count(Keyed.self, where: Keyed.idKey == "a") == 1)
+  }
+
+  private func identity<Object: Identifiable>(_ object: Object) -> Object.ID { object.id }
+
   private final class Undescribed: ManagedObject {}
+}
+
+@Entity final class Keyed: ManagedObject {
+  @Attribute var id: String = ""
 }
 
 @Entity final class Reader: ManagedObject {

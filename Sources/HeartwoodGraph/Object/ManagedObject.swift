@@ -248,6 +248,21 @@ extension ManagedObject: Hashable {
   }
 }
 
+extension ManagedObject: Identifiable {
+  /// Objects are told apart by their ``objectID``.
+  public typealias ID = ManagedObjectID
+}
+
+// Here and not in the class, so that a subclass may have a property of its own that is called `id`, of any type.
+extension Identifiable where Self: ManagedObject {
+  /// The ``ManagedObject/objectID``, so that a view can take a list of objects: `ForEach(list.items.objects) { … }`.
+  ///
+  /// A save gives a new object a permanent id. Call ``ManagedObjectContext/obtainPermanentIDs(for:)`` before, if a view
+  /// must not take the object for another one then. If a class has a property `id` of its own, `object.id` is that,
+  /// and views go by the ``ManagedObject/objectID`` all the same.
+  public var id: ManagedObjectID { objectID }
+}
+
 extension ManagedObject: CustomStringConvertible {
   /// The class and the id. Values are left out: they may be private.
   public var description: String { "\(type(of: self)) \(objectID)" }

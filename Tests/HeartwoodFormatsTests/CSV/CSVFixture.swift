@@ -20,8 +20,8 @@ struct CSVFixture {
 
   init(_ entities: EntityDefinition..., layout: CSVStore.Layout? = nil, chunkSize: Int? = nil) throws {
     model = try ManagedObjectModel(entities: entities)
-    options[.csvLayout] = layout
-    options[.csvChunkSize] = chunkSize
+    if let layout { options[.csvLayout] = layout }
+    if let chunkSize { options[.csvChunkSize] = chunkSize }
   }
 
   var entity: EntityDescription {

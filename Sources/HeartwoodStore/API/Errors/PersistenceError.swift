@@ -18,6 +18,10 @@ public import HeartwoodFoundation
 /// It is as small as a reference, so that functions that throw it are as fast as others. ``text(recovery:path:cause:)`` puts it into words with
 /// an application's own names of options and files.
 ///
+/// A function says `throws(PersistenceError)` if no other error can come out of it. It says `throws` if another one may: what
+/// your code throws in a closure, a hook, a policy or a store of your own, a `FetchPredicateError` for a condition that does not fit the
+/// model, a `CancellationError`. A function that does nothing but call your closure throws what that throws, by type.
+///
 /// A store of your own throws it, too. Say what happened in ``problem`` and what to do in ``recovery``, and put files into the ``context``:
 ///
 ///     throw PersistenceError(

@@ -5,7 +5,6 @@ import HeartwoodStore
 struct SQLiteConnections {
   private typealias Pragma = (name: String, value: String)
 
-
   let location: SQLiteLocation
   let options: StoreOptions
 

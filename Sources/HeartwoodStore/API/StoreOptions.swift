@@ -82,7 +82,10 @@ extension StoreOptionKey<Bool> {
   /// Whether a store of another version of the model is migrated when it is opened. Off by default.
   public static let shouldMigrateStoreAutomatically = StoreOptionKey("shouldMigrateStoreAutomatically", default: false)
   /// Whether that migration may be inferred where no mapping model is given for it. On by default.
-  public static let shouldInferMappingModelAutomatically = StoreOptionKey("shouldInferMappingModelAutomatically", default: true)
+  public static let shouldInferMappingModelAutomatically = StoreOptionKey(
+    "shouldInferMappingModelAutomatically",
+    default: true
+  )
   /// Whether a store that can make its new records itself may do so: an SQLite store does it in SQL. On by default; without it all records
   /// go through memory. The result is the same.
   public static let migratesInStore = StoreOptionKey("migratesInStore", default: true)

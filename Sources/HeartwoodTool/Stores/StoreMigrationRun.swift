@@ -82,7 +82,8 @@ struct StoreMigrationRun {
 
   private func lacksModel() throws -> Bool {
     guard let output = command.output else { return false }
-    guard try registry.storeClass(for: storeType).typeDescription.capabilities.supports(.embeddedModel) else { return false }
+    let capabilities = try registry.storeClass(for: storeType).typeDescription.capabilities
+    guard capabilities.supports(.embeddedModel) else { return false }
     return !ModelLocator(registry: registry, fileSystem: POSIXFileSystem()).hasModel(
       ofStoreAt: output,
       try registry.storeClass(for: destination(output).type(in: registry))

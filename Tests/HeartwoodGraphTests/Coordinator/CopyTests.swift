@@ -6,7 +6,8 @@ import Testing
 
 /// Snapshots of open stores as files of any type.
 @Suite struct CopyTests {
-  private static let fileTypes = StoreRegistry.default.typeDescriptions.filter { $0.capabilities.supports(.persistence) }.map(\.type)
+  private static let fileTypes = StoreRegistry.default.typeDescriptions
+    .filter { $0.capabilities.supports(.persistence) }.map(\.type)
   private let files = InMemoryFileSystem()
   private let model: ManagedObjectModel
 

@@ -247,7 +247,7 @@ import Testing
   @Test(arguments: MigrationBench.types, [nil, false])
   func theFileKeepsItsPermissions(_ type: StoreType, _ inStore: Bool?) throws {
     var bench = try MigrationBench(type)
-    bench.options[.migratesInStore] = inStore
+    if let inStore { bench.options[.migratesInStore] = inStore }
     try bench.make(try Self.model(false), Self.fill)
     try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: bench.url.path)
     try #require(try bench.migration(to: try Self.model(true))).run()

@@ -204,7 +204,7 @@ import Testing
     let books = try (stock.books[..<2] + others).map { book in
       try #require(try child.existingObject(with: book.objectID) as? Book)
     }
-    var tagged = tagInChild[set: Tag.booksKey]
+    let tagged = tagInChild[set: Tag.booksKey]
     tagged.remove(books[0])
     tagged.insert(books[2])
     tag[set: Tag.booksKey].remove(stock.books[1])

@@ -52,6 +52,7 @@ extension ManagedObjectContext {
     guard canBeRefreshed(object) else { return }
     // What was done before is told apart.
     tellChangeEvent()
+    if !mergeChanges, object.isUpdated { oneSidedChanges.insert(object.objectID) }
     RelationshipUpkeep(self).refreshing(mergeChanges ? [object] : []) { unread in
       if !unread.contains(object) { reread(object, mergeChanges: mergeChanges) }
     }
@@ -106,6 +107,7 @@ extension ManagedObjectContext {
     conflictingChildSaves = []
     failures.postponed = []
     assignedStores = [:]
+    oneSidedChanges = []
     optimisticallyLocked = ObjectList()
     changeNumber &+= 1
   }

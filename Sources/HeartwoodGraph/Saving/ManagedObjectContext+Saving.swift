@@ -48,6 +48,7 @@ extension ManagedObjectContext {
     saveCount &+= 1
     recorder?.noteSave()
     optimisticallyLocked = ObjectList()
+    oneSidedChanges = []
     advanceQueryGeneration()
   }
 

@@ -142,6 +142,7 @@ extension SharedSideSession {
     case 14: try read(context)
     default: try save(context)
     }
+    for context in contexts { #expect(context.relationshipDisagreements.isEmpty) }
   }
 
   private mutating func object(_ context: ManagedObjectContext, _ entity: String) throws -> ManagedObject? {

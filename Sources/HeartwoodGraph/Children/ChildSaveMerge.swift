@@ -65,9 +65,9 @@ extension ChildSaveMerge {
       for update in records.updated { take(update, of: entities[ordinal]) }
       for reference in records.deleted { takeDeletion(of: reference, entities[ordinal]) }
     }
-    LinkReturn(context, kept).link()
-    for refusal in refusals { settle(refusal) }
-    for object in advanced.objects { object.dropRefusedLinks() }
+    RelationshipUpkeep(context).endChildSave(keeping: kept, advanced: advanced.objects) {
+      for refusal in refusals { settle(refusal) }
+    }
   }
 
   /// The object of a record, with its values, where it is there still.

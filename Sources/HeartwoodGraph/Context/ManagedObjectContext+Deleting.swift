@@ -74,7 +74,7 @@ extension ManagedObjectContext {
       let others = object.relatedObjects(ordinal).filter(\.isPresent)
       if object.entity.properties[ordinal].relationship?.deleteRule == .cascade { cascade += others }
       guard let inverse = trait.inverseOrdinal else { continue }
-      for other in others { other.unlink(inverse, from: object.objectID) }
+      RelationshipUpkeep.didDelete(object, inverse, from: others)
     }
     note(object, hasChanges: false)
     object.becomeFault()
@@ -146,9 +146,7 @@ extension ManagedObjectContext {
       // What the context has put elsewhere stays, whatever others have let lead to it.
       return others.filter { $0.isPresent && $0.leads(inverse, to: object.objectID) }
     }
-    if let inverse {
-      for other in others { other.unlink(inverse, from: object.objectID) }
-    }
+    if let inverse { RelationshipUpkeep.didDelete(object, inverse, from: others) }
     return []
   }
 }

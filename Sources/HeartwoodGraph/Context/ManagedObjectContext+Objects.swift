@@ -51,7 +51,7 @@ extension ManagedObjectContext {
     followStores()
     var refreshed = emptyChanges()
     let objects = registeredObjects.filter(canBeRefreshed)
-    settlingLinks(of: objects) { unread in
+    RelationshipUpkeep(self).refreshing(objects) { unread in
       for object in objects where !unread.contains(object) { renew(object, mergeChanges: true) }
     }
     refreshed.refreshedObjectIDs.formUnion(objects.map(\.objectID))

@@ -52,27 +52,10 @@ extension ManagedObjectContext {
     guard canBeRefreshed(object) else { return }
     // What was done before is told apart.
     tellChangeEvent()
-    settlingLinks(of: mergeChanges ? [object] : []) { unread in
+    if !mergeChanges, object.isUpdated { oneSidedChanges.insert(object.objectID) }
+    RelationshipUpkeep(self).refreshing(mergeChanges ? [object] : []) { unread in
       if !unread.contains(object) { reread(object, mergeChanges: mergeChanges) }
     }
-  }
-
-  /// Calls `body`, which lets objects take the newest values, and lets the other ends of their relationships follow. None of it can be
-  /// undone, and what was done before can.
-  ///
-  /// - Parameter body: must leave the objects alone that it is called with: they have changes, and others may have changed them too, which
-  ///   cannot be read. That is noted.
-  func settlingLinks(of objects: [ManagedObject], _ body: (_ unread: Set<ManagedObject>) -> Void) {
-    registerPendingChanges()
-    var settlement = LinkSettlement(self)
-    var unread: Set<ManagedObject> = []
-    for object in objects where object.isUpdated {
-      if object.synchronize() != nil || object.isBehind && !settlement.noteIfReadable(object) { unread.insert(object) }
-    }
-    body(unread)
-    recorder?.isPaused = true
-    settlement.settle()
-    recorder?.isPaused = false
   }
 
   /// Refreshes an object, and leaves the objects alone that it leads to.
@@ -124,6 +107,7 @@ extension ManagedObjectContext {
     conflictingChildSaves = []
     failures.postponed = []
     assignedStores = [:]
+    oneSidedChanges = []
     optimisticallyLocked = ObjectList()
     changeNumber &+= 1
   }

@@ -14,6 +14,7 @@ extension ManagedObjectContext {
     }
     inserted.replaceIDs(newID)
     lostIDs = Set(lostIDs.map(newID))
+    oneSidedChanges = Set(oneSidedChanges.map(newID))
     recorder?.takeNames(in: self, newID)
     renamePostponedChanges(newID)
     changeNumber &+= 1

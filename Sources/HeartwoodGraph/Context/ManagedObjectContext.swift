@@ -62,6 +62,8 @@ public final class ManagedObjectContext {
   var generation: QueryGeneration?
   /// The save that the stores write while the context goes on.
   var saveUnderWay: SaveUnderWay?
+  /// The objects whose changes were dropped without the other ends of their relationships, which keep theirs until the next save.
+  var oneSidedChanges: Set<ManagedObjectID> = []
   /// How many saves have succeeded.
   var saveCount: UInt64 = 0
 
@@ -202,6 +204,19 @@ extension ManagedObjectContext {
     try binding.synchronize()
     return binding
   }
+
+  /// The object of `id` if it is registered and the context knows its record: nothing is read, followed or made.
+  func knownObject(_ id: ManagedObjectID) -> ManagedObject? {
+    if let object = inserted[id] { return object }
+    if id.isTemporaryID { return nil }
+    let known = bindingsByScope[ObjectIdentifier(id.scope)]
+    guard let binding = known ?? bindings.values.first(where: { $0.scope === id.scope }) else { return nil }
+    // try?: of two records with one name nobody knows which it is.
+    return (try? binding.table.row(of: id.reference)).flatMap { binding.slots[$0] }
+  }
+
+  /// Whether the objects belong to the stores that are open now.
+  var hasFollowedConversions: Bool { persistentStoreCoordinator.storeChanges.current == seenStoreChange }
 
   private func findBinding(keeping id: ManagedObjectID) throws(PersistenceError) -> EntityBinding {
     let store = try persistentStoreCoordinator.store(keeping: id)

@@ -22,7 +22,7 @@ extension ManagedObjectContext {
     // A record that is told as new may have been read before it was changed again, where two notices have become one.
     let outdated = heldObjects(changes.insertedObjectIDs).filter { !$0.1.isFault && $0.1.isBehind }
     let objects = heldObjects(ids) + outdated
-    settlingLinks(of: objects.map(\.1)) { unread in
+    RelationshipUpkeep(self).refreshing(objects.map(\.1)) { unread in
       for (id, object) in objects where !unread.contains(object) && merge(object) {
         if object.isDeleted { merged.records.deleted.insert(id) } else { merged.refreshedObjectIDs.insert(id) }
       }

@@ -26,17 +26,15 @@ struct ConflictResolver {
     if fails || updatesSeveral(collisions) || conflicts.isEmpty && collisions.isEmpty { throw error }
     // A context that stays at a version would find the same conflicts again.
     context.advanceQueryGeneration()
-    var settlement = LinkSettlement(context)
+    let upkeep = RelationshipUpkeep(context)
+    var settlement = upkeep.beginMerge()
     for ((conflict, _), object) in zip(conflicts, objects) where !conflict.isDeletedInStore {
       if let object { try settlement.note(object) }
     }
     var restored: [ManagedObject] = []
     var savedObjects = SavedObjects(save)
     for (conflict, resolution) in conflicts { try resolve(conflict, resolution, &restored, &savedObjects) }
-    // Objects that lead to each other must all be there again first.
-    LinkReturn(context, restored).link()
-    settlement.settle()
-    if !conflicts.isEmpty { try DanglingReferences(context).drop() }
+    if !conflicts.isEmpty { try upkeep.end(settlement, restoring: restored) }
     try followUpdates(of: collisions)
     var yielded: Set<ManagedObjectID> = []
     for (conflict, resolution) in collisions { try resolve(conflict, resolution, &yielded) }

@@ -48,6 +48,7 @@ extension ManagedObjectContext {
     saveCount &+= 1
     recorder?.noteSave()
     optimisticallyLocked = ObjectList()
+    oneSidedChanges = []
     advanceQueryGeneration()
   }
 
@@ -136,7 +137,7 @@ extension ManagedObjectContext {
     try checkWatchedObjects()
     if upstream.stagingArea != nil { try prepareForParent() }
     let saves = try reading { try SaveBuilder.saves(of: self) }
-    return (saves, try DanglingReferences(self).conflict(in: saves))
+    return (saves, try RelationshipUpkeep(self).conflict(in: saves))
   }
 
   /// All changes, as a copy of a store is to have them. Merge policies are not asked, since they would change the context.

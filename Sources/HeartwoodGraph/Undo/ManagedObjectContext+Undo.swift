@@ -71,9 +71,7 @@ extension ManagedObjectContext {
     let removed = uninserted + event.revivals.filter(\.isPresent)
     for object in removed { remove(object) }
     for object in uninserted { object.state.insert(.uninserted) }
-    let mending = LinkMending(self, edits, moved: event.deletions + removed)
-    for (edit, ids) in strays { mending.mend(edit, ids) }
-    mending.mend()
+    RelationshipUpkeep(self).mend(edits, strays: strays, moved: event.deletions + removed)
     awake(event, edits)
     registerPendingChanges()
   }
@@ -138,7 +136,7 @@ extension ManagedObjectContext {
     if recorder.hasSuccessors {
       for object in objects { object.renameLinks(recorder.newestID) }
     }
-    for object in Referrers(self).objects(leadingTo: renamed) { object.renameLinks(recorder.newestID) }
+    for object in RelationshipUpkeep(self).objects(leadingTo: renamed) { object.renameLinks(recorder.newestID) }
   }
 
   private func revive(_ object: ManagedObject) {

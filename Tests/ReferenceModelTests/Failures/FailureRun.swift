@@ -27,6 +27,9 @@ struct FailureRun {
     for number in 1...stepCount {
       step = number
       try perform(try nextOperation())
+      for graph in [calm, shaken] {
+        try check(graph.context.relationshipDisagreements.isEmpty, "\(graph.context.relationshipDisagreements)")
+      }
     }
     try save()
     #expect(failureCount > stepCount / 20, "hardly anything has failed: seed \(seed)")

@@ -114,9 +114,8 @@ extension ManagedObject {
     let added = objects.filter { !old.contains($0.objectID) }
     for object in added { try check(object, ordinal) }
     changeLinks(ordinal) { $0 = new }
-    guard let inverse = binding.traits[ordinal].inverseOrdinal else { return }
-    for id in old.ids where !new.contains(id) { unlinkOther(id, inverse, ordinal) }
-    for object in added { object.link(inverse, to: self, forward: ordinal) }
+    for id in old.ids where !new.contains(id) { RelationshipUpkeep.didUnlink(self, ordinal, from: id) }
+    for object in added { RelationshipUpkeep.didLink(self, ordinal, to: object) }
   }
 
   /// The same of a to-one relationship.
@@ -128,19 +127,8 @@ extension ManagedObject {
     if old == new { return }
     if let object { try check(object, ordinal) }
     change(ordinal, to: new.map(PropertyValue.toOne) ?? .null)
-    guard let inverse = binding.traits[ordinal].inverseOrdinal else { return }
-    if let old { unlinkOther(old, inverse, ordinal) }
-    object?.link(inverse, to: self, forward: ordinal)
-  }
-
-  /// Lets the object of `id`, which a relationship no longer leads to, no longer lead back.
-  private final func unlinkOther(_ id: ManagedObjectID, _ inverse: Int, _ ordinal: Int) {
-    guard let context = binding.context else { return }
-    switch context.look(for: id) {
-    case .present(let other): other.unlink(inverse, from: objectID)
-    case .gone: break
-    case .unreadable(let error): context.postponeOtherEnd(of: self, ordinal, id, error)
-    }
+    if let old { RelationshipUpkeep.didUnlink(self, ordinal, from: old) }
+    if let object { RelationshipUpkeep.didLink(self, ordinal, to: object) }
   }
 
   /// Lets a to-many relationship lead to one object more. Returns whether it did not yet.
@@ -151,7 +139,7 @@ extension ManagedObject {
     guard mayChange(ordinal), !leads(ordinal, to: object.objectID) else { return false }
     try check(object, ordinal)
     changeLinks(ordinal) { $0.append(object.objectID) }
-    if let inverse = binding.traits[ordinal].inverseOrdinal { object.link(inverse, to: self, forward: ordinal) }
+    RelationshipUpkeep.didLink(self, ordinal, to: object)
     return true
   }
 
@@ -160,7 +148,7 @@ extension ManagedObject {
     followConversions()
     guard mayChange(ordinal), leads(ordinal, to: object.objectID) else { return false }
     changeLinks(ordinal) { $0.remove(object.objectID) }
-    if let inverse = binding.traits[ordinal].inverseOrdinal { object.unlink(inverse, from: objectID) }
+    RelationshipUpkeep.didUnlink(self, ordinal, from: object)
     return true
   }
 
@@ -199,40 +187,6 @@ extension ManagedObject {
   private final func isInContext(of object: ManagedObject) -> Bool {
     let isShared = withBinding { binding in object.withBinding { $0.hasContext(of: binding) } }
     return isShared && !state.contains(.detached) && !object.state.contains(.detached)
-  }
-
-  /// Lets this end of a relationship lead to `source`, whose other end at `forward` leads here already.
-  ///
-  /// Where it does so too, that end was read later: the newest of this one is read then, or the save would change one end alone. An object
-  /// with changes stays as it is, since saving it is a conflict.
-  final func link(_ ordinal: Int, to source: ManagedObject, forward: Int) {
-    let id = source.objectID
-    if !state.contains(.inserted), leads(ordinal, to: id), !hasPersistentChangedValues {
-      if let error = readNewest() { binding.context?.postponeOtherEnd(of: source, forward, objectID, error) }
-    }
-    if binding.traits[ordinal].isToMany { return changeLinks(ordinal) { $0.append(id) } }
-    // A to-one end leads to one object, so whoever had it loses it.
-    if case .toOne(let previous) = value(at: ordinal), previous != id {
-      unlinkOther(previous, forward, ordinal)
-    }
-    change(ordinal, to: .toOne(id))
-  }
-
-  /// Lets this end of a relationship no longer lead to the object of `id`. Where it does not, the newest of it is read first, as when linking.
-  final func unlink(_ ordinal: Int, from id: ManagedObjectID) {
-    if isDeleted { return }
-    if !leads(ordinal, to: id) {
-      if !hasPersistentChangedValues, let error = readNewest() {
-        let end = RelationshipEnd(object: self, ordinal: ordinal)
-        binding.context?.postpone(.unlink(end, id), .unreadable([objectID], for: (entity, ordinal), error))
-      }
-      guard leads(ordinal, to: id) else { return }
-    }
-    if binding.traits[ordinal].isToMany {
-      changeLinks(ordinal) { $0.remove(id) }
-    } else {
-      change(ordinal, to: .null)
-    }
   }
 }
 

@@ -1,0 +1,132 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// Looks for relationships whose two ends disagree: the postcondition of ``RelationshipUpkeep``.
+///
+/// Both ends of a relationship with an inverse are to agree for each two objects that the context has, that have been read, and that show the newest
+/// version of their records which the context knows. What was read from versions of different saves may differ until the objects are merged or
+/// refreshed; saving a change of it is a conflict. While something waits for records that cannot be read, nothing is promised.
+///
+/// It reads nothing, makes no object, and changes nothing.
+struct RelationshipCheck {
+  private let context: ManagedObjectContext
+  /// What ends without changes lead to that lead to many objects.
+  private var unchangedIDs: [RelationshipEnd: Set<ManagedObjectID>] = [:]
+  private(set) var disagreements: [RelationshipDisagreement] = []
+
+  init(_ context: ManagedObjectContext) {
+    self.context = context
+  }
+}
+
+/// Two ends of a relationship that do not agree.
+struct RelationshipDisagreement: Hashable {
+  /// The end that leads to the object of ``other``.
+  let end: RelationshipEnd
+  /// The end that does not lead back, or that of a deleted object to which nothing should lead.
+  let other: RelationshipEnd
+}
+
+extension RelationshipDisagreement: CustomStringConvertible {
+  var description: String {
+    let (object, destination) = (end.object, other.object)
+    let verb = destination.isPresent ? "does not lead back" : "is of a deleted object"
+    return "\(object.entity.name).\(object.entity.properties[end.ordinal].name) of \(object.knownID) leads to "
+      + "\(destination.knownID), whose \(destination.entity.properties[other.ordinal].name) \(verb)"
+  }
+}
+
+extension RelationshipCheck {
+  /// Looks at all relationships of an object, from its side. O(objects that they lead to and led to).
+  mutating func check(_ object: ManagedObject) {
+    guard object.isPresent, isRead(object) else { return }
+    for (ordinal, trait) in object.binding.traits.enumerated() {
+      guard let inverse = trait.inverseOrdinal, !trait.isTransient, object.binding.inverseMismatches[ordinal] == nil
+      else { continue }
+      let end = RelationshipEnd(object: object, ordinal: ordinal)
+      for id in object.value(at: ordinal).objectIDs { check(end, leads: true, to: id, inverse) }
+      if object.isInserted || !object.isUnsettled(ordinal) { continue }
+      for id in object.committedValue(at: ordinal).objectIDs where !object.leads(ordinal, to: id) {
+        check(end, leads: false, to: id, inverse)
+      }
+    }
+  }
+
+  private mutating func check(_ end: RelationshipEnd, leads: Bool, to id: ManagedObjectID, _ inverse: Int) {
+    guard let object = context.knownObject(id), isRead(object), isDestination(object, of: end) else { return }
+    let other = RelationshipEnd(object: object, ordinal: inverse)
+    if !object.isPresent {
+      if leads, isTakenAway(other), haveAgreed(end, other) { note(end, other) }
+      return
+    }
+    if self.leads(other, to: end.object.knownID) == leads || !haveAgreed(end, other) { return }
+    if leads { note(end, other) } else { note(other, end) }
+  }
+
+  private mutating func note(_ end: RelationshipEnd, _ other: RelationshipEnd) {
+    let found = RelationshipDisagreement(end: end, other: other)
+    // What one end has let go of is found from both sides.
+    if !disagreements.contains(found) { disagreements.append(found) }
+  }
+
+  private mutating func leads(_ end: RelationshipEnd, to id: ManagedObjectID) -> Bool {
+    if !end.object.binding.traits[end.ordinal].isToMany || end.object.isUnsettled(end.ordinal) {
+      return end.object.leads(end.ordinal, to: id)
+    }
+    if let known = unchangedIDs[end] { return known.contains(id) }
+    let ids = Set(end.object.value(at: end.ordinal).objectIDs)
+    unchangedIDs[end] = ids
+    return ids.contains(id)
+  }
+}
+
+// MARK: What is known
+
+extension RelationshipCheck {
+  /// Whether the values of an object can be had without reading.
+  private func isRead(_ object: ManagedObject) -> Bool {
+    !object.isFault && object.state.isDisjoint(with: [.detached, .inaccessible, .unread, .awaking, .deleting])
+  }
+
+  private func isDestination(_ object: ManagedObject, of end: RelationshipEnd) -> Bool {
+    // A damaged file may let a relationship lead to objects of any entity.
+    end.object.binding.destinations[end.ordinal].map { object.entity.isKind(of: $0) } ?? false
+  }
+
+  /// Whether the deletion of the object of an end lets nothing lead to it.
+  private func isTakenAway(_ end: RelationshipEnd) -> Bool {
+    guard end.object.state.contains(.deleted) else { return false }
+    switch end.object.entity.properties[end.ordinal].relationship?.deleteRule {
+    case .nullify, .cascade: return true
+    case .noAction, .deny, nil: return false
+    }
+  }
+
+  /// Whether both ends show the newest versions, and agree there: then they have to agree in the context.
+  private func haveAgreed(_ end: RelationshipEnd, _ other: RelationshipEnd) -> Bool {
+    isNewest(end.object) && isNewest(other.object)
+      && wasLeading(end, to: other.object.knownID) == wasLeading(other, to: end.object.knownID)
+  }
+
+  private func isNewest(_ object: ManagedObject) -> Bool {
+    if object.isInserted { return true }
+    if context.oneSidedChanges.contains(object.knownID) { return false }
+    return object.binding.liveGroup(of: object.rowID)?.versions[object.rowID.row] == object.baseVersion
+  }
+
+  private func wasLeading(_ end: RelationshipEnd, to id: ManagedObjectID) -> Bool {
+    !end.object.isInserted && end.object.committedValue(at: end.ordinal).objectIDs.contains(id)
+  }
+}
+
+// MARK: ManagedObjectContext: asking
+
+extension ManagedObjectContext {
+  /// The relationships of all objects that the context has read whose two ends disagree, for tests. O(what they lead to). It reads nothing.
+  package var relationshipDisagreements: [String] {
+    guard failures.postponed.isEmpty, hasFollowedConversions else { return [] }
+    var check = RelationshipCheck(self)
+    for object in registeredObjects { check.check(object) }
+    return check.disagreements.map(\.description)
+  }
+}

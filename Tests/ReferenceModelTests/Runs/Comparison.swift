@@ -76,15 +76,20 @@ struct Comparison {
       return try require(reference.store.records.isEmpty, equals: true, "a store without a file")
     }
     var found: Set<Key> = []
+    // A context does not hold what nobody does.
+    var objects: [ManagedObject] = []
     for entity in reference.schema.model.entities where entity.superentity == nil {
       for object in try context.fetch(entityName: entity.name) {
         guard let key = subject.key(of: object.objectID), let record = reference.store.records[key] else {
           throw Mismatch("the file has a record \(object) that should not be there")
         }
         found.insert(key)
+        objects.append(object)
         try compareValues(object, record.values, "#\(key) in the file")
       }
     }
     try require(found, equals: Set(reference.store.records.keys), "what the file has")
+    let disagreements = withExtendedLifetime(objects) { context.relationshipDisagreements }
+    try require(disagreements, equals: [], "the relationships of the file whose ends disagree")
   }
 }

@@ -87,6 +87,31 @@ import Testing
     #expect(new.mentor?.students == [new])
   }
 
+  @Test(arguments: [MergePolicy.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .rollback, .overwrite])
+  func bothEndsFollowWhatAPolicyMakesOfWhatAnOlderVersionLacks(_ policy: MergePolicy) throws {
+    let context = stack.context()
+    context.mergePolicy = policy
+    try context.setQueryGeneration(from: .current)
+    let old = try #require(context.queryGenerationToken)
+    let (new, newer) = (try context.person("new"), try context.person("newer"))
+    try context.save()
+    newer.mentor = new
+    let others = stack.context()
+    let mentor = try #require(try others.fetch(Person.self).first { $0.name == "a" })
+    let elsewhere = try #require(try others.existingObject(with: new.objectID) as? Person)
+    elsewhere.mentor = mentor
+    try others.save()
+    try context.setQueryGeneration(from: old)
+    try context.save()
+    let check = stack.context()
+    let people = try check.fetch(Person.self)
+    for person in people {
+      #expect(person.mentor.map { $0.students.contains(person) } ?? true)
+      #expect(person.students.allSatisfy { $0.mentor == person })
+    }
+    #expect(people.contains { $0.name == "new" })
+  }
+
   @Test func goingBackMakesNoConflict() throws {
     let context = stack.context()
     let person = try #require(try context.fetch(Person.self).first)

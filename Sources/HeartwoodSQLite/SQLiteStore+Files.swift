@@ -188,4 +188,77 @@ extension SQLiteStore: SharedFormatStore {
       )
     }
   }
+
+  /// The entities of `Z_PRIMARYKEY` but for Core Data's own, and what stands in the tables that are named as theirs. O(rows).
+  package static func recordCounts(ofStoreAt path: String, options: StoreOptions) throws -> RecordCounts {
+    try SQLiteFile.inspect(atPath: path, options: options) { db in
+      let catalog = try FileCatalog(db)
+      guard catalog[SQLiteName.primaryKeyTable] != nil else { return RecordCounts() }
+      return try EntityTree(db).recordCounts(catalog, db)
+    }
+  }
+}
+
+/// The entities of a file as `Z_PRIMARYKEY` tells them.
+private struct EntityTree {
+  private struct Entity {
+    let number: Int
+    let name: String
+    let parent: Int?
+  }
+
+  /// The numbers of what Core Data keeps for itself, its history and its notes for CloudKit, begin here.
+  private static let firstForeignNumber = 16_000
+
+  private let entities: [Entity]
+
+  init(_ db: Database) throws {
+    entities = try Row.fetchAll(db, sql: "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY ORDER BY Z_ENT").compactMap {
+      row in
+      guard let number = Int.fromDatabaseValue(row[0]), number < Self.firstForeignNumber,
+        let name = String.fromDatabaseValue(row[1])
+      else { return nil }
+      return Entity(number: number, name: name, parent: Int.fromDatabaseValue(row[2]))
+    }
+  }
+
+  func recordCounts(_ catalog: FileCatalog, _ db: Database) throws -> RecordCounts {
+    var result = RecordCounts()
+    var countsByTable: [String: [Int: Int]] = [:]
+    for entity in entities {
+      guard let table = root(of: entity).flatMap({ catalog[SQLiteName.plain($0.name)] }),
+        table[SQLiteName.entity] != nil
+      else {
+        result.entities.append((entity.name, nil))
+        continue
+      }
+      let counts = try countsByTable[table.name] ?? rows(of: table, db)
+      countsByTable[table.name] = counts
+      result.entities.append((entity.name, counts[entity.number] ?? 0))
+    }
+    let numbers = Set(entities.map(\.number))
+    for counts in countsByTable.values {
+      result.strayCount += counts.reduce(0) { numbers.contains($1.key) ? $0 : $0 + $1.value }
+    }
+    return result
+  }
+
+  /// How many rows a table has by the number of their entity. What is no number is counted as 0, which no entity has.
+  private func rows(of table: FileCatalog.Table, _ db: Database) throws -> [Int: Int] {
+    let sql = "SELECT Z_ENT, count(*) FROM \(SQLiteName.quoted(table.name)) GROUP BY Z_ENT"
+    return try Row.fetchAll(db, sql: sql).reduce(into: [:]) { counts, row in
+      counts[Int.fromDatabaseValue(row[0]) ?? 0, default: 0] += Int.fromDatabaseValue(row[1]) ?? 0
+    }
+  }
+
+  /// The topmost entity, whose table has the records of all that inherit from it; nil where the file leads nowhere.
+  private func root(of entity: Entity) -> Entity? {
+    var entity = entity
+    for _ in entities {
+      guard let number = entity.parent, number != 0 else { return entity }
+      guard let parent = entities.first(where: { $0.number == number }) else { return nil }
+      entity = parent
+    }
+    return nil
+  }
 }

@@ -75,6 +75,41 @@ import Testing
     try pool.close()
   }
 
+  /// Old versions of Core Data kept no model in their files, and what is in the cache is not always there.
+  @Test func aFileWithoutModelTellsWhatItHas() throws {
+    try FileManager.default.createDirectory(at: folder.path("bare"), withIntermediateDirectories: false)
+    #expect(try heartwood("convert", "todo.csv", "bare/todo.sqlite", "--quiet").status == 0)
+    let queue = try DatabaseQueue(path: folder.path("bare/todo.sqlite").path)
+    try queue.write { db in
+      let list = try #require(try Data.fetchOne(db, sql: "SELECT Z_PLIST FROM Z_METADATA"))
+      var members = try #require(try PropertyListSerialization.propertyList(from: list, format: nil) as? [String: Any])
+      #expect(members.removeValue(forKey: "HeartwoodModel") != nil)
+      let rest = try PropertyListSerialization.data(fromPropertyList: members, format: .binary, options: 0)
+      try db.execute(sql: "UPDATE Z_METADATA SET Z_PLIST = ?", arguments: [rest])
+      try db.execute(sql: "DELETE FROM Z_MODELCACHE")
+      try db.execute(sql: "INSERT INTO Z_PRIMARYKEY VALUES (7, 'Lost', 0, 0), (16001, 'CHANGE', 0, 0)")
+      try db.execute(sql: "INSERT INTO ZTODO (Z_PK, Z_ENT, Z_OPT) VALUES (99, 42, 1)")
+    }
+    try queue.close()
+    let outcome = try heartwood("info", "bare/todo.sqlite")
+    #expect(outcome.status == 0)
+    #expect(outcome.errors.hasPrefix("heartwood: note: bare/todo.sqlite: The file does not hold its model, "))
+    for line in ["ToDo     6 records", "Lost     its table is not to be found"] {
+      #expect(outcome.lines.contains("entity \(line)"), "\(outcome.text)")
+    }
+    #expect(outcome.text.contains("D35CF030-1EC1-4667-9666-70C8247A1010") && outcome.text.contains("hash of ToDo"))
+    #expect(outcome.lines.contains { $0.hasPrefix("of no entity") && $0.hasSuffix("  1 row") })
+    let info = try #require(try heartwood("info", "bare/todo.sqlite", "--json").json() as? [String: Any])
+    let entities = try #require(info["entities"] as? [[String: Any]])
+    #expect(entities.map { $0["name"] as? String } == ["ToDo", "Lost"])
+    #expect(entities.map { $0["count"] as? Int } == [6, nil])
+    let withModel = try heartwood("info", "bare/todo.sqlite", "--model", "ToDo.xcdatamodeld")
+    #expect(
+      withModel.status == 0 && withModel.lines.contains { $0.hasPrefix("model ") && $0.contains("ToDo.xcdatamodeld") }
+    )
+    #expect(try heartwood("dump", "bare/todo.sqlite").status == 1)
+  }
+
   private static let commands = [
     "info", "verify", "model show", "convert --to Binary", "migrate --to-model ToDo.xcdatamodeld", "dump --type CSV",
     "info todo.csv --model",

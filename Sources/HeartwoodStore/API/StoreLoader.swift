@@ -133,6 +133,19 @@ public final class StoreLoader {
 package protocol SharedFormatStore: IncrementalStore {
   /// What the other program keeps for itself in the store's file at `path`.
   static func foreignContents(ofStoreAt path: String, options: StoreOptions) throws -> ForeignContents
+
+  /// The records that the file at `path` has, as far as it tells without a model.
+  static func recordCounts(ofStoreAt path: String, options: StoreOptions) throws -> RecordCounts
+}
+
+/// How many records a store's file has, as far as it tells without a model.
+package struct RecordCounts: Sendable {
+  /// The entities in the order of the file. The count of one whose records are not to be found is nil.
+  package var entities: [(name: String, count: Int?)] = []
+  /// How many rows are of no entity that the file names.
+  package var strayCount = 0
+
+  package init() {}
 }
 
 /// What another program keeps in a store's file that the framework does not read: whatever takes the place of the file has it not.

@@ -105,6 +105,9 @@ struct InfoCommand: ParsableCommand {
       (null, or an object with transactions, purged and last), foreignTransactions (how many Core Data's own history in an SQLite file \
       has, which is not read) and metadata.
 
+      Of a file whose model is not at hand it tells what the file tells by itself, and says so on standard error: of an SQLite file the \
+      entities with their counts too, where count is null if the table of an entity is not to be found.
+
       EXAMPLE
         heartwood info todo.heartwood --json
       """
@@ -116,10 +119,22 @@ struct InfoCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    let opened = try arguments.source.open()
-    opened.model.tellNotes()
-    let report = try StoreReport(opened)
+    let report = try report()
     try StandardOutput.write(json ? report.json.line : report.text)
+  }
+
+  private func report() throws -> StoreReport {
+    let opened: OpenStore
+    do {
+      opened = try arguments.source.open()
+    } catch let error as PersistenceError where error.code == .modelMissing && arguments.model == nil {
+      let report = StoreReport(try arguments.source.withoutModel())
+      let note = "\(arguments.store): \(error.message) What the file tells by itself follows."
+      StandardError.write(StandardError.note(note))
+      return report
+    }
+    opened.model.tellNotes()
+    return try StoreReport(opened)
   }
 }
 

@@ -5,20 +5,47 @@ import HeartwoodStore
 
 /// What `info` tells about a store.
 struct StoreReport {
-  private let opened: OpenStore
+  private let path: String
+  private let typeDescription: StoreTypeDescription
+  private let formatVersion: String?
+  private let size: Int
+  /// Where the model is from.
+  private let modelText: String
   private let metadata: StoreMetadata
-  private let entities: [(name: String, count: Int)]
+  /// The count of an entity is nil if its records are not to be found.
+  private let entities: [(name: String, count: Int?)]
+  /// How many rows are of no entity that the file names, where no model says which those are.
+  private let strayCount: Int
   private let history: StoreHistory?
   private let foreignTransactionCount: Int
 
   init(_ opened: OpenStore) throws {
-    self.opened = opened
+    path = opened.path
+    typeDescription = opened.store.typeDescription
+    formatVersion = opened.formatVersion
+    size = opened.size
+    modelText = opened.model.path ?? (opened.model.isInferred ? "made of the records" : "in the file")
     metadata = opened.store.metadata
     entities = try opened.store.entities.filter { !$0.isAbstract }.map { entity in
       (entity.name, try opened.store.engine.count(of: entity))
     }
+    strayCount = 0
     history = try opened.store.engine.history()
     foreignTransactionCount = try opened.foreignTransactionCount()
+  }
+
+  /// What the file tells by itself of a store whose model is not at hand.
+  init(_ store: StoreWithoutModel) {
+    path = store.path
+    typeDescription = store.typeDescription
+    formatVersion = store.formatVersion
+    size = store.size
+    modelText = "none at hand; give it with --model"
+    metadata = store.metadata
+    entities = store.records.entities
+    strayCount = store.records.strayCount
+    history = nil
+    foreignTransactionCount = store.foreignTransactionCount
   }
 }
 
@@ -27,15 +54,19 @@ struct StoreReport {
 extension StoreReport {
   var json: JSONValue {
     .object([
-      ("type", .string(opened.store.type.rawValue)),
+      ("type", .string(typeDescription.type.rawValue)),
       ("identifier", .string(metadata.identifier.uuidString)),
-      ("formatVersion", .optional(opened.formatVersion)),
-      ("size", .integer(opened.size)),
-      ("entities", .array(entities.map { .object([("name", .string($0.name)), ("count", .integer($0.count))]) })),
+      ("formatVersion", .optional(formatVersion)),
+      ("size", .integer(size)),
+      ("entities", .array(entities.map(Self.json))),
       ("history", historyJSON),
       ("foreignTransactions", .integer(foreignTransactionCount)),
       ("metadata", metadataJSON),
     ])
+  }
+
+  private static func json(_ entity: (name: String, count: Int?)) -> JSONValue {
+    .object([("name", .string(entity.name)), ("count", entity.count.map { .integer($0) } ?? .null)])
   }
 
   private var historyJSON: JSONValue {
@@ -79,16 +110,18 @@ extension JSONValue {
 
 extension StoreReport {
   var text: String {
-    let description = opened.store.typeDescription
     var lines = [
-      ("file", opened.path),
-      ("type", "\(description.type) (\(description.displayName))"),
+      ("file", path),
+      ("type", "\(typeDescription.type) (\(typeDescription.displayName))"),
       ("identifier", metadata.identifier.uuidString),
-      ("format version", opened.formatVersion ?? "none"),
-      ("size", Quantity.text(opened.size, "byte")),
-      ("model", opened.model.path ?? (opened.model.isInferred ? "made of the records" : "in the file")),
+      ("format version", formatVersion ?? "none"),
+      ("size", Quantity.text(size, "byte")),
+      ("model", modelText),
     ]
-    lines += entities.map { ("entity \($0.name)", Quantity.text($0.count, "record")) }
+    lines += entities.map { entity in
+      ("entity \(entity.name)", entity.count.map { Quantity.text($0, "record") } ?? "its table is not to be found")
+    }
+    if strayCount > 0 { lines.append(("of no entity", Quantity.text(strayCount, "row"))) }
     lines.append(("history", historyText))
     lines += metadata.modelVersionIdentifiers.map { ("model version", $0) }
     lines += metadata.modelVersionHashes.sorted { $0.key < $1.key }.map {

@@ -47,6 +47,25 @@ struct StoreSource {
     )
   }
 
+  /// What the file tells by itself, where no model is at hand.
+  ///
+  /// - Throws: what reading it throws.
+  func withoutModel() throws -> StoreWithoutModel {
+    let type = try typeName.map { StoreType($0) } ?? registry.type(ofFileAt: path, in: fileSystem)
+    let storeClass = try registry.storeClass(for: type)
+    let file = try StoreInput(try fileSystem.openFile(atPath: path))
+    let shared = storeClass as? any SharedFormatStore.Type
+    return StoreWithoutModel(
+      path: path,
+      typeDescription: storeClass.typeDescription,
+      formatVersion: try storeClass.readFormatVersion(from: file, options: .readOnly),
+      size: try fileSystem.storeSize(atPath: path, storeClass),
+      metadata: try file.reading { try storeClass.readMetadata(from: file, options: .readOnly) },
+      records: try shared?.recordCounts(ofStoreAt: path, options: .readOnly) ?? RecordCounts(),
+      foreignTransactionCount: try shared?.foreignContents(ofStoreAt: path, options: .readOnly).transactionCount ?? 0
+    )
+  }
+
   /// Reads what is sound of a damaged store, with its model. Where the file does not tell of which version of the model it is, that is taken by
   /// which most can be read.
   func salvage() throws -> OpenStore {
@@ -186,6 +205,17 @@ struct StoreSource {
       throw error
     }
   }
+}
+
+/// What the file of a store tells by itself, without a model.
+struct StoreWithoutModel {
+  let path: String
+  let typeDescription: StoreTypeDescription
+  let formatVersion: String?
+  let size: Int
+  let metadata: StoreMetadata
+  let records: RecordCounts
+  let foreignTransactionCount: Int
 }
 
 /// A store that is open, and what its file tells.

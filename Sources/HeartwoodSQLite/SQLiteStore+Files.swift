@@ -224,7 +224,8 @@ private struct EntityTree {
 
   func recordCounts(_ catalog: FileCatalog, _ db: Database) throws -> RecordCounts {
     var result = RecordCounts()
-    var countsByTable: [String: [Int: Int]] = [:]
+    // By the name of the table: how many rows it has of each number, less those that an entity of the table has.
+    var rest: [String: [Int: Int]] = [:]
     for entity in entities {
       guard let table = root(of: entity).flatMap({ catalog[SQLiteName.plain($0.name)] }),
         table[SQLiteName.entity] != nil
@@ -232,14 +233,11 @@ private struct EntityTree {
         result.entities.append((entity.name, nil))
         continue
       }
-      let counts = try countsByTable[table.name] ?? rows(of: table, db)
-      countsByTable[table.name] = counts
-      result.entities.append((entity.name, counts[entity.number] ?? 0))
+      var counts = try rest[table.name] ?? rows(of: table, db)
+      result.entities.append((entity.name, counts.removeValue(forKey: entity.number) ?? 0))
+      rest[table.name] = counts
     }
-    let numbers = Set(entities.map(\.number))
-    for counts in countsByTable.values {
-      result.strayCount += counts.reduce(0) { numbers.contains($1.key) ? $0 : $0 + $1.value }
-    }
+    result.strayCount = rest.values.reduce(0) { $1.values.reduce($0, +) }
     return result
   }
 

@@ -26,7 +26,8 @@ import Testing
     #expect(entities.map { $0["count"] as? Int } == [6])
     #expect(info["metadata"] is [String: Any])
     let keys = [
-      "type", "identifier", "formatVersion", "size", "entities", "history", "foreignTransactions", "metadata",
+      "type", "identifier", "formatVersion", "size", "entities", "strayRows", "history", "foreignTransactions",
+      "metadata",
     ]
     #expect(Set(info.keys) == Set(keys))
     let places = try keys.map { try #require(outcome.text.range(of: "\"\($0)\":")).lowerBound }
@@ -103,7 +104,9 @@ import Testing
     let entities = try #require(info["entities"] as? [[String: Any]])
     #expect(entities.map { $0["name"] as? String } == ["ToDo", "Lost"])
     #expect(entities.map { $0["count"] as? Int } == [6, nil])
+    #expect(info["strayRows"] as? Int == 1)
     let withModel = try heartwood("info", "bare/todo.sqlite", "--model", "ToDo.xcdatamodeld")
+    #expect(withModel.lines.contains { $0.hasPrefix("of no entity") && $0.hasSuffix("  1 row") })
     #expect(
       withModel.status == 0 && withModel.lines.contains { $0.hasPrefix("model ") && $0.contains("ToDo.xcdatamodeld") }
     )

@@ -142,7 +142,7 @@ package protocol SharedFormatStore: IncrementalStore {
 package struct RecordCounts: Sendable {
   /// The entities in the order of the file. The count of one whose records are not to be found is nil.
   package var entities: [(name: String, count: Int?)] = []
-  /// How many rows are of no entity that the file names.
+  /// How many rows are of no entity whose records their table has.
   package var strayCount = 0
 
   package init() {}
@@ -168,6 +168,14 @@ extension StoreOpener {
       let storeClass = try registry.storeClass(for: request.type) as? any SharedFormatStore.Type
     else { return ForeignContents() }
     return try storeClass.foreignContents(ofStoreAt: path, options: request.options)
+  }
+
+  /// The records that the file of a store has, as far as it tells without a model; none where its type does not tell.
+  package func recordCounts(_ request: Request) throws -> RecordCounts {
+    guard let path = request.path,
+      let storeClass = try registry.storeClass(for: request.type) as? any SharedFormatStore.Type
+    else { return RecordCounts() }
+    return try storeClass.recordCounts(ofStoreAt: path, options: request.options)
   }
 
   /// Makes sure that a migration may replace the file of a store.

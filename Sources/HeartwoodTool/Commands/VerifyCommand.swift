@@ -101,9 +101,9 @@ struct InfoCommand: ParsableCommand {
     abstract: "Tells what a store is: its type, identifier, size, entities and metadata.",
     discussion: """
       With --json it prints one object with the members type, identifier, formatVersion, size (in bytes, with the \
-      write-ahead log and the folder of large data beside an SQLite file), entities (a list of objects with name and count), history \
-      (null, or an object with transactions, purged and last), foreignTransactions (how many Core Data's own history in an SQLite file \
-      has, which is not read) and metadata.
+      write-ahead log and the folder of large data beside an SQLite file), entities (a list of objects with name and count), strayRows \
+      (how many rows of an SQLite file are of no entity that belongs into their table), history (null, or an object with transactions, \
+      purged and last), foreignTransactions (how many Core Data's own history in an SQLite file has, which is not read) and metadata.
 
       Of a file whose model is not at hand it tells what the file tells by itself, and says so on standard error: of an SQLite file the \
       entities with their counts too, where count is null if the table of an entity is not to be found.

@@ -14,7 +14,7 @@ struct StoreReport {
   private let metadata: StoreMetadata
   /// The count of an entity is nil if its records are not to be found.
   private let entities: [(name: String, count: Int?)]
-  /// How many rows are of no entity that the file names, where no model says which those are.
+  /// How many rows of the file are of no entity whose records their table has.
   private let strayCount: Int
   private let history: StoreHistory?
   private let foreignTransactionCount: Int
@@ -29,7 +29,7 @@ struct StoreReport {
     entities = try opened.store.entities.filter { !$0.isAbstract }.map { entity in
       (entity.name, try opened.store.engine.count(of: entity))
     }
-    strayCount = 0
+    strayCount = try opened.strayCount()
     history = try opened.store.engine.history()
     foreignTransactionCount = try opened.foreignTransactionCount()
   }
@@ -59,6 +59,7 @@ extension StoreReport {
       ("formatVersion", .optional(formatVersion)),
       ("size", .integer(size)),
       ("entities", .array(entities.map(Self.json))),
+      ("strayRows", .integer(strayCount)),
       ("history", historyJSON),
       ("foreignTransactions", .integer(foreignTransactionCount)),
       ("metadata", metadataJSON),

@@ -234,6 +234,12 @@ struct OpenStore {
     let opener = StoreOpener(model: model.model, registry: registry, fileSystem: POSIXFileSystem())
     return try opener.foreignContents(.reading(path, store.type)).transactionCount
   }
+
+  /// How many rows of the file are of no entity whose records their table has.
+  func strayCount() throws -> Int {
+    let opener = StoreOpener(model: model.model, registry: registry, fileSystem: POSIXFileSystem())
+    return try opener.recordCounts(.reading(path, store.type)).strayCount
+  }
 }
 
 extension StoreOpener.Request {

@@ -105,8 +105,8 @@ struct InfoCommand: ParsableCommand {
       (how many rows of an SQLite file are of no entity that belongs into their table), history (null, or an object with transactions, \
       purged and last), foreignTransactions (how many Core Data's own history in an SQLite file has, which is not read) and metadata.
 
-      Of a file whose model is not at hand it tells what the file tells by itself, and says so on standard error: of an SQLite file the \
-      entities with their counts too, where count is null if the table of an entity is not to be found.
+      Of an SQLite file whose model is not at hand it tells what the file tells by itself, and says so on standard error. The count of an \
+      entity is null then if its table is not to be found.
 
       EXAMPLE
         heartwood info todo.heartwood --json
@@ -128,10 +128,10 @@ struct InfoCommand: ParsableCommand {
     do {
       opened = try arguments.source.open()
     } catch let error as PersistenceError where error.code == .modelMissing && arguments.model == nil {
-      let report = StoreReport(try arguments.source.withoutModel())
+      guard let store = try arguments.source.withoutModel() else { throw error }
       let note = "\(arguments.store): \(error.message) What the file tells by itself follows."
       StandardError.write(StandardError.note(note))
-      return report
+      return StoreReport(store)
     }
     opened.model.tellNotes()
     return try StoreReport(opened)

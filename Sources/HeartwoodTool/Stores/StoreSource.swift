@@ -47,22 +47,21 @@ struct StoreSource {
     )
   }
 
-  /// What the file tells by itself, where no model is at hand.
+  /// What the file tells by itself, where no model is at hand; nil if files of its type do not tell their entities.
   ///
   /// - Throws: what reading it throws.
-  func withoutModel() throws -> StoreWithoutModel {
+  func withoutModel() throws -> StoreWithoutModel? {
     let type = try typeName.map { StoreType($0) } ?? registry.type(ofFileAt: path, in: fileSystem)
-    let storeClass = try registry.storeClass(for: type)
+    guard let storeClass = try registry.storeClass(for: type) as? any SharedFormatStore.Type else { return nil }
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
-    let shared = storeClass as? any SharedFormatStore.Type
     return StoreWithoutModel(
       path: path,
       typeDescription: storeClass.typeDescription,
       formatVersion: try storeClass.readFormatVersion(from: file, options: .readOnly),
       size: try fileSystem.storeSize(atPath: path, storeClass),
       metadata: try file.reading { try storeClass.readMetadata(from: file, options: .readOnly) },
-      records: try shared?.recordCounts(ofStoreAt: path, options: .readOnly) ?? RecordCounts(),
-      foreignTransactionCount: try shared?.foreignContents(ofStoreAt: path, options: .readOnly).transactionCount ?? 0
+      records: try storeClass.recordCounts(ofStoreAt: path, options: .readOnly),
+      foreignTransactionCount: try storeClass.foreignContents(ofStoreAt: path, options: .readOnly).transactionCount
     )
   }
 

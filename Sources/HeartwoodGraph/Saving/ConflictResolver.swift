@@ -21,15 +21,17 @@ struct ConflictResolver {
     let conflicts = try error.context.mergeConflicts.map { ($0, try context.mergePolicy.resolution($0)) }
     let collisions = try error.context.constraintConflicts.map { ($0, try resolution(of: $0)) }
     // What is in conflict is looked for before anything changes: what cannot be read fails the save.
-    _ = try conflictingObjects(conflicts.map(\.0))
+    for (conflict, _) in conflicts { _ = try context.findRegistered(conflict.objectID) }
     let fails = conflicts.contains { $0.1 == .fail } || collisions.contains { $0.1 == .fail }
     if fails || updatesSeveral(collisions) || conflicts.isEmpty && collisions.isEmpty { throw error }
     // A context that stays at a version would find the same conflicts again.
     context.advanceQueryGeneration()
     let upkeep = RelationshipUpkeep(context)
     var settlement = upkeep.beginMerge()
-    // The version that the context has read so far may have lacked some of them.
-    for object in try conflictingObjects(conflicts.map(\.0)) { try settlement.note(object) }
+    // They are looked up again: the version that the context has read so far may lack some of them.
+    for (conflict, _) in conflicts where !conflict.isDeletedInStore {
+      if let object = try context.findRegistered(conflict.objectID) { try settlement.note(object) }
+    }
     var restored: [ManagedObject] = []
     var savedObjects = SavedObjects(save)
     for (conflict, resolution) in conflicts { try resolve(conflict, resolution, &restored, &savedObjects) }
@@ -37,16 +39,6 @@ struct ConflictResolver {
     try followUpdates(of: collisions)
     var yielded: Set<ManagedObjectID> = []
     for (conflict, resolution) in collisions { try resolve(conflict, resolution, &yielded) }
-  }
-
-  /// The objects that another save has changed, but for those whose records it has deleted, and those that the version lacks which the
-  /// context reads.
-  private func conflictingObjects(_ conflicts: [MergeConflict]) throws(PersistenceError) -> [ManagedObject] {
-    var objects: [ManagedObject] = []
-    for conflict in conflicts where !conflict.isDeletedInStore {
-      if let object = try context.findRegistered(conflict.objectID) { objects.append(object) }
-    }
-    return objects
   }
 
   private func resolution(of conflict: ConstraintConflict) throws -> MergePolicy.ConstraintResolution {

@@ -199,7 +199,7 @@ extension SQLiteStore: SharedFormatStore {
   }
 }
 
-/// The entities of a file as `Z_PRIMARYKEY` tells them.
+/// The entities that `Z_PRIMARYKEY` lists.
 private struct EntityTree {
   private struct Entity {
     let number: Int
@@ -224,8 +224,7 @@ private struct EntityTree {
 
   func recordCounts(_ catalog: FileCatalog, _ db: Database) throws -> RecordCounts {
     var result = RecordCounts()
-    // By the name of the table: how many rows it has of each number, less those that an entity of the table has.
-    var rest: [String: [Int: Int]] = [:]
+    var countsByTable: [String: [Int: Int]] = [:]
     for entity in entities {
       guard let table = root(of: entity).flatMap({ catalog[SQLiteName.plain($0.name)] }),
         table[SQLiteName.entity] != nil
@@ -233,11 +232,13 @@ private struct EntityTree {
         result.entities.append((entity.name, nil))
         continue
       }
-      var counts = try rest[table.name] ?? rows(of: table, db)
-      result.entities.append((entity.name, counts.removeValue(forKey: entity.number) ?? 0))
-      rest[table.name] = counts
+      let counts = try countsByTable[table.name] ?? rows(of: table, db)
+      countsByTable[table.name] = counts
+      result.entities.append((entity.name, counts[entity.number] ?? 0))
     }
-    result.strayCount = rest.values.reduce(0) { $1.values.reduce($0, +) }
+    // As in StrayRows: rows of an entity of another table are none, since a migration leaves such rows.
+    let known = Set(try EntityNumbers.all(in: db))
+    for (number, count) in countsByTable.values.joined() where !known.contains(number) { result.strayCount += count }
     return result
   }
 
@@ -249,7 +250,7 @@ private struct EntityTree {
     }
   }
 
-  /// The topmost entity, whose table has the records of all that inherit from it; nil where the file leads nowhere.
+  /// The topmost superentity, whose table has the records of its subentities; nil if the file names a superentity that it does not list.
   private func root(of entity: Entity) -> Entity? {
     var entity = entity
     for _ in entities {

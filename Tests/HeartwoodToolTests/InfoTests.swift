@@ -89,7 +89,7 @@ import Testing
       try db.execute(sql: "UPDATE Z_METADATA SET Z_PLIST = ?", arguments: [rest])
       try db.execute(sql: "DELETE FROM Z_MODELCACHE")
       try db.execute(sql: "INSERT INTO Z_PRIMARYKEY VALUES (7, 'Lost', 0, 0), (16001, 'CHANGE', 0, 0)")
-      try db.execute(sql: "INSERT INTO ZTODO (Z_PK, Z_ENT, Z_OPT) VALUES (99, 42, 1)")
+      try db.execute(sql: "INSERT INTO ZTODO (Z_PK, Z_ENT, Z_OPT) VALUES (98, 7, 1), (99, 42, 1)")
     }
     try queue.close()
     let outcome = try heartwood("info", "bare/todo.sqlite")

@@ -134,15 +134,15 @@ package protocol SharedFormatStore: IncrementalStore {
   /// What the other program keeps for itself in the store's file at `path`.
   static func foreignContents(ofStoreAt path: String, options: StoreOptions) throws -> ForeignContents
 
-  /// The records that the file at `path` has, as far as it tells without a model.
+  /// Counts the records in the file at `path` without a model. O(rows).
   static func recordCounts(ofStoreAt path: String, options: StoreOptions) throws -> RecordCounts
 }
 
-/// How many records a store's file has, as far as it tells without a model.
+/// The numbers of records in a store's file, counted without a model.
 package struct RecordCounts: Sendable {
-  /// The entities in the order of the file. The count of one whose records are not to be found is nil.
+  /// The entities in the order of the file. A count is nil if the entity's table is missing.
   package var entities: [(name: String, count: Int?)] = []
-  /// How many rows are of no entity whose records their table has.
+  /// The number of rows whose entity the file does not list.
   package var strayCount = 0
 
   package init() {}
@@ -170,7 +170,7 @@ extension StoreOpener {
     return try storeClass.foreignContents(ofStoreAt: path, options: request.options)
   }
 
-  /// The records that the file of a store has, as far as it tells without a model; none where its type does not tell.
+  /// Counts the records of a store's file without a model; empty if the type of the store cannot. O(rows).
   package func recordCounts(_ request: Request) throws -> RecordCounts {
     guard let path = request.path,
       let storeClass = try registry.storeClass(for: request.type) as? any SharedFormatStore.Type

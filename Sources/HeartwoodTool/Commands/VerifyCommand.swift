@@ -102,7 +102,7 @@ struct InfoCommand: ParsableCommand {
     discussion: """
       With --json it prints one object with the members type, identifier, formatVersion, size (in bytes, with the \
       write-ahead log and the folder of large data beside an SQLite file), entities (a list of objects with name and count), strayRows \
-      (how many rows of an SQLite file are of no entity that belongs into their table), history (null, or an object with transactions, \
+      (how many rows of an SQLite file are of no entity that it lists), history (null, or an object with transactions, \
       purged and last), foreignTransactions (how many Core Data's own history in an SQLite file has, which is not read) and metadata.
 
       Of an SQLite file whose model is not at hand it tells what the file tells by itself, and says so on standard error. The count of an \
@@ -128,10 +128,10 @@ struct InfoCommand: ParsableCommand {
     do {
       opened = try arguments.source.open()
     } catch let error as PersistenceError where error.code == .modelMissing && arguments.model == nil {
-      guard let store = try arguments.source.withoutModel() else { throw error }
+      guard let report = try StoreReport(withoutModel: arguments.source) else { throw error }
       let note = "\(arguments.store): \(error.message) What the file tells by itself follows."
       StandardError.write(StandardError.note(note))
-      return StoreReport(store)
+      return report
     }
     opened.model.tellNotes()
     return try StoreReport(opened)

@@ -12,9 +12,9 @@ struct StoreReport {
   /// Where the model is from.
   private let modelText: String
   private let metadata: StoreMetadata
-  /// The count of an entity is nil if its records are not to be found.
+  /// A count is nil if the entity's table is missing.
   private let entities: [(name: String, count: Int?)]
-  /// How many rows of the file are of no entity whose records their table has.
+  /// The number of rows whose entity the file does not list.
   private let strayCount: Int
   private let history: StoreHistory?
   private let foreignTransactionCount: Int
@@ -34,18 +34,20 @@ struct StoreReport {
     foreignTransactionCount = try opened.foreignTransactionCount()
   }
 
-  /// What the file tells by itself of a store whose model is not at hand.
-  init(_ store: StoreWithoutModel) {
-    path = store.path
-    typeDescription = store.typeDescription
-    formatVersion = store.formatVersion
-    size = store.size
+  /// Reports what the file of a store without a model shows; nil if files of its type do not list their entities.
+  init?(withoutModel source: StoreSource) throws {
+    guard let storeClass = try source.storeClass().storeClass as? any SharedFormatStore.Type else { return nil }
+    let file = try StoreInput(try source.fileSystem.openFile(atPath: source.path))
+    path = source.path
+    typeDescription = storeClass.typeDescription
+    formatVersion = try storeClass.readFormatVersion(from: file, options: .readOnly)
+    size = try source.fileSystem.storeSize(atPath: path, storeClass)
     modelText = "none at hand; give it with --model"
-    metadata = store.metadata
-    entities = store.records.entities
-    strayCount = store.records.strayCount
+    metadata = try file.reading { try storeClass.readMetadata(from: file, options: .readOnly) }
+    let records = try storeClass.recordCounts(ofStoreAt: path, options: .readOnly)
+    (entities, strayCount) = (records.entities, records.strayCount)
     history = nil
-    foreignTransactionCount = store.foreignTransactionCount
+    foreignTransactionCount = try storeClass.foreignContents(ofStoreAt: path, options: .readOnly).transactionCount
   }
 }
 

@@ -12,7 +12,7 @@ struct StoreSource {
   let modelPath: String?
   /// The types that are known.
   let registry: StoreRegistry
-  private let fileSystem = POSIXFileSystem()
+  let fileSystem = POSIXFileSystem()
 
   init(path: String, typeName: String?, modelPath: String?, registry: StoreRegistry = .tool) {
     self.path = path
@@ -21,15 +21,20 @@ struct StoreSource {
     self.modelPath = modelPath
   }
 
+  /// The type of the file, which must be there, and the class of its stores.
+  func storeClass() throws -> (type: StoreType, storeClass: any StoreClass.Type) {
+    _ = try fileSystem.storeStatus(atPath: path)
+    let type = try typeName.map { StoreType($0) } ?? registry.type(ofFileAt: path, in: fileSystem)
+    return (type, try registry.storeClass(for: type))
+  }
+
   /// Opens the store.
   ///
   /// - Parameters:
   ///   - substitute: the model to take where none is given and none is found.
   ///   - options: nothing but reading is allowed unless they say so.
   func open(substitute: LocatedModel? = nil, options: StoreOptions = .readOnly) throws -> OpenStore {
-    _ = try fileSystem.storeStatus(atPath: path)
-    let type = try typeName.map { StoreType($0) } ?? registry.type(ofFileAt: path, in: fileSystem)
-    let storeClass = try registry.storeClass(for: type)
+    let (type, storeClass) = try storeClass()
     let (model, store) = try withModel(storeClass, substitute: substitute) { model in
       return try StoreOpener(model: model.model, registry: registry, fileSystem: fileSystem).open(
         StoreOpener.Request(type: type, path: path, options: Self.options(options, for: model))
@@ -47,30 +52,10 @@ struct StoreSource {
     )
   }
 
-  /// What the file tells by itself, where no model is at hand; nil if files of its type do not tell their entities.
-  ///
-  /// - Throws: what reading it throws.
-  func withoutModel() throws -> StoreWithoutModel? {
-    let type = try typeName.map { StoreType($0) } ?? registry.type(ofFileAt: path, in: fileSystem)
-    guard let storeClass = try registry.storeClass(for: type) as? any SharedFormatStore.Type else { return nil }
-    let file = try StoreInput(try fileSystem.openFile(atPath: path))
-    return StoreWithoutModel(
-      path: path,
-      typeDescription: storeClass.typeDescription,
-      formatVersion: try storeClass.readFormatVersion(from: file, options: .readOnly),
-      size: try fileSystem.storeSize(atPath: path, storeClass),
-      metadata: try file.reading { try storeClass.readMetadata(from: file, options: .readOnly) },
-      records: try storeClass.recordCounts(ofStoreAt: path, options: .readOnly),
-      foreignTransactionCount: try storeClass.foreignContents(ofStoreAt: path, options: .readOnly).transactionCount
-    )
-  }
-
   /// Reads what is sound of a damaged store, with its model. Where the file does not tell of which version of the model it is, that is taken by
   /// which most can be read.
   func salvage() throws -> OpenStore {
-    _ = try fileSystem.storeStatus(atPath: path)
-    let type = try typeName.map { StoreType($0) } ?? registry.type(ofFileAt: path, in: fileSystem)
-    let storeClass = try registry.storeClass(for: type)
+    let (type, storeClass) = try storeClass()
     let locator = ModelLocator(registry: registry, fileSystem: fileSystem)
     let model = try modelPath.map { try locator.model(at: $0) } ?? locator.model(forDamagedStoreAt: path, storeClass)
     var best: (model: LocatedModel, salvaged: SalvagedStore, count: Int)?
@@ -104,9 +89,7 @@ struct StoreSource {
 
   /// Opens the store in a context of its own, for reading.
   func openContext() throws -> (context: ManagedObjectContext, model: LocatedModel) {
-    _ = try fileSystem.storeStatus(atPath: path)
-    let type = try typeName.map { StoreType($0) } ?? registry.type(ofFileAt: path, in: fileSystem)
-    let storeClass = try registry.storeClass(for: type)
+    let (type, storeClass) = try storeClass()
     let (model, coordinator) = try withModel(storeClass, substitute: nil) { model in
       let options = Self.options(.readOnly, for: model)
       let coordinator = try PersistentStoreCoordinator(
@@ -206,17 +189,6 @@ struct StoreSource {
   }
 }
 
-/// What the file of a store tells by itself, without a model.
-struct StoreWithoutModel {
-  let path: String
-  let typeDescription: StoreTypeDescription
-  let formatVersion: String?
-  let size: Int
-  let metadata: StoreMetadata
-  let records: RecordCounts
-  let foreignTransactionCount: Int
-}
-
 /// A store that is open, and what its file tells.
 struct OpenStore {
   let path: String
@@ -230,14 +202,14 @@ struct OpenStore {
 
   /// How many transactions are in a history of another program's, Core Data's in a SQLite file, which is not read.
   func foreignTransactionCount() throws -> Int {
-    let opener = StoreOpener(model: model.model, registry: registry, fileSystem: POSIXFileSystem())
-    return try opener.foreignContents(.reading(path, store.type)).transactionCount
+    try opener.foreignContents(.reading(path, store.type)).transactionCount
   }
 
-  /// How many rows of the file are of no entity whose records their table has.
-  func strayCount() throws -> Int {
-    let opener = StoreOpener(model: model.model, registry: registry, fileSystem: POSIXFileSystem())
-    return try opener.recordCounts(.reading(path, store.type)).strayCount
+  /// Counts the rows whose entity the file does not list. O(rows).
+  func strayCount() throws -> Int { try opener.recordCounts(.reading(path, store.type)).strayCount }
+
+  private var opener: StoreOpener {
+    StoreOpener(model: model.model, registry: registry, fileSystem: POSIXFileSystem())
   }
 }
 

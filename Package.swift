@@ -62,6 +62,11 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(
+      name: "HeartwoodModelFiles",
+      dependencies: ["HeartwoodFoundation", "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel"],
+      swiftSettings: settings
+    ),
+    .target(
       name: "HeartwoodGraph",
       dependencies: [
         "HeartwoodFoundation", "HeartwoodStore", "HeartwoodModel", .product(name: "Logging", package: "swift-log"),
@@ -71,7 +76,8 @@ let package = Package(
     .target(
       name: "Heartwood",
       dependencies: [
-        "HeartwoodFoundation", "HeartwoodGraph", "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel",
+        "HeartwoodFoundation", "HeartwoodGraph", "HeartwoodModelFiles", "HeartwoodFormats", "HeartwoodStore",
+        "HeartwoodModel",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: settings
@@ -89,7 +95,7 @@ let package = Package(
     .target(
       name: "HeartwoodSQLite",
       dependencies: [
-        "HeartwoodFoundation", "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel", "CZlib",
+        "HeartwoodFoundation", "HeartwoodModelFiles", "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel", "CZlib",
         .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
         .product(name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
       ],
@@ -123,7 +129,7 @@ let package = Package(
     ),
     .executableTarget(
       name: "HeartwoodGenerate",
-      dependencies: ["HeartwoodFormats", "HeartwoodGeneration"],
+      dependencies: ["HeartwoodModelFiles", "HeartwoodGeneration"],
       swiftSettings: settings
     ),
     .plugin(
@@ -139,8 +145,8 @@ let package = Package(
     .executableTarget(
       name: "HeartwoodTool",
       dependencies: [
-        "HeartwoodFoundation", "Heartwood", "HeartwoodFormats", "HeartwoodGeneration", "HeartwoodModel",
-        "HeartwoodSQLite", "HeartwoodStore",
+        "HeartwoodFoundation", "Heartwood", "HeartwoodModelFiles", "HeartwoodFormats", "HeartwoodGeneration",
+        "HeartwoodModel", "HeartwoodSQLite", "HeartwoodStore",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
       ],
       swiftSettings: settings
@@ -192,7 +198,8 @@ let package = Package(
     .target(
       name: "ParserTrials",
       dependencies: [
-        "Heartwood", "HeartwoodFormats", "HeartwoodModel", "HeartwoodSQLite", "HeartwoodStore", "HeartwoodTesting",
+        "Heartwood", "HeartwoodFormats", "HeartwoodModelFiles", "HeartwoodModel", "HeartwoodSQLite", "HeartwoodStore",
+        "HeartwoodTesting",
         .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
       ],
       path: "Tests/ParserTrials",
@@ -231,7 +238,8 @@ let package = Package(
     .testTarget(
       name: "HeartwoodGraphTests",
       dependencies: [
-        "Heartwood", "HeartwoodGraph", "HeartwoodFormats", "HeartwoodSQLite", "HeartwoodStore", "HeartwoodModel",
+        "Heartwood", "HeartwoodGraph", "HeartwoodFormats", "HeartwoodModelFiles", "HeartwoodSQLite", "HeartwoodStore",
+        "HeartwoodModel",
         "HeartwoodTesting",
       ],
       swiftSettings: settings
@@ -239,7 +247,8 @@ let package = Package(
     .testTarget(
       name: "HeartwoodTests",
       dependencies: [
-        "Heartwood", "HeartwoodFormats", "HeartwoodGraph", "HeartwoodModel", "HeartwoodSQLite", "HeartwoodStore",
+        "Heartwood", "HeartwoodFormats", "HeartwoodModelFiles", "HeartwoodGraph", "HeartwoodModel", "HeartwoodSQLite",
+        "HeartwoodStore",
         "HeartwoodTesting", .product(name: "Logging", package: "swift-log"),
       ],
       resources: [.copy("Resources/Notes.json")],
@@ -281,7 +290,8 @@ let package = Package(
     .testTarget(
       name: "CompilerTests",
       dependencies: [
-        "Heartwood", "HeartwoodFormats", "HeartwoodGeneration", "HeartwoodGraph", "HeartwoodModel", "HeartwoodTesting",
+        "Heartwood", "HeartwoodFormats", "HeartwoodModelFiles", "HeartwoodGeneration", "HeartwoodGraph",
+        "HeartwoodModel", "HeartwoodTesting",
       ],
       exclude: ["Models", "Snippets"],
       swiftSettings: settings
@@ -289,6 +299,14 @@ let package = Package(
     .testTarget(
       name: "HeartwoodModelTests",
       dependencies: ["HeartwoodModel", "HeartwoodTesting", "TestSupport"],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "HeartwoodModelFilesTests",
+      dependencies: [
+        "HeartwoodModelFiles", "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting",
+        "TestSupport",
+      ],
       swiftSettings: settings
     ),
     .testTarget(

@@ -1,4 +1,5 @@
 @_exported public import HeartwoodFormats
+@_exported public import HeartwoodModelFiles
 @_exported public import HeartwoodGraph
 @_exported public import HeartwoodModel
 @_exported public import HeartwoodStore

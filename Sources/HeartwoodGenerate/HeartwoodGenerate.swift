@@ -1,5 +1,5 @@
 import Foundation
-import HeartwoodFormats
+import HeartwoodModelFiles
 import HeartwoodGeneration
 
 /// What the plugin runs: `HeartwoodGenerate MODEL FILE` writes one file with the classes of a model. `heartwood generate` does more, and is

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HeartwoodFormats
+import HeartwoodModelFiles
 import HeartwoodFoundation
 import HeartwoodStore
 

@@ -1,5 +1,5 @@
 import Foundation
-import HeartwoodFormats
+import HeartwoodModelFiles
 import HeartwoodModel
 import HeartwoodTesting
 

@@ -1,4 +1,4 @@
-import HeartwoodFormats
+import HeartwoodModelFiles
 import HeartwoodModel
 import HeartwoodStore
 

@@ -1,4 +1,4 @@
-import HeartwoodFormats
+import HeartwoodModelFiles
 package import HeartwoodFoundation
 import HeartwoodGraph
 import HeartwoodModel

@@ -3,7 +3,7 @@ import HeartwoodModel
 import HeartwoodStore
 
 /// The keys of which the form consists: `Formats/PropertyList` is the specification.
-enum PropertyListFormat {
+package enum PropertyListFormat {
   /// The version of the form.
   static let version: Int64 = 1
 
@@ -20,7 +20,7 @@ enum PropertyListFormat {
   /// The entity of a record that a relationship leads to, where it is not the relationship's destination itself.
   static let entityKey = "$entity"
 
-  static let binaryMagic = Array("bplist0".utf8)
+  package static let binaryMagic = Array("bplist0".utf8)
   /// What a file begins with that is written here.
   static let binaryHeader = "bplist00"
 }

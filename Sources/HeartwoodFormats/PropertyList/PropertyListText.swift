@@ -63,9 +63,9 @@ extension PropertyListText {
 // MARK: PropertyListEscapes
 
 /// Texts as XML holds them in property lists.
-enum PropertyListEscapes {
+package enum PropertyListEscapes {
   /// Whether XML can hold every character of the text.
-  static func canHold(_ text: String) -> Bool {
+  package static func canHold(_ text: String) -> Bool {
     var text = text
     return text.withUTF8 { canHold(UnsafeRawBufferPointer($0)) }
   }

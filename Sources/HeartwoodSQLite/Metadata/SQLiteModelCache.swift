@@ -1,6 +1,6 @@
 import CZlib
 package import GRDB
-import HeartwoodFormats
+import HeartwoodModelFiles
 import HeartwoodFoundation
 package import HeartwoodModel
 import HeartwoodStore

@@ -1,5 +1,6 @@
 import Heartwood
 import HeartwoodFormats
+import HeartwoodModelFiles
 
 /// What `migrate` tells.
 struct MigrationOutcome {

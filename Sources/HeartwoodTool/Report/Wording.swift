@@ -1,5 +1,5 @@
 import ArgumentParser
-import HeartwoodFormats
+import HeartwoodModelFiles
 import HeartwoodFoundation
 import HeartwoodGeneration
 import HeartwoodModel

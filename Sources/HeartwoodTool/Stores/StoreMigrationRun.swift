@@ -1,5 +1,5 @@
 import Heartwood
-import HeartwoodFormats
+import HeartwoodModelFiles
 import HeartwoodFoundation
 import HeartwoodStore
 

@@ -1,6 +1,7 @@
 import Foundation
 import HeartwoodModel
 import HeartwoodStore
+import TestSupport
 import Testing
 
 @testable import HeartwoodFormats

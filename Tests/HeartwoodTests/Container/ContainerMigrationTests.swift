@@ -1,6 +1,6 @@
 import Foundation
 import Heartwood
-import HeartwoodFormats
+import HeartwoodModelFiles
 import HeartwoodGraph
 import HeartwoodModel
 import HeartwoodSQLite

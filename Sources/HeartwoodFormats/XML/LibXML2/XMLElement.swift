@@ -2,17 +2,17 @@ import CLibXML2
 public import HeartwoodStore
 
 /// An element of an XML document, with all that is in it: for documents that are small enough to be held whole.
-struct XMLElement: Sendable {
+package struct XMLElement: Sendable {
   /// The name, with its prefix where it has one.
-  let name: String
-  var attributes: XMLAttributes
+  package let name: String
+  package var attributes: XMLAttributes
   /// The line on which the start tag ends, from 1; nil for an element that is not from a text.
-  var line: Int?
-  var children: [XMLElement] = []
+  package var line: Int?
+  package var children: [XMLElement] = []
   /// The text directly in the element, without that of its children.
-  var text = ""
+  package var text = ""
 
-  init(_ name: String, _ attributes: XMLAttributes = [:], line: Int? = nil, children: [XMLElement] = []) {
+  package init(_ name: String, _ attributes: XMLAttributes = [:], line: Int? = nil, children: [XMLElement] = []) {
     self.name = name
     self.attributes = attributes
     self.line = line
@@ -22,22 +22,22 @@ struct XMLElement: Sendable {
 
 extension XMLElement: Equatable {
   /// Whether both say the same: the order of attributes, lines, and white space between elements do not count.
-  static func == (left: XMLElement, right: XMLElement) -> Bool {
+  package static func == (left: XMLElement, right: XMLElement) -> Bool {
     left.name == right.name && left.attributes == right.attributes && left.children == right.children
       && left.significantText == right.significantText
   }
 
   /// The text, unless it is but the white space between elements.
-  var significantText: String {
+  package var significantText: String {
     children.isEmpty || text.contains { !$0.isWhitespace } ? text : ""
   }
 }
 
 /// Why a text is no XML document that is read here.
-struct XMLSyntaxError: Error, Hashable {
-  let line: Int?
-  let column: Int?
-  let message: String
+package struct XMLSyntaxError: Error, Hashable {
+  package let line: Int?
+  package let column: Int?
+  package let message: String
 }
 
 // MARK: XMLTreeBuilder
@@ -115,7 +115,7 @@ extension XMLTreeBuilder {
 ///
 /// Nothing but the bytes at hand is read: no network, no document type, and a document that declares or uses entities of its
 /// own, or declares default attributes, is refused. So a small document cannot grow into a large one.
-struct XMLTreeParser {
+package struct XMLTreeParser {
   /// How deep elements may be nested; deeper documents are refused, so that a walk over a tree may recurse.
   static let deepestNesting = 100
   /// How long a document may be, in bytes.
@@ -124,7 +124,7 @@ struct XMLTreeParser {
   /// How far apart two `<` may be, in bytes. The time that libxml2 takes for a tag grows with the square of its attributes.
   static let longestTag = 64 << 10
 
-  static func parse(_ bytes: [UInt8]) throws(XMLSyntaxError) -> XMLElement {
+  package static func parse(_ bytes: [UInt8]) throws(XMLSyntaxError) -> XMLElement {
     guard bytes.count <= longestDocument, let count = Int32(exactly: bytes.count) else {
       let message = "The document is longer than \(longestDocument >> 20) MB, which is as much as is read."
       throw XMLSyntaxError(line: nil, column: nil, message: message)
@@ -183,73 +183,6 @@ struct XMLTreeParser {
     let text = String(cString: message).split(whereSeparator: \.isNewline).joined(separator: " ")
     let (line, column) = (Int(error.pointee.line), Int(error.pointee.int2))
     throw XMLSyntaxError(line: line > 0 ? line : nil, column: column > 0 ? column : nil, message: text)
-  }
-}
-
-// MARK: XMLTreeWriter
-
-/// Writes a tree of elements in the layout of Xcode's files: four spaces for each level, an element a line.
-struct XMLTreeWriter {
-  private static let declaration = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n"
-  private static let indentation = "    "
-
-  private var text = XMLTreeWriter.declaration
-  /// Where the first character stands that XML has no form for.
-  private var gap: String?
-
-  /// The document of which `root` is the outermost element.
-  ///
-  /// - Parameter file: what an error calls the document.
-  static func text(_ root: XMLElement, of file: String) throws(ModelFileError) -> String {
-    var writer = XMLTreeWriter()
-    writer.write(root, depth: 0)
-    if let gap = writer.gap {
-      throw ModelFileError(file: file, "XML cannot hold a control character that is in \(gap). Take it out.")
-    }
-    return writer.text
-  }
-
-  private mutating func write(_ element: XMLElement, depth: Int) {
-    text += String(repeating: Self.indentation, count: depth) + "<" + element.name
-    for attribute in element.attributes.items {
-      text += " " + attribute.name + "=\"" + Self.escaped(attribute.value, isAttribute: true) + "\""
-      check(attribute.value) { "\(attribute.name) of \(Self.description(of: element))" }
-    }
-    check(element.significantText) { "the text of \(Self.description(of: element))" }
-    let content = Self.escaped(element.significantText, isAttribute: false)
-    if element.children.isEmpty {
-      text += content.isEmpty ? "/>\n" : ">" + content + "</" + element.name + ">\n"
-      return
-    }
-    text += ">" + content + "\n"
-    for child in element.children { write(child, depth: depth + 1) }
-    text += String(repeating: Self.indentation, count: depth) + "</" + element.name + ">\n"
-  }
-
-  private mutating func check(_ text: String, _ place: () -> String) {
-    if gap == nil, !PropertyListEscapes.canHold(text) { gap = place() }
-  }
-
-  private static func description(of element: XMLElement) -> String {
-    (element.attributes["name"] ?? element.attributes["key"]).map { "\(element.name) “\($0)”" } ?? element.name
-  }
-
-  /// `text` as it stands in a document. In attributes, a parser makes white space of line ends that are not escaped.
-  private static func escaped(_ text: String, isAttribute: Bool) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": result += "&amp;"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      case "\"" where isAttribute: result += "&quot;"
-      case "\n" where isAttribute: result += "&#10;"
-      case "\t" where isAttribute: result += "&#9;"
-      case "\r": result += "&#13;"
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result
   }
 }
 

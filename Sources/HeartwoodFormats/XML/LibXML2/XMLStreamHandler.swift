@@ -230,13 +230,13 @@ final class XMLNames {
 // MARK: XMLAttributes
 
 /// The attributes of an element in the order of the document.
-struct XMLAttributes: Sendable {
-  private(set) var items: [(name: String, value: String)] = []
+package struct XMLAttributes: Sendable {
+  package private(set) var items: [(name: String, value: String)] = []
 
-  var names: [String] { items.map(\.name) }
+  package var names: [String] { items.map(\.name) }
 
   /// The value of the attribute called `name`; setting nil takes it away. O(n).
-  subscript(name: String) -> String? {
+  package subscript(name: String) -> String? {
     get { items.first { $0.name == name }?.value }
     set {
       let place = items.firstIndex { $0.name == name }
@@ -250,14 +250,14 @@ struct XMLAttributes: Sendable {
   }
 
   /// Adds an attribute of which it is known that there is none of that name. O(1).
-  mutating func append(_ name: String, _ value: String) {
+  package mutating func append(_ name: String, _ value: String) {
     items.append((name, value))
   }
 }
 
 extension XMLAttributes: Equatable {
   /// Whether both have the same attributes, in any order.
-  static func == (left: XMLAttributes, right: XMLAttributes) -> Bool {
+  package static func == (left: XMLAttributes, right: XMLAttributes) -> Bool {
     left.items.count == right.items.count
       && left.items.sorted { $0.name < $1.name }.elementsEqual(right.items.sorted { $0.name < $1.name }, by: ==)
   }
@@ -265,7 +265,7 @@ extension XMLAttributes: Equatable {
 
 extension XMLAttributes: ExpressibleByDictionaryLiteral {
   /// The attributes that have a value.
-  init(dictionaryLiteral elements: (String, String?)...) {
+  package init(dictionaryLiteral elements: (String, String?)...) {
     items = elements.compactMap { name, value in value.map { (name, $0) } }
   }
 }

@@ -1,0 +1,159 @@
+import HeartwoodFoundation
+
+/// Puts together a graph of objects as `NSKeyedArchiver` lays it out in a property list: a list of objects that lead to each other by
+/// number.
+package struct KeyedArchiveWriter {
+  private static let version: Int64 = 100_000
+
+  private var objects: [ArchiveValue] = [.string("$null")]
+  private var texts: [String: Int] = [:]
+  private var classes: [ArchivedClass: Int] = [:]
+
+  package init() {}
+
+  // MARK: Objects
+
+  /// Takes a number for an object that others lead to before it is put together.
+  package mutating func reserve() -> Int {
+    objects.append(.null)
+    return objects.count - 1
+  }
+
+  /// Puts an object together whose number is taken already.
+  package mutating func set(_ number: Int, _ type: ArchivedClass, _ members: [String: ArchiveValue]) {
+    var members = members
+    members["$class"] = reference(to: type)
+    objects[number] = .dictionary(members)
+  }
+
+  package mutating func object(_ type: ArchivedClass, _ members: [String: ArchiveValue]) -> ArchiveValue {
+    let number = reserve()
+    set(number, type, members)
+    return .reference(number)
+  }
+
+  /// A value that is an object by itself.
+  package mutating func value(_ value: ArchiveValue) -> ArchiveValue {
+    objects.append(value)
+    return .reference(objects.count - 1)
+  }
+
+  /// A text. Equal texts are one object.
+  package mutating func text(_ text: String) -> ArchiveValue {
+    if let number = texts[text] { return .reference(number) }
+    texts[text] = objects.count
+    return value(.string(text))
+  }
+
+  package mutating func text(_ text: String?) -> ArchiveValue {
+    guard let text else { return .nothing }
+    return self.text(text)
+  }
+
+  /// An array or a set.
+  package mutating func list(_ type: ArchivedClass, _ items: [ArchiveValue]) -> ArchiveValue {
+    object(type, ["NS.objects": .array(items)])
+  }
+
+  package mutating func dictionary(
+    _ type: ArchivedClass,
+    _ members: [(key: String, value: ArchiveValue)]
+  ) -> ArchiveValue {
+    let keys = members.map { text($0.key) }
+    return object(type, ["NS.keys": .array(keys), "NS.objects": .array(members.map(\.value))])
+  }
+
+  private mutating func reference(to type: ArchivedClass) -> ArchiveValue {
+    if let number = classes[type] { return .reference(number) }
+    classes[type] = objects.count
+    let names = ([type.name] + type.ancestors).map(ArchiveValue.string)
+    return value(.dictionary(["$classname": .string(type.name), "$classes": .array(names)]))
+  }
+
+  // MARK: The whole
+
+  /// The archive of the object that `root` leads to, as a binary property list: the same bytes for the same objects.
+  package func bytes(root: ArchiveValue) -> [UInt8] {
+    ArchiveEncoder.binary(
+      .dictionary([
+        "$archiver": .string(KeyedArchive.archiver), "$version": .integer(Self.version),
+        "$top": .dictionary(["root": root]), "$objects": .array(objects),
+      ])
+    )
+  }
+}
+
+extension ArchiveValue {
+  /// The reference that leads nowhere.
+  package static let nothing = ArchiveValue.reference(0)
+}
+
+// MARK: ArchiveEncoder
+
+/// Writes the values of an archive as objects of a binary property list, equal texts and numbers once.
+package struct ArchiveEncoder: ~Copyable {
+  private var buffer: PropertyListObjectBuffer
+  private var texts: [String: Int] = [:]
+  private var integers: [Int64: Int] = [:]
+
+  private init(referenceWidth: Int) {
+    buffer = PropertyListObjectBuffer(firstNumber: 0, referenceWidth: referenceWidth, capacity: 1 << 12)
+  }
+
+  /// A binary property list of a value.
+  package static func binary(_ value: ArchiveValue) -> [UInt8] {
+    let width = PropertyListObjectBuffer.referenceWidth(value.count)
+    var encoder = ArchiveEncoder(referenceWidth: width)
+    let root = encoder.append(value)
+    return PropertyListData.file(encoder.buffer.sealed(), root: root, referenceWidth: width)
+  }
+
+  /// The number of the value's object.
+  private mutating func append(_ value: ArchiveValue) -> Int {
+    switch value {
+    case .null: return buffer.appendNull()
+    case .boolean(let flag): return buffer.append(boolean: flag)
+    case .integer(let number): return append(integer: number)
+    case .real(let number): return buffer.append(double: number)
+    case .date(let date): return buffer.append(date: date.timeIntervalSinceReferenceDate)
+    case .string(let text): return append(text: text)
+    case .data(let data): return data.withUnsafeBytes { buffer.append(data: $0) }
+    case .reference(let number): return buffer.append(archiveReference: number)
+    case .array(let values):
+      var numbers: [Int] = []
+      for value in values { numbers.append(append(value)) }
+      return buffer.append(array: numbers)
+    case .dictionary(let members):
+      var numbers: [(key: Int, value: Int)] = []
+      for (key, value) in members.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+        numbers.append((append(text: key), append(value)))
+      }
+      return buffer.append(dictionary: numbers)
+    }
+  }
+
+  private mutating func append(text: String) -> Int {
+    if let number = texts[text] { return number }
+    let number = buffer.append(string: text)
+    texts[text] = number
+    return number
+  }
+
+  private mutating func append(integer: Int64) -> Int {
+    if let number = integers[integer] { return number }
+    let number = buffer.append(integer: integer)
+    integers[integer] = number
+    return number
+  }
+}
+
+extension ArchiveValue {
+  /// How many objects of a property list it is, at most.
+  fileprivate var count: Int {
+    switch self {
+    case .array(let values): values.reduce(1) { $0 + $1.count }
+    case .dictionary(let members): members.reduce(1) { $0 + 1 + $1.value.count }
+    default: 1
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import HeartwoodFormats
+import HeartwoodFoundation
+package import HeartwoodModel
+
+extension ManagedObjectModel {
+  /// Reads a compiled model out of the file at `path`, where a store keeps the one that it was written with.
+  ///
+  /// - Throws: ``ModelFileError`` with the path and the reason.
+  package convenience init(compiled bytes: [UInt8], path: String) throws(ModelFileError) {
+    let source: DataModelSource
+    do {
+      source = try DataModelSource.compiled(bytes, URL(filePath: path))
+    } catch let error as ArchiveError {
+      throw ModelFileError(file: path, error, "The model in the store")
+    } catch let error as ModelFileError {
+      throw error
+    } catch {
+      throw ModelFileError(file: path, "\(error)")
+    }
+    try self.init(source)
+  }
+
+  /// The model as Core Data keeps it in its stores; nil where it has something that no archive of Core Data's was seen to hold, such as
+  /// composite attributes.
+  package func compiled() -> [UInt8]? {
+    // try?: nil says that Core Data has no form for it.
+    try? CompiledModelWriter.bytes(of: self)
+  }
+}
+
+// MARK: CompiledModelClasses
+
+/// The classes of Core Data and of predicates that are in compiled models.
+extension ArchivedClass {
+  static let model = ArchivedClass("NSManagedObjectModel")
+  static let entity = ArchivedClass("NSEntityDescription")
+  static let attribute = ArchivedClass("NSAttributeDescription", "NSPropertyDescription")
+  static let derivedAttribute = ArchivedClass(
+    "NSDerivedAttributeDescription",
+    "NSAttributeDescription",
+    "NSPropertyDescription"
+  )
+  static let relationship = ArchivedClass("NSRelationshipDescription", "NSPropertyDescription")
+  static let fetchedProperty = ArchivedClass("NSFetchedPropertyDescription", "NSPropertyDescription")
+  static let fetchRequest = ArchivedClass("NSFetchRequest", "NSPersistentStoreRequest")
+  static let fetchIndex = ArchivedClass("NSFetchIndexDescription")
+  static let fetchIndexElement = ArchivedClass("NSFetchIndexElementDescription")
+
+  /// A dictionary with its keys apart, as stores keep the entities of a model.
+  static let knownKeysDictionary = ArchivedClass(
+    "NSKnownKeysDictionary1",
+    "NSKnownKeysDictionary",
+    "NSMutableDictionary",
+    "NSDictionary"
+  )
+  static let knownKeys = ArchivedClass("NSKnownKeysMappingStrategy1", "NSKnownKeysMappingStrategy")
+}
+
+extension ArchivedClass {
+  static let comparison = ArchivedClass("NSComparisonPredicate", "NSPredicate")
+  static let compound = ArchivedClass("NSCompoundPredicate", "NSPredicate")
+
+  static let orderOperator = ArchivedClass("NSComparisonPredicateOperator", "NSPredicateOperator")
+  static let equalityOperator = ArchivedClass("NSEqualityPredicateOperator", "NSPredicateOperator")
+  static let inOperator = ArchivedClass("NSInPredicateOperator", "NSPredicateOperator")
+  static let matchingOperator = ArchivedClass(
+    "NSMatchingPredicateOperator",
+    "NSStringPredicateOperator",
+    "NSPredicateOperator"
+  )
+  static let likeOperator = ArchivedClass(
+    "NSLikePredicateOperator",
+    "NSMatchingPredicateOperator",
+    "NSStringPredicateOperator",
+    "NSPredicateOperator"
+  )
+
+  static let selfExpression = ArchivedClass("NSSelfExpression", "NSExpression")
+  static let constant = ArchivedClass("NSConstantValueExpression", "NSExpression")
+  static let variable = ArchivedClass("NSVariableExpression", "NSExpression")
+  static let function = ArchivedClass("NSFunctionExpression", "NSExpression")
+  static let keyPath = ArchivedClass("NSKeyPathExpression", "NSFunctionExpression", "NSExpression")
+  static let keyPathSpecifier = ArchivedClass("NSKeyPathSpecifierExpression", "NSExpression")
+}
+
+// MARK: CompiledModelFlag
+
+/// Numbers by which compiled models tell what properties are like.
+enum CompiledModelFlag {
+  static let externalStorage = 4
+  static let preservedOnDeletion = 16
+  /// What fetch requests have for which nothing was said.
+  static let usualFetchRequest = 30
+
+  /// Each rule at its number.
+  static let deleteRules: [DeleteRule] = [.noAction, .nullify, .cascade, .deny]
+}

@@ -1,0 +1,223 @@
+import HeartwoodFormats
+import HeartwoodModel
+
+extension DataModelReader {
+  private static let requestAttributes: Set<String> = [
+    "name", "entity", "predicateString", "resultType", "fetchLimit", "fetchBatchSize", "includeSubentities",
+    "includePropertyValues", "includesPendingChanges", "returnObjectsAsFaults", "returnDistinctResults",
+  ]
+
+  /// The template that a `fetchRequest` describes; nil where its predicate is none that is known, which is noted.
+  mutating func fetchRequest(_ element: DataModelElement) throws(ModelFileError) -> FetchRequestTemplate? {
+    noteUnknownAttributes(of: element, Self.requestAttributes)
+    let name = try element.requiredText("name")
+    var predicate: FetchPredicate?
+    if let format = element.filledText("predicateString") {
+      do throws(FetchPredicateError) {
+        predicate = try FetchPredicate(format: format)
+      } catch {
+        note("The fetch request “\(name)” is not represented in the model: \(error)", element)
+        return nil
+      }
+    }
+    let number = try element.number("resultType") ?? 0
+    guard let resultType = FetchRequestTemplate.ResultType(dataModelNumber: number) else {
+      note(
+        "The fetch request “\(name)” is not represented in the model: its result type \(number) is not known.",
+        element
+      )
+      return nil
+    }
+    return FetchRequestTemplate(
+      name: name,
+      entityName: try element.requiredText("entity"),
+      predicate: predicate,
+      resultType: resultType,
+      fetchLimit: try element.number("fetchLimit") ?? 0,
+      fetchBatchSize: try element.number("fetchBatchSize") ?? 0,
+      includesSubentities: try element.flag("includeSubentities", usually: true),
+      includesPropertyValues: try element.flag("includePropertyValues", usually: true),
+      includesPendingChanges: try element.flag("includesPendingChanges", usually: true),
+      returnsObjectsAsFaults: try element.flag("returnObjectsAsFaults", usually: true),
+      returnsDistinctResults: try element.flag("returnDistinctResults")
+    )
+  }
+
+  mutating func fetchedProperty(
+    _ element: DataModelElement
+  ) throws(ModelFileError) -> FetchedPropertyDescription? {
+    noteUnknownAttributes(
+      of: element,
+      ["name", "optional", "transient", "syncable", "elementID", "versionHashModifier"]
+    )
+    let name = try element.requiredText("name")
+    guard let requestElement = element.children("fetchRequest").first else {
+      note("The fetched property “\(name)” has no fetch request: it is not represented in the model.", element)
+      return nil
+    }
+    guard let request = try fetchRequest(requestElement) else { return nil }
+    var userInfo: [String: String] = [:]
+    for info in element.children("userInfo") { readUserInfo(info, into: &userInfo) }
+    return FetchedPropertyDescription(
+      name: name,
+      fetchRequest: request,
+      isOptional: try element.flag("optional"),
+      renamingIdentifier: element.filledText("elementID"),
+      versionHashModifier: element.filledText("versionHashModifier"),
+      userInfo: userInfo
+    )
+  }
+}
+
+extension FetchRequestTemplate.ResultType {
+  private static let numbers: [(number: Int, type: Self)] = [
+    (0, .objects), (1, .objectIDs), (2, .dictionaries), (4, .count),
+  ]
+
+  /// The type that model files give as `number`.
+  init?(dataModelNumber number: Int) {
+    guard let entry = Self.numbers.first(where: { $0.number == number }) else { return nil }
+    self = entry.type
+  }
+
+  /// The number by which model files give the type.
+  var dataModelNumber: Int { Self.numbers.first { $0.type == self }?.number ?? 0 }
+}
+
+// MARK: Indexes
+
+extension DataModelReader {
+  mutating func fetchIndex(_ element: DataModelElement) throws(ModelFileError) -> FetchIndexDescription? {
+    noteUnknownAttributes(of: element, ["name", "partialIndexPredicate"])
+    let name = try element.requiredText("name")
+    do throws(FetchPredicateError) {
+      let predicate: FetchPredicate? =
+        if let format = element.filledText("partialIndexPredicate") { try FetchPredicate(format: format) } else { nil }
+      var elements: [FetchIndexElementDescription] = []
+      for part in element.children("fetchIndexElement") {
+        guard let subject = try subject(of: part) else { continue }
+        elements.append(
+          FetchIndexElementDescription(
+            subject,
+            collationType: part.text("type") == "RTree" ? .rTree : .binary,
+            isAscending: part.text("order") != "descending"
+          )
+        )
+      }
+      return FetchIndexDescription(name: name, elements: elements, partialIndexPredicate: predicate)
+    } catch {
+      note("The index “\(name)” is not represented in the model: \(error)", element)
+      return nil
+    }
+  }
+
+  private mutating func subject(
+    of part: DataModelElement
+  ) throws(FetchPredicateError) -> FetchIndexElementDescription.Subject? {
+    noteUnknownAttributes(of: part, ["property", "expression", "expressionType", "type", "order"])
+    if let format = part.filledText("expression") { return .expression(try FetchExpression(format: format)) }
+    if let name = part.filledText("property") { return .property(name) }
+    note("A part of an index that names neither a property nor an expression is not represented in the model.", part)
+    return nil
+  }
+
+  /// The index that an attribute's mark or an entity's compound index stands for, as older versions of Xcode wrote them.
+  static func index(over names: [String]) -> FetchIndexDescription {
+    let title = names.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: "And")
+    return FetchIndexDescription(name: "by\(title)Index", properties: names)
+  }
+
+  /// The indexes of an entity's `compoundIndexes`, which list names one by one or with commas between them.
+  func compoundIndexes(_ element: DataModelElement) -> [FetchIndexDescription] {
+    element.children("compoundIndex").compactMap { compound in
+      let names = compound.children("index").flatMap { ($0.text("value") ?? "").split(separator: ",") }
+      return names.isEmpty ? nil : Self.index(over: names.map { $0.filter { !$0.isWhitespace } })
+    }
+  }
+}
+
+// MARK: Rules
+
+extension AttributeType {
+  /// The attributes by which model files give defaults and rules, whatever the type.
+  static let dataModelValues = allCases.reduce(into: ["defaultValueString", "defaultDateTimeInterval"] as Set) {
+    $0.formUnion($1.dataModelRules)
+  }
+
+  /// The attributes by which model files give rules for values of the type. Of a date, the texts are for people.
+  var dataModelRules: Set<String> {
+    switch self {
+    case .date: ["minDateTimeInterval", "maxDateTimeInterval", "minValueString", "maxValueString"]
+    case .string: ["minValueString", "maxValueString", "regularExpressionString"]
+    default: hasRange ? ["minValueString", "maxValueString"] : []
+    }
+  }
+}
+
+extension DataModelReader {
+  /// The rules that an attribute's element gives. What does not suit the type is no rule: it is left over from another type. What is
+  /// meant as a rule and is none is noted, since nothing is checked by it.
+  mutating func rules(of element: DataModelElement, _ type: AttributeType) -> AttributeRules {
+    var rules = AttributeRules()
+    switch type {
+    case .string:
+      rules.minLength = length("minValueString", of: element)
+      rules.maxLength = length("maxValueString", of: element)
+      rules.pattern = pattern(of: element)
+    case .date:
+      rules.minValue = boundingDate("min", of: element)
+      rules.maxValue = boundingDate("max", of: element)
+    case _ where type.hasRange:
+      rules.minValue = bound("minValueString", of: element, type)
+      rules.maxValue = bound("maxValueString", of: element, type)
+    default: break
+    }
+    return rules
+  }
+
+  private mutating func noteRule(_ name: String, of element: DataModelElement, _ reason: String) {
+    note("“\(name)” of “\(element.text("name") ?? "")” \(reason): values are not held to it.", element)
+  }
+
+  private mutating func pattern(of element: DataModelElement) -> String? {
+    let name = "regularExpressionString"
+    guard let pattern = element.filledText(name) else { return nil }
+    do throws(TextPattern.Fault) {
+      _ = try TextPattern(pattern)
+      return pattern
+    } catch {
+      noteRule(name, of: element, "cannot be used (\(error.message))")
+      return nil
+    }
+  }
+
+  /// Strings have their lengths where numbers have their values.
+  private mutating func length(_ name: String, of element: DataModelElement) -> Int? {
+    guard let text = element.filledText(name) else { return nil }
+    if case .integer(let number)? = Self.number(text, .integer64), number >= 0, let length = Int(exactly: number) {
+      return length
+    }
+    noteRule(name, of: element, "is no length")
+    return nil
+  }
+
+  private mutating func bound(_ name: String, of element: DataModelElement, _ type: AttributeType) -> PropertyValue {
+    guard let text = element.filledText(name) else { return .null }
+    if let value = Self.number(text, type), !value.isNaN { return value }
+    noteRule(name, of: element, "is no value of the type \(type.dataModelName)")
+    return .null
+  }
+
+  private mutating func boundingDate(_ end: String, of element: DataModelElement) -> PropertyValue {
+    let name = end + "DateTimeInterval"
+    guard let text = element.filledText(name) else {
+      if element.filledText(end + "ValueString") != nil {
+        noteRule("\(end)ValueString", of: element, "gives a date only as a text for people")
+      }
+      return .null
+    }
+    if let value = PropertyValue(text: text, type: .date), !value.isNaN { return value }
+    noteRule(name, of: element, "is no number of seconds")
+    return .null
+  }
+}

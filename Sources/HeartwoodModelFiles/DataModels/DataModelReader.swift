@@ -1,0 +1,332 @@
+import HeartwoodFormats
+import HeartwoodFoundation
+import HeartwoodModel
+
+/// Reads the tree of a `contents` file, which is also what compiled and older models are turned into: one set of rules for all.
+///
+/// What no record depends on is never a reason to refuse a model: a note says what it costs. What decides how records are stored, and cannot
+/// be understood, is a problem, and all problems are reported together.
+struct DataModelReader {
+  private let file: String
+  private var source: DataModelSource
+  private var problems: [ModelFileError.Problem] = []
+  /// The composites by name.
+  private(set) var composites: [String: DataModelElement] = [:]
+
+  init(_ url: URL, _ root: XMLElement) {
+    self.file = url.path
+    self.source = DataModelSource(url: url, root: root)
+  }
+
+  /// Reads the elements.
+  static func read(_ url: URL, _ root: XMLElement) throws(ModelFileError) -> DataModelSource {
+    var reader = DataModelReader(url, root)
+    return try reader.read(root)
+  }
+
+  private mutating func read(_ root: XMLElement) throws(ModelFileError) -> DataModelSource {
+    let model = DataModelElement(xml: root, file: file)
+    guard root.name == "model" else {
+      throw model.error("The outermost element is “\(root.name)”, not “model”. This is no model file.")
+    }
+    source.versionIdentifiers = model.filledText("userDefinedModelVersionIdentifier").map { [$0] } ?? []
+    composites = Dictionary(
+      model.children("composite").map { ($0.text("name") ?? "", $0) },
+      uniquingKeysWith: { first, _ in first }
+    )
+    for child in model.children { gather { (reader) throws(ModelFileError) in try reader.readPart(child) } }
+    if !problems.isEmpty {
+      throw ModelFileError(file: file, problems: problems.sorted { ($0.line ?? 0) < ($1.line ?? 0) })
+    }
+    noteOneSidedInverses()
+    noteUnenforcedConstraints()
+    source.notes.sort { ($0.line ?? 0) < ($1.line ?? 0) }
+    return source
+  }
+
+  /// Goes on behind a problem, which is kept to be reported with the others.
+  private mutating func gather(_ body: (inout DataModelReader) throws(ModelFileError) -> Void) {
+    do throws(ModelFileError) {
+      try body(&self)
+    } catch {
+      problems += error.problems
+    }
+  }
+
+  private mutating func readPart(_ element: DataModelElement) throws(ModelFileError) {
+    switch element.xml.name {
+    case "entity": try readEntity(element)
+    case "configuration": try readConfiguration(element)
+    case "fetchRequest":
+      if let template = try fetchRequest(element) {
+        source.fetchRequestTemplates.append(template)
+        source.fetchRequestLines.append(element.line)
+      }
+    case "elements", "composite": break
+    default: noteUnread(element)
+    }
+  }
+
+  /// The version hash needs such a constraint, and no store of ours holds records to it.
+  private mutating func noteUnenforcedConstraints() {
+    for place in source.entities.markUnenforcedConstraints() {
+      let entity = source.entities[place.entity]
+      let names = entity.uniquenessConstraints[place.index].joined(separator: ", ")
+      let message =
+        "The uniqueness constraint “\(names)” of “\(entity.name)” names what no store holds unique, and is not enforced."
+      source.notes.append(
+        DataModelFile.Note(line: source.entityLines[place.entity].uniquenessConstraints[place.index], message: message)
+      )
+    }
+  }
+
+  /// Such models are in use, and the version hash needs the name; the graph goes without the inverse.
+  private mutating func noteOneSidedInverses() {
+    for place in source.entities.markOneSidedInverses() {
+      let name = source.entities[place.entity].name + "." + source.entities[place.entity].properties[place.index].name
+      let line = source.entityLines[place.entity].properties[place.index]
+      let message = "The inverse of “\(name)” has another inverse, so that the relationship is taken as one without."
+      source.notes.append(DataModelFile.Note(line: line, message: message))
+    }
+  }
+
+  /// Notes that the model has nothing of `element`.
+  mutating func noteUnread(_ element: DataModelElement) {
+    let name = element.text("name").map { " “\($0)”" } ?? ""
+    note("The element “\(element.xml.name)”\(name) is not represented in the model.", element)
+  }
+
+  mutating func note(_ message: String, _ element: DataModelElement) {
+    source.notes.append(DataModelFile.Note(line: element.line, message: message))
+  }
+
+  /// Notes the attributes that are not in `known`.
+  mutating func noteUnknownAttributes(of element: DataModelElement, _ known: Set<String>) {
+    for name in element.xml.attributes.names.sorted() where !known.contains(name) {
+      let owner = element.text("name") ?? element.xml.name
+      note("“\(name)” of “\(owner)” is not represented in the model.", element)
+    }
+  }
+}
+
+extension DataModelReader {
+  /// What is read, and what speaks only of generated code and of the editor.
+  private static let entityAttributes: Set<String> = [
+    "name", "representedClassName", "isAbstract", "parentEntity", "elementID", "versionHashModifier",
+    "syncable", "codeGenerationType",
+  ]
+
+  private mutating func readEntity(_ element: DataModelElement) throws(ModelFileError) {
+    noteUnknownAttributes(of: element, Self.entityAttributes)
+    var entity = EntityDefinition(
+      name: try element.requiredText("name"),
+      managedObjectClassName: element.filledText("representedClassName"),
+      isAbstract: try element.flag("isAbstract"),
+      superentityName: element.filledText("parentEntity"),
+      renamingIdentifier: element.filledText("elementID"),
+      versionHashModifier: element.filledText("versionHashModifier")
+    )
+    var lines = DataModelSource.EntityLines(entity: element.line)
+    for child in element.children {
+      gather { (reader) throws(ModelFileError) in try reader.readPart(child, of: &entity, &lines) }
+    }
+    source.entities.append(entity)
+    source.entityLines.append(lines)
+  }
+
+  private mutating func readPart(
+    _ element: DataModelElement,
+    of entity: inout EntityDefinition,
+    _ lines: inout DataModelSource.EntityLines
+  ) throws(ModelFileError) {
+    switch element.xml.name {
+    case "attribute":
+      try readAttributes(element, of: &entity, &lines)
+    case "relationship":
+      entity.properties.append(.relationship(try readRelationship(element)))
+      lines.properties.append(element.line)
+    case "uniquenessConstraints":
+      for constraint in element.children("uniquenessConstraint") {
+        entity.uniquenessConstraints.append(try attributeNames(in: constraint))
+        lines.uniquenessConstraints.append(constraint.line)
+      }
+    case "userInfo":
+      readUserInfo(element, into: &entity.userInfo)
+    case "fetchedProperty":
+      guard let property = try fetchedProperty(element) else { break }
+      entity.fetchedProperties.append(property)
+      lines.fetchedProperties.append(element.line)
+    case "fetchIndex":
+      if let index = try fetchIndex(element) { add(index, at: element, to: &entity, &lines) }
+    case "compoundIndexes":
+      for index in compoundIndexes(element) { add(index, at: element, to: &entity, &lines) }
+    default:
+      noteUnread(element)
+    }
+  }
+
+  /// Reads an attribute, or the parts of one that is made of others.
+  private mutating func readAttributes(
+    _ element: DataModelElement,
+    of entity: inout EntityDefinition,
+    _ lines: inout DataModelSource.EntityLines
+  ) throws(ModelFileError) {
+    guard element.text("attributeType") == "Composite" else {
+      let attribute = try readAttribute(element)
+      entity.properties.append(.attribute(attribute))
+      lines.properties.append(element.line)
+      if try element.flag("indexed") { add(Self.index(over: [attribute.name]), at: element, to: &entity, &lines) }
+      return
+    }
+    let (composite, attributes) = try readComposite(element)
+    entity.compositeAttributes.append(composite)
+    entity.properties += attributes.map(PropertyDescription.attribute)
+    lines.properties += attributes.map { _ in element.line }
+  }
+
+  /// Adds an index, unless the file has said the same in another way before.
+  private func add(
+    _ index: FetchIndexDescription,
+    at element: DataModelElement,
+    to entity: inout EntityDefinition,
+    _ lines: inout DataModelSource.EntityLines
+  ) {
+    let isKnown = entity.fetchIndexes.contains {
+      $0.elements == index.elements && $0.partialIndexPredicate == index.partialIndexPredicate
+    }
+    if isKnown && element.xml.name != "fetchIndex" { return }
+    entity.fetchIndexes.append(index)
+    lines.fetchIndexes.append(element.line)
+  }
+
+  private func attributeNames(in constraint: DataModelElement) throws(ModelFileError) -> [String] {
+    var names: [String] = []
+    for element in constraint.children("constraint") { names.append(try element.requiredText("value")) }
+    return names
+  }
+
+  mutating func readUserInfo(_ element: DataModelElement, into userInfo: inout [String: String]) {
+    for entry in element.children("entry") {
+      guard let key = entry.text("key") else {
+        note("An entry of the user info has no “key” and is left out.", entry)
+        continue
+      }
+      guard userInfo.updateValue(entry.text("value") ?? "", forKey: key) == nil else {
+        note("The user info has the key “\(key)” twice: the later entry is taken.", entry)
+        continue
+      }
+    }
+  }
+
+  private mutating func readConfiguration(_ element: DataModelElement) throws(ModelFileError) {
+    noteUnknownAttributes(of: element, ["name"])
+    let name = try element.requiredText("name")
+    guard source.configurations[name] == nil else {
+      throw element.error("Another configuration is called “\(name)”. Rename one of them.")
+    }
+    var members: [String] = []
+    for member in element.children("memberEntity") { members.append(try member.requiredText("name")) }
+    source.configurations[name] = members
+    source.configurationLines[name] = element.line
+  }
+}
+
+extension DataModelElement {
+  fileprivate var children: [DataModelElement] {
+    xml.children.map { DataModelElement(xml: $0, file: file) }
+  }
+}
+
+// MARK: DataModelElement
+
+/// An element of a model file, which knows how to read its attributes and how to complain about them.
+struct DataModelElement {
+  let xml: XMLElement
+  let file: String
+
+  var line: Int? { xml.line }
+
+  func children(_ name: String) -> [DataModelElement] {
+    xml.children.filter { $0.name == name }.map { DataModelElement(xml: $0, file: file) }
+  }
+
+  /// The text of an attribute; nil where it is not there.
+  func text(_ attribute: String) -> String? {
+    xml.attributes[attribute]
+  }
+
+  /// The text of an attribute; nil where it is not there or empty, which means the same in most places.
+  func filledText(_ attribute: String) -> String? {
+    xml.attributes[attribute].flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  func requiredText(_ attribute: String) throws(ModelFileError) -> String {
+    guard let text = filledText(attribute) else {
+      throw error("The element “\(xml.name)” has no “\(attribute)”. Add it.")
+    }
+    return text
+  }
+
+  /// A flag that has its usual value where it is not there.
+  func flag(_ attribute: String, usually usual: Bool = false) throws(ModelFileError) -> Bool {
+    switch text(attribute) {
+    case nil: return usual
+    case "NO", "false": return false
+    case "YES", "true": return true
+    case .some: throw error("“\(attribute)” is neither YES nor NO. Write one of them.")
+    }
+  }
+
+  func number(_ attribute: String) throws(ModelFileError) -> Int? {
+    guard let text = text(attribute) else { return nil }
+    guard let number = Int(text) else { throw error("“\(attribute)” is no whole number. Write one.") }
+    return number
+  }
+
+  func error(_ message: String) -> ModelFileError {
+    ModelFileError(file: file, line: line, message)
+  }
+}
+
+// MARK: AttributeType: data model
+
+extension AttributeType {
+  /// What model files call the type.
+  var dataModelName: String {
+    switch self {
+    case .integer16: "Integer 16"
+    case .integer32: "Integer 32"
+    case .integer64: "Integer 64"
+    case .decimal: "Decimal"
+    case .double: "Double"
+    case .float: "Float"
+    case .string: "String"
+    case .boolean: "Boolean"
+    case .date: "Date"
+    case .binary: "Binary"
+    case .uuid: "UUID"
+    case .uri: "URI"
+    case .transformable: "Transformable"
+    case .undefined: "Undefined"
+    }
+  }
+
+  /// The type that model files call `name`.
+  init?(dataModelName name: String) {
+    guard let type = (Self.allCases + [.undefined]).first(where: { $0.dataModelName == name }) else { return nil }
+    self = type
+  }
+
+  /// What model files call the type that archives call `code`: nothing for an attribute without a type, and words for a code that is not
+  /// known.
+  static func dataModelName(coreDataCode code: Int) -> String? {
+    guard let type = AttributeType(coreDataCode: code) else { return "type \(code)" }
+    return type == .undefined ? nil : type.dataModelName
+  }
+
+  /// The type that archives of models call `code`.
+  init?(coreDataCode code: Int) {
+    guard let type = (Self.allCases + [.undefined]).first(where: { Int($0.coreDataCode) == code }) else { return nil }
+    self = type
+  }
+}

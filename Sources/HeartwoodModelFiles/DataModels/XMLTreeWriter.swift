@@ -1,0 +1,66 @@
+import HeartwoodFormats
+
+/// Writes a tree of elements in the layout of Xcode's files: four spaces for each level, an element a line.
+struct XMLTreeWriter {
+  private static let declaration = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n"
+  private static let indentation = "    "
+
+  private var text = XMLTreeWriter.declaration
+  /// Where the first character stands that XML has no form for.
+  private var gap: String?
+
+  /// The document of which `root` is the outermost element.
+  ///
+  /// - Parameter file: what an error calls the document.
+  static func text(_ root: XMLElement, of file: String) throws(ModelFileError) -> String {
+    var writer = XMLTreeWriter()
+    writer.write(root, depth: 0)
+    if let gap = writer.gap {
+      throw ModelFileError(file: file, "XML cannot hold a control character that is in \(gap). Take it out.")
+    }
+    return writer.text
+  }
+
+  private mutating func write(_ element: XMLElement, depth: Int) {
+    text += String(repeating: Self.indentation, count: depth) + "<" + element.name
+    for attribute in element.attributes.items {
+      text += " " + attribute.name + "=\"" + Self.escaped(attribute.value, isAttribute: true) + "\""
+      check(attribute.value) { "\(attribute.name) of \(Self.description(of: element))" }
+    }
+    check(element.significantText) { "the text of \(Self.description(of: element))" }
+    let content = Self.escaped(element.significantText, isAttribute: false)
+    if element.children.isEmpty {
+      text += content.isEmpty ? "/>\n" : ">" + content + "</" + element.name + ">\n"
+      return
+    }
+    text += ">" + content + "\n"
+    for child in element.children { write(child, depth: depth + 1) }
+    text += String(repeating: Self.indentation, count: depth) + "</" + element.name + ">\n"
+  }
+
+  private mutating func check(_ text: String, _ place: () -> String) {
+    if gap == nil, !PropertyListEscapes.canHold(text) { gap = place() }
+  }
+
+  private static func description(of element: XMLElement) -> String {
+    (element.attributes["name"] ?? element.attributes["key"]).map { "\(element.name) “\($0)”" } ?? element.name
+  }
+
+  /// `text` as it stands in a document. In attributes, a parser makes white space of line ends that are not escaped.
+  private static func escaped(_ text: String, isAttribute: Bool) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"" where isAttribute: result += "&quot;"
+      case "\n" where isAttribute: result += "&#10;"
+      case "\t" where isAttribute: result += "&#9;"
+      case "\r": result += "&#13;"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+}

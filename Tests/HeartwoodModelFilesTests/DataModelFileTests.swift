@@ -59,7 +59,7 @@ struct DataModelFileTests {
 
   @Test("The example's model")
   func example() throws {
-    let examples = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Examples/ToDo")
+    let examples = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Examples/ToDo")
     let file = try DataModelFile(contentsOf: examples.appending(path: "ToDo.xcdatamodeld"), version: "ToDo")
     let expected = EntityDefinition(
       name: "ToDo",

@@ -25,7 +25,7 @@ private struct GroupWorker: Sendable {
   private let grouping: SelectionPlan.Grouping
   private let records: QueryRecords
   private let table: NodeTable
-  private var encoder: any RowEncoder
+  private var encoder: RowKeyEncoder
   private var aggregates: [any RowAggregate]
   /// The row of the first record of each group.
   private var firstRows: [RowID] = []
@@ -36,7 +36,7 @@ private struct GroupWorker: Sendable {
     self.grouping = grouping
     self.records = records
     self.table = table
-    self.encoder = records.encoder(grouping.keys)
+    self.encoder = RowKeyEncoder(grouping.keys, records)
     self.aggregates = grouping.aggregates.map(records.aggregate)
   }
 

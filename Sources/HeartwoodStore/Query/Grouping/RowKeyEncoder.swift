@@ -1,0 +1,406 @@
+import HeartwoodFoundation
+import HeartwoodModel
+
+/// Gives rows numbers, the same to those that have the same values of some expressions: the first 0, the next new one 1, and so on.
+///
+/// The rows are numbered by each expression on its own; then pairs of numbers get numbers, from the first expression to the last.
+struct RowKeyEncoder: Sendable {
+  private var keys: [RowKey]
+  /// The numbers of the pairs; one less than there are keys.
+  private var pairs: [NumberCodes]
+
+  /// - Parameter plans: without any, all rows are one group.
+  init(_ plans: [CompiledExpression], _ records: QueryRecords) {
+    keys = plans.map { RowKey($0, records) }
+    pairs = plans.dropFirst().map { _ in NumberCodes() }
+  }
+
+  /// How many numbers have been given.
+  var codeCount: UInt32 { pairs.last?.codeCount ?? keys.first?.codeCount ?? 1 }
+
+  /// Writes the numbers of the rows into their codes.
+  mutating func encode(_ rows: inout GroupRows) {
+    for index in keys.indices {
+      let former = index == 0 ? [] : rows.codes
+      keys[index].encode(&rows)
+      if index > 0 { pairs[index - 1].encode(&rows, asPairsWith: former) }
+    }
+  }
+}
+
+/// The numbers of the values of one expression.
+///
+/// An expression that is a property is read from its column. One that reads a single property, such as `list.name`, is evaluated once for
+/// each value of the property, and every other one row by row.
+struct RowKey: Sendable {
+  /// How the values of a property are told apart.
+  private enum Form {
+    /// `nil`, false and true.
+    case boolean
+    /// Integers, and floating-point numbers and dates by their bits.
+    case number
+    /// Strings, binary data and UUIDs by their bytes.
+    case bytes
+    /// To-one relationships by the records that they lead to.
+    case reference
+  }
+
+  private struct Column {
+    let ordinal: Int
+    let form: Form
+  }
+
+  private let column: Column?
+  private var numbers = NumberCodes()
+  private var bytes = ByteCodes()
+  /// The codes of `nil`, false and true; ``NumberCodes/free`` before they are met.
+  private var flags = [UInt32](repeating: NumberCodes.free, count: 3)
+  private var flagCount: UInt32 = 0
+
+  /// What is evaluated; nil if the column has the values.
+  private let expression: CompiledExpression?
+  private let records: QueryRecords
+  private var values: [PropertyValue: UInt32] = [:]
+  /// The code of the expression's value for each code of the column.
+  private var valueCodes: [UInt32] = []
+
+  init(_ plan: CompiledExpression, _ records: QueryRecords) {
+    let column = (plan.ownProperty ?? plan.onlyProperty).flatMap { property in
+      Self.form(property).map { Column(ordinal: property.ordinal, form: $0) }
+    }
+    self.column = column
+    self.records = records
+    expression = column != nil && plan.ownProperty != nil ? nil : plan
+  }
+
+  /// How values of the property are told apart in their column; nil if they have to be evaluated.
+  private static func form(_ property: CompiledProperty) -> Form? {
+    guard let type = property.attributeType else { return property.isToMany ? nil : .reference }
+    switch type {
+    case .boolean: return .boolean
+    case .integer16, .integer32, .integer64, .double, .float, .date: return .number
+    case .string, .binary, .transformable, .uuid: return .bytes
+    // Different bytes may be the same value.
+    case .decimal, .uri, .undefined: return nil
+    }
+  }
+
+  /// How many numbers have been given.
+  var codeCount: UInt32 {
+    if expression != nil { return UInt32(values.count) }
+    return switch column?.form {
+    case .boolean: flagCount
+    case .number: numbers.codeCount
+    case .bytes, .reference, nil: bytes.codeCount
+    }
+  }
+
+  mutating func encode(_ rows: inout GroupRows) {
+    if let column { encode(&rows, column) }
+    if let expression { evaluate(expression, &rows) }
+  }
+
+  private mutating func encode(_ rows: inout GroupRows, _ column: Column) {
+    let view = rows.group.unsafeViews[column.ordinal]
+    switch column.form {
+    case .boolean: encodeFlags(&rows, view)
+    case .number: numbers.encode(&rows, view)
+    case .bytes: bytes.encode(&rows, view)
+    case .reference: bytes.encode(&rows, rows.group.columns[column.ordinal])
+    }
+  }
+
+  private mutating func encodeFlags(_ rows: inout GroupRows, _ view: ColumnView) {
+    var next = flagCount
+    flags.withUnsafeMutableBufferPointer { codes in
+      // The values of neighbours tell nothing of each other: a branch on them would be guessed wrongly half of the time.
+      rows.setCodes { row in
+        let value = view.unsafeIsNull(row) ? 0 : 1 &+ Int(view.unsafeBit(row))
+        if codes[value] == NumberCodes.free {
+          codes[value] = next
+          next &+= 1
+        }
+        return codes[value]
+      }
+    }
+    flagCount = next
+  }
+
+  /// Numbers the rows by the expression's values: row by row, or once for each code of the column.
+  private mutating func evaluate(_ expression: CompiledExpression, _ rows: inout GroupRows) {
+    for index in rows.codes.indices {
+      let row = RowID(group: rows.ordinal, row: Int(rows.rows[index]))
+      guard column != nil else {
+        rows.codes[index] = code(of: expression, row)
+        continue
+      }
+      let code = Int(rows.codes[index])
+      if code == valueCodes.count { valueCodes.append(self.code(of: expression, row)) }
+      rows.codes[index] = valueCodes[code]
+    }
+  }
+
+  private mutating func code(of expression: CompiledExpression, _ row: RowID) -> UInt32 {
+    let (value, next) = (records.value(expression, row), UInt32(values.count))
+    if let code = values[value] { return code }
+    values[value] = next
+    return next
+  }
+}
+
+/// The records of a table, to be evaluated one by one.
+struct QueryRecords: Sendable {
+  let tables: QueryTables
+  let entityOrdinal: Int
+
+  func value(_ plan: CompiledExpression, _ row: RowID) -> PropertyValue {
+    PredicateEvaluator(tables).value(plan, .init(entityOrdinal: entityOrdinal, row: row)).scalar
+  }
+}
+
+// MARK: NumberCodes
+
+/// Gives each number that it meets a code, the first 0, the next new one 1, and so on. Slots are probed in order.
+struct NumberCodes: Sendable {
+  private struct Slot {
+    var number: UInt64
+    /// ``NumberCodes/free`` where the slot is empty.
+    var code: UInt32
+  }
+
+  static let free = UInt32.max
+  private var slots = [Slot](repeating: Slot(number: 0, code: free), count: 64)
+  private var used = 0
+  private var codeOfNone: UInt32?
+  /// How many codes have been given.
+  private(set) var codeCount: UInt32 = 0
+
+  /// Numbers rows by the numbers of a column.
+  mutating func encode(_ rows: inout GroupRows, _ view: ColumnView) {
+    switch view.kind {
+    case .int16: encode(&rows, view) { UInt64(bitPattern: Int64(view.unsafeInt16($0))) }
+    case .int32: encode(&rows, view) { UInt64(bitPattern: Int64(view.unsafeInt32($0))) }
+    case .float: encode(&rows, view) { Self.bits(Double(view.unsafeFloat($0))) }
+    case .double: encode(&rows, view) { Self.bits(view.unsafeDouble($0)) }
+    default: encode(&rows, view) { UInt64(bitPattern: view.unsafeInteger($0)) }
+    }
+  }
+
+  @inline(__always)
+  private mutating func encode(_ rows: inout GroupRows, _ view: ColumnView, _ number: (Int) -> UInt64) {
+    let count = rows.count
+    rows.rows.withUnsafeBufferPointer { numbers in
+      rows.codes.withUnsafeMutableBufferPointer { codes in
+        encode(count, into: codes) { index in
+          let row = Int(numbers[index])
+          return view.unsafeIsNull(row) ? nil : number(row)
+        }
+      }
+    }
+  }
+
+  /// Numbers rows by the pairs of the codes that they have and other codes.
+  mutating func encode(_ rows: inout GroupRows, asPairsWith others: [UInt32]) {
+    let (second, count) = (rows.codes, rows.count)
+    rows.codes.withUnsafeMutableBufferPointer { codes in
+      encode(count, into: codes) { UInt64(others[$0]) &<< 32 | UInt64(second[$0]) }
+    }
+  }
+
+  /// The same bits for numbers that are equal: both zeros, and every NaN.
+  @inline(__always)
+  private static func bits(_ number: Double) -> UInt64 {
+    number.isNaN ? Double.nan.bitPattern : number == 0 ? 0 : number.bitPattern
+  }
+
+  /// Writes the codes of the numbers for 0 up to `count`.
+  ///
+  /// - Parameter number: nil where there is none, which has a code as well.
+  @inline(__always)
+  private mutating func encode(
+    _ count: Int,
+    into codes: UnsafeMutableBufferPointer<UInt32>,
+    number: (Int) -> UInt64?
+  ) {
+    var index = 0
+    while index < count {
+      index = fill(from: index, count, into: codes, number)
+      if index < count { grow() }
+    }
+  }
+
+  /// Goes on until all is written or the table is half full, and tells where it stands.
+  @inline(__always)
+  private mutating func fill(
+    from start: Int,
+    _ count: Int,
+    into codes: UnsafeMutableBufferPointer<UInt32>,
+    _ number: (Int) -> UInt64?
+  ) -> Int {
+    let (mask, room) = (slots.count - 1, slots.count / 2)
+    let shift = UInt64(slots.count.leadingZeroBitCount + 1)
+    // In variables of their own, which the loop keeps in registers.
+    var (next, used, none) = (codeCount, used, codeOfNone)
+    defer { (codeCount, self.used, codeOfNone) = (next, used, none) }
+    return slots.withUnsafeMutableBufferPointer { slots in
+      for index in start..<count {
+        guard let number = number(index) else {
+          codes[index] = CodeHash.code(&none, &next)
+          continue
+        }
+        var place = Int(truncatingIfNeeded: CodeHash.hash(number) &>> shift)
+        while slots[place].code != Self.free, slots[place].number != number { place = (place &+ 1) & mask }
+        if slots[place].code == Self.free {
+          if used == room { return index }
+          slots[place] = Slot(number: number, code: next)
+          used &+= 1
+          next &+= 1
+        }
+        codes[index] = slots[place].code
+      }
+      return count
+    }
+  }
+
+  private mutating func grow() {
+    let old = slots
+    slots = Array(repeating: Slot(number: 0, code: Self.free), count: old.count * 4)
+    let (mask, shift) = (slots.count - 1, UInt64(slots.count.leadingZeroBitCount + 1))
+    for slot in old where slot.code != Self.free {
+      var place = Int(truncatingIfNeeded: CodeHash.hash(slot.number) &>> shift)
+      while slots[place].code != Self.free { place = (place + 1) & mask }
+      slots[place] = slot
+    }
+  }
+}
+
+// MARK: ByteCodes
+
+/// Gives each sequence of bytes that it meets a code, and keeps a copy of it.
+struct ByteCodes: Sendable {
+  private struct Slot {
+    var hash: UInt64
+    /// Which sequence it is; ``ByteCodes/free`` where the slot is empty.
+    var entry: UInt32
+    var code: UInt32
+  }
+
+  private static let free = UInt32.max
+  private var slots = [Slot](repeating: Slot(hash: 0, entry: free, code: 0), count: 64)
+  private var bytes: [UInt8] = []
+  private var ends: [Int] = []
+  private var codeOfNone: UInt32?
+  /// The bytes that a record is known by, made again and again.
+  private var key: [UInt8] = []
+  /// How many codes have been given.
+  private(set) var codeCount: UInt32 = 0
+
+  /// Numbers rows by the bytes of a column.
+  mutating func encode(_ rows: inout GroupRows, _ view: ColumnView) {
+    rows.setCodes { row in
+      if view.unsafeIsNull(row) { return CodeHash.code(&codeOfNone, &codeCount) }
+      if view.kind != .uuid { return code(of: view.unsafeBytes(row)) }
+      return withUnsafeBytes(of: view.unsafeUUID(row).uuid) { code(of: $0) }
+    }
+  }
+
+  /// Numbers rows by the records that a to-one relationship leads to.
+  mutating func encode(_ rows: inout GroupRows, _ column: Column) {
+    rows.setCodes { row in
+      guard let references = column.references, column.validity?[row] ?? true else {
+        return CodeHash.code(&codeOfNone, &codeCount)
+      }
+      key.removeAll(keepingCapacity: true)
+      references.appendKey(at: row, to: &key)
+      let bytes = key
+      return bytes.withUnsafeBytes { code(of: $0) }
+    }
+  }
+
+  /// The code of `text`.
+  private mutating func code(of text: UnsafeRawBufferPointer) -> UInt32 {
+    let hash = CodeHash.hash(text)
+    let mask = slots.count - 1
+    var place = Int(truncatingIfNeeded: hash &>> UInt64(slots.count.leadingZeroBitCount + 1))
+    while slots[place].entry != Self.free {
+      if slots[place].hash == hash, isEqual(Int(slots[place].entry), text) { return slots[place].code }
+      place = (place &+ 1) & mask
+    }
+    slots[place] = Slot(hash: hash, entry: UInt32(ends.count), code: codeCount)
+    bytes.append(contentsOf: text)
+    ends.append(bytes.count)
+    codeCount &+= 1
+    if ends.count * 2 > slots.count { grow() }
+    return codeCount &- 1
+  }
+
+  private func isEqual(_ entry: Int, _ text: UnsafeRawBufferPointer) -> Bool {
+    let start = entry == 0 ? 0 : ends[entry - 1]
+    guard ends[entry] - start == text.count else { return false }
+    return bytes.withUnsafeBytes { bytes in
+      ByteOrder.compare(UnsafeRawBufferPointer(rebasing: bytes[start..<ends[entry]]), text) == 0
+    }
+  }
+
+  private mutating func grow() {
+    let old = slots
+    slots = Array(repeating: Slot(hash: 0, entry: Self.free, code: 0), count: old.count * 4)
+    let (mask, shift) = (slots.count - 1, UInt64(slots.count.leadingZeroBitCount + 1))
+    for slot in old where slot.entry != Self.free {
+      var place = Int(truncatingIfNeeded: slot.hash &>> shift)
+      while slots[place].entry != Self.free { place = (place + 1) & mask }
+      slots[place] = slot
+    }
+  }
+}
+
+extension ReferenceColumn {
+  /// Appends bytes that are the same for references to the same record, in whatever layout: the entity, the kind of the name, the name.
+  fileprivate func appendKey(at index: Int, to key: inout [UInt8]) {
+    withUnsafeBytes(of: UInt32(truncatingIfNeeded: entityOrdinal(index))) { key.append(contentsOf: $0) }
+    // Names of a mixed column begin with their kind.
+    if layout != .mixed { key.append(layout.rawValue) }
+    guard let width = layout.width else { return key.append(contentsOf: bytes(index)) }
+    key.append(
+      contentsOf: UnsafeRawBufferPointer(rebasing: values.unsafeBytes[(index * width)..<((index + 1) * width)])
+    )
+  }
+}
+
+// MARK: CodeHash
+
+/// Hashes for tables of codes. They differ from process to process, so that nobody can make data that all fall into one place.
+enum CodeHash {
+  private static let seed = UInt64.random(in: 0...UInt64.max) | 1
+  private static let multiplier: UInt64 = 0x9E37_79B9_7F4A_7C15
+
+  @inline(__always)
+  static func hash(_ number: UInt64) -> UInt64 {
+    let product = (number ^ seed).multipliedFullWidth(by: multiplier)
+    return (product.high ^ product.low) &* multiplier
+  }
+
+  static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    var hash = UInt64(bytes.count)
+    var place = 0
+    while place &+ 8 <= bytes.count {
+      hash = self.hash(hash ^ bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+      place &+= 8
+    }
+    var rest: UInt64 = 0
+    while place < bytes.count {
+      rest = rest &<< 8 | UInt64(bytes[place])
+      place &+= 1
+    }
+    return self.hash(hash ^ rest)
+  }
+
+  /// The code of one value, such as none, which it gets when it is first met.
+  @inline(__always)
+  static func code(_ code: inout UInt32?, _ next: inout UInt32) -> UInt32 {
+    if let code { return code }
+    code = next
+    next &+= 1
+    return next &- 1
+  }
+}

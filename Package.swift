@@ -20,6 +20,8 @@ let package = Package(
     .library(name: "HeartwoodMacros", targets: ["HeartwoodMacros"]),
     .library(name: "HeartwoodWrappers", targets: ["HeartwoodWrappers"]),
     .library(name: "HeartwoodSQLite", targets: ["HeartwoodSQLite"]),
+    .library(name: "HeartwoodImporting", targets: ["HeartwoodImporting"]),
+    .library(name: "HeartwoodDocuments", targets: ["HeartwoodDocuments"]),
     .library(name: "HeartwoodTesting", targets: ["HeartwoodTesting"]),
     .executable(name: "heartwood", targets: ["HeartwoodTool"]),
     .plugin(name: "HeartwoodClasses", targets: ["HeartwoodClasses"]),
@@ -61,6 +63,12 @@ let package = Package(
       dependencies: ["HeartwoodFoundation", "HeartwoodStore", "HeartwoodModel", "CLibXML2"],
       swiftSettings: settings
     ),
+    // Records as text, for the tool and for tests: no product has it.
+    .target(
+      name: "HeartwoodRecordText",
+      dependencies: ["HeartwoodFoundation", "HeartwoodStore", "HeartwoodModel"],
+      swiftSettings: settings
+    ),
     .target(
       name: "HeartwoodModelFiles",
       dependencies: ["HeartwoodFoundation", "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel"],
@@ -71,6 +79,16 @@ let package = Package(
       dependencies: [
         "HeartwoodFoundation", "HeartwoodStore", "HeartwoodModel", .product(name: "Logging", package: "swift-log"),
       ],
+      swiftSettings: settings
+    ),
+    .target(
+      name: "HeartwoodImporting",
+      dependencies: ["HeartwoodFoundation", "HeartwoodGraph", "HeartwoodStore", "HeartwoodModel"],
+      swiftSettings: settings
+    ),
+    .target(
+      name: "HeartwoodDocuments",
+      dependencies: ["HeartwoodFoundation", "HeartwoodGraph", "HeartwoodStore", "HeartwoodModel"],
       swiftSettings: settings
     ),
     .target(
@@ -146,7 +164,7 @@ let package = Package(
       name: "HeartwoodTool",
       dependencies: [
         "HeartwoodFoundation", "Heartwood", "HeartwoodModelFiles", "HeartwoodFormats", "HeartwoodGeneration",
-        "HeartwoodModel", "HeartwoodSQLite", "HeartwoodStore",
+        "HeartwoodModel", "HeartwoodRecordText", "HeartwoodSQLite", "HeartwoodStore",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
       ],
       swiftSettings: settings
@@ -238,9 +256,8 @@ let package = Package(
     .testTarget(
       name: "HeartwoodGraphTests",
       dependencies: [
-        "Heartwood", "HeartwoodGraph", "HeartwoodFormats", "HeartwoodModelFiles", "HeartwoodSQLite", "HeartwoodStore",
-        "HeartwoodModel",
-        "HeartwoodTesting",
+        "Heartwood", "HeartwoodDocuments", "HeartwoodGraph", "HeartwoodFormats", "HeartwoodImporting",
+        "HeartwoodModelFiles", "HeartwoodSQLite", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting",
       ],
       swiftSettings: settings
     ),
@@ -310,8 +327,16 @@ let package = Package(
       swiftSettings: settings
     ),
     .testTarget(
+      name: "HeartwoodRecordTextTests",
+      dependencies: ["HeartwoodRecordText", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting"],
+      swiftSettings: settings
+    ),
+    .testTarget(
       name: "HeartwoodFormatsTests",
-      dependencies: ["HeartwoodFormats", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting", "TestSupport"],
+      dependencies: [
+        "HeartwoodFormats", "HeartwoodRecordText", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting",
+        "TestSupport",
+      ],
       swiftSettings: settings
     ),
   ]

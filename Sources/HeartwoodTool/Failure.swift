@@ -1,5 +1,5 @@
 import ArgumentParser
-import HeartwoodFormats
+import HeartwoodRecordText
 import HeartwoodModelFiles
 import HeartwoodFoundation
 import HeartwoodStore

@@ -1,6 +1,7 @@
 import Foundation
 import Heartwood
 import HeartwoodStore
+import HeartwoodTesting
 import HeartwoodWrappers
 import Testing
 

@@ -2,6 +2,7 @@ import Heartwood
 import HeartwoodFormats
 import HeartwoodModel
 import HeartwoodStore
+import HeartwoodTesting
 
 /// Reads a file of an atomic store, whole: what it says of itself, and every value of every record.
 enum StoreTrial {

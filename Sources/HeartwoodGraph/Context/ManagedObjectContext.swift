@@ -1,5 +1,5 @@
-import HeartwoodModel
-import HeartwoodStore
+package import HeartwoodModel
+package import HeartwoodStore
 
 /// A graph of objects that are read from stores, changed, and saved together.
 ///
@@ -75,7 +75,7 @@ public final class ManagedObjectContext {
   let identifier = ContextIdentifier()
   let observers = ContextObservers()
   /// Observations that last as long as the context.
-  var ownObservations: [ContextObservation] = []
+  package var ownObservations: [ContextObservation] = []
   let liveResults = LiveResultsList()
   let saveBroadcast = ChangeBroadcast()
   let changeBroadcast = ChangeBroadcast()
@@ -172,7 +172,7 @@ extension ManagedObjectContext {
 // MARK: Bindings
 
 extension ManagedObjectContext {
-  func entity(named name: String) throws(PersistenceError) -> EntityDescription {
+  package func entity(named name: String) throws(PersistenceError) -> EntityDescription {
     try persistentStoreCoordinator.managedObjectModel.knownEntity(named: name)
   }
 

@@ -1,8 +1,8 @@
-import HeartwoodModel
-import HeartwoodStore
+package import HeartwoodModel
+package import HeartwoodStore
 
 /// The class of the objects of each entity.
-struct ObjectClassMap: Sendable {
+package struct ObjectClassMap: Sendable {
   /// Indexed by entity ordinal.
   private let classes: [ManagedObject.Type]
   private let entities: [ObjectIdentifier: EntityDescription]
@@ -83,7 +83,7 @@ struct ObjectClassMap: Sendable {
   /// The entity that `objectClass` is for.
   ///
   /// - Throws: ``PersistenceError/Code/entityUnknown`` where the class was not given to the coordinator.
-  func entity(for objectClass: ManagedObject.Type) throws(PersistenceError) -> EntityDescription {
+  package func entity(for objectClass: ManagedObject.Type) throws(PersistenceError) -> EntityDescription {
     if let entity = entities[ObjectIdentifier(objectClass)] { return entity }
     throw PersistenceError(
       .entityUnknown,

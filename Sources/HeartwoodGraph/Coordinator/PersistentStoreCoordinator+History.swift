@@ -137,5 +137,5 @@ extension ManagedObjectContext {
   }
 
   /// Who saves, for the history of the stores.
-  var saveOrigin: SaveOrigin { SaveOrigin(author: transactionAuthor, contextName: name) }
+  package var saveOrigin: SaveOrigin { SaveOrigin(author: transactionAuthor, contextName: name) }
 }

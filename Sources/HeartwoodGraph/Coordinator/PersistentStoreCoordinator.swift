@@ -23,7 +23,7 @@ public final class PersistentStoreCoordinator: Sendable {
   private let formerlyKept = Mutex<Set<Int>>([])
   /// Counts the changes of ``persistentStores``.
   let storeChanges = ChangeCounter()
-  let objectClasses: ObjectClassMap
+  package let objectClasses: ObjectClassMap
   /// What records that no store has are called where their store was converted.
   let unsavedNames = UnsavedNames()
   /// What contexts save to the stores.
@@ -57,7 +57,7 @@ public final class PersistentStoreCoordinator: Sendable {
     self.objectClasses = try ObjectClassMap(objectClasses, model: managedObjectModel)
   }
 
-  var opener: StoreOpener {
+  package var opener: StoreOpener {
     StoreOpener(model: managedObjectModel, registry: registry, fileSystem: fileSystem)
   }
 }
@@ -98,7 +98,7 @@ extension PersistentStoreCoordinator {
   }
 
   /// Adds a store, or closes it where it, or another with its file or identifier, is there already: others may have been faster.
-  func add(_ store: PersistentStore) throws(PersistenceError) {
+  package func add(_ store: PersistentStore) throws(PersistenceError) {
     do {
       try insert(store)
     } catch {
@@ -189,7 +189,7 @@ extension PersistentStoreCoordinator {
   func isOpen(_ store: PersistentStore) -> Bool { persistentStores.contains { $0 === store } }
 
   /// Puts `successor`, which has the same records, in the place of `store`.
-  func replace(_ store: PersistentStore, by successor: PersistentStore) throws(PersistenceError) {
+  package func replace(_ store: PersistentStore, by successor: PersistentStore) throws(PersistenceError) {
     let wasOpen = stores.withLock { stores in
       let index = stores.firstIndex { $0 === store }
       if let index { stores[index] = successor }
@@ -230,7 +230,7 @@ extension PersistentStoreCoordinator {
     )
   }
 
-  func request(
+  package func request(
     type: StoreType?,
     configuration: String? = nil,
     at url: URL?,

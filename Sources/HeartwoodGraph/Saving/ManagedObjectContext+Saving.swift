@@ -1,5 +1,5 @@
 import HeartwoodModel
-import HeartwoodStore
+package import HeartwoodStore
 
 extension ManagedObjectContext {
   /// Writes all changes to the stores, or gives them to the parent, which then has them as changes of its own. It does nothing
@@ -141,10 +141,17 @@ extension ManagedObjectContext {
   }
 
   /// All changes, as a copy of a store is to have them. Merge policies are not asked, since they would change the context.
-  func savesForCopy() throws -> [PendingSave] {
+  ///
+  /// - Returns: the changes of `store`.
+  package func changesForCopy(of store: PersistentStore) throws -> ChangeSet {
+    try tellObjectsWillSave()
+    processPendingChanges()
+    try prepare()
+    try updateDerivedAttributes()
+    tellChangeEvent()
     let (saves, conflict) = try gatherSaves()
     if let conflict { throw conflict }
-    return saves
+    return saves.first { $0.store === store }?.changes ?? ChangeSet()
   }
 
   /// Lets the context be as its saves have left the stores, one after the other.

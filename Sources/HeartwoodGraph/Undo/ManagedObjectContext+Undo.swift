@@ -167,7 +167,7 @@ extension ManagedObjectContext {
   /// Its changes are recorded in a place of their own meanwhile, whether the context has an undo manager or not. That one gets them in the
   /// end where they stay, as part of the current event, and learns nothing of them where they do not. What others have saved is taken in
   /// before and after, not in between: it would be taken back too.
-  func doingWholly<Result>(_ body: () throws -> Result) throws -> Result {
+  package func doingWholly<Result>(_ body: () throws -> Result) throws -> Result {
     try prepare()
     registerPendingChanges()
     let (outer, tookNothingIn, postponed) = (recorder, takesNothingIn, failures.postponed)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HeartwoodFormats
+import HeartwoodRecordText
 import HeartwoodStore
 
 struct ConvertCommand: ParsableCommand {

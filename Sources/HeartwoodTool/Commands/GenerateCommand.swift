@@ -1,4 +1,5 @@
 import ArgumentParser
+import HeartwoodRecordText
 import Heartwood
 import HeartwoodModelFiles
 import HeartwoodFoundation

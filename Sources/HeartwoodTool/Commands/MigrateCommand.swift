@@ -1,4 +1,5 @@
 public import ArgumentParser
+import HeartwoodRecordText
 import Heartwood
 import HeartwoodFoundation
 public import HeartwoodStore

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Heartwood
-import HeartwoodFormats
+import HeartwoodRecordText
 import HeartwoodFoundation
 import HeartwoodModel
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Heartwood
-import HeartwoodFormats
+import HeartwoodRecordText
 import HeartwoodStore
 
 /// The arguments of a command that reads one store.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Heartwood
+import HeartwoodRecordText
 import HeartwoodStore
 
 struct VerifyCommand: ParsableCommand {

@@ -1,5 +1,5 @@
 import Dispatch
-import HeartwoodFormats
+import HeartwoodRecordText
 import HeartwoodStore
 
 #if canImport(Glibc)

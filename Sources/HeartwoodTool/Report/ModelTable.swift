@@ -1,5 +1,5 @@
 import Heartwood
-import HeartwoodFormats
+import HeartwoodRecordText
 import HeartwoodStore
 
 /// A model as a table: a line for each property, under a line for its entity.

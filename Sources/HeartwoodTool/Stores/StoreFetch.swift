@@ -1,5 +1,5 @@
 import Heartwood
-import HeartwoodFormats
+import HeartwoodRecordText
 import HeartwoodStore
 
 /// A fetch from the one store of a context.

@@ -1,5 +1,6 @@
 import Foundation
 import HeartwoodModel
+import HeartwoodRecordText
 import HeartwoodStore
 import TestSupport
 import Testing

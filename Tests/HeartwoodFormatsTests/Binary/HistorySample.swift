@@ -1,4 +1,5 @@
 import HeartwoodModel
+import HeartwoodRecordText
 import HeartwoodStore
 import Testing
 

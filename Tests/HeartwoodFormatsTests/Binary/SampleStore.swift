@@ -1,5 +1,6 @@
 import HeartwoodModel
 import HeartwoodStore
+import HeartwoodTesting
 import Testing
 
 #if canImport(FoundationEssentials)

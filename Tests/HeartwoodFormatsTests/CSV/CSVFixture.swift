@@ -1,6 +1,7 @@
 import HeartwoodFormats
 import HeartwoodModel
 import HeartwoodStore
+import HeartwoodTesting
 import Testing
 
 #if canImport(FoundationEssentials)

@@ -1,6 +1,7 @@
 import Foundation
 import HeartwoodFormats
 import HeartwoodModel
+import HeartwoodRecordText
 import HeartwoodStore
 import HeartwoodTesting
 import TestSupport

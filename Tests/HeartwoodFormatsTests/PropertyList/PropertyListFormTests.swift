@@ -180,7 +180,7 @@ import Testing
       _ = try engine.save(ChangeSet())
     }
     #expect(error?.code == .valueUnsupported)
-    #expect(error?.message.contains("“a\\u0001”") ?? false)
+    #expect(error?.message.contains(#""a\u{01}""#) ?? false)
   }
 
   /// No record is of an abstract entity, so a reference has to name one that inherits from it.

@@ -2,6 +2,7 @@ import Foundation
 import Heartwood
 import HeartwoodGraph
 import HeartwoodStore
+import HeartwoodTesting
 import Testing
 
 /// Snapshots of open stores as files of any type.

@@ -1,5 +1,6 @@
 import Foundation
 import Heartwood
+import HeartwoodDocuments
 import HeartwoodGraph
 import HeartwoodTesting
 import Testing

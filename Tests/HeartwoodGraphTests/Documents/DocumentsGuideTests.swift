@@ -1,6 +1,8 @@
 import Foundation
 import Heartwood
+import HeartwoodDocuments
 import HeartwoodGraph
+import HeartwoodTesting
 import Testing
 
 /// The code of the article "Documents": it says what is here, word for word.

@@ -3,6 +3,7 @@ import Heartwood
 import HeartwoodGraph
 import HeartwoodModel
 import HeartwoodStore
+import HeartwoodTesting
 import Testing
 
 /// The code of the article "Persistent history": it says what is here, word for word.

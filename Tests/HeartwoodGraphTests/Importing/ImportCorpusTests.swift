@@ -2,6 +2,7 @@ import Foundation
 import Heartwood
 import HeartwoodFormats
 import HeartwoodGraph
+import HeartwoodImporting
 import HeartwoodModel
 import HeartwoodStore
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import HeartwoodGraph
+import HeartwoodImporting
 import HeartwoodModel
 import HeartwoodSQLite
 import HeartwoodStore

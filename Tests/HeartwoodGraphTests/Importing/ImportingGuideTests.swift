@@ -1,6 +1,7 @@
 import Foundation
 import Heartwood
 import HeartwoodGraph
+import HeartwoodImporting
 import HeartwoodModel
 import HeartwoodStore
 import Testing

@@ -1,5 +1,6 @@
 import Heartwood
 import HeartwoodGraph
+import HeartwoodImporting
 import HeartwoodModel
 import HeartwoodStore
 import Testing

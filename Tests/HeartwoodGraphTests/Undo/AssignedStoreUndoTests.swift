@@ -1,4 +1,5 @@
 import HeartwoodGraph
+import HeartwoodImporting
 import HeartwoodModel
 import HeartwoodStore
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import HeartwoodStore
+import HeartwoodTesting
 import Testing
 
 @Suite struct DocumentTypeTests {

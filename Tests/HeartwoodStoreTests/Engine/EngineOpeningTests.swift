@@ -1,6 +1,7 @@
 import Foundation
 import HeartwoodModel
 import HeartwoodStore
+import HeartwoodTesting
 import Testing
 
 @Suite struct EngineOpeningTests {

@@ -1,4 +1,5 @@
 import HeartwoodStore
+import HeartwoodTesting
 import Testing
 
 @Suite struct StoreRegistryTests {

@@ -155,7 +155,7 @@ extension PropertyListTextWriter {
       for (key, value) in members {
         guard PropertyListEscapes.canHold(key) else {
           throw unsupported(
-            "The key “\(DisplayText.safe(key))” of the metadata has characters that XML cannot hold.",
+            "The key \(key.debugDescription) of the metadata has characters that XML cannot hold.",
             recovery: "Choose another.",
             storeType
           )

@@ -1,5 +1,5 @@
 import HeartwoodModel
-import HeartwoodStore
+package import HeartwoodStore
 
 // MARK: Typed accessors
 
@@ -47,7 +47,7 @@ extension ManagedObject {
   /// The context of the object.
   ///
   /// - Throws: ``PersistenceError/Code/objectNotFound`` if there is none.
-  final var usableContext: ManagedObjectContext {
+  package final var usableContext: ManagedObjectContext {
     get throws(PersistenceError) {
       if let context = managedObjectContext { return context }
       throw PersistenceError(
@@ -105,7 +105,7 @@ extension ManagedObject {
   ///
   /// - Throws: ``PersistenceError/Code/valueTypeMismatch`` where an object is of another entity, or this one is of another than the
   ///   inverse leads to; ``PersistenceError/Code/objectNotFound`` where one is of another context or deleted. Nothing has changed then.
-  final func relate(_ ordinal: Int, to objects: [ManagedObject]) throws(PersistenceError) {
+  package final func relate(_ ordinal: Int, to objects: [ManagedObject]) throws(PersistenceError) {
     guard binding.traits[ordinal].isToMany else { return try relate(ordinal, toOne: objects.first) }
     followConversions()
     guard mayChange(ordinal) else { return }
@@ -134,7 +134,7 @@ extension ManagedObject {
   /// Lets a to-many relationship lead to one object more. Returns whether it did not yet.
   ///
   /// - Throws: as ``relate(_:to:)``.
-  final func addLink(_ ordinal: Int, to object: ManagedObject) throws(PersistenceError) -> Bool {
+  package final func addLink(_ ordinal: Int, to object: ManagedObject) throws(PersistenceError) -> Bool {
     followConversions()
     guard mayChange(ordinal), !leads(ordinal, to: object.objectID) else { return false }
     try check(object, ordinal)

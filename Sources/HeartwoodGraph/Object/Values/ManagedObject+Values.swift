@@ -1,12 +1,12 @@
 import HeartwoodFoundation
-import HeartwoodModel
+package import HeartwoodModel
 import HeartwoodStore
 import Logging
 
 // MARK: Reading by ordinal
 
 extension ManagedObject {
-  final func value(at ordinal: Int) -> PropertyValue {
+  package final func value(at ordinal: Int) -> PropertyValue {
     if case .fault = content { fireFault() }
     if case .changed(let changes) = content, let value = changes.value(at: ordinal) { return value }
     return committedValue(at: ordinal)
@@ -32,7 +32,7 @@ extension ManagedObject {
 extension ManagedObject {
   /// Notes a new value of an attribute or a to-one relationship. One that is as the store has it is no change, and a change of an object
   /// that is gone is dropped.
-  final func change(_ ordinal: Int, to value: PropertyValue) {
+  package final func change(_ ordinal: Int, to value: PropertyValue) {
     guard isChangeable(ordinal) else { return }
     if case .fault = content {
       prepareUnreadForChange()

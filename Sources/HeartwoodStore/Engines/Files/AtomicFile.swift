@@ -193,7 +193,7 @@ public struct FilePatch: Sendable, Hashable {
 /// The names of what is another's until it is whole: `.todo.csv.3k9x1q.heartwood-tmp`.
 package struct TemporaryName: Sendable {
   /// Of files that get the other name in the end.
-  static let file = TemporaryName(suffix: ".heartwood-tmp")
+  package static let file = TemporaryName(suffix: ".heartwood-tmp")
 
   /// How many bytes of the other name are kept: systems take names of 255 bytes at most.
   private static let stemLimit = 200

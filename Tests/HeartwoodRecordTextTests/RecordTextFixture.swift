@@ -2,7 +2,7 @@ import Foundation
 import HeartwoodModel
 import HeartwoodStore
 
-@testable import HeartwoodFormats
+@testable import HeartwoodRecordText
 
 /// A table of one entity that has every kind of property.
 struct RecordTextFixture {

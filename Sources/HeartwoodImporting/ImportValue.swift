@@ -1,5 +1,6 @@
 import HeartwoodFoundation
 public import HeartwoodModel
+import HeartwoodGraph
 public import HeartwoodStore
 
 /// Something to be imported: a record, or a value of one, as JSON, a property list or a dictionary has it.

@@ -1,4 +1,5 @@
 public import HeartwoodFoundation
+public import HeartwoodGraph
 import HeartwoodModel
 import HeartwoodStore
 

@@ -1,4 +1,5 @@
 import HeartwoodFoundation
+import HeartwoodGraph
 import HeartwoodModel
 import HeartwoodStore
 
@@ -96,14 +97,8 @@ extension DocumentSession {
         context: .init(path: request.path)
       )
     }
-    try context.tellObjectsWillSave()
-    context.processPendingChanges()
-    try context.prepare()
-    try context.updateDerivedAttributes()
-    context.tellChangeEvent()
-    let saves = try context.savesForCopy()
+    let changes = try context.changesForCopy(of: store)
     let copy = try coordinator.opener.prepare(store, as: request, replacing: destination.isReplacing)
-    let changes = saves.first { $0.store === store }?.changes ?? ChangeSet()
     _ = try copy.engine.save(changes, origin: context.saveOrigin)
   }
 

@@ -1,7 +1,7 @@
 import HeartwoodStore
 import Testing
 
-@testable import HeartwoodFormats
+@testable import HeartwoodRecordText
 
 @Suite struct TextColumnsTests {
   private static func text(_ columns: TextColumns, _ lines: [[String]]) -> String {

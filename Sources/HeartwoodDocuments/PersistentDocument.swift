@@ -1,4 +1,5 @@
 public import HeartwoodFoundation
+public import HeartwoodGraph
 public import HeartwoodStore
 public import Observation
 

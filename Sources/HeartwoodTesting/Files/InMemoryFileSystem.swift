@@ -1,3 +1,5 @@
+import HeartwoodFoundation
+public import HeartwoodStore
 import Synchronization
 
 /// Files that are kept in memory: for tests that save and load without touching a disk.

@@ -2,7 +2,7 @@ import Foundation
 import HeartwoodStore
 import Testing
 
-@testable import HeartwoodFormats
+@testable import HeartwoodRecordText
 
 @Suite struct RecordDateTests {
   @Test(arguments: [

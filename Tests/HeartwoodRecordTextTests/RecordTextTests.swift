@@ -3,7 +3,7 @@ import HeartwoodModel
 import HeartwoodStore
 import Testing
 
-@testable import HeartwoodFormats
+@testable import HeartwoodRecordText
 
 @Suite struct RecordTextTests {
   private static let values: [String: PropertyValue] = [

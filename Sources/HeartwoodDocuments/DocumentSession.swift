@@ -1,4 +1,5 @@
 public import HeartwoodFoundation
+import HeartwoodGraph
 import HeartwoodModel
 public import HeartwoodStore
 import Synchronization

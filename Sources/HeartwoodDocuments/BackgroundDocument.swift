@@ -1,4 +1,5 @@
 public import HeartwoodFoundation
+public import HeartwoodGraph
 public import HeartwoodStore
 
 /// A document whose objects live in the background: what ``PersistentDocument`` is on the main actor.

@@ -1,3 +1,4 @@
+import HeartwoodGraph
 import HeartwoodModel
 import HeartwoodStore
 

@@ -1,4 +1,6 @@
 import Dispatch
+import HeartwoodFoundation
+import HeartwoodStore
 import Synchronization
 
 /// One file of an in-memory file system, whatever its names are.

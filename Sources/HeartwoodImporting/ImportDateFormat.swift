@@ -1,4 +1,5 @@
 import HeartwoodFoundation
+import HeartwoodGraph
 import HeartwoodModel
 import HeartwoodStore
 

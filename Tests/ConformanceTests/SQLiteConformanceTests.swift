@@ -1,13 +1,8 @@
+import Foundation
 import Heartwood
 import HeartwoodSQLite
 import HeartwoodTesting
 import Testing
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The kit, run over the SQLite store, on files on the disk.
 @Suite struct SQLiteConformanceTests {

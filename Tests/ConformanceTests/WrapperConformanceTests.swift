@@ -1,13 +1,8 @@
+import Foundation
 import Heartwood
 import HeartwoodTesting
 import HeartwoodWrappers
 import Testing
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The kit, run through the wrappers: a store inside of one behaves as it does alone.
 @Suite struct WrapperConformanceTests {

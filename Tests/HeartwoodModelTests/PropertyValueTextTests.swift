@@ -1,12 +1,7 @@
+import Foundation
 import HeartwoodModel
 import HeartwoodTesting
 import Testing
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 @Suite("Values as text")
 struct PropertyValueTextTests {

@@ -1,14 +1,9 @@
+import Foundation
 import HeartwoodTesting
 import TestSupport
 import Testing
 
 @testable import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 @Suite("SHA-256 and SHA-512")
 struct SecureHashTests {

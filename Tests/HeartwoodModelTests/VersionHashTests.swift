@@ -1,11 +1,6 @@
+import Foundation
 import HeartwoodModel
 import Testing
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 @Suite("Version hashes")
 struct VersionHashTests {

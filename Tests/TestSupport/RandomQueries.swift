@@ -1,11 +1,6 @@
+import Foundation
 package import HeartwoodModel
 package import HeartwoodTesting
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A model with attributes of all types and relationships of all kinds, and random values, predicates and orders for it. The values are
 /// few, so that they meet.

@@ -1,13 +1,8 @@
+import Foundation
 import HeartwoodModel
 import HeartwoodStore
 import HeartwoodTesting
 import Testing
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 @testable import HeartwoodFormats
 

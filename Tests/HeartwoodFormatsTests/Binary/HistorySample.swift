@@ -1,13 +1,8 @@
+import Foundation
 import HeartwoodModel
 import HeartwoodRecordText
 import HeartwoodStore
 import Testing
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 @testable import HeartwoodFormats
 

@@ -1,12 +1,7 @@
+import Foundation
 import HeartwoodModel
 import HeartwoodStore
 import HeartwoodTesting
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Stores full of random values, odd ones more often than they are met.
 enum RandomContents {

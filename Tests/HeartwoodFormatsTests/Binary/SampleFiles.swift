@@ -1,10 +1,5 @@
+import Foundation
 import TestSupport
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The samples that belong to the specification of the binary format.
 ///

@@ -1,12 +1,7 @@
+import Foundation
 import HeartwoodModel
 import HeartwoodStore
 import Testing
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 @testable import HeartwoodFormats
 

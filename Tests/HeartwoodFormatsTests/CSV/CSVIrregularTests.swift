@@ -1,14 +1,9 @@
+import Foundation
 import HeartwoodFormats
 import HeartwoodModel
 import HeartwoodStore
 import HeartwoodTesting
 import Testing
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Files of which no line is like the other, saved again and again by one store.
 @Suite struct CSVIrregularTests {

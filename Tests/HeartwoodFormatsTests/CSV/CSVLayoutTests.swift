@@ -1,13 +1,8 @@
+import Foundation
 import HeartwoodFormats
 import HeartwoodModel
 import HeartwoodStore
 import Testing
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// What layouts say, and what of it is refused.
 @Suite struct CSVLayoutTests {

@@ -1,14 +1,9 @@
+import Foundation
 import HeartwoodFormats
 import HeartwoodModel
 import HeartwoodStore
 import HeartwoodTesting
 import Testing
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Random records, dialects, chunk sizes and damage.
 @Suite struct CSVRandomTests {

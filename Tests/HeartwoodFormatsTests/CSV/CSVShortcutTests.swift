@@ -1,13 +1,8 @@
+import Foundation
 import HeartwoodFormats
 import HeartwoodModel
 import HeartwoodStore
 import Testing
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Fields that look like a UUID or a date from afar and are none.
 @Suite struct CSVShortcutTests {

@@ -1,13 +1,8 @@
+import Foundation
 import HeartwoodFormats
 import HeartwoodModel
 import HeartwoodStore
 import Testing
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// How values of each type are read and written.
 @Suite struct CSVValueTests {

@@ -1,12 +1,7 @@
+import Foundation
 import HeartwoodFormats
 import HeartwoodModel
 import HeartwoodStore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The form, read character by character without a thought for speed, to hold the fast reader against.
 struct NaiveCSV {

@@ -1,15 +1,10 @@
+import Foundation
 import Heartwood
 import HeartwoodGraph
 import HeartwoodModel
 import HeartwoodStore
 import HeartwoodTesting
 import Testing
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Batch insertions of records whose values must be unique.
 @Suite struct BatchUpsertTests {

@@ -1,11 +1,6 @@
+import Foundation
 import HeartwoodModel
 import HeartwoodTesting
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 extension FetchPredicate {
   /// A random tree of at most `depth` levels, as a format string can describe it.

@@ -1,11 +1,6 @@
+import Foundation
 import HeartwoodModel
 import Testing
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 @Suite struct FormatArgumentTests {
   @Test func takesArgumentsInOrder() throws {

@@ -1,10 +1,5 @@
+import Foundation
 import Testing
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 @testable import HeartwoodModel
 

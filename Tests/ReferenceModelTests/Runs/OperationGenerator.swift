@@ -1,12 +1,7 @@
+import Foundation
 import HeartwoodModel
 import HeartwoodStore
 import HeartwoodTesting
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Thinks of what to do next with a graph: odd things, but such as are possible.
 struct OperationGenerator {

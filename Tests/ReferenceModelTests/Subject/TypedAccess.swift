@@ -1,11 +1,6 @@
+import Foundation
 import HeartwoodGraph
 import HeartwoodModel
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// A property of an object, read and set through the typed keys that classes of objects use.
 struct TypedAccess {

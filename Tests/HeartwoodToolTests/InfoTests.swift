@@ -113,6 +113,33 @@ import Testing
     #expect(try heartwood("dump", "bare/todo.sqlite").status == 1)
   }
 
+  @Test func aModelInTheFileThatCannotBeReadIsNotNeeded() throws {
+    try FileManager.default.createDirectory(at: folder.path("bare"), withIntermediateDirectories: false)
+    #expect(try heartwood("convert", "todo.csv", "bare/todo.sqlite", "--quiet").status == 0)
+    let queue = try DatabaseQueue(path: folder.path("bare/todo.sqlite").path)
+    try queue.write { db in
+      let list = try #require(try Data.fetchOne(db, sql: "SELECT Z_PLIST FROM Z_METADATA"))
+      var members = try #require(try PropertyListSerialization.propertyList(from: list, format: nil) as? [String: Any])
+      members["HeartwoodModel"] = nil
+      let rest = try PropertyListSerialization.data(fromPropertyList: members, format: .binary, options: 0)
+      try db.execute(sql: "UPDATE Z_METADATA SET Z_PLIST = ?", arguments: [rest])
+      try db.execute(sql: "UPDATE Z_MODELCACHE SET Z_CONTENT = x'0102'")
+    }
+    try queue.close()
+    let info = try heartwood("info", "bare/todo.sqlite")
+    #expect(info.status == 0 && info.lines.contains("entity ToDo     6 records"), "\(info.errors)")
+    #expect(info.errors.contains("Z_MODELCACHE") && info.errors.contains("What the file tells by itself follows."))
+    let dump = try heartwood("dump", "bare/todo.sqlite")
+    #expect(dump.status == 1 && dump.errors.contains("Z_MODELCACHE"), "\(dump.errors)")
+    #expect(try heartwood("dump", "bare/todo.sqlite", "--model", "ToDo.xcdatamodeld").lines.count == 6)
+    let old = try heartwood("convert", "bare/todo.sqlite", "old.heartwood", "--model", "ToDo.xcdatamodeld", "--quiet")
+    #expect(old.status == 0, "\(old.errors)")
+    try folder.addVersions()
+    let line = "heartwood migrate bare/todo.sqlite --to-model ToDo.xcdatamodeld --output new.heartwood --dry-run"
+    let migrated = try heartwood.shell("\(line) --from-model ToDo.xcdatamodeld/ToDo.xcdatamodel")
+    #expect(migrated.status == 0 && migrated.text.contains("6 records"), "\(migrated.errors)")
+  }
+
   private static let commands = [
     "info", "verify", "model show", "convert --to Binary", "migrate --to-model ToDo.xcdatamodeld", "dump --type CSV",
     "info todo.csv --model",

@@ -366,6 +366,20 @@ import Testing
     #expect(own.lines.last == "new.heartwood: can be migrated, 6 records, 1 step, 1 mapping model", "\(own.errors)")
   }
 
+  @Test func mappingModelsBesideTheBundleCanBePassedOver() throws {
+    try folder.addVersions()
+    try FileManager.default.createDirectory(at: folder.path("Map.xcmappingmodel"), withIntermediateDirectories: true)
+    try folder.write(Self.mapping, to: "Map.xcmappingmodel/xcmapping.xml")
+    let line = "heartwood migrate todo.csv --to-model ToDo.xcdatamodeld --dry-run --output new.heartwood --allow-loss"
+    let model = "--from-model ToDo.xcdatamodeld/ToDo.xcdatamodel"
+    let mapped = try heartwood.shell("\(line) \(model)")
+    #expect(mapped.lines.last?.hasSuffix("1 step, 1 mapping model") == true, "\(mapped.errors)")
+    let inferred = try heartwood.shell("\(line) \(model) --infer")
+    #expect(inferred.lines.last?.hasSuffix("1 step, inferred") == true, "\(inferred.errors)")
+    let given = try heartwood.shell("\(line) \(model) --infer --mapping Map.xcmappingmodel")
+    #expect(given.lines.last?.hasSuffix("1 step, 1 mapping model") == true, "\(given.errors)")
+  }
+
   @Test(arguments: [
     "migrate todo.heartwood", "migrate --to-model New.xcdatamodel",
     "migrate todo.heartwood --to-model New.xcdatamodel --output a.xml --backup",

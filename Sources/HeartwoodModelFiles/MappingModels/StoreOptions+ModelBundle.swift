@@ -20,17 +20,23 @@ extension StoreOptions {
   /// Lets a store be migrated with what there is at hand: all versions of the model in the bundle at `url`, and the mapping models
   /// that lie beside it, in it, or in one of `folders`.
   ///
+  /// - Parameters:
+  ///   - url: the bundle.
+  ///   - folders: where mapping models are looked for beside the bundle and its folder.
+  ///   - findsMappingModels: whether they are looked for at all. If not, every step is inferred.
   /// - Throws: ``ModelFileError`` where a version or a mapping model between two of them cannot be read, and where a compiled mapping model lies
   ///   there without the one that it was made of: what would be inferred in its place may not be what it says.
   public mutating func setMigrations(
     fromModelAt url: URL,
-    mappingModelsIn folders: [URL] = []
+    mappingModelsIn folders: [URL] = [],
+    findsMappingModels: Bool = true
   ) throws(ModelFileError) {
     let models = try DataModelFile.models(at: url)
     self[.olderModels] = models.map(\.model)
     var mappings: [MappingModel] = []
     var unplaced: [UnplacedMappingModel] = []
-    for file in try MappingModelFile.files(in: [url, url.deletingLastPathComponent()] + folders) {
+    let places = findsMappingModels ? [url, url.deletingLastPathComponent()] + folders : []
+    for file in try MappingModelFile.files(in: places) {
       switch try file.placed(among: models) {
       case .between(let mapping): mappings.append(mapping)
       case .unknown(let problem): unplaced.append(.init(problem: problem, knownModels: models.map(\.model)))

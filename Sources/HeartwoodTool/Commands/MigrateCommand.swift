@@ -62,6 +62,9 @@ struct MigrateCommand: ParsableCommand {
   )
   var mapping: [String] = []
 
+  @Flag(help: "Pass over the mapping models beside the bundle, and infer what --mapping does not tell.")
+  var infer = false
+
   @Option(help: ArgumentHelp("The type of the store, where its name and content do not tell.", valueName: "type"))
   var from: String?
 

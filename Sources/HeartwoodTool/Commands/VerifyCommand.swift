@@ -106,7 +106,7 @@ struct InfoCommand: ParsableCommand {
       (how many rows of an SQLite file are of no entity that it lists), history (null, or an object with transactions, \
       purged and last), foreignTransactions (how many Core Data's own history in an SQLite file has, which is not read) and metadata.
 
-      Of an SQLite file whose model is not at hand it tells what the file tells by itself, and says so on standard error. The count of an \
+      Of an SQLite file whose model is not at hand, or cannot be read, it tells what the file tells by itself, and says so on standard error. The count of an \
       entity is null then if its table is not to be found.
 
       EXAMPLE
@@ -128,14 +128,27 @@ struct InfoCommand: ParsableCommand {
     let opened: OpenStore
     do {
       opened = try arguments.source.open()
-    } catch let error as PersistenceError where error.code == .modelMissing && arguments.model == nil {
-      guard let report = try StoreReport(withoutModel: arguments.source) else { throw error }
-      let note = "\(arguments.store): \(error.message) What the file tells by itself follows."
-      StandardError.write(StandardError.note(note))
-      return report
+    } catch let error as PersistenceError where arguments.model == nil && Self.lacksModel(error) {
+      return try report(withoutModel: error)
     }
     opened.model.tellNotes()
     return try StoreReport(opened)
+  }
+
+  /// Whether the file holds no model, or one that cannot be read.
+  private static func lacksModel(_ error: PersistenceError) -> Bool {
+    error.code == .modelMissing || error.code == .fileMalformed
+  }
+
+  /// What the file tells by itself, with a note why there is no model.
+  private func report(withoutModel error: PersistenceError) throws -> StoreReport {
+    let report: StoreReport?
+    // A file that is damaged elsewhere, too, is reported by the error that came first.
+    do { report = try StoreReport(withoutModel: arguments.source) } catch _ { throw error }
+    guard let report else { throw error }
+    let note = "\(arguments.store): \(error.message) What the file tells by itself follows."
+    StandardError.write(StandardError.note(note))
+    return report
   }
 }
 

@@ -108,7 +108,7 @@ struct StoreMigrationRun {
     let bundle = URL(argument: command.toModel)
     let isBundle = (try? DataModelFile.versions(at: bundle).count > 1) ?? false
     let versions = try isBundle ? DataModelFile.models(at: bundle) : []
-    if isBundle { try options.setMigrations(fromModelAt: bundle) }
+    if isBundle { try options.setMigrations(fromModelAt: bundle, findsMappingModels: !command.infer) }
     let former = try command.fromModel.map { model(try locator.model(at: $0)) }
     options[.writtenModel] = former
     options[.olderModels] = Self.versions(former, options[.olderModels])

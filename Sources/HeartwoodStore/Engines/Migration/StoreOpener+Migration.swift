@@ -60,7 +60,15 @@ extension StoreOpener {
     if metadata.modelVersionHashes.isEmpty, let model = try olderModel(opening: request) {
       return StoreOrigin(metadata, model, configurationName: request.configurationName)
     }
-    let embedded = try embeddedModel(request)
+    if let given = request.options[.writtenModel], let origin = StoreOrigin(metadata, models: [given]) { return origin }
+    let embedded: ManagedObjectModel?
+    do {
+      embedded = try embeddedModel(request)
+    } catch {
+      // A model in the file that cannot be read is not needed if one at hand is of the same version.
+      if let origin = StoreOrigin(metadata, models: request.options[.olderModels]) { return origin }
+      throw error
+    }
     let candidates = [embedded].compactMap(\.self) + request.options[.olderModels]
     if let origin = StoreOrigin(metadata, models: candidates) { return origin }
     let names = metadata.modelVersionHashes.keys.sorted().joined(separator: ", ")

@@ -303,6 +303,33 @@ import Testing
     #expect(try folder.data(name) == old)
   }
 
+  @Test(arguments: [[], ["--verify"]])
+  func referencesGoThroughAStoreThatNumbersRecords(_ verify: [String]) throws {
+    let model = try String(decoding: folder.data("ToDo.xcdatamodeld/ToDo.xcdatamodel/contents"), as: UTF8.self)
+    let attribute = "<attribute name=\"uuid\" optional=\"YES\" attributeType=\"UUID\" usesScalarValueType=\"NO\"/>"
+    try FileManager.default.createDirectory(at: folder.path("Named.xcdatamodel"), withIntermediateDirectories: true)
+    try folder.write(
+      model.replacing("</entity>", with: attribute + "</entity>"),
+      to: "Named.xcdatamodel/contents"
+    )
+    let made = try heartwood("migrate", "todo.csv", "--to-model", "Named.xcdatamodel", "--output", "named.heartwood")
+    #expect(made.status == 0, "\(made.errors)")
+    let keeping = ["--keep-references", "uuid", "--quiet"] + verify
+    let numbered = try heartwood(["convert", "named.heartwood", "named.sqlite"] + keeping)
+    #expect(numbered.status == 0 && numbered.errors == "", "\(numbered.errors)")
+    let back = try heartwood(["convert", "named.sqlite", "back.heartwood"] + keeping)
+    #expect(back.status == 0 && back.errors == "", "\(back.errors)")
+    let names = try ["named.heartwood", "back.heartwood"].map { file in
+      try heartwood("dump", file).lines.compactMap { $0.firstMatch(of: /"\$id":"([0-9A-F-]{36})"/)?.1 }.map(String.init)
+    }
+    #expect(names[0].count == 6 && Set(names[0]) == Set(names[1]), "\(names)")
+    let kept = try heartwood("dump", "named.sqlite").text
+    for name in names[0] { #expect(kept.contains("\"uuid\":\"\(name)\""), "\(kept)") }
+    let unknown = try heartwood("convert", "named.heartwood", "other.sqlite", "--keep-references", "nothing")
+    #expect(unknown.status == 1 && unknown.errors.contains("No entity has an attribute “nothing”"), "\(unknown.errors)")
+    #expect(!folder.exists("other.sqlite"))
+  }
+
   @Test func whatHasTwoOwnersIsNotTakenFromOneOfThem() throws {
     try folder.write(CoreDataXML.twoOwners, to: "owners.xml")
     try FileManager.default.removeItem(at: folder.path("ToDo.xcdatamodeld"))

@@ -25,6 +25,8 @@ public struct StoreContents: Sendable {
   package private(set) var scopes: [ObjectIDScope]
   /// What the store wants to remember of its file from one save to the next.
   public var attachment: (any Sendable)?
+  /// Whether the records have other references than in the store that they were read from.
+  package var hasNewReferences = false
   /// A number below which no new record gets one for its reference, where the store's file tells such: numbers of deleted records are
   /// not given again.
   public var nextReferenceNumber: Int64?

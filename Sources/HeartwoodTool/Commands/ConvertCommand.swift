@@ -13,6 +13,10 @@ struct ConvertCommand: ParsableCommand {
       other type cannot hold is refused before anything is written, and a failure leaves an old file as it was. The new store is of \
       the model with which the old one was read, also where that was made of its records.
 
+      With --keep-references the way through a store that numbers its records loses no reference: each record has it in an attribute (a UUID, a \
+      string or an integer), and the way back with the same option takes it from there. Records that would be called alike, or whose attribute \
+      has another value already, are an error.
+
       A damaged file is refused. With --salvage everything in it that is sound is written, and all that is not is reported on standard error: \
       records and values that cannot be read, links to records that are not there, and parts of the file of which nothing is left. Nothing is \
       made up, the source is never written, and the status is 1 if anything was wrong. The report shows up to \(SalvageText.mostLines) losses; \
@@ -20,6 +24,7 @@ struct ConvertCommand: ParsableCommand {
 
       EXAMPLE
         heartwood convert todo.csv todo.heartwood --verify
+        heartwood convert books.csv books.sqlite --keep-references uuid
         heartwood convert damaged.sqlite rescued.sqlite --salvage --report losses.json
       """
   )
@@ -38,6 +43,14 @@ struct ConvertCommand: ParsableCommand {
 
   @Option(help: ArgumentHelp("The type of the destination, where its extension does not tell.", valueName: "type"))
   var to: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Keep the references of records in an attribute of a store that numbers them, or take them from there.",
+      valueName: "attribute"
+    )
+  )
+  var keepReferences: String?
 
   @Flag(help: "Replace the destination where it exists.")
   var force = false
@@ -63,6 +76,9 @@ struct ConvertCommand: ParsableCommand {
     guard destination != "-" else {
       throw ValidationError("“-” is no name of a file. heartwood dump writes records to standard output.")
     }
+    if keepReferences != nil, salvage {
+      throw ValidationError("--salvage makes nothing up: keep the references when the rescued store is converted.")
+    }
     guard report == nil || salvage else { throw ValidationError("--report goes with --salvage.") }
     guard report == nil || (report != source && report != destination) else {
       throw ValidationError("The report needs a file of its own.")
@@ -76,6 +92,7 @@ struct ConvertCommand: ParsableCommand {
       destination: Destination(path: destination, typeName: to, isReplaced: force),
       verifies: verify,
       salvages: salvage,
+      referenceAttribute: keepReferences,
       progress: progress
     )
     let start = ContinuousClock.now
@@ -114,7 +131,7 @@ struct ConvertCommand: ParsableCommand {
         : nil,
       result.lostTransactionCount > 0 ? "The type keeps no history; \(count) left out." : nil,
       result.foreignTransactionCount > 0 ? "Core Data's history is not read; \(foreignCount) left out." : nil,
-      result.hasRenamedRecords ? DestinationNotes.renamedRecords(of: source) : nil,
+      result.hasRenamedRecords && keepReferences == nil ? DestinationNotes.renamedRecords(of: source) : nil,
       result.lacksModel ? DestinationNotes.lackingModel(of: source) : nil,
     ].compactMap(\.self)
   }

@@ -26,6 +26,8 @@ struct Conversion {
   let verifies: Bool
   /// Whether what is sound is taken of a damaged source.
   let salvages: Bool
+  /// The attribute in which references are kept, or from which they are taken.
+  let referenceAttribute: String?
   let progress: ProgressBar
   /// How far a store has come that makes the other one itself.
   private let copying: MigrationProgress
@@ -36,12 +38,14 @@ struct Conversion {
     destination: Destination,
     verifies: Bool,
     salvages: Bool = false,
+    referenceAttribute: String? = nil,
     progress: ProgressBar
   ) {
     self.source = source
     self.destination = destination
     self.verifies = verifies
     self.salvages = salvages
+    self.referenceAttribute = referenceAttribute
     self.progress = progress
     // A store that makes the other one itself writes past the files that are observed.
     let copying = MigrationProgress { _ in progress.begin(.writing) }
@@ -187,7 +191,9 @@ struct Conversion {
     progress.expect(byteCount: opened.size)
     let fileSystem = ObservedFileSystem(base: POSIXFileSystem(), progress: progress)
     let opener = StoreOpener(model: opened.model.model, registry: registry, fileSystem: fileSystem)
-    let request = StoreOpener.Request(type: type, path: path, options: StoreOptions())
+    var options = StoreOptions()
+    options[.referenceAttribute] = referenceAttribute
+    let request = StoreOpener.Request(type: type, path: path, options: options)
     // An incremental store writes its file itself, where nobody observes that.
     let capabilities = try registry.storeClass(for: type).typeDescription.capabilities
     if capabilities.kind == .incremental { progress.begin(.writing) }

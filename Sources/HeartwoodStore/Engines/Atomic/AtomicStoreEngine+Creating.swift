@@ -74,6 +74,7 @@ extension AtomicStoreEngine {
       history: keptHistory(contents, storeClass, setup)
     )
     renewed.nextReferenceNumber = contents.nextReferenceNumber
+    renewed.hasNewReferences = contents.hasNewReferences
     return AtomicStoreEngine(
       store: try storeClass.init(setup),
       setup: setup,

@@ -30,6 +30,7 @@ package final class AtomicStoreEngine: StoreEngine {
   /// Whether the engine was closed. Held for the whole of a save, so that two of them follow each other while readers go on.
   let saving = Mutex(false)
   package let saves = ChangeCounter()
+  package let hasRenamedRecords: Bool
 
   init(
     store: any AtomicStore,
@@ -41,6 +42,7 @@ package final class AtomicStoreEngine: StoreEngine {
   ) {
     self.store = store
     self.typeDescription = type(of: store).typeDescription
+    self.hasRenamedRecords = contents.hasNewReferences
     self.setup = setup
     self.uniqueness = Mutex(UniquenessCheck(setup.model))
     self.fileSystem = fileSystem

@@ -13,8 +13,17 @@ extension StoreOpener {
   /// - Parameter replacing: whether a file that stands there is replaced.
   package func convert(_ store: PersistentStore, to request: Request, replacing: Bool) throws -> PersistentStore {
     try successor(of: store, request) { storeClass, setup in
-      try create(storeClass, try store.engine.contents(), setup, replacing: replacing)
+      try create(storeClass, try contents(of: store, for: setup, storeClass), setup, replacing: replacing)
     }
+  }
+
+  /// What a store keeps, with its references kept in an attribute, or taken from there, if the options say so.
+  private func contents(of store: PersistentStore, for setup: StoreSetup, _ storeClass: Kind) throws -> StoreContents {
+    var contents = try store.engine.contents()
+    guard let name = setup.options[.referenceAttribute] else { return contents }
+    let capabilities = storeClass.typeDescription.capabilities
+    if !(capabilities.supports(.history) && setup.options[.tracksPersistentHistory]) { contents.forgetHistory() }
+    return try KeptReferences(in: name, of: contents).contents(for: capabilities.referenceKinds)
   }
 
   /// Makes what ``convert(_:to:replacing:)`` makes, but the records need not have the same rows: where a store makes another one of its type
@@ -39,7 +48,7 @@ extension StoreOpener {
     _ progress: MigrationProgress
   ) throws -> Bool {
     guard let path = store.path, request.type == store.type, request.configurationName == store.configurationName,
-      try canMigrateInStore(request.type)
+      request.options[.referenceAttribute] == nil, try canMigrateInStore(request.type)
     else { return false }
     try progress.begin(.migrating)
     do {

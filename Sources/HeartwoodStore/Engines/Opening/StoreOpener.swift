@@ -104,6 +104,13 @@ extension StoreOpener {
       }
     }
 
+    var typeDescription: StoreTypeDescription {
+      switch self {
+      case .atomic(let storeClass): storeClass.typeDescription
+      case .incremental(let storeClass): storeClass.typeDescription
+      }
+    }
+
     func atomic() throws(PersistenceError) -> any AtomicStore.Type {
       switch self {
       case .atomic(let storeClass): return storeClass

@@ -134,7 +134,7 @@ extension DocumentSession {
       let observation = context.observe(event) { [weak context, self] _ in
         if let context { note(context) }
       }
-      context.ownObservations.append(observation)
+      context.notifier.hold(observation)
     }
   }
 }

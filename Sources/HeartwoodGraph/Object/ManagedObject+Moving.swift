@@ -62,7 +62,7 @@ extension ManagedObject {
   /// - Returns: whether it has read it. Then it may lead to what the context refuses; see ``dropRefusedLinks()``.
   final func advance(to later: RowGroup) -> Bool {
     guard let group, binding.isLater(rowID, in: later, than: group), let context = managedObjectContext,
-      !context.optimisticallyLocked.contains(self)
+      !context.saveProgress.isLocked(self)
     else { return false }
     // What was done to the object before can be undone; this cannot.
     if let recorder = context.recorder, !recorder.properties(of: self).isEmpty { context.registerPendingChanges() }

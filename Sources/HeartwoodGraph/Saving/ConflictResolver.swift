@@ -194,8 +194,7 @@ private struct SavedObjects {
 extension ManagedObjectContext {
   /// Takes back the deletion of an object.
   fileprivate func undelete(_ object: ManagedObject) {
-    deleted.remove(object)
-    object.state.remove(.deleted)
+    pending.undelete(object)
     reread(object, mergeChanges: false)
   }
 }
@@ -282,7 +281,7 @@ extension ConflictResolver {
       }
     }
     if successors.isEmpty { return }
-    for object in context.inserted.objects + context.updated.objects where object.isPresent {
+    for object in context.pending.present where object.isPresent {
       object.redirectOneWayLinks { successors[$0] ?? $0 }
     }
   }

@@ -17,7 +17,7 @@ struct DanglingReferences {
   ///
   /// - Throws: what looking for the records throws.
   func drop() throws(PersistenceError) {
-    try forEach(among: context.inserted.objects) { object, ordinal, id in object.unlink(ordinal, from: id) }
+    try forEach(among: context.pending.inserted.objects) { object, ordinal, id in object.unlink(ordinal, from: id) }
   }
 
   /// What the saves of the context would be because of such links; nil where there are none.
@@ -42,7 +42,7 @@ struct DanglingReferences {
     _ body: (ManagedObject, Int, ManagedObjectID) -> Void
   ) throws(PersistenceError) {
     var ends = LinkedEnds()
-    let updated = context.updated.objects { !ends.ordinals($0.entity).isEmpty }
+    let updated = context.pending.updated.objects { !ends.ordinals($0.entity).isEmpty }
     for object in new + updated where object.isPresent {
       guard case .changed(let changes) = object.content else { continue }
       for ordinal in ends.ordinals(object.binding.entity) where changes.isUnsettled(ordinal) {
@@ -53,7 +53,7 @@ struct DanglingReferences {
 
   /// What the context has let a relationship lead to, but for new objects: they are there, or have vanished here, and a save leaves them out.
   private func addedIDs(_ object: ManagedObject, _ ordinal: Int) -> [ManagedObjectID] {
-    let ids = object.value(at: ordinal).objectIDs.filter { !$0.isTemporaryID && !context.lostIDs.contains($0) }
+    let ids = object.value(at: ordinal).objectIDs.filter { !$0.isTemporaryID && !context.pending.lostIDs.contains($0) }
     if ids.isEmpty || object.isInserted { return ids }
     let former = object.committedValue(at: ordinal).objectIDs
     if !object.binding.traits[ordinal].isToMany { return ids.filter { !former.contains($0) } }
@@ -68,7 +68,7 @@ struct DanglingReferences {
     _ ordinal: Int
   ) throws(PersistenceError) -> Bool {
     do {
-      if context.generation != nil { return try hasNoNewestRecord(id) }
+      if context.sources.generation != nil { return try hasNoNewestRecord(id) }
       guard let object = try context.find(id) else { return true }
       return !object.isInserted && object.binding.liveGroup(of: object.rowID) == nil
     } catch {
@@ -78,9 +78,11 @@ struct DanglingReferences {
 
   /// The same in a context that stays at a version, which may not have the record yet, or have it still.
   private func hasNoNewestRecord(_ id: ManagedObjectID) throws -> Bool {
-    if context.inserted[id] != nil { return false }
+    if context.pending.inserted[id] != nil { return false }
     guard let store = try context.binding(keeping: id).store else { return false }
-    return try context.storeSource(for: store).table(of: id.entity, reading: [id.reference]).row(of: id.reference)
+    return try context.sources.newestSource(for: store).table(of: id.entity, reading: [id.reference]).row(
+      of: id.reference
+    )
       == nil
   }
 }

@@ -129,7 +129,7 @@ extension LinkSettlement {
     }
     for other in objects(input, input.additions, { !now.contains($0) }) {
       // What it leads to is what the other save has left, which the context may not have read.
-      if !other.hasPersistentChangedValues, !context.optimisticallyLocked.contains(other) {
+      if !other.hasPersistentChangedValues, !context.saveProgress.isLocked(other) {
         context.reread(other, mergeChanges: true)
       }
       other.unlink(inverse, from: object.objectID)
@@ -173,7 +173,8 @@ extension ManagedObject {
   /// Lets no relationship lead to what the context has deleted or let lead elsewhere.
   final func dropRefusedLinks() {
     // Who refuses has changes.
-    guard let context = managedObjectContext, !context.updated.isEmpty || !context.deleted.isEmpty else { return }
+    guard let context = managedObjectContext, !context.pending.updated.isEmpty || !context.pending.deleted.isEmpty
+    else { return }
     for (ordinal, trait) in binding.traits.enumerated() where trait.inverseOrdinal != nil && !trait.isTransient {
       for id in value(at: ordinal).objectIDs where isRefused(id, at: ordinal) { unlink(ordinal, from: id) }
     }

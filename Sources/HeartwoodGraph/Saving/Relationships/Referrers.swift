@@ -59,7 +59,7 @@ extension Referrers {
     leadingTo renamed: [ManagedObjectID: ManagedObject],
     by ordinals: [Int]
   ) -> [ManagedObject] {
-    var candidates = context.inserted.objects.filter { $0.entity === entity }
+    var candidates = context.pending.inserted.objects.filter { $0.entity === entity }
     for store in context.stores(keeping: entity) {
       let binding = context.binding(for: entity, in: store)
       do {

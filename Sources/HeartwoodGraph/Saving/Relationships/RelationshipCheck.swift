@@ -110,7 +110,7 @@ extension RelationshipCheck {
 
   private func isNewest(_ object: ManagedObject) -> Bool {
     if object.isInserted { return true }
-    if context.oneSidedChanges.contains(object.knownID) { return false }
+    if context.saveProgress.isOneSided(object.knownID) { return false }
     return object.binding.liveGroup(of: object.rowID)?.versions[object.rowID.row] == object.baseVersion
   }
 
@@ -124,7 +124,7 @@ extension RelationshipCheck {
 extension ManagedObjectContext {
   /// The relationships of all objects that the context has read whose two ends disagree, for tests. O(what they lead to). It reads nothing.
   package var relationshipDisagreements: [String] {
-    guard failures.postponed.isEmpty, hasFollowedConversions else { return [] }
+    guard postponed.isEmpty, hasFollowedConversions else { return [] }
     var check = RelationshipCheck(self)
     for object in registeredObjects { check.check(object) }
     return check.disagreements.map(\.description)

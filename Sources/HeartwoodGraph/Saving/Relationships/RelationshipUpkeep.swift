@@ -69,9 +69,7 @@ extension RelationshipUpkeep {
       if object.synchronize() != nil || object.isBehind && !settlement.noteIfReadable(object) { unread.insert(object) }
     }
     body(unread)
-    context.recorder?.isPaused = true
-    settlement.settle()
-    context.recorder?.isPaused = false
+    if let recorder = context.recorder { recorder.pausing(settlement.settle) } else { settlement.settle() }
   }
 
   /// Ends the taking in of what a child has saved, of which it has changed both ends.
@@ -147,7 +145,7 @@ extension RelationshipUpkeep {
   @inline(__always)
   private static func assertAgreement(_ object: ManagedObject, _ ordinal: Int, _ other: ManagedObject, _ inverse: Int) {
     assert(
-      !object.isPresent || !other.isPresent || object.binding.context?.failures.postponed.isEmpty != true
+      !object.isPresent || !other.isPresent || object.binding.context?.postponed.isEmpty != true
         || object.leads(ordinal, to: other.objectID) == other.leads(inverse, to: object.objectID),
       "\(object) and \(other) disagree on \(object.entity.properties[ordinal].name) after a change."
     )

@@ -65,9 +65,17 @@ extension ChildSaveMerge {
       for update in records.updated { take(update, of: entities[ordinal]) }
       for reference in records.deleted { takeDeletion(of: reference, entities[ordinal]) }
     }
-    RelationshipUpkeep(context).endChildSave(keeping: kept, advanced: advanced.objects) {
+    RelationshipUpkeep(context).endChildSave(of: changedObjects, keeping: kept, advanced: advanced.objects) {
       for refusal in refusals { settle(refusal) }
     }
+  }
+
+  /// The objects that the child has inserted, changed or deleted and that are there.
+  private var changedObjects: [ManagedObject] {
+    let inserted = childSave.records.flatMap { ordinal, records in
+      records.inserted.compactMap { context.pending.inserted[names.id($0.reference, of: entities[ordinal])] }
+    }
+    return inserted + found.values
   }
 
   /// The object of a record, with its values, where it is there still.

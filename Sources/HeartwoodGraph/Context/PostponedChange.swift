@@ -57,7 +57,7 @@ extension ManagedObjectContext {
     case .deletion(let object):
       if object.state.contains(.deleted), !object.state.contains(.detached) { try settleDeletion(of: object) }
     case .referrers(let renamed):
-      for object in RelationshipUpkeep(self).objects(leadingTo: renamed) {
+      for object in Referrers(self).objects(leadingTo: renamed) {
         object.renameLinks { renamed[$0]?.objectID ?? $0 }
       }
     }

@@ -195,6 +195,9 @@ struct GraphEvent {
   var edits: [PropertyEdit] = []
 
   var isEmpty: Bool { insertions.isEmpty && revivals.isEmpty && deletions.isEmpty && edits.isEmpty }
+
+  /// The objects that the event has touched. One may be there several times.
+  var objects: [ManagedObject] { insertions + revivals + deletions + edits.map(\.object) }
 }
 
 extension GraphEvent {

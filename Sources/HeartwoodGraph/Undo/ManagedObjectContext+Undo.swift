@@ -136,7 +136,7 @@ extension ManagedObjectContext {
     if recorder.hasSuccessors {
       for object in objects { object.renameLinks(recorder.newestID) }
     }
-    for object in RelationshipUpkeep(self).objects(leadingTo: renamed) { object.renameLinks(recorder.newestID) }
+    for object in Referrers(self).objects(leadingTo: renamed) { object.renameLinks(recorder.newestID) }
   }
 
   private func revive(_ object: ManagedObject) {

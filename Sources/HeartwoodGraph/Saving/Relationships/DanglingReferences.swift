@@ -3,9 +3,9 @@ import HeartwoodStore
 
 /// The links that changes of a context would add to records which are gone.
 ///
-/// Where another save has deleted a record, a policy drops what the context has changed of it, and with that one end of its new links; where
-/// the context had read the other end already, that is no change at all. What is left is on objects that may be in no conflict, and would lead
-/// to nothing.
+/// Where another save has deleted a record, a policy drops what the context has changed of it, and with that one end of
+/// its new links; where the context had read the other end already, that is no change at all. What is left is on
+/// objects that may be in no conflict, and would lead to nothing.
 struct DanglingReferences {
   private let context: ManagedObjectContext
 
@@ -13,7 +13,8 @@ struct DanglingReferences {
     self.context = context
   }
 
-  /// Takes the links back. Those of relationships without an inverse stay, as they do where they were saved before the deletion.
+  /// Takes the links back. Those of relationships without an inverse stay, as they do where they were saved before the
+  /// deletion.
   ///
   /// - Throws: what looking for the records throws.
   func drop() throws(PersistenceError) {
@@ -36,7 +37,8 @@ struct DanglingReferences {
 
   private func baseVersion(_ id: ManagedObjectID) -> UInt64 { context.registeredObject(for: id)?.baseVersion ?? 0 }
 
-  /// Calls `body` with each link of new and of changed objects: the object, the ordinal of its relationship, and the id of what is gone.
+  /// Calls `body` with each link of new and of changed objects: the object, the ordinal of its relationship, and the id
+  /// of what is gone.
   private func forEach(
     among new: [ManagedObject],
     _ body: (ManagedObject, Int, ManagedObjectID) -> Void
@@ -51,7 +53,8 @@ struct DanglingReferences {
     }
   }
 
-  /// What the context has let a relationship lead to, but for new objects: they are there, or have vanished here, and a save leaves them out.
+  /// What the context has let a relationship lead to, but for new objects: they are there, or have vanished here, and a
+  /// save leaves them out.
   private func addedIDs(_ object: ManagedObject, _ ordinal: Int) -> [ManagedObjectID] {
     let ids = object.value(at: ordinal).objectIDs.filter { !$0.isTemporaryID && !context.pending.lostIDs.contains($0) }
     if ids.isEmpty || object.isInserted { return ids }

@@ -135,7 +135,7 @@ extension DocumentSession {
       let observation = context.observe(event) { [weak context, self] _ in
         if let context { note(context) }
       }
-      context.ownObservations.append(observation)
+      context.hold(observation)
     }
   }
 }

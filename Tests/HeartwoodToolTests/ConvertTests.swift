@@ -312,7 +312,8 @@ import Testing
       model.replacing("</entity>", with: attribute + "</entity>"),
       to: "Named.xcdatamodel/contents"
     )
-    let made = try heartwood("migrate", "todo.csv", "--to-model", "Named.xcdatamodel", "--output", "named.heartwood")
+    let line = "heartwood migrate todo.csv --from-model ToDo.xcdatamodeld --to-model Named.xcdatamodel"
+    let made = try heartwood.shell("\(line) --output named.heartwood")
     #expect(made.status == 0, "\(made.errors)")
     let keeping = ["--keep-references", "uuid", "--quiet"] + verify
     let numbered = try heartwood(["convert", "named.heartwood", "named.sqlite"] + keeping)

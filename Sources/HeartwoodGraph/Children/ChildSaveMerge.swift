@@ -65,14 +65,22 @@ extension ChildSaveMerge {
       for update in records.updated { take(update, of: entities[ordinal]) }
       for reference in records.deleted { takeDeletion(of: reference, entities[ordinal]) }
     }
-    RelationshipUpkeep(context).endChildSave(keeping: kept, advanced: advanced.objects) {
+    RelationshipUpkeep(context).endChildSave(of: changedObjects, keeping: kept, advanced: advanced.objects) {
       for refusal in refusals { settle(refusal) }
     }
   }
 
+  /// The objects that the child has inserted, changed or deleted and that are there.
+  private var changedObjects: [ManagedObject] {
+    let inserted = childSave.records.flatMap { ordinal, records in
+      records.inserted.compactMap { context.pending.inserted[names.id($0.reference, of: entities[ordinal])] }
+    }
+    return inserted + found.values
+  }
+
   /// The object of a record, with its values, where it is there still.
   private mutating func object(_ id: ManagedObjectID) -> ManagedObject? {
-    guard let object = found[id] ?? context.inserted[id], !object.isDeleted else { return nil }
+    guard let object = found[id] ?? context.pending.inserted[id], !object.isDeleted else { return nil }
     // What others have saved since the child did is a conflict. Where records have other names, the context reads those.
     if !names.areOld, object.read(childSave.bases[id.entity.ordinal]) { advanced.append(object) }
     if object.isFault { object.fireFault() }
@@ -94,7 +102,7 @@ extension ChildSaveMerge {
 
   private mutating func fill(_ row: NodeTable.NewRow, of entity: EntityDescription) {
     let id = names.id(row.reference, of: entity)
-    guard let object = object(id) else { return context.noteConflictingChildSave(id) }
+    guard let object = object(id) else { return context.children.noteConflict(id) }
     for (ordinal, value) in row.values.enumerated() where !entity.traits[ordinal].isTransient {
       object.set(names.value(value), at: ordinal)
     }
@@ -109,7 +117,7 @@ extension ChildSaveMerge {
     let id = names.id(update.reference, of: entity)
     let seen = seen(update.reference, entity)
     let object = object(id)
-    if object == nil { context.noteConflictingChildSave(id) }
+    if object == nil { context.children.noteConflict(id) }
     for (ordinal, value) in update.values where !entity.traits[ordinal].isTransient {
       let value = names.value(value)
       if let object {
@@ -135,7 +143,7 @@ extension ChildSaveMerge {
         if list.count == taken.count, list.ids.allSatisfy(taken.contains) { list = taken }
       }
     } else if !trait.areSame(object.value(at: ordinal), value) {
-      context.noteConflictingChildSave(object.objectID)
+      context.children.noteConflict(object.objectID)
       refuse(value, at: ordinal, of: object.objectID, seen)
     }
   }
@@ -165,7 +173,7 @@ extension ChildSaveMerge {
     if entity.traits.indices.allSatisfy({ entity.traits[$0].isTransient || isAsSeen($0, of: object, seen) }) {
       context.markDeleted(object)
     } else {
-      context.noteConflictingChildSave(id)
+      context.children.noteConflict(id)
       kept.append(object)
     }
   }
@@ -188,7 +196,7 @@ extension ChildSaveMerge {
 
   /// Lets what the child has let lead to an object lead there no longer, unless the object leads back.
   private func settle(_ refusal: Refusal) {
-    let object = (found[refusal.id] ?? context.inserted[refusal.id]).flatMap { $0.isPresent ? $0 : nil }
+    let object = (found[refusal.id] ?? context.pending.inserted[refusal.id]).flatMap { $0.isPresent ? $0 : nil }
     for other in others(refusal, object) where other.isPresent {
       if let object, object.leads(refusal.ordinal, to: other.objectID) { continue }
       other.unlink(refusal.inverse, from: refusal.id)

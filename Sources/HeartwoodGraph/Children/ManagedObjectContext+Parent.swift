@@ -38,23 +38,23 @@ extension ManagedObjectContext {
 
   /// The context that this one reads from and saves to, where that is one of the same isolation; see ``parentHost``.
   public var parent: ManagedObjectContext? {
-    if case .context(let parent, _) = upstream { parent } else { nil }
+    if case .context(let parent, _) = sources.upstream { parent } else { nil }
   }
 
   /// The keeper of the context that this one reads from and saves to, where that is of another isolation: a ``BackgroundContext``
   /// or a ``ViewContext``.
   public var parentHost: (any Sendable & AnyObject)? {
-    if case .host(let host) = upstream { host } else { nil }
+    if case .host(let host) = sources.upstream { host } else { nil }
   }
 
   /// Lets there be children.
   @discardableResult
   func beginStaging() -> StagingArea {
-    if let stagingArea { return stagingArea }
-    let area = StagingArea(persistentStoreCoordinator, upstream: upstream.stagingArea)
-    stagingArea = area
+    if let area = children.stagingArea { return area }
+    let area = StagingArea(persistentStoreCoordinator, upstream: sources.upstream.stagingArea)
+    children.begin(area)
     // What has been changed so far was not published.
-    changeNumber &+= 1
+    notes.noteChange()
     return area
   }
 }
@@ -65,7 +65,7 @@ extension ManagedObjectContext {
   /// Makes sure that changes can be given to the parent: new objects have the names that they keep, and what changes are based on is
   /// compared with the newest.
   func prepareForParent() throws {
-    try obtainPermanentIDs(for: inserted.objects)
+    try obtainPermanentIDs(for: pending.inserted.objects)
     for binding in savedBindings { try binding.synchronize() }
   }
 
@@ -73,7 +73,7 @@ extension ManagedObjectContext {
   /// has put them together anew between the look and the save.
   func hasMerelyMoved(_ error: PersistenceError) throws -> Bool {
     let ids = error.context.objectIDs
-    guard upstream.stagingArea != nil, error.code == .saveConflict, !ids.isEmpty else { return false }
+    guard sources.upstream.stagingArea != nil, error.code == .saveConflict, !ids.isEmpty else { return false }
     return try ids.allSatisfy { id in
       guard let object = registeredObject(for: id) else { return false }
       try object.binding.synchronize()
@@ -90,7 +90,7 @@ extension ManagedObjectContext {
   public func saveToPersistentStore() throws {
     var context = self
     while true {
-      switch context.upstream {
+      switch context.sources.upstream {
       case .stores: return try saveChain()
       case .context(let parent, _): context = parent
       case .host: throw Self.isolationCrossed()
@@ -114,7 +114,7 @@ extension ManagedObjectContext {
   ///   are changes of that one.
   public func saveToPersistentStore(isolation: isolated (any Actor)? = #isolation) async throws {
     var context = self
-    while case .context(let parent, _) = context.upstream {
+    while case .context(let parent, _) = context.sources.upstream {
       try context.save()
       context = parent
     }
@@ -125,8 +125,8 @@ extension ManagedObjectContext {
   /// The keeper of the first parent of another isolation; nil where this context and its parents save to the stores.
   var topHost: (any ContextHost)? {
     var context = self
-    while case .context(let parent, _) = context.upstream { context = parent }
-    if case .host(let host) = context.upstream { return host }
+    while case .context(let parent, _) = context.sources.upstream { context = parent }
+    if case .host(let host) = context.sources.upstream { return host }
     return nil
   }
 
@@ -176,15 +176,9 @@ protocol ContextHost: AnyObject, Sendable {
 // What children have saved becomes changes of the parent.
 
 extension ManagedObjectContext {
-  /// Whether children have saved something that has not been taken in.
-  var hasWaitingChildSaves: Bool {
-    guard let stagingArea else { return false }
-    return stagingArea.childSaves.count != seenChildSave
-  }
-
   /// Whether nothing is under way that must be alone: what may be taken back as a whole, a validation, in which objects can be neither
   /// changed nor renamed, or a save, which the context is to learn of first.
-  var mayBeDisturbed: Bool { !takesNothingIn && !isValidating && saveUnderWay == nil }
+  var mayBeDisturbed: Bool { !undoRecording.isWhole && !notes.isValidating && saveProgress.underWay == nil }
 
   /// Takes in what children have saved since the last time, unless something is under way that it would disturb.
   func takeWaitingChildSaves() {
@@ -194,20 +188,12 @@ extension ManagedObjectContext {
   /// Takes in what children have saved since the last time. What cannot be taken in, since the records that it changes cannot be read, waits
   /// for the next time; see ``checkChildSavesAreTaken()``.
   func takeChildSaves() {
-    guard let stagingArea else { return }
-    let newest = stagingArea.childSaves.count
-    guard newest != seenChildSave else { return }
-    let former = seenChildSave
-    seenChildSave = newest
     // What children have saved is called by the names that the context has for it.
-    followConversions()
-    failures.childSave = nil
-    for staged in stagingArea.stagedStores where !takeChildSaves(from: staged) { seenChildSave = former }
-    changeNumber &+= 1
+    if children.takeSaves(followConversions, takeChildSaves) { notes.noteChange() }
   }
 
-  /// - Returns: whether all could be taken in.
-  private func takeChildSaves(from staged: StagedStore) -> Bool {
+  /// - Returns: why not all could be taken in, if it could not.
+  private func takeChildSaves(from staged: StagedStore) -> PersistenceError? {
     let names = ChildSaveNames(staged, persistentStoreCoordinator.unsavedNames)
     while let childSave = staged.nextChildSave {
       do throws(PersistenceError) {
@@ -215,39 +201,22 @@ extension ManagedObjectContext {
         staged.takeNextChildSave()
         pass.run()
       } catch {
-        failures.childSave = error
         noteReadFailure(error)
-        return false
+        return error
       }
     }
-    return true
+    return nil
   }
 
   /// Throws why what children have saved could not be taken in.
   func checkChildSavesAreTaken() throws(PersistenceError) {
-    if hasWaitingChildSaves, let error = failures.childSave { throw error }
-  }
-
-  /// Lets go of what children have saved and could not be taken in.
-  func dropWaitingChildSaves() {
-    failures.childSave = nil
-    guard let stagingArea, hasWaitingChildSaves else { return }
-    seenChildSave = stagingArea.childSaves.count
-    for staged in stagingArea.stagedStores {
-      while staged.nextChildSave != nil { staged.takeNextChildSave() }
-    }
-  }
-
-  /// Notes that a child's changes of an object could not be taken in.
-  func noteConflictingChildSave(_ id: ManagedObjectID) {
-    conflictingChildSaves.insert(id)
+    if let error = children.waitingSaveFailure { throw error }
   }
 
   /// Tells once, before a save, where a child's changes could not be taken in.
   func checkChildSaves() throws(PersistenceError) {
-    if conflictingChildSaves.isEmpty { return }
-    let ids = conflictingChildSaves.sorted { $0.description < $1.description }
-    conflictingChildSaves = []
+    let ids = children.takeConflicts()
+    if ids.isEmpty { return }
     throw PersistenceError(
       .saveConflict,
       "A child context saved changes of objects that this context had changed too, or deleted, without the "

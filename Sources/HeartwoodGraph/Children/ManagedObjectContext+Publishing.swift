@@ -12,65 +12,63 @@ extension ManagedObjectContext {
   /// something new to see.
   public func publishChanges() {
     // Objects that are validated keep their names. What is being saved is published when it is known to be saved.
-    guard let stagingArea, !isValidating, saveUnderWay == nil else { return }
+    guard let stagingArea = children.stagingArea, !notes.isValidating, saveProgress.underWay == nil else { return }
     followStores()
     takeWaitingChildSaves()
-    guard changeNumber != publishedChangeNumber else { return }
-    failures.publishing = nil
+    if children.haveSeen(notes.changeNumber) { return }
+    children.beginPublishing()
     obtainIDsForChildren()
-    let pending = pendingRecords()
+    let records = pendingRecords()
     stagingArea.forgetClosedStores()
     for store in persistentStoreCoordinator.persistentStores {
-      stagingArea.source(for: store).publish(pending[ObjectIdentifier(store)] ?? [:], over: source(for: store))
+      stagingArea.source(for: store).publish(records[ObjectIdentifier(store)] ?? [:], over: sources.source(for: store))
     }
-    // What children do not see yet is tried again.
-    if failures.publishing == nil { publishedChangeNumber = changeNumber }
+    children.endPublishing(at: notes.changeNumber)
   }
 
   /// Throws why the context cannot see all that its parent has changed.
   func checkParentIsPublished() throws(PersistenceError) {
-    if let error = parent?.failures.publishing { throw error }
+    if let error = parent?.children.publishingFailure { throw error }
   }
 
   /// Lets children see what a fetch finds, where they do not look themselves.
   func publishForFetch() {
-    guard publishesWithFetches, let stagingArea, stagingArea.hasDistantChildren else { return }
-    if mayBeDisturbed { publishChanges() }
+    if children.needFetchesPublished, mayBeDisturbed { publishChanges() }
   }
 
   /// If stores give no names for new objects, this is noted, and children of the same isolation throw it when they fetch.
   private func obtainIDsForChildren() {
     // try?: without an open store to keep it, an object is not shown, as documented, and the save throws.
-    let objects = inserted.objects.filter { $0.objectID.isTemporaryID && (try? storeForNewObject($0)) != nil }
+    let objects = pending.inserted.objects.filter { $0.objectID.isTemporaryID && (try? storeForNewObject($0)) != nil }
     do throws(PersistenceError) {
       try obtainPermanentIDs(for: objects)
     } catch {
-      failures.publishing = error
+      children.notePublishingFailure(error)
       noteReadFailure(error)
     }
   }
 
   /// What a save would do, by store and entity ordinal.
   private func pendingRecords() -> [ObjectIdentifier: [Int: PendingRecords]] {
-    var pending: [ObjectIdentifier: [Int: PendingRecords]] = [:]
+    var result: [ObjectIdentifier: [Int: PendingRecords]] = [:]
     func change(_ object: ManagedObject, _ store: PersistentStore?, _ body: (inout PendingRecords) -> Void) {
       guard let store else { return }
-      body(&pending[ObjectIdentifier(store), default: [:]][object.entity.ordinal, default: PendingRecords()])
+      body(&result[ObjectIdentifier(store), default: [:]][object.entity.ordinal, default: PendingRecords()])
     }
-    for object in inserted.objects where !object.objectID.isTemporaryID {
+    for object in pending.inserted.objects where !object.objectID.isTemporaryID {
       // try?: its store was removed, and the save throws.
       change(object, try? storeForNewObject(object)) { records in
         records.inserted.append(.init(reference: object.objectID.reference, values: valuesForChildren(object)))
       }
     }
-    for object in updated.objects {
+    for object in pending.updated.objects {
       guard let update = pendingUpdate(object) else { continue }
       change(object, object.binding.store) { $0.updated.append(update) }
     }
-    for object in deleted.objects {
+    for object in pending.deleted.objects {
       change(object, object.binding.store) { $0.deleted.append(object.objectID.reference) }
     }
-    return pending
+    return result
   }
 
   private func pendingUpdate(_ object: ManagedObject) -> PendingRecords.Update? {

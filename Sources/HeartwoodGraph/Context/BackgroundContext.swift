@@ -42,7 +42,7 @@ public actor BackgroundContext {
     stagingArea = context.beginStaging()
     self.context = context
     let (host, executor) = (WeakHost(self), executor)
-    context.wake = {
+    context.notifier.setWake {
       // Where the last reference to the host goes here, it goes where the context is used.
       executor.run { host.value?.assumeIsolated { $0.catchUp() } }
     }

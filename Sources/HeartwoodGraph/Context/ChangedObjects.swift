@@ -72,6 +72,7 @@ extension ChangedObjects {
   }
 
   mutating func remove(_ object: ManagedObject) {
+    if isEmpty { return }
     if Self.isStaged(object) {
       staged.remove(object)
       count = rowCount + staged.count

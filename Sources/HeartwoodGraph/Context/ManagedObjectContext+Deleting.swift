@@ -57,7 +57,7 @@ extension ManagedObjectContext {
 
   /// The objects of `ids` that have changes, and whose records are gone.
   private func abandonedObjects(_ ids: [ManagedObjectID]) -> [ManagedObject] {
-    if updated.isEmpty { return [] }
+    if pending.updated.isEmpty { return [] }
     return ids.compactMap { id in
       // try?: objects that are held are found without their records, and a store that is closed holds none.
       guard !id.isTemporaryID, let object = try? binding(keeping: id).heldObject(id.reference) else { return nil }
@@ -80,23 +80,15 @@ extension ManagedObjectContext {
     object.becomeFault()
     object.noticeLoss()
     // That it is gone was told when it was found out.
-    changeEvent.forget(CollectionOfOne(object))
+    notifier.forget(CollectionOfOne(object))
     return cascade
   }
 
   /// Takes an object out, without a word to those that lead to it.
   func markDeleted(_ object: ManagedObject) {
     recorder?.willRemove(object)
-    object.state.insert(.deleted)
-    if object.isInserted {
-      object.state.remove(.inserted)
-      object.state.insert(.detached)
-      noteChange(object)
-      forgetID(of: object)
-    } else {
-      note(object, hasChanges: false)
-      deleted.insert(object)
-    }
+    if object.isInserted { pending.vanish(object) } else { pending.delete(object) }
+    noteChange(object)
   }
 
   /// Does with the object that a relationship of a deleted object leads to what the delete rule says, if it leads back still: it could not be
@@ -228,7 +220,7 @@ extension ManagedObjectContext {
     var request = BatchDeleteRequest(entityName: entity.name)
     request.resultType = .objectIDs
     let result = try execute(request)
-    for object in inserted.objects where object.entity.isKind(of: entity) { delete(object) }
+    for object in pending.inserted.objects where object.entity.isKind(of: entity) { delete(object) }
     forgetChanges(of: result.changes.deletedObjectIDs)
     mergeChanges(from: result.changes)
     return result.count
@@ -236,9 +228,9 @@ extension ManagedObjectContext {
 
   /// Lets no change be saved of records that are gone, and nothing that is saved lead to them.
   private func forgetChanges(of gone: Set<ManagedObjectID>) {
-    for object in deleted.objects where gone.contains(object.objectID) { finishDeletion(of: object) }
-    for object in updated.objects where gone.contains(object.objectID) { refresh(object, mergeChanges: false) }
-    for object in inserted.objects + updated.objects { object.unlink(from: gone) }
+    for object in pending.deleted.objects where gone.contains(object.objectID) { finishDeletion(of: object) }
+    for object in pending.updated.objects where gone.contains(object.objectID) { refresh(object, mergeChanges: false) }
+    for object in pending.present { object.unlink(from: gone) }
   }
 }
 

@@ -20,7 +20,7 @@ extension ManagedObjectContext {
   /// - Throws: what reading records throws, and ``PersistenceError/Code/storeNotOpen``.
   func findRegistered(_ objectID: ManagedObjectID) throws(PersistenceError) -> ManagedObject? {
     followConversions()
-    if let object = inserted[objectID] { return object }
+    if let object = pending.inserted[objectID] { return object }
     do {
       return try binding(keeping: objectID).registeredObject(objectID.reference)
     } catch {
@@ -97,7 +97,8 @@ extension ManagedObjectContext {
       }
     }
     // try?: each is looked for by itself then, and what cannot be read is found out there.
-    guard inserted.isEmpty, let first = ids.first, !first.isTemporaryID, let binding = try? binding(keeping: first),
+    guard pending.inserted.isEmpty, let first = ids.first, !first.isTemporaryID,
+      let binding = try? binding(keeping: first),
       !binding.rowsMayMove
     else {
       return ids.compactMap(find)
@@ -132,7 +133,7 @@ extension ManagedObjectContext {
   /// - Throws: what reading its record throws, and ``PersistenceError/Code/storeNotOpen``.
   func find(_ objectID: ManagedObjectID) throws(PersistenceError) -> ManagedObject? {
     followConversions()
-    if let object = inserted[objectID] { return object }
+    if let object = pending.inserted[objectID] { return object }
     if objectID.isTemporaryID { return nil }
     do {
       return try binding(keeping: objectID).object(objectID.reference)

@@ -55,9 +55,9 @@ extension ManagedObjectContext {
       for object in objects where !unread.contains(object) { renew(object, mergeChanges: true) }
     }
     refreshed.refreshedObjectIDs.formUnion(objects.map(\.objectID))
-    changeEvent.forget(objects)
-    liveResults.tell(LiveEvent(objects: objects, isRenewal: true, isMerge: true))
-    tellObjectChanges(refreshed)
+    notifier.forget(objects)
+    notifier.liveResults.tell(LiveEvent(objects: objects, isRenewal: true, isMerge: true))
+    notifier.tellObjectChanges(refreshed)
   }
 
   /// Lets the next save fail where somebody else has saved `object` since it was read, also where the save does not change it.
@@ -67,7 +67,7 @@ extension ManagedObjectContext {
   /// are checked anyway. New objects and faults have nothing to compare.
   public func detectConflicts(for object: ManagedObject) {
     if has(object, "The object is of another context. Detect conflicts in its own.") {
-      optimisticallyLocked.append(object)
+      saveProgress.lock(object)
     }
   }
 
@@ -78,7 +78,7 @@ extension ManagedObjectContext {
       guard let store = object.binding.store else { continue }
       try object.binding.synchronize()
       let reference = object.objectID.reference
-      let table = try storeSource(for: store).table(of: object.entity, reading: [reference])
+      let table = try sources.newestSource(for: store).table(of: object.entity, reading: [reference])
       let row = try table.row(of: reference)
       if row.map(table.version) != object.baseVersion { conflicts.append(object) }
     }
@@ -100,7 +100,7 @@ extension ManagedObjectContext {
   }
 
   private var comparableObjects: [ManagedObject] {
-    optimisticallyLocked.objects.filter { !$0.isInserted && !$0.isFault && $0.managedObjectContext === self }
+    saveProgress.lockedObjects.filter { !$0.isInserted && !$0.isFault && $0.managedObjectContext === self }
   }
 }
 
@@ -148,7 +148,7 @@ extension ManagedObjectContext {
     let changes = ObjectChanges(newID: id, group: nil, values: binding.initialValues)
     let object = binding.makeObject(.changed(changes), RowID(rawValue: 0), .inserted)
     recorder?.willInsert(object)
-    inserted.append(object, id)
+    pending.insert(object, id)
     noteInsertion(of: object)
     return object
   }
@@ -169,17 +169,16 @@ extension ManagedObjectContext {
     takeWaitingChildSaves()
     guard hasChanges else { return }
     ProgrammerError.check(
-      disturbed == nil,
+      !notes.isGathering,
       "An object saves its context in its willSave(). Leave saving to the save that is under way."
     )
-    disturbed = ObjectList()
-    defer { disturbed = nil }
-    var objects = inserted.objects + updated.objects + deleted.objects
+    notes.beginGathering()
+    defer { notes.endGathering() }
+    var objects = pending.objects
     for _ in 0..<Self.mostRounds {
       for object in objects where object.hasChanges { object.willSave() }
-      objects = disturbed?.objects.filter(\.hasChanges) ?? []
+      objects = notes.takeGathered().filter(\.hasChanges)
       if objects.isEmpty { return }
-      disturbed = ObjectList()
     }
     throw PersistenceError(
       .saveNeverSettles,

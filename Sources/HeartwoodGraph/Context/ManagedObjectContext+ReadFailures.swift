@@ -56,7 +56,6 @@ extension ManagedObjectContext {
   func noteReadFailure(_ error: PersistenceError) {
     if failures.note(error) { persistentStoreCoordinator.logReadFailure(error) }
   }
-
 }
 
 extension ManagedObject {
@@ -69,19 +68,15 @@ extension ManagedObject {
 
 // MARK: ReadFailures
 
-/// What a context could not read, and what it has to do once it can.
+/// What a context could not read.
+///
+/// A failure is kept here or thrown by the call that it happened in, and never both.
 final class ReadFailures {
   /// The oldest failures are forgotten once there are more.
   static let mostFailures = 100
 
   /// The failures that no call has thrown, the newest last.
-  fileprivate(set) var all: [PersistenceError] = []
-  /// What changes ask of records that could not be read.
-  var postponed: [PostponedChange] = []
-  /// Why what a child has saved could not be taken in.
-  var childSave: PersistenceError?
-  /// Why children cannot see what has changed here.
-  var publishing: PersistenceError?
+  private(set) var all: [PersistenceError] = []
   /// Whether a call that can throw is under way, which takes the failures.
   private var isCatching = false
   /// The first failure of that call.

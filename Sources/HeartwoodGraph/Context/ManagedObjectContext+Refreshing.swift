@@ -7,12 +7,12 @@ extension ManagedObjectContext {
   public func rollback() {
     finishSaveUnderWay()
     takeWaitingChildSaves()
-    dropWaitingChildSaves()
-    for object in inserted.objects {
+    children.dropWaitingSaves()
+    for object in pending.inserted.objects {
       noteChange(object)
       detach(object)
     }
-    for object in updated.objects + deleted.objects {
+    for object in pending.updated.objects + pending.deleted.objects {
       noteChange(object)
       object.state.subtract([.updated, .deleted])
       object.revert()
@@ -27,14 +27,14 @@ extension ManagedObjectContext {
   public func reset() {
     finishSaveUnderWay()
     takeWaitingChildSaves()
-    dropWaitingChildSaves()
+    children.dropWaitingSaves()
     for object in registeredObjects { detach(object) }
     clearChanges()
     forgetUndo()
-    forgetBindings()
-    changeEvent = ChangeEvent()
+    bindings.forgetAll()
+    notifier.forgetEvent()
     advanceQueryGeneration()
-    liveResults.contextWasReset()
+    notifier.liveResults.contextWasReset()
   }
 
   /// Takes the newest values of an object from its store, as soon as one is read. It becomes a fault, unless it has changes that
@@ -52,7 +52,7 @@ extension ManagedObjectContext {
     guard canBeRefreshed(object) else { return }
     // What was done before is told apart.
     tellChangeEvent()
-    if !mergeChanges, object.isUpdated { oneSidedChanges.insert(object.objectID) }
+    if !mergeChanges, object.isUpdated { saveProgress.noteOneSided(object.objectID) }
     RelationshipUpkeep(self).refreshing(mergeChanges ? [object] : []) { unread in
       if !unread.contains(object) { reread(object, mergeChanges: mergeChanges) }
     }
@@ -64,12 +64,12 @@ extension ManagedObjectContext {
     // What was done before can be undone; what this does cannot.
     registerPendingChanges()
     renew(object, mergeChanges: mergeChanges)
-    changeEvent.forget(CollectionOfOne(object))
-    guard areObjectChangesHeard else { return }
-    liveResults.tell(LiveEvent(objects: [object], isRenewal: true))
+    notifier.forget(CollectionOfOne(object))
+    guard notifier.areObjectChangesHeard else { return }
+    notifier.liveResults.tell(LiveEvent(objects: [object], isRenewal: true))
     var refreshed = emptyChanges()
     refreshed.refreshedObjectIDs = [object.objectID]
-    tellObjectChanges(refreshed)
+    notifier.tellObjectChanges(refreshed)
   }
 
   func canBeRefreshed(_ object: ManagedObject) -> Bool {
@@ -99,16 +99,10 @@ extension ManagedObjectContext {
   }
 
   private func clearChanges() {
-    // Children may lead to new objects still.
-    lostIDs.formUnion(inserted.objects.map(\.objectID).filter { !$0.isTemporaryID })
-    inserted = NewObjects()
-    updated = ChangedObjects()
-    deleted = ChangedObjects()
-    conflictingChildSaves = []
-    failures.postponed = []
-    assignedStores = [:]
-    oneSidedChanges = []
-    optimisticallyLocked = ObjectList()
-    changeNumber &+= 1
+    pending.clear()
+    children.forgetConflicts()
+    postponed.replaceAll(with: [])
+    saveProgress.clear()
+    notes.noteChange()
   }
 }

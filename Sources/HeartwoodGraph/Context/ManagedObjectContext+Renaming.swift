@@ -7,18 +7,17 @@ extension ManagedObjectContext {
   func takeNames(of records: RenamedRecords, _ bindings: [EntityBinding]) {
     for binding in bindings { takeNames(of: records, binding) }
     let newID = { (id: ManagedObjectID) in records.newID(id) ?? id }
-    for object in inserted.objects {
+    for object in pending.inserted.objects {
       guard case .changed(let changes) = object.content else { continue }
       takeNames(of: records, changes, object)
       changes.newID = changes.newID.map(newID)
     }
-    inserted.replaceIDs(newID)
-    lostIDs = Set(lostIDs.map(newID))
-    oneSidedChanges = Set(oneSidedChanges.map(newID))
+    pending.replaceIDs(newID)
+    saveProgress.replaceIDs(newID)
     recorder?.takeNames(in: self, newID)
-    renamePostponedChanges(newID)
-    changeNumber &+= 1
-    if !liveResults.isEmpty { liveResults.objectsWereRenamed(registeredObjects) }
+    postponed.replaceIDs(newID)
+    notes.noteChange()
+    if !notifier.liveResults.isEmpty { notifier.liveResults.objectsWereRenamed(registeredObjects) }
   }
 
   /// What has been read and not changed is read anew, in its new names.

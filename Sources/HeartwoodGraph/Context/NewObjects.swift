@@ -95,6 +95,7 @@ extension NewObjects {
   }
 
   mutating func remove(_ object: ManagedObject) {
+    if isEmpty { return }
     // To follow a conversion would give the objects other ids while one is removed.
     let id = object.knownID
     guard let slot = slot(of: id), slots[slot] === object else { return }

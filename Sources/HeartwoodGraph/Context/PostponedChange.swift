@@ -25,7 +25,7 @@ struct PostponedChange {
 extension ManagedObjectContext {
   /// Leaves something to be done once the records can be read.
   func postpone(_ work: PostponedChange.Work, _ error: PersistenceError) {
-    failures.postponed.append(PostponedChange(work: work, error: error))
+    postponed.append(PostponedChange(work: work, error: error))
     noteReadFailure(error)
   }
 
@@ -39,25 +39,13 @@ extension ManagedObjectContext {
   ///
   /// - Throws: the first failure, with the ids of all records that cannot be read. All of it is still postponed then.
   func settlePostponedChanges() throws(PersistenceError) {
-    if failures.postponed.isEmpty { return }
+    if postponed.isEmpty { return }
     registerPendingChanges()
-    let changes = failures.postponed
-    failures.postponed = []
-    var failed: [PostponedChange] = []
-    for change in changes {
-      do throws(PersistenceError) {
-        try settle(change.work)
-      } catch {
-        failed.append(PostponedChange(work: change.work, error: change.error.withCause(error)))
-      }
-    }
-    failures.postponed = failed + failures.postponed
+    postponed.settle(settle)
     if let recorder, let event = recorder.takeEvent() {
       recorder.undoManager.registerWithNewest(UndoAction(self, reverting: event))
     }
-    guard var failure = failures.postponed.first?.error else { return }
-    failure.context.objectIDs = failures.postponed.flatMap(\.error.context.objectIDs)
-    throw failure
+    if let failure = postponed.failure { throw failure }
   }
 
   private func settle(_ work: PostponedChange.Work) throws(PersistenceError) {
@@ -69,7 +57,7 @@ extension ManagedObjectContext {
     case .deletion(let object):
       if object.state.contains(.deleted), !object.state.contains(.detached) { try settleDeletion(of: object) }
     case .referrers(let renamed):
-      for object in RelationshipUpkeep(self).objects(leadingTo: renamed) {
+      for object in Referrers(self).objects(leadingTo: renamed) {
         object.renameLinks { renamed[$0]?.objectID ?? $0 }
       }
     }
@@ -79,7 +67,8 @@ extension ManagedObjectContext {
   private func isChanged(_ end: RelationshipEnd, _ id: ManagedObjectID) -> Bool {
     let object = end.object
     return !object.isPresent || object.isInserted || object.isUnsettled(end.ordinal)
-      || updated.objects.contains { $0.objectID == id } || deleted.objects.contains { $0.objectID == id }
+      || pending.updated.objects.contains { $0.objectID == id }
+      || pending.deleted.objects.contains { $0.objectID == id }
   }
 
   private func settleOtherEnd(_ end: RelationshipEnd, _ id: ManagedObjectID) throws(PersistenceError) {
@@ -113,16 +102,55 @@ extension ManagedObjectContext {
     if let failure = object.readIfUnread() { throw failure }
     applyDeleteRules(of: object)
   }
+}
 
-  /// Lets what was postponed name records as they are called now.
-  func renamePostponedChanges(_ newID: (ManagedObjectID) -> ManagedObjectID) {
-    for index in failures.postponed.indices {
-      switch failures.postponed[index].work {
-      case .otherEnd(let end, let id): failures.postponed[index].work = .otherEnd(end, newID(id))
-      case .unlink(let end, let id): failures.postponed[index].work = .unlink(end, newID(id))
+// MARK: PostponedChanges
+
+/// What changes of a context ask of records that could not be read, in the order in which it came.
+///
+/// What cannot be done yet stays before what comes while the rest is done.
+final class PostponedChanges {
+  private(set) var all: [PostponedChange] = []
+}
+
+extension PostponedChanges {
+  var isEmpty: Bool { all.isEmpty }
+
+  /// The first reason, with the ids of all records that cannot be read; nil if nothing is postponed.
+  var failure: PersistenceError? {
+    guard var failure = all.first?.error else { return nil }
+    failure.context.objectIDs = all.flatMap(\.error.context.objectIDs)
+    return failure
+  }
+
+  func append(_ change: PostponedChange) { all.append(change) }
+
+  func replaceAll(with changes: [PostponedChange]) { all = changes }
+
+  /// Calls `body` with each change, which may postpone others; those that it throws at stay, for the reason that they have now.
+  func settle(_ body: (PostponedChange.Work) throws(PersistenceError) -> Void) {
+    let changes = all
+    all = []
+    var failed: [PostponedChange] = []
+    for change in changes {
+      do throws(PersistenceError) {
+        try body(change.work)
+      } catch {
+        failed.append(PostponedChange(work: change.work, error: change.error.withCause(error)))
+      }
+    }
+    all = failed + all
+  }
+
+  /// Replaces all ids.
+  func replaceIDs(_ newID: (ManagedObjectID) -> ManagedObjectID) {
+    for index in all.indices {
+      switch all[index].work {
+      case .otherEnd(let end, let id): all[index].work = .otherEnd(end, newID(id))
+      case .unlink(let end, let id): all[index].work = .unlink(end, newID(id))
       case .referrers(let renamed):
         let pairs = renamed.map { (newID($0.key), $0.value) }
-        failures.postponed[index].work = .referrers(Dictionary(pairs, uniquingKeysWith: { first, _ in first }))
+        all[index].work = .referrers(Dictionary(pairs, uniquingKeysWith: { first, _ in first }))
       case .base, .deletion: break
       }
     }

@@ -108,8 +108,8 @@ final class PinnedStore: RecordSource {
 extension ManagedObjectContext {
   /// The version of the records that the context reads; nil where it reads the newest.
   public var queryGenerationToken: QueryGenerationToken? {
-    if saveUnderWay?.isPinned == true { return nil }
-    return generation.map { QueryGenerationToken(kind: .generation($0)) }
+    if saveProgress.underWay?.isPinned == true { return nil }
+    return sources.generation.map { QueryGenerationToken(kind: .generation($0)) }
   }
 
   /// Lets the context read one version of the records from now on, whatever others save, and its children too.
@@ -125,7 +125,7 @@ extension ManagedObjectContext {
   /// - Throws: ``PersistenceError/Code/queryGenerationUnavailable`` in the child of another context, which reads what its parent
   ///   does, and where a token's stores are not open here; what reading records can throw.
   public func setQueryGeneration(from token: QueryGenerationToken?) throws {
-    guard case .stores = upstream else {
+    guard case .stores = sources.upstream else {
       throw PersistenceError(
         .queryGenerationUnavailable,
         "A child context reads what its parent reads.",
@@ -155,7 +155,7 @@ extension ManagedObjectContext {
   /// pinned.
   func advanceQueryGeneration() {
     finishSaveUnderWay()
-    if generation == nil { return }
+    if sources.generation == nil { return }
     do {
       pin(to: try QueryGeneration(persistentStoreCoordinator))
     } catch {
@@ -165,17 +165,17 @@ extension ManagedObjectContext {
   }
 
   func pin(to newGeneration: QueryGeneration?) {
-    generation = newGeneration
+    sources.pin(to: newGeneration)
     // An older version may lack rows.
-    movingChangedObjects {
+    pending.movingObjects {
       for binding in savedBindings {
         guard let store = binding.store else { continue }
-        binding.bind(to: source(for: store))
+        binding.bind(to: sources.source(for: store))
         // try?: what cannot be read now is read when somebody asks for it, who is told why it cannot be.
         try? binding.synchronize()
       }
     }
     // Children are to read it too.
-    changeNumber &+= 1
+    notes.noteChange()
   }
 }

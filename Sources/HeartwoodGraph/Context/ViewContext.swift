@@ -26,10 +26,10 @@ public final class ViewContext {
     persistentStoreCoordinator = context.persistentStoreCoordinator
     stagingArea = context.beginStaging()
     self.context = context
-    context.publishesWithFetches = true
+    context.children.publishWithFetches()
     let host = WeakHost(self)
     let wake: @Sendable () -> Void = { Task { @MainActor in host.value?.catchUp() } }
-    context.wake = wake
+    context.notifier.setWake(wake)
     // What children save is shown without waiting for the next fetch.
     stagingArea.childSaves.setWake(wake)
   }

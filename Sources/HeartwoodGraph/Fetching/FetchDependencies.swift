@@ -105,7 +105,7 @@ extension FetchDependencies {
     if isEmpty { return .objects([]) }
     if isOpaque, context.hasChanges { return .unknown }
     var dependents = ObjectList()
-    for object in context.updated.objects + context.deleted.objects {
+    for object in context.pending.updated.objects + context.pending.deleted.objects {
       for path in paths(to: object.entity) where object.isDeleted || object.hasChanges(at: path.ordinals) {
         guard let origins = origins(of: object, path, in: context) else { return .unknown }
         origins.forEach { dependents.append($0) }

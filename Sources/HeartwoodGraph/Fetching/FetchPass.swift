@@ -125,11 +125,11 @@ struct FetchPass {
   ) throws -> [ManagedObject] {
     let dependents = try context.reading { dependencies.dependentsOfChanges(in: context) }
     let saved = try unlikeStored(parts, dependents, context)
-    for part in parts { part.hide(saved + context.deleted.objects) }
+    for part in parts { part.hide(saved + context.pending.deleted.objects) }
     let bindings = Set(parts.map { ObjectIdentifier($0.binding) })
     let ordinals = Set(entities.map(\.ordinal))
     return saved.filter { bindings.contains(ObjectIdentifier($0.binding)) && $0.hasRecord }
-      + context.inserted.objects.filter { ordinals.contains($0.entity.ordinal) }
+      + context.pending.inserted.objects.filter { ordinals.contains($0.entity.ordinal) }
   }
 
   /// The objects that stores have and that may be found, or not, otherwise than their records: those that have changes, and those
@@ -139,7 +139,7 @@ struct FetchPass {
     _ dependents: FetchDependencies.Dependents,
     _ context: ManagedObjectContext
   ) throws -> [ManagedObject] {
-    let updated = context.updated.objects
+    let updated = context.pending.updated.objects
     switch dependents {
     case .objects(let objects):
       return updated + objects.filter { !$0.isInserted && !$0.isUpdated && !$0.isDeleted }

@@ -30,13 +30,13 @@ extension ManagedObjectContext {
     let log = persistentStoreCoordinator.log(.counted)
     let entity = try entity(named: entityName)
     try prepare()
-    var count = inserted.objects.count { $0.entity.isKind(of: entity) }
+    var count = pending.inserted.objects.count { $0.entity.isKind(of: entity) }
     for entity in persistentStoreCoordinator.managedObjectModel.concreteEntities(under: entity) {
       for store in try persistentStoreCoordinator.storesToRead(keeping: entity) {
-        count += try source(for: store).count(of: entity)
+        count += try sources.source(for: store).count(of: entity)
       }
     }
-    for object in deleted.objects where object.entity.isKind(of: entity) {
+    for object in pending.deleted.objects where object.entity.isKind(of: entity) {
       // Another context may have deleted it as well.
       try object.binding.synchronize()
       if object.binding.liveGroup(of: object.rowID) != nil { count -= 1 }
@@ -61,7 +61,7 @@ extension ManagedObjectContext {
     as _: Object.Type
   ) throws -> [Object] {
     try prepare()
-    let new = inserted.objects.filter { $0.entity.isKind(of: entity) }
+    let new = pending.inserted.objects.filter { $0.entity.isKind(of: entity) }
     let bindings = try bindings(of: entity)
     let capacity = bindings.reduce(new.count) { $0 + $1.table.count }
     // All empty arrays share their storage, and filling one writes to it.

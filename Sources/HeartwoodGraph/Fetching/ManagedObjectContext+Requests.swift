@@ -167,9 +167,9 @@ extension ManagedObjectContext {
     isolation: isolated (any Actor)?
   ) async throws -> [FetchPass.Match] {
     let log = persistentStoreCoordinator.log(.fetched)
-    while let underWay = saveUnderWay, generation == nil {
+    while let underWay = saveProgress.underWay, sources.generation == nil {
       await underWay.writing.wait(isolation: isolation)
-      if saveUnderWay === underWay { finishSaveUnderWay() }
+      if saveProgress.underWay === underWay { finishSaveUnderWay() }
     }
     let pass = try FetchPass(request, in: self)
     let candidates = try pass.candidates()

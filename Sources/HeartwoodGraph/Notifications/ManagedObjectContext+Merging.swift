@@ -8,7 +8,7 @@ extension ManagedObjectContext {
   /// New objects need nothing: the next fetch finds them. A pinned context moves on to the newest generation. Changes of this context
   /// itself are left out.
   public func mergeChanges(from changes: ContextChanges) {
-    if changes.context == identifier { return }
+    if changes.context == notifier.identifier { return }
     finishSaveUnderWay()
     // What was done before is told apart, and can be undone; what this does cannot.
     tellChangeEvent()
@@ -17,7 +17,7 @@ extension ManagedObjectContext {
     followStores()
     var merged = emptyChanges()
     // A fault is as new as its record, and may be shown for all that.
-    let held = liveResults.isEmpty ? [] : changes.deletedObjectIDs.compactMap(heldObject)
+    let held = notifier.liveResults.isEmpty ? [] : changes.deletedObjectIDs.compactMap(heldObject)
     let ids = changes.updatedObjectIDs.union(changes.deletedObjectIDs).union(changes.refreshedObjectIDs)
     // A record that is told as new may have been read before it was changed again, where two notices have become one.
     let outdated = heldObjects(changes.insertedObjectIDs).filter { !$0.1.isFault && $0.1.isBehind }
@@ -28,8 +28,8 @@ extension ManagedObjectContext {
       }
     }
     merged.records.inserted = changes.insertedObjectIDs.filter { registeredObject(for: $0) != nil }
-    changeEvent.forget(objects.lazy.map(\.1))
-    liveResults.tell(
+    notifier.forget(objects.lazy.map(\.1))
+    notifier.liveResults.tell(
       LiveEvent(
         objects: held,
         ids: changes.presentObjectIDs,
@@ -38,8 +38,8 @@ extension ManagedObjectContext {
         isPartial: changes.mayHaveMore
       )
     )
-    tellObjectChanges(merged)
-    if !merged.isEmpty { stagingArea?.saveBroadcast.send(merged) }
+    notifier.tellObjectChanges(merged)
+    if !merged.isEmpty { children.stagingArea?.saveBroadcast.send(merged) }
   }
 
   /// The registered object of a record that may be gone by now. What cannot be read is noted.
@@ -75,22 +75,20 @@ extension ManagedObjectContext {
   /// A ``ViewContext`` and a ``BackgroundContext`` merge soon after the save; another context before its next fetch, count or save,
   /// since nobody else may touch it.
   public var automaticallyMergesChangesFromParent: Bool {
-    get { merges != nil }
+    get { inbox.isOpen }
     set {
-      if newValue == (merges != nil) { return }
-      let broadcast = upstream.stagingArea?.saveBroadcast ?? persistentStoreCoordinator.saveBroadcast
-      merges = newValue ? broadcast.listen(wake: wake) : nil
-      seenMerge = 0
+      if newValue == inbox.isOpen { return }
+      if newValue {
+        inbox.open(sources.saveBroadcast(persistentStoreCoordinator), wake: notifier.wake)
+      } else {
+        inbox.close()
+      }
     }
   }
 
   /// Merges what has come since the last time.
   func takeMerges() {
-    guard let merges else { return }
-    let newest = merges.arrivals.current
-    guard newest != seenMerge else { return }
-    seenMerge = newest
-    for changes in merges.takeAll() { mergeChanges(from: changes) }
+    for changes in inbox.takeNew() { mergeChanges(from: changes) }
   }
 
   /// Takes in what children have saved and others have changed.

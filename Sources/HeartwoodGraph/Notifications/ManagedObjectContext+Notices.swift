@@ -6,15 +6,14 @@ import Synchronization
 
 extension ManagedObjectContext {
   /// What the context saves, save by save, beginning with the next.
-  public var didSaveChanges: ContextChangeSequence { ContextChangeSequence(mailbox: saveBroadcast.listen()) }
+  public var didSaveChanges: ContextChangeSequence { ContextChangeSequence(mailbox: notifier.saveBroadcast.listen()) }
 
   /// What becomes of the context's objects: they are inserted, changed, deleted or refreshed.
   ///
   /// Changes come together, when an event ends: at ``processPendingChanges()``, a save, the end of a ``BackgroundContext/perform(_:)``;
   /// in a ``ViewContext`` as soon as the main actor is free. What is refreshed or merged comes at once.
   public var objectsDidChange: ContextChangeSequence {
-    notesChangeEvents = true
-    return ContextChangeSequence(mailbox: changeBroadcast.listen())
+    ContextChangeSequence(mailbox: notifier.listenToObjectChanges())
   }
 
   /// Calls `body` when something happens, in the isolation of the context and before whoever made it happen goes on.
@@ -25,9 +24,11 @@ extension ManagedObjectContext {
     _ event: ContextEvent,
     _ body: @escaping (ContextChanges) -> Void
   ) -> ContextObservation {
-    if event == .objectsDidChange { notesChangeEvents = true }
-    return ContextObservation(observers, event, body)
+    notifier.observe(event, body)
   }
+
+  /// Holds an observation as long as the context.
+  package func hold(_ observation: ContextObservation) { notifier.hold(observation) }
 }
 
 extension PersistentStoreCoordinator {
@@ -63,53 +64,37 @@ extension PersistentStoreCoordinator {
 extension ManagedObjectContext {
   /// Those who learn what the context saves.
   private var saveAudience: [ChangeBroadcast] {
-    let above = upstream.stagingArea?.saveBroadcast ?? persistentStoreCoordinator.saveBroadcast
-    return [saveBroadcast, above] + [stagingArea?.saveBroadcast].compactMap(\.self)
+    let above = sources.saveBroadcast(persistentStoreCoordinator)
+    return [notifier.saveBroadcast, above] + [children.stagingArea?.saveBroadcast].compactMap(\.self)
   }
 
   var isSaveHeard: Bool {
-    observers.hasObservers(of: .didSave) || saveAudience.contains(where: \.isHeard)
+    notifier.observers.hasObservers(of: .didSave) || saveAudience.contains(where: \.isHeard)
   }
 
   /// Tells what a save did.
   func tellSave(_ changes: ContextChanges) {
-    observers.tell(changes, .didSave)
+    notifier.observers.tell(changes, .didSave)
     for broadcast in saveAudience { broadcast.send(changes) }
   }
 
   /// Tells what is about to be saved.
   func tellWillSave() {
-    guard observers.hasObservers(of: .willSave) else { return }
+    guard notifier.observers.hasObservers(of: .willSave) else { return }
     var changes = emptyChanges()
-    changes.records.inserted = Set(inserted.objects.map(\.objectID))
-    changes.records.updated = Set(updated.objects.map(\.objectID))
-    changes.records.deleted = Set(deleted.objects.map(\.objectID))
-    observers.tell(changes, .willSave)
-  }
-
-  var areObjectChangesHeard: Bool {
-    observers.hasObservers(of: .objectsDidChange) || changeBroadcast.isHeard || !liveResults.isEmpty
-  }
-
-  /// Tells what became of objects.
-  func tellObjectChanges(_ changes: ContextChanges) {
-    if changes.isEmpty || !areObjectChangesHeard { return }
-    observers.tell(changes, .objectsDidChange)
-    changeBroadcast.send(changes)
+    changes.records.inserted = Set(pending.inserted.objects.map(\.objectID))
+    changes.records.updated = Set(pending.updated.objects.map(\.objectID))
+    changes.records.deleted = Set(pending.deleted.objects.map(\.objectID))
+    notifier.observers.tell(changes, .willSave)
   }
 
   /// Tells what has changed since listeners were last told.
   func tellChangeEvent() {
-    if changeEvent.isEmpty { return }
-    let event = changeEvent
-    changeEvent = ChangeEvent()
-    notesChangeEvents = areObjectChangesHeard
-    liveResults.tell(LiveEvent(objects: event.objects))
-    if notesChangeEvents { tellObjectChanges(event.told(in: emptyChanges())) }
+    if notifier.hasEvent { notifier.tellEvent(in: emptyChanges()) }
   }
 
   func emptyChanges() -> ContextChanges {
-    ContextChanges(context: identifier, name: name, author: transactionAuthor)
+    ContextChanges(context: notifier.identifier, name: name, author: transactionAuthor)
   }
 }
 
@@ -121,41 +106,63 @@ extension ManagedObjectContext {
 ///
 /// That no one else has access while it is used is checked by eye, since no code of others runs then.
 final class ContextNotes {
-  /// Grows with each change of an object.
-  @exclusivity(unchecked) var changeNumber: UInt64 = 0
+  /// Grows with each change of an object, and with each change of what children see of the context.
+  @exclusivity(unchecked) private(set) var changeNumber: UInt64 = 0
   /// The objects that were changed since they were told that they will be saved; nil while no save begins.
-  @exclusivity(unchecked) var disturbed: ObjectList?
+  @exclusivity(unchecked) private var disturbed: ObjectList?
   /// Whether objects are asked whether they are fit to be saved.
-  @exclusivity(unchecked) var isValidating = false
+  @exclusivity(unchecked) private(set) var isValidating = false
   /// Whether values that change are recorded, to be undone.
-  @exclusivity(unchecked) var isRecorded = false
+  @exclusivity(unchecked) private(set) var isRecorded = false
   /// Whether there may be listeners to changes of objects.
-  @exclusivity(unchecked) var notesChangeEvents = false
+  @exclusivity(unchecked) private(set) var notesChangeEvents = false
+}
 
+extension ContextNotes {
   /// Notes that an object is not what it was.
   @inline(__always)
   func note(_ object: ManagedObject) {
     changeNumber &+= 1
     disturbed?.append(object)
   }
+
+  /// Notes that children are to look anew, though no object may have changed.
+  func noteChange() { changeNumber &+= 1 }
+
+  /// Sets whether values that change are recorded.
+  func record(_ isRecorded: Bool) { self.isRecorded = isRecorded }
+
+  /// Sets whether there may be listeners to changes of objects.
+  func noteEvents(_ notesChangeEvents: Bool) { self.notesChangeEvents = notesChangeEvents }
+
+  /// Calls `body`, which asks objects whether they are fit to be saved. They cannot be changed meanwhile.
+  func validating(_ body: () throws -> Void) rethrows {
+    isValidating = true
+    defer { isValidating = false }
+    try body()
+  }
 }
 
-extension ManagedObjectContext {
-  var changeNumber: UInt64 {
-    get { notes.changeNumber }
-    set { notes.changeNumber = newValue }
+// MARK: Objects that change while a save begins
+
+extension ContextNotes {
+  /// Whether a save begins: objects that change are gathered.
+  var isGathering: Bool { disturbed != nil }
+
+  func beginGathering() { disturbed = ObjectList() }
+  func endGathering() { disturbed = nil }
+
+  /// Returns the objects that have changed since the last call.
+  func takeGathered() -> [ManagedObject] {
+    defer { disturbed = ObjectList() }
+    return disturbed?.objects ?? []
   }
 
-  var disturbed: ObjectList? {
-    get { notes.disturbed }
-    _modify { yield &notes.disturbed }
-  }
-
-  var isValidating: Bool { notes.isValidating }
-
-  var notesChangeEvents: Bool {
-    get { notes.notesChangeEvents }
-    set { notes.notesChangeEvents = newValue }
+  /// Calls `body`, which changes an object without its being gathered for that.
+  func withoutGathering(_ object: ManagedObject, _ body: () -> Void) {
+    let wasGathered = disturbed?.contains(object) ?? false
+    body()
+    if !wasGathered { disturbed?.remove(object) }
   }
 }
 

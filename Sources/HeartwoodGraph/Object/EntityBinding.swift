@@ -159,7 +159,7 @@ extension EntityBinding {
     if store?.newestSuccessor != nil { context.followConversions() }
     guard let source else { return }
     // What the context is saving shows when it has learned that it is saved.
-    if !isStaged, context.saveUnderWay != nil { return }
+    if !isStaged, context.saveProgress.underWay != nil { return }
     if isStaged { context.parent?.publishChanges() }
     let number = source.changeNumber
     guard number != seenSave else { return }

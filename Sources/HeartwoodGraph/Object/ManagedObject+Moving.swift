@@ -52,17 +52,17 @@ extension ManagedObject {
     } catch {
       return .of(error, .fileReadFailed, "The store cannot be read.")
     }
-    if let group = binding.liveGroup(of: rowID), advance(to: group) { dropRefusedLinks() }
+    if let group = binding.liveGroup(of: rowID), advance(to: group) { RelationshipUpkeep.dropRefusedLinks(of: self) }
     return nil
   }
 
   /// Reads a later version of the record, which is in the same row. Changes of the object, or its deletion, that were made on another are a
   /// conflict from then on.
   ///
-  /// - Returns: whether it has read it. Then it may lead to what the context refuses; see ``dropRefusedLinks()``.
+  /// - Returns: whether it has read it. Then it may lead to what the context refuses; see ``RelationshipUpkeep/dropRefusedLinks(of:)``.
   final func advance(to later: RowGroup) -> Bool {
     guard let group, binding.isLater(rowID, in: later, than: group), let context = managedObjectContext,
-      !context.optimisticallyLocked.contains(self)
+      !context.saveProgress.isLocked(self)
     else { return false }
     // What was done to the object before can be undone; this cannot.
     if let recorder = context.recorder, !recorder.properties(of: self).isEmpty { context.registerPendingChanges() }

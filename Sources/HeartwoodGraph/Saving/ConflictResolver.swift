@@ -27,15 +27,15 @@ struct ConflictResolver {
     // A context that stays at a version would find the same conflicts again.
     context.advanceQueryGeneration()
     let upkeep = RelationshipUpkeep(context)
-    var settlement = upkeep.beginMerge()
+    var merge = upkeep.beginMerge()
     // They are looked up again: the version that the context has read so far may lack some of them.
     for (conflict, _) in conflicts where !conflict.isDeletedInStore {
-      if let object = try context.findRegistered(conflict.objectID) { try settlement.note(object) }
+      if let object = try context.findRegistered(conflict.objectID) { try merge.note(object) }
     }
     var restored: [ManagedObject] = []
     var savedObjects = SavedObjects(save)
     for (conflict, resolution) in conflicts { try resolve(conflict, resolution, &restored, &savedObjects) }
-    if !conflicts.isEmpty { try upkeep.end(settlement, restoring: restored) }
+    if !conflicts.isEmpty { try upkeep.end(merge, restoring: restored) }
     try followUpdates(of: collisions)
     var yielded: Set<ManagedObjectID> = []
     for (conflict, resolution) in collisions { try resolve(conflict, resolution, &yielded) }
@@ -194,8 +194,7 @@ private struct SavedObjects {
 extension ManagedObjectContext {
   /// Takes back the deletion of an object.
   fileprivate func undelete(_ object: ManagedObject) {
-    deleted.remove(object)
-    object.state.remove(.deleted)
+    pending.undelete(object)
     reread(object, mergeChanges: false)
   }
 }
@@ -282,7 +281,7 @@ extension ConflictResolver {
       }
     }
     if successors.isEmpty { return }
-    for object in context.inserted.objects + context.updated.objects where object.isPresent {
+    for object in context.pending.present where object.isPresent {
       object.redirectOneWayLinks { successors[$0] ?? $0 }
     }
   }

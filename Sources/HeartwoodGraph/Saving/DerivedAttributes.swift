@@ -127,8 +127,9 @@ extension ManagedObjectContext {
   }
 
   private func update(_ derived: DerivedAttributes) throws {
-    let written = inserted.objects + updated.objects.filter { !$0.isDeleted && $0.hasPersistentChangedValues }
-    var changed = written + deleted.objects
+    let written =
+      pending.inserted.objects + pending.updated.objects.filter { !$0.isDeleted && $0.hasPersistentChangedValues }
+    var changed = written + pending.deleted.objects
     var timed = Set(written)
     for _ in 0..<DerivedAttributes.mostRounds {
       var targets = ObjectList()
@@ -152,9 +153,9 @@ extension ManagedObjectContext {
   func deriveAndTell() throws {
     for _ in 0..<Self.mostTellings {
       try updateDerivedAttributes()
-      let derivedNumber = changeNumber
+      let derivedNumber = notes.changeNumber
       tellChangeEvent()
-      if changeNumber == derivedNumber { return }
+      if notes.changeNumber == derivedNumber { return }
     }
     // Who changes something whenever it is told is told of the rest after the save.
     try updateDerivedAttributes()
@@ -182,7 +183,7 @@ extension ManagedObjectContext {
   private func owners(of objects: [ManagedObject], over step: FetchDependencies.Step) throws -> [ManagedObject] {
     if let owners = step.owners(of: objects, in: self) { return owners }
     let ids = Set(objects.map(\.objectID))
-    let changed = (inserted.objects + updated.objects).filter { object in
+    let changed = pending.present.filter { object in
       object.entity.isKind(of: step.owner)
         && object.value(at: step.relationship.ordinal).objectIDs.contains(where: ids.contains)
     }

@@ -25,9 +25,9 @@ extension ManagedObjectContext {
   public func saveAsynchronously(isolation: isolated (any Actor)? = #isolation) async throws {
     takeWaitingChildSaves()
     defer { publishChanges() }
-    guard case .stores = upstream else { return try save() }
+    guard case .stores = sources.upstream else { return try save() }
     try await prepareToSaveAway(isolation: isolation)
-    while let other = saveUnderWay {
+    while let other = saveProgress.underWay {
       await other.writing.wait(isolation: isolation)
       finishSaveUnderWay()
     }
@@ -37,7 +37,7 @@ extension ManagedObjectContext {
     followStores()
     takeMerges()
     // Those that have come since.
-    try obtainPermanentIDs(for: inserted.objects)
+    try obtainPermanentIDs(for: pending.inserted.objects)
     try deriveAndTellAll()
     guard let conflict = try await attemptAway(isolation: isolation) else { return }
     try writeInTurn(after: conflict)
@@ -60,14 +60,14 @@ extension ManagedObjectContext {
   }
 
   private func writeAway(isolation: isolated (any Actor)?) async throws -> ConflictingSave? {
-    let (saves, conflict) = try gatherSaves()
-    if let save = saves.first, let conflict { return ConflictingSave(save: save, error: conflict) }
+    let (gathered, conflict) = try gatherSaves()
+    if let save = gathered.first, let conflict { return ConflictingSave(save: save, error: conflict) }
     let isPinned = pinForSave()
-    let underWay = SaveUnderWay(saves, of: self, isPinned: isPinned)
-    saveUnderWay = underWay
+    let underWay = SaveUnderWay(gathered, of: self, isPinned: isPinned)
+    saveProgress.begin(underWay)
     underWay.writing.begin()
     await underWay.writing.wait(isolation: isolation)
-    if saveUnderWay === underWay {
+    if saveProgress.underWay === underWay {
       finishSaveUnderWay()
       return try underWay.outcome?.get()
     }
@@ -80,28 +80,23 @@ extension ManagedObjectContext {
 
   /// Lets the context learn what has become of the save that its stores write; waits for its end.
   func finishSaveUnderWay() {
-    guard let underWay = saveUnderWay else { return }
+    guard let underWay = saveProgress.underWay else { return }
     underWay.writing.wait()
     let written = underWay.written(in: self)
     if underWay.isPinned { pin(to: nil) }
-    saveUnderWay = nil
+    saveProgress.endWriting()
     underWay.outcome = Result {
       try settle(underWay.saves, written) { try underWay.writing.commit(of: $0.store) }
     }
-    if case .success(nil) = underWay.outcome {
-      for object in underWay.optimisticallyLocked { optimisticallyLocked.remove(object) }
-      let lockedSince = optimisticallyLocked
-      endSaving()
-      optimisticallyLocked = lockedSince
-    }
+    if case .success(nil) = underWay.outcome { endSaving(comparing: underWay.optimisticallyLocked) }
     underWay.noteEnd(in: self)
     // What has come from others meanwhile has been put off.
-    wake?()
+    notifier.wake?()
   }
 
   /// Lets the context learn of a save that is done before it reads anything; waits for one that it cannot read beside.
   func catchUpWithSave() {
-    guard let underWay = saveUnderWay, underWay.writing.isDone || generation == nil else { return }
+    guard let underWay = saveProgress.underWay, underWay.writing.isDone || sources.generation == nil else { return }
     finishSaveUnderWay()
   }
 
@@ -109,7 +104,7 @@ extension ManagedObjectContext {
   /// the time of a save.
   private func pinForSave() -> Bool {
     // try?: if the stores cannot be read, the save that begins says so.
-    guard generation == nil, !persistentStoreCoordinator.persistentStores.contains(where: \.readsAsNeeded),
+    guard sources.generation == nil, !persistentStoreCoordinator.persistentStores.contains(where: \.readsAsNeeded),
       let newest = try? QueryGeneration(persistentStoreCoordinator)
     else { return false }
     pin(to: newest)
@@ -145,7 +140,7 @@ extension ManagedObjectContext {
 
   private func namings() throws -> [Naming] {
     var namings: [Naming] = []
-    for object in inserted.objects where object.objectID.isTemporaryID {
+    for object in pending.inserted.objects where object.objectID.isTemporaryID {
       let (store, entity) = (try storeForNewObject(object), object.entity)
       if let index = namings.firstIndex(where: { $0.store === store && $0.entity === entity }) {
         namings[index].count += 1
@@ -160,7 +155,7 @@ extension ManagedObjectContext {
   private func name(_ namings: [Naming], _ references: [ReferenceColumn]) {
     var used = Array(repeating: 0, count: namings.count)
     var ids: [ManagedObjectID: ManagedObjectID] = [:]
-    for object in inserted.objects where object.objectID.isTemporaryID {
+    for object in pending.inserted.objects where object.objectID.isTemporaryID {
       // try?: an object that no store takes gets no id, and its save says why.
       guard let store = try? storeForNewObject(object),
         let index = namings.firstIndex(where: { $0.store === store && $0.entity === object.entity }),
@@ -195,9 +190,9 @@ final class SaveUnderWay {
   init(_ saves: [PendingSave], of context: ManagedObjectContext, isPinned: Bool) {
     self.saves = saves
     self.isPinned = isPinned
-    optimisticallyLocked = context.optimisticallyLocked.objects
+    optimisticallyLocked = context.saveProgress.lockedObjects
     written = WrittenChanges(saves)
-    changeNumber = context.changeNumber
+    changeNumber = context.notes.changeNumber
     writing = SaveWriting(
       saves.map { SaveWriting.Part(source: $0.source, changes: $0.changes) },
       context.saveOrigin,
@@ -206,14 +201,14 @@ final class SaveUnderWay {
   }
 
   /// Notes that the context has learned of the end.
-  func noteEnd(in context: ManagedObjectContext) { saveCount = context.saveCount }
+  func noteEnd(in context: ManagedObjectContext) { saveCount = context.saveProgress.count }
 
   /// Whether nothing was saved since the context has learned of the end.
-  func isLast(in context: ManagedObjectContext) -> Bool { saveCount == context.saveCount }
+  func isLast(in context: ManagedObjectContext) -> Bool { saveCount == context.saveProgress.count }
 
   /// What was written, to be told from what has changed since.
   func written(in context: ManagedObjectContext) -> WrittenChanges {
-    written.disturbed(context.changeNumber != changeNumber)
+    written.disturbed(context.notes.changeNumber != changeNumber)
   }
 }
 

@@ -28,7 +28,7 @@ extension ManagedObjectContext {
     for group in groups {
       // Where the store is converted, it tells what the names were.
       _ = binding(for: group.entity, in: group.store)
-      try group.name(from: source(for: group.store), &ids)
+      try group.name(from: sources.source(for: group.store), &ids)
     }
     rename(ids)
   }
@@ -65,25 +65,17 @@ extension ManagedObjectContext {
     registerPendingChanges()
     recorder?.noteSuccessors(ids)
     for (former, id) in ids {
-      guard let object = inserted[former], case .changed(let changes) = object.content else { continue }
+      guard let object = pending.inserted[former], case .changed(let changes) = object.content else { continue }
       changes.newID = id
-      inserted.rename(former, to: id)
+      pending.rename(former, to: id)
     }
-    for object in inserted.objects + updated.objects {
+    for object in pending.present {
       guard case .changed(let changes) = object.content else { continue }
       changes.replaceIDs(ids, relationships: object.entity.relationshipTargets)
     }
-    changeNumber &+= 1
-    if !liveResults.isEmpty { liveResults.objectsWereRenamed(ids.values.compactMap { inserted[$0] }) }
-  }
-
-  /// Lets no relationship lead to a new object that is deleted.
-  func forgetID(of object: ManagedObject) {
-    let id = object.objectID
-    inserted.remove(object)
-    let store = assignedStores.removeValue(forKey: ObjectIdentifier(object))
-    if let store, case .changed(let changes) = object.content { changes.formerStore = store }
-    if !id.isTemporaryID { lostIDs.insert(id) }
+    notes.noteChange()
+    let liveResults = notifier.liveResults
+    if !liveResults.isEmpty { liveResults.objectsWereRenamed(ids.values.compactMap { pending.inserted[$0] }) }
   }
 }
 
@@ -114,22 +106,15 @@ extension ManagedObjectContext {
     guard !store.isReadOnly else {
       throw PersistenceError(.storeReadOnly, "The store was opened for reading only.", context: context)
     }
-    assignedStores[ObjectIdentifier(object)] = store
+    pending.assign(object, to: store)
     noteChange(object)
-  }
-
-  /// Gives a new object that comes back to the store that it was given to before it went.
-  func assignAgain(_ object: ManagedObject) {
-    guard case .changed(let changes) = object.content, let store = changes.formerStore else { return }
-    changes.formerStore = nil
-    assignedStores[ObjectIdentifier(object)] = store
   }
 
   /// The store that a new object is saved in.
   func storeForNewObject(_ object: ManagedObject) throws(PersistenceError) -> PersistentStore {
     let id = object.objectID
     if !id.isTemporaryID { return try persistentStoreCoordinator.store(keeping: id) }
-    guard let store = assignedStores[ObjectIdentifier(object)] else {
+    guard let store = pending.assignedStore(of: object) else {
       return try persistentStoreCoordinator.storeForNewObjects(of: object.entity)
     }
     if persistentStoreCoordinator.isOpen(store.newest) { return store.newest }

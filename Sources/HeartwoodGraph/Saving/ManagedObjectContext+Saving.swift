@@ -38,17 +38,17 @@ extension ManagedObjectContext {
   /// Computes what is derived from what is about to be saved, and tells it.
   func deriveAndTellAll() throws {
     try deriveAndTell()
-    let toldNumber = changeNumber
+    let toldNumber = notes.changeNumber
     tellWillSave()
-    if changeNumber != toldNumber { try deriveAndTell() }
+    if notes.changeNumber != toldNumber { try deriveAndTell() }
   }
 
   /// Notes that all is as the stores have it, but for what has been changed since it was written.
-  func endSaving() {
-    saveCount &+= 1
+  ///
+  /// - Parameter compared: the objects that the save has compared with the store's; nil for all that it was to compare.
+  func endSaving(comparing compared: [ManagedObject]? = nil) {
+    saveProgress.end(comparing: compared)
     recorder?.noteSave()
-    optimisticallyLocked = ObjectList()
-    oneSidedChanges = []
     advanceQueryGeneration()
   }
 
@@ -100,8 +100,8 @@ extension ManagedObjectContext {
 
   /// Lets live results know what is saved, and of new objects that have their permanent ids.
   private func tellLiveResults(_ save: PendingSave) {
-    if liveResults.isEmpty { return }
-    liveResults.objectsWereSaved(inserted: save.inserted.flatMap(\.objects), updated: save.updated)
+    if notifier.liveResults.isEmpty { return }
+    notifier.liveResults.objectsWereSaved(inserted: save.inserted.flatMap(\.objects), updated: save.updated)
   }
 
   /// How often a save is tried while other contexts save too.
@@ -132,10 +132,11 @@ extension ManagedObjectContext {
   /// The saves of all stores, and the conflict that they would come to before anything is written.
   func gatherSaves() throws -> (saves: [PendingSave], conflict: PersistenceError?) {
     followStores()
+    assert(pending.isConsistent, "An object with changes is in another list than its state says.")
     try settlePostponedChanges()
     try checkChildSaves()
     try checkWatchedObjects()
-    if upstream.stagingArea != nil { try prepareForParent() }
+    if sources.upstream.stagingArea != nil { try prepareForParent() }
     let saves = try reading { try SaveBuilder.saves(of: self) }
     return (saves, try RelationshipUpkeep(self).conflict(in: saves))
   }
@@ -168,11 +169,11 @@ extension ManagedObjectContext {
     var changes = isSaveHeard ? emptyChanges() : nil
     var done: [PendingSave] = []
     // That objects are saved is no change of them.
-    let notesEvents = notesChangeEvents
-    notesChangeEvents = false
+    let notesEvents = notes.notesChangeEvents
+    notes.noteEvents(false)
     // All is as the stores have it then, also where a later store has failed: what has been saved is told.
     defer {
-      notesChangeEvents = notesEvents
+      notes.noteEvents(notesEvents)
       parent?.takeWaitingChildSaves()
       if !done.isEmpty {
         // Who is told of the save must not read what was there before it, nor what children could see then.
@@ -234,19 +235,18 @@ extension ManagedObjectContext {
   func finishDeletion(of object: ManagedObject) {
     noteChange(object)
     detach(object)
-    deleted.remove(object)
+    pending.endDeletion(of: object)
   }
 
   /// Gives the inserted objects their rows.
   private func settleInserted(_ save: PendingSave, _ commit: StoreCommit, _ written: WrittenChanges?) {
     // Most saves insert all there is to insert.
-    let isAll = written == nil && save.insertedCount == inserted.count
+    let isAll = written == nil && save.insertedCount == pending.inserted.count
     if isAll {
-      inserted = NewObjects()
-      assignedStores = [:]
-      changeNumber &+= 1
+      pending.endInsertions()
+      notes.noteChange()
     } else {
-      for object in save.inserted.lazy.flatMap(\.objects) where object.isInserted { forgetInserted(object) }
+      for object in save.inserted.lazy.flatMap(\.objects) where object.isInserted { noteChange(object) }
     }
     for insertion in save.inserted {
       let binding = binding(for: insertion.entity, in: save.store)
@@ -255,9 +255,9 @@ extension ManagedObjectContext {
         ProgrammerError.stop("A store tells the row of every record that it inserts.")
       }
       for (object, row) in zip(insertion.objects, rows) {
+        pending.endInsertion(of: object)
         object.binding = binding
         object.rowID = row
-        object.state.remove(.inserted)
         binding.register(object)
         let group = binding.liveGroup(of: row)
         guard let written else {
@@ -270,19 +270,13 @@ extension ManagedObjectContext {
     }
   }
 
-  private func forgetInserted(_ object: ManagedObject) {
-    noteChange(object)
-    assignedStores[ObjectIdentifier(object)] = nil
-    inserted.remove(object)
-  }
-
   private func settleUpdated(_ save: PendingSave, _ commit: StoreCommit?, _ written: WrittenChanges?) {
     if let written {
       for object in save.updated { settleUpdated(object, commit, written) }
       return
     }
-    let isAll = save.updated.count == updated.count
-    if isAll { updated = ChangedObjects() }
+    // Most saves write all changed objects: then they need not be looked for one by one.
+    if save.updated.count == pending.updated.count { pending.endUpdates() }
     for object in save.updated {
       if let commit, object.hasPersistentChangedValues {
         object.binding.adopt(commit)
@@ -291,15 +285,13 @@ extension ManagedObjectContext {
         object.endSave(in: object.group, save.permanentIDs)
       }
       noteChange(object)
-      object.state.remove(.updated)
-      if !isAll { updated.remove(object) }
+      pending.endUpdate(of: object)
     }
   }
 
   private func settleUpdated(_ object: ManagedObject, _ commit: StoreCommit?, _ written: WrittenChanges) {
     noteChange(object)
-    object.state.remove(.updated)
-    updated.remove(object)
+    pending.endUpdate(of: object)
     guard let commit, written.hasValues(of: object) else { return object.endSave(in: object.group, nil) }
     object.binding.adopt(commit)
     written.endSave(of: object, in: object.binding.liveGroup(of: object.rowID))

@@ -147,10 +147,7 @@ struct WrittenChanges {
   /// - Precondition: It has the row of its record.
   func restoreDeletion(of object: ManagedObject, in context: ManagedObjectContext) {
     guard object.state.contains(.detached) else { return }
-    context.lostIDs.remove(object.objectID)
-    object.state.subtract([.detached, .uninserted])
-    object.state.insert(.deleted)
-    context.deleted.insert(object)
+    context.pending.delete(object)
   }
 }
 

@@ -28,7 +28,7 @@ struct SaveBuilder {
 
   private init(_ context: ManagedObjectContext) {
     self.context = context
-    places = ContiguousArray(repeating: NewObjectPlace(save: 0, index: 0), count: context.inserted.slotCount)
+    places = ContiguousArray(repeating: NewObjectPlace(save: 0, index: 0), count: context.pending.inserted.slotCount)
     destinations = Array(repeating: nil, count: context.persistentStoreCoordinator.managedObjectModel.entities.count)
   }
 }
@@ -38,10 +38,10 @@ struct SaveBuilder {
 extension SaveBuilder {
   private mutating func gather() throws(PersistenceError) {
     do {
-      try context.inserted.forEach { try gatherInserted($0, slot: $1) }
+      try context.pending.inserted.forEach { try gatherInserted($0, slot: $1) }
       var known: (binding: EntityBinding, save: Int)?
-      try context.updated.forEach { saves[try index(for: $0, &known)].updated.append($0) }
-      try context.deleted.forEach { saves[try index(for: $0, &known)].deleted.append($0) }
+      try context.pending.updated.forEach { saves[try index(for: $0, &known)].updated.append($0) }
+      try context.pending.deleted.forEach { saves[try index(for: $0, &known)].deleted.append($0) }
     } catch {
       throw .of(error, .fileReadFailed, "The changes cannot be gathered.")
     }
@@ -60,7 +60,7 @@ extension SaveBuilder {
     of object: ManagedObject
   ) throws(PersistenceError) -> (save: Int, insertion: Int) {
     let entity = object.binding.entity
-    let isFree = context.assignedStores.isEmpty && object.objectID.isTemporaryID
+    let isFree = !context.pending.hasAssignedStores && object.objectID.isTemporaryID
     if isFree, let known = destinations[entity.ordinal] { return known }
     let save = index(of: try context.storeForNewObject(object))
     let insertions = saves[save].inserted
@@ -72,7 +72,7 @@ extension SaveBuilder {
 
   private mutating func index(of store: PersistentStore) -> Int {
     if let index = saves.firstIndex(where: { $0.store === store }) { return index }
-    saves.append(PendingSave(store: store, source: context.source(for: store)))
+    saves.append(PendingSave(store: store, source: context.sources.source(for: store)))
     return saves.count - 1
   }
 
@@ -109,8 +109,8 @@ extension SaveBuilder {
     }
     let save = saves[index]
     let permanentIDs = PermanentIDs(
-      newObjects: context.inserted,
-      lostIDs: context.lostIDs,
+      newObjects: context.pending.inserted,
+      lostIDs: context.pending.lostIDs,
       places: places,
       save: save,
       index: index
@@ -151,14 +151,10 @@ extension ManagedObjectContext {
   /// A value without links to new objects that were deleted before they were saved.
   func withoutGone(_ value: PropertyValue) -> PropertyValue {
     switch value {
-    case .toOne(let id) where isGone(id): .null
-    case .toMany(let ids) where ids.contains(where: isGone): .toMany(ids.filter { !isGone($0) })
+    case .toOne(let id) where pending.isGone(id): .null
+    case .toMany(let ids) where ids.contains(where: pending.isGone): .toMany(ids.filter { !pending.isGone($0) })
     case let value: value
     }
-  }
-
-  private func isGone(_ id: ManagedObjectID) -> Bool {
-    id.isTemporaryID ? inserted[id] == nil : lostIDs.contains(id)
   }
 }
 

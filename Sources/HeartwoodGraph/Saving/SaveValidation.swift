@@ -53,11 +53,8 @@ struct SaveValidation {
 
   /// Notes what `body`, a validation of the application's own, throws.
   private mutating func gather(_ object: ManagedObject, _ body: () throws -> Void) {
-    let notes = object.binding.notes
-    notes.isValidating = true
-    defer { notes.isValidating = false }
     do {
-      try body()
+      try object.binding.notes.validating(body)
     } catch let fault as ValidationFault {
       faults.append(fault)
     } catch let error as PersistenceError where !error.context.validationFaults.isEmpty {

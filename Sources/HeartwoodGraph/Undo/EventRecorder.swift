@@ -6,7 +6,7 @@ import HeartwoodModel
 final class EventRecorder {
   let undoManager: GraphUndoManager
   /// Whether changes are not noted, since they follow from what others have saved.
-  var isPaused = false
+  private var isPaused = false
   private var images: [ObjectImage] = []
   private var places: [ObjectIdentifier: Int] = [:]
   /// The ids that objects have got in place of others: permanent ones by a save, and new ones where an object came back whose
@@ -28,6 +28,13 @@ final class EventRecorder {
 // MARK: Before a change
 
 extension EventRecorder {
+  /// Calls `body`, whose changes follow from what others have saved, and cannot be undone.
+  func pausing(_ body: () -> Void) {
+    isPaused = true
+    body()
+    isPaused = false
+  }
+
   func willChange(_ object: ManagedObject, _ ordinal: Int) {
     if isPaused { return }
     let place = place(of: object, wasPresent: true)
@@ -188,6 +195,9 @@ struct GraphEvent {
   var edits: [PropertyEdit] = []
 
   var isEmpty: Bool { insertions.isEmpty && revivals.isEmpty && deletions.isEmpty && edits.isEmpty }
+
+  /// The objects that the event has touched. One may be there several times.
+  var objects: [ManagedObject] { insertions + revivals + deletions + edits.map(\.object) }
 }
 
 extension GraphEvent {

@@ -249,6 +249,9 @@ extension GraphUndoManager {
     openGroups.append(UndoGroup(name: group.name))
     for action in group.actions.reversed() { action.run() }
     collectChanges()
+    for context in contexts.compactMap(\.context) {
+      RelationshipUpkeep(context).endUndo(of: group.actions.compactMap { $0.event(of: context) })
+    }
     ProgrammerError.check(openGroups.count == 1, "An undo action must end the groups that it begins.")
     self.activity = .none
     let inverse = openGroups.removeLast()

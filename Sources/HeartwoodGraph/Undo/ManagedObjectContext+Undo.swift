@@ -11,7 +11,7 @@ extension ManagedObjectContext {
       guard newValue !== recorder?.undoManager else { return }
       registerPendingChanges()
       recorder?.undoManager.detach(self)
-      recorder = newValue.map(EventRecorder.init)
+      undoRecording.record(for: newValue)
       newValue?.attach(self)
     }
   }
@@ -136,25 +136,22 @@ extension ManagedObjectContext {
     if recorder.hasSuccessors {
       for object in objects { object.renameLinks(recorder.newestID) }
     }
-    for object in RelationshipUpkeep(self).objects(leadingTo: renamed) { object.renameLinks(recorder.newestID) }
+    for object in Referrers(self).objects(leadingTo: renamed) { object.renameLinks(recorder.newestID) }
   }
 
   private func revive(_ object: ManagedObject) {
     guard object.state.contains(.detached) else {
-      deleted.remove(object)
-      object.state.subtract([.deleted, .uninserted])
+      pending.undelete(object)
       return note(object, hasChanges: object.hasUnsavedValues)
     }
     if object.wasSaved {
-      assignedStores[ObjectIdentifier(object)] = object.binding.store
+      pending.assign(object, to: object.binding.store)
       object.becomeNew(binding(for: object.entity, in: nil))
     } else {
-      assignAgain(object)
+      pending.assignAgain(object)
     }
     object.state.subtract([.detached, .deleted, .inaccessible, .uninserted])
-    object.state.insert(.inserted)
-    lostIDs.remove(object.objectID)
-    inserted.append(object, object.objectID)
+    pending.insert(object, object.objectID)
     noteInsertion(of: object)
   }
 }
@@ -170,26 +167,20 @@ extension ManagedObjectContext {
   package func doingWholly<Result>(_ body: () throws -> Result) throws -> Result {
     try prepare()
     registerPendingChanges()
-    let (outer, tookNothingIn, postponed) = (recorder, takesNothingIn, failures.postponed)
+    let formerlyPostponed = postponed.all
     let journal = GraphUndoManager()
-    let inner = EventRecorder(journal)
-    recorder = inner
-    takesNothingIn = true
-    defer {
-      takesNothingIn = tookNothingIn
-      recorder = outer
-      outer?.noteIDs(of: inner)
-    }
-    do {
-      let result = try body()
-      registerPendingChanges()
-      for action in journal.takeActions() { outer?.undoManager.register(action) }
-      return result
-    } catch {
-      registerPendingChanges()
-      for action in journal.takeActions().reversed() { action.run() }
-      failures.postponed = postponed
-      throw error
+    return try undoRecording.recordingWholly(in: EventRecorder(journal)) { outer in
+      do {
+        let result = try body()
+        registerPendingChanges()
+        for action in journal.takeActions() { outer?.undoManager.register(action) }
+        return result
+      } catch {
+        registerPendingChanges()
+        for action in journal.takeActions().reversed() { action.run() }
+        postponed.replaceAll(with: formerlyPostponed)
+        throw error
+      }
     }
   }
 }

@@ -73,6 +73,32 @@ import Testing
     #expect(context.relationshipDisagreements.isEmpty)
   }
 
+  // MARK: What others have removed
+
+  /// The other end still refers back where it was read before the removal, which is no change of it.
+  @Test(arguments: TestStoreKind.allCases)
+  func whatAPolicyKeepsRefersBack(_ kind: TestStoreKind) throws {
+    let stack = try TestStack(kind)
+    let parent = stack.context()
+    let shelf = try parent.insert(Shelf.self)
+    let book = try parent.book("A", on: shelf)
+    try parent.save()
+    let child = ManagedObjectContext(parent: parent)
+    child.mergePolicy = .overwrite
+    let childShelf = try #require(child.existingObject(with: shelf.objectID) as? Shelf)
+    let childBook = try #require(child.existingObject(with: book.objectID) as? Book)
+    #expect(childShelf.books == [childBook] && childBook.shelf == childShelf)
+    book.shelf = nil
+    childBook.title = "B"
+    try child.save()
+    #expect(child.relationshipDisagreements.isEmpty && parent.relationshipDisagreements.isEmpty)
+    #expect(book.title == "B" && book.shelf == shelf && shelf.books == [book])
+    try parent.save()
+    let stored = stack.context()
+    let storedShelf = try #require(stored.existingObject(with: shelf.objectID) as? Shelf)
+    #expect(storedShelf.books.map(\.objectID) == [book.objectID])
+  }
+
   // MARK: Random graphs
 
   @Test(arguments: TestStoreKind.allCases, [1, 2, 3, 4, 5, 6] as [UInt64])

@@ -43,6 +43,7 @@ extension ReferenceContext {
     let restored = conflicts.sorted().filter { key in objects[key]?.isDeleted == true && resolveDeletion(key) }
     linkBack(restored)
     for rivalry in rivalries { settle(rivalry, conflicts) }
+    for rivalry in rivalries { keep(rivalry, conflicts) }
     additions.forEach(settle)
     rivalries.forEach(dropRefused)
     dropGoneLinks()

@@ -11,6 +11,8 @@ struct ReferenceRivalry {
   let own: [Key]
   /// What others have added.
   let additions: [Key]
+  /// What the newest record lacks of ``own``.
+  let removals: [Key]
 }
 
 /// What others have let a relationship of an object that the context deletes lead to.
@@ -35,7 +37,10 @@ extension ReferenceContext {
         inverse: inverse,
         former: base.values[relationship.name]?.keys ?? [],
         own: object.keys(relationship.name),
-        additions: additions(to: object, relationship.name, record)
+        additions: additions(to: object, relationship.name, record),
+        removals: object.keys(relationship.name).filter { key in
+          record.values[relationship.name]?.keys.contains(key) != true
+        }
       )
     }
   }
@@ -80,6 +85,7 @@ extension ReferenceContext {
     let rivalries = keys.filter { objects[$0]?.isUpdated == true && isBehind($0) }.flatMap { self.rivalries(of: $0) }
     body()
     for rivalry in rivalries { settle(rivalry, []) }
+    for rivalry in rivalries { keep(rivalry, []) }
     rivalries.forEach(dropRefused)
   }
 
@@ -162,6 +168,23 @@ extension ReferenceContext {
       return
     }
     unlink(other, rivalry.inverse, from: rivalry.key)
+  }
+
+  /// Lets what others have taken away and the policy has kept lead back.
+  func keep(_ rivalry: ReferenceRivalry, _ conflicts: Set<Key>) {
+    guard let object = object(rivalry.key), !object.isDeleted else { return }
+    let now = object.keys(rivalry.name)
+    for other in rivalry.removals where now.contains(other) { keep(other, rivalry, conflicts) }
+  }
+
+  private func keep(_ other: Key, _ rivalry: ReferenceRivalry, _ conflicts: Set<Key>) {
+    guard object(other)?.isDeleted == false else { return }
+    if object(other)?.keys(rivalry.inverse).contains(rivalry.key) == true { readNewest(other) }
+    if case .toOne(let rival?) = object(other)?.values[rivalry.inverse], rival != rivalry.key, conflicts.contains(rival)
+    {
+      isSettlementPlain = false
+    }
+    link(other, rivalry.inverse, to: rivalry.key, other: rivalry.name)
   }
 
   private func rejoin(_ other: Key, _ rivalry: ReferenceRivalry, _ conflicts: Set<Key>) {

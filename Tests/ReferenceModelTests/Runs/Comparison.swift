@@ -30,6 +30,14 @@ struct Comparison {
     return Set(keys)
   }
 
+  /// Both ends of relationships agree in every context.
+  func compareRelationships() throws {
+    for (index, context) in subject.contexts.enumerated() {
+      let disagreements = context.relationshipDisagreements
+      try require(disagreements, equals: [], "the relationships of context \(index) whose ends disagree")
+    }
+  }
+
   /// Every object that a context has read.
   func compareObjects() throws {
     for index in reference.contexts.indices {

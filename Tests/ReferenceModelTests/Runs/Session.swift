@@ -54,6 +54,7 @@ final class Session {
 
   private func compare(after operation: Operation) throws {
     try comparison.compareContexts()
+    try comparison.compareRelationships()
     if let (key, context) = operation.subject { try comparison.compareObject(key, context) }
     if stepCount.isMultiple(of: stepsBetweenComparisons) { try comparison.compareObjects() }
     switch operation {

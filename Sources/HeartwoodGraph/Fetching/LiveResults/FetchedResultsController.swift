@@ -119,8 +119,7 @@ extension FetchedResultsController {
     fetchedRequest = request
     (updateError, missed) = (nil, LiveEvent())
     related = RelatedValues(query.dependencies, in: managedObjectContext)
-    managedObjectContext.liveResults.insert(self)
-    managedObjectContext.notesChangeEvents = true
+    managedObjectContext.notifier.add(self)
     tellReaders(updated: [])
   }
 

@@ -97,7 +97,7 @@ extension ManagedObject {
 
   /// A number that is less for a new object that was inserted before another one.
   fileprivate final var placeAmongNew: UInt64 {
-    managedObjectContext?.inserted.slot(of: knownID).map { UInt64($0) } ?? .max
+    managedObjectContext?.pending.inserted.slot(of: knownID).map { UInt64($0) } ?? .max
   }
 
   /// A number that is less for an object whose record comes before another one in the order of the store.
@@ -194,7 +194,7 @@ struct RelatedValues {
   init(_ dependencies: FetchDependencies, in context: ManagedObjectContext) {
     self.dependencies = dependencies
     if dependencies.isEmpty { return }
-    for object in context.updated.objects + context.deleted.objects { note(object) }
+    for object in context.pending.updated.objects + context.pending.deleted.objects { note(object) }
   }
 
   private mutating func note(_ object: ManagedObject) {

@@ -182,12 +182,7 @@ extension ManagedObject {
 
   private final func quietly(_ body: () -> Void) {
     guard let context = managedObjectContext else { return body() }
-    let recorder = context.recorder
-    let wasDisturbed = context.disturbed?.contains(self) ?? false
-    context.recorder = nil
-    body()
-    context.recorder = recorder
-    if !wasDisturbed { context.disturbed?.remove(self) }
+    context.notes.withoutGathering(self) { context.undoRecording.withoutRecording(body) }
   }
 }
 

@@ -120,7 +120,7 @@ extension ManagedObject {
   private final func isChangeableAllTheSame(_ ordinal: Int) -> Bool {
     if isPresent, let context = managedObjectContext {
       ProgrammerError.check(
-        !context.isValidating,
+        !context.notes.isValidating,
         "An object cannot be changed while objects are validated. Change it in willSave()."
       )
       // It may be changed, though its values cannot be read for the time being.

@@ -3,9 +3,9 @@ import HeartwoodStore
 
 /// The links that changes of a context would add to records which are gone.
 ///
-/// Where another save has deleted a record, a policy drops what the context has changed of it, and with that one end of its new links; where
-/// the context had read the other end already, that is no change at all. What is left is on objects that may be in no conflict, and would lead
-/// to nothing.
+/// Where another save has deleted a record, a policy drops what the context has changed of it, and with that one end of
+/// its new links; where the context had read the other end already, that is no change at all. What is left is on
+/// objects that may be in no conflict, and would lead to nothing.
 struct DanglingReferences {
   private let context: ManagedObjectContext
 
@@ -13,11 +13,12 @@ struct DanglingReferences {
     self.context = context
   }
 
-  /// Takes the links back. Those of relationships without an inverse stay, as they do where they were saved before the deletion.
+  /// Takes the links back. Those of relationships without an inverse stay, as they do where they were saved before the
+  /// deletion.
   ///
   /// - Throws: what looking for the records throws.
   func drop() throws(PersistenceError) {
-    try forEach(among: context.inserted.objects) { object, ordinal, id in object.unlink(ordinal, from: id) }
+    try forEach(among: context.pending.inserted.objects) { object, ordinal, id in object.unlink(ordinal, from: id) }
   }
 
   /// What the saves of the context would be because of such links; nil where there are none.
@@ -36,13 +37,14 @@ struct DanglingReferences {
 
   private func baseVersion(_ id: ManagedObjectID) -> UInt64 { context.registeredObject(for: id)?.baseVersion ?? 0 }
 
-  /// Calls `body` with each link of new and of changed objects: the object, the ordinal of its relationship, and the id of what is gone.
+  /// Calls `body` with each link of new and of changed objects: the object, the ordinal of its relationship, and the id
+  /// of what is gone.
   private func forEach(
     among new: [ManagedObject],
     _ body: (ManagedObject, Int, ManagedObjectID) -> Void
   ) throws(PersistenceError) {
     var ends = LinkedEnds()
-    let updated = context.updated.objects { !ends.ordinals($0.entity).isEmpty }
+    let updated = context.pending.updated.objects { !ends.ordinals($0.entity).isEmpty }
     for object in new + updated where object.isPresent {
       guard case .changed(let changes) = object.content else { continue }
       for ordinal in ends.ordinals(object.binding.entity) where changes.isUnsettled(ordinal) {
@@ -51,9 +53,10 @@ struct DanglingReferences {
     }
   }
 
-  /// What the context has let a relationship lead to, but for new objects: they are there, or have vanished here, and a save leaves them out.
+  /// What the context has let a relationship lead to, but for new objects: they are there, or have vanished here, and a
+  /// save leaves them out.
   private func addedIDs(_ object: ManagedObject, _ ordinal: Int) -> [ManagedObjectID] {
-    let ids = object.value(at: ordinal).objectIDs.filter { !$0.isTemporaryID && !context.lostIDs.contains($0) }
+    let ids = object.value(at: ordinal).objectIDs.filter { !$0.isTemporaryID && !context.pending.lostIDs.contains($0) }
     if ids.isEmpty || object.isInserted { return ids }
     let former = object.committedValue(at: ordinal).objectIDs
     if !object.binding.traits[ordinal].isToMany { return ids.filter { !former.contains($0) } }
@@ -68,7 +71,7 @@ struct DanglingReferences {
     _ ordinal: Int
   ) throws(PersistenceError) -> Bool {
     do {
-      if context.generation != nil { return try hasNoNewestRecord(id) }
+      if context.sources.generation != nil { return try hasNoNewestRecord(id) }
       guard let object = try context.find(id) else { return true }
       return !object.isInserted && object.binding.liveGroup(of: object.rowID) == nil
     } catch {
@@ -78,9 +81,11 @@ struct DanglingReferences {
 
   /// The same in a context that stays at a version, which may not have the record yet, or have it still.
   private func hasNoNewestRecord(_ id: ManagedObjectID) throws -> Bool {
-    if context.inserted[id] != nil { return false }
+    if context.pending.inserted[id] != nil { return false }
     guard let store = try context.binding(keeping: id).store else { return false }
-    return try context.storeSource(for: store).table(of: id.entity, reading: [id.reference]).row(of: id.reference)
+    return try context.sources.newestSource(for: store).table(of: id.entity, reading: [id.reference]).row(
+      of: id.reference
+    )
       == nil
   }
 }

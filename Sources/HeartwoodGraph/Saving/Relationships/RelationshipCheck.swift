@@ -3,9 +3,10 @@ import HeartwoodStore
 
 /// Looks for relationships whose two ends disagree: the postcondition of ``RelationshipUpkeep``.
 ///
-/// Both ends of a relationship with an inverse are to agree for each two objects that the context has, that have been read, and that show the newest
-/// version of their records which the context knows. What was read from versions of different saves may differ until the objects are merged or
-/// refreshed; saving a change of it is a conflict. While something waits for records that cannot be read, nothing is promised.
+/// Both ends of a relationship with an inverse are to agree for each two objects that the context has, that have been
+/// read, and that show the newest version of their records which the context knows. What was read from versions of
+/// different saves may differ until the objects are merged or refreshed; saving a change of it is a conflict. While
+/// something waits for records that cannot be read, nothing is promised.
 ///
 /// It reads nothing, makes no object, and changes nothing.
 struct RelationshipCheck {
@@ -13,9 +14,13 @@ struct RelationshipCheck {
   /// What ends without changes lead to that lead to many objects.
   private var unchangedIDs: [RelationshipEnd: Set<ManagedObjectID>] = [:]
   private(set) var disagreements: [RelationshipDisagreement] = []
+  /// How many links may still be looked at; those beyond are left out.
+  private var linksLeft: Int
 
-  init(_ context: ManagedObjectContext) {
+  /// - Parameter mostLinks: how many links are looked at, at most.
+  init(_ context: ManagedObjectContext, mostLinks: Int = .max) {
     self.context = context
+    linksLeft = mostLinks
   }
 }
 
@@ -39,17 +44,24 @@ extension RelationshipDisagreement: CustomStringConvertible {
 extension RelationshipCheck {
   /// Looks at all relationships of an object, from its side. O(objects that they lead to and led to).
   mutating func check(_ object: ManagedObject) {
-    guard object.isPresent, isRead(object) else { return }
+    guard linksLeft > 0, object.isPresent, isRead(object) else { return }
     for (ordinal, trait) in object.binding.traits.enumerated() {
       guard let inverse = trait.inverseOrdinal, !trait.isTransient, object.binding.inverseMismatches[ordinal] == nil
       else { continue }
       let end = RelationshipEnd(object: object, ordinal: ordinal)
-      for id in object.value(at: ordinal).objectIDs { check(end, leads: true, to: id, inverse) }
+      for id in affordable(object.value(at: ordinal).objectIDs) { check(end, leads: true, to: id, inverse) }
       if object.isInserted || !object.isUnsettled(ordinal) { continue }
-      for id in object.committedValue(at: ordinal).objectIDs where !object.leads(ordinal, to: id) {
+      for id in affordable(object.committedValue(at: ordinal).objectIDs) where !object.leads(ordinal, to: id) {
         check(end, leads: false, to: id, inverse)
       }
     }
+  }
+
+  /// As many of `ids` as may still be looked at.
+  private mutating func affordable(_ ids: [ManagedObjectID]) -> ArraySlice<ManagedObjectID> {
+    let result = ids.prefix(linksLeft)
+    linksLeft -= result.count
+    return result
   }
 
   private mutating func check(_ end: RelationshipEnd, leads: Bool, to id: ManagedObjectID, _ inverse: Int) {
@@ -75,6 +87,7 @@ extension RelationshipCheck {
     }
     if let known = unchangedIDs[end] { return known.contains(id) }
     let ids = Set(end.object.value(at: end.ordinal).objectIDs)
+    linksLeft = max(0, linksLeft - ids.count)
     unchangedIDs[end] = ids
     return ids.contains(id)
   }
@@ -110,7 +123,7 @@ extension RelationshipCheck {
 
   private func isNewest(_ object: ManagedObject) -> Bool {
     if object.isInserted { return true }
-    if context.oneSidedChanges.contains(object.knownID) { return false }
+    if context.saveProgress.isOneSided(object.knownID) { return false }
     return object.binding.liveGroup(of: object.rowID)?.versions[object.rowID.row] == object.baseVersion
   }
 
@@ -122,9 +135,14 @@ extension RelationshipCheck {
 // MARK: ManagedObjectContext: asking
 
 extension ManagedObjectContext {
-  /// The relationships of all objects that the context has read whose two ends disagree, for tests. O(what they lead to). It reads nothing.
+  /// Whether both ends of relationships are to agree now: nothing waits for what could not be read, nor for names that
+  /// records got by a conversion.
+  var relationshipsAreToAgree: Bool { postponed.isEmpty && hasFollowedConversions }
+
+  /// The relationships of all objects that the context has read whose two ends disagree, for tests. O(what they lead
+  /// to). It reads nothing.
   package var relationshipDisagreements: [String] {
-    guard failures.postponed.isEmpty, hasFollowedConversions else { return [] }
+    guard relationshipsAreToAgree else { return [] }
     var check = RelationshipCheck(self)
     for object in registeredObjects { check.check(object) }
     return check.disagreements.map(\.description)

@@ -9,8 +9,8 @@ struct Referrers {
     self.context = context
   }
 
-  /// The objects that lead to those of `renamed`, which has them by the ids that they had. O(records of the entities that have
-  /// relationships without an inverse to them).
+  /// The objects that lead to those of `renamed`, which has them by the ids that they had. O(records of the entities
+  /// that have relationships without an inverse to them).
   func objects(leadingTo renamed: [ManagedObjectID: ManagedObject]) -> Set<ManagedObject> {
     if renamed.isEmpty { return [] }
     var found = inverses(of: renamed)
@@ -59,7 +59,7 @@ extension Referrers {
     leadingTo renamed: [ManagedObjectID: ManagedObject],
     by ordinals: [Int]
   ) -> [ManagedObject] {
-    var candidates = context.inserted.objects.filter { $0.entity === entity }
+    var candidates = context.pending.inserted.objects.filter { $0.entity === entity }
     for store in context.stores(keeping: entity) {
       let binding = context.binding(for: entity, in: store)
       do {

@@ -1,11 +1,15 @@
 import HeartwoodModel
 import HeartwoodStore
 
-/// Lets the other ends of relationships follow what a policy, or a refresh, makes of objects that others have changed too.
+/// Makes the other ends of relationships follow what a policy, or a refresh, makes of objects that others have changed
+/// too.
 ///
-/// What it drops of a relationship goes at the other end as well, and what it keeps against the other save is no longer where that
-/// has put it. Where it keeps a deletion, the delete rules apply to what the other save has let the object lead to, too.
-struct LinkSettlement {
+/// What it drops of a relationship goes at the other end as well, and what it keeps against the other save is no longer
+/// where that has put it. If it keeps a deletion, the delete rules apply to what the other save has made the object
+/// refer to, too.
+///
+/// The objects are noted before the policy changes them, and settled after.
+struct RelationshipMerge {
   /// What a relationship of an object in conflict leads to, as three know it.
   private struct MergeInput {
     let end: RelationshipEnd
@@ -16,6 +20,8 @@ struct LinkSettlement {
     let own: ObjectIDList
     /// What others have added.
     let additions: [ManagedObjectID]
+    /// What the newest record lacks of ``own``: others have removed it, or the context has added it.
+    let removals: [ManagedObjectID]
   }
 
   /// What others have let a relationship of an object that the context deletes lead to.
@@ -35,7 +41,10 @@ struct LinkSettlement {
   }
 }
 
-extension LinkSettlement {
+extension RelationshipMerge {
+  /// The objects that were noted: those that the context keeps, and those that it deletes.
+  var objects: [ManagedObject] { merged + additions.map(\.end.object) }
+
   /// Notes what the relationships of an object lead to, before the policy has its way with it.
   ///
   /// - Throws: what reading its newest version throws.
@@ -44,7 +53,7 @@ extension LinkSettlement {
     guard object.group != nil, object.binding.liveGroup(of: object.rowID) != nil else { return }
     if !object.isPresent { return noteAdditions(to: object) }
     merged.append(object)
-    noteRivalries(of: object)
+    noteInputs(of: object)
   }
 
   /// The same for a caller that cannot throw.
@@ -60,19 +69,20 @@ extension LinkSettlement {
     }
   }
 
-  private mutating func noteRivalries(of object: ManagedObject) {
+  private mutating func noteInputs(of object: ManagedObject) {
     for (ordinal, trait) in object.binding.traits.enumerated() where trait.attributeType == nil && !trait.isTransient {
       guard let inverse = trait.inverseOrdinal, let newest = object.newestValue(at: ordinal) else { continue }
       let (former, own) = (object.committedValue(at: ordinal), object.value(at: ordinal))
       if former == own, own == newest { continue }
-      let formerIDs = ObjectIDList(former.objectIDs)
+      let (formerIDs, newestIDs) = (ObjectIDList(former.objectIDs), ObjectIDList(newest.objectIDs))
       inputs.append(
         MergeInput(
           end: RelationshipEnd(object: object, ordinal: ordinal),
           inverse: inverse,
           former: formerIDs,
           own: ObjectIDList(own.objectIDs),
-          additions: object.additions(at: ordinal, in: newest, former: formerIDs)
+          additions: object.additions(at: ordinal, in: newest, former: formerIDs),
+          removals: own.objectIDs.filter { !newestIDs.contains($0) }
         )
       )
     }
@@ -94,11 +104,13 @@ extension LinkSettlement {
     for input in inputs { noteReturns(input, &returning) }
     returning.putBack()
     for input in inputs { settle(input, returning) }
+    // What is dropped must be gone from both ends before, whichever object came first.
+    for input in inputs { keep(input) }
     // What is deleted along with them leads where it does by now.
     for addition in additions where !addition.end.object.isPresent {
       context.applyDeleteRule(of: addition.end.object, addition.end.ordinal, toNewest: addition.ids)
     }
-    for object in merged where object.isPresent { object.dropRefusedLinks() }
+    for object in merged where object.isPresent { RelationshipUpkeep.dropRefusedLinks(of: object) }
   }
 
   /// Notes where what the context has taken away and the policy has put back leads back to.
@@ -129,10 +141,19 @@ extension LinkSettlement {
     }
     for other in objects(input, input.additions, { !now.contains($0) }) {
       // What it leads to is what the other save has left, which the context may not have read.
-      if !other.hasPersistentChangedValues, !context.optimisticallyLocked.contains(other) {
+      if !other.hasPersistentChangedValues, !context.saveProgress.isLocked(other) {
         context.reread(other, mergeChanges: true)
       }
       other.unlink(inverse, from: object.objectID)
+    }
+  }
+
+  /// Makes what others have removed, and the policy has kept, refer back: it may do so only because it was read before
+  /// the other save.
+  private func keep(_ input: MergeInput) {
+    let now = linksNow(input)
+    for other in objects(input, input.removals, { now.contains($0) }) {
+      other.link(input.inverse, to: input.end.object, forward: input.end.ordinal)
     }
   }
 
@@ -154,7 +175,8 @@ extension ManagedObject {
     return group.value(row: rowID.row, ordinal: ordinal, type: type, scopes: binding.scopes)
   }
 
-  /// What a relationship leads to in its newest value, and did not when the object was read; all of it where that is not known any more.
+  /// What a relationship leads to in its newest value, and did not when the object was read; all of it where that is
+  /// not known any more.
   fileprivate final func additions(
     at ordinal: Int,
     in newest: PropertyValue,
@@ -162,31 +184,5 @@ extension ManagedObject {
   ) -> [ManagedObjectID] {
     if case .changed(let changes) = content, changes.outdatedOrdinals.contains(ordinal) { return newest.objectIDs }
     return newest.objectIDs.filter { !former.contains($0) }
-  }
-}
-
-// MARK: RefusedLinks
-
-// What others have let a relationship lead to, and the context has deleted or let lead elsewhere: the other end says so already.
-
-extension ManagedObject {
-  /// Lets no relationship lead to what the context has deleted or let lead elsewhere.
-  final func dropRefusedLinks() {
-    // Who refuses has changes.
-    guard let context = managedObjectContext, !context.updated.isEmpty || !context.deleted.isEmpty else { return }
-    for (ordinal, trait) in binding.traits.enumerated() where trait.inverseOrdinal != nil && !trait.isTransient {
-      for id in value(at: ordinal).objectIDs where isRefused(id, at: ordinal) { unlink(ordinal, from: id) }
-    }
-  }
-
-  private final func isRefused(_ id: ManagedObjectID, at ordinal: Int) -> Bool {
-    guard let inverse = binding.traits[ordinal].inverseOrdinal, let context = managedObjectContext,
-      let other = context.registeredObject(for: id)
-    else { return false }
-    if other.state.contains(.deleted) { return !context.mayLead(self, ordinal, to: id) }
-    guard other.isUnsettled(inverse), !other.leads(inverse, to: objectID) else { return false }
-    // What a list was not read with, the context has not taken from it: others may have added it since.
-    return !other.binding.traits[inverse].isToMany
-      || other.committedValue(at: inverse).objectIDs.contains(objectID)
   }
 }

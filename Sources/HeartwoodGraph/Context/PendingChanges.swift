@@ -1,0 +1,172 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// The changes that the next save of a context writes: which objects are new, which have other values, and which are
+/// deleted.
+///
+/// An object is in one of the three lists at most, and its ``ManagedObject/state`` says in which one: list and state
+/// change together, here alone. A permanent id is lost if the object that had it vanished before a store had a record
+/// of it; no new object has a lost id.
+final class PendingChanges {
+  private(set) var inserted = NewObjects()
+  private(set) var updated = ChangedObjects()
+  private(set) var deleted = ChangedObjects()
+  /// The permanent ids of objects that vanished before a store had them. Nothing that is saved refers to them.
+  private(set) var lostIDs: Set<ManagedObjectID> = []
+  /// The stores that new objects were given to.
+  private var assignedStores: [ObjectIdentifier: PersistentStore] = [:]
+}
+
+extension PendingChanges {
+  var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+
+  /// The objects that the next save inserts and updates.
+  var present: [ManagedObject] { inserted.objects + updated.objects }
+
+  /// All objects with changes.
+  var objects: [ManagedObject] { inserted.objects + updated.objects + deleted.objects }
+
+  /// Whether a relationship to `id` refers to a new object that is gone.
+  func isGone(_ id: ManagedObjectID) -> Bool {
+    id.isTemporaryID ? inserted[id] == nil : lostIDs.contains(id)
+  }
+
+  /// Whether each object is in the list that its state names. O(objects with changes); for assertions.
+  var isConsistent: Bool {
+    inserted.objects.allSatisfy { $0.isInserted && $0.state.isDisjoint(with: [.updated, .deleted, .detached]) }
+      && updated.objects.allSatisfy { $0.isUpdated && $0.state.isDisjoint(with: [.inserted, .deleted, .detached]) }
+      && deleted.objects.allSatisfy {
+        $0.state.contains(.deleted) && $0.state.isDisjoint(with: [.inserted, .updated, .detached])
+      }
+      && lostIDs.allSatisfy { inserted[$0] == nil }
+  }
+}
+
+// MARK: New objects
+
+extension PendingChanges {
+  /// Adds a new object, or one that comes back as a new one.
+  func insert(_ object: ManagedObject, _ id: ManagedObjectID) {
+    object.state.insert(.inserted)
+    if !lostIDs.isEmpty { lostIDs.remove(id) }
+    inserted.append(object, id)
+  }
+
+  /// Removes a new object that is deleted before a store has it. It remembers the store that it was given to, for the
+  /// case that it comes back.
+  func vanish(_ object: ManagedObject) {
+    object.state.insert([.deleted, .detached])
+    object.state.remove(.inserted)
+    let id = object.objectID
+    inserted.remove(object)
+    let store = assignedStores.removeValue(forKey: ObjectIdentifier(object))
+    if let store, case .changed(let changes) = object.content { changes.formerStore = store }
+    if !id.isTemporaryID { lostIDs.insert(id) }
+  }
+
+  /// Gives a new object another id. It is found by both until it is saved.
+  func rename(_ former: ManagedObjectID, to id: ManagedObjectID) {
+    inserted.rename(former, to: id)
+  }
+
+  /// Replaces all permanent ids.
+  func replaceIDs(_ newID: (ManagedObjectID) -> ManagedObjectID) {
+    inserted.replaceIDs(newID)
+    lostIDs = Set(lostIDs.map(newID))
+  }
+
+  /// Removes all new objects, which a save has inserted. ``endInsertion(of:)`` is still to be called for each.
+  func endInsertions() {
+    inserted = NewObjects()
+    assignedStores = [:]
+  }
+
+  /// Removes a new object that a save has inserted.
+  func endInsertion(of object: ManagedObject) {
+    if !assignedStores.isEmpty { assignedStores[ObjectIdentifier(object)] = nil }
+    inserted.remove(object)
+    object.state.remove(.inserted)
+  }
+}
+
+// MARK: The stores of new objects
+
+extension PendingChanges {
+  /// Whether a new object was given to a certain store.
+  var hasAssignedStores: Bool { !assignedStores.isEmpty }
+
+  /// The store that a new object was given to, or nil.
+  func assignedStore(of object: ManagedObject) -> PersistentStore? { assignedStores[ObjectIdentifier(object)] }
+
+  /// Gives a new object to a store.
+  func assign(_ object: ManagedObject, to store: PersistentStore?) {
+    assignedStores[ObjectIdentifier(object)] = store
+  }
+
+  /// Gives a new object that comes back to the store that it was given to before it vanished.
+  func assignAgain(_ object: ManagedObject) {
+    guard case .changed(let changes) = object.content, let store = changes.formerStore else { return }
+    changes.formerStore = nil
+    assignedStores[ObjectIdentifier(object)] = store
+  }
+}
+
+// MARK: Changed and deleted objects
+
+extension PendingChanges {
+  /// Notes whether an object that a store has has changes.
+  func note(_ object: ManagedObject, hasChanges: Bool) {
+    if hasChanges == object.isUpdated { return }
+    if hasChanges {
+      object.state.insert(.updated)
+      updated.insert(object)
+    } else {
+      endUpdate(of: object)
+    }
+  }
+
+  /// Notes that an object which a store has is to be deleted, or was deleted while a save was inserting it.
+  func delete(_ object: ManagedObject) {
+    if object.isUpdated { endUpdate(of: object) }
+    object.state.subtract([.detached, .uninserted])
+    object.state.insert(.deleted)
+    if !lostIDs.isEmpty { lostIDs.remove(object.knownID) }
+    deleted.insert(object)
+  }
+
+  /// Takes back the deletion of an object that a store has.
+  func undelete(_ object: ManagedObject) {
+    deleted.remove(object)
+    object.state.subtract([.deleted, .uninserted])
+  }
+
+  /// Removes all changed objects, which a save has written. ``endUpdate(of:)`` is still to be called for each.
+  func endUpdates() { updated = ChangedObjects() }
+
+  /// Removes a changed object that has no changes any more.
+  func endUpdate(of object: ManagedObject) {
+    object.state.remove(.updated)
+    updated.remove(object)
+  }
+
+  /// Removes a deleted object whose record is gone. It stays deleted.
+  func endDeletion(of object: ManagedObject) { deleted.remove(object) }
+
+  /// Calls `body`, which may give changed objects other rows, by which they are found.
+  func movingObjects(_ body: () -> Void) {
+    let (changed, gone) = (updated.objects, deleted.objects)
+    (updated, deleted) = (ChangedObjects(), ChangedObjects())
+    body()
+    for object in changed where object.isUpdated { updated.insert(object) }
+    for object in gone where object.state.contains(.deleted) { deleted.insert(object) }
+  }
+
+  /// Forgets all changes, once the objects have reverted them. The ids of new objects are lost: children may refer to
+  /// them still.
+  func clear() {
+    lostIDs.formUnion(inserted.objects.map(\.objectID).filter { !$0.isTemporaryID })
+    endInsertions()
+    updated = ChangedObjects()
+    deleted = ChangedObjects()
+  }
+}

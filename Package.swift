@@ -181,8 +181,8 @@ let package = Package(
     .testTarget(
       name: "HeartwoodSQLiteTests",
       dependencies: [
-        "Heartwood", "HeartwoodSQLite", "HeartwoodFormats", "HeartwoodGraph", "HeartwoodStore", "HeartwoodModel",
-        "HeartwoodTesting", "CZlib", "SQLiteWorker", "TestSupport",
+        "Heartwood", "HeartwoodSQLite", "HeartwoodFormats", "HeartwoodModelFiles", "HeartwoodGraph", "HeartwoodStore",
+        "HeartwoodModel", "HeartwoodTesting", "CZlib", "SQLiteWorker", "TestSupport",
         .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
       ],
       swiftSettings: settings

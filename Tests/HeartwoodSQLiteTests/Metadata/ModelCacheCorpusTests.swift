@@ -5,6 +5,7 @@ import HeartwoodTesting
 import Testing
 
 @testable import HeartwoodFormats
+@testable import HeartwoodModelFiles
 @testable import HeartwoodSQLite
 
 /// Archives of models that Core Data made, held against those that are made of the same models here: object by object, key by key.

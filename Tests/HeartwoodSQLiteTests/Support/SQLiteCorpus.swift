@@ -1,5 +1,6 @@
 import Foundation
 import HeartwoodFormats
+import HeartwoodModelFiles
 import HeartwoodModel
 import HeartwoodTesting
 import Testing

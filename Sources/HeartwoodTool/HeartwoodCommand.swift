@@ -36,7 +36,7 @@ struct HeartwoodCommand: ParsableCommand {
     subcommands: [
       ConvertCommand.self, MigrateCommand.self, InfoCommand.self, DumpCommand.self, FetchCommand.self, EditCommand.self,
       DiffCommand.self, HistoryCommand.self,
-      TypesCommand.self, ModelCommand.self, GenerateCommand.self, VerifyCommand.self,
+      TypesCommand.self, ModelCommand.self, RecoverModelCommand.self, GenerateCommand.self, VerifyCommand.self,
     ]
   )
 }

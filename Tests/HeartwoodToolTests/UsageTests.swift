@@ -105,6 +105,7 @@ import Testing
 
   private static let commands = [
     "convert", "migrate", "info", "dump", "fetch", "edit", "diff", "types", "history", "verify", "model", "generate",
+    "recover-model",
   ]
   private static let modelCommands = ["show", "check", "diff", "hash", "convert"].map { "model \($0)" }
 

@@ -200,8 +200,8 @@ extension SQLiteStore: SharedFormatStore {
 }
 
 /// The entities that `Z_PRIMARYKEY` lists.
-private struct EntityTree {
-  private struct Entity {
+struct EntityTree {
+  struct Entity {
     let number: Int
     let name: String
     let parent: Int?
@@ -210,7 +210,7 @@ private struct EntityTree {
   /// The numbers of what Core Data keeps for itself, its history and its notes for CloudKit, begin here.
   private static let firstForeignNumber = 16_000
 
-  private let entities: [Entity]
+  let entities: [Entity]
 
   init(_ db: Database) throws {
     entities = try Row.fetchAll(db, sql: "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY ORDER BY Z_ENT").compactMap {
@@ -251,7 +251,7 @@ private struct EntityTree {
   }
 
   /// The topmost superentity, whose table has the records of its subentities; nil if the file names a superentity that it does not list.
-  private func root(of entity: Entity) -> Entity? {
+  func root(of entity: Entity) -> Entity? {
     var entity = entity
     for _ in entities {
       guard let number = entity.parent, number != 0 else { return entity }

@@ -71,6 +71,7 @@ extension SQLiteStore {
     beforeCommit: (Transaction) -> Void,
     afterCommit: () -> Void
   ) throws -> Value {
+    try checkIsOfModel()
     var isComplete = false
     let value: Value
     do {

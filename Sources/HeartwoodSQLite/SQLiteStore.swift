@@ -107,6 +107,8 @@ extension SQLiteStore {
     let file: SQLiteFile
     /// The store's identifier, as it was when the file was opened.
     var storeIdentifier: UUID?
+    /// Whether the model was recovered, and the file is of another.
+    var isOfOtherModel = false
     /// Where everything is; nil until something is looked for.
     var schema: SQLiteSchema?
     /// What reads records, by the ordinal of their entity.
@@ -133,8 +135,12 @@ extension SQLiteStore {
     connection.withLock { $0 = Connection(file: file) }
     do {
       let metadata = try metadata()
-      connection.withLock { $0?.storeIdentifier = metadata.identifier }
-      if !file.isReadOnly { try tidy(file) }
+      let isOfOtherModel = isRecovered(of: metadata)
+      connection.withLock {
+        $0?.storeIdentifier = metadata.identifier
+        $0?.isOfOtherModel = isOfOtherModel
+      }
+      if !file.isReadOnly, !isOfOtherModel { try tidy(file) }
       return metadata
     } catch {
       // What is closed in order leaves nothing beside the file.

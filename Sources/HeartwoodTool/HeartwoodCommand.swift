@@ -23,7 +23,7 @@ import HeartwoodModel
 struct HeartwoodCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "heartwood",
-    abstract: "Looks into files of records, checks them, and converts one kind into another.",
+    abstract: "Looks into files of records, checks and edits them, and converts one kind into another.",
     discussion: """
       EXAMPLE
         heartwood convert todo.csv todo.heartwood
@@ -34,9 +34,9 @@ struct HeartwoodCommand: ParsableCommand {
       """,
     version: "0.1.0",
     subcommands: [
-      ConvertCommand.self, MigrateCommand.self, InfoCommand.self, DumpCommand.self, FetchCommand.self, DiffCommand.self,
-      HistoryCommand.self,
-      TypesCommand.self, ModelCommand.self, GenerateCommand.self, VerifyCommand.self,
+      ConvertCommand.self, MigrateCommand.self, InfoCommand.self, DumpCommand.self, FetchCommand.self, EditCommand.self,
+      DiffCommand.self, HistoryCommand.self,
+      TypesCommand.self, ModelCommand.self, RecoverModelCommand.self, GenerateCommand.self, VerifyCommand.self,
     ]
   )
 }

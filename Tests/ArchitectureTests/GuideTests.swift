@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("HeartwoodSQLite/HeartwoodSQLite.docc/CoreDataFiles", "HeartwoodSQLiteTests/Files/SQLiteGuideTests", 6),
+    ("HeartwoodSQLite/HeartwoodSQLite.docc/CoreDataFiles", "HeartwoodSQLiteTests/Files/SQLiteGuideTests", 7),
     ("HeartwoodWrappers/HeartwoodWrappers.docc/StoresAroundStores", "HeartwoodWrappersTests/WrappersGuideTests", 4),
   ])
   func codeOfTheArticleOfAProductIsTested(_ article: String, _ tests: String, _ count: Int) throws {

@@ -23,6 +23,12 @@ import Testing
     "generate ToDo.xcdatamodeld --output-file out.swift --human-template x",
     "fetch todo.csv ToDo --explain --count",
     "fetch todo.csv ToDo --select 'sum('", "fetch todo.csv ToDo --having 'done == YES'",
+    "edit todo.csv", "edit todo.csv --set done=true", "edit todo.csv --insert --delete",
+    "edit todo.csv --where TRUEPREDICATE", "edit todo.csv --where TRUEPREDICATE --id 1 --delete",
+    "edit todo.csv --insert --where TRUEPREDICATE", "edit todo.csv --delete --where TRUEPREDICATE --set done=true",
+    "edit todo.csv --where TRUEPREDICATE --set done", "edit todo.csv --where TRUEPREDICATE --set =true",
+    "edit todo.csv --where 'done ==' --delete", "edit todo.csv --restore a --dry-run",
+    "edit todo.csv --insert --show -1",
   ])
   func wrongArgumentsAreUsageErrors(_ arguments: String) throws {
     let outcome = try heartwood.shell("heartwood \(arguments)")
@@ -98,7 +104,8 @@ import Testing
   }
 
   private static let commands = [
-    "convert", "migrate", "info", "dump", "fetch", "diff", "types", "history", "verify", "model", "generate",
+    "convert", "migrate", "info", "dump", "fetch", "edit", "diff", "types", "history", "verify", "model", "generate",
+    "recover-model",
   ]
   private static let modelCommands = ["show", "check", "diff", "hash", "convert"].map { "model \($0)" }
 

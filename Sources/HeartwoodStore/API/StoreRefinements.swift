@@ -1,10 +1,34 @@
-package import HeartwoodModel
+public import HeartwoodModel
 
 /// A store that has no place for some of what its model allows, and can tell that from the records.
 package protocol CheckingStore: IncrementalStore {
   /// Refuses `contents` where a new store of `setup` would lose some of it. Nothing has been written yet, and the records have the references
   /// that they had in the store that they come from.
   static func check(_ contents: StoreContents, for setup: StoreSetup) throws
+}
+
+// MARK: RecoveringStore
+
+/// A store whose files tell enough of their records for a model to be made of them.
+///
+/// A store of this kind is opened with a recovered model (`ManagedObjectModel.isRecovered`) though its version hashes differ, and then has to
+/// refuse all changes.
+package protocol RecoveringStore: IncrementalStore {
+  /// A model of the records in the file at `path`, which is only read. O(records).
+  static func recoverModel(ofStoreAt path: String, options: StoreOptions) throws -> RecoveredModel
+}
+
+/// A model that was made of what a store's file tells of its records.
+public struct RecoveredModel: Sendable {
+  /// The model. ``HeartwoodModel/ManagedObjectModel/isRecovered`` is true.
+  public let model: ManagedObjectModel
+  /// What was guessed or could not be told, each a sentence.
+  public let notes: [String]
+
+  package init(model: ManagedObjectModel, notes: [String]) {
+    self.model = model
+    self.notes = notes
+  }
 }
 
 // MARK: NarrowingStore

@@ -28,6 +28,20 @@ struct ModelConvertCommand: ParsableCommand {
 
   func run() throws {
     let located = try arguments.load()
+    try ModelOutput(destination: destination, replaces: force, source: arguments.model).write(located)
+  }
+}
+
+// MARK: ModelOutput
+
+/// The file or folder that a model is written to, whose name tells the form.
+struct ModelOutput {
+  let destination: String
+  let replaces: Bool
+  /// What the model is read from, which is never replaced.
+  let source: String
+
+  func write(_ located: LocatedModel) throws {
     let url = URL(argument: destination)
     try checkPlace(url)
     let version = Self.versionName(inBundleAt: url)
@@ -52,7 +66,7 @@ struct ModelConvertCommand: ParsableCommand {
       throw ToolError(at: destination, "Its folder cannot be found. Make that, or choose another name.")
     }
     guard FileManager.default.fileExists(atPath: destination) else { return }
-    guard force else {
+    guard replaces else {
       throw ToolError(at: destination, "There is a file already. Choose another name, or replace it with --force.")
     }
     try checkIsNotSource(url)
@@ -72,7 +86,7 @@ struct ModelConvertCommand: ParsableCommand {
   private func checkIsNotSource(_ url: URL) throws {
     let fileSystem = POSIXFileSystem()
     let version = url.appending(path: Self.versionName(inBundleAt: url))
-    let source = try fileSystem.status(atPath: arguments.model)
+    let source = try fileSystem.status(atPath: source)
     for place in [url, url.appending(path: "contents"), version, version.appending(path: "contents")] {
       guard let status = try fileSystem.status(atPath: place.path) else { continue }
       try Destination.check(destination, status, isNot: source)

@@ -15,10 +15,10 @@ struct FetchRowsReport {
 
   func write() throws {
     switch format {
-    case .json: try writeLines { row in JSONValue.object(zip(rows.names, row.values).map { ($0, Self.json($1)) }).line }
+    case .json: try writeLines { row in JSONValue.object(zip(rows.names, row.values).map { ($0, JSONValue($1)) }).line }
     case .csv:
       try StandardOutput.writeSafely(Self.fields(rows.names))
-      try writeLines { Self.fields($0.values.map(Self.text)) }
+      try writeLines { Self.fields($0.values.map(\.recordText)) }
     case .table: try writeTable()
     }
   }
@@ -38,11 +38,11 @@ struct FetchRowsReport {
     var columns = TextColumns(
       rows.names.indices.map { .init(title: rows.names[$0], isRightAligned: isNumeric($0)) }
     )
-    for row in rows { columns.widen(to: [row.values.map { Self.text($0) ?? "" }]) }
+    for row in rows { columns.widen(to: [row.values.map { $0.recordText ?? "" }]) }
     if let width = Terminal.standardOutput.width { columns.fit(into: width) }
     let output = GrowableBytes()
     columns.appendHeader(to: output)
-    for row in rows { columns.append(row.values.map { Self.text($0) ?? "" }, to: output) }
+    for row in rows { columns.append(row.values.map { $0.recordText ?? "" }, to: output) }
     try StandardOutput.write(output.sealed())
   }
 
@@ -59,38 +59,6 @@ struct FetchRowsReport {
 // MARK: Values
 
 extension FetchRowsReport {
-  private static func json(_ value: PropertyValue) -> JSONValue {
-    switch value {
-    case .null: return .null
-    case .integer(let number): return .integer(number)
-    case .boolean(let flag): return .boolean(flag)
-    case .double(let number) where number.isFinite: return .raw(text(value) ?? "null")
-    case .float(let number) where number.isFinite: return .raw(text(value) ?? "null")
-    default: return .optional(text(value))
-    }
-  }
-
-  /// The value as text; nil where there is none.
-  private static func text(_ value: PropertyValue) -> String? {
-    switch value {
-    case .null, .toMany: return nil
-    case .integer: return value.text(of: .integer64)
-    case .decimal: return value.text(of: .decimal)
-    case .double: return value.text(of: .double)
-    case .float: return value.text(of: .float)
-    case .string: return value.text(of: .string)
-    case .boolean: return value.text(of: .boolean)
-    case .binary: return value.text(of: .binary)
-    case .uuid: return value.text(of: .uuid)
-    case .uri: return value.text(of: .uri)
-    case .date(let date):
-      let output = GrowableBytes()
-      RecordDate.append(date.timeIntervalSinceReferenceDate, to: output)
-      return String(decoding: output.unsafeMutableBytes, as: UTF8.self)
-    case .toOne(let id): return id.reference.text
-    }
-  }
-
   private static func fields(_ cells: [String?]) -> String {
     let output = GrowableBytes()
     for (index, cell) in cells.enumerated() {

@@ -83,7 +83,13 @@ struct ModelLocator {
   func model(forStoreAt path: String, _ storeClass: any StoreClass.Type) throws -> LocatedModel {
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
     if let model = try embeddedModel(file, storeClass) { return LocatedModel(model, path: nil) }
-    return try dataModel(at: try bundle(besideStoreAt: path))
+    do {
+      return try dataModel(at: try bundle(besideStoreAt: path))
+    } catch var error as PersistenceError where error.code == .modelMissing && storeClass is any RecoveringStore.Type {
+      let advice = error.recovery.map { $0.text + " " } ?? ""
+      error.recovery = .custom(advice + "Or make one of its tables with heartwood recover-model.")
+      throw error
+    }
   }
 
   /// The model of a damaged store about which the user says nothing: the one in its file, if that part is sound, or else as of any other.

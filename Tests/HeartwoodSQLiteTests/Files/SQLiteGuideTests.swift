@@ -49,4 +49,22 @@ import Testing
     try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
     #expect(try bench.items(context).map { try $0.value(forKey: "name") as? String } == ["theirs"])
   }
+
+  @Test func aFileIsReadAndConvertedWithARecoveredModel() throws {
+    let data = Data(repeating: 1, count: 200_000)
+    try bench.makeStore(items: ["a": data])
+    let registry = try StoreRegistry([SQLiteStore.self])
+    let (url, copyURL, options) = (bench.url(), bench.url("Copy.sqlite"), StoreOptions())
+    let recovered = try SQLiteStore.recoverModel(ofStoreAt: url)
+    let coordinator = try PersistentStoreCoordinator(managedObjectModel: recovered.model, registry: registry)
+    let store = try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
+    try coordinator.convert(store, to: copyURL)
+    let context = ManagedObjectContext(coordinator)
+    let item = try #require(try bench.items(context).first)
+    #expect(try item.value(forKey: "data") as? Data == data)
+    // What was converted is of the recovered model.
+    try item.setValue("b", forKey: "name")
+    try context.save()
+    #expect(try bench.contents() == ["a": data])
+  }
 }

@@ -94,7 +94,7 @@ struct CorpusStoreTests {
     }
   }
 
-  private static func isSame(_ value: PropertyValue, _ stored: DatabaseValue, _ storage: AttributeStorage) -> Bool {
+  static func isSame(_ value: PropertyValue, _ stored: DatabaseValue, _ storage: AttributeStorage) -> Bool {
     switch value {
     case .null: stored.isNull
     case .integer(let number): Int64.fromDatabaseValue(stored) == number

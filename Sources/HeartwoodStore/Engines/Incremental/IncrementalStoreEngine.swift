@@ -107,7 +107,8 @@ extension IncrementalStoreEngine {
       metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
       metadata = try make(store, metadata)
     }
-    try ModelCompatibility.check(metadata, setup: setup)
+    let readsRecovered = type(of: store) is any RecoveringStore.Type
+    try ModelCompatibility.check(metadata, setup: setup, readsRecovered: readsRecovered)
     return try IncrementalStoreEngine(
       store: store,
       setup: setup,

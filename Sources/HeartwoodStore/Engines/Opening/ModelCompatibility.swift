@@ -3,11 +3,18 @@ public import HeartwoodModel
 
 /// Whether a store was written with the same model as it is opened with.
 enum ModelCompatibility {
+  /// - Parameter readsRecovered: whether the store can be read with a model that was recovered from it, whose hashes are others than its own.
   /// - Throws: ``PersistenceError/Code/modelIncompatible``, which names the entities that differ.
-  static func check(_ metadata: StoreMetadata, setup: StoreSetup) throws(PersistenceError) {
+  static func check(
+    _ metadata: StoreMetadata,
+    setup: StoreSetup,
+    readsRecovered: Bool = false
+  ) throws(PersistenceError) {
     let hashes = metadata.modelVersionHashes
     guard !hashes.isEmpty, !setup.options[.ignoresModelVersion] else { return }
     let names = Set(setup.entities.map(\.name))
+    // Another store has none of the entities.
+    if readsRecovered, setup.model.isRecovered, !names.isDisjoint(with: hashes.keys) { return }
     let changed = setup.entities.filter { entity in
       hashes[entity.name].map { $0 != entity.versionHash } ?? false
     }.map(\.name)

@@ -17,7 +17,8 @@ extension StoreOpener {
     let salvage = StoreSalvage(StoreLoader(setup: setup, storeType: request.type))
     try file.reading { try read(file, storeClass, setup, into: salvage) }
     salvage.loader.metadata.storeType = request.type
-    try ModelCompatibility.check(salvage.loader.metadata, setup: setup)
+    let readsRecovered = storeClass is any RecoveringStore.Type
+    try ModelCompatibility.check(salvage.loader.metadata, setup: setup, readsRecovered: readsRecovered)
     try checkUnchanged(file)
     let contents = salvage.loader.collected()
     return try salvaged(contents, salvage.losses, storeClass, setup, derived: salvage.derivedRelationships)

@@ -1,0 +1,208 @@
+import ArgumentParser
+import Heartwood
+import HeartwoodFormats
+import HeartwoodStore
+
+/// Writes unless it is a dry run, as `migrate`, `convert` and `generate` do: a script that forgot to ask for writing would do nothing and end well.
+/// What was written by mistake is undone by the backup that is always made.
+struct EditCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "edit",
+    abstract: "Changes, adds or deletes records of a store of any type.",
+    discussion: """
+      --set changes the records that --where or --id names, --insert adds one record, and --delete deletes those that are named, with all that \
+      their delete rules ask for. All is one save: it is done as a whole, or not at all.
+
+      A VALUE is written as heartwood dump prints it, but text needs no quotation marks: a number, true or false, ISO 8601 for dates \
+      (2026-01-31, 2026-01-31T18:00:00Z), a UUID, a URI, base64 for binary data, and null for no value. A value that begins with a quotation mark is \
+      a JSON string, so that "null" is the text. A part of a composite attribute is written with a dot, address.city.
+
+      A RECORD at the other end of a relationship is written as its reference, $id in a dump; as {"$entity":"Book","$id":"7"} if entities call \
+      their records alike; as its URI, x-coredata://…; or as a predicate in parentheses that finds just one, (name == "Home"). Several are a list \
+      in brackets, [7,8,(name == "Home")], which --set puts in the place of those that there are; --add and --remove change some of them.
+
+      What is saved keeps to the model: types, ranges, lengths, patterns, required values, uniqueness and delete rules. What does not is an error \
+      that names the records, the properties and the rules. A store that keeps a history notes the change there.
+
+      With --dry-run nothing is written: the change is made in a copy, under all the same rules, and printed. Without it, a copy of the store with \
+      the files that belong to it is made beside it first, STORE.backup, or STORE.2.backup if there is one; --restore puts it back. A line that begins \
+      with + is a new record, one with - is deleted, and one with ~ is changed, with its values before and after below it, as JSON.
+
+      With --json it prints one object with the members written, backup (a path, or null), inserted, updated, deleted, entities (objects with name \
+      and the same three), changes (the first, objects with change: added, changed or removed; entity, id and values) and hasMoreChanges. If no record \
+      is found, or all are so already, nothing is written and the status is 0.
+
+      EXAMPLE
+        heartwood edit todo.csv --where 'sortOrder > 3' --set done=true --dry-run
+        heartwood edit todo.csv --insert --set 'memo=Buy milk' --set done=false
+        heartwood edit todo.csv --where 'done == YES' --delete
+        heartwood edit todo.csv --restore todo.csv.backup
+      """
+  )
+
+  @OptionGroup var arguments: StoreArguments
+
+  @Option(help: "The entity, whose subentities' records are found too. It can be left out if there is only one.")
+  var entity: String?
+
+  @Option(
+    name: .customLong("where"),
+    parsing: .unconditional,
+    help: ArgumentHelp("Which records to change or delete; TRUEPREDICATE for all.", valueName: "predicate")
+  )
+  var predicate: String?
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("A record to change or delete, as often as there are some.", valueName: "record")
+  )
+  var id: [String] = []
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("The value that a property gets, as often as there are some.", valueName: "key=value")
+  )
+  var set: [String] = []
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("A record that a to-many relationship gets besides.", valueName: "key=record")
+  )
+  var add: [String] = []
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("A record that a to-many relationship loses.", valueName: "key=record")
+  )
+  var remove: [String] = []
+
+  @Flag(help: "Add a record, with the values of --set and the defaults of the model.")
+  var insert = false
+
+  @Flag(help: "Delete the records.")
+  var delete = false
+
+  @Flag(help: "Tell what would be changed, and write nothing.")
+  var dryRun = false
+
+  @Flag(help: "Make no copy of the store before it is changed.")
+  var noBackup = false
+
+  @Option(
+    help: ArgumentHelp("Put a backup in the place of the store, after another backup of that.", valueName: "backup"),
+    completion: .file()
+  )
+  var restore: String?
+
+  @Option(help: "Who makes the change, for a store that keeps a history.")
+  var author: String?
+
+  @Option(help: ArgumentHelp("How many changed records to print.", valueName: "count"))
+  var show = 10
+
+  @Flag(help: "Print one JSON object.")
+  var json = false
+
+  @Flag(help: "Print nothing unless it fails.")
+  var quiet = false
+
+  func validate() throws {
+    if show < 0 { throw ValidationError("--show must not be negative.") }
+    guard restore == nil else { return try checkRestoring() }
+    _ = try instruction()
+  }
+
+  private func checkRestoring() throws {
+    let others = [entity, predicate, author].contains { $0 != nil } || insert || delete || dryRun
+    if others || !(id + set + add + remove).isEmpty {
+      throw ValidationError("--restore puts a whole file back: give it without options that name or change records.")
+    }
+  }
+
+  private func instruction() throws -> EditInstruction {
+    let assignments =
+      try set.map { try EditAssignment($0, .set) } + add.map { try EditAssignment($0, .add) }
+      + remove.map { try EditAssignment($0, .remove) }
+    if insert, delete { throw ValidationError("Either --insert or --delete: each is an edit of its own.") }
+    if delete, !assignments.isEmpty { throw ValidationError("--delete leaves no values: leave out the others.") }
+    if !insert, !delete, assignments.isEmpty {
+      throw ValidationError("Say what to do: --set with --where or --id, --insert, --delete, or --restore.")
+    }
+    try checkSelection()
+    return EditInstruction(
+      action: insert ? .insert : delete ? .delete : .update,
+      entityName: entity,
+      predicate: try parsedPredicate(),
+      references: id,
+      assignments: assignments
+    )
+  }
+
+  private func checkSelection() throws {
+    if predicate != nil, !id.isEmpty { throw ValidationError("Either --where or --id says which records.") }
+    let hasSelection = predicate != nil || !id.isEmpty
+    if insert, hasSelection { throw ValidationError("--insert adds a record: leave out --where and --id.") }
+    if !insert, !hasSelection {
+      throw ValidationError("Say which records, with --where or --id. --where TRUEPREDICATE means all.")
+    }
+  }
+
+  private func parsedPredicate() throws -> FetchPredicate? {
+    do {
+      return try predicate.map { try FetchPredicate(format: $0) }
+    } catch let error as FetchPredicateError {
+      throw ValidationError("--where: \(Wording().text(error))")
+    }
+  }
+
+  func run() throws {
+    if let restore { return try putBack(restore) }
+    let progress = ProgressBar(phases: StoreEdit.phases, isShown: !quiet && !json)
+    let edit = StoreEdit(
+      source: arguments.source,
+      instruction: try instruction(),
+      isDry: dryRun,
+      keepsBackup: !noBackup,
+      author: author,
+      shownCount: show,
+      progress: progress
+    )
+    let outcome = try progress.whileShown { try edit.run() }
+    guard !quiet else { return }
+    outcome.model.tellNotes()
+    let report = EditReport(path: arguments.store, isDry: dryRun, outcome: outcome)
+    try StandardOutput.untilClosed { try write(json ? report.json.line : report.text, of: outcome) }
+    if !json, let advice = report.advice { StandardError.write(StandardError.note(advice)) }
+  }
+
+  private func write(_ report: String, of outcome: EditOutcome) throws {
+    guard outcome.hasChanges, !dryRun else { return try StandardOutput.write(report) }
+    try StandardOutput.report(report, of: "The store was edited", at: arguments.store)
+  }
+
+  private func putBack(_ copy: String) throws {
+    let source = arguments.source
+    let (type, _) = try source.storeClass()
+    _ = try source.fileSystem.storeStatus(atPath: copy)
+    let opener = StoreOpener(
+      model: try ManagedObjectModel(entities: []),
+      registry: .tool,
+      fileSystem: POSIXFileSystem()
+    )
+    let request = StoreOpener.Request.reading(arguments.store, type)
+    let backup = noBackup ? nil : try StoreBackup(of: request, at: arguments.store, opener)
+    do {
+      try StoreBackup.restore(request, from: .reading(copy, type), opener)
+    } catch {
+      _ = backup?.removeIfUnneeded()
+      throw error
+    }
+    guard !quiet else { return }
+    let object = JSONValue.object([("restored", .string(copy)), ("backup", .optional(backup?.path))])
+    let kept = backup.map { "backup: \(DisplayText.safe($0.path))\n" } ?? ""
+    let text = "\(kept)\(DisplayText.safe(arguments.store)): restored from \(DisplayText.safe(copy))\n"
+    try StandardOutput.untilClosed {
+      try StandardOutput.report(json ? object.line : text, of: "The store was restored", at: arguments.store)
+    }
+  }
+}

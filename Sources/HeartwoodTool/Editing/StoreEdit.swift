@@ -1,0 +1,175 @@
+import Heartwood
+import HeartwoodFoundation
+import HeartwoodStore
+
+/// Changes the records of a store as an application would, through a context.
+struct StoreEdit {
+  let source: StoreSource
+  let instruction: EditInstruction
+  /// Whether a copy of the store is changed in its place.
+  let isDry: Bool
+  let keepsBackup: Bool
+  let author: String?
+  /// How many changes are told one by one.
+  let shownCount: Int
+  let progress: ProgressBar
+
+  static let phases: [ProgressBar.Phase] = [.reading, .checking, .writing, .flushing]
+
+  /// A store that was looked into before it is changed.
+  private struct Target {
+    let type: StoreType
+    let model: LocatedModel
+    /// Whether it has a history of ours, which is to have the change.
+    let hasHistory: Bool
+    let matchCount: Int
+  }
+
+  /// What was done, or would be.
+  func run() throws -> EditOutcome {
+    progress.begin(.reading)
+    let target = try survey()
+    guard target.matchCount > 0 else { return EditOutcome(model: target.model, changes: nil, backup: nil) }
+    do {
+      return isDry ? try inCopy(target) : try inPlace(target)
+    } catch let error as PersistenceError {
+      throw EditRefusal.explaining(error, at: source.path)
+    }
+  }
+
+  /// Reads the store, which may be all that has to be done.
+  private func survey() throws -> Target {
+    let (context, model) = try source.openContext()
+    guard let store = context.persistentStoreCoordinator.persistentStores.first else {
+      throw ToolError(at: source.path, "The store was closed by another.")
+    }
+    guard !model.isInferred else {
+      throw ToolError(
+        at: source.path,
+        "The file holds no model, and is not changed by one that was made of its records. Give its own with --model."
+      )
+    }
+    let place = EditPlace(context: context, store: store, entity: try instruction.entity(in: model.model))
+    let count = try instruction.count(in: place)
+    for assignment in instruction.assignments { _ = try place.resolve(assignment) }
+    let hasHistory = try store.engine.history() != nil
+    let type = store.type
+    try context.persistentStoreCoordinator.remove(store)
+    return Target(type: type, model: model, hasHistory: hasHistory, matchCount: count)
+  }
+
+  private func opener(_ target: Target) -> StoreOpener {
+    StoreOpener(model: target.model.model, registry: source.registry, fileSystem: source.fileSystem)
+  }
+
+  private func request(_ target: Target) -> StoreOpener.Request { .reading(source.path, target.type) }
+
+  /// Changes a copy, which says all that the store itself would say.
+  private func inCopy(_ target: Target) throws -> EditOutcome {
+    let name = PathParts.split(source.path).name
+    let place = PathParts.join(FileManager.default.temporaryDirectory.path, name)
+    let draft = try DraftFolder(beside: try source.fileSystem.resolvingSymbolicLinks(inPath: place))
+    defer { draft.remove() }
+    let opener = opener(target)
+    try opener.copyStore(request(target), to: draft.storePath, replacing: false)
+    do {
+      return EditOutcome(model: target.model, changes: try change(draft.storePath, target), backup: nil)
+    } catch var error as PersistenceError {
+      if error.context.path == draft.storePath { error.context.path = source.path }
+      throw error
+    }
+  }
+
+  private func inPlace(_ target: Target) throws -> EditOutcome {
+    let backup = keepsBackup ? try StoreBackup(of: request(target), at: source.path, opener(target)) : nil
+    do {
+      let changes = try change(source.path, target)
+      if changes.isEmpty { backup?.remove() }
+      return EditOutcome(model: target.model, changes: changes, backup: changes.isEmpty ? nil : backup?.path)
+    } catch {
+      if let backup { discard(backup, after: error) }
+      throw error
+    }
+  }
+
+  /// Removes the copy after a failure, unless the file may have been written.
+  private func discard(_ backup: StoreBackup, after error: any Error) {
+    let refusals: [PersistenceError.Code] = [.validationFailed, .constraintConflict]
+    // A store that numbers records has taken numbers for new ones by then, so that its file may differ though no record does.
+    if let error = error as? PersistenceError, refusals.contains(error.code) { return backup.remove() }
+    guard !backup.removeIfUnneeded() else { return }
+    progress.tell(StandardError.note("\(source.path): The file may have been changed, so \(backup.path) was kept."))
+  }
+
+  private func change(_ path: String, _ target: Target) throws -> EditChanges {
+    progress.begin(.checking)
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: target.model.model,
+      registry: source.registry,
+      fileSystem: isDry ? source.fileSystem : ObservedFileSystem(base: source.fileSystem, progress: progress)
+    )
+    var options = StoreOptions()
+    if target.hasHistory { options[.tracksPersistentHistory] = true }
+    let store = try coordinator.addPersistentStore(type: target.type, at: URL(argument: path), options: options)
+    defer { coordinator.close() }
+    let context = ManagedObjectContext(coordinator)
+    context.name = "heartwood edit"
+    context.transactionAuthor = author
+    let entity = try instruction.entity(in: target.model.model)
+    try instruction.apply(in: EditPlace(context: context, store: store, entity: entity))
+    var changes = EditChanges(of: context, shownCount: shownCount)
+    if changes.isEmpty { return changes }
+    progress.begin(.writing)
+    try context.save()
+    try changes.noteSaved()
+    return changes
+  }
+}
+
+// MARK: EditOutcome
+
+/// What became of an edit.
+struct EditOutcome {
+  let model: LocatedModel
+  /// Nil if no record was found.
+  let changes: EditChanges?
+  /// The path of the copy that was made before.
+  let backup: String?
+
+  /// Whether there is anything to be saved.
+  var hasChanges: Bool { changes.map { !$0.isEmpty } ?? false }
+}
+
+// MARK: EditRefusal
+
+/// Errors of a save in words that name entity, record, property and rule.
+enum EditRefusal {
+  private static let mostTold = 20
+
+  /// What keeps records from being saved, one on each line; other errors as they are.
+  static func explaining(_ error: PersistenceError, at path: String) -> any Error {
+    let faults = error.context.validationFaults.map(text) + error.context.constraintConflicts.map(text)
+    guard error.code == .validationFailed || error.code == .constraintConflict, !faults.isEmpty else { return error }
+    let told = faults.prefix(mostTold).map { "\n  \($0)" }.joined()
+    let rest = faults.count > mostTold ? "\n  and \(faults.count - mostTold) more" : ""
+    let count = faults.count == 1 ? "a rule" : "\(faults.count) rules"
+    return ToolError(at: path, "The model does not allow the change, by \(count). Nothing was written.\(told)\(rest)")
+  }
+
+  private static func text(_ fault: ValidationFault) -> String {
+    let others = fault.relatedObjectIDs.map(title).joined(separator: ", ")
+    return
+      "\(title(fault.objectID)): \(fault.message)\(others.isEmpty ? "" : " It leads to \(others).") (\(fault.kind))"
+  }
+
+  private static func text(_ conflict: ConstraintConflict) -> String {
+    let names = conflict.constraint.joined(separator: ", ")
+    let entity = conflict.objectID.entity.name
+    return "\(title(conflict.objectID)): \(entity).\(names) must be unique, and \(title(conflict.conflictingID)) has "
+      + "the same. (uniqueness constraint)"
+  }
+
+  private static func title(_ id: ManagedObjectID) -> String {
+    id.isTemporaryID ? "the new \(id.entity.name)" : "\(id.entity.name) \(DisplayText.safe(id.reference.text))"
+  }
+}

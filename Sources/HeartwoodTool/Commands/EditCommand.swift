@@ -1,6 +1,7 @@
 import ArgumentParser
 import Heartwood
 import HeartwoodFormats
+import HeartwoodRecordText
 import HeartwoodStore
 
 /// Writes unless it is a dry run, as `migrate`, `convert` and `generate` do: a script that forgot to ask for writing would do nothing and end well.

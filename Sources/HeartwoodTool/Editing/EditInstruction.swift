@@ -2,6 +2,7 @@ import ArgumentParser
 import Heartwood
 import HeartwoodFoundation
 import HeartwoodModel
+import HeartwoodRecordText
 import HeartwoodStore
 
 /// What an edit does, with which records.

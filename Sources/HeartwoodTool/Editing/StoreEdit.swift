@@ -1,5 +1,6 @@
 import Heartwood
 import HeartwoodFoundation
+import HeartwoodRecordText
 import HeartwoodStore
 
 /// Changes the records of a store as an application would, through a context.

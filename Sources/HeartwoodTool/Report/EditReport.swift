@@ -1,5 +1,5 @@
 import Heartwood
-import HeartwoodFormats
+import HeartwoodRecordText
 import HeartwoodModel
 import HeartwoodStore
 

@@ -1,4 +1,4 @@
-import HeartwoodFormats
+import HeartwoodRecordText
 import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore

@@ -36,6 +36,14 @@ struct EditInstruction {
     return try place.context.fetch(FetchRequest<ManagedObject>(entityName: place.entity.name, where: predicate))
   }
 
+  /// How many records are concerned, without reading them where that can be.
+  func count(in place: EditPlace) throws -> Int {
+    if action == .insert { return 1 }
+    guard let predicate else { return try objects(in: place).count }
+    let request = FetchRequest<ManagedObject>(entityName: place.entity.name, where: predicate)
+    return try place.context.count(for: request)
+  }
+
   /// Does in the context what is to be done; nothing is saved.
   func apply(in place: EditPlace) throws {
     let resolved = try assignments.map { try place.resolve($0) }

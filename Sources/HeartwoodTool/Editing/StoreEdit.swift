@@ -50,7 +50,7 @@ struct StoreEdit {
       )
     }
     let place = EditPlace(context: context, store: store, entity: try instruction.entity(in: model.model))
-    let count = instruction.action == .insert ? 1 : try instruction.objects(in: place).count
+    let count = try instruction.count(in: place)
     for assignment in instruction.assignments { _ = try place.resolve(assignment) }
     let hasHistory = try store.engine.history() != nil
     let type = store.type

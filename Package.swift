@@ -164,6 +164,7 @@ let package = Package(
       name: "HeartwoodTool",
       dependencies: [
         "HeartwoodFoundation", "Heartwood", "HeartwoodModelFiles", "HeartwoodFormats", "HeartwoodGeneration",
+        "HeartwoodImporting",
         "HeartwoodModel", "HeartwoodRecordText", "HeartwoodSQLite", "HeartwoodStore",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
       ],

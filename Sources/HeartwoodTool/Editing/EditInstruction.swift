@@ -1,6 +1,7 @@
 import ArgumentParser
 import Heartwood
 import HeartwoodFoundation
+import HeartwoodImporting
 import HeartwoodModel
 import HeartwoodRecordText
 import HeartwoodStore

@@ -250,7 +250,7 @@ let package = Package(
       name: "ConformanceTests",
       dependencies: [
         "Heartwood", "HeartwoodGraph", "HeartwoodModel", "HeartwoodSQLite", "HeartwoodStore", "HeartwoodTesting",
-        "HeartwoodWrappers",
+        "HeartwoodWrappers", .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: settings
     ),

@@ -2,6 +2,7 @@ import Foundation
 import Heartwood
 import HeartwoodTesting
 import HeartwoodWrappers
+import Logging
 import Testing
 
 /// The kit, run through the wrappers: a store inside of one behaves as it does alone.
@@ -32,7 +33,7 @@ import Testing
   ) -> StoreConformance {
     let baseDetects = base == BinaryStore.self || base == InMemoryStore.self
     let isCSV = base == CSVStore.self
-    let options = isEncrypted ? encryption() : StoreOptions()
+    let options = options(isEncrypted: isEncrypted)
     return StoreConformance(
       wrapper,
       detectsEveryChange: isEncrypted || baseDetects && !hidesChanges,
@@ -44,15 +45,20 @@ import Testing
     )
   }
 
-  private static func encryption() -> StoreOptions {
+  private static func options(isEncrypted: Bool) -> StoreOptions {
     var options = StoreOptions()
-    options[.encryptionKey] = try? EncryptionKey(bytes: Data(0..<32))
+    options[.storeLogger] = SilentLog.logger
+    if isEncrypted { options[.encryptionKey] = try? EncryptionKey(bytes: Data(0..<32)) }
     return options
   }
 
   @Test(arguments: conformances.flatMap(\.cases))
   func conforms(_ testCase: ConformanceCase) throws {
-    StoreLogging.isEnabled = false
     try testCase.run()
   }
+}
+
+/// A logger that says nothing.
+enum SilentLog {
+  static let logger = Logger(label: "silent") { _ in SwiftLogNoOpLogHandler() }
 }

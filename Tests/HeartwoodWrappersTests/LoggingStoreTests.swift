@@ -37,23 +37,22 @@ private struct MemoryLogHandler: LogHandler {
   }
 }
 
-@Suite(.serialized) struct LoggingStoreTests {
+@Suite struct LoggingStoreTests {
   private let memory = LogMemory()
   private let fixture: WrapperFixture
 
   init() throws {
-    fixture = try WrapperFixture(LoggingStore<CSVStore>.self)
+    var fixture = try WrapperFixture(LoggingStore<CSVStore>.self)
     let memory = memory
-    StoreLogging.logger = Logger(label: "test") { _ in MemoryLogHandler(memory: memory) }
-    StoreLogging.isEnabled = true
+    fixture.options[.storeLogger] = Logger(label: "test") { _ in MemoryLogHandler(memory: memory) }
+    self.fixture = fixture
   }
 
   @Test func loadingAndSavingAreLogged() throws {
     try fixture.write(["private", "text"], "LoggingCSV")
     #expect(try fixture.read("LoggingCSV") == ["private", "text"])
-    // The logger is of the whole process, in which other tests log too.
-    let entries = memory.entries.filter { $0.metadata["path"] == WrapperFixture.path }
-    #expect(entries.allSatisfy { $0.metadata["type"] == "CSV" })
+    let entries = memory.entries
+    #expect(entries.allSatisfy { $0.metadata["type"] == "CSV" && $0.metadata["path"] == WrapperFixture.path })
     let save = try #require(entries.first { $0.message == "save" })
     #expect(save.level == .info)
     #expect(save.metadata["records"] == "2")
@@ -71,10 +70,12 @@ private struct MemoryLogHandler: LogHandler {
     #expect(failure.metadata["error"] != nil)
   }
 
-  @Test func theSwitchSilencesAll() throws {
-    StoreLogging.isEnabled = false
-    defer { StoreLogging.isEnabled = true }
-    try fixture.write(["text"], "LoggingCSV")
-    #expect(memory.entries.isEmpty)
+  /// The logger is the store's: another store of the type logs elsewhere.
+  @Test func eachStoreHasALoggerOfItsOwn() throws {
+    let other = LogMemory()
+    var silent = fixture
+    silent.options[.storeLogger] = Logger(label: "other") { _ in MemoryLogHandler(memory: other) }
+    try silent.write(["text"], "LoggingCSV")
+    #expect(memory.entries.isEmpty && !other.entries.isEmpty)
   }
 }

@@ -1,11 +1,10 @@
 public import HeartwoodStore
 public import Logging
-import Synchronization
 
 /// Any atomic store, which logs what it does: each loading and saving with the path, the number of records and bytes and the
 /// time, as a message of level `info`; each failure as one of level `error`. Values are never logged.
 ///
-/// ``StoreLogging`` turns it on and off and says where it goes.
+/// The option ``StoreOptionKey/storeLogger`` says where messages go.
 public final class LoggingStore<Base: AtomicStore>: ForwardingStore {
   /// `Logging`.
   public static var name: String { "Logging" }
@@ -13,17 +12,17 @@ public final class LoggingStore<Base: AtomicStore>: ForwardingStore {
   public static var displayName: String { "Logging" }
 
   private let base: Base
-  private let path: String
+  private let log: StoreLog
 
   /// Makes the store inside.
   public init(_ setup: StoreSetup) throws {
     base = try Base(setup)
-    path = setup.path ?? "-"
+    log = StoreLog(setup.options, Base.typeDescription.type, path: setup.path ?? "-")
   }
 
   /// Logs what the store inside loads.
   public func load(_ file: StoreInput, into loader: StoreLoader) throws {
-    try StoreLogging.log("load", Base.typeDescription.type, path) {
+    try log.log("load") {
       try base.load(file, into: loader)
     } details: {
       ["bytes": "\(file.size)"]
@@ -33,7 +32,7 @@ public final class LoggingStore<Base: AtomicStore>: ForwardingStore {
 
   /// Logs where the store inside refuses.
   public func validate(_ contents: StoreContents) throws {
-    try StoreLogging.log("validate", Base.typeDescription.type, path) { try base.validate(contents) }
+    try log.log("validate") { try base.validate(contents) }
   }
 
   /// Logs what the store inside saves.
@@ -42,7 +41,7 @@ public final class LoggingStore<Base: AtomicStore>: ForwardingStore {
     contents.metadata.storeType = Base.typeDescription.type
     defer { contents.metadata.storeType = type }
     let count = contents.count
-    try StoreLogging.log("save", Base.typeDescription.type, path) {
+    try log.log("save") {
       try base.save(&contents, over: previous, to: output)
     } details: {
       ["bytes": "\(output.byteCount)", "records": "\(count)"]
@@ -53,7 +52,7 @@ public final class LoggingStore<Base: AtomicStore>: ForwardingStore {
 extension LoggingStore {
   /// Logs that the store inside reads its metadata.
   public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
-    var metadata = try StoreLogging.log("metadata", Base.typeDescription.type, file.path) {
+    var metadata = try StoreLog(options, Base.typeDescription.type, path: file.path).log("metadata") {
       try Base.readMetadata(from: file, options: options)
     }
     metadata.storeType = typeDescription.type
@@ -68,7 +67,7 @@ extension LoggingStore {
   ) throws -> [FilePatch]? {
     var inner = metadata
     inner.storeType = Base.typeDescription.type
-    return try StoreLogging.log("set metadata", Base.typeDescription.type, file.path) {
+    return try StoreLog(options, Base.typeDescription.type, path: file.path).log("set metadata") {
       try Base.metadataPatches(inner, in: file, options: options)
     }
   }
@@ -77,7 +76,7 @@ extension LoggingStore {
 extension LoggingStore: SalvagingStore {
   /// Logs that the store inside reads what is sound.
   public func salvage(_ file: StoreInput, into salvage: StoreSalvage) throws {
-    try StoreLogging.log("salvage", Base.typeDescription.type, path) {
+    try log.log("salvage") {
       try salvage.read(base, from: file, options: StoreOptions())
     } details: {
       ["bytes": "\(file.size)"]
@@ -85,39 +84,35 @@ extension LoggingStore: SalvagingStore {
   }
 }
 
-// MARK: StoreLogging
+// MARK: StoreLog
 
-/// The switch of all ``LoggingStore``s, and where their messages go.
-public enum StoreLogging {
-  private struct State: Sendable {
-    var isEnabled = true
-    var logger = Logger(label: "heartwood.store")
-  }
+extension StoreOptionKey<Logger?> {
+  /// Where a ``LoggingStore`` logs what it does. Without it, that is a logger with the label `heartwood.store`, whose messages go where the
+  /// application's logging system sends them.
+  ///
+  ///     var options = StoreOptions()
+  ///     options[.storeLogger] = Logger(label: "store.todos")
+  ///     try coordinator.addPersistentStore(type: "LoggingCSV", at: url, options: options)
+  public static let storeLogger = StoreOptionKey("storeLogger")
+}
 
-  private static let state = Mutex(State())
+/// Logs what the store inside a ``LoggingStore`` does.
+private struct StoreLog {
+  private let logger: Logger
+  private let type: StoreType
+  private let path: String
 
-  /// Whether logging stores log. On by default.
-  public static var isEnabled: Bool {
-    get { state.withLock { $0.isEnabled } }
-    set { state.withLock { $0.isEnabled = newValue } }
-  }
-
-  /// Where messages go: a logger with the label `heartwood.store`, unless another is set.
-  public static var logger: Logger {
-    get { state.withLock { $0.logger } }
-    set { state.withLock { $0.logger = newValue } }
+  init(_ options: StoreOptions, _ type: StoreType, path: String) {
+    logger = options[.storeLogger] ?? Logger(label: "heartwood.store")
+    (self.type, self.path) = (type, path)
   }
 
   /// Runs `body`, and logs what it did and how long it took, or how it failed.
-  static func log<Result>(
+  func log<Result>(
     _ action: String,
-    _ type: StoreType,
-    _ path: String,
     _ body: () throws -> Result,
     details: () -> Logger.Metadata = { [:] }
   ) rethrows -> Result {
-    let (isEnabled, logger) = state.withLock { ($0.isEnabled, $0.logger) }
-    guard isEnabled else { return try body() }
     let start = ContinuousClock.now
     var metadata: Logger.Metadata = ["type": "\(type)", "path": "\(path)"]
     do {

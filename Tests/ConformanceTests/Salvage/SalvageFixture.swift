@@ -40,12 +40,18 @@ struct SalvageFixture {
     Kind(storeClass: CompressedStore<BinaryStore>.self, detectsEveryChange: true),
     Kind(storeClass: EncryptedStore<XMLStore>.self, options: key, detectsEveryChange: true),
     Kind(storeClass: EncryptedStore<BinaryStore>.self, options: key, detectsEveryChange: true),
-    Kind(storeClass: LoggingStore<CSVStore>.self),
+    Kind(storeClass: LoggingStore<CSVStore>.self, options: silent),
   ]
 
   private static let xmlList: StoreOptions = {
     var options = StoreOptions()
     options[.propertyListKind] = .xml
+    return options
+  }()
+
+  private static let silent: StoreOptions = {
+    var options = StoreOptions()
+    options[.storeLogger] = SilentLog.logger
     return options
   }()
 
@@ -61,7 +67,6 @@ struct SalvageFixture {
   private let damaged = "damaged.store"
 
   init(_ kind: Kind) throws {
-    StoreLogging.isEnabled = false
     self.kind = kind
     scratch = try ScratchFolder()
     let registry = try StoreRegistry(

@@ -20,6 +20,8 @@ struct ChildSaveMerge {
   private let names: ChildSaveNames
   private let entities: [EntityDescription]
   private var refusals: [Refusal] = []
+  /// What the child has changed of relationships.
+  private var linkChanges: [RelationshipUpkeep.LinkChange] = []
   /// The objects that the child has deleted and the context keeps.
   private var kept: [ManagedObject] = []
   /// The objects that have read the version which the child saw. What they must not lead to is known once all is taken.
@@ -65,7 +67,8 @@ extension ChildSaveMerge {
       for update in records.updated { take(update, of: entities[ordinal]) }
       for reference in records.deleted { takeDeletion(of: reference, entities[ordinal]) }
     }
-    RelationshipUpkeep(context).endChildSave(of: changedObjects, keeping: kept, advanced: advanced.objects) {
+    let upkeep = RelationshipUpkeep(context)
+    upkeep.endChildSave(of: changedObjects, linkChanges, keeping: kept, advanced: advanced.objects) {
       for refusal in refusals { settle(refusal) }
     }
   }
@@ -104,10 +107,30 @@ extension ChildSaveMerge {
     let id = names.id(row.reference, of: entity)
     guard let object = object(id) else { return context.children.noteConflict(id) }
     for (ordinal, value) in row.values.enumerated() where !entity.traits[ordinal].isTransient {
-      object.set(names.value(value), at: ordinal)
+      let value = names.value(value)
+      object.set(value, at: ordinal)
+      note(value, since: nil, at: ordinal, of: object)
     }
   }
 
+  /// Notes what the child has changed of a relationship.
+  private mutating func note(
+    _ value: PropertyValue,
+    since former: PropertyValue?,
+    at ordinal: Int,
+    of object: ManagedObject
+  ) {
+    guard let inverse = object.binding.traits[ordinal].inverseOrdinal else { return }
+    let end = RelationshipEnd(object: object, ordinal: ordinal)
+    linkChanges.append(
+      RelationshipUpkeep.LinkChange(
+        end: end,
+        inverse: inverse,
+        from: former?.objectIDs ?? [],
+        to: value.objectIDs
+      )
+    )
+  }
 }
 
 // MARK: Changed objects
@@ -122,6 +145,7 @@ extension ChildSaveMerge {
       let value = names.value(value)
       if let object {
         take(value, at: ordinal, of: object, seen)
+        note(value, since: seen.value(at: ordinal), at: ordinal, of: object)
       } else {
         refuse(value, at: ordinal, of: id, seen)
       }

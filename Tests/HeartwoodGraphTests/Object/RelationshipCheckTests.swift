@@ -99,6 +99,24 @@ import Testing
     #expect(storedShelf.books.map(\.objectID) == [book.objectID])
   }
 
+  /// A refresh that does not merge drops one end of a move; the child saves the other one alone.
+  @Test(arguments: TestStoreKind.allCases)
+  func whatAChildSavesOfOneEndIsFollowedByTheOther(_ kind: TestStoreKind) throws {
+    let parent = try TestStack(kind).context()
+    let (former, new) = (try parent.insert(Shelf.self), try parent.insert(Shelf.self))
+    let book = try parent.book("A", on: former)
+    try parent.save()
+    let child = ManagedObjectContext(parent: parent)
+    let childFormer = try #require(child.existingObject(with: former.objectID) as? Shelf)
+    let childBook = try #require(child.existingObject(with: book.objectID) as? Book)
+    childBook.shelf = try #require(child.existingObject(with: new.objectID) as? Shelf)
+    child.refresh(childFormer, mergeChanges: false)
+    #expect(childFormer.books == [childBook], "what refreshing without merging means")
+    try child.save()
+    #expect(book.shelf == new && new.books == [book] && former.books.isEmpty)
+    #expect(parent.relationshipDisagreements.isEmpty)
+  }
+
   // MARK: Random graphs
 
   @Test(arguments: TestStoreKind.allCases, [1, 2, 3, 4, 5, 6] as [UInt64])

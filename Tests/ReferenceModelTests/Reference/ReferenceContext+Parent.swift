@@ -28,11 +28,13 @@ extension ReferenceContext: ReferenceSource {
     for case (let key, .insert(let record)) in changes { insert(key, record.entity) }
     var advanced: [Key] = []
     var kept: [Key] = []
+    var seenRecords: [Key: ReferenceRecord] = [:]
     for (key, change) in changes {
       switch change {
       case .insert(let record): for (name, value) in record.values { setValue(value, name, of: key) }
       case .update(let values):
         let seen = record(key)
+        seenRecords[key] = seen
         let isAdvanced = advance(key)
         if isAdvanced { advanced.append(key) }
         // In this order, since changes of an older record count no more once there is none.
@@ -59,6 +61,35 @@ extension ReferenceContext: ReferenceSource {
     }
     linkBack(kept)
     advanced.forEach(dropRefused)
+    for isAddition in [true, false] {
+      for (key, change) in changes {
+        switch change {
+        case .insert(let record): follow(record.values, nil, of: key, isAddition: isAddition)
+        case .update(let values): follow(values, seenRecords[key], of: key, isAddition: isAddition)
+        case .delete: break
+        }
+      }
+    }
+  }
+
+  /// The child may have dropped the changes of one end by a refresh: that end follows here.
+  private func follow(_ values: [String: ReferenceValue], _ seen: ReferenceRecord?, of key: Key, isAddition: Bool) {
+    guard let object = object(key), !object.isDeleted else { return }
+    for relationship in object.entity.relationships {
+      guard let inverse = relationship.inverseName, let value = values[relationship.name] else { continue }
+      let former = seen?.values[relationship.name]?.keys ?? []
+      let (more, less) = isAddition ? (value.keys, former) : (former, value.keys)
+      for other in more where !less.contains(other) && self.object(other)?.isDeleted == false {
+        let leads = self.object(key)?.keys(relationship.name).contains(other) == true
+        let leadsBack = self.object(other)?.keys(inverse).contains(key) == true
+        if leads != isAddition || leadsBack == isAddition { continue }
+        if isAddition {
+          link(other, inverse, to: key, other: relationship.name)
+        } else {
+          unlink(other, inverse, from: key)
+        }
+      }
+    }
   }
 
   /// What a child has made of a value, where the object has just read what others have let come to it and go.

@@ -77,15 +77,34 @@ extension RelationshipUpkeep {
     assertAgreement(of: objects, after: "a refresh")
   }
 
-  /// Ends the taking in of what a child has saved, of which it has changed both ends.
+  /// What a child has changed of a relationship.
+  struct LinkChange {
+    let end: RelationshipEnd
+    let inverse: Int
+    let added: [ManagedObjectID]
+    let removed: [ManagedObjectID]
+
+    init(end: RelationshipEnd, inverse: Int, from former: [ManagedObjectID], to new: [ManagedObjectID]) {
+      self.end = end
+      self.inverse = inverse
+      let (formerIDs, newIDs) = (Set(former), Set(new))
+      added = new.filter { !formerIDs.contains($0) }
+      removed = former.filter { !newIDs.contains($0) }
+    }
+  }
+
+  /// Ends the taking in of what a child has saved. It has changed both ends, unless it has dropped the changes of one
+  /// by a refresh: that end follows here.
   ///
   /// - Parameters:
   ///   - objects: the objects that the child has inserted, changed or deleted.
+  ///   - changes: what it has changed of relationships.
   ///   - kept: those of them that the child has deleted, and the context keeps.
   ///   - advanced: those of them that have read the version which the child saw.
   ///   - settle: lets go of the links that the context does not take.
   func endChildSave(
     of objects: @autoclosure () -> [ManagedObject],
+    _ changes: [LinkChange],
     keeping kept: [ManagedObject],
     advanced: [ManagedObject],
     _ settle: () -> Void
@@ -94,7 +113,24 @@ extension RelationshipUpkeep {
     mending.undelete(kept)
     settle()
     for object in advanced { Self.dropRefusedLinks(of: object) }
+    for change in changes { follow(change, change.added, isAddition: true) }
+    for change in changes { follow(change, change.removed, isAddition: false) }
     assertAgreement(of: objects(), after: "a child's save")
+  }
+
+  /// Makes the other ends of links that a child has added, or removed, follow if they do not yet.
+  private func follow(_ change: LinkChange, _ ids: [ManagedObjectID], isAddition: Bool) {
+    let (object, ordinal) = (change.end.object, change.end.ordinal)
+    for other in context.present(object.isPresent ? ids : [], from: object, ordinal) where other.isPresent {
+      guard object.leads(ordinal, to: other.objectID) == isAddition,
+        other.leads(change.inverse, to: object.objectID) != isAddition
+      else { continue }
+      if isAddition {
+        other.link(change.inverse, to: object, forward: ordinal)
+      } else {
+        other.unlink(change.inverse, from: object.objectID)
+      }
+    }
   }
 }
 

@@ -3,13 +3,16 @@ public import HeartwoodFoundation
 public import HeartwoodModel
 import HeartwoodStore
 
-/// A mapping model as Xcode keeps it: read from an `.xcmappingmodel` folder, or from the `xcmapping.xml` in it.
+/// A mapping model of Xcode's: read from an `.xcmappingmodel` folder, from the `xcmapping.xml` in it, or from what its compiler makes of it, a
+/// `.cdm`.
 ///
-/// What its compiler makes of one, a `.cdm`, is refused with an error.
+///     let file = try MappingModelFile(contentsOf: URL(filePath: "ToDoToToDo2.xcmappingmodel"))
+///     options[.mappingModels] = [try file.mappingModel(forSourceModel: old, destinationModel: new)]
 public struct MappingModelFile: Sendable {
   /// The folder or file that was read.
   public let url: URL
-  /// The name of the version that the mapping model leads from, as the file has it; nil where it tells none.
+  /// The name of the version that the mapping model leads from, as the file has it; nil if it tells none. Compiled ones have the version
+  /// hashes of the entities instead.
   public let sourceVersion: String?
   /// The name of the version that the mapping model leads to, as the file has it; nil where it tells none.
   public let destinationVersion: String?
@@ -18,12 +21,18 @@ public struct MappingModelFile: Sendable {
   public let notes: [String]
   private let drafts: [EntityMappingDraft]
 
-  /// Reads the mapping model at `url`.
+  /// Reads the mapping model at `url`. O(n) in the size of the file.
   ///
   /// - Throws: ``ModelFileError`` with the file and the reason.
   public init(contentsOf url: URL) throws(ModelFileError) {
-    var reader = try MappingModelReader(Self.document(url))
     self.url = url
+    if url.path.hasSuffix(Self.compiledSuffix) {
+      let reader = try Self.compiled(url)
+      (sourceVersion, destinationVersion) = (nil, nil)
+      (drafts, notes) = (reader.entityMappings, reader.problems)
+      return
+    }
+    var reader = try MappingModelReader(Self.document(url))
     sourceVersion = reader.version("sourcemodelpath")
     destinationVersion = reader.version("destinationmodelpath")
     drafts = reader.entityMappings()
@@ -31,12 +40,21 @@ public struct MappingModelFile: Sendable {
   }
 
   static let compiledSuffix = ".cdm"
-  static let compiledProblem = "This is a compiled mapping model, whose form is not known: it cannot be read."
 
-  private static func document(_ url: URL) throws(ModelFileError) -> URL {
-    if url.path.hasSuffix(compiledSuffix) {
-      throw ModelFileError(file: url.path, "\(compiledProblem) Give the .xcmappingmodel that it was made of.")
+  private static func compiled(_ url: URL) throws(ModelFileError) -> CompiledMappingReader {
+    do {
+      let file = try StoreInput(try POSIXFileSystem().openFile(atPath: url.path))
+      return try CompiledMappingReader(try file.bytes())
+    } catch let error as ArchiveError {
+      throw ModelFileError(file: url.path, error, "The compiled mapping model")
+    } catch let error as PersistenceError {
+      throw ModelFileError(file: url.path, error.message)
+    } catch {
+      throw ModelFileError(file: url.path, "The mapping model cannot be read. \(error)")
     }
+  }
+
+  private static func document(_ url: URL) -> URL {
     var isFolder = false
     _ = FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder)
     return isFolder ? url.appending(path: "xcmapping.xml") : url
@@ -73,6 +91,20 @@ public struct MappingModelFile: Sendable {
   }
 }
 
+extension MappingModelFile {
+  /// Whether a model may be the one that the mapping model leads to: it has the destinations in the versions that the file tells.
+  func mayLead(to model: ManagedObjectModel) -> Bool {
+    drafts.allSatisfy { draft in
+      guard let name = draft.mapping.destinationEntityName else { return true }
+      guard let entity = model.entity(named: name) else { return false }
+      return EntityMappingDraft.hash(draft.mapping.destinationEntityVersionHash, of: entity) == entity.versionHash
+    }
+  }
+
+  /// Whether the file tells the versions of entities.
+  var hasHashes: Bool { drafts.contains { $0.mapping.destinationEntityVersionHash != nil } }
+}
+
 /// The mapping of an entity as a file has it.
 struct EntityMappingDraft: Sendable {
   /// A property, and whether its expression is left to Xcode where there is none.
@@ -91,8 +123,8 @@ struct EntityMappingDraft: Sendable {
     let old = mapping.sourceEntityName.flatMap(source.entity(named:))
     let new = mapping.destinationEntityName.flatMap(destination.entity(named:))
     var completed = mapping
-    completed.sourceEntityVersionHash = old?.versionHash
-    completed.destinationEntityVersionHash = new?.versionHash
+    completed.sourceEntityVersionHash = Self.hash(mapping.sourceEntityVersionHash, of: old)
+    completed.destinationEntityVersionHash = Self.hash(mapping.destinationEntityVersionHash, of: new)
     completed.attributeMappings = attributes.map { property in
       complete(property) { name in
         old?.property(named: name)?.attribute.map { .source($0.name) }
@@ -110,6 +142,15 @@ struct EntityMappingDraft: Sendable {
       }
     }
     return completed
+  }
+
+  /// The hash that a file tells of an entity, or else that of the model's. How Core Data hashes derived attributes is not known, so a hash of
+  /// an entity with some says nothing.
+  static func hash(_ hash: Data?, of entity: EntityDescription?) -> Data? {
+    guard let hash, entity?.attributesByName.values.contains(where: { $0.derivationExpression != nil }) != true else {
+      return entity?.versionHash
+    }
+    return hash
   }
 
   private func complete(

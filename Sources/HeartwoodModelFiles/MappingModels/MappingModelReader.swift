@@ -137,12 +137,18 @@ extension MappingModelReader {
 
   /// Which records a mapping takes.
   private mutating func sourcePredicate(_ node: AtomicStoreCacheNode, _ mapping: String) -> FetchPredicate? {
-    if case .binary = value(node, "sourceexpressiondata"), value(node, "autogenerateexpression") != .boolean(true) {
-      problems.append(
-        "\(mapping): the source expression, by which it fetches its records, is one of its own; only a filter predicate is followed"
-      )
+    var format = text(node, "sourcefilterpredicatestring")
+    if case .binary(let data) = value(node, "sourceexpressiondata"),
+      value(node, "autogenerateexpression") != .boolean(true)
+    {
+      if let fetch = archive(data)?.root.flatMap(ArchivedSourceFetch.init), fetch.entityName == text(node, "sourcename")
+      {
+        format = fetch.predicate
+      } else {
+        problems.append("\(mapping): the source expression, by which it fetches its records, is not understood")
+      }
     }
-    guard let format = text(node, "sourcefilterpredicatestring") else { return nil }
+    guard let format else { return nil }
     do {
       let predicate = try FetchPredicate(format: format)
       return predicate == .literal(true) ? nil : predicate

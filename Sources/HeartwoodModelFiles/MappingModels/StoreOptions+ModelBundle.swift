@@ -24,8 +24,8 @@ extension StoreOptions {
   ///   - url: the bundle.
   ///   - folders: where mapping models are looked for beside the bundle and its folder.
   ///   - findsMappingModels: whether they are looked for at all. If not, every step is inferred.
-  /// - Throws: ``ModelFileError`` where a version or a mapping model between two of them cannot be read, and where a compiled mapping model lies
-  ///   there without the one that it was made of: what would be inferred in its place may not be what it says.
+  /// - Throws: ``ModelFileError`` where a version or a mapping model between two of them cannot be read: what would be inferred in its place may not be
+  ///   what it says.
   public mutating func setMigrations(
     fromModelAt url: URL,
     mappingModelsIn folders: [URL] = [],
@@ -90,6 +90,8 @@ extension MappingModelFile {
         }
       }
     }
+    // A compiled mapping model tells the versions by their hashes.
+    if fitting.isEmpty, hasHashes, !models.contains(where: { mayLead(to: $0.model) }) { return .elsewhere }
     if let only = fitting.first, fitting.count == 1 { return .between(only) }
     guard fitting.isEmpty else {
       throw ModelFileError(
@@ -105,14 +107,13 @@ extension MappingModelFile {
 
   private static let suffix = ".xcmappingmodel"
 
-  /// The mapping models in some folders, not in folders below them; each once.
+  /// The mapping models in some folders, not in folders below them; each once, and no compiled one beside what it was made of.
   static func files(in folders: [URL]) throws(ModelFileError) -> [MappingModelFile] {
     var files: [MappingModelFile] = []
     var seen: Set<String> = []
     for folder in folders {
       let names = try names(in: folder)
-      try checkCompiled(names, folder)
-      for name in names.sorted() where name.hasSuffix(suffix) {
+      for name in names.sorted() where name.hasSuffix(suffix) || isCompiledAlone(name, among: names) {
         let url = folder.appending(path: name)
         if seen.insert(url.path).inserted { files.append(try MappingModelFile(contentsOf: url)) }
       }
@@ -133,15 +134,8 @@ extension MappingModelFile {
     }
   }
 
-  private static func checkCompiled(_ names: [String], _ folder: URL) throws(ModelFileError) {
-    let compiled = names.sorted().first { name in
-      name.hasSuffix(compiledSuffix) && !names.contains(name.dropLast(compiledSuffix.count) + suffix)
-    }
-    guard let compiled else { return }
-    throw ModelFileError(
-      file: folder.appending(path: compiled).path,
-      "\(compiledProblem) Put the .xcmappingmodel that it was made of beside it, or move it away where it is of another model."
-    )
+  private static func isCompiledAlone(_ name: String, among names: [String]) -> Bool {
+    name.hasSuffix(compiledSuffix) && !names.contains(name.dropLast(compiledSuffix.count) + suffix)
   }
 }
 

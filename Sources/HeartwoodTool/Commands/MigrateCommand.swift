@@ -57,7 +57,7 @@ struct MigrateCommand: ParsableCommand {
   var fromModel: String?
 
   @Option(
-    help: ArgumentHelp("An .xcmappingmodel; those beside the bundle are found.", valueName: "mapping"),
+    help: ArgumentHelp("An .xcmappingmodel or .cdm; those beside the bundle are found.", valueName: "mapping"),
     completion: .file()
   )
   var mapping: [String] = []

@@ -1,0 +1,162 @@
+import HeartwoodFormats
+import HeartwoodFoundation
+import HeartwoodModel
+
+/// Reads what Xcode compiles a mapping model to: a keyed archive of the mapping model as Core Data follows it, in which nothing is left to be
+/// filled in.
+struct CompiledMappingReader {
+  private static let modelClass = "NSMappingModel"
+  /// Each type at its number.
+  private static let types: [EntityMapping.MappingType] = [.undefined, .custom, .add, .remove, .copy, .transform]
+  /// What is read of the objects, or means nothing to a migration.
+  private static let entityKeys: Set<String> = [
+    "$class", "NSMappingName", "NSMappingType", "NSSourceEntityName", "NSDestinationEntityName",
+    "NSSourceEntityVersionHash",
+    "NSDestinationEntityVersionHash", "NSSourceExpression", "NSEntityMigrationPolicyClassName", "NSAttributeMappings",
+    "NSRelationshipMappings", "NSUserInfo",
+  ]
+  private static let propertyKeys: Set<String> = [
+    "$class", "NSDestinationPropertyName", "NSValueExpression", "NSUserInfo",
+  ]
+
+  /// What the file says and no mapping does, each with the mapping and property that it is said of.
+  private(set) var problems: [String] = []
+  private(set) var entityMappings: [EntityMappingDraft] = []
+
+  init(_ bytes: [UInt8]) throws(ArchiveError) {
+    let archive = try KeyedArchive(bytes)
+    guard let model = archive.root, model.className == Self.modelClass, let mappings = model["NSEntityMappings"] else {
+      throw ArchiveError(message: "The archive is of something else than a mapping model.")
+    }
+    entityMappings = mappings.items.map { entityMapping($0) }
+    guard !archive.isExhausted else {
+      throw ArchiveError(
+        message: "The objects lead to one another too many times. This is no mapping model that a compiler made."
+      )
+    }
+  }
+
+  private mutating func entityMapping(_ node: ArchiveNode) -> EntityMappingDraft {
+    let (source, destination) = (node["NSSourceEntityName"]?.string, node["NSDestinationEntityName"]?.string)
+    let name = node["NSMappingName"]?.string ?? [source, destination].compactMap(\.self).joined(separator: "To")
+    check(node, Self.entityKeys, name)
+    let policy = node["NSEntityMigrationPolicyClassName"]?.string
+    return EntityMappingDraft(
+      mapping: EntityMapping(
+        name: name,
+        mappingType: mappingType(node, name),
+        sourceEntityName: source,
+        destinationEntityName: destination,
+        sourceEntityVersionHash: hash(node["NSSourceEntityVersionHash"]),
+        destinationEntityVersionHash: hash(node["NSDestinationEntityVersionHash"]),
+        sourcePredicate: sourcePredicate(node["NSSourceExpression"], of: source, name),
+        entityMigrationPolicyClassName: policy,
+        userInfo: userInfo(node, name, isRead: policy != nil)
+      ),
+      attributes: properties(node["NSAttributeMappings"], of: name, hasPolicy: policy != nil),
+      relationships: properties(node["NSRelationshipMappings"], of: name, hasPolicy: policy != nil)
+    )
+  }
+
+  private mutating func mappingType(_ node: ArchiveNode, _ mapping: String) -> EntityMapping.MappingType {
+    let number = node["NSMappingType"]?.integer ?? 0
+    if Self.types.indices.contains(number) { return Self.types[number] }
+    problems.append("\(mapping): the mapping type \(number) is not known")
+    return .undefined
+  }
+
+  private func hash(_ node: ArchiveNode?) -> Data? {
+    if case .data(let hash)? = node?.value { hash } else { nil }
+  }
+
+  /// Which records a mapping takes.
+  private mutating func sourcePredicate(
+    _ node: ArchiveNode?,
+    of entity: String?,
+    _ mapping: String
+  ) -> FetchPredicate? {
+    guard let node else { return nil }
+    guard let fetch = ArchivedSourceFetch(node), fetch.entityName == entity else {
+      problems.append("\(mapping): the source expression, by which it fetches its records, is not understood")
+      return nil
+    }
+    do {
+      let predicate = try FetchPredicate(format: fetch.predicate)
+      return predicate == .literal(true) ? nil : predicate
+    } catch {
+      problems.append("\(mapping): the filter predicate “\(fetch.predicate)” is not understood: \(error)")
+      return nil
+    }
+  }
+
+  private mutating func properties(
+    _ list: ArchiveNode?,
+    of mapping: String,
+    hasPolicy: Bool
+  ) -> [EntityMappingDraft.Property] {
+    var properties: [EntityMappingDraft.Property] = []
+    for node in list?.items ?? [] {
+      guard let name = node["NSDestinationPropertyName"]?.string else {
+        problems.append("\(mapping): an expression is of a property that has no name")
+        continue
+      }
+      let place = "\(mapping).\(name)"
+      check(node, Self.propertyKeys, place)
+      let written = node["NSValueExpression"]
+      let expression = written.flatMap(ArchivedMappingExpression.expression)
+      if written != nil, expression == nil { problems.append("\(place): the value expression is not understood") }
+      let info = userInfo(node, place, isRead: hasPolicy)
+      properties.append(
+        .init(
+          mapping: PropertyMapping(name: name, valueExpression: expression, userInfo: info),
+          isGenerated: false,
+          sourceMappingName: nil
+        )
+      )
+    }
+    return properties.sorted { $0.mapping.name < $1.mapping.name }
+  }
+
+  /// Notes the values of an object that nothing here reads.
+  private mutating func check(_ node: ArchiveNode, _ known: Set<String>, _ place: String) {
+    guard case .dictionary(let members) = node.value else { return }
+    for key in members.keys.sorted() where !known.contains(key) && node[key] != nil {
+      problems.append("\(place): the value “\(key)” is not known")
+    }
+  }
+
+  /// The author's notes, where they are texts. Others mean nothing to a migration, unless a policy reads them.
+  private mutating func userInfo(_ node: ArchiveNode, _ place: String, isRead: Bool) -> [String: String] {
+    let members = node["NSUserInfo"]?.members ?? []
+    let texts = members.compactMap { key, value in value.string.map { (key, $0) } }
+    if texts.count < members.count, isRead {
+      problems.append("\(place): the user info, which its policy may read, cannot be represented")
+    }
+    return Dictionary(texts, uniquingKeysWith: { first, _ in first })
+  }
+}
+
+// MARK: ArchivedSourceFetch
+
+/// The expression by which a mapping fetches its records, in the form that Xcode writes:
+/// `FETCH(FUNCTION($manager, "fetchRequestForSourceEntityNamed:predicateString:", "Person", "TRUEPREDICATE"), $manager.sourceContext, NO)`.
+struct ArchivedSourceFetch {
+  private static let function = "fetchRequestForSourceEntityNamed:predicateString:"
+
+  let entityName: String
+  /// The predicate in its format.
+  let predicate: String
+
+  /// Nil if the expression has another form.
+  init?(_ node: ArchiveNode) {
+    guard node.className == "NSFetchRequestExpression", node["NSCountOnlyFlag"]?.isTrue != true,
+      let request = node["NSFRExpression"].flatMap(ArchivedMappingExpression.expression),
+      case .function(on: .variable(MappingExpression.Name.manager), name: Self.function, let arguments) = request,
+      arguments.count == 2, case .constant(.string(let entityName)) = arguments[0],
+      case .constant(.string(let predicate)) = arguments[1],
+      let context = node["NSMOCExpression"].flatMap(ArchivedMappingExpression.expression),
+      case .keyPath(of: .variable(MappingExpression.Name.manager), "sourceContext") = context
+    else { return nil }
+    (self.entityName, self.predicate) = (entityName, predicate)
+  }
+}

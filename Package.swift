@@ -55,6 +55,8 @@ let package = Package(
       providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]
     ),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+    // What SQLite offers to C alone. It finds sqlite3.h where GRDB does.
+    .target(name: "CHeartwoodSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(name: "HeartwoodFoundation", swiftSettings: settings),
     .target(name: "HeartwoodModel", dependencies: ["HeartwoodFoundation"], swiftSettings: settings),
     .target(name: "HeartwoodStore", dependencies: ["HeartwoodFoundation", "HeartwoodModel"], swiftSettings: settings),
@@ -114,6 +116,7 @@ let package = Package(
       name: "HeartwoodSQLite",
       dependencies: [
         "HeartwoodFoundation", "HeartwoodModelFiles", "HeartwoodFormats", "HeartwoodStore", "HeartwoodModel", "CZlib",
+        "CHeartwoodSQLite",
         .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
         .product(name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
       ],

@@ -77,8 +77,9 @@ extension SQLiteStore {
     do {
       defer { afterCommit() }
       value = try file().write { db in
-        let refusals = try schema(db).writeRefusals
-        guard refusals.isEmpty else { throw refused(refusals) }
+        let schema = try schema(db)
+        guard schema.writeRefusals.isEmpty else { throw refused(schema.writeRefusals) }
+        if schema.hasDerivedTriggers { try DerivedTriggers.switchOff(in: db) }
         let transaction = Transaction(database: db, mark: try SQLiteFile.mark(db), isAlone: true)
         let value = try within(transaction, body)
         isComplete = true

@@ -6,8 +6,8 @@ import Synchronization
 /// Core Data's own SQLite files: an application's files are opened, read, edited and saved as they are.
 ///
 /// Changes are written row by row, in a transaction that is on the disk when the save returns. Other processes may have the file open at
-/// the same time; what they save shows with the next fetch. A file that Core Data keeps a history in, mirrors to CloudKit, or keeps
-/// derived attributes in by triggers, can be read, and is refused for writing with the reason.
+/// the same time; what they save shows with the next fetch. A file that Core Data keeps a history in, or mirrors to CloudKit, can be
+/// read, and is refused for writing with the reason.
 ///
 /// `Formats/SQLite/README.md` in the repository says what is read and written.
 public final class SQLiteStore: IncrementalStore {

@@ -35,7 +35,7 @@ struct MigrationStatements {
       try execute(narrowing.update)
     }
     for order in translation.orders { try execute(order.update) }
-    try new.createIndexes(in: db)
+    try new.createIndexesAndTriggers(in: db)
     try survey.checkRequiredValues()
     try raiseKeys()
     try SQLiteMetadata(migration.metadata).write(to: db, model: new.model)

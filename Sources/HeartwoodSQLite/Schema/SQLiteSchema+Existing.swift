@@ -43,9 +43,11 @@ extension SQLiteSchema {
     let keepsUTF8 = try String.fetchOne(db, sql: "PRAGMA encoding") == "UTF-8"
     let tables = resolved.tables.map(\.name) + resolved.joins.map(\.name)
     let refusals =
-      resolution.refusals + (try WriteRefusals.all(of: catalog, in: db, keepsUTF8: keepsUTF8, tables: tables))
+      resolution.refusals
+      + (try WriteRefusals.all(of: catalog, in: db, keepsUTF8: keepsUTF8, tables: tables, entities: entities))
     var schema = SQLiteSchema(resolved, writeRefusals: refusals)
     schema.keepsUTF8 = keepsUTF8
+    schema.hasDerivedTriggers = catalog.triggers.contains(where: DerivedTriggers.isOne)
     schema.knownNumbers.formUnion(try EntityNumbers.all(in: db))
     // Nobody could have made a record of an abstract entity.
     for entity in entities where entity.isAbstract { schema.knownNumbers.remove(plan.number(entity)) }
@@ -123,7 +125,6 @@ enum EntityNumbers {
 
 /// Why a file can be read only.
 enum WriteRefusals {
-  private static let triggerFunction = "NSCoreDataDATrigger"
   private static let mirroringPrefix = "ANSCK"
   private static let transactionTable = "ATRANSACTION"
   private static let historyTables = ["ACHANGE", transactionTable]
@@ -131,16 +132,21 @@ enum WriteRefusals {
   private static let encoding =
     "The file keeps text in UTF-16, and Core Data in UTF-8: what is written as bytes would become other text."
 
-  /// - Parameter tables: those of records and relationships.
+  /// - Parameters:
+  ///   - tables: those of records and relationships.
+  ///   - entities: those that the store keeps.
   static func all(
     of catalog: FileCatalog,
     in db: Database,
     keepsUTF8: Bool,
-    tables: [String]
+    tables: [String],
+    entities: [EntityDescription]
   ) throws -> [String] {
-    let refusals = try ofCoreData(catalog, db) + (keepsUTF8 ? [] : [encoding])
-    // Triggers of Core Data's are a reason already.
+    let derivation = DerivedTriggers.refusal(catalog, entities: entities)
+    let refusals =
+      try [derivation, mirroring(catalog), history(catalog, db)].compactMap(\.self) + (keepsUTF8 ? [] : [encoding])
     guard refusals.isEmpty else { return refusals }
+    if catalog.triggers.contains(where: DerivedTriggers.isOne) { try DerivedTriggers.switchOff(in: db) }
     return try tables.compactMap { try unknowns(of: $0, catalog, db) }
   }
 
@@ -168,21 +174,13 @@ enum WriteRefusals {
 
   /// Those of what Core Data keeps in the file beside records.
   static func ofCoreData(_ catalog: FileCatalog, _ db: Database) throws -> [String] {
-    [triggers(catalog), mirroring(catalog), try history(catalog, db)].compactMap(\.self)
+    [DerivedTriggers.refusalOfReplacing(catalog), mirroring(catalog), try history(catalog, db)].compactMap(\.self)
   }
 
   /// How many transactions Core Data's history has.
   static func transactionCount(_ catalog: FileCatalog, _ db: Database) throws -> Int {
     guard let table = catalog[transactionTable] else { return 0 }
     return try Int.fetchOne(db, sql: "SELECT count(*) FROM \(SQLiteName.quoted(table.name))") ?? 0
-  }
-
-  private static func triggers(_ catalog: FileCatalog) -> String? {
-    let names = catalog.triggers.filter { $0.text.contains(triggerFunction) }.map(\.name)
-    guard let first = names.first else { return nil }
-    return
-      "Triggers keep derived attributes by functions that only Core Data has (\(names.count) of them, the first is \(first)): "
-      + "without them every change fails."
   }
 
   private static func mirroring(_ catalog: FileCatalog) -> String? {
@@ -235,13 +233,18 @@ struct FileCatalog {
   let tables: [String: Table]
   /// The names of all tables, the virtual ones too.
   let tableNames: [String]
-  /// The names and the texts of all triggers.
-  let triggers: [(name: String, text: String)]
+  struct Trigger {
+    let name: String
+    /// The statement that made it.
+    let text: String
+  }
+
+  let triggers: [Trigger]
 
   init(_ db: Database) throws {
     var tables: [String: Table] = [:]
     var tableNames: [String] = []
-    var triggers: [(name: String, text: String)] = []
+    var triggers: [Trigger] = []
     let rows = try Row.fetchCursor(db, sql: "SELECT type, name, sql FROM sqlite_master ORDER BY name")
     while let row = try rows.next() {
       guard let name = String.fromDatabaseValue(row[1]) else { continue }
@@ -251,7 +254,7 @@ struct FileCatalog {
         tableNames.append(name)
         let isVirtual = SQLiteName.key(text).hasPrefix("CREATE VIRTUAL")
         if !isVirtual { tables[SQLiteName.key(name)] = Table(name: name, columns: try Self.columns(of: name, in: db)) }
-      case "trigger": triggers.append((name, text))
+      case "trigger": triggers.append(Trigger(name: name, text: text))
       default: break
       }
     }

@@ -20,10 +20,14 @@ package struct SQLiteSchema: Sendable {
   package let tables: [SQLiteTable]
   /// The indexes that Core Data would make.
   package let indexes: [SQLiteIndex]
+  /// The triggers that Core Data would make, as far as files show them.
+  package let triggers: [SQLiteTrigger]
   /// The entities by number.
   package let entityRows: [EntityRow]
   /// Why the file must not be written, each a sentence; empty where it may.
   package let writeRefusals: [String]
+  /// Whether the file has triggers that only Core Data can run.
+  var hasDerivedTriggers: Bool
   /// Whether the file's text is UTF-8, as Core Data's is: in another encoding SQL compares it otherwise than predicates do.
   var keepsUTF8 = true
   /// The numbers of all entities that the file knows and that can have records, those too that the model does not have.
@@ -46,6 +50,8 @@ package struct SQLiteSchema: Sendable {
       [table.table] + plan.joins.filter { plan.forest[$0.relationship.entity]?.root === table.root }.map(\.table)
     }
     indexes = plan.indexes
+    triggers = plan.triggers
+    hasDerivedTriggers = !triggers.isEmpty
     entityRows = plan.forest.members.map { member in
       EntityRow(
         number: plan.number(member.entity),
@@ -95,25 +101,26 @@ extension SQLiteSchema {
     "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)",
   ]
 
-  /// The statements that make all tables and indexes, in the order and in the words of Core Data.
+  /// The statements that make all tables, indexes and triggers, in the words of Core Data.
   package var createStatements: [String] {
-    tables.map(\.createStatement) + indexes.map(\.createStatement) + Self.ownTables
+    tables.map(\.createStatement) + indexes.map(\.createStatement) + Self.ownTables + triggers.map(\.createStatement)
   }
 
-  /// Makes all tables and indexes in an empty database, and a row for each entity. The caller has begun a transaction.
+  /// Makes all tables, indexes and triggers in an empty database, and a row for each entity. The caller has begun a transaction.
   package func create(in db: Database) throws {
     for statement in createStatements { try db.execute(sql: statement) }
     try addEntityRows(to: db)
   }
 
-  /// Makes all tables, and a row for each entity, but no index: many records are put into tables faster without them.
+  /// Makes all tables, and a row for each entity, but no index and no trigger: many records are put into tables faster without them.
   func createTables(in db: Database) throws {
     for statement in tables.map(\.createStatement) + Self.ownTables { try db.execute(sql: statement) }
     try addEntityRows(to: db)
   }
 
-  func createIndexes(in db: Database) throws {
-    for index in indexes { try db.execute(sql: index.createStatement) }
+  /// Makes what ``createTables(in:)`` has left out.
+  func createIndexesAndTriggers(in db: Database) throws {
+    for statement in indexes.map(\.createStatement) + triggers.map(\.createStatement) { try db.execute(sql: statement) }
   }
 
   private func addEntityRows(to db: Database) throws {

@@ -126,7 +126,7 @@ import Testing
     #expect(try property("owner", of: "Novel", in: schema) == .toOne(owner))
   }
 
-  @Test("Derived attributes, CloudKit and history are reasons not to write")
+  @Test("Triggers of unknown attributes, CloudKit and history are reasons not to write")
   func refusals() throws {
     let history = "CREATE TABLE ACHANGE (Z_PK INTEGER PRIMARY KEY)"
     #expect(try existing(history).writeRefusals.isEmpty, "a history without rows is none")

@@ -98,7 +98,7 @@ extension DocumentSession {
       )
     }
     let changes = try context.changesForCopy(of: store)
-    let copy = try coordinator.opener.prepare(store, as: request, replacing: destination.isReplacing)
+    let copy = try coordinator.storeManager.prepare(store, as: request, replacing: destination.isReplacing)
     _ = try copy.engine.save(changes, origin: context.saveOrigin)
   }
 
@@ -174,7 +174,7 @@ extension DocumentSession {
     throw PersistenceError(.fileChangedOnDisk, story + "; nothing was written.", recovery: recovery, context: context)
   }
 
-  private func request(_ destination: Destination) throws(PersistenceError) -> StoreOpener.Request {
+  private func request(_ destination: Destination) throws(PersistenceError) -> StoreManager.Request {
     let store = store
     // Where names do not tell types apart, a document stays of its type.
     let isOwn = coordinator.registry.types(forFileName: destination.url.path).contains(store.type)
@@ -189,7 +189,7 @@ extension DocumentSession {
   /// Opens an unwritten store with what `old` keeps in its place; returns it with the number of its last save.
   private func exchange(
     _ old: PersistentStore,
-    _ request: StoreOpener.Request,
+    _ request: StoreManager.Request,
     replacing: Bool,
     _ isOwnFile: Bool
   ) throws -> (PersistentStore, UInt64) {
@@ -197,7 +197,7 @@ extension DocumentSession {
       // What others have saved is no save that comes in between.
       try old.engine.followOthers()
       let number = old.engine.saves.current
-      let new = try coordinator.opener.prepare(old, as: request, replacing: replacing, isOwnFile: isOwnFile)
+      let new = try coordinator.storeManager.prepare(old, as: request, replacing: replacing, isOwnFile: isOwnFile)
       guard old.engine.close(unlessSavedSince: number) else { continue }
       let newNumber = new.engine.saves.current
       try coordinator.replace(old, by: new)

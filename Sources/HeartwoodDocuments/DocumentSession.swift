@@ -233,14 +233,14 @@ extension DocumentSession {
   }
 
   private func openAgain(_ store: PersistentStore, _ path: String, _ context: ManagedObjectContext) throws {
-    let request = StoreOpener.Request(
+    let request = StoreManager.Request(
       type: store.type,
       path: path,
       configurationName: store.configurationName,
       options: store.options
     )
     // What cannot be opened leaves everything as it is.
-    let new = try coordinator.opener.open(request)
+    let new = try coordinator.storeManager.open(request)
     context.reset()
     try coordinator.remove(store)
     try coordinator.add(new)

@@ -30,7 +30,7 @@ import Testing
     "Sources/HeartwoodSQLite/Salvage/SQLiteEntitySalvage.swift": (5, salvage),
     "Sources/HeartwoodSQLite/Salvage/SQLiteStore+Salvaging.swift": (9, salvage),
     "Sources/HeartwoodStore/API/StoreSalvage.swift": (1, salvage),
-    "Sources/HeartwoodStore/Engines/Salvage/StoreOpener+Salvaging.swift": (1, salvage),
+    "Sources/HeartwoodStore/Engines/Salvage/StoreManager+Salvaging.swift": (1, salvage),
   ]
 
   private static func hides(_ line: Substring) -> Bool { SourceTree.code(line).firstMatch(of: #/\btry\?\ /#) != nil }

@@ -22,8 +22,8 @@ enum SQLiteTrial {
     var options = StoreOptions()
     options[.ignoresModelVersion] = true
     options[.isReadOnly] = true
-    let opener = StoreOpener(model: model, registry: registry, fileSystem: POSIXFileSystem())
-    let store = try opener.open(StoreOpener.Request(type: .sqlite, path: path, options: options))
+    let storeManager = StoreManager(model: model, registry: registry, fileSystem: POSIXFileSystem())
+    let store = try storeManager.open(StoreManager.Request(type: .sqlite, path: path, options: options))
     defer { _ = store.engine.close(unlessSavedSince: nil) }
     try StoreTrial.readAll(of: store)
   }

@@ -34,8 +34,8 @@ enum StoreTrial {
   private static func read(_ files: InMemoryFileSystem, _ type: StoreType, _ model: ManagedObjectModel) throws {
     var options = StoreOptions()
     options[.ignoresModelVersion] = true
-    let opener = StoreOpener(model: model, registry: .default, fileSystem: files)
-    try readAll(of: try opener.open(StoreOpener.Request(type: type, path: path, options: options)))
+    let storeManager = StoreManager(model: model, registry: .default, fileSystem: files)
+    try readAll(of: try storeManager.open(StoreManager.Request(type: type, path: path, options: options)))
   }
 
   static func readAll(of store: PersistentStore) throws {

@@ -36,7 +36,7 @@ extension PersistentStoreCoordinator {
       // What others have saved is no save that comes in between.
       try store.engine.followOthers()
       let number = store.engine.saves.current
-      let converted = try opener.convert(store, to: request, replacing: replacing)
+      let converted = try storeManager.convert(store, to: request, replacing: replacing)
       if store.engine.close(unlessSavedSince: number) {
         try replace(store, by: converted)
         // Nobody opens it again: it lets go of its file.
@@ -82,7 +82,7 @@ extension PersistentStoreCoordinator {
     guard isOpen(store) else { throw Self.notOpen(store.path) }
     let request = try request(type: type, configuration: store.configurationName, at: url, options: options)
     try checkNotOpen(request.path)
-    let copy = try opener.copy(store, to: request, replacing: replacing)
+    let copy = try storeManager.copy(store, to: request, replacing: replacing)
     _ = copy.engine.close(unlessSavedSince: nil)
   }
 
@@ -116,7 +116,7 @@ extension PersistentStoreCoordinator {
   ) throws {
     let request = try request(type: type, at: url, options: options)
     try checkNotOpen(request.path)
-    try opener.destroy(request)
+    try storeManager.destroy(request)
   }
 
   /// Replaces the store at `url`, or makes it, by a copy of the store at `source`, of the same type, in one step: its file, and the files
@@ -137,7 +137,7 @@ extension PersistentStoreCoordinator {
     let request = try request(type: type, at: source, options: options)
     try checkNotOpen(request.path)
     try checkNotOpen(url.path)
-    try opener.replaceStore(at: url.path, by: request)
+    try storeManager.replaceStore(at: url.path, by: request)
   }
 
   /// Whether a file is of a type whose files are only read.
@@ -174,7 +174,7 @@ extension PersistentStoreCoordinator {
     at url: URL,
     options: StoreOptions = StoreOptions()
   ) throws -> StoreMetadata {
-    try opener.metadata(try request(type: type, at: url, options: options))
+    try storeManager.metadata(try request(type: type, at: url, options: options))
   }
 
   /// Writes the metadata of a store that is not open, at once: over the old ones where the format has room for that, as that of binary
@@ -191,7 +191,7 @@ extension PersistentStoreCoordinator {
   ) throws {
     let request = try request(type: type, at: url, options: options)
     try checkNotOpen(request.path)
-    try opener.setMetadata(metadata, request)
+    try storeManager.setMetadata(metadata, request)
   }
 }
 
@@ -247,8 +247,8 @@ extension PersistentStoreCoordinator {
       options: destinationOptions
     )
     for path in [damaged.path, target.path] { try checkNotOpen(path) }
-    try opener.checkIsOther(target.path, than: damaged.path)
-    let result = try opener.convert(try opener.salvage(damaged), to: target, replacing: replacing)
+    try storeManager.checkIsOther(target.path, than: damaged.path)
+    let result = try storeManager.convert(try storeManager.salvage(damaged), to: target, replacing: replacing)
     _ = result.store.engine.close(unlessSavedSince: nil)
     return try result.salvaged.report
   }

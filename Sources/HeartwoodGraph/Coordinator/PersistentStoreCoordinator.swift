@@ -57,8 +57,8 @@ public final class PersistentStoreCoordinator: Sendable {
     self.objectClasses = try ObjectClassMap(objectClasses, model: managedObjectModel)
   }
 
-  package var opener: StoreOpener {
-    StoreOpener(model: managedObjectModel, registry: registry, fileSystem: fileSystem)
+  package var storeManager: StoreManager {
+    StoreManager(model: managedObjectModel, registry: registry, fileSystem: fileSystem)
   }
 }
 
@@ -235,7 +235,7 @@ extension PersistentStoreCoordinator {
     configuration: String? = nil,
     at url: URL?,
     options: StoreOptions
-  ) throws(PersistenceError) -> StoreOpener.Request {
+  ) throws(PersistenceError) -> StoreManager.Request {
     if let url, !url.isFileURL {
       throw PersistenceError(
         .fileNotFound,
@@ -257,7 +257,7 @@ extension PersistentStoreCoordinator {
         recovery: "Give a type, such as .inMemory."
       )
     }
-    return StoreOpener.Request(type: actualType, path: path, configurationName: configuration, options: options)
+    return StoreManager.Request(type: actualType, path: path, configurationName: configuration, options: options)
   }
 }
 

@@ -3,13 +3,13 @@ public import HeartwoodStore
 
 /// Finds the steps of a migration: those that the options name, or those of the ``MigrationRoute``.
 enum MigrationWay {
-  /// The steps from the model of a store to that of the opener.
+  /// The steps from the model of a store to that of the store manager.
   static func steps(
     from source: ManagedObjectModel,
-    _ opener: StoreOpener,
-    _ request: StoreOpener.Request
+    _ storeManager: StoreManager,
+    _ request: StoreManager.Request
   ) throws -> [MigrationStep] {
-    let destination = opener.model
+    let destination = storeManager.model
     let passes = request.options[.migrationPasses]
     if !passes.isEmpty {
       guard request.options[.stagedMigrationManager] == nil else {
@@ -58,7 +58,7 @@ enum MigrationWay {
   private static func missing(
     _ source: ManagedObjectModel,
     _ destination: ManagedObjectModel,
-    _ request: StoreOpener.Request
+    _ request: StoreManager.Request
   ) -> PersistenceError {
     let context = PersistenceError.Context(path: request.path, storeType: request.type)
     do throws(MappingInferenceError) {
@@ -90,7 +90,7 @@ extension MigrationWay {
     _ steps: [MigrationStep],
     _ source: ManagedObjectModel,
     _ destination: ManagedObjectModel,
-    _ request: StoreOpener.Request
+    _ request: StoreManager.Request
   ) throws(PersistenceError) {
     if steps.first?.isInferred ?? false,
       let unplaced = request.options[.unplacedMappingModels].first(where: { $0.mayBegin(at: source) })
@@ -109,7 +109,7 @@ extension MigrationWay {
     }
   }
 
-  private static func unusable(_ problem: String, _ request: StoreOpener.Request) -> PersistenceError {
+  private static func unusable(_ problem: String, _ request: StoreManager.Request) -> PersistenceError {
     PersistenceError(
       .mappingModelUnusable,
       "\(problem)\nThe store was left as it is: without the mapping model, what it says would be lost.",

@@ -201,7 +201,7 @@ extension PersistentStoreCoordinator {
     records.forgetHistory()
     var options = StoreOptions()
     options[.isReadOnly] = isReadOnly
-    try add(try opener.write(records, to: .init(type: .inMemory, path: nil, options: options), replacing: false))
+    try add(try storeManager.write(records, to: .init(type: .inMemory, path: nil, options: options), replacing: false))
   }
 }
 

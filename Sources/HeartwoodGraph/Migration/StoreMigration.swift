@@ -11,8 +11,8 @@ import Logging
 /// Nothing is changed before ``run(progress:)``. The new file is written beside the old one and takes its place in one step, with
 /// its side files; whatever happens before, the old store is as it was.
 public struct StoreMigration: Sendable {
-  private let opener: StoreOpener
-  private let request: StoreOpener.Request
+  private let storeManager: StoreManager
+  private let request: StoreManager.Request
   private let origin: StoreOrigin
   private let logger: Logger?
   /// Whether the store is migrated because it is opened, and nobody looks at the report.
@@ -25,19 +25,21 @@ public struct StoreMigration: Sendable {
   /// The model that the store was written with.
   public var sourceModel: ManagedObjectModel { origin.model }
   /// The model that it is to be opened with.
-  public var destinationModel: ManagedObjectModel { opener.model }
+  public var destinationModel: ManagedObjectModel { storeManager.model }
   /// What differs between them.
   public var differences: ModelDifferences { ModelDifferences(from: sourceModel, to: destinationModel) }
 
   /// - Throws: ``PersistenceError/Code/migrationModelMissing``, ``PersistenceError/Code/mappingModelMissing``,
   ///   ``PersistenceError/Code/mappingModelUnusable``.
-  init(_ opener: StoreOpener, _ request: StoreOpener.Request, _ logger: Logger?, isAutomatic: Bool = false) throws {
-    self.opener = opener
+  init(_ storeManager: StoreManager, _ request: StoreManager.Request, _ logger: Logger?, isAutomatic: Bool = false)
+    throws
+  {
+    self.storeManager = storeManager
     self.isAutomatic = isAutomatic
     self.logger = logger
     self.request = request
-    origin = try opener.origin(request)
-    steps = try MigrationWay.steps(from: origin.model, opener, request)
+    origin = try storeManager.origin(request)
+    steps = try MigrationWay.steps(from: origin.model, storeManager, request)
   }
 }
 
@@ -54,8 +56,8 @@ extension StoreMigration {
   ///   are derived and break a rule are such a reason.
   public func dryRun(progress: MigrationProgress = MigrationProgress()) throws -> MigrationReport {
     _ = try writablePath()
-    try opener.checkMigratesInPlace(request)
-    if let backup = request.options[.migrationBackupPath] { _ = try opener.hasBackup(request, at: backup) }
+    try storeManager.checkMigratesInPlace(request)
+    if let backup = request.options[.migrationBackupPath] { _ = try storeManager.hasBackup(request, at: backup) }
     return try foresee(request, replacing: true, progress)
   }
 
@@ -96,7 +98,7 @@ extension StoreMigration {
     progress: MigrationProgress = MigrationProgress()
   ) throws -> MigrationReport {
     let log = OperationLog(.migrated, logger)
-    let result = try opener.leavingAlone(request) {
+    let result = try storeManager.leavingAlone(request) {
       try write(to: target(url, type), replacing: replacing, progress) { try progress.begin(.writing) }
     }
     _ = result.store.engine.close(unlessSavedSince: nil)
@@ -108,14 +110,14 @@ extension StoreMigration {
   func runInPlace(_ progress: MigrationProgress) throws -> (store: PersistentStore, report: MigrationReport) {
     let log = OperationLog(.migrated, logger)
     let path = try writablePath()
-    try opener.checkMigratesInPlace(request)
-    try opener.checkpoint(request)
-    let identity = try opener.fileSystem.status(atPath: path)?.identity
+    try storeManager.checkMigratesInPlace(request)
+    try storeManager.checkpoint(request)
+    let identity = try storeManager.fileSystem.status(atPath: path)?.identity
     var hasMadeBackup = false
     do {
       let result = try write(to: request, replacing: true, expecting: identity, progress) {
         try progress.begin(.writing)
-        if let backup = request.options[.migrationBackupPath], try opener.backUp(request, to: backup) {
+        if let backup = request.options[.migrationBackupPath], try storeManager.backUp(request, to: backup) {
           hasMadeBackup = true
         }
         try progress.check()
@@ -126,7 +128,7 @@ extension StoreMigration {
       if hasMadeBackup { removeBackup() }
       // Reading may have made files beside the store, which was alone before.
       // try?: the error of the migration is thrown.
-      try? opener.checkpoint(request)
+      try? storeManager.checkpoint(request)
       throw error
     }
   }
@@ -134,10 +136,10 @@ extension StoreMigration {
   /// Removes the copy of a store that is as it was. Where the new one stands in its place, the copy is all there is of the old one.
   private func removeBackup() {
     // try?: a backup that may be all there is of the store stays.
-    guard let backup = request.options[.migrationBackupPath], (try? opener.needsMigration(request)) == true else {
+    guard let backup = request.options[.migrationBackupPath], (try? storeManager.needsMigration(request)) == true else {
       return
     }
-    opener.removeBackup(of: request, at: backup)
+    storeManager.removeBackup(of: request, at: backup)
   }
 
   private func writablePath() throws(PersistenceError) -> String {
@@ -150,7 +152,7 @@ extension StoreMigration {
     )
   }
 
-  private func target(_ url: URL, _ type: StoreType?) -> StoreOpener.Request {
+  private func target(_ url: URL, _ type: StoreType?) -> StoreManager.Request {
     var target = request
     target.path = url.path
     target.type = type ?? request.type
@@ -159,15 +161,15 @@ extension StoreMigration {
 
   /// Tells what would be written to `target`.
   private func foresee(
-    _ target: StoreOpener.Request,
+    _ target: StoreManager.Request,
     replacing: Bool,
     _ progress: MigrationProgress
   ) throws -> MigrationReport {
-    try opener.checkPlace(target, replacing: replacing)
-    let target = try opener.keepingForm(of: request, from: origin, in: target)
-    return try opener.leavingAlone(request) {
+    try storeManager.checkPlace(target, replacing: replacing)
+    let target = try storeManager.keepingForm(of: request, from: origin, in: target)
+    return try storeManager.leavingAlone(request) {
       let attempt = try inStore(progress) { plan in
-        try opener.foreseeInStore(
+        try storeManager.foreseeInStore(
           plan,
           of: origin,
           from: request,
@@ -182,7 +184,7 @@ extension StoreMigration {
       result.report.reasonNotInStore = attempt.reason
       result.report.lostTransactionCount = try lostTransactionCount(contents.history)
       result.report.hasRenamedRecords = try renamesRecords(of: result.contents, target.type)
-      if result.report.obstacles.isEmpty { try opener.checkFit(result.contents, target) }
+      if result.report.obstacles.isEmpty { try storeManager.checkFit(result.contents, target) }
       return result.report
     }
   }
@@ -191,15 +193,15 @@ extension StoreMigration {
   ///
   /// - Parameter willReplace: called when nothing can stand in the way any more but the disk.
   private func write(
-    to target: StoreOpener.Request,
+    to target: StoreManager.Request,
     replacing: Bool,
     expecting identity: FileIdentity? = nil,
     _ progress: MigrationProgress,
     willReplace: () throws -> Void
   ) throws -> (store: PersistentStore, report: MigrationReport) {
-    let target = try opener.keepingForm(of: request, from: origin, in: target)
+    let target = try storeManager.keepingForm(of: request, from: origin, in: target)
     let attempt = try inStore(progress) { plan in
-      try opener.migrateInStore(
+      try storeManager.migrateInStore(
         plan,
         of: origin,
         from: request,
@@ -211,23 +213,23 @@ extension StoreMigration {
         willMove: willReplace
       )
     }
-    if let report = attempt.report { return (try opener.open(target), report) }
+    if let report = attempt.report { return (try storeManager.open(target), report) }
     if var report = try writeInPasses(to: target, replacing, identity, progress, willReplace) {
       report.reasonNotInStore = attempt.reason
-      return (try opener.open(target), report)
+      return (try storeManager.open(target), report)
     }
     let contents = try readContents(progress)
     var result = try MigrationRun(self, progress).run(contents)
     result.report.reasonNotInStore = attempt.reason
     result.report.lostTransactionCount = try lostTransactionCount(contents.history)
     try willReplace()
-    let store = try opener.write(result.contents, to: target, replacing: replacing, expecting: identity)
+    let store = try storeManager.write(result.contents, to: target, replacing: replacing, expecting: identity)
     result.report.hasRenamedRecords = store.engine.hasRenamedRecords
     return (store, result.report)
   }
 
   private func renamesRecords(of contents: StoreContents, _ type: StoreType) throws -> Bool {
-    let storeClass = try opener.registry.storeClass(for: type)
+    let storeClass = try storeManager.registry.storeClass(for: type)
     // An atomic store keeps the references that it is given.
     guard storeClass is any IncrementalStore.Type else { return false }
     return try !contents.areNamed(as: storeClass.typeDescription.capabilities.referenceKinds)
@@ -238,7 +240,7 @@ extension StoreMigration {
     _ progress: MigrationProgress,
     _ body: (TablePlan) throws -> MigrationReport
   ) throws -> (report: MigrationReport?, reason: MigrationReport.InStoreObstacle?) {
-    guard try opener.canMigrateInStore(request.type) else { return (nil, nil) }
+    guard try storeManager.canMigrateInStore(request.type) else { return (nil, nil) }
     do {
       let plan = try planInStore()
       try progress.begin(.migrating)
@@ -254,7 +256,7 @@ extension StoreMigration {
 
   /// Makes the new store pass by pass, where there are several and it can be written piecemeal; nil elsewhere.
   private func writeInPasses(
-    to target: StoreOpener.Request,
+    to target: StoreManager.Request,
     _ replacing: Bool,
     _ identity: FileIdentity?,
     _ progress: MigrationProgress,
@@ -262,20 +264,20 @@ extension StoreMigration {
   ) throws -> MigrationReport? {
     guard let step = steps.first, steps.count == 1, step.passes.count > 1 else { return nil }
     try MigrationRun.check(step, from: sourceModel, path: path)
-    return try opener.makeStore(target, replacing: replacing, expecting: identity) { temporary in
+    return try storeManager.makeStore(target, replacing: replacing, expecting: identity) { temporary in
       try progress.begin(.migrating)
       var history: StoreHistory?
       let migration = PassMigration(step, ObjectMigration(step, options, progress, allowsLoss: allowsLoss)) {
-        let store = try opener.open(request, from: origin)
+        let store = try storeManager.open(request, from: origin)
         history = try store.engine.history()
         return try openCoordinator(sourceModel, store)
       } openDestination: {
-        try openCoordinator(destinationModel, try opener.open(temporary))
+        try openCoordinator(destinationModel, try storeManager.open(temporary))
       }
       var report = try migration.run()
       try report.check(path: path)
       report.lostTransactionCount = try lostTransactionCount(history)
-      try opener.setMetadata(origin.metadata, temporary)
+      try storeManager.setMetadata(origin.metadata, temporary)
       try willReplace()
       return report
     }
@@ -287,8 +289,8 @@ extension StoreMigration {
   ) throws -> PersistentStoreCoordinator {
     let coordinator = try PersistentStoreCoordinator(
       managedObjectModel: model,
-      registry: opener.registry,
-      fileSystem: opener.fileSystem
+      registry: storeManager.registry,
+      fileSystem: storeManager.fileSystem
     )
     try coordinator.add(store)
     return coordinator
@@ -309,13 +311,13 @@ extension StoreMigration {
 
   /// How many transactions the new store has not: those of a history that was read, and those of one in the file that is another program's.
   private func lostTransactionCount(_ history: StoreHistory?) throws -> Int {
-    try (history?.transactionCount ?? 0) + opener.foreignContents(request).transactionCount
+    try (history?.transactionCount ?? 0) + storeManager.foreignContents(request).transactionCount
   }
 
   /// All that the store keeps.
   private func readContents(_ progress: MigrationProgress) throws -> StoreContents {
     try progress.begin(.reading)
-    let store = try opener.open(request, from: origin)
+    let store = try storeManager.open(request, from: origin)
     defer { _ = store.engine.close(unlessSavedSince: nil) }
     return try store.engine.contents()
   }
@@ -357,14 +359,14 @@ extension PersistentStoreCoordinator {
   ) throws -> StoreMigration? {
     let request = try request(type: type, configuration: configuration, at: url, options: options)
     try checkNotOpen(request.path)
-    return try opener.needsMigration(request) ? StoreMigration(opener, request, logger) : nil
+    return try storeManager.needsMigration(request) ? StoreMigration(storeManager, request, logger) : nil
   }
 
   /// Opens a store, after a migration where one is needed and the options allow it.
-  func openMigrated(_ request: StoreOpener.Request) throws -> PersistentStore {
-    guard request.options[.shouldMigrateStoreAutomatically], try opener.needsMigration(request) else {
-      return try opener.open(request)
+  func openMigrated(_ request: StoreManager.Request) throws -> PersistentStore {
+    guard request.options[.shouldMigrateStoreAutomatically], try storeManager.needsMigration(request) else {
+      return try storeManager.open(request)
     }
-    return try StoreMigration(opener, request, logger, isAutomatic: true).runInPlace(MigrationProgress()).store
+    return try StoreMigration(storeManager, request, logger, isAutomatic: true).runInPlace(MigrationProgress()).store
   }
 }

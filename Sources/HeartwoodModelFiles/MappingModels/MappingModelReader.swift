@@ -40,7 +40,7 @@ struct MappingModelReader {
     guard let model = try XMLStore.inferModel(from: file, options: options) else {
       throw PersistenceError(.fileMalformed, "The file holds no records.", context: .init(path: url.path))
     }
-    let store = try StoreOpener(model: model, registry: StoreRegistry([XMLStore.self]), fileSystem: fileSystem).open(
+    let store = try StoreManager(model: model, registry: StoreRegistry([XMLStore.self]), fileSystem: fileSystem).open(
       .init(type: .xml, path: url.path, options: options)
     )
     defer { _ = store.engine.close(unlessSavedSince: nil) }

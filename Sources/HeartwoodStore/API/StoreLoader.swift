@@ -161,7 +161,7 @@ package struct ForeignContents: Sendable {
   }
 }
 
-extension StoreOpener {
+extension StoreManager {
   /// What another program keeps for itself in the file of a store.
   package func foreignContents(_ request: Request) throws -> ForeignContents {
     guard let path = request.path,

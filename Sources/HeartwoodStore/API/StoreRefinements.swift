@@ -114,7 +114,7 @@ package protocol FormKeepingStore: StoreClass {
   ) throws -> StoreOptions
 }
 
-extension StoreOpener {
+extension StoreManager {
   /// What makes a store of the form that another one has, if it is of the same type.
   package func keepingForm(
     of source: Request,

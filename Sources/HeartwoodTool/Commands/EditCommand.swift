@@ -185,15 +185,15 @@ struct EditCommand: ParsableCommand {
     let source = arguments.source
     let (type, _) = try source.storeClass()
     _ = try source.fileSystem.storeStatus(atPath: copy)
-    let opener = StoreOpener(
+    let storeManager = StoreManager(
       model: try ManagedObjectModel(entities: []),
       registry: .tool,
       fileSystem: POSIXFileSystem()
     )
-    let request = StoreOpener.Request.reading(arguments.store, type)
-    let backup = noBackup ? nil : try StoreBackup(of: request, at: arguments.store, opener)
+    let request = StoreManager.Request.reading(arguments.store, type)
+    let backup = noBackup ? nil : try StoreBackup(of: request, at: arguments.store, storeManager)
     do {
-      try StoreBackup.restore(request, from: .reading(copy, type), opener)
+      try StoreBackup.restore(request, from: .reading(copy, type), storeManager)
     } catch {
       _ = backup?.removeIfUnneeded()
       throw error

@@ -59,11 +59,11 @@ struct StoreEdit {
     return Target(type: type, model: model, hasHistory: hasHistory, matchCount: count)
   }
 
-  private func opener(_ target: Target) -> StoreOpener {
-    StoreOpener(model: target.model.model, registry: source.registry, fileSystem: source.fileSystem)
+  private func storeManager(_ target: Target) -> StoreManager {
+    StoreManager(model: target.model.model, registry: source.registry, fileSystem: source.fileSystem)
   }
 
-  private func request(_ target: Target) -> StoreOpener.Request { .reading(source.path, target.type) }
+  private func request(_ target: Target) -> StoreManager.Request { .reading(source.path, target.type) }
 
   /// Changes a copy, which says all that the store itself would say.
   private func inCopy(_ target: Target) throws -> EditOutcome {
@@ -71,8 +71,8 @@ struct StoreEdit {
     let place = PathParts.join(FileManager.default.temporaryDirectory.path, name)
     let draft = try DraftFolder(beside: try source.fileSystem.resolvingSymbolicLinks(inPath: place))
     defer { draft.remove() }
-    let opener = opener(target)
-    try opener.copyStore(request(target), to: draft.storePath, replacing: false)
+    let storeManager = storeManager(target)
+    try storeManager.copyStore(request(target), to: draft.storePath, replacing: false)
     do {
       return EditOutcome(model: target.model, changes: try change(draft.storePath, target), backup: nil)
     } catch var error as PersistenceError {
@@ -82,7 +82,7 @@ struct StoreEdit {
   }
 
   private func inPlace(_ target: Target) throws -> EditOutcome {
-    let backup = keepsBackup ? try StoreBackup(of: request(target), at: source.path, opener(target)) : nil
+    let backup = keepsBackup ? try StoreBackup(of: request(target), at: source.path, storeManager(target)) : nil
     do {
       let changes = try change(source.path, target)
       if changes.isEmpty { backup?.remove() }

@@ -144,15 +144,15 @@ struct Conversion {
     return try hasOld ? writeDraft(opened, type, target) : writeVerified(opened, type, at: destination.path)
   }
 
-  private func opener(_ model: ManagedObjectModel) -> StoreOpener {
-    StoreOpener(model: model, registry: registry, fileSystem: POSIXFileSystem())
+  private func storeManager(_ model: ManagedObjectModel) -> StoreManager {
+    StoreManager(model: model, registry: registry, fileSystem: POSIXFileSystem())
   }
 
   /// Makes sure, where a draft is to be written first, that the place does not refuse the store in the end.
   private func checkPlace(_ model: ManagedObjectModel, _ type: StoreType) throws {
-    let opener = opener(model)
+    let storeManager = storeManager(model)
     // What may be replaced has been checked.
-    try opener.checkPlace(.init(type: type, path: destination.path, options: StoreOptions()), replacing: true)
+    try storeManager.checkPlace(.init(type: type, path: destination.path, options: StoreOptions()), replacing: true)
   }
 
   /// Writes beside an old file, which stays until what was written has been verified.
@@ -162,23 +162,23 @@ struct Conversion {
     let hasRenamedRecords = try writeVerified(opened, type, at: draft.storePath)
     // A copy has the permissions of what it is a copy of, also before it takes the place of the old file.
     try POSIXFileSystem().copyPermissions(ofFileAtPath: target, toPath: draft.storePath)
-    let opener = opener(opened.model.model)
-    try opener.replaceStore(at: target, by: .reading(draft.storePath, type))
+    let storeManager = storeManager(opened.model.model)
+    try storeManager.replaceStore(at: target, by: .reading(draft.storePath, type))
     return hasRenamedRecords
   }
 
   /// Writes a file that is not there yet, verifies it, and closes it again; what is wrong does not stay.
   private func writeVerified(_ opened: OpenStore, _ type: StoreType, at path: String) throws -> Bool {
     let written = try write(opened, type, at: path)
-    let opener = opener(opened.model.model)
+    let storeManager = storeManager(opened.model.model)
     do {
-      try verify(written, of: opened.salvage?.salvaged.store ?? opened.store, opener, .reading(path, type))
+      try verify(written, of: opened.salvage?.salvaged.store ?? opened.store, storeManager, .reading(path, type))
       close(written)
       return written.engine.hasRenamedRecords
     } catch {
       close(written)
       // What cannot be removed does not hide what is wrong with it.
-      try? opener.destroy(.reading(path, type))
+      try? storeManager.destroy(.reading(path, type))
       throw error
     }
   }
@@ -190,18 +190,18 @@ struct Conversion {
   private func write(_ opened: OpenStore, _ type: StoreType, at path: String) throws -> PersistentStore {
     progress.expect(byteCount: opened.size)
     let fileSystem = ObservedFileSystem(base: POSIXFileSystem(), progress: progress)
-    let opener = StoreOpener(model: opened.model.model, registry: registry, fileSystem: fileSystem)
+    let storeManager = StoreManager(model: opened.model.model, registry: registry, fileSystem: fileSystem)
     var options = StoreOptions()
     options[.referenceAttribute] = referenceAttribute
-    let request = StoreOpener.Request(type: type, path: path, options: options)
+    let request = StoreManager.Request(type: type, path: path, options: options)
     // An incremental store writes its file itself, where nobody observes that.
     let capabilities = try registry.storeClass(for: type).typeDescription.capabilities
     if capabilities.kind == .incremental { progress.begin(.writing) }
     let written: PersistentStore
     if let salvage = opened.salvage {
-      written = try salvage.write(to: request, replacing: destination.isReplaced, opener)
+      written = try salvage.write(to: request, replacing: destination.isReplaced, storeManager)
     } else {
-      written = try opener.copy(opened.store, to: request, replacing: destination.isReplaced, progress: copying)
+      written = try storeManager.copy(opened.store, to: request, replacing: destination.isReplaced, progress: copying)
     }
     OpenedStores.add(written)
     return written
@@ -211,11 +211,11 @@ struct Conversion {
   private func verify(
     _ store: PersistentStore,
     of source: PersistentStore,
-    _ opener: StoreOpener,
-    _ request: StoreOpener.Request
+    _ storeManager: StoreManager,
+    _ request: StoreManager.Request
   ) throws {
     progress.begin(.verifying)
-    let reopened = try opener.open(request)
+    let reopened = try storeManager.open(request)
     OpenedStores.add(reopened)
     defer { close(reopened) }
     let wanted = try handedOver(to: store, of: source)
@@ -289,8 +289,9 @@ final class SalvageRun {
   }
 
   /// Writes what was salvaged; what the other store cannot keep is left out from then on.
-  func write(to request: StoreOpener.Request, replacing: Bool, _ opener: StoreOpener) throws -> PersistentStore {
-    let result = try opener.convert(salvaged, to: request, replacing: replacing)
+  func write(to request: StoreManager.Request, replacing: Bool, _ storeManager: StoreManager) throws -> PersistentStore
+  {
+    let result = try storeManager.convert(salvaged, to: request, replacing: replacing)
     salvaged = result.salvaged
     return result.store
   }

@@ -36,8 +36,8 @@ struct StoreSource {
   func open(substitute: LocatedModel? = nil, options: StoreOptions = .readOnly) throws -> OpenStore {
     let (type, storeClass) = try storeClass()
     let (model, store) = try withModel(storeClass, substitute: substitute) { model in
-      return try StoreOpener(model: model.model, registry: registry, fileSystem: fileSystem).open(
-        StoreOpener.Request(type: type, path: path, options: Self.options(options, for: model))
+      return try StoreManager(model: model.model, registry: registry, fileSystem: fileSystem).open(
+        StoreManager.Request(type: type, path: path, options: Self.options(options, for: model))
       )
     }
     OpenedStores.add(store)
@@ -83,8 +83,8 @@ struct StoreSource {
   }
 
   private func salvaged(_ type: StoreType, _ model: LocatedModel) throws -> SalvagedStore {
-    let opener = StoreOpener(model: model.model, registry: registry, fileSystem: fileSystem)
-    return try opener.salvage(.init(type: type, path: path, options: Self.options(.readOnly, for: model)))
+    let storeManager = StoreManager(model: model.model, registry: registry, fileSystem: fileSystem)
+    return try storeManager.salvage(.init(type: type, path: path, options: Self.options(.readOnly, for: model)))
   }
 
   /// Opens the store in a context of its own, for reading.
@@ -202,21 +202,21 @@ struct OpenStore {
 
   /// How many transactions are in a history of another program's, Core Data's in a SQLite file, which is not read.
   func foreignTransactionCount() throws -> Int {
-    try opener.foreignContents(.reading(path, store.type)).transactionCount
+    try storeManager.foreignContents(.reading(path, store.type)).transactionCount
   }
 
   /// Counts the rows whose entity the file does not list. O(rows).
-  func strayCount() throws -> Int { try opener.recordCounts(.reading(path, store.type)).strayCount }
+  func strayCount() throws -> Int { try storeManager.recordCounts(.reading(path, store.type)).strayCount }
 
-  private var opener: StoreOpener {
-    StoreOpener(model: model.model, registry: registry, fileSystem: POSIXFileSystem())
+  private var storeManager: StoreManager {
+    StoreManager(model: model.model, registry: registry, fileSystem: POSIXFileSystem())
   }
 }
 
-extension StoreOpener.Request {
+extension StoreManager.Request {
   /// Opens a file that is there and is not to be changed.
-  static func reading(_ path: String, _ type: StoreType) -> StoreOpener.Request {
-    StoreOpener.Request(type: type, path: path, options: .readOnly)
+  static func reading(_ path: String, _ type: StoreType) -> StoreManager.Request {
+    StoreManager.Request(type: type, path: path, options: .readOnly)
   }
 }
 

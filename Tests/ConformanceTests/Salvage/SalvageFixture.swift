@@ -63,7 +63,7 @@ struct SalvageFixture {
 
   let kind: Kind
   let scratch: ScratchFolder
-  let opener: StoreOpener
+  let storeManager: StoreManager
   private let damaged = "damaged.store"
 
   init(_ kind: Kind) throws {
@@ -72,7 +72,7 @@ struct SalvageFixture {
     let registry = try StoreRegistry(
       kind.storeClass == BinaryStore.self ? [BinaryStore.self] : [BinaryStore.self, kind.storeClass]
     )
-    opener = StoreOpener(
+    storeManager = StoreManager(
       model: try Self.model(hasOneEntity: kind.keepsOneEntity),
       registry: registry,
       fileSystem: POSIXFileSystem()
@@ -108,11 +108,11 @@ struct SalvageFixture {
   /// Lists of four items each, and two tags that some items have.
   func original(_ count: Int) throws -> StoreContents {
     var contents = StoreContents(
-      model: opener.model,
-      entities: opener.model.entities,
+      model: storeManager.model,
+      entities: storeManager.model.entities,
       metadata: StoreMetadata(storeType: kind.type)
     )
-    for entity in opener.model.entities {
+    for entity in storeManager.model.entities {
       let rows =
         switch entity.name {
         case "Item": (1...count).map { item($0, entity, contents) }
@@ -154,7 +154,7 @@ struct SalvageFixture {
   }
 
   private func links(_ numbers: [Int], _ entityName: String, _ contents: StoreContents) -> PropertyValue {
-    guard let entity = opener.model.entity(named: entityName) else { return .toMany([]) }
+    guard let entity = storeManager.model.entity(named: entityName) else { return .toMany([]) }
     return .toMany(numbers.map { contents.objectID(.integer(Int64($0)), of: entity) })
   }
 
@@ -172,13 +172,13 @@ struct SalvageFixture {
   /// Writes records, and returns the bytes of the file.
   func bytes(of contents: StoreContents) throws -> [UInt8] {
     let path = path(damaged)
-    let store = try opener.write(
+    let store = try storeManager.write(
       contents,
       to: .init(type: kind.type, path: path, options: kind.options),
       replacing: true
     )
     _ = store.engine.close(unlessSavedSince: nil)
-    try opener.checkpoint(.init(type: kind.type, path: path, options: kind.options))
+    try storeManager.checkpoint(.init(type: kind.type, path: path, options: kind.options))
     return Array(try Data(contentsOf: URL(filePath: path)))
   }
 
@@ -187,7 +187,10 @@ struct SalvageFixture {
     let (source, target) = (path(damaged), path("rescued.heartwood"))
     try Data(bytes).write(to: URL(filePath: source))
     for side in ["-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: source + side) }
-    let coordinator = try PersistentStoreCoordinator(managedObjectModel: opener.model, registry: opener.registry)
+    let coordinator = try PersistentStoreCoordinator(
+      managedObjectModel: storeManager.model,
+      registry: storeManager.registry
+    )
     do {
       let report = try coordinator.salvageStore(
         at: URL(filePath: source),
@@ -198,7 +201,7 @@ struct SalvageFixture {
         replacing: true
       )
       #expect(Array(try Data(contentsOf: URL(filePath: source))) == bytes, "\(what): the source was changed")
-      let store = try opener.open(.init(type: .binary, path: target, options: StoreOptions()))
+      let store = try storeManager.open(.init(type: .binary, path: target, options: StoreOptions()))
       return Outcome(report: report, contents: try store.engine.contents())
     } catch let error as PersistenceError {
       #expect(error.context.path == source, "\(what): \(error)")

@@ -18,7 +18,7 @@ import Testing
   }
 
   private func ordinals(_ names: String...) throws -> [Int] {
-    try names.map { try #require(fixture.opener.model.entity(named: $0)).ordinal }
+    try names.map { try #require(fixture.storeManager.model.entity(named: $0)).ordinal }
   }
 
   @Test func linksToNothingAreDroppedAndReported() throws {
@@ -32,7 +32,7 @@ import Testing
     let loss = try #require(outcome.report.losses.first)
     #expect((loss.kind, loss.entity, loss.property, loss.references) == (.links, "List", "items", [.integer(2)]))
     #expect(loss.reason == "It refers to Item 5, which is not there.")
-    let list = try #require(fixture.opener.model.entity(named: "List"))
+    let list = try #require(fixture.storeManager.model.entity(named: "List"))
     let items = try #require(try outcome.contents.node(.integer(2), of: list))["items"].objectIDs.map(\.reference)
     #expect(items == [.integer(4), .integer(6), .integer(7)])
     #expect(try ContentsValidation.findings(in: outcome.contents, limit: 9).isEmpty)
@@ -49,7 +49,7 @@ import Testing
   /// The records without the links of a property.
   private func emptied(_ property: String, of entityName: String) throws -> StoreContents {
     var contents = try fixture.original(8)
-    let entity = try #require(fixture.opener.model.entity(named: entityName))
+    let entity = try #require(fixture.storeManager.model.entity(named: entityName))
     let ordinal = try #require(entity.ordinal(ofProperty: property))
     let table = contents.tables[entity.ordinal]
     let groups = table.groups.map { group in
@@ -65,8 +65,8 @@ import Testing
 
   @Test func endsThatContradictEachOtherLoseTheLink() throws {
     var contents = try fixture.original(8)
-    let item = try #require(fixture.opener.model.entity(named: "Item"))
-    let list = try #require(fixture.opener.model.entity(named: "List"))
+    let item = try #require(fixture.storeManager.model.entity(named: "Item"))
+    let list = try #require(fixture.storeManager.model.entity(named: "List"))
     let row = try #require(try contents.tables[item.ordinal].row(of: .integer(1)))
     let ordinal = try #require(item.ordinal(ofProperty: "list"))
     let other = contents.objectID(.integer(2), of: list)
@@ -83,7 +83,7 @@ import Testing
 
   @Test func invalidRecordsAreKeptAndReported() throws {
     var contents = try fixture.original(8)
-    let item = try #require(fixture.opener.model.entity(named: "Item"))
+    let item = try #require(fixture.storeManager.model.entity(named: "Item"))
     let row = try #require(try contents.tables[item.ordinal].row(of: .integer(3)))
     let title = try #require(item.ordinal(ofProperty: "title"))
     contents.tables[item.ordinal].update([.init(row: row, values: [(title, .null)])])
@@ -97,8 +97,8 @@ import Testing
   @Test func theSourceIsNeverTheDestination() throws {
     _ = try fixture.bytes(of: try fixture.original(4))
     let coordinator = try PersistentStoreCoordinator(
-      managedObjectModel: fixture.opener.model,
-      registry: fixture.opener.registry
+      managedObjectModel: fixture.storeManager.model,
+      registry: fixture.storeManager.registry
     )
     let url = URL(filePath: fixture.path("damaged.store"))
     let error = try #require(throws: PersistenceError.self) {

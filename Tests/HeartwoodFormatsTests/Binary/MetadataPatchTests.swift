@@ -21,20 +21,20 @@ import Testing
     )
   }
 
-  private var request: StoreOpener.Request { .init(type: .binary, path: Self.path, options: StoreOptions()) }
+  private var request: StoreManager.Request { .init(type: .binary, path: Self.path, options: StoreOptions()) }
 
-  private func opener(_ fileSystem: any FileSystem) throws -> StoreOpener {
-    return StoreOpener(model: model, registry: try StoreRegistry([BinaryStore.self]), fileSystem: fileSystem)
+  private func storeManager(_ fileSystem: any FileSystem) throws -> StoreManager {
+    return StoreManager(model: model, registry: try StoreRegistry([BinaryStore.self]), fileSystem: fileSystem)
   }
 
   private func metadata(author: String) throws -> StoreMetadata {
-    var metadata = try opener(memory).metadata(request)
+    var metadata = try storeManager(memory).metadata(request)
     metadata.userInfo["author"] = .string(author)
     return metadata
   }
 
   private func set(_ metadata: StoreMetadata, on fileSystem: (any FileSystem)? = nil) throws {
-    try opener(fileSystem ?? memory).setMetadata(metadata, request)
+    try storeManager(fileSystem ?? memory).setMetadata(metadata, request)
   }
 
   private var bytes: [UInt8] { get throws { try #require(memory.contents(ofFileAtPath: Self.path)) } }
@@ -42,7 +42,7 @@ import Testing
   private func isWrittenInPlace(_ metadata: StoreMetadata) throws -> Bool {
     let files = FaultInjectingFileSystem(wrapping: memory)
     try set(metadata, on: files)
-    #expect(try opener(memory).metadata(request) == metadata)
+    #expect(try storeManager(memory).metadata(request) == metadata)
     return !files.operations.contains { if case .createTemporaryFile = $0 { true } else { false } }
   }
 
@@ -65,7 +65,7 @@ import Testing
 
   @Test func nothingIsWrittenWhereNothingChanges() throws {
     let before = try memory.status(atPath: Self.path)
-    try set(opener(memory).metadata(request))
+    try set(storeManager(memory).metadata(request))
     #expect(try memory.status(atPath: Self.path) == before)
   }
 
@@ -82,13 +82,13 @@ import Testing
     try memory.setContents(SampleFiles.bytes("version-1.heartwood") { [] }, ofFileAtPath: Self.path)
     #expect(try !isWrittenInPlace(metadata(author: "Zoë")))
     #expect(try isWrittenInPlace(metadata(author: "Zoe")))
-    #expect(try opener(memory).open(request).engine.contents().records == GoldenSample.contents().records)
+    #expect(try storeManager(memory).open(request).engine.contents().records == GoldenSample.contents().records)
   }
 
   /// The world stops at each step of one change, and then at each step of another one.
   @Test func whateverIsInterrupted() throws {
     let (old, first, second) = try (bytes, metadata(author: "first"), metadata(author: "second"))
-    let oldMetadata = try opener(memory).metadata(request)
+    let oldMetadata = try storeManager(memory).metadata(request)
     var states = 0
     try stopAtEachStep(from: old, setting: first) { isSet in
       let found = try check([oldMetadata, first], isSet: isSet)
@@ -121,9 +121,9 @@ import Testing
 
   /// Makes sure that the file is whole and has the last of `possible` metadata if they were set, or else one of them, which is returned.
   private func check(_ possible: [StoreMetadata], isSet: Bool) throws -> StoreMetadata {
-    let found = try opener(memory).metadata(request)
+    let found = try storeManager(memory).metadata(request)
     #expect(isSet ? found == possible.last : possible.contains(found))
-    #expect(try opener(memory).open(request).engine.contents().records == GoldenSample.contents().records)
+    #expect(try storeManager(memory).open(request).engine.contents().records == GoldenSample.contents().records)
     #expect(memory.paths == [Self.path])
     return found
   }
@@ -135,14 +135,14 @@ import Testing
       files.failOperation(step)
       let isSet = (try? set(changed, on: files)) != nil
       try set(changed)
-      #expect(try opener(memory).metadata(request) == changed)
+      #expect(try storeManager(memory).metadata(request) == changed)
       if files.operations.count < step { return #expect(isSet) }
     }
     Issue.record("It never ends.")
   }
 
   @Test func anOpenStoreNoticesIt() throws {
-    let store = try opener(memory).open(request)
+    let store = try storeManager(memory).open(request)
     try set(metadata(author: "somebody else"))
     #expect(try store.fileState() == .changed)
     let error = #expect(throws: PersistenceError.self) { try store.engine.save(ChangeSet(), origin: SaveOrigin()) }
@@ -153,22 +153,22 @@ import Testing
   @Test func aStoreOnTheDiskNoticesItAtOnce() throws {
     let folder = try ScratchFolder()
     let url = try folder.write(Data(bytes), to: "store.heartwood")
-    let request = StoreOpener.Request(type: .binary, path: url.path, options: StoreOptions())
-    let opener = try opener(POSIXFileSystem())
-    let store = try opener.open(request)
+    let request = StoreManager.Request(type: .binary, path: url.path, options: StoreOptions())
+    let storeManager = try storeManager(POSIXFileSystem())
+    let store = try storeManager.open(request)
     let before = try POSIXFileSystem().status(atPath: url.path)?.identity
-    try opener.setMetadata(try metadata(author: "somebody else"), request)
+    try storeManager.setMetadata(try metadata(author: "somebody else"), request)
     #expect(try POSIXFileSystem().status(atPath: url.path)?.identity.number == before?.number, "the file is the same")
     #expect(try store.fileState() == .changed)
     #expect(try store.engine.contents().records == GoldenSample.contents().records)
-    #expect(try opener.metadata(request).userInfo["author"] == .string("somebody else"))
+    #expect(try storeManager.metadata(request).userInfo["author"] == .string("somebody else"))
   }
 
   @Test func aReadOnlyStoreIsLeftAlone() throws {
     var request = request
     request.options[.isReadOnly] = true
     let (before, changed) = try (bytes, metadata(author: "Zoë"))
-    let error = #expect(throws: PersistenceError.self) { try opener(memory).setMetadata(changed, request) }
+    let error = #expect(throws: PersistenceError.self) { try storeManager(memory).setMetadata(changed, request) }
     #expect(error?.code == .storeReadOnly)
     #expect(try bytes == before)
   }

@@ -177,9 +177,13 @@ import Testing
     var bench = try MigrationBench(type)
     try bench.make(try Self.model(false), Self.fill)
     let backup = bench.folder.path("old")
-    let opener = StoreOpener(model: try Self.model(false), registry: TestStack.registry, fileSystem: POSIXFileSystem())
-    let request = StoreOpener.Request(type: type, path: bench.url.path, options: StoreOptions())
-    try opener.copyStore(request, to: backup, replacing: false)
+    let storeManager = StoreManager(
+      model: try Self.model(false),
+      registry: TestStack.registry,
+      fileSystem: POSIXFileSystem()
+    )
+    let request = StoreManager.Request(type: type, path: bench.url.path, options: StoreOptions())
+    try storeManager.copyStore(request, to: backup, replacing: false)
     let before = try bench.folder.files()
     bench.options[.migrationBackupPath] = backup
     let migration = try #require(try bench.migration(to: try Self.model(true)))
@@ -312,8 +316,12 @@ import Testing
   @Test func whatIsNotTouchedIsShared() throws {
     let bench = try MigrationBench()
     try bench.make(try Self.model(false), Self.fill)
-    let opener = StoreOpener(model: try Self.model(false), registry: TestStack.registry, fileSystem: POSIXFileSystem())
-    let contents = try opener.open(.init(type: .binary, path: bench.url.path, options: StoreOptions())).engine
+    let storeManager = StoreManager(
+      model: try Self.model(false),
+      registry: TestStack.registry,
+      fileSystem: POSIXFileSystem()
+    )
+    let contents = try storeManager.open(.init(type: .binary, path: bench.url.path, options: StoreOptions())).engine
       .contents()
     let new = try Self.model(true)
     let mapping = try MappingModel.inferredMappingModel(forSourceModel: contents.model, destinationModel: new)

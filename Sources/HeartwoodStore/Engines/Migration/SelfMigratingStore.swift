@@ -50,7 +50,7 @@ package struct InStoreMigration: Sendable {
 
 // MARK: Running
 
-extension StoreOpener {
+extension StoreManager {
   /// Lets a store make its successor itself, beside `target`'s place, and gives it that place in one step.
   ///
   /// - Parameters:
@@ -132,7 +132,7 @@ extension StoreOpener {
     var request = request
     request.options[.isReadOnly] = true
     request.configurationName = origin.configurationName
-    return try StoreOpener(model: origin.model, registry: registry, fileSystem: fileSystem).setup(request)
+    return try StoreManager(model: origin.model, registry: registry, fileSystem: fileSystem).setup(request)
   }
 }
 

@@ -1,7 +1,7 @@
 package import HeartwoodModel
 
 /// Opens, makes, reads and removes stores of the types that a registry knows.
-package struct StoreOpener: Sendable {
+package struct StoreManager: Sendable {
   package let model: ManagedObjectModel
   package let registry: StoreRegistry
   package let fileSystem: any FileSystem
@@ -82,7 +82,7 @@ package struct StoreOpener: Sendable {
 
 // MARK: Kinds of stores
 
-extension StoreOpener {
+extension StoreManager {
   /// A store class by what drives its stores.
   enum Kind {
     case atomic(any AtomicStore.Type)
@@ -129,7 +129,7 @@ extension StoreOpener {
 
 // MARK: Metadata
 
-extension StoreOpener {
+extension StoreManager {
   /// The metadata of a store that need not be open.
   package func metadata(_ request: Request) throws -> StoreMetadata {
     let storeClass = try registry.storeClass(for: request.type)
@@ -144,12 +144,12 @@ extension StoreOpener {
     let file = try file(request)
     let embedded = try file.reading { try storeClass.readModel(from: file, options: request.options) }
     let old = try file.reading { try storeClass.readMetadata(from: file, options: request.options) }
-    let opener = StoreOpener(model: embedded ?? model, registry: registry, fileSystem: fileSystem)
+    let storeManager = StoreManager(model: embedded ?? model, registry: registry, fileSystem: fileSystem)
     var request = request
     // Which entities the store keeps, its file tells.
     request.configurationName =
-      request.configurationName ?? StoreOrigin(old, models: [opener.model])?.configurationName
-    let setup = try opener.setup(request)
+      request.configurationName ?? StoreOrigin(old, models: [storeManager.model])?.configurationName
+    let setup = try storeManager.setup(request)
     var metadata = metadata
     metadata.storeType = request.type
     metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
@@ -158,7 +158,7 @@ extension StoreOpener {
     {
       return
     }
-    let engine = try opener.engine(storeClass, setup)
+    let engine = try storeManager.engine(storeClass, setup)
     try engine.replaceMetadata(metadata)
     _ = engine.close(unlessSavedSince: nil)
   }
@@ -204,7 +204,7 @@ extension StoreOpener {
 
 // MARK: Files of stores that are not open
 
-extension StoreOpener {
+extension StoreManager {
   /// Removes a store: its file, what lies beside it, and what links to it there.
   package func destroy(_ request: Request) throws {
     guard let path = request.path else { return }

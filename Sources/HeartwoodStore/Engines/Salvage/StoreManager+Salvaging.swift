@@ -2,7 +2,7 @@ import HeartwoodModel
 
 // MARK: Reading what is sound
 
-extension StoreOpener {
+extension StoreManager {
   /// Reads what is sound in the file of a store, which is not changed.
   ///
   /// - Throws: an error if the file cannot be read at all, if it was written with another model, or if the part of it is gone without which
@@ -73,7 +73,7 @@ extension StoreOpener {
 
 // MARK: Writing it
 
-extension StoreOpener {
+extension StoreManager {
   /// How often records are left out that the other store cannot keep, before it is given up.
   private static let mostRefusals = 100
 
@@ -191,7 +191,7 @@ extension StoreSetup {
   }
 }
 
-extension StoreOpener {
+extension StoreManager {
   /// Refuses a destination that is the damaged file itself, under whatever name.
   package func checkIsOther(_ path: String?, than source: String?) throws(PersistenceError) {
     guard let path, let source, let status = try fileSystem.status(atPath: path),

@@ -2,7 +2,7 @@ import HeartwoodModel
 
 // MARK: Making stores of others
 
-extension StoreOpener {
+extension StoreManager {
   /// Writes all that `store` keeps as a store of another type or at another place, and opens that.
   ///
   /// The identifier, the metadata and the references stay the same, and so does the history where the other type keeps one and the
@@ -143,7 +143,7 @@ extension StoreOpener {
 
 // MARK: Backup
 
-extension StoreOpener {
+extension StoreManager {
   /// Keeps a copy of a store at `path`. One that stands there already is taken for it: a migration has left it that was killed.
   ///
   /// - Returns: whether the copy was made.

@@ -1,6 +1,6 @@
 package import HeartwoodModel
 
-extension StoreOpener {
+extension StoreManager {
   /// The model in a store's file; nil where there is none.
   func embeddedModel(_ request: Request) throws -> ManagedObjectModel? {
     let storeClass = try registry.storeClass(for: request.type)
@@ -44,7 +44,7 @@ extension StoreOpener {
     var request = request
     request.options[.isReadOnly] = true
     do {
-      let store = try StoreOpener(model: model, registry: registry, fileSystem: fileSystem).open(request)
+      let store = try StoreManager(model: model, registry: registry, fileSystem: fileSystem).open(request)
       _ = store.engine.close(unlessSavedSince: nil)
       return nil
     } catch let error as PersistenceError where error.mayBeOfAnotherModel {
@@ -101,7 +101,7 @@ extension StoreOpener {
     var request = request
     request.options[.isReadOnly] = true
     request.configurationName = origin.configurationName
-    return try StoreOpener(model: origin.model, registry: registry, fileSystem: fileSystem).open(request)
+    return try StoreManager(model: origin.model, registry: registry, fileSystem: fileSystem).open(request)
   }
 
   /// Lets `body` make a store at a place beside that of `target`, and gives it that place in one step.
@@ -171,7 +171,7 @@ extension StoreOpener {
     return try storeClass.sideFiles(ofStoreAt: resolved).allSatisfy { try fileSystem.status(atPath: $0) == nil }
   }
 
-  /// Writes `contents`, the records of this opener's model, as the store of `request`, in one step.
+  /// Writes `contents`, the records of this store manager's model, as the store of `request`, in one step.
   ///
   /// - Parameters:
   ///   - replacing: whether a file that stands there is replaced.

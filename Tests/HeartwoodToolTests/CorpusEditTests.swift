@@ -22,37 +22,52 @@ struct CorpusEditTests {
     return try known?.model.map { ["--model", try ModelCorpus.url($0).path] } ?? []
   }
 
-  /// The names of attributes that are text, by entity; those that are inherited are among them.
-  private func texts(in model: [String: Any]) -> [String: Set<String>] {
+  /// The types of attributes by their names, by entity; those that are inherited are among them, and those that are to be unique are not.
+  private func types(in model: [String: Any]) -> [String: [String: String]] {
     let entities = (model["entities"] as? [[String: Any]]) ?? []
-    var own: [String: Set<String>] = [:]
+    var own: [String: [String: String]] = [:]
     var parents: [String: String] = [:]
     for entity in entities {
       guard let name = entity["name"] as? String else { continue }
       let unique = Set((entity["unique"] as? [[String]] ?? []).joined())
-      let properties = (entity["properties"] as? [[String: Any]] ?? []).filter { $0["type"] as? String == "string" }
-      own[name] = Set(properties.compactMap { $0["name"] as? String }).subtracting(unique)
+      for property in entity["properties"] as? [[String: Any]] ?? [] where property["derivation"] == nil {
+        guard let attribute = property["name"] as? String, !unique.contains(attribute) else { continue }
+        own[name, default: [:]][attribute] = property["type"] as? String
+      }
       parents[name] = entity["parent"] as? String
     }
-    return own.reduce(into: [:]) { all, entry in
-      var (texts, parent) = (entry.value, parents[entry.key])
-      while let name = parent {
-        texts.formUnion(own[name] ?? [])
-        parent = parents[name]
+    return parents.keys.reduce(into: own) { all, name in
+      var parent = parents[name]
+      while let ancestor = parent {
+        all[name, default: [:]].merge(own[ancestor] ?? [:]) { first, _ in first }
+        parent = parents[ancestor]
       }
-      all[entry.key] = texts
     }
   }
 
-  /// A record with a text, and the name of its attribute.
+  /// Another value than the one that a dump has, as the command line takes it; nil for types that are left alone.
+  private func other(than value: Any, _ type: String) -> String? {
+    switch type {
+    case "string": value is String ? "edited" : nil
+    case "boolean": (value as? Bool).map { $0 ? "false" : "true" }
+    case "integer16", "integer32", "integer64": (value as? Int).map { $0 == 1 ? "2" : "1" }
+    case "date": value is String ? "2001-02-03T04:05:06Z" : nil
+    default: nil
+    }
+  }
+
+  /// A record with an attribute that can have another value, one with a text rather than others.
   private func place(
     in dump: [[String: Any]],
-    _ texts: [String: Set<String>]
-  ) -> (entity: String, id: String, attribute: String)? {
-    for record in dump {
-      guard let entity = record["$entity"] as? String, let id = record["$id"] as? String else { continue }
-      let attributes = (texts[entity] ?? []).filter { record[$0] is String }
-      if let attribute = attributes.min() { return (entity, id, attribute) }
+    _ types: [String: [String: String]]
+  ) -> (entity: String, id: String, assignment: String)? {
+    for wanted in [["string"], ["integer16", "integer32", "integer64", "boolean", "date"]] {
+      for record in dump {
+        guard let entity = record["$entity"] as? String, let id = record["$id"] as? String else { continue }
+        for (name, type) in (types[entity] ?? [:]).sorted(by: { $0.key < $1.key }) where wanted.contains(type) {
+          if let value = record[name].flatMap({ other(than: $0, type) }) { return (entity, id, "\(name)=\(value)") }
+        }
+      }
     }
     return nil
   }
@@ -65,10 +80,10 @@ struct CorpusEditTests {
     // Some files hold no model, and theirs is nowhere.
     guard dump.status == 0 else { return }
     let shown = try folder.heartwood("model", "show", model.last ?? "bare/store.sqlite", "--format", "json").json()
-    let texts = texts(in: try #require(shown as? [String: Any]))
-    guard let place = place(in: try dump.jsonLines(), texts) else { return }
+    let types = types(in: try #require(shown as? [String: Any]))
+    guard let place = place(in: try dump.jsonLines(), types) else { return }
     let arguments = [
-      "edit", "bare/store.sqlite", "--entity", place.entity, "--id", place.id, "--set", "\(place.attribute)=edited",
+      "edit", "bare/store.sqlite", "--entity", place.entity, "--id", place.id, "--set", place.assignment,
     ]
     let dry = try folder.heartwood(arguments + model + ["--dry-run"])
     #expect(try folder.heartwood(["dump", "bare/store.sqlite"] + model).output == dump.output)

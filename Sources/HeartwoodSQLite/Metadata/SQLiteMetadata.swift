@@ -11,6 +11,15 @@ package struct SQLiteMetadata: Sendable {
   /// The model that Heartwood has put there, where the records were last written with it.
   package var embeddedModel: ManagedObjectModel?
   private var form: CoreDataMetadata.Form
+  /// The hashes of entities that Core Data computes otherwise, by name.
+  private var derivedHashes: [String: DerivedHash] = [:]
+
+  /// The hash of an entity with a derived attribute. How that enters it is not known; that both stand for the same is told by the model that
+  /// lies in the file.
+  private struct DerivedHash: Sendable {
+    let ofFile: Data
+    let ofModel: Data
+  }
 
   /// The version of the framework whose files new ones are like.
   private static let frameworkVersion: Int64 = 1344
@@ -75,7 +84,31 @@ extension SQLiteMetadata {
     guard (Int.fromDatabaseValue(row[1]) ?? 0) <= greatestLength, let list = Data.fromDatabaseValue(row[2]) else {
       throw malformed("The metadata (Z_PLIST in Z_METADATA) are missing, or longer than \(greatestLength) bytes.", path)
     }
-    return try SQLiteMetadata(try members(Array(list), path), identifier: identifier)
+    var metadata = try SQLiteMetadata(try members(Array(list), path), identifier: identifier)
+    if try DerivedTriggers.exist(in: db) { metadata.followModel(in: db, path) }
+    return metadata
+  }
+
+  /// Lets entities with derived attributes have the hashes that are computed here of the model in the file, as long as they are not written.
+  private mutating func followModel(in db: Database, _ path: String) {
+    // try?: a cached model that cannot be read tells nothing, and the hashes stay those of the file.
+    guard let model = try? SQLiteModelCache.model(in: db, path: path) else { return }
+    for (name, hash) in metadata.modelVersionHashes {
+      guard let entity = model.entity(named: name), entity.versionHash != hash,
+        entity.attributesByName.values.contains(where: { $0.derivationExpression != nil })
+      else { continue }
+      derivedHashes[name] = DerivedHash(ofFile: hash, ofModel: entity.versionHash)
+      metadata.modelVersionHashes[name] = entity.versionHash
+    }
+  }
+
+  /// The metadata with the hashes that Core Data would compute, as far as they are known.
+  private var written: StoreMetadata {
+    var written = metadata
+    for (name, hash) in derivedHashes where written.modelVersionHashes[name] == hash.ofModel {
+      written.modelVersionHashes[name] = hash.ofFile
+    }
+    return written
   }
 
   private static func members(_ list: [UInt8], _ path: String) throws(PersistenceError) -> [String: MetadataValue] {
@@ -123,7 +156,7 @@ extension SQLiteMetadata {
   ///   could not be read again: a file whose metadata cannot be read does not open.
   func list(of model: ManagedObjectModel) throws -> [UInt8] {
     try Self.validate(metadata.userInfo)
-    let members = try CoreDataMetadata.members(of: metadata, model: model, form: form)
+    let members = try CoreDataMetadata.members(of: written, model: model, form: form)
     let list = try PropertyListData.binary(.dictionary(CoreDataMetadata.noting(.sqlite, in: members)))
     guard list.count <= Self.greatestLength else {
       throw PersistenceError(

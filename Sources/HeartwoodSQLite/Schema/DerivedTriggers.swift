@@ -13,6 +13,12 @@ enum DerivedTriggers {
 
   static func isOne(_ trigger: FileCatalog.Trigger) -> Bool { trigger.text.contains(function) }
 
+  /// Whether a file has any. O(tables and triggers).
+  static func exist(in db: Database) throws -> Bool {
+    let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND instr(sql, '\(function)'))"
+    return try Bool.fetchOne(db, sql: sql) ?? false
+  }
+
   /// What the connection does not do from now on.
   static func switchOff(in db: Database) throws {
     let code = heartwood_enable_triggers(db.sqliteConnection, 0)

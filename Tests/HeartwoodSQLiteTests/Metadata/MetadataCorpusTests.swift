@@ -35,7 +35,11 @@ struct MetadataCorpusTests {
     let path = try SQLiteCorpus.copy(store, to: scratch)
     let read = try SQLiteFile.inspect(atPath: path) { try SQLiteMetadata.read(from: $0, path: path) }
     #expect(read.metadata.identifier.uuidString == store.uuid)
-    #expect(hexadecimal(read.metadata.modelVersionHashes) == store.versionHashes)
+    // Those of entities with derived attributes are computed of the model in the file, and are written as they were.
+    let isKnown = { (name: String) in Self.unknownHashes[store.name]?.entities.contains(name) != true }
+    let hashes = hexadecimal(read.metadata.modelVersionHashes)
+    #expect(hashes.filter { isKnown($0.key) } == store.versionHashes.filter { isKnown($0.key) })
+    #expect(hashes.count == store.versionHashes.count)
     guard let model = try SQLiteCorpus.models(store, path: path).first else { return }
     let before = try list(path)
     let file = try SQLiteFile.open(atPath: path)

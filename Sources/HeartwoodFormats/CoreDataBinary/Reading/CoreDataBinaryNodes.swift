@@ -1,0 +1,116 @@
+import HeartwoodModel
+import HeartwoodStore
+
+/// The records of a file, as they lie in the archive: their keys, their entities and where the rest is.
+struct CoreDataBinaryNodes {
+  struct Node {
+    let key: Int64
+    let entityName: String
+    /// The object in the archive.
+    let object: Int
+  }
+
+  let archive: ArchivedObjects
+  let nodes: [Node]
+  /// The least number that no record has had, if the file tells another than the header does.
+  let nextNumber: Int64?
+
+  init(_ region: ByteRegion, _ header: CoreDataBinaryHeader) throws(PropertyListFault) {
+    archive = try ArchivedObjects(region, in: header.records)
+    guard let map = try archive.root(CoreDataBinaryWords.mapData), let (keys, values) = try archive.pairs(map) else {
+      throw PropertyListFault(offset: 0, reason: "The archive of the records has no dictionary called mapData.")
+    }
+    nextNumber = try archive.root(CoreDataBinaryWords.nextNumber).flatMap { (object) throws(PropertyListFault) in
+      try archive.integer(object)
+    }
+    var nodes: [Node] = []
+    var names: [Int: String] = [:]
+    var seen: Set<Int64> = []
+    for index in 0..<keys.count {
+      let object = try archive.target(values[index])
+      let node = try Self.node(object, key: try archive.target(keys[index]), of: archive, &names)
+      guard seen.insert(node.key).inserted else {
+        throw PropertyListFault(offset: try archive.list.offset(object), reason: "Two records have the same key.")
+      }
+      nodes.append(node)
+    }
+    self.nodes = nodes
+  }
+
+  /// - Parameter names: The texts of the objects that are names of entities.
+  private static func node(
+    _ object: Int,
+    key: Int,
+    of archive: ArchivedObjects,
+    _ names: inout [Int: String]
+  ) throws(PropertyListFault) -> Node {
+    let offset = try archive.list.offset(object)
+    guard let number = try archive.integer(key) else {
+      throw PropertyListFault(offset: offset, reason: "The key of a record is no number.")
+    }
+    if let own = try archive.member(CoreDataBinaryWords.key, of: object) {
+      guard try archive.integer(own) == number else {
+        throw PropertyListFault(offset: offset, reason: "A record has another key than the one that it is found by.")
+      }
+    }
+    guard let named = try archive.member(CoreDataBinaryWords.entityName, of: object) else {
+      throw PropertyListFault(offset: offset, reason: "A record does not tell its entity.")
+    }
+    if let name = names[named] { return Node(key: number, entityName: name, object: object) }
+    guard let name = try archive.text(named) else {
+      throw PropertyListFault(offset: offset, reason: "The name of a record's entity is no text.")
+    }
+    names[named] = name
+    return Node(key: number, entityName: name, object: object)
+  }
+}
+
+extension CoreDataBinaryNodes {
+  /// The values of a record, by position.
+  func values(of node: Node) throws(PropertyListFault) -> BinaryPropertyList.References {
+    guard let list = try archive.member(CoreDataBinaryWords.attributeValues, of: node.object),
+      let values = try archive.items(list)
+    else {
+      throw PropertyListFault(offset: try archive.list.offset(node.object), reason: "A record has no list of values.")
+    }
+    return values
+  }
+
+  /// The relationships of a record that lead anywhere, each with the list of the records that it leads to.
+  func relationships(of node: Node) throws(PropertyListFault) -> [(name: Int, list: Int)] {
+    guard let related = try archive.member(CoreDataBinaryWords.relatedNodes, of: node.object) else { return [] }
+    if case .null = try archive.value(related) { return [] }
+    guard let (names, lists) = try archive.pairs(related) else {
+      throw PropertyListFault(offset: try archive.list.offset(related), reason: "The relationships are no dictionary.")
+    }
+    var relationships: [(Int, Int)] = []
+    for index in 0..<names.count {
+      relationships.append((try archive.target(names[index]), try archive.target(lists[index])))
+    }
+    return relationships
+  }
+
+  /// The key of a record that stands in the list of a relationship.
+  func key(_ value: Int) throws(PropertyListFault) -> Int64 {
+    let object = try archive.target(value)
+    guard let key = try archive.integer(object) else {
+      throw PropertyListFault(
+        offset: try archive.list.offset(object),
+        reason: "A relationship leads to what is no key."
+      )
+    }
+    return key
+  }
+
+  /// What a record is called: its key, or what was written beside it.
+  func reference(of node: Node) throws(PropertyListFault) -> ReferenceID {
+    guard let own = try archive.member(CoreDataBinaryWords.reference, of: node.object) else {
+      return .integer(node.key)
+    }
+    if case .scalar(let scalar) = try archive.value(own), let reference = scalar.reference { return reference }
+    throw PropertyListFault(
+      offset: try archive.list.offset(own),
+      reason: "The reference of a record must be a number or a text."
+    )
+  }
+}

@@ -27,6 +27,7 @@ import Testing
     Form(name: "XML", storeClass: XMLStore.self),
     Form(name: "binary property list", storeClass: PropertyListStore.self),
     Form(name: "XML property list", storeClass: PropertyListStore.self, options: xmlOptions),
+    Form(name: "Core Data binary", storeClass: CoreDataBinaryStore.self),
   ]
 
   static let xmlOptions: StoreOptions = {
@@ -42,7 +43,9 @@ import Testing
     let golden = try GoldenSample.contents()
     let plain = StoreFile(XMLStore.self, golden.model)
     try plain.create(golden)
-    let original = try plain.open().contents()
+    var original = try plain.open().contents()
+    // Not every form keeps it.
+    original.nextReferenceNumber = nil
     let source = pair.from.file(original.model)
     try source.create(original)
     let target = pair.to.file(original.model)
@@ -59,7 +62,8 @@ import Testing
     let contents = try csv.open().contents()
     let other = form.file(csv.model)
     try other.create(contents)
-    #expect(ContentsComparison.firstDifference(contents, try other.open().contents()) == nil)
+    let difference = ContentsComparison.firstDifference(contents, try other.open().contents())
+    #expect(difference == nil)
     let back = StoreFile(CSVStore.self, csv.model)
     #expect(try back.create(try other.open().contents()) == csv.bytes)
   }

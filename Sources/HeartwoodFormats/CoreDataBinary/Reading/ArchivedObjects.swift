@@ -155,7 +155,9 @@ final class ArchivedObjects {
       guard case .data(let bytes)? = try scalar("NS.bytes", of: object) else { break }
       return .scalar(.text(bytes))
     case "NSData", "NSMutableData":
-      if let data = try scalar("NS.data", of: object) ?? scalar("NS.bytes", of: object) { return .scalar(data) }
+      for key in ["NS.data", "NS.bytes"] {
+        if let data = try scalar(key, of: object) { return .scalar(data) }
+      }
     case "NSDate": return try date(object)
     case "NSUUID":
       guard case .data(let bytes)? = try scalar("NS.uuidbytes", of: object), bytes.count == 16 else { break }

@@ -20,8 +20,10 @@ struct CoreDataBinaryNodes {
     guard let map = try archive.root(CoreDataBinaryWords.mapData), let (keys, values) = try archive.pairs(map) else {
       throw PropertyListFault(offset: 0, reason: "The archive of the records has no dictionary called mapData.")
     }
-    nextNumber = try archive.root(CoreDataBinaryWords.nextNumber).flatMap { (object) throws(PropertyListFault) in
-      try archive.integer(object)
+    if let number = try archive.root(CoreDataBinaryWords.nextNumber) {
+      nextNumber = try archive.integer(number)
+    } else {
+      nextNumber = nil
     }
     var nodes: [Node] = []
     var names: [Int: String] = [:]

@@ -1,6 +1,6 @@
 import HeartwoodFoundation
-import HeartwoodModel
-import HeartwoodStore
+public import HeartwoodModel
+public import HeartwoodStore
 
 /// Makes a model of the records of a file: of the names of entities and relationships, of the kinds of values, and of the keys that relationships
 /// lead to.
@@ -51,18 +51,18 @@ struct CoreDataBinaryRecovery {
   }
 
   /// The model, in which all is optional.
-  func recovered() throws -> RecoveredModel {
+  func recovered() throws(PersistenceError) -> RecoveredModel {
     var recovery = self
     recovery.findParents()
     recovery.findInverses()
     let definitions = recovery.entities.sorted { $0.key < $1.key }.map { recovery.definition($0.key, $0.value) }
-    do {
+    do throws(ModelValidationError) {
       let model = try ManagedObjectModel(
         entities: definitions,
         versionIdentifiers: [ManagedObjectModel.recoveredVersionIdentifier]
       )
       return RecoveredModel(model: model, notes: recovery.allNotes)
-    } catch let error as ModelValidationError {
+    } catch {
       throw PersistenceError(
         .modelMissing,
         "No model can be made of the records. \(error)",
@@ -174,10 +174,8 @@ struct CoreDataBinaryRecovery {
     }
     for (name, entity) in entities {
       for (relationship, found) in entity.relationships {
-        entities[name]?.relationships[relationship]?.destinations = [destination(of: found.destinations)].compactMap(
-          \.self
-        )
-        .reduce(into: []) { $0.insert($1) }
+        let only = destination(of: found.destinations)
+        entities[name]?.relationships[relationship]?.destinations = only.map { [$0] } ?? []
       }
     }
   }

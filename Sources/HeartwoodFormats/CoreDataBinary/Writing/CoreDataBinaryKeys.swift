@@ -3,8 +3,8 @@ import HeartwoodStore
 
 /// The keys by which a file calls records: positive numbers, no two records' the same.
 ///
-/// A record that is called by such a number keeps it. Others, and all but the first that are called by one number, get numbers above all of
-/// these.
+/// A record that is called by such a number keeps it. Others, and all but the first that are called by one number, get other numbers: those
+/// above all that are taken, if there are any.
 struct CoreDataBinaryKeys {
   private struct Name: Hashable {
     let reference: ReferenceID
@@ -14,6 +14,9 @@ struct CoreDataBinaryKeys {
   /// The entity of the record that is called by a number, by that number.
   private var owners: [Int64: Int] = [:]
   private var given: [Name: Int64] = [:]
+  /// The keys that were given.
+  private var taken: Set<Int64> = []
+  private var leastFree: Int64 = 1
   /// The greatest key that a record has had.
   private(set) var greatest: Int64
   /// The least number that no record has had, if keys are no measure of it.
@@ -39,16 +42,24 @@ struct CoreDataBinaryKeys {
   }
 
   private mutating func newKey() throws(PersistenceError) -> Int64 {
-    guard greatest < .max else {
-      throw PersistenceError(
-        .capabilityMissing,
-        "The records are called by numbers, and the greatest number is taken.",
-        recovery: .chooseAnotherType,
-        context: .init(storeType: .coreDataBinary)
-      )
+    if greatest < .max {
+      greatest += 1
+      taken.insert(greatest)
+      return greatest
     }
-    greatest += 1
-    return greatest
+    while owners[leastFree] != nil || taken.contains(leastFree) {
+      guard leastFree < .max else {
+        throw PersistenceError(
+          .capabilityMissing,
+          "The records are called by numbers, and all of these are taken.",
+          recovery: .chooseAnotherType,
+          context: .init(storeType: .coreDataBinary)
+        )
+      }
+      leastFree += 1
+    }
+    taken.insert(leastFree)
+    return leastFree
   }
 
   /// The key of a record, or of one that a relationship leads to and that is gone.

@@ -97,7 +97,6 @@ enum CoreDataBinaryWords {
   static let node = ArchivedClass("NSDictionaryMapNode", "NSStoreMapNode")
   static let null = ArchivedClass("NSNull")
   static let mutableString = ArchivedClass("NSMutableString", "NSString")
-  static let mutableData = ArchivedClass("NSMutableData", "NSData")
 
   static let key = "NSPrimaryKey64"
   static let entityName = "NSEntityName"
@@ -107,6 +106,10 @@ enum CoreDataBinaryWords {
   static let reference = "HeartwoodReference"
   /// The least number that no record has had, beside the records. Core Data does not look for it.
   static let nextNumber = "HeartwoodNextReferenceNumber"
+
+  /// Records that relationships lead to and that are gone, beside the records, if they were not called by their keys: arrays of a key, the name
+  /// of an entity and a reference. Core Data does not look for it.
+  static let missingRecords = "HeartwoodMissingRecords"
 
   static let storeType = "NSStoreType"
   /// What Core Data calls the type.

@@ -20,7 +20,7 @@ indirect enum ArchiveTree: Hashable {
 
   /// The object that is archived under `key`.
   ///
-  /// Text that may be changed is taken for text that may not: an application's own strings are archived as what they are.
+  /// Text and data that may be changed are taken for such that may not: an application's own strings are archived as what they are.
   init(_ bytes: [UInt8], key: String) throws {
     guard case .dictionary(let members) = try ArchiveReader.value(of: bytes),
       case .array(let objects) = members["$objects"],
@@ -50,7 +50,8 @@ indirect enum ArchiveTree: Hashable {
     guard case .reference(let number) = members["$class"], case .dictionary(let type) = objects[number],
       case .string(let className) = type["$classname"]
     else { return .object(className: "", found) }
-    if case .text(let text) = found["NS.string"], className.hasSuffix("String") { return .text(text) }
+    if case .text(let text)? = found["NS.string"], className.hasSuffix("String") { return .text(text) }
+    if case .data(let data)? = found["NS.data"], className.hasSuffix("Data") { return .data(data) }
     guard case .list(_, let values)? = found["NS.objects"] else { return .object(className: className, found) }
     guard case .list(_, let keys)? = found["NS.keys"] else { return .list(className: className, values) }
     return .dictionary(className: className, Dictionary(uniqueKeysWithValues: zip(keys, values)))

@@ -109,10 +109,35 @@ extension CoreDataBinaryNodes {
     guard let own = try archive.member(CoreDataBinaryWords.reference, of: node.object) else {
       return .integer(node.key)
     }
-    if case .scalar(let scalar) = try archive.value(own), let reference = scalar.reference { return reference }
+    return try reference(own)
+  }
+
+  private func reference(_ object: Int) throws(PropertyListFault) -> ReferenceID {
+    if case .scalar(let scalar) = try archive.value(object), let reference = scalar.reference { return reference }
     throw PropertyListFault(
-      offset: try archive.list.offset(own),
+      offset: try archive.list.offset(object),
       reason: "The reference of a record must be a number or a text."
     )
+  }
+
+  /// The records that are gone and that relationships lead to by keys that they were not called by.
+  func missingRecords() throws(PropertyListFault) -> [(key: Int64, entityName: String, reference: ReferenceID)] {
+    guard let list = try archive.root(CoreDataBinaryWords.missingRecords), let items = try archive.items(list) else {
+      return []
+    }
+    var records: [(Int64, String, ReferenceID)] = []
+    for index in 0..<items.count {
+      let record = try archive.target(items[index])
+      guard let parts = try archive.items(record), parts.count == 3,
+        let entityName = try archive.text(try archive.target(parts[1]))
+      else {
+        throw PropertyListFault(
+          offset: try archive.list.offset(record),
+          reason: "A missing record is not told in full."
+        )
+      }
+      records.append((try key(parts[0]), entityName, try reference(try archive.target(parts[2]))))
+    }
+    return records
   }
 }

@@ -106,6 +106,13 @@ final class CoreDataBinaryReader {
         entityOrdinal: schema.entities[place].description.ordinal
       )
     }
+    for record in try nodes.missingRecords() where targets[record.key] == nil {
+      guard let place = schema.place(ofEntity: record.entityName) else { continue }
+      targets[record.key] = Target(
+        reference: record.reference,
+        entityOrdinal: schema.entities[place].description.ordinal
+      )
+    }
     return places
   }
 

@@ -6,7 +6,7 @@ import HeartwoodStore
 /// A record that is called by such a number keeps it. Others, and all but the first that are called by one number, get other numbers: those
 /// above all that are taken, if there are any.
 struct CoreDataBinaryKeys {
-  private struct Name: Hashable {
+  struct Name: Hashable {
     let reference: ReferenceID
     let entityOrdinal: Int
   }
@@ -17,6 +17,8 @@ struct CoreDataBinaryKeys {
   /// The keys that were given.
   private var taken: Set<Int64> = []
   private var leastFree: Int64 = 1
+  /// The records that relationships lead to, that are gone, and that have other keys than they are called.
+  private(set) var missing: [(key: Int64, name: Name)] = []
   /// The greatest key that a record has had.
   private(set) var greatest: Int64
   /// The least number that no record has had, if keys are no measure of it.
@@ -74,6 +76,7 @@ struct CoreDataBinaryKeys {
     }
     let key = try newKey()
     given[name] = key
+    missing.append((key, name))
     return key
   }
 }

@@ -82,9 +82,7 @@ struct CoreDataBinaryWriter {
     case (CoreDataBinaryWords.hashes, .dictionary(let hashes)):
       var entries: [(key: Int, value: Int)] = []
       for (name, value) in hashes.sorted(by: { $0.key < $1.key }) {
-        guard case .binary(let hash) = value else { continue }
-        let data = archive.inline(.data(hash))
-        entries.append((archive.name(name), archive.instance(CoreDataBinaryWords.mutableData, [("NS.data", data)])))
+        entries.append((archive.name(name), append(value, to: &archive)))
       }
       return archive.dictionary(.mutableDictionary, entries)
     default: return append(value, to: &archive)
@@ -135,12 +133,31 @@ struct CoreDataBinaryWriter {
     }
     _ = archive.dictionary(.mutableDictionary, entries, at: map)
     var roots = [(key: CoreDataBinaryWords.mapData, value: archive.reference(map))]
+    if !keys.missing.isEmpty {
+      let missing = self.missing(keys, in: &archive)
+      roots.append((CoreDataBinaryWords.missingRecords, archive.reference(missing)))
+    }
     if let next = keys.nextNumber {
       let number = archive.integer(next)
       roots.append((CoreDataBinaryWords.nextNumber, archive.reference(number)))
     }
     guard let bytes = archive.bytes(roots: roots) else { throw Self.tooLong() }
     return bytes
+  }
+
+  /// What the records were called that are gone.
+  private func missing(_ keys: CoreDataBinaryKeys, in archive: inout ArchiveObjectWriter) -> Int {
+    var records: [Int] = []
+    for (key, name) in keys.missing {
+      let number = archive.integer(key)
+      let entity = archive.name(contents.model.entities[name.entityOrdinal].name)
+      let reference =
+        if case .integer(let number) = name.reference { archive.integer(number) } else {
+          archive.name(name.reference.text)
+        }
+      records.append(archive.list(.array, [number, entity, reference]))
+    }
+    return archive.list(.array, records)
   }
 
   /// The attributes of an entity by position, and how many values a record has.
@@ -166,7 +183,7 @@ struct CoreDataBinaryWriter {
       let bytes = table.groups.reduce(0) { sum, group in
         sum + data.reduce(0) { $0 + group.columns[$1].values.count }
       }
-      return sum + table.groups.reduce(0) { $0 + $1.rowCount } * perRecord + links * 4 + bytes * 4
+      return sum + table.groups.reduce(0) { $0 + $1.rowCount } * perRecord + links * 12 + bytes * 4
     }
   }
 }

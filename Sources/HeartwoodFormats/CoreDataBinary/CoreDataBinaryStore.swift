@@ -86,11 +86,6 @@ public final class CoreDataBinaryStore: AtomicStore {
   }
 }
 
-extension StoreType {
-  /// Core Data's binary store, `NSBinaryStoreType`: `Formats/CoreDataBinary`.
-  public static let coreDataBinary: StoreType = "CoreDataBinary"
-}
-
 // MARK: Without opening
 
 extension CoreDataBinaryStore {

@@ -56,7 +56,8 @@ import Testing
     let converted = try heartwood("convert", "bare/library.paw", "out.coredata", "--model", "Library.json", "--verify")
     #expect(converted.status == 0, "\(converted.errors)")
     #expect(try heartwood("verify", "out.coredata").text == "ok: 4 records\n")
-    let line = "heartwood edit bare/library.paw --model Library.json --entity Book --where TRUEPREDICATE --set attribute1=x"
+    let line =
+      "heartwood edit bare/library.paw --model Library.json --entity Book --where TRUEPREDICATE --set attribute1=null"
     let refused = try heartwood.shell(line)
     #expect(refused.status == 1)
     #expect(refused.errors.contains("made of the records"), "\(refused.errors)")

@@ -40,7 +40,7 @@ public final class CoreDataBinaryStore: AtomicStore {
   public func load(_ file: StoreInput, into loader: StoreLoader) throws {
     let region = try file.file.mapped().region
     let head = try CoreDataBinaryHead(file, region)
-    let reader = try CoreDataBinaryReader(file, region, head.header, schema: schema, loader: loader)
+    let reader = try CoreDataBinaryReader(file, region, head, schema: schema, loader: loader)
     let tables = try reader.tables()
     for table in tables {
       try table.checkReferences()

@@ -60,6 +60,8 @@ struct CoreDataBinaryCorpusTests {
       let contents = try file.open().contents()
       let request = try #require(file.model.entity(named: "LMRequest"))
       #expect(contents.table(of: request).count > 0, "\(url.path)")
+      let references = contents.nodes(of: request).map(\.reference.text).compactMap { Int($0) }
+      #expect(references == references.sorted(), "\(url.path)")
       for node in contents.nodes(of: request) {
         guard case .string(let method) = node["method"], case .string(let text) = node["url"],
           case .string(let uuid) = node["uuid"]

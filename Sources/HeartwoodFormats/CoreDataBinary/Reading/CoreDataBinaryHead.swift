@@ -61,6 +61,9 @@ struct CoreDataBinaryHead {
     CoreDataMetadata.metadata(members, identifier: identifier, storeType: .coreDataBinary)
   }
 
+  /// Whether the order of the records in the file says nothing: Core Data writes them as they come out of a table of hashes.
+  var hasUnorderedRecords: Bool { !CoreDataMetadata.holdsModel(members) }
+
   /// What a save keeps, without what only the records tell.
   var form: CoreDataBinaryForm {
     CoreDataBinaryForm(header: header, metadata: CoreDataMetadata.Form(members), foreignMetadata: foreignMembers)

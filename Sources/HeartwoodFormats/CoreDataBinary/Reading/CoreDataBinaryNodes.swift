@@ -15,7 +15,12 @@ struct CoreDataBinaryNodes {
   /// The least number that no record has had, if the file tells another than the header does.
   let nextNumber: Int64?
 
-  init(_ region: ByteRegion, _ header: CoreDataBinaryHeader) throws(PropertyListFault) {
+  /// - Parameter sortsByKey: Whether the records come in the order of their keys, and not in that of the file.
+  init(
+    _ region: ByteRegion,
+    _ header: CoreDataBinaryHeader,
+    sortsByKey: Bool = false
+  ) throws(PropertyListFault) {
     archive = try ArchivedObjects(region, in: header.records)
     guard let map = try archive.root(CoreDataBinaryWords.mapData), let (keys, values) = try archive.pairs(map) else {
       throw PropertyListFault(offset: 0, reason: "The archive of the records has no dictionary called mapData.")
@@ -36,7 +41,7 @@ struct CoreDataBinaryNodes {
       }
       nodes.append(node)
     }
-    self.nodes = nodes
+    self.nodes = sortsByKey ? nodes.sorted { $0.key < $1.key } : nodes
   }
 
   /// - Parameter names: The texts of the objects that are names of entities.

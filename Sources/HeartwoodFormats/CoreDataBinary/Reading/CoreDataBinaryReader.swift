@@ -32,7 +32,7 @@ final class CoreDataBinaryReader {
   init(
     _ file: StoreInput,
     _ region: ByteRegion,
-    _ header: CoreDataBinaryHeader,
+    _ head: CoreDataBinaryHead,
     schema: CoreDataBinarySchema,
     loader: StoreLoader
   ) throws(PersistenceError) {
@@ -40,9 +40,13 @@ final class CoreDataBinaryReader {
     self.loader = loader
     path = file.path
     do throws(PropertyListFault) {
-      nodes = try CoreDataBinaryNodes(region, header)
+      nodes = try CoreDataBinaryNodes(region, head.header, sortsByKey: head.hasUnorderedRecords)
     } catch {
-      throw CoreDataBinaryHead.malformed("\(error.reason)", at: header.records.lowerBound + error.offset, file.path)
+      throw CoreDataBinaryHead.malformed(
+        "\(error.reason)",
+        at: head.header.records.lowerBound + error.offset,
+        file.path
+      )
     }
     allowance = BinaryPropertyListReader.allowance(nodes.archive.list)
     builders = schema.entities.map { RecordBuilder($0.description) }

@@ -7,7 +7,7 @@ import HeartwoodStore
 struct RecoverModelCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "recover-model",
-    abstract: "Makes a model of the records of an SQLite file or a binary store of Core Data whose model nobody has any more.",
+    abstract: "Makes a model of the records of an SQLite file or a binary store whose model nobody has any more.",
     discussion: """
       Entities, inheritance, and the names of attributes and relationships come from the file, in small letters if nothing there tells how they are \
       written; types, and where relationships lead, come from columns, keys and values. What was guessed or cannot be told is said on standard error. \

@@ -12,45 +12,54 @@ enum RequestModel {
 
   /// - Parameter hasVariables: Whether it is the seventh version of the model, and not the sixth.
   static func make(hasVariables: Bool) throws -> ManagedObjectModel {
+    try ManagedObjectModel(
+      entities: environments + requests(hasVariables: hasVariables) + (hasVariables ? [variable] : [])
+    )
+  }
+
+  private static let environments: [EntityDefinition] = [
+    named("LMCookieJar", []),
+    named(
+      "LMEnvironmentDomain",
+      [
+        many("environments", "LMEnvironment", "domain"), many("variables", "LMEnvironmentVariable", "domain"),
+      ]
+    ),
+    named(
+      "LMEnvironment",
+      [
+        one("domain", "LMEnvironmentDomain", "environments", optional: false),
+        many("variablesValues", "LMEnvironmentVariableValue", "environment"),
+      ]
+    ),
+    named(
+      "LMEnvironmentVariable",
+      [
+        one("domain", "LMEnvironmentDomain", "variables", optional: false),
+        many("values", "LMEnvironmentVariableValue", "variable"),
+      ]
+    ),
+    EntityDefinition(
+      name: "LMEnvironmentVariableValue",
+      properties: [
+        text("uuid", optional: false), text("value"),
+        one("environment", "LMEnvironment", "variablesValues", optional: false, minCount: 1),
+        one("variable", "LMEnvironmentVariable", "values", optional: false, minCount: 1),
+      ]
+    ),
+    named(
+      "LMKeyValue",
+      [
+        .attribute("enabled", .boolean), .attribute("mode", .integer64, optional: true), text("value"),
+        one("requestForHeaders", "LMRequest", "headers"),
+        one("requestForUrlParameters", "LMRequest", "urlParameters"),
+      ]
+    ),
+  ]
+
+  private static func requests(hasVariables: Bool) -> [EntityDefinition] {
     let variables = hasVariables ? [many("variables", "LMRequestVariable", "request")] : []
-    let entities: [EntityDefinition] = [
-      named("LMCookieJar", []),
-      named(
-        "LMEnvironmentDomain",
-        [
-          many("environments", "LMEnvironment", "domain"), many("variables", "LMEnvironmentVariable", "domain"),
-        ]
-      ),
-      named(
-        "LMEnvironment",
-        [
-          one("domain", "LMEnvironmentDomain", "environments", optional: false),
-          many("variablesValues", "LMEnvironmentVariableValue", "environment"),
-        ]
-      ),
-      named(
-        "LMEnvironmentVariable",
-        [
-          one("domain", "LMEnvironmentDomain", "variables", optional: false),
-          many("values", "LMEnvironmentVariableValue", "variable"),
-        ]
-      ),
-      EntityDefinition(
-        name: "LMEnvironmentVariableValue",
-        properties: [
-          text("uuid", optional: false), text("value"),
-          one("environment", "LMEnvironment", "variablesValues", optional: false, minCount: 1),
-          one("variable", "LMEnvironmentVariable", "values", optional: false, minCount: 1),
-        ]
-      ),
-      named(
-        "LMKeyValue",
-        [
-          .attribute("enabled", .boolean), .attribute("mode", .integer64, optional: true), text("value"),
-          one("requestForHeaders", "LMRequest", "headers"),
-          one("requestForUrlParameters", "LMRequest", "urlParameters"),
-        ]
-      ),
+    return [
       EntityDefinition(
         name: "LMRequestTreeItem",
         isAbstract: true,
@@ -80,7 +89,6 @@ enum RequestModel {
         ]
       ),
     ]
-    return try ManagedObjectModel(entities: entities + (hasVariables ? [variable] : []))
   }
 
   private static let variable = EntityDefinition(

@@ -9,7 +9,7 @@ import HeartwoodTesting
 final class QueryStack {
   private static let types: [[StoreType]] = [
     [.sqlite], [.sqlite, .binary], [.binary, .sqlite], [.sqlite, .sqlite], [.sqlite, .xml, .binary],
-    [.propertyList, .sqlite], [.binary, .propertyList],
+    [.propertyList, .sqlite], [.coreDataBinary, .sqlite], [.binary, .propertyList],
   ]
 
   let types: [StoreType]

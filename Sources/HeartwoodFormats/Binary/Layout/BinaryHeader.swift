@@ -69,7 +69,7 @@ struct BinaryHeader: Sendable {
     if bytes.starts(with: BinaryFormat.coreDataMagic) {
       throw fault.unsupported(
         "This is a binary store of Apple's Core Data, whose type is CoreDataBinary.",
-        recovery: "Open it as a store of that type: the tool does if the name of the file does not end as Heartwood's own do.",
+        recovery: "Open it as a store of that type, or give the file a name that does not end as Heartwood's own do.",
         at: 0
       )
     }

@@ -20,7 +20,8 @@ enum Notes {
   /// Those that ship, and the one for SQLite.
   static func registry() throws -> StoreRegistry {
     try StoreRegistry([
-      BinaryStore.self, CSVStore.self, XMLStore.self, PropertyListStore.self, InMemoryStore.self, SQLiteStore.self,
+      BinaryStore.self, CSVStore.self, XMLStore.self, PropertyListStore.self, CoreDataBinaryStore.self,
+      InMemoryStore.self, SQLiteStore.self,
     ])
   }
 

@@ -16,7 +16,8 @@ extension StoreRegistry {
 
   /// The stores that ship with this product.
   package static let shippedStoreClasses: [any StoreClass.Type] = [
-    BinaryStore.self, CSVStore.self, XMLStore.self, PropertyListStore.self, InMemoryStore.self,
+    BinaryStore.self, CSVStore.self, XMLStore.self, PropertyListStore.self, CoreDataBinaryStore.self,
+    InMemoryStore.self,
   ]
 }
 

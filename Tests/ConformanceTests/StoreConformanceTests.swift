@@ -12,6 +12,7 @@ import Testing
     conformance(XMLStore.self),
     conformance(PropertyListStore.self),
     conformance(PropertyListStore.self, options: xmlPropertyList),
+    conformance(CoreDataBinaryStore.self),
   ]
 
   /// What is stated about a store that ships.

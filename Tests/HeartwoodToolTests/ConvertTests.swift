@@ -122,7 +122,7 @@ import Testing
     #expect(nameless.errors.contains("--to"))
     let unknown = try heartwood("convert", "todo.csv", "todo.unheard", "--to", "Fax")
     #expect(unknown.status == 64)
-    #expect(unknown.errors.contains("Registered are Binary, CSV, XML, PropertyList, InMemory"))
+    #expect(unknown.errors.contains("Registered are Binary, CSV, XML, PropertyList, CoreDataBinary, InMemory"))
     let nowhere = try heartwood("convert", "todo.csv", "todo.unheard", "--to", "InMemory")
     #expect(nowhere.status == 1)
     #expect(nowhere.errors.contains("has no file"))

@@ -234,15 +234,19 @@ import Testing
 
   @Test func typesAreListed() throws {
     let types = try #require(try heartwood("types", "--json").json() as? [[String: Any]])
-    #expect(types.map { $0["type"] as? String } == ["Binary", "CSV", "XML", "PropertyList", "InMemory", "SQLite"])
+    #expect(
+      types.map { $0["type"] as? String } == [
+        "Binary", "CSV", "XML", "PropertyList", "CoreDataBinary", "InMemory", "SQLite",
+      ]
+    )
     let extensions = types.map { ($0["fileExtensions"] as? [String])?.first }
-    #expect(extensions == ["heartwood", "csv", "xml", "plist", nil, "sqlite"])
+    #expect(extensions == ["heartwood", "csv", "xml", "plist", "coredata", nil, "sqlite"])
     for type in types {
       let capabilities = try #require(type["capabilities"] as? [String: Any])
       #expect(capabilities["kind"] as? String == (type["type"] as? String == "SQLite" ? "incremental" : "atomic"))
     }
     let lines = try heartwood("types").lines
-    #expect(lines.count == 8)
+    #expect(lines.count == 9)
     #expect(lines[0].hasPrefix("TYPE "))
   }
 

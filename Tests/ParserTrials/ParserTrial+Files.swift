@@ -21,6 +21,7 @@ extension ParserTrial {
     case .csv: "CSV"
     case .xml: "XML"
     case .propertyList: "PropertyList"
+    case .coreDataBinary: "CoreDataBinary"
     default: nil
     }
   }

@@ -9,6 +9,7 @@ package enum ParserTrial: String, CaseIterable, Sendable {
   case csv
   case xml
   case propertyList = "property-list"
+  case coreDataBinary = "core-data-binary"
   case model
   case legacyModel = "legacy-model"
   case compiledModel = "compiled-model"
@@ -49,6 +50,7 @@ package enum ParserTrial: String, CaseIterable, Sendable {
     case .csv: try StoreTrial.run(bytes, as: .csv)
     case .xml: try StoreTrial.run(bytes, as: .xml)
     case .propertyList: try StoreTrial.run(bytes, as: .propertyList)
+    case .coreDataBinary: try StoreTrial.run(bytes, as: .coreDataBinary)
     case .model: try ModelTrial.readFile(bytes, named: "Model.xcdatamodel/contents")
     case .legacyModel: try ModelTrial.readFile(bytes, named: "Model.xcdatamodel/elements")
     case .compiledModel: try ModelTrial.readFile(bytes, named: "Model.mom")

@@ -39,7 +39,8 @@ struct StorePlace {
 
   func open() throws -> OpenPlace {
     let registry = try StoreRegistry([
-      BinaryStore.self, CSVStore.self, XMLStore.self, PropertyListStore.self, SQLiteStore.self,
+      BinaryStore.self, CSVStore.self, XMLStore.self, PropertyListStore.self, CoreDataBinaryStore.self,
+      SQLiteStore.self,
     ])
     let coordinator = try PersistentStoreCoordinator(
       managedObjectModel: try Self.model(),

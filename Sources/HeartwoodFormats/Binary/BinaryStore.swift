@@ -65,10 +65,8 @@ public final class BinaryStore: AtomicStore {
 // MARK: Without opening
 
 extension BinaryStore {
-  /// Whether a file that begins with `prefix` is a binary store, be it one of Core Data's, which is then refused as such.
-  public static func recognizes(prefix: [UInt8]) -> Bool {
-    prefix.starts(with: BinaryFormat.magic) || prefix.starts(with: BinaryFormat.coreDataMagic)
-  }
+  /// Whether a file that begins with `prefix` is a binary store of Heartwood's.
+  public static func recognizes(prefix: [UInt8]) -> Bool { prefix.starts(with: BinaryFormat.magic) }
 
   /// Reads the metadata. It costs the same for any number of records.
   public static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {

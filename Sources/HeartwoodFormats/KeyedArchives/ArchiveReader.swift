@@ -112,7 +112,7 @@ extension BinaryPropertyList {
   private static let referenceMarker: UInt8 = 0x80
 
   /// The value of an object that only archives have: nothing, or a reference; nil for another object.
-  fileprivate func archiveMark(_ number: Int) throws(PropertyListFault) -> ArchiveValue? {
+  func archiveMark(_ number: Int) throws(PropertyListFault) -> ArchiveValue? {
     // The offset of an object is before the trailer, so that a width of at most 16 bytes behind it is in the slice.
     let (offset, bytes) = (try offset(number), slice.unsafeBytes)
     if bytes[offset] == Self.nullMarker { return .null }

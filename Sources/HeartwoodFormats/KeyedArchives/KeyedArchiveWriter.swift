@@ -3,7 +3,7 @@ import HeartwoodFoundation
 /// Puts together a graph of objects as `NSKeyedArchiver` lays it out in a property list: a list of objects that lead to each other by
 /// number.
 package struct KeyedArchiveWriter {
-  private static let version: Int64 = 100_000
+  package static let version: Int64 = 100_000
 
   private var objects: [ArchiveValue] = [.string("$null")]
   private var texts: [String: Int] = [:]

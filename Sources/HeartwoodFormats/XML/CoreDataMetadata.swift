@@ -87,6 +87,9 @@ package enum CoreDataMetadata {
     return isSame ? model : nil
   }
 
+  /// Whether the metadata hold a model, so that the file was written here before, if not at last.
+  package static func holdsModel(_ members: [String: MetadataValue]) -> Bool { members[Key.model] != nil }
+
   // MARK: Writing
 
   /// The dictionary of a store that is written with `model`, without the type and the identifier of the store.

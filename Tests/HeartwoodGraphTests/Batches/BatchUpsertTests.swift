@@ -8,7 +8,7 @@ import Testing
 
 /// Batch insertions of records whose values must be unique.
 @Suite struct BatchUpsertTests {
-  static let storeTypes: [StoreType] = [.inMemory, .binary, .xml, .propertyList]
+  static let storeTypes: [StoreType] = [.inMemory, .binary, .xml, .propertyList, .coreDataBinary]
 
   private func coordinator(_ type: StoreType = .inMemory) throws -> PersistentStoreCoordinator {
     let contact = EntityDefinition.entity(

@@ -7,7 +7,7 @@ import HeartwoodTesting
 
 /// A coordinator with one store of a model in which much is derived.
 struct DerivationStack {
-  static let storeTypes: [StoreType] = [.inMemory, .binary, .xml, .propertyList]
+  static let storeTypes: [StoreType] = [.inMemory, .binary, .xml, .propertyList, .coreDataBinary]
   let coordinator: PersistentStoreCoordinator
 
   init(_ type: StoreType, options: StoreOptions = StoreOptions()) throws {

@@ -10,7 +10,7 @@ import Testing
 /// A store of a type in a folder of its own, opened with one model and then with another.
 struct MigrationBench {
   /// The types that keep several entities and their model.
-  static let types: [StoreType] = [.binary, .xml, .propertyList, .sqlite]
+  static let types: [StoreType] = [.binary, .xml, .propertyList, .coreDataBinary, .sqlite]
 
   let folder: ScratchFolder
   let type: StoreType

@@ -10,7 +10,7 @@ import Testing
 
 /// Whatever happens during a migration, the old store is there or the new one is.
 @Suite struct MigrationSafetyTests {
-  private static let types: [StoreType] = [.binary, .xml, .propertyList]
+  private static let types: [StoreType] = [.binary, .xml, .propertyList, .coreDataBinary]
 
   private static func model(_ isNew: Bool) throws -> ManagedObjectModel {
     try ManagedObjectModel.of(

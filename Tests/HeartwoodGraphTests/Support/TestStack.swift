@@ -51,7 +51,8 @@ struct TestStack {
   static let registry: StoreRegistry = {
     do {
       return try StoreRegistry([
-        BinaryStore.self, CSVStore.self, XMLStore.self, PropertyListStore.self, InMemoryStore.self, RecordStore.self,
+        BinaryStore.self, CSVStore.self, XMLStore.self, PropertyListStore.self, CoreDataBinaryStore.self,
+        InMemoryStore.self, RecordStore.self,
         SQLiteStore.self,
       ])
     } catch {

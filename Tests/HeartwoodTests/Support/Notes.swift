@@ -8,7 +8,7 @@ import HeartwoodStore
 /// A model of one entity, which every type of store can keep.
 enum Notes {
   /// All types of stores.
-  static let types: [StoreType] = [.binary, .csv, .xml, .propertyList, .sqlite, .inMemory]
+  static let types: [StoreType] = [.binary, .csv, .xml, .propertyList, .coreDataBinary, .sqlite, .inMemory]
   /// The types whose stores have files.
   static let typesWithFiles = types.filter { $0 != .inMemory }
 
@@ -20,7 +20,8 @@ enum Notes {
   /// Those that ship, and the one for SQLite.
   static func registry() throws -> StoreRegistry {
     try StoreRegistry([
-      BinaryStore.self, CSVStore.self, XMLStore.self, PropertyListStore.self, InMemoryStore.self, SQLiteStore.self,
+      BinaryStore.self, CSVStore.self, XMLStore.self, PropertyListStore.self, CoreDataBinaryStore.self,
+      InMemoryStore.self, SQLiteStore.self,
     ])
   }
 

@@ -69,7 +69,8 @@ extension StoreRegistry {
   fileprivate static let trial: StoreRegistry = {
     do {
       return try StoreRegistry([
-        BinaryStore.self, CSVStore.self, XMLStore.self, PropertyListStore.self, InMemoryStore.self, SQLiteStore.self,
+        BinaryStore.self, CSVStore.self, XMLStore.self, PropertyListStore.self, CoreDataBinaryStore.self,
+        InMemoryStore.self, SQLiteStore.self,
       ])
     } catch {
       preconditionFailure("\(error)")

@@ -6,7 +6,7 @@ import Testing
 
 /// Random models with random objects, changed at random, and migrated by inference: held against what names and renaming identifiers say.
 @Suite struct RandomMigrationTests {
-  static let types: [StoreType] = [.binary, .xml, .propertyList, .csv, .sqlite]
+  static let types: [StoreType] = [.binary, .xml, .propertyList, .coreDataBinary, .csv, .sqlite]
   /// The same runs each time, so that a change that has nothing to do with them does not fail.
   private static let usualSeeds: ClosedRange<UInt64> = 1...3
 

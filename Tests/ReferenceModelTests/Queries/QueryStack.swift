@@ -9,7 +9,7 @@ import HeartwoodTesting
 final class QueryStack {
   private static let types: [[StoreType]] = [
     [.sqlite], [.sqlite, .binary], [.binary, .sqlite], [.sqlite, .sqlite], [.sqlite, .xml, .binary],
-    [.propertyList, .sqlite], [.binary, .propertyList],
+    [.propertyList, .sqlite], [.coreDataBinary, .sqlite], [.binary, .propertyList],
   ]
 
   let types: [StoreType]
@@ -33,7 +33,9 @@ final class QueryStack {
   private static func open(_ types: [StoreType], _ folder: ScratchFolder) throws -> PersistentStoreCoordinator {
     let coordinator = try PersistentStoreCoordinator(
       managedObjectModel: QueryModel.model,
-      registry: try StoreRegistry([BinaryStore.self, XMLStore.self, PropertyListStore.self, SQLiteStore.self])
+      registry: try StoreRegistry([
+        BinaryStore.self, XMLStore.self, PropertyListStore.self, CoreDataBinaryStore.self, SQLiteStore.self,
+      ])
     )
     var options = StoreOptions()
     options[.sqliteSynchronization] = .normal

@@ -68,8 +68,8 @@ struct BinaryHeader: Sendable {
     }
     if bytes.starts(with: BinaryFormat.coreDataMagic) {
       throw fault.unsupported(
-        "This is a binary store of Apple's Core Data; reading these is not supported yet.",
-        recovery: "Convert it to an XML or SQLite store where it was made.",
+        "This is a binary store of Apple's Core Data, whose type is CoreDataBinary.",
+        recovery: "Open it as a store of that type, or give the file a name that does not end as Heartwood's own do.",
         at: 0
       )
     }

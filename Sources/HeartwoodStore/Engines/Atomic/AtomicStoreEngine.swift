@@ -77,7 +77,7 @@ extension AtomicStoreEngine {
     }
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
     let metadata = try file.reading { try storeClass.readMetadata(from: file, options: setup.options) }
-    try ModelCompatibility.check(metadata, setup: setup)
+    try ModelCompatibility.check(metadata, setup: setup, readsRecovered: storeClass is any RecoveringStore.Type)
     let loader = StoreLoader(setup: setup, storeType: storeClass.typeDescription.type)
     loader.metadata = metadata
     let contents = try file.reading {

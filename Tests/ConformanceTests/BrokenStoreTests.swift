@@ -132,6 +132,7 @@ import Testing
       Example(DropsLastRecord.self, by: "is converted to InMemory and back"),
       Example(SortsLinks.self, by: "is converted to XML and back"),
       Example(LosesLinks.self, by: "is converted to PropertyList and back"),
+      Example(LosesManyLinks.self, by: "is converted to CoreDataBinary and back"),
       Example(OverwritesItsFileWhenItValidates.self, by: "does not replace a file unless it is told to"),
       Example(ForgetsHistory.self, by: "tells what each save did"),
       Example(ForgetsHistory.self, by: "keeps what it is told to of deleted records"),

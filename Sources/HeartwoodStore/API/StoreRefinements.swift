@@ -20,7 +20,7 @@ package protocol RecoveringStore: StoreClass {
 
 /// A model that was made of what a store's file tells of its records.
 public struct RecoveredModel: Sendable {
-  /// The model. ``HeartwoodModel/ManagedObjectModel/isRecovered`` is true.
+  /// The model. ``ManagedObjectModel/isRecovered`` is true.
   public let model: ManagedObjectModel
   /// What was guessed or could not be told, each a sentence.
   public let notes: [String]

@@ -107,8 +107,8 @@ enum CoreDataBinaryWords {
   /// The least number that no record has had, beside the records. Core Data does not look for it.
   static let nextNumber = "HeartwoodNextReferenceNumber"
 
-  /// Records that relationships lead to and that are gone, beside the records, if they were not called by their keys: arrays of a key, the name
-  /// of an entity and a reference. Core Data does not look for it.
+  /// Deleted records to which relationships still lead, if their references differ from their keys: arrays of a key, the name of an entity and
+  /// a reference. Core Data does not look for it.
   static let missingRecords = "HeartwoodMissingRecords"
 
   static let storeType = "NSStoreType"
@@ -123,7 +123,7 @@ enum CoreDataBinaryWords {
 
 // MARK: CoreDataBinaryForm
 
-/// What a file tells about its form that a save keeps.
+/// The form of a file, which a save keeps.
 struct CoreDataBinaryForm: Sendable {
   var header = CoreDataBinaryHeader()
   var metadata = CoreDataMetadata.Form()

@@ -14,9 +14,9 @@ struct CoreDataBinarySchema: Sendable {
   /// An entity that has records of its own.
   struct Entity: Sendable {
     let description: EntityDescription
-    /// The ordinal of the attribute at each position; nil where the model has none.
+    /// The ordinal of the attribute at each position; nil if the model has none.
     let attributes: [Int?]
-    /// The same with the transient attributes in their places, which have no values; nil where there are none.
+    /// The same with the transient attributes in their places, which have no values; nil if there are none.
     let attributesWithTransients: [Int?]?
     let relationships: [Relationship]
     let relationshipsByName: [String: Int]
@@ -25,7 +25,7 @@ struct CoreDataBinarySchema: Sendable {
     /// How many values a record has: one for each attribute, and a null for each relationship.
     var valueCount: Int { attributes.count + relationships.count }
 
-    /// The ordinals of the attributes of a record with so many values; nil where no such record is of this entity.
+    /// The ordinals of the attributes of a record with so many values; nil if no record of this entity has so many.
     func attributes(ofValueCount count: Int) -> [Int?]? {
       if (attributes.count...valueCount).contains(count) { return attributes }
       if let all = attributesWithTransients, (all.count...(all.count + relationships.count)).contains(count) {
@@ -135,7 +135,7 @@ enum CoreDataBinaryNames {
   /// `attribute1` for the first position, which is 0.
   static func attribute(atPosition position: Int) -> String { "\(prefix)\(position + 1)" }
 
-  /// The position of an attribute of that name; nil where it is another's.
+  /// The position of an attribute of that name; nil if the name is another's.
   static func position(ofAttribute name: String) -> Int? {
     guard name.hasPrefix(prefix), let number = Int(name.dropFirst(prefix.count)), (1...mostPositions).contains(number),
       attribute(atPosition: number - 1) == name

@@ -11,9 +11,7 @@ import Testing
   /// Makes a file whose model is nowhere: another key stands for the one that it is kept under.
   init() throws {
     folder = try WorkFolder()
-    try Library.write(to: folder.path("library.heartwood"))
-    try FileManager.default.createDirectory(at: folder.path("bare"), withIntermediateDirectories: true)
-    #expect(try heartwood("convert", "library.heartwood", "bare/library.coredata", "--verify").status == 0)
+    try Library.write(alone: "library.coredata", in: folder)
     let bytes = try folder.data("bare/library.coredata")
     let key = try #require(bytes.firstRange(of: Data("HeartwoodModel".utf8)))
     try bytes.replacing(Data("HeartwoodModel".utf8), with: Data("FormerlyAModel".utf8), maxReplacements: 1)

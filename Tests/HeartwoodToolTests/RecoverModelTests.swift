@@ -10,9 +10,7 @@ import Testing
 
   init() throws {
     folder = try WorkFolder()
-    try Library.write(to: folder.path("library.heartwood"))
-    try FileManager.default.createDirectory(at: folder.path("bare"), withIntermediateDirectories: true)
-    #expect(try heartwood("convert", "library.heartwood", "bare/library.sqlite").status == 0)
+    try Library.write(alone: "library.sqlite", in: folder)
     let queue = try DatabaseQueue(path: folder.path("bare/library.sqlite").path)
     try queue.write { db in
       let list = try #require(try Data.fetchOne(db, sql: "SELECT Z_PLIST FROM Z_METADATA"))

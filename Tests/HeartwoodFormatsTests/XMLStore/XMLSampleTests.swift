@@ -57,41 +57,22 @@ import Testing
 
   // MARK: The golden file
 
-  private static let golden = "version-1.xml"
-
-  private static func goldenFile() throws -> StoreFile {
-    let contents = try GoldenSample.contents()
-    let file = StoreFile(XMLStore.self, contents.model)
-    try file.write(try folder.bytes(golden) { try file.create(contents) })
-    return file
-  }
+  private static let golden = GoldenFile(storeClass: XMLStore.self, folder: folder, name: "version-1.xml")
 
   @Test func theGoldenFileHoldsWhatItShould() throws {
-    let file = try Self.goldenFile()
-    let bytes = try file.bytes
-    let contents = try file.open().contents()
-    #expect(ContentsComparison.firstDifference(try GoldenSample.contents(), contents) == nil)
-    #expect(try file.create(contents) == bytes)
-    #expect(try XMLStore.readModel(from: file.input, options: file.options) == SampleModel.make())
-    #expect(XMLStore.recognizes(prefix: Array(bytes.prefix(512))))
+    try Self.golden.checkContents()
+    #expect(XMLStore.recognizes(prefix: Array(try Self.golden.file().bytes.prefix(512))))
   }
 
   @Test(.enabled(if: PythonReader.exists, "there is no python3 to run the independent reader"))
   func theIndependentReaderReadsIt() throws {
-    _ = try Self.goldenFile()
-    let path = Self.folder.url.appending(path: "samples/\(Self.golden)").path
-    let result = try PythonReader.run([path], of: "XML")
-    #expect(result.status == 0, "\(result.errors)")
-    #expect(
-      result.output == Data(try FormatFolder("Binary").bytes("version-1.jsonl")),
-      "\(String(decoding: result.output, as: UTF8.self))"
-    )
+    try Self.golden.checkIndependentReader()
   }
 
   // MARK: Changed files
 
   @Test func changedFilesGiveRecordsOrAnErrorWithAPlace() throws {
-    let file = try Self.goldenFile()
+    let file = try Self.golden.file()
     let original = try file.bytes
     let seed = UInt64.random(in: .min ... .max)
     print("seed \(seed)")

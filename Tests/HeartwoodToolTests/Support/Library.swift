@@ -1,5 +1,6 @@
 import Foundation
 import Heartwood
+import Testing
 
 /// A store of two entities that relate to each other, made with the library.
 enum Library {
@@ -18,6 +19,13 @@ enum Library {
         .toOne("author", "Author", inverse: "books")
       ),
     ])
+  }
+
+  /// Writes the library as `bare/NAME`, alone in its folder.
+  static func write(alone name: String, in folder: WorkFolder) throws {
+    try write(to: folder.path("library.heartwood"))
+    try FileManager.default.createDirectory(at: folder.path("bare"), withIntermediateDirectories: true)
+    #expect(try folder.heartwood("convert", "library.heartwood", "bare/\(name)", "--verify").status == 0)
   }
 
   /// An author with two books, and a book without an author.

@@ -26,13 +26,6 @@ extension SQLiteStore: RecoveringStore {
     }
   }
 
-  /// Whether the model was recovered, and the file was written with another.
-  func isRecovered(of metadata: StoreMetadata) -> Bool {
-    guard setup.model.isRecovered else { return false }
-    let hashes = metadata.modelVersionHashes
-    return hashes.count != setup.entities.count || setup.entities.contains { hashes[$0.name] != $0.versionHash }
-  }
-
   /// Refuses to write a file with a model that was recovered from it.
   func checkIsOfModel() throws(PersistenceError) {
     guard connection.withLock({ $0?.isOfOtherModel ?? false }) else { return }

@@ -135,7 +135,7 @@ extension SQLiteStore {
     connection.withLock { $0 = Connection(file: file) }
     do {
       let metadata = try metadata()
-      let isOfOtherModel = isRecovered(of: metadata)
+      let isOfOtherModel = setup.isRecovered(of: metadata)
       connection.withLock {
         $0?.storeIdentifier = metadata.identifier
         $0?.isOfOtherModel = isOfOtherModel

@@ -71,10 +71,7 @@ public final class CoreDataBinaryStore: AtomicStore {
 
   /// Refuses to write a file with a model that was made of its records.
   private func checkIsOfModel(_ metadata: StoreMetadata) throws(PersistenceError) {
-    let hashes = metadata.modelVersionHashes
-    guard setup.model.isRecovered,
-      hashes.count != setup.entities.count || setup.entities.contains(where: { hashes[$0.name] != $0.versionHash })
-    else { return }
+    guard setup.isRecovered(of: metadata) else { return }
     throw PersistenceError(
       .storeReadOnly,
       "The model was made of the records of a file, whose version hashes are others: Core Data would not open a file that is written with it. "

@@ -94,15 +94,25 @@ extension ArchiveReader {
 
   private mutating func value(_ scalar: PropertyListScalar, at offset: Int) throws(ArchiveError) -> ArchiveValue {
     try count(scalar, at: offset)
+    guard let value = ArchiveValue(scalar) else {
+      throw ArchiveError(message: "The text is not UTF-16.", offset: offset)
+    }
+    return value
+  }
+}
+
+extension ArchiveValue {
+  /// Copies the value out of the bytes of a file; nil if it is text that is not UTF-16.
+  init?(_ scalar: PropertyListScalar) {
     switch scalar {
-    case .boolean(let flag): return .boolean(flag)
-    case .integer(let number): return .integer(number)
-    case .real(let number): return .real(number)
-    case .date(let seconds): return .date(Date(timeIntervalSinceReferenceDate: seconds))
-    case .data(let bytes): return .data(Data(bytes))
+    case .boolean(let flag): self = .boolean(flag)
+    case .integer(let number): self = .integer(number)
+    case .real(let number): self = .real(number)
+    case .date(let seconds): self = .date(Date(timeIntervalSinceReferenceDate: seconds))
+    case .data(let bytes): self = .data(Data(bytes))
     case .text, .wideText:
-      guard let text = scalar.string else { throw ArchiveError(message: "The text is not UTF-16.", offset: offset) }
-      return .string(text)
+      guard let text = scalar.string else { return nil }
+      self = .string(text)
     }
   }
 }

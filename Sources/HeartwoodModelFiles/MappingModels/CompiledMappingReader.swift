@@ -11,16 +11,14 @@ struct CompiledMappingReader {
   /// What is read of the objects, or means nothing to a migration.
   private static let entityKeys: Set<String> = [
     "$class", "NSMappingName", "NSMappingType", "NSSourceEntityName", "NSDestinationEntityName",
-    "NSSourceEntityVersionHash",
-    "NSDestinationEntityVersionHash", "NSSourceExpression", "NSEntityMigrationPolicyClassName", "NSAttributeMappings",
-    "NSRelationshipMappings", "NSUserInfo",
+    "NSSourceEntityVersionHash", "NSDestinationEntityVersionHash", "NSSourceExpression",
+    "NSEntityMigrationPolicyClassName", "NSAttributeMappings", "NSRelationshipMappings", "NSUserInfo",
   ]
   private static let propertyKeys: Set<String> = [
     "$class", "NSDestinationPropertyName", "NSValueExpression", "NSUserInfo",
   ]
 
-  /// What the file says and no mapping does, each with the mapping and property that it is said of.
-  private(set) var problems: [String] = []
+  private(set) var problems = MappingProblems()
   private(set) var entityMappings: [EntityMappingDraft] = []
 
   init(_ bytes: [UInt8]) throws(ArchiveError) {
@@ -38,7 +36,7 @@ struct CompiledMappingReader {
 
   private mutating func entityMapping(_ node: ArchiveNode) -> EntityMappingDraft {
     let (source, destination) = (node["NSSourceEntityName"]?.string, node["NSDestinationEntityName"]?.string)
-    let name = node["NSMappingName"]?.string ?? [source, destination].compactMap(\.self).joined(separator: "To")
+    let name = EntityMappingDraft.name(node["NSMappingName"]?.string, from: source, to: destination)
     check(node, Self.entityKeys, name)
     let policy = node["NSEntityMigrationPolicyClassName"]?.string
     return EntityMappingDraft(
@@ -77,16 +75,10 @@ struct CompiledMappingReader {
   ) -> FetchPredicate? {
     guard let node else { return nil }
     guard let fetch = ArchivedSourceFetch(node), fetch.entityName == entity else {
-      problems.append("\(mapping): the source expression, by which it fetches its records, is not understood")
+      problems.appendSourceExpression(of: mapping)
       return nil
     }
-    do {
-      let predicate = try FetchPredicate(format: fetch.predicate)
-      return predicate == .literal(true) ? nil : predicate
-    } catch {
-      problems.append("\(mapping): the filter predicate “\(fetch.predicate)” is not understood: \(error)")
-      return nil
-    }
+    return problems.predicate(format: fetch.predicate, of: mapping)
   }
 
   private mutating func properties(
@@ -125,14 +117,8 @@ struct CompiledMappingReader {
     }
   }
 
-  /// The author's notes, where they are texts. Others mean nothing to a migration, unless a policy reads them.
   private mutating func userInfo(_ node: ArchiveNode, _ place: String, isRead: Bool) -> [String: String] {
-    let members = node["NSUserInfo"]?.members ?? []
-    let texts = members.compactMap { key, value in value.string.map { (key, $0) } }
-    if texts.count < members.count, isRead {
-      problems.append("\(place): the user info, which its policy may read, cannot be represented")
-    }
-    return Dictionary(texts, uniquingKeysWith: { first, _ in first })
+    problems.userInfo(node["NSUserInfo"]?.members ?? [], place, isReadByPolicy: isRead)
   }
 }
 

@@ -29,14 +29,14 @@ public struct MappingModelFile: Sendable {
     if url.path.hasSuffix(Self.compiledSuffix) {
       let reader = try Self.compiled(url)
       (sourceVersion, destinationVersion) = (nil, nil)
-      (drafts, notes) = (reader.entityMappings, reader.problems)
+      (drafts, notes) = (reader.entityMappings, reader.problems.texts)
       return
     }
     var reader = try MappingModelReader(Self.document(url))
     sourceVersion = reader.version("sourcemodelpath")
     destinationVersion = reader.version("destinationmodelpath")
     drafts = reader.entityMappings()
-    notes = reader.problems
+    notes = reader.problems.texts
   }
 
   static let compiledSuffix = ".cdm"
@@ -105,6 +105,48 @@ extension MappingModelFile {
   var hasHashes: Bool { drafts.contains { $0.mapping.destinationEntityVersionHash != nil } }
 }
 
+// MARK: MappingProblems
+
+/// What a file says and no mapping does, each with the mapping and property that it is said of.
+struct MappingProblems {
+  private(set) var texts: [String] = []
+
+  mutating func append(_ text: String) { texts.append(text) }
+
+  mutating func appendSourceExpression(of mapping: String) {
+    append("\(mapping): the source expression, by which it fetches its records, is not understood")
+  }
+
+  /// The condition that the records of a mapping meet; nil if all do, or if the format is not understood, which is a problem.
+  mutating func predicate(format: String, of mapping: String) -> FetchPredicate? {
+    do {
+      let predicate = try FetchPredicate(format: format)
+      return predicate == .literal(true) ? nil : predicate
+    } catch {
+      append("\(mapping): the filter predicate “\(format)” is not understood: \(error)")
+      return nil
+    }
+  }
+
+  /// The author's notes, as far as they are texts. Others mean nothing to a migration, unless a policy reads them.
+  ///
+  /// - Parameter isReadable: Whether `members` are all that there is.
+  mutating func userInfo(
+    _ members: [(key: String, value: ArchiveNode)],
+    isReadable: Bool = true,
+    _ place: String,
+    isReadByPolicy: Bool
+  ) -> [String: String] {
+    let texts = members.compactMap { key, value in value.string.map { (key, $0) } }
+    if texts.count < members.count || !isReadable, isReadByPolicy {
+      append("\(place): the user info, which its policy may read, cannot be represented")
+    }
+    return Dictionary(texts, uniquingKeysWith: { first, _ in first })
+  }
+}
+
+// MARK: EntityMappingDraft
+
 /// The mapping of an entity as a file has it.
 struct EntityMappingDraft: Sendable {
   /// A property, and whether its expression is left to Xcode where there is none.
@@ -118,6 +160,11 @@ struct EntityMappingDraft: Sendable {
   var mapping: EntityMapping
   let attributes: [Property]
   let relationships: [Property]
+
+  /// The name of a mapping that may have none of its own.
+  static func name(_ name: String?, from source: String?, to destination: String?) -> String {
+    name ?? [source, destination].compactMap(\.self).joined(separator: "To")
+  }
 
   func completed(_ source: ManagedObjectModel, _ destination: ManagedObjectModel) -> EntityMapping {
     let old = mapping.sourceEntityName.flatMap(source.entity(named:))
@@ -147,9 +194,7 @@ struct EntityMappingDraft: Sendable {
   /// The hash that a file tells of an entity, or else that of the model's. How Core Data hashes derived attributes is not known, so a hash of
   /// an entity with some says nothing.
   static func hash(_ hash: Data?, of entity: EntityDescription?) -> Data? {
-    guard let hash, entity?.attributesByName.values.contains(where: { $0.derivationExpression != nil }) != true else {
-      return entity?.versionHash
-    }
+    guard let hash, entity?.hasDerivedAttributes != true else { return entity?.versionHash }
     return hash
   }
 

@@ -7,8 +7,7 @@ import HeartwoodStore
 struct MappingModelReader {
   private let contents: StoreContents
   private let model: AtomicStoreCacheNode
-  /// What the file says and no mapping does, each with the mapping and property that it is said of.
-  private(set) var problems: [String] = []
+  private(set) var problems = MappingProblems()
   /// How many steps the archives of all expressions may still take: some ten for each property of a large model.
   private var stepsLeft = 1_000_000
 
@@ -87,15 +86,10 @@ extension MappingModelReader {
     }
   }
 
-  /// The author's notes, where they are texts. Others mean nothing to a migration, unless a policy reads them.
   private mutating func userInfo(_ node: AtomicStoreCacheNode, _ place: String, isRead: Bool) -> [String: String] {
     guard case .binary(let data) = value(node, "userinfodata") else { return [:] }
     let members = archive(data)?.root?.members ?? []
-    let texts = members.compactMap { key, value in value.string.map { (key, $0) } }
-    if texts.count < members.count || members.isEmpty, isRead {
-      problems.append("\(place): the user info, which its policy may read, cannot be represented")
-    }
-    return Dictionary(texts, uniquingKeysWith: { first, _ in first })
+    return problems.userInfo(members, isReadable: !members.isEmpty, place, isReadByPolicy: isRead)
   }
 }
 
@@ -110,7 +104,7 @@ extension MappingModelReader {
 
   private mutating func entityMapping(_ node: AtomicStoreCacheNode) -> EntityMappingDraft {
     let (source, destination) = (text(node, "sourcename"), text(node, "destinationname"))
-    let name = text(node, "name") ?? [source, destination].compactMap(\.self).joined(separator: "To")
+    let name = EntityMappingDraft.name(text(node, "name"), from: source, to: destination)
     checkValues(node, name)
     let policy = text(node, "migrationpolicyclassname")
     return EntityMappingDraft(
@@ -145,17 +139,10 @@ extension MappingModelReader {
       {
         format = fetch.predicate
       } else {
-        problems.append("\(mapping): the source expression, by which it fetches its records, is not understood")
+        problems.appendSourceExpression(of: mapping)
       }
     }
-    guard let format else { return nil }
-    do {
-      let predicate = try FetchPredicate(format: format)
-      return predicate == .literal(true) ? nil : predicate
-    } catch {
-      problems.append("\(mapping): the filter predicate “\(format)” is not understood: \(error)")
-      return nil
-    }
+    return format.flatMap { problems.predicate(format: $0, of: mapping) }
   }
 
   private mutating func properties(

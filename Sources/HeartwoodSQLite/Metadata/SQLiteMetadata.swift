@@ -94,9 +94,9 @@ extension SQLiteMetadata {
     // try?: a cached model that cannot be read tells nothing, and the hashes stay those of the file.
     guard let model = try? SQLiteModelCache.model(in: db, path: path) else { return }
     for (name, hash) in metadata.modelVersionHashes {
-      guard let entity = model.entity(named: name), entity.versionHash != hash,
-        entity.attributesByName.values.contains(where: { $0.derivationExpression != nil })
-      else { continue }
+      guard let entity = model.entity(named: name), entity.versionHash != hash, entity.hasDerivedAttributes else {
+        continue
+      }
       derivedHashes[name] = DerivedHash(ofFile: hash, ofModel: entity.versionHash)
       metadata.modelVersionHashes[name] = entity.versionHash
     }

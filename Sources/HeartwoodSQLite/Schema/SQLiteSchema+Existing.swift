@@ -42,12 +42,15 @@ extension SQLiteSchema {
     let resolved = try resolution.resolve()
     let keepsUTF8 = try String.fetchOne(db, sql: "PRAGMA encoding") == "UTF-8"
     let tables = resolved.tables.map(\.name) + resolved.joins.map(\.name)
+    let hasDerivedTriggers = catalog.triggers.contains(where: DerivedTriggers.isOne)
+    // No statement that is tried asks for their functions then.
+    if hasDerivedTriggers { try DerivedTriggers.switchOff(in: db) }
     let refusals =
       resolution.refusals
       + (try WriteRefusals.all(of: catalog, in: db, keepsUTF8: keepsUTF8, tables: tables, entities: entities))
     var schema = SQLiteSchema(resolved, writeRefusals: refusals)
     schema.keepsUTF8 = keepsUTF8
-    schema.hasDerivedTriggers = catalog.triggers.contains(where: DerivedTriggers.isOne)
+    schema.hasDerivedTriggers = hasDerivedTriggers
     schema.knownNumbers.formUnion(try EntityNumbers.all(in: db))
     // Nobody could have made a record of an abstract entity.
     for entity in entities where entity.isAbstract { schema.knownNumbers.remove(plan.number(entity)) }
@@ -146,7 +149,6 @@ enum WriteRefusals {
     let refusals =
       try [derivation, mirroring(catalog), history(catalog, db)].compactMap(\.self) + (keepsUTF8 ? [] : [encoding])
     guard refusals.isEmpty else { return refusals }
-    if catalog.triggers.contains(where: DerivedTriggers.isOne) { try DerivedTriggers.switchOff(in: db) }
     return try tables.compactMap { try unknowns(of: $0, catalog, db) }
   }
 

@@ -18,6 +18,14 @@ package protocol RecoveringStore: StoreClass {
   static func recoverModel(ofStoreAt path: String, options: StoreOptions) throws -> RecoveredModel
 }
 
+extension StoreSetup {
+  /// Whether the model was recovered, and the store with these metadata was written with another, so that it must not be written.
+  package func isRecovered(of metadata: StoreMetadata) -> Bool {
+    guard model.isRecovered else { return false }
+    return metadata.modelVersionHashes.count != entities.count || !metadata.hasVersions(of: entities)
+  }
+}
+
 /// A model that was made of what a store's file tells of its records.
 public struct RecoveredModel: Sendable {
   /// The model. ``ManagedObjectModel/isRecovered`` is true.

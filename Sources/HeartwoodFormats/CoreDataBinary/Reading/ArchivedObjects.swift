@@ -271,7 +271,10 @@ extension ArchivedObjects {
     switch try list.object(object) {
     case .scalar(let scalar):
       guard allowance.take(scalar.byteCount) else { throw PropertyListFault(offset: offset, reason: Self.tooLarge) }
-      return try copy(scalar, at: offset)
+      guard let value = ArchiveValue(scalar) else {
+        throw PropertyListFault(offset: offset, reason: "The text is not UTF-16.")
+      }
+      return value
     case .array(let items):
       var values: [ArchiveValue] = []
       for index in 0..<items.count { values.append(try copy(items[index], depth: depth + 1, allowance, number)) }
@@ -294,19 +297,6 @@ extension ArchivedObjects {
     if case .null? = try list.archiveMark(object) { return true }
     guard try !isMark(object), case .text(let bytes)? = try list.scalar(object) else { return false }
     return bytes.elementsEqual(Self.null.utf8)
-  }
-
-  private func copy(_ scalar: PropertyListScalar, at offset: Int) throws(PropertyListFault) -> ArchiveValue {
-    switch scalar {
-    case .boolean(let flag): return .boolean(flag)
-    case .integer(let number): return .integer(number)
-    case .real(let number): return .real(number)
-    case .date(let seconds): return .date(Date(timeIntervalSinceReferenceDate: seconds))
-    case .data(let bytes): return .data(Data(bytes))
-    case .text, .wideText:
-      guard let text = scalar.string else { throw PropertyListFault(offset: offset, reason: "The text is not UTF-16.") }
-      return .string(text)
-    }
   }
 }
 

@@ -129,6 +129,9 @@ extension EntityDescription {
   /// All properties, the inherited ones included. Made anew at each call: O(n).
   public var propertiesByName: [String: PropertyDescription] { ordinalsByName.mapValues { properties[$0] } }
 
+  /// Whether the entity has derived attributes, inherited ones included. O(properties).
+  package var hasDerivedAttributes: Bool { properties.contains { $0.attribute?.derivationExpression != nil } }
+
   /// All attributes, the inherited ones included. Made anew at each call: O(n).
   public var attributesByName: [String: AttributeDescription] { propertiesByName.compactMapValues(\.attribute) }
 

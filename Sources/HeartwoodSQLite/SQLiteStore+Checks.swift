@@ -1,11 +1,11 @@
 import GRDB
 import HeartwoodModel
-package import HeartwoodStore
+public import HeartwoodStore
 
-extension SQLiteStore: CheckingStore {
+extension SQLiteStore {
   /// Refuses metadata that would not come back, records that are in a to-many relationship without an inverse of several owners, links that
   /// do not lead back, and values that must be unique and are not. O(n) in links, and in records for each constraint.
-  package static func check(_ contents: StoreContents, for setup: StoreSetup) throws {
+  public static func check(_ contents: StoreContents, for setup: StoreSetup) throws {
     _ = try SQLiteMetadata(contents.metadata).list(of: setup.model)
     let schema = try SQLiteSchema(model: setup.model, entities: setup.entities)
     var owners: [ToManyPlacement: [ManagedObjectID: ManagedObjectID]] = [:]

@@ -42,7 +42,10 @@ extension SQLiteStore {
   ///   process, or where others save faster than a store can be copied that must not be written here, and what reading and writing can throw.
   public static func backUp(storeAt url: URL, to destination: URL, replacing: Bool = false) throws {
     _ = try SQLiteFile.inspect(atPath: url.path) { db in try SQLiteMetadata.read(from: db, path: url.path) }
-    try StorePlacement(Self.self, fileSystem: POSIXFileSystem()).write(at: destination.path, replacing: replacing) {
+    try StorePlacement(IncrementalClassFormat(Self.self), fileSystem: POSIXFileSystem()).write(
+      at: destination.path,
+      replacing: replacing
+    ) {
       try copyStore(at: url.path, to: $0)
     }
   }
@@ -134,7 +137,7 @@ extension SQLiteStore {
   }
 
   private func mayBeOfOthers(_ files: ExternalFiles) -> Bool {
-    let placement = StorePlacement(Self.self, fileSystem: POSIXFileSystem())
+    let placement = StorePlacement(IncrementalClassFormat(Self.self), fileSystem: POSIXFileSystem())
     return files.areBehindLink || placement.isShared(files.support, files.storePath)
   }
 

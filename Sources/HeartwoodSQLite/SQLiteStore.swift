@@ -10,7 +10,7 @@ import Synchronization
 /// read, and is refused for writing with the reason.
 ///
 /// `Formats/SQLite/README.md` in the repository says what is read and written.
-public final class SQLiteStore: IncrementalStore {
+public final class SQLiteStore: IncrementalStore, StoreClass {
   /// What is kept how: all attribute types, decimal numbers as long as a real holds them.
   public static let typeDescription = StoreTypeDescription(
     type: .sqlite,
@@ -59,7 +59,7 @@ public final class SQLiteStore: IncrementalStore {
 
 extension SQLiteStore {
   /// True: the key of the record at one end, or a row of both keys, is all that there is.
-  public static var storesInversesOnce: Bool { true }
+  public var storesInversesOnce: Bool { true }
 
   /// Whether it is an SQLite database; whether it is Core Data's shows when it is read.
   public static func recognizes(prefix: [UInt8]) -> Bool { prefix.starts(with: Array("SQLite format 3\0".utf8)) }

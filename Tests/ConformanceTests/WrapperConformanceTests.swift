@@ -15,7 +15,7 @@ import Testing
     ]
 
   /// A store with files in each wrapper.
-  private static func wrapped<Base: AtomicStore>(_ base: Base.Type) -> [StoreConformance] {
+  private static func wrapped<Base: AtomicStore & StoreClass>(_ base: Base.Type) -> [StoreConformance] {
     [
       conformance(EncryptedStore<Base>.self, of: base, isEncrypted: true),
       conformance(CompressedStore<Base>.self, of: base, hidesChanges: true),
@@ -26,8 +26,8 @@ import Testing
 
   /// - Parameter hidesChanges: whether some changes of the file are lost before the store inside sees them.
   private static func conformance(
-    _ wrapper: any StoreClass.Type,
-    of base: any AtomicStore.Type,
+    _ wrapper: any (AtomicStore & StoreClass).Type,
+    of base: any (AtomicStore & StoreClass).Type,
     isEncrypted: Bool = false,
     hidesChanges: Bool = false
   ) -> StoreConformance {

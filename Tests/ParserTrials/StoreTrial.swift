@@ -11,18 +11,18 @@ enum StoreTrial {
   static func run(_ bytes: [UInt8], as type: StoreType) throws {
     let files = InMemoryFileSystem()
     try files.setContents(bytes, ofFileAtPath: path)
-    let storeClass = try StoreRegistry.default.storeClass(for: type)
+    guard let format = try StoreRegistry.default.format(for: type) as? any FileFormat else { return }
     let file = try StoreInput(try files.openFile(atPath: path))
-    _ = try ParserTrial.attempt { _ = try storeClass.readMetadata(from: file, options: StoreOptions()) }
-    _ = try ParserTrial.attempt { _ = try storeClass.readFormatVersion(from: file, options: StoreOptions()) }
-    try readFirst(of: models(of: file, storeClass)) { try read(files, type, $0) }
+    _ = try ParserTrial.attempt { _ = try format.readMetadata(from: file, options: StoreOptions()) }
+    _ = try ParserTrial.attempt { _ = try format.readFormatVersion(from: file, options: StoreOptions()) }
+    try readFirst(of: models(of: file, format)) { try read(files, type, $0) }
   }
 
   /// The model that the file brings, or the one that it seems to be of, or else those for all files.
-  private static func models(of file: StoreInput, _ storeClass: any StoreClass.Type) throws -> [ManagedObjectModel] {
-    if storeClass == CSVStore.self { return try TrialModel.lists.get() }
-    let own = try storeClass.readModel(from: file, options: StoreOptions())
-    return [try own ?? storeClass.inferModel(from: file, options: StoreOptions()) ?? TrialModel.model.get()]
+  private static func models(of file: StoreInput, _ format: any FileFormat) throws -> [ManagedObjectModel] {
+    if format.typeDescription.type == .csv { return try TrialModel.lists.get() }
+    let own = try format.readModel(from: file, options: StoreOptions())
+    return [try own ?? format.inferModel(from: file, options: StoreOptions()) ?? TrialModel.model.get()]
   }
 
   /// Tries one model after the other, and throws what the last one's error is.

@@ -29,13 +29,14 @@ final class OpenContainers: Sendable {
     }
   }
 
-  /// Opens the file at `url`, unless a container has it open, or is about to.
+  /// Opens the file at `url`, unless a container has it open, or is about to. What another URL leads to may be open several times.
   func opening<Result>(
     _ url: URL,
     of coordinator: PersistentStoreCoordinator,
     name: String,
     _ body: () throws(PersistenceError) -> Result
   ) throws(PersistenceError) -> Result {
+    guard url.isFileURL else { return try body() }
     let fileSystem = coordinator.fileSystem
     // try?: a path that cannot be resolved is known by its name.
     let path = (try? fileSystem.resolvingSymbolicLinks(inPath: url.path)) ?? url.path

@@ -119,7 +119,7 @@ extension PersistentContainer {
   /// Makes the container's folder, where the file is to be in it.
   private func makeFolder(of url: URL, _ description: PersistentStoreDescription) throws(PersistenceError) {
     let folder = url.deletingLastPathComponent()
-    guard persistentStoreCoordinator.fileSystem is POSIXFileSystem, !description.isReadOnly,
+    guard url.isFileURL, persistentStoreCoordinator.fileSystem is POSIXFileSystem, !description.isReadOnly,
       !FileManager.default.fileExists(atPath: folder.path)
     else { return }
     do {

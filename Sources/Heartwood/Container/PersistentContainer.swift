@@ -26,7 +26,7 @@ public final class PersistentContainer: Sendable {
   public let persistentStoreCoordinator: PersistentStoreCoordinator
   /// Where the model was found, which tells older versions of it.
   let modelURL: URL?
-  let place: StorePlace
+  let place: StoreLocation
   let slots: Mutex<[StoreSlot]>
 
   /// Made when it is first asked for: a program without views has none.
@@ -114,7 +114,7 @@ public final class PersistentContainer: Sendable {
     persistentStoreCoordinator = coordinator
     persistentStoreDescriptions = stores
     slots = Mutex(stores.map { _ in .unloaded })
-    place = StorePlace(
+    place = StoreLocation(
       name: name,
       directory: directory ?? standard.url,
       formerDirectory: directory == nil ? standard.formerURL : nil,

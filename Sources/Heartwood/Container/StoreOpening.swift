@@ -84,19 +84,33 @@ struct StoreOpening {
     return try add()
   }
 
-  /// Removes the store's file, if there is one.
+  /// Removes the store, if there is one.
   func destroy() throws(PersistenceError) {
-    guard let url, try coordinator.fileSystem.status(atPath: url.path) != nil else { return }
+    guard let url, try isThere(url) else { return }
     try withErrors("The store cannot be removed.") {
       try coordinator.destroyPersistentStore(at: url, type: description.type, options: description.options)
     }
   }
 
-  /// The migration that the store needs; nil where it needs none, or has no file yet.
+  /// Whether there is a file, of whatever size, or another store that the URL leads to.
+  private func isThere(_ url: URL) throws(PersistenceError) -> Bool {
+    if url.isFileURL { return try coordinator.fileSystem.status(atPath: url.path) != nil }
+    return try isSaved(url)
+  }
+
+  /// Whether there is a store that has been saved.
+  private func isSaved(_ url: URL) throws(PersistenceError) -> Bool {
+    try withErrors("It cannot be found out whether there is a store.") {
+      let request = try coordinator.request(type: description.type, at: url, options: description.options)
+      return try coordinator.storeManager.isThere(request)
+    }
+  }
+
+  /// The migration that the store needs; nil where it needs none, or has not been saved yet.
   ///
   /// - Parameter allowingLoss: whether it may drop records and values if the options do not say.
   func migration(allowingLoss: Bool? = nil) throws(PersistenceError) -> StoreMigration? {
-    guard let url, try (coordinator.fileSystem.status(atPath: url.path)?.size ?? 0) > 0 else { return nil }
+    guard let url, try isSaved(url) else { return nil }
     return try withErrors("What the store needs to be migrated cannot be found.") {
       try coordinator.migration(
         ofStoreAt: url,
@@ -131,15 +145,15 @@ struct StoreOpening {
     do {
       return try body()
     } catch {
-      throw .of(error, .fileReadFailed, message, context: .init(path: url?.path))
+      throw .of(error, .fileReadFailed, message, context: .init(path: url.map { StorePlace($0).description }))
     }
   }
 }
 
-// MARK: StorePlace
+// MARK: StoreLocation
 
 /// Finds out where the store of a description is, or is to be.
-struct StorePlace {
+struct StoreLocation {
   /// What the file is called where the description does not say.
   let name: String
   /// The container's folder.
@@ -165,7 +179,7 @@ struct StorePlace {
     let name = description.fileName ?? name
     if description.type == nil, !registry.types(forFileName: name).isEmpty { return name }
     let type = description.type ?? .binary
-    let extensions = try registry.storeClass(for: type).typeDescription.fileExtensions
+    let extensions = try registry.format(for: type).typeDescription.fileExtensions
     guard let preferred = extensions.first else { return nil }
     return extensions.contains { name.lowercased().hasSuffix(".\($0)") } ? name : "\(name).\(preferred)"
   }

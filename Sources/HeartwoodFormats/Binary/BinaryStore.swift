@@ -6,7 +6,7 @@ public import HeartwoodStore
 /// Opening maps the file and reads its directory, so it costs the same for any number of records; the records of an entity are
 /// checked as a whole before the first one is read. A save writes the whole file; metadata that are set without opening it are
 /// written where they stand. The file must not be written in place by others while it is open; replacing it is safe.
-public final class BinaryStore: AtomicStore {
+public final class BinaryStore: AtomicStore, StoreClass {
   /// What the store can do: everything that an atomic store can.
   public static let typeDescription = StoreTypeDescription(
     type: .binary,

@@ -11,7 +11,7 @@ public import HeartwoodStore
 ///
 /// A CSV file holds no metadata but the identifier, no dates outside of the years 1 to 9999 (``PersistenceError/Code/valueUnsupported``),
 /// and no record longer than 1 GiB.
-public final class CSVStore: AtomicStore {
+public final class CSVStore: AtomicStore, StoreClass {
   /// Type `CSV`, files named `*.csv`: one entity, every type of attribute, references of every kind, no metadata of the user.
   public static let typeDescription = StoreTypeDescription(
     type: .csv,

@@ -9,7 +9,7 @@ public import HeartwoodStore
 ///
 /// The file is read in place and written as a whole. As long as records are called by positive numbers, no two by the same, it has
 /// nothing in its records that Core Data does not write there.
-public final class CoreDataBinaryStore: AtomicStore {
+public final class CoreDataBinaryStore: AtomicStore, StoreClass {
   /// Type `CoreDataBinary`, files of any name: everything that an atomic store can.
   public static let typeDescription = StoreTypeDescription(
     type: .coreDataBinary,

@@ -10,7 +10,7 @@ extension StoreOptionKey<PropertyListKind> {
 ///
 /// The file is a dictionary with the metadata, the model, and for each entity an array of dictionaries, one for each record. Both
 /// kinds are read, and a save keeps the kind.
-public final class PropertyListStore: AtomicStore {
+public final class PropertyListStore: AtomicStore, StoreClass {
   /// Type `PropertyList`, files named `*.plist`: everything that an atomic store can.
   public static let typeDescription = StoreTypeDescription(
     type: .propertyList,

@@ -7,7 +7,7 @@ public import HeartwoodStore
 /// as long as records are called by numbers, as Core Data calls them. A file is read and written piece by piece.
 ///
 /// Names in a file have one case: a model in which names differ in case only is refused (``PersistenceError/Code/capabilityMissing``).
-public final class XMLStore: AtomicStore {
+public final class XMLStore: AtomicStore, StoreClass {
   /// Type `XML`, files named `*.xml`: everything that an atomic store can.
   public static let typeDescription = StoreTypeDescription(
     type: .xml,

@@ -94,7 +94,7 @@ extension StagedStore {
         .storeReadOnly,
         "The store was opened for reading only, so the parent could not save it.",
         recovery: "Open it without the option isReadOnly.",
-        context: .init(path: store.path, storeType: store.type)
+        context: .init(path: store.placeName, storeType: store.type)
       )
     }
     let commit = try state.withLock { try apply(changes, to: &$0) }

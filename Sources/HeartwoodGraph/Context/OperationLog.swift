@@ -112,7 +112,7 @@ extension OperationLog {
   }
 
   private static func details(_ store: PersistentStore) -> Logger.Metadata {
-    ["type": "\(store.type)", "path": "\(store.path ?? "-")"]
+    ["type": "\(store.type)", "path": "\(store.placeName ?? "-")"]
   }
 }
 

@@ -145,7 +145,7 @@ extension ManagedObjectContext {
         .queryGenerationUnavailable,
         "A store of the version is not open in this context's coordinator, or no longer.",
         recovery: "Pin the context to the current version.",
-        context: .init(path: pinned.store.path)
+        context: .init(path: pinned.store.placeName)
       )
     }
     pin(to: generation)

@@ -63,7 +63,7 @@ extension PersistentStoreCoordinator {
   }
 
   private func requiredReader(of store: PersistentStore) throws -> HistoryReader {
-    guard isOpen(store) else { throw Self.notOpen(store.path) }
+    guard isOpen(store) else { throw Self.notOpen(store) }
     return try store.requiredHistoryReader()
   }
 }

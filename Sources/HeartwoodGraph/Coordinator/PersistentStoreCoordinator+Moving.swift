@@ -27,10 +27,10 @@ extension PersistentStoreCoordinator {
     options: StoreOptions = StoreOptions(),
     replacing: Bool = false
   ) throws -> PersistentStore {
-    guard isOpen(store) else { throw Self.notOpen(store.path) }
+    guard isOpen(store) else { throw Self.notOpen(store) }
     let log = log(.converted)
     let request = try request(type: type, configuration: store.configurationName, at: url, options: options)
-    try checkNotOpen(request.path)
+    try checkNotOpen(request.place)
     var replacing = replacing
     while true {
       // What others have saved is no save that comes in between.
@@ -41,7 +41,7 @@ extension PersistentStoreCoordinator {
         try replace(store, by: converted)
         // Nobody opens it again: it lets go of its file.
         _ = store.engine.close(unlessSavedSince: nil)
-        log?.tell(converted, formerPath: store.path)
+        log?.tell(converted, formerPath: store.placeName)
         return converted
       }
       // Somebody saved while the records were written: they are written once more, over what is there now.
@@ -79,9 +79,9 @@ extension PersistentStoreCoordinator {
     options: StoreOptions = StoreOptions(),
     replacing: Bool = false
   ) throws {
-    guard isOpen(store) else { throw Self.notOpen(store.path) }
+    guard isOpen(store) else { throw Self.notOpen(store) }
     let request = try request(type: type, configuration: store.configurationName, at: url, options: options)
-    try checkNotOpen(request.path)
+    try checkNotOpen(request.place)
     let copy = try storeManager.copy(store, to: request, replacing: replacing)
     _ = copy.engine.close(unlessSavedSince: nil)
   }
@@ -94,10 +94,10 @@ extension PersistentStoreCoordinator {
   /// - Throws: ``PersistenceError/Code/capabilityMissing`` where the store has no file, ``PersistenceError/Code/storeAlreadyOpen``,
   ///   ``PersistenceError/Code/storeNotOpen``.
   public func setURL(_ url: URL, for store: PersistentStore) throws(PersistenceError) {
-    guard isOpen(store) else { throw Self.notOpen(store.path) }
+    guard isOpen(store) else { throw Self.notOpen(store) }
     let request = try request(type: store.type, at: url, options: store.options)
     if let path = request.path, persistentStore(for: url) !== store {
-      try checkNotOpen(path)
+      try checkNotOpen(request.place)
       try store.engine.setPath(path)
     }
   }
@@ -115,7 +115,7 @@ extension PersistentStoreCoordinator {
     options: StoreOptions = StoreOptions()
   ) throws {
     let request = try request(type: type, at: url, options: options)
-    try checkNotOpen(request.path)
+    try checkNotOpen(request.place)
     try storeManager.destroy(request)
   }
 
@@ -135,9 +135,9 @@ extension PersistentStoreCoordinator {
     options: StoreOptions = StoreOptions()
   ) throws {
     let request = try request(type: type, at: source, options: options)
-    try checkNotOpen(request.path)
-    try checkNotOpen(url.path)
-    try storeManager.replaceStore(at: url.path, by: request)
+    try checkNotOpen(request.place)
+    try checkNotOpen(StorePlace(url))
+    try storeManager.replaceStore(at: StorePlace(url), by: request)
   }
 
   /// Whether a file is of a type whose files are only read.
@@ -145,7 +145,7 @@ extension PersistentStoreCoordinator {
   /// - Parameter type: nil means the one that the file tells.
   package func isReadOnly(_ type: StoreType?, at url: URL?) throws(PersistenceError) -> Bool {
     let request = try request(type: type, at: url, options: StoreOptions())
-    return try registry.storeClass(for: request.type).isReadOnly
+    return try registry.format(for: request.type).isReadOnly
   }
 }
 
@@ -156,7 +156,7 @@ extension PersistentStoreCoordinator {
   ///
   /// - Throws: ``PersistenceError/Code/storeNotOpen`` where one of them is not open.
   func openStores(of stores: [PersistentStore]) throws(PersistenceError) -> [PersistentStore] {
-    for store in stores where !isOpen(store.newest) { throw Self.notOpen(store.path) }
+    for store in stores where !isOpen(store.newest) { throw Self.notOpen(store) }
     return stores.map(\.newest)
   }
 }
@@ -190,7 +190,7 @@ extension PersistentStoreCoordinator {
     options: StoreOptions = StoreOptions()
   ) throws {
     let request = try request(type: type, at: url, options: options)
-    try checkNotOpen(request.path)
+    try checkNotOpen(request.place)
     try storeManager.setMetadata(metadata, request)
   }
 }
@@ -246,7 +246,7 @@ extension PersistentStoreCoordinator {
       at: destination,
       options: destinationOptions
     )
-    for path in [damaged.path, target.path] { try checkNotOpen(path) }
+    for place in [damaged.place, target.place] { try checkNotOpen(place) }
     try storeManager.checkIsOther(target.path, than: damaged.path)
     let result = try storeManager.convert(try storeManager.salvage(damaged), to: target, replacing: replacing)
     _ = result.store.engine.close(unlessSavedSince: nil)

@@ -75,9 +75,9 @@ extension PersistentStoreCoordinator {
   /// the model and ``StoreOptionKey/shouldMigrateStoreAutomatically`` is set, it is migrated first: ``migration(ofStoreAt:type:configuration:options:)``.
   ///
   /// - Parameters:
-  ///   - type: the registered type; nil means that the file's name or content tells it.
+  ///   - type: the registered type; nil means that the file's name or content tells it, or the scheme of the URL.
   ///   - configuration: the configuration whose entities the store keeps; nil means all.
-  ///   - url: the file; nil for a store without one.
+  ///   - url: the file, or what the type's URLs lead to, such as a database; nil for a store without a place.
   /// - Throws: ``PersistenceError``: the type is unknown, the file is not of the type, damaged or of another model, or the store
   ///   cannot keep such entities.
   @discardableResult
@@ -90,7 +90,7 @@ extension PersistentStoreCoordinator {
     let log = log(.opened)
     try checkNotClosed()
     let request = try request(type: type, configuration: configuration, at: url, options: options)
-    try checkNotOpen(request.path)
+    try checkNotOpen(request.place)
     let store = try openMigrated(request)
     try add(store)
     log?.tell(store)
@@ -110,19 +110,19 @@ extension PersistentStoreCoordinator {
   }
 
   private func insert(_ store: PersistentStore) throws(PersistenceError) {
-    let place = store.path.map(resolvedPath)
+    let place = store.place.map(resolvedPlace)
     let identifier = store.identifier
     try stores.withLock { stores throws(PersistenceError) in
       try checkNotClosed()
-      if let place, stores.contains(where: { $0.path.map(resolvedPath) == place }) {
-        throw Self.alreadyOpen(store.path)
+      if let place, stores.contains(where: { $0.place.map(resolvedPlace) == place }) {
+        throw Self.alreadyOpen(store.place)
       }
       guard !stores.contains(where: { $0.identifier == identifier }) else {
         throw PersistenceError(
           .storeAlreadyOpen,
           "A store with the same identifier is open in this coordinator: one file is a copy of the other.",
           recovery: "Remove that store first, or use another coordinator.",
-          context: .init(path: store.path)
+          context: .init(path: store.placeName)
         )
       }
       stores.append(store)
@@ -142,7 +142,7 @@ extension PersistentStoreCoordinator {
       if let index { stores.remove(at: index) }
       return index != nil
     }
-    guard wasOpen else { throw Self.notOpen(store.path) }
+    guard wasOpen else { throw Self.notOpen(store) }
     formerlyKept.withLock { $0.formUnion(store.entities.map(\.ordinal)) }
     storeChanges.advance()
     _ = store.engine.close(unlessSavedSince: nil)
@@ -169,16 +169,14 @@ extension PersistentStoreCoordinator {
     )
   }
 
-  /// The open store whose file is at `url`, or nil.
+  /// The open store whose file is at `url`, or that is what the URL leads to; nil if there is none.
   public func persistentStore(for url: URL) -> PersistentStore? {
-    let place = resolvedPath(url.path)
-    return persistentStores.first { $0.path.map(resolvedPath) == place }
+    let place = resolvedPlace(StorePlace(url))
+    return persistentStores.first { $0.place.map(resolvedPlace) == place }
   }
 
-  /// The file of a store, or nil for one without.
-  public func url(for store: PersistentStore) -> URL? {
-    store.path.map { URL(filePath: $0) }
-  }
+  /// Where a store is: the file URL of its file, or the URL that it was added with; nil for one without a place.
+  public func url(for store: PersistentStore) -> URL? { store.place?.url }
 
   /// The open store with `identifier`, or nil.
   public func persistentStore(withIdentifier identifier: UUID) -> PersistentStore? {
@@ -195,38 +193,39 @@ extension PersistentStoreCoordinator {
       if let index { stores[index] = successor }
       return index != nil
     }
-    guard wasOpen else { throw Self.notOpen(store.path) }
+    guard wasOpen else { throw Self.notOpen(store) }
     store.setSuccessor(successor)
     storeChanges.advance()
     // Whoever reads from the old store looks for changes then, and finds its successor.
     store.engine.saves.advance()
   }
 
-  func checkNotOpen(_ path: String?) throws(PersistenceError) {
-    guard let place = path.map(resolvedPath) else { return }
-    if persistentStores.contains(where: { $0.path.map(resolvedPath) == place }) { throw Self.alreadyOpen(path) }
+  func checkNotOpen(_ place: StorePlace?) throws(PersistenceError) {
+    guard let resolved = place.map(resolvedPlace) else { return }
+    if persistentStores.contains(where: { $0.place.map(resolvedPlace) == resolved }) { throw Self.alreadyOpen(place) }
   }
 
-  /// The path of the file that `path` names, by which two names of it are known as one.
-  private func resolvedPath(_ path: String) -> String {
+  /// What a place is known by, whichever of its names is given: the path that leads there without links, or the URL without a password.
+  private func resolvedPlace(_ place: StorePlace) -> String {
+    guard let path = place.path else { return place.description }
     // try?: a path that cannot be resolved is known by its name.
-    (try? fileSystem.resolvingSymbolicLinks(inPath: path)) ?? path
+    return (try? fileSystem.resolvingSymbolicLinks(inPath: path)) ?? path
   }
 
-  private static func alreadyOpen(_ path: String?) -> PersistenceError {
+  private static func alreadyOpen(_ place: StorePlace?) -> PersistenceError {
     PersistenceError(
       .storeAlreadyOpen,
-      "A store of this coordinator has the file open.",
+      place?.path == nil ? "It is open in this coordinator." : "A store of this coordinator has the file open.",
       recovery: "Use persistentStore(for:), or remove the store first.",
-      context: .init(path: path)
+      context: .init(path: place?.description)
     )
   }
 
-  static func notOpen(_ path: String?) -> PersistenceError {
+  static func notOpen(_ store: PersistentStore?) -> PersistenceError {
     PersistenceError(
       .storeNotOpen,
       "The store is not open in this coordinator, or no longer.",
-      context: .init(path: path)
+      context: .init(path: store?.placeName)
     )
   }
 
@@ -236,28 +235,20 @@ extension PersistentStoreCoordinator {
     at url: URL?,
     options: StoreOptions
   ) throws(PersistenceError) -> StoreManager.Request {
-    if let url, !url.isFileURL {
-      throw PersistenceError(
-        .fileNotFound,
-        "A store of this type has a file, and the URL names none.",
-        recovery: "Give a file URL.",
-        context: .init(path: url.absoluteString)
-      )
-    }
-    let path = url?.path
+    let place = url.map { StorePlace($0) }
     let actualType: StoreType
     if let type {
       actualType = type
-    } else if let path {
-      actualType = try registry.type(ofFileAt: path, in: fileSystem)
+    } else if let place {
+      actualType = try registry.type(ofStoreAt: place, in: fileSystem)
     } else {
       throw PersistenceError(
         .storeTypeUndetermined,
-        "The store has neither a type nor a file.",
+        "The store has neither a type nor a place.",
         recovery: "Give a type, such as .inMemory."
       )
     }
-    return StoreManager.Request(type: actualType, path: path, configurationName: configuration, options: options)
+    return StoreManager.Request(type: actualType, place: place, configurationName: configuration, options: options)
   }
 }
 

@@ -17,7 +17,7 @@ enum MigrationWay {
           .mappingModelUnusable,
           "The options migrationPasses and stagedMigrationManager each say how the store is migrated.",
           recovery: "Give one of them.",
-          context: .init(path: request.path, storeType: request.type)
+          context: .init(path: request.placeName, storeType: request.type)
         )
       }
       return [MigrationStep(sourceModel: source, destinationModel: destination, passes: passes)]
@@ -60,7 +60,7 @@ enum MigrationWay {
     _ destination: ManagedObjectModel,
     _ request: StoreManager.Request
   ) -> PersistenceError {
-    let context = PersistenceError.Context(path: request.path, storeType: request.type)
+    let context = PersistenceError.Context(path: request.placeName, storeType: request.type)
     do throws(MappingInferenceError) {
       _ = try MappingModel.inferredMappingModel(forSourceModel: source, destinationModel: destination)
       return PersistenceError(
@@ -113,7 +113,7 @@ extension MigrationWay {
     PersistenceError(
       .mappingModelUnusable,
       "\(problem)\nThe store was left as it is: without the mapping model, what it says would be lost.",
-      context: .init(path: request.path, storeType: request.type)
+      context: .init(path: request.placeName, storeType: request.type)
     )
   }
 }

@@ -55,7 +55,7 @@ extension StoreMigration {
   /// - Throws: what ``run(progress:)`` throws for another reason than records that do not fit the new model, which the report tells; values that
   ///   are derived and break a rule are such a reason.
   public func dryRun(progress: MigrationProgress = MigrationProgress()) throws -> MigrationReport {
-    _ = try writablePath()
+    _ = try writablePlace()
     try storeManager.checkMigratesInPlace(request)
     if let backup = request.options[.migrationBackupPath] { _ = try storeManager.hasBackup(request, at: backup) }
     return try foresee(request, replacing: true, progress)
@@ -109,10 +109,10 @@ extension StoreMigration {
   /// Migrates the store where it is, and leaves it open.
   func runInPlace(_ progress: MigrationProgress) throws -> (store: PersistentStore, report: MigrationReport) {
     let log = OperationLog(.migrated, logger)
-    let path = try writablePath()
+    let place = try writablePlace()
     try storeManager.checkMigratesInPlace(request)
     try storeManager.checkpoint(request)
-    let identity = try storeManager.fileSystem.status(atPath: path)?.identity
+    let identity = try place.path.flatMap { try storeManager.fileSystem.status(atPath: $0)?.identity }
     var hasMadeBackup = false
     do {
       let result = try write(to: request, replacing: true, expecting: identity, progress) {
@@ -142,19 +142,18 @@ extension StoreMigration {
     storeManager.removeBackup(of: request, at: backup)
   }
 
-  private func writablePath() throws(PersistenceError) -> String {
-    if let path = request.path, !request.options[.isReadOnly] { return path }
+  private func writablePlace() throws(PersistenceError) -> StorePlace {
+    if let place = request.place, !request.options[.isReadOnly] { return place }
     throw PersistenceError(
       .storeReadOnly,
       "The store has to be migrated, and is to be opened for reading only.",
       recovery: "Migrate it first.",
-      context: .init(path: request.path, storeType: request.type)
+      context: .init(path: request.placeName, storeType: request.type)
     )
   }
 
   private func target(_ url: URL, _ type: StoreType?) -> StoreManager.Request {
-    var target = request
-    target.path = url.path
+    var target = request.moved(to: StorePlace(url))
     target.type = type ?? request.type
     return target
   }
@@ -229,10 +228,10 @@ extension StoreMigration {
   }
 
   private func renamesRecords(of contents: StoreContents, _ type: StoreType) throws -> Bool {
-    let storeClass = try storeManager.registry.storeClass(for: type)
+    let format = try storeManager.registry.format(for: type)
     // An atomic store keeps the references that it is given.
-    guard storeClass is any IncrementalStore.Type else { return false }
-    return try !contents.areNamed(as: storeClass.typeDescription.capabilities.referenceKinds)
+    guard format is any IncrementalStoreFormat else { return false }
+    return try !contents.areNamed(as: format.typeDescription.capabilities.referenceKinds)
   }
 
   /// What `body` reports where the store can make its new records itself, or why it does not.
@@ -333,7 +332,7 @@ extension StoreMigration {
   var allowsLoss: Bool { request.options[.allowsMigrationLoss] ?? isAutomatic }
 
   var options: StoreOptions { request.options }
-  var path: String? { request.path }
+  var path: String? { request.placeName }
 }
 
 // MARK: PersistentStoreCoordinator: migration
@@ -358,7 +357,7 @@ extension PersistentStoreCoordinator {
     options: StoreOptions = StoreOptions()
   ) throws -> StoreMigration? {
     let request = try request(type: type, configuration: configuration, at: url, options: options)
-    try checkNotOpen(request.path)
+    try checkNotOpen(request.place)
     return try storeManager.needsMigration(request) ? StoreMigration(storeManager, request, logger) : nil
   }
 

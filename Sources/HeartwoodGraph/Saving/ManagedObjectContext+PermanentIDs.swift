@@ -89,7 +89,11 @@ extension ManagedObjectContext {
   ///   ``PersistenceError/Code/entityUnknown`` where the store does not keep the object's entity.
   public func assign(_ object: ManagedObject, to store: PersistentStore) throws(PersistenceError) {
     try checkIsNew(object)
-    var context = PersistenceError.Context(path: store.path, entity: object.entity.name, objectIDs: [object.objectID])
+    var context = PersistenceError.Context(
+      path: store.placeName,
+      entity: object.entity.name,
+      objectIDs: [object.objectID]
+    )
     context.storeType = store.type
     guard object.objectID.isTemporaryID else {
       throw PersistenceError(
@@ -99,7 +103,7 @@ extension ManagedObjectContext {
         context: context
       )
     }
-    guard persistentStoreCoordinator.isOpen(store) else { throw PersistentStoreCoordinator.notOpen(store.path) }
+    guard persistentStoreCoordinator.isOpen(store) else { throw PersistentStoreCoordinator.notOpen(store) }
     guard store.entities.contains(where: { $0 === object.entity }) else {
       throw PersistenceError(.entityUnknown, "The store does not keep the object's entity.", context: context)
     }
@@ -118,7 +122,7 @@ extension ManagedObjectContext {
       return try persistentStoreCoordinator.storeForNewObjects(of: object.entity)
     }
     if persistentStoreCoordinator.isOpen(store.newest) { return store.newest }
-    throw PersistentStoreCoordinator.notOpen(store.path)
+    throw PersistentStoreCoordinator.notOpen(store)
   }
 }
 

@@ -3,7 +3,7 @@
 /// The author reads records from a file and writes records to one. Faulting, fetching, relationships, conflict detection, the
 /// replacement of the old file by the new in one step and the locking between processes come from the framework.
 ///
-///     final class JSONLinesStore: AtomicStore {
+///     final class JSONLinesStore: AtomicStore, StoreClass {
 ///       static let typeDescription = StoreTypeDescription(type: "JSONLines", …)
 ///       init(_ setup: StoreSetup) { … }
 ///       func load(_ file: StoreInput, into loader: StoreLoader) throws {
@@ -14,24 +14,12 @@
 ///         for node in contents.nodes { try output.write(…) }
 ///       }
 ///     }
-public protocol AtomicStore: StoreClass {
+public protocol AtomicStore: AnyObject, Sendable {
   /// Reads the file's metadata and records.
   func load(_ file: StoreInput, into loader: StoreLoader) throws
 
   /// Whether the store can hold `contents`; called before anything is written. What ``StoreCapabilities`` declare has been checked.
   func validate(_ contents: StoreContents) throws
-
-  /// What to write over parts of a file so that it tells `metadata` and all else stays as it is; nil where only a new file can.
-  ///
-  /// The framework writes one patch after the other, each on the disk before the next, while it holds the file's lock. The process may end
-  /// after any of them, or when a part of one has been written: whoever reads the file then must find the old metadata or the new ones,
-  /// and may be a store that has the file open, and mapped, for long. What cannot promise that returns nil, as the default does, and
-  /// the file is loaded and saved as a whole.
-  static func metadataPatches(
-    _ metadata: StoreMetadata,
-    in file: StoreInput,
-    options: StoreOptions
-  ) throws -> [FilePatch]?
 
   /// Writes the whole file.
   ///
@@ -45,13 +33,6 @@ public protocol AtomicStore: StoreClass {
 extension AtomicStore {
   /// Accepts everything.
   public func validate(_ contents: StoreContents) throws {}
-
-  /// Nil: the file is written as a whole.
-  public static func metadataPatches(
-    _ metadata: StoreMetadata,
-    in file: StoreInput,
-    options: StoreOptions
-  ) throws -> [FilePatch]? { nil }
 }
 
 /// The file that a save replaces.

@@ -107,7 +107,7 @@ extension StoreRegistry {
 
   private func check(_ documentType: DocumentType) throws(PersistenceError) {
     do {
-      _ = try storeClass(for: documentType.storeType)
+      _ = try format(for: documentType.storeType)
     } catch {
       throw error.explaining("The document type \(documentType.name) cannot be kept. \(error.problem)")
     }

@@ -7,7 +7,7 @@ public import HeartwoodModel
 /// tables, as it does with those of an ``AtomicStore``. A store that can search answers fetches itself; what it cannot answer, or where
 /// it answers none, the framework finds among the records.
 ///
-///     final class FolderStore: IncrementalStore {
+///     final class FolderStore: IncrementalStore, StoreClass {
 ///       static let typeDescription = StoreTypeDescription(type: "Folder", …)
 ///       init(_ setup: StoreSetup) { … }
 ///       func connect() throws -> StoreMetadata? { … }
@@ -23,7 +23,7 @@ public import HeartwoodModel
 ///
 /// The framework calls one method at a time, on whatever thread; calls of ``reading(_:)`` and ``saving(_:)`` enclose others. It makes
 /// the store when it is opened, where there is none yet.
-public protocol IncrementalStore: StoreClass {
+public protocol IncrementalStore: AnyObject, Sendable {
   /// Connects to what is at the store's place, and tells who it is; nil where there is no store yet. Called first, and once
   /// more where ``create(_:)`` has thrown ``PersistenceError/Code/fileExists``. Where it throws, the store has let go of everything:
   /// ``disconnect()`` is not called.
@@ -88,33 +88,13 @@ public protocol IncrementalStore: StoreClass {
   /// Keeps metadata.
   func saveMetadata(_ metadata: StoreMetadata) throws
 
-  /// Whether a save puts another file at the place of the store's. Where it does not, another file there is another store, and nothing is
+  /// Whether a save puts another file at the place of the store's. If it does not, another file there is another store, and nothing is
   /// saved into it.
-  static var savesReplaceFile: Bool { get }
+  var savesReplaceFile: Bool { get }
 
-  /// Whether the store keeps a relationship and its inverse as one thing, as a database does, so that who changes one of them changes both.
+  /// Whether the store keeps a relationship and its inverse as one thing, as a database does, so that whoever changes one of them changes both.
   /// After a save that has changed one side alone, on an older version of the other, the framework reads both records again.
-  static var storesInversesOnce: Bool { get }
-
-  /// Brings what lies beside the store's file at `path` into it, so that the file can be removed or replaced. The store is not open in this
-  /// process.
-  ///
-  /// - Throws: an error where somebody else has it open.
-  static func checkpoint(storeAt path: String) throws
-
-  /// The paths of files that may lie beside the store's file at `path` while it is in use: they go with it.
-  static func sideFiles(ofStoreAt path: String) -> [String]
-
-  /// The path of the folder that holds more of the store whose file is at `path`, whether or not it is there; nil where stores of this
-  /// type have none.
-  ///
-  /// A file in it never changes, and has a name that no other file gets. So the framework can bring the files of a copy, or of a
-  /// successor, in beside those that are there; it removes those that only the old store had.
-  static func supportFolder(ofStoreAt path: String) -> String?
-
-  /// Writes the store at `source` as it is at one moment, byte by byte as far as that can be, as a new store at `path`: the file, and the
-  /// support folder. All of it has the permissions of the original, and is on the disk when the call returns. Others may use the store meanwhile.
-  static func copyStore(at source: String, to path: String) throws
+  var storesInversesOnce: Bool { get }
 }
 
 extension IncrementalStore {
@@ -131,29 +111,8 @@ extension IncrementalStore {
   public func queryPlan(_ fetch: RecordFetch) throws -> [String]? { nil }
 
   /// False: the file is written in place.
-  public static var savesReplaceFile: Bool { false }
+  public var savesReplaceFile: Bool { false }
 
   /// False: each record has its own end.
-  public static var storesInversesOnce: Bool { false }
-
-  /// Does nothing: the file alone is the store.
-  public static func checkpoint(storeAt path: String) throws {}
-
-  /// None: the file alone is the store.
-  public static func sideFiles(ofStoreAt path: String) -> [String] { [] }
-
-  /// Nil: the file alone is the store.
-  public static func supportFolder(ofStoreAt path: String) -> String? { nil }
-
-  /// Copies the support folder's files and then the file, which is right where nobody saves meanwhile.
-  public static func copyStore(at source: String, to path: String) throws {
-    let fileSystem = POSIXFileSystem()
-    let input = try StoreInput(try fileSystem.openFile(atPath: source))
-    if let folder = supportFolder(ofStoreAt: source), let copy = supportFolder(ofStoreAt: path) {
-      let folder = SupportFolder(path: folder, fileSystem: fileSystem)
-      try folder.copy(try folder.files(), to: SupportFolder(path: copy, fileSystem: fileSystem))
-    }
-    let file = AtomicFile(path: path, fileSystem: fileSystem)
-    try file.copy(input, expecting: .nothing, permissions: input.status.permissions)
-  }
+  public var storesInversesOnce: Bool { false }
 }

@@ -32,8 +32,14 @@ extension PersistentStore {
   /// What the store can do.
   public var capabilities: StoreCapabilities { typeDescription.capabilities }
 
-  /// The path of the store's file, or nil for one without.
-  public var path: String? { engine.path }
+  /// Where the store is; nil for one without a place, such as one in memory.
+  public var place: StorePlace? { engine.place }
+
+  /// The path of the store's file; nil for a store at another URL, and for one without a place.
+  public var path: String? { place?.path }
+
+  /// The place as errors name it.
+  package var placeName: String? { place?.description }
 
   /// Whether the store was opened for reading only.
   public var isReadOnly: Bool { options[.isReadOnly] }

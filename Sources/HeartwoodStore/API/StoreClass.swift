@@ -1,43 +1,82 @@
 public import HeartwoodModel
 
-/// What every kind of store tells about itself before one is open. It is registered in a ``StoreRegistry``.
+/// A class of stores that is registered by itself, for stores that need nothing but their options: what a ``FileFormat`` tells, it tells by
+/// static members.
 ///
-/// A store is written against one of the two protocols that refine this: ``AtomicStore`` or ``IncrementalStore``.
+///     final class JSONLinesStore: AtomicStore, StoreClass { … }
+///
+///     try StoreRegistry.default.register(JSONLinesStore.self)
+///
+/// Stores of such a class are files, or without a place. If they share a client, keys or anything else that an application gives them, or
+/// are at other URLs, write a ``StoreFormat``.
 public protocol StoreClass: AnyObject, Sendable {
   /// The type string, the names of files, and what the store can do.
   static var typeDescription: StoreTypeDescription { get }
-
-  /// Whether a file that begins with `prefix` (up to 512 bytes) is one of these. Asked when the name of a file does not tell.
-  static func recognizes(prefix: [UInt8]) -> Bool
-
-  /// Reads the metadata without the records.
-  static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata
-
-  /// The model that is kept in the file, or nil where there is none.
-  static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel?
-
-  /// A model that the records of a file without one would fit, made of what the file tells, or nil where it does not tell enough. Names
-  /// and types may differ from those of the model that the file was written with.
-  static func inferModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel?
-
-  /// The version of the file's format, as people call it, or nil where the format has no versions.
-  static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String?
-
-  /// Whether files of this type belong to somebody else: none is ever written, replaced or removed, whatever the options say.
-  static var isReadOnly: Bool { get }
 
   /// Makes a store that will keep the entities of `setup`.
   ///
   /// - Throws: an error that says why such a model cannot be kept.
   init(_ setup: StoreSetup) throws
+
+  /// ``StoreFormat/isReadOnly``.
+  static var isReadOnly: Bool { get }
+
+  /// ``FileFormat/recognizes(prefix:)``.
+  static func recognizes(prefix: [UInt8]) -> Bool
+
+  /// ``FileFormat/readMetadata(from:options:)``.
+  static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata
+
+  /// ``FileFormat/readModel(from:options:)``.
+  static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel?
+
+  /// ``FileFormat/salvageModel(from:options:)``.
+  static func salvageModel(from file: StoreInput, options: StoreOptions) -> ManagedObjectModel?
+
+  /// ``FileFormat/inferModel(from:options:)``.
+  static func inferModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel?
+
+  /// ``FileFormat/readFormatVersion(from:options:)``.
+  static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String?
+
+  /// ``FileFormat/checkpoint(storeAt:)``.
+  static func checkpoint(storeAt path: String) throws
+
+  /// ``FileFormat/sideFiles(ofStoreAt:)``.
+  static func sideFiles(ofStoreAt path: String) -> [String]
+
+  /// ``FileFormat/supportFolder(ofStoreAt:)``.
+  static func supportFolder(ofStoreAt path: String) -> String?
+
+  /// ``FileFormat/copyStore(at:to:)``.
+  static func copyStore(at source: String, to path: String) throws
+
+  /// ``AtomicStoreFormat/metadataPatches(_:in:options:)``.
+  static func metadataPatches(
+    _ metadata: StoreMetadata,
+    in file: StoreInput,
+    options: StoreOptions
+  ) throws -> [FilePatch]?
+
+  /// ``IncrementalStoreFormat/check(_:for:)``.
+  static func check(_ contents: StoreContents, for setup: StoreSetup) throws
 }
 
 extension StoreClass {
+  /// False: the options tell whether a file is only to be read.
+  public static var isReadOnly: Bool { false }
+
   /// False: only the name of a file tells.
   public static func recognizes(prefix: [UInt8]) -> Bool { false }
 
   /// Nil: files of this type hold no model.
   public static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? { nil }
+
+  /// What the file's model is, if it can be read.
+  public static func salvageModel(from file: StoreInput, options: StoreOptions) -> ManagedObjectModel? {
+    // try?: a model that cannot be read is not a sound one.
+    try? readModel(from: file, options: options)
+  }
 
   /// Nil: the file does not tell enough.
   public static func inferModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? { nil }
@@ -45,52 +84,107 @@ extension StoreClass {
   /// Nil: the format has no versions.
   public static func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String? { nil }
 
-  /// False: the options tell whether a file is only to be read.
-  public static var isReadOnly: Bool { false }
+  /// Does nothing: the file alone is the store.
+  public static func checkpoint(storeAt path: String) throws {}
+
+  /// None: the file alone is the store.
+  public static func sideFiles(ofStoreAt path: String) -> [String] { [] }
+
+  /// Nil: the file alone is the store.
+  public static func supportFolder(ofStoreAt path: String) -> String? { nil }
+
+  /// Copies the support folder's files and then the file, which is right if nobody saves meanwhile.
+  public static func copyStore(at source: String, to path: String) throws {
+    try SupportFolder.copyStore(at: source, to: path, supportFolder: supportFolder(ofStoreAt:))
+  }
+
+  /// Nil: the file is written as a whole.
+  public static func metadataPatches(
+    _ metadata: StoreMetadata,
+    in file: StoreInput,
+    options: StoreOptions
+  ) throws -> [FilePatch]? { nil }
+
+  /// Accepts everything.
+  public static func check(_ contents: StoreContents, for setup: StoreSetup) throws {}
 }
 
-/// What a store is made for.
-public struct StoreSetup: Sendable {
-  /// The model whose records the store keeps.
-  public let model: ManagedObjectModel
-  /// The configuration whose entities the store keeps; nil means all.
-  public let configurationName: String?
-  /// The entities of the configuration, in the order of the model.
-  public let entities: [EntityDescription]
-  /// The path of the store's file, or nil for one without.
-  public let path: String?
-  /// The settings that the store is opened with.
-  public let options: StoreOptions
+// MARK: ClassFormat
 
-  package init(
-    model: ManagedObjectModel,
-    configurationName: String?,
-    entities: [EntityDescription],
-    path: String?,
+/// The format that a class is by itself.
+package protocol ClassFormat: FileFormat {
+  var registeredClass: any StoreClass.Type { get }
+}
+
+extension ClassFormat {
+  package var typeDescription: StoreTypeDescription { registeredClass.typeDescription }
+  package var isReadOnly: Bool { registeredClass.isReadOnly }
+
+  package func recognizes(prefix: [UInt8]) -> Bool { registeredClass.recognizes(prefix: prefix) }
+
+  package func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
+    try registeredClass.readMetadata(from: file, options: options)
+  }
+
+  package func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
+    try registeredClass.readModel(from: file, options: options)
+  }
+
+  package func salvageModel(from file: StoreInput, options: StoreOptions) -> ManagedObjectModel? {
+    registeredClass.salvageModel(from: file, options: options)
+  }
+
+  package func inferModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
+    try registeredClass.inferModel(from: file, options: options)
+  }
+
+  package func readFormatVersion(from file: StoreInput, options: StoreOptions) throws -> String? {
+    try registeredClass.readFormatVersion(from: file, options: options)
+  }
+
+  package func checkpoint(storeAt path: String) throws { try registeredClass.checkpoint(storeAt: path) }
+  package func sideFiles(ofStoreAt path: String) -> [String] { registeredClass.sideFiles(ofStoreAt: path) }
+  package func supportFolder(ofStoreAt path: String) -> String? { registeredClass.supportFolder(ofStoreAt: path) }
+  package func copyStore(at source: String, to path: String) throws { try registeredClass.copyStore(at: source, to: path) }
+}
+
+/// The format of a class of atomic stores.
+package struct AtomicClassFormat: AtomicStoreFormat, ClassFormat {
+  private let atomicClass: any (AtomicStore & StoreClass).Type
+  package var registeredClass: any StoreClass.Type { atomicClass }
+
+  package init(_ storeClass: any (AtomicStore & StoreClass).Type) {
+    atomicClass = storeClass
+  }
+
+  package func makeStore(_ setup: StoreSetup) throws -> any AtomicStore { try atomicClass.init(setup) }
+
+  package func metadataPatches(
+    _ metadata: StoreMetadata,
+    in file: StoreInput,
     options: StoreOptions
-  ) {
-    self.model = model
-    self.configurationName = configurationName
-    self.entities = entities
-    self.path = path
-    self.options = options
+  ) throws -> [FilePatch]? {
+    try atomicClass.metadataPatches(metadata, in: file, options: options)
   }
 }
 
-// MARK: StoreFileState
+/// The format of a class of incremental stores.
+package struct IncrementalClassFormat: IncrementalStoreFormat, ClassFormat {
+  private let incrementalClass: any (IncrementalStore & StoreClass).Type
+  package var registeredClass: any StoreClass.Type { incrementalClass }
 
-/// What has become of a store's file since the store was opened or last saved: ``PersistentStore/fileState()``.
-public enum StoreFileState: Sendable, Hashable {
-  /// There is no file yet: the first save makes it. Stores without files are always so.
-  case absent
-  /// The file is as it was.
-  case unchanged
-  /// Somebody else has written the file, or another file stands in its place. Saving throws
-  /// ``PersistenceError/Code/fileChangedOnDisk``: open it again, or save somewhere else.
-  case changed
-  /// The file has another name now. Saving throws ``PersistenceError/Code/fileChangedOnDisk`` until the store is told the new place,
-  /// as `PersistentStoreCoordinator.setURL(_:for:)` does.
-  case moved(path: String)
-  /// The file is gone. Saving throws ``PersistenceError/Code/fileChangedOnDisk``: it does not come back by itself.
-  case removed
+  package init(_ storeClass: any (IncrementalStore & StoreClass).Type) {
+    incrementalClass = storeClass
+  }
+
+  package func makeStore(_ setup: StoreSetup) throws -> any IncrementalStore { try incrementalClass.init(setup) }
+
+  package func check(_ contents: StoreContents, for setup: StoreSetup) throws {
+    try incrementalClass.check(contents, for: setup)
+  }
+}
+
+extension StoreFormat {
+  /// The class that is its own format; nil for another format.
+  package var storeClass: (any StoreClass.Type)? { (self as? any ClassFormat)?.registeredClass }
 }

@@ -130,7 +130,7 @@ public final class StoreLoader {
 // MARK: ForeignContents
 
 /// A store of a format that is another program's too, which keeps more in its files than records.
-package protocol SharedFormatStore: IncrementalStore {
+package protocol SharedFormatStore: IncrementalStore, StoreClass {
   /// What the other program keeps for itself in the store's file at `path`.
   static func foreignContents(ofStoreAt path: String, options: StoreOptions) throws -> ForeignContents
 
@@ -165,7 +165,7 @@ extension StoreManager {
   /// What another program keeps for itself in the file of a store.
   package func foreignContents(_ request: Request) throws -> ForeignContents {
     guard let path = request.path,
-      let storeClass = try registry.storeClass(for: request.type) as? any SharedFormatStore.Type
+      let storeClass = try registry.format(for: request.type).storeClass as? any SharedFormatStore.Type
     else { return ForeignContents() }
     return try storeClass.foreignContents(ofStoreAt: path, options: request.options)
   }
@@ -173,7 +173,7 @@ extension StoreManager {
   /// Counts the records of a store's file without a model; empty if the type of the store cannot. O(rows).
   package func recordCounts(_ request: Request) throws -> RecordCounts {
     guard let path = request.path,
-      let storeClass = try registry.storeClass(for: request.type) as? any SharedFormatStore.Type
+      let storeClass = try registry.format(for: request.type).storeClass as? any SharedFormatStore.Type
     else { return RecordCounts() }
     return try storeClass.recordCounts(ofStoreAt: path, options: request.options)
   }

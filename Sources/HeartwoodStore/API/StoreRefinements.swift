@@ -1,14 +1,5 @@
 public import HeartwoodModel
 
-/// A store that has no place for some of what its model allows, and can tell that from the records.
-package protocol CheckingStore: IncrementalStore {
-  /// Refuses `contents` where a new store of `setup` would lose some of it. Nothing has been written yet, and the records have the references
-  /// that they had in the store that they come from.
-  static func check(_ contents: StoreContents, for setup: StoreSetup) throws
-}
-
-// MARK: RecoveringStore
-
 /// A store whose files tell enough of their records for a model to be made of them.
 ///
 /// A store of this kind is opened with a recovered model (`ManagedObjectModel.isRecovered`) though its version hashes differ, and then has to
@@ -16,6 +7,11 @@ package protocol CheckingStore: IncrementalStore {
 package protocol RecoveringStore: StoreClass {
   /// A model of the records in the file at `path`, which is only read. O(records).
   static func recoverModel(ofStoreAt path: String, options: StoreOptions) throws -> RecoveredModel
+}
+
+extension StoreFormat {
+  /// Whether a store can be read with a model that was recovered from it.
+  var readsRecovered: Bool { storeClass is any RecoveringStore.Type }
 }
 
 extension StoreSetup {
@@ -130,7 +126,7 @@ extension StoreManager {
     in target: Request
   ) throws -> Request {
     guard source.type == target.type, source.path != nil,
-      let storeClass = try registry.storeClass(for: source.type) as? any FormKeepingStore.Type
+      let storeClass = try registry.format(for: source.type).storeClass as? any FormKeepingStore.Type
     else { return target }
     let (file, setup) = try (file(source), setupForReading(source, from: origin))
     var target = target

@@ -1,25 +1,27 @@
+import HeartwoodFoundation
 import HeartwoodModel
 import Synchronization
 
 /// The kinds of stores that are known, by their type strings.
 ///
-/// Stores that ship and stores of your own are registered alike:
+/// Stores that ship and stores of your own are registered alike, by their class or by a format that your application makes:
 ///
 ///     try registry.register(JSONLinesStore.self)
+///     try registry.register(RecordServiceFormat(client: client))
 public final class StoreRegistry: Sendable {
-  private let classes: Mutex<[(description: StoreTypeDescription, storeClass: any StoreClass.Type)]>
+  private let formats: Mutex<[any StoreFormat]>
   private let declared = Mutex<[DocumentType]>([])
 
   /// Makes a registry that knows no store yet.
   public init() {
-    classes = Mutex([])
+    formats = Mutex([])
   }
 
   /// Makes a registry that knows `storeClasses`, in this order.
   ///
   ///     let registry = try StoreRegistry([BinaryStore.self, JSONLinesStore.self])
   ///
-  /// - Throws: ``PersistenceError/Code/storeTypeAlreadyRegistered`` where two of them have one type string.
+  /// - Throws: ``PersistenceError/Code/storeTypeAlreadyRegistered`` if two of them have one type string.
   public convenience init(_ storeClasses: [any StoreClass.Type]) throws(PersistenceError) {
     self.init()
     for storeClass in storeClasses { try register(storeClass) }
@@ -27,27 +29,37 @@ public final class StoreRegistry: Sendable {
 
   /// Makes `storeClass` known by the type string of its description.
   ///
-  /// - Throws: ``PersistenceError/Code/storeTypeAlreadyRegistered``.
+  /// - Throws: ``PersistenceError/Code/storeTypeAlreadyRegistered``, ``PersistenceError/Code/capabilityMissing`` if the class is neither an
+  ///   ``AtomicStore`` nor an ``IncrementalStore``.
   public func register(_ storeClass: any StoreClass.Type) throws(PersistenceError) {
-    let description = storeClass.typeDescription
-    let isNew = classes.withLock { classes in
-      guard !classes.contains(where: { $0.description.type == description.type }) else { return false }
-      classes.append((description, storeClass))
+    try register(try StoreManager.Kind(storeClass).format)
+  }
+
+  /// Makes `format` known by the type string of its description.
+  ///
+  /// - Throws: ``PersistenceError/Code/storeTypeAlreadyRegistered``, ``PersistenceError/Code/capabilityMissing`` if the format is neither an
+  ///   ``AtomicStoreFormat`` nor an ``IncrementalStoreFormat``.
+  public func register(_ format: any StoreFormat) throws(PersistenceError) {
+    _ = try StoreManager.Kind(format)
+    let type = format.typeDescription.type
+    let isNew = formats.withLock { formats in
+      guard !formats.contains(where: { $0.typeDescription.type == type }) else { return false }
+      formats.append(format)
       return true
     }
     guard isNew else {
       throw PersistenceError(
         .storeTypeAlreadyRegistered,
-        "A store class is registered for the type \(description.type) already.",
-        recovery: "Choose another type string, or unregister the other class.",
-        context: .init(storeType: description.type)
+        "A store is registered for the type \(type) already.",
+        recovery: "Choose another type string, or unregister the other one.",
+        context: .init(storeType: type)
       )
     }
   }
 
-  /// Makes the class of `type` unknown again, with the documents that were declared to be of it. Stores that are open stay open.
+  /// Makes the stores of `type` unknown again, with the documents that were declared to be of it. Stores that are open stay open.
   public func unregister(_ type: StoreType) {
-    classes.withLock { $0.removeAll { $0.description.type == type } }
+    formats.withLock { $0.removeAll { $0.typeDescription.type == type } }
     declared.withLock { $0.removeAll { $0.storeType == type } }
   }
 
@@ -62,23 +74,52 @@ public final class StoreRegistry: Sendable {
 extension StoreRegistry {
   /// What is registered, in the order of registration.
   public var typeDescriptions: [StoreTypeDescription] {
-    classes.withLock { $0.map(\.description) }
+    formats.withLock { $0.map(\.typeDescription) }
   }
 
-  /// The class registered for `type`.
+  /// The format registered for `type`.
   ///
   /// - Throws: ``PersistenceError/Code/storeTypeUnknown``.
-  public func storeClass(for type: StoreType) throws(PersistenceError) -> any StoreClass.Type {
-    let found = classes.withLock { $0.first { $0.description.type == type }?.storeClass }
-    guard let found else {
-      let known = typeDescriptions.map(\.type.rawValue).joined(separator: ", ")
-      throw PersistenceError(
-        .storeTypeUnknown,
-        "No store class is registered for the type \(type). \(known.isEmpty ? "None is registered." : "Registered are \(known).")",
-        context: .init(storeType: type)
-      )
+  public func format(for type: StoreType) throws(PersistenceError) -> any StoreFormat {
+    if let format = formats.withLock({ $0.first { $0.typeDescription.type == type } }) { return format }
+    let known = typeDescriptions.map(\.type.rawValue).joined(separator: ", ")
+    throw PersistenceError(
+      .storeTypeUnknown,
+      "No store is registered for the type \(type). \(known.isEmpty ? "None is registered." : "Registered are \(known).")",
+      context: .init(storeType: type)
+    )
+  }
+
+  /// The type of the store at a place: of a file by its name, or else by how it begins, which is read; of another URL by its scheme.
+  ///
+  /// - Throws: ``PersistenceError/Code/storeTypeUndetermined``.
+  public func type(
+    ofStoreAt place: StorePlace,
+    in fileSystem: any FileSystem = POSIXFileSystem()
+  ) throws(PersistenceError) -> StoreType {
+    switch place {
+    case .file(let path): try type(ofFileAt: path, in: fileSystem)
+    case .url: try type(ofPlaceWithScheme: place)
     }
-    return found
+  }
+
+  /// The types whose stores are at URLs with `scheme`, in the order of registration.
+  public func types(forURLScheme scheme: String) -> [StoreType] {
+    let scheme = scheme.lowercased()
+    return typeDescriptions.filter { $0.urlSchemes.contains(scheme) }.map(\.type)
+  }
+
+  private func type(ofPlaceWithScheme place: StorePlace) throws(PersistenceError) -> StoreType {
+    let scheme = place.scheme ?? ""
+    if let type = types(forURLScheme: scheme).first { return type }
+    let known = typeDescriptions.flatMap(\.urlSchemes).map { "\($0)://" }.joined(separator: ", ")
+    throw PersistenceError(
+      .storeTypeUndetermined,
+      "No store is registered for URLs with the scheme \(scheme).",
+      recovery: known.isEmpty
+        ? "Give a file, or register a store for such URLs." : "Give a file, or a URL that begins with \(known).",
+      context: .init(path: place.description)
+    )
   }
 
   /// The types whose files have names like `path`: those of declared documents first, then in the order of registration.
@@ -115,10 +156,9 @@ extension StoreRegistry {
     if named.count == 1 { return named[0] }
     if let status = try fileSystem.status(atPath: path), status.isRegularFile {
       let prefix = try StoreInput(try fileSystem.openFile(atPath: path)).bytes(from: 0, count: Self.prefixLength)
-      let candidates = classes.withLock { $0 }.filter { named.isEmpty || named.contains($0.description.type) }
-      if let match = candidates.first(where: { $0.storeClass.recognizes(prefix: prefix) }) {
-        return match.description.type
-      }
+      let files = formats.withLock { $0 }.compactMap { $0 as? any FileFormat }
+      let candidates = files.filter { named.isEmpty || named.contains($0.typeDescription.type) }
+      if let match = candidates.first(where: { $0.recognizes(prefix: prefix) }) { return match.typeDescription.type }
     }
     if let first = named.first { return first }
     throw PersistenceError(

@@ -14,7 +14,7 @@ public import HeartwoodModel
 ///     }
 ///
 /// Links between records need no care: those that lead nowhere are dropped and reported afterwards, and inverses are made to agree.
-public protocol SalvagingStore: StoreClass {
+public protocol SalvagingStore: AnyObject, Sendable {
   /// Reads what is sound into the loader of `salvage`, and notes all else there. A value that cannot be read is noted and left nil; a record
   /// that cannot be read is noted and left out. Nothing is made up.
   ///
@@ -23,17 +23,6 @@ public protocol SalvagingStore: StoreClass {
   /// - Throws: an error if there is nothing to begin with: the file is none of the store's, or the part of it is gone without which nothing
   ///   else can be told.
   func salvage(_ file: StoreInput, into salvage: StoreSalvage) throws
-
-  /// The model in a file that may be damaged, or nil if the file has none, or not a sound one. By default it is what
-  /// ``StoreClass/readModel(from:options:)`` returns, and nil if that throws.
-  static func salvageModel(from file: StoreInput, options: StoreOptions) -> ManagedObjectModel?
-}
-
-extension SalvagingStore {
-  /// What the file's model is, if it can be read.
-  public static func salvageModel(from file: StoreInput, options: StoreOptions) -> ManagedObjectModel? {
-    try? readModel(from: file, options: options)
-  }
 }
 
 // MARK: StoreSalvage
@@ -123,10 +112,12 @@ extension StoreSalvage {
   ///
   /// - Parameters:
   ///   - store: a store that salvages itself, or is loaded as usual up to where that fails.
+  ///   - format: the store's format.
   ///   - unsoundRanges: parts of `file` whose bytes were changed or are missing, in order. A store that does not salvage itself reads what is
   ///     before the first of them.
   public func read(
     _ store: any AtomicStore,
+    of format: any FileFormat,
     from file: StoreInput,
     options: StoreOptions,
     unsoundRanges: [Range<Int>] = []
@@ -137,10 +128,21 @@ extension StoreSalvage {
       derivedRelationships.formUnion(inner.derivedRelationships)
     }
     if let store = store as? any SalvagingStore { return try store.salvage(file, into: inner) }
-    guard let first = unsoundRanges.first else { return try inner.load(store, file, options: options) }
+    guard let first = unsoundRanges.first else { return try inner.load(store, format, file, options: options) }
     let sound = try file.bytes(from: 0, count: first.lowerBound)
     let start = ByteSlice(FileBytes(copying: sound).region)
-    try inner.load(store, try StoreInput(DecodedFile(start, of: file)), options: options)
+    try inner.load(store, format, try StoreInput(DecodedFile(start, of: file)), options: options)
+  }
+
+  /// Lets a store whose class is its own format read what is sound: ``read(_:of:from:options:unsoundRanges:)``.
+  public func read(
+    _ store: any AtomicStore & StoreClass,
+    from file: StoreInput,
+    options: StoreOptions,
+    unsoundRanges: [Range<Int>] = []
+  ) throws {
+    let format = AtomicClassFormat(type(of: store))
+    try read(store, of: format, from: file, options: options, unsoundRanges: unsoundRanges)
   }
 }
 

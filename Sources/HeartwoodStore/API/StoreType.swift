@@ -53,7 +53,7 @@ extension StoreType {
 
 // MARK: StoreTypeDescription
 
-/// What the registry tells about a kind of store: how its files are named and what it can do.
+/// What the registry tells about a kind of store: where such stores are and what they can do.
 public struct StoreTypeDescription: Sendable, Hashable {
   /// The name by which the type is registered.
   public var type: StoreType
@@ -63,21 +63,25 @@ public struct StoreTypeDescription: Sendable, Hashable {
   public var fileExtensions: [String]
   /// The MIME types of such files, in lower case.
   public var mimeTypes: [String]
+  /// The schemes of the URLs at which such stores are, in lower case, if they are not files: `["https"]`.
+  public var urlSchemes: [String]
   /// What such a store can do.
   public var capabilities: StoreCapabilities
 
-  /// Makes a description; a file name extension is given without the dot and in lower case.
+  /// Makes a description; a file name extension is given without the dot, a scheme without the colon, and both in lower case.
   public init(
     type: StoreType,
     displayName: String,
-    fileExtensions: [String],
+    fileExtensions: [String] = [],
     mimeTypes: [String] = [],
+    urlSchemes: [String] = [],
     capabilities: StoreCapabilities
   ) {
     self.type = type
     self.displayName = displayName
     self.fileExtensions = fileExtensions
     self.mimeTypes = mimeTypes
+    self.urlSchemes = urlSchemes
     self.capabilities = capabilities
   }
 }

@@ -2,8 +2,8 @@ package import HeartwoodModel
 
 /// What drives one open store. It gives records as rows of tables, whatever the store below speaks.
 package protocol StoreEngine: RecordReading, Sendable {
-  /// The path of the store's file, or nil for one without.
-  var path: String? { get }
+  /// Where the store is, or nil for one without a place.
+  var place: StorePlace? { get }
   var metadata: StoreMetadata { get }
 
   /// Whether the records have other references than they had in the store that this one was converted from.
@@ -73,6 +73,12 @@ package protocol StoreEngine: RecordReading, Sendable {
 }
 
 extension StoreEngine {
+  /// The path of the store's file; nil for a store at another URL, and for one without a place.
+  package var path: String? { place?.path }
+
+  /// The place as errors name it.
+  package var placeName: String? { place?.description }
+
   /// False: records keep their references.
   package var hasRenamedRecords: Bool { false }
 

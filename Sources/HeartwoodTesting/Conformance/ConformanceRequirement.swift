@@ -4,7 +4,9 @@ import HeartwoodStore
 
 /// Something that a behaviour needs and a store may declare that it lacks.
 public enum ConformanceRequirement: Sendable, Hashable {
-  /// A file that outlives the process.
+  /// A place, so that the store outlives the process.
+  case place
+  /// A file.
   case file
   /// Attributes of a type.
   case attributes(AttributeType)
@@ -31,7 +33,8 @@ extension ConformanceRequirement {
   func isMet(by conformance: StoreConformance) -> Bool {
     let capabilities = conformance.capabilities
     return switch self {
-    case .file: capabilities.supports(.persistence)
+    case .place: capabilities.supports(.persistence)
+    case .file: conformance.isFile
     case .attributes(let type): capabilities.attributeTypes.contains(type)
     case .orderedAttributes: !capabilities.attributeTypes.isDisjoint(with: PlainOrder.orderedTypes)
     case .references(let kind): capabilities.referenceKinds.contains(kind)
@@ -49,6 +52,7 @@ extension ConformanceRequirement: CustomStringConvertible {
   /// What is needed, in words.
   public var description: String {
     switch self {
+    case .place: "a place"
     case .file: "a file"
     case .attributes(let type): "attributes of type \(type.rawValue)"
     case .orderedAttributes: "attributes whose values have an order"
@@ -70,7 +74,7 @@ extension ConformanceRequirement {
   func expectRefusal(by conformance: StoreConformance) throws {
     let models = ModelMaker(conformance.capabilities)
     switch self {
-    case .file: try expectFileRefusal(by: conformance)
+    case .place, .file: try expectFileRefusal(by: conformance)
     case .attributes(let type):
       let error = try expectModelRefusal(try ModelMaker.model(attribute: type), by: conformance)
       try expect("the property that the error names", is: ModelMaker.value, found: error.context.property)
@@ -143,7 +147,7 @@ extension ConformanceRequirement {
       try bench.makeCoordinator().setMetadata(
         metadata,
         type: conformance.type,
-        at: URL(filePath: bench.path()),
+        at: try unwrap(bench.url(), "a place"),
         options: bench.options
       )
     }
@@ -167,7 +171,7 @@ extension ConformanceRequirement {
   private func expectNoModelVersion(of conformance: StoreConformance) throws {
     let bench = try Workbench(conformance, model: try ModelMaker(conformance.capabilities).smallest())
     try bench.open().insertRandom(3, seed: 1)
-    let metadata = try conformance.storeClass.readMetadata(from: try bench.input(), options: bench.options)
+    let metadata = try conformance.metadata(bench)
     try expect(
       metadata.modelVersionHashes.isEmpty,
       "expected no version of the model in the file, as stated; found that of \(metadata.modelVersionHashes.keys.sorted())"
@@ -176,11 +180,11 @@ extension ConformanceRequirement {
 
   private func expectNoModel(of conformance: StoreConformance) throws {
     guard conformance.capabilities.supports(.persistence) else {
-      return try ConformanceRequirement.file.expectRefusal(by: conformance)
+      return try ConformanceRequirement.place.expectRefusal(by: conformance)
     }
     let bench = try Workbench(conformance, model: try ModelMaker(conformance.capabilities).smallest())
     try bench.open().insertRandom(3, seed: 1)
-    let model = try conformance.storeClass.readModel(from: try bench.input(), options: bench.options)
+    let model = try conformance.keptModel(bench)
     try expect(model == nil, "expected no model in the file, as declared; found one")
   }
 }

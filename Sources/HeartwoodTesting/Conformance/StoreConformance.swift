@@ -1,4 +1,6 @@
 public import Heartwood
+public import HeartwoodFoundation
+import HeartwoodStore
 
 /// What the author of a store tells the conformance kit about it.
 ///
@@ -17,13 +19,14 @@ public import Heartwood
 ///     @Test(arguments: conformance.cases)
 ///     func conforms(_ testCase: ConformanceCase) throws { try testCase.run() }
 ///
-/// Stores that save piecemeal, each an `IncrementalStore`, are tried on files on the disk, and stopped at each step of a save.
+/// Stores that save piecemeal, each an `IncrementalStore`, are tried on files on the disk, and stopped at each step of a save. A store that is
+/// no file is described with its format and with URLs; the cases that are about files are left to others.
 ///
 /// No question has a default: what a store cannot do is said, and never overlooked.
 /// What the store has declared that it lacks is tried as well, and has to be refused with the right error.
 public struct StoreConformance: Sendable {
-  /// The class that is tested. It need not be registered anywhere.
-  public internal(set) var storeClass: any StoreClass.Type
+  /// The format that is tested. It need not be registered anywhere.
+  public internal(set) var format: any StoreFormat
   /// Whether a file of which any byte has changed or is missing is always refused, as one with checksums is.
   public let detectsEveryChange: Bool
   /// Whether the same content is always the same bytes, so that files can be compared and kept in version control.
@@ -31,6 +34,8 @@ public struct StoreConformance: Sendable {
   /// Whether a file tells with which version of its model it was written, as ``StoreMetadata/modelVersionHashes`` have it.
   public let tellsModelVersion: Bool
   var options: @Sendable (ManagedObjectModel) -> StoreOptions
+  /// Makes the URL of a store from a name; nil for stores that are files, or have no place.
+  private let makeURL: (@Sendable (String) -> URL)?
   /// Where the folders of the case that runs are.
   private var folders = ConformanceFolders()
   let refuses: @Sendable (PropertyValue, AttributeType) -> Bool
@@ -38,7 +43,9 @@ public struct StoreConformance: Sendable {
   /// Describes a store.
   ///
   /// - Parameters:
-  ///   - storeClass: the class of the store.
+  ///   - format: what makes the store.
+  ///   - url: makes the URL of a store from a name of small letters, digits and underscores that no other store has; nil for stores that are
+  ///     files, or have no place. The kit removes what it has made there: `IncrementalStoreFormat.removeStore(at:options:)`.
   ///   - detectsEveryChange: whether a file of which any byte has changed or is missing is always refused. A store that says no
   ///     may load a damaged file as something else, but must not trap.
   ///   - writesSameBytes: whether the same content is always the same bytes. Encryption, for one, must not be so: an atomic store that
@@ -50,19 +57,59 @@ public struct StoreConformance: Sendable {
   ///   - refuses: which values of the attribute types that the store declares it cannot hold all the same. They have to be refused
   ///     with ``PersistenceError/Code/valueUnsupported``; every other value has to come back as it was.
   public init(
-    _ storeClass: any StoreClass.Type,
+    _ format: any StoreFormat,
+    at url: (@Sendable (_ name: String) -> URL)? = nil,
     detectsEveryChange: Bool,
     writesSameBytes: Bool,
     tellsModelVersion: Bool,
     options: @escaping @Sendable (_ model: ManagedObjectModel) -> StoreOptions,
     refuses: @escaping @Sendable (_ value: PropertyValue, _ type: AttributeType) -> Bool
   ) {
-    self.storeClass = storeClass
+    self.format = format
+    self.makeURL = url
     self.detectsEveryChange = detectsEveryChange
     self.writesSameBytes = writesSameBytes
     self.tellsModelVersion = tellsModelVersion
     self.options = options
     self.refuses = refuses
+  }
+
+  /// Describes a store whose class is its own format.
+  public init(
+    _ storeClass: any (AtomicStore & StoreClass).Type,
+    detectsEveryChange: Bool,
+    writesSameBytes: Bool,
+    tellsModelVersion: Bool,
+    options: @escaping @Sendable (_ model: ManagedObjectModel) -> StoreOptions,
+    refuses: @escaping @Sendable (_ value: PropertyValue, _ type: AttributeType) -> Bool
+  ) {
+    self.init(
+      AtomicClassFormat(storeClass),
+      detectsEveryChange: detectsEveryChange,
+      writesSameBytes: writesSameBytes,
+      tellsModelVersion: tellsModelVersion,
+      options: options,
+      refuses: refuses
+    )
+  }
+
+  /// Describes a store whose class is its own format.
+  public init(
+    _ storeClass: any (IncrementalStore & StoreClass).Type,
+    detectsEveryChange: Bool,
+    writesSameBytes: Bool,
+    tellsModelVersion: Bool,
+    options: @escaping @Sendable (_ model: ManagedObjectModel) -> StoreOptions,
+    refuses: @escaping @Sendable (_ value: PropertyValue, _ type: AttributeType) -> Bool
+  ) {
+    self.init(
+      IncrementalClassFormat(storeClass),
+      detectsEveryChange: detectsEveryChange,
+      writesSameBytes: writesSameBytes,
+      tellsModelVersion: tellsModelVersion,
+      options: options,
+      refuses: refuses
+    )
   }
 }
 
@@ -79,8 +126,24 @@ extension StoreConformance {
       + readFailureCases
   }
 
-  var typeDescription: StoreTypeDescription { storeClass.typeDescription }
+  var typeDescription: StoreTypeDescription { format.typeDescription }
   var capabilities: StoreCapabilities { typeDescription.capabilities }
+  /// What is known of the files of stores; nil for stores that are none.
+  var fileFormat: (any FileFormat)? { isFile ? format as? any FileFormat : nil }
+
+  /// Whether stores are files.
+  var isFile: Bool { capabilities.supports(.persistence) && makeURL == nil }
+
+  /// The URL of a store that is no file; nil if stores are files. The case removes what it has made there.
+  ///
+  /// - Parameter folder: the folder of the case, which no other case has.
+  func url(_ name: String, in folder: String) -> URL? {
+    guard let makeURL else { return nil }
+    let letters = folder.utf8.filter { Character(Unicode.Scalar($0)).isHexDigit }.suffix(16)
+    let url = makeURL("h\(String(decoding: letters, as: UTF8.self).lowercased())_\(name)")
+    folders.note(url)
+    return url
+  }
 
   /// Whether the store opens its files itself, and not through the framework's ``FileSystem``: they have to be on the disk.
   var reachesFilesItself: Bool { capabilities.kind == .incremental }
@@ -111,7 +174,7 @@ extension StoreConformance {
     return ConformanceCase(name: name, storeType: type, requirements: requirements, missing: missing) {
       var conformance = self
       conformance.folders = ConformanceFolders()
-      defer { conformance.folders.remove() }
+      defer { conformance.folders.remove(format) }
       if let missing { try missing.expectRefusal(by: conformance) } else { try body(conformance) }
     }
   }

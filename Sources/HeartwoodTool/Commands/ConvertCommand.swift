@@ -29,10 +29,13 @@ struct ConvertCommand: ParsableCommand {
       """
   )
 
-  @Argument(help: "The file of the store to read.", completion: .file())
+  @Argument(help: "The store to read: a file, or the URL of a store that is no file.", completion: .file())
   var source: String
 
-  @Argument(help: "The file to write. Its extension tells the type.", completion: .file())
+  @Argument(
+    help: "The store to write. The extension of a file, or the scheme of a URL, tells the type.",
+    completion: .file()
+  )
   var destination: String
 
   @Option(help: ModelLocator.help, completion: .file())
@@ -138,8 +141,10 @@ struct ConvertCommand: ParsableCommand {
 
   private func line(_ result: Conversion.Result, _ duration: Duration) -> String {
     let words = [
-      Quantity.text(result.recordCount, "record"), Quantity.text(result.byteCount, "byte"), Quantity.text(duration),
-    ]
-    return "\(DisplayText.safe(destination)): \(words.joined(separator: ", "))\(verify ? ", verified" : "")\n"
+      Quantity.text(result.recordCount, "record"), result.byteCount.map { Quantity.text($0, "byte") },
+      Quantity.text(duration),
+    ].compactMap(\.self)
+    return
+      "\(DisplayText.safe(StorePlace(argument: destination).description)): \(words.joined(separator: ", "))\(verify ? ", verified" : "")\n"
   }
 }

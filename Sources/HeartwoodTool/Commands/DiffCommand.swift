@@ -26,10 +26,10 @@ struct DiffCommand: ParsableCommand {
       """
   )
 
-  @Argument(help: "The file of the first store.", completion: .file())
+  @Argument(help: "The first store: a file, or the URL of a store that is no file.", completion: .file())
   var first: String
 
-  @Argument(help: "The file of the second store.", completion: .file())
+  @Argument(help: "The second store, likewise.", completion: .file())
   var second: String
 
   @Option(help: ModelLocator.help, completion: .file())

@@ -183,7 +183,7 @@ struct EditCommand: ParsableCommand {
 
   private func putBack(_ copy: String) throws {
     let source = arguments.source
-    let (type, _) = try source.storeClass()
+    let (type, _) = try source.format()
     _ = try source.fileSystem.storeStatus(atPath: copy)
     let storeManager = StoreManager(
       model: try ManagedObjectModel(entities: []),

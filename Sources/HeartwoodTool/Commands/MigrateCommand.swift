@@ -41,7 +41,7 @@ struct MigrateCommand: ParsableCommand {
       """
   )
 
-  @Argument(help: "The file of the store.", completion: .file())
+  @Argument(help: "The store: a file, or the URL of a store that is no file.", completion: .file())
   var store: String
 
   @Option(help: "The model to migrate to, or a bundle with all its versions.", completion: .file())

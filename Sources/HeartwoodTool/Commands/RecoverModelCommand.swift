@@ -51,7 +51,7 @@ struct RecoverModelCommand: ParsableCommand {
     let fileSystem = POSIXFileSystem()
     _ = try fileSystem.storeStatus(atPath: store)
     let type = try StoreRegistry.tool.type(ofFileAt: store, in: fileSystem)
-    guard let storeClass = try StoreRegistry.tool.storeClass(for: type) as? any RecoveringStore.Type else {
+    guard let storeClass = try StoreRegistry.tool.format(for: type).storeClass as? any RecoveringStore.Type else {
       throw ToolError(
         at: store,
         "It is a file of the type \(type), of whose records no model is recovered. Where it holds one, heartwood model convert writes that."

@@ -5,7 +5,7 @@ import HeartwoodStore
 
 /// The arguments of a command that reads one store.
 struct StoreArguments: ParsableArguments {
-  @Argument(help: "The file of the store.", completion: .file())
+  @Argument(help: "The store: a file, or the URL of a store that is no file.", completion: .file())
   var store: String
 
   @Option(help: ModelLocator.help, completion: .file())
@@ -31,7 +31,7 @@ enum TypeName {
   static func check(_ name: String?, _ option: String) throws {
     guard let name else { return }
     do {
-      _ = try StoreRegistry.tool.storeClass(for: StoreType(name))
+      _ = try StoreRegistry.tool.format(for: StoreType(name))
     } catch {
       throw ValidationError("\(option): \(DisplayText.safe(error.message))")
     }

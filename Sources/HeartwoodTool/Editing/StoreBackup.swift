@@ -55,6 +55,6 @@ struct StoreBackup {
       )
     }
     guard let path = request.path else { return }
-    try storeManager.replaceStore(at: path, by: copy)
+    try storeManager.replaceStore(at: .file(path: path), by: copy)
   }
 }

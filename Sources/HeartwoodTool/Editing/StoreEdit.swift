@@ -31,6 +31,12 @@ struct StoreEdit {
     progress.begin(.reading)
     let target = try survey()
     guard target.matchCount > 0 else { return EditOutcome(model: target.model, changes: nil, backup: nil) }
+    if source.place.path == nil, isDry || keepsBackup {
+      throw ToolError(
+        at: source.path,
+        "Only a file can be copied first: leave out --dry-run, and give --no-backup, if the change needs no way back."
+      )
+    }
     do {
       return isDry ? try inCopy(target) : try inPlace(target)
     } catch let error as PersistenceError {
@@ -63,7 +69,7 @@ struct StoreEdit {
     StoreManager(model: target.model.model, registry: source.registry, fileSystem: source.fileSystem)
   }
 
-  private func request(_ target: Target) -> StoreManager.Request { .reading(source.path, target.type) }
+  private func request(_ target: Target) -> StoreManager.Request { .reading(source.place, target.type) }
 
   /// Changes a copy, which says all that the store itself would say.
   private func inCopy(_ target: Target) throws -> EditOutcome {
@@ -74,7 +80,7 @@ struct StoreEdit {
     let storeManager = storeManager(target)
     try storeManager.copyStore(request(target), to: draft.storePath, replacing: false)
     do {
-      return EditOutcome(model: target.model, changes: try change(draft.storePath, target), backup: nil)
+      return EditOutcome(model: target.model, changes: try change(.file(path: draft.storePath), target), backup: nil)
     } catch var error as PersistenceError {
       if error.context.path == draft.storePath { error.context.path = source.path }
       throw error
@@ -84,7 +90,7 @@ struct StoreEdit {
   private func inPlace(_ target: Target) throws -> EditOutcome {
     let backup = keepsBackup ? try StoreBackup(of: request(target), at: source.path, storeManager(target)) : nil
     do {
-      let changes = try change(source.path, target)
+      let changes = try change(source.place, target)
       if changes.isEmpty { backup?.remove() }
       return EditOutcome(model: target.model, changes: changes, backup: changes.isEmpty ? nil : backup?.path)
     } catch {
@@ -102,7 +108,7 @@ struct StoreEdit {
     progress.tell(StandardError.note("\(source.path): The file may have been changed, so \(backup.path) was kept."))
   }
 
-  private func change(_ path: String, _ target: Target) throws -> EditChanges {
+  private func change(_ place: StorePlace, _ target: Target) throws -> EditChanges {
     progress.begin(.checking)
     let coordinator = try PersistentStoreCoordinator(
       managedObjectModel: target.model.model,
@@ -111,7 +117,7 @@ struct StoreEdit {
     )
     var options = StoreOptions()
     if target.hasHistory { options[.tracksPersistentHistory] = true }
-    let store = try coordinator.addPersistentStore(type: target.type, at: URL(argument: path), options: options)
+    let store = try coordinator.addPersistentStore(type: target.type, at: place.argumentURL, options: options)
     defer { coordinator.close() }
     let context = ManagedObjectContext(coordinator)
     context.name = "heartwood edit"

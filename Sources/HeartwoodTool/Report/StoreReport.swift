@@ -8,7 +8,8 @@ struct StoreReport {
   private let path: String
   private let typeDescription: StoreTypeDescription
   private let formatVersion: String?
-  private let size: Int
+  /// Nil for a store that is no file.
+  private let size: Int?
   /// Where the model is from.
   private let modelText: String
   private let metadata: StoreMetadata
@@ -36,12 +37,15 @@ struct StoreReport {
 
   /// Reports what the file of a store without a model shows; nil if files of its type do not list their entities.
   init?(withoutModel source: StoreSource) throws {
-    guard let storeClass = try source.storeClass().storeClass as? any SharedFormatStore.Type else { return nil }
-    let file = try StoreInput(try source.fileSystem.openFile(atPath: source.path))
-    path = source.path
-    typeDescription = storeClass.typeDescription
-    formatVersion = try storeClass.readFormatVersion(from: file, options: .readOnly)
-    size = try source.fileSystem.storeSize(atPath: path, storeClass)
+    let format = try source.format().format
+    guard let storeClass = format.storeClass as? any SharedFormatStore.Type, let path = source.place.path else {
+      return nil
+    }
+    let file = try StoreInput(try source.fileSystem.openFile(atPath: path))
+    self.path = path
+    typeDescription = format.typeDescription
+    formatVersion = try source.formatVersion(format)
+    size = try source.fileSystem.storeSize(at: source.place, format)
     modelText = "none at hand; give it with --model"
     metadata = try file.reading { try storeClass.readMetadata(from: file, options: .readOnly) }
     let records = try storeClass.recordCounts(ofStoreAt: path, options: .readOnly)
@@ -59,7 +63,7 @@ extension StoreReport {
       ("type", .string(typeDescription.type.rawValue)),
       ("identifier", .string(metadata.identifier.uuidString)),
       ("formatVersion", .optional(formatVersion)),
-      ("size", .integer(size)),
+      ("size", size.map { .integer($0) } ?? .null),
       ("entities", .array(entities.map(Self.json))),
       ("strayRows", .integer(strayCount)),
       ("history", historyJSON),
@@ -118,7 +122,7 @@ extension StoreReport {
       ("type", "\(typeDescription.type) (\(typeDescription.displayName))"),
       ("identifier", metadata.identifier.uuidString),
       ("format version", formatVersion ?? "none"),
-      ("size", Quantity.text(size, "byte")),
+      ("size", size.map { Quantity.text($0, "byte") } ?? "not a file"),
       ("model", modelText),
     ]
     lines += entities.map { entity in

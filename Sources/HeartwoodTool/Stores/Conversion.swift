@@ -8,7 +8,8 @@ struct Conversion {
     /// The model with which the source was read.
     let model: LocatedModel
     let recordCount: Int
-    let byteCount: Int
+    /// How many bytes the written files have; nil for a store that is no file.
+    let byteCount: Int?
     /// How many transactions of the history were left out, because the other type keeps none.
     let lostTransactionCount: Int
     /// How many transactions of Core Data's history were left out, because they are not read.
@@ -61,7 +62,7 @@ struct Conversion {
 
   func run() throws -> Result {
     let type = try destination.type(in: registry)
-    try destination.check(against: source.path, in: POSIXFileSystem())
+    try destination.check(against: source.place, in: POSIXFileSystem())
     if salvages { return try convert(try salvaged(), type) }
     return try suggestingSalvage {
       progress.begin(.reading)
@@ -103,7 +104,7 @@ struct Conversion {
   private func convert(_ opened: OpenStore, _ type: StoreType) throws -> Result {
     let foreignTransactionCount = salvages ? 0 : try opened.foreignTransactionCount()
     let hasRenamedRecords = try write(opened, type)
-    let size = try POSIXFileSystem().storeSize(atPath: destination.path, registry.storeClass(for: type))
+    let size = try POSIXFileSystem().storeSize(at: destination.place, registry.format(for: type))
     return Result(
       model: opened.model,
       recordCount: try recordCount(opened),
@@ -125,23 +126,50 @@ struct Conversion {
   private func lacksModel(_ model: LocatedModel, _ type: StoreType) throws -> Bool {
     guard model.path == nil, !model.isInferred else { return false }
     return !ModelLocator(registry: registry, fileSystem: POSIXFileSystem()).hasModel(
-      ofStoreAt: destination.path,
-      try registry.storeClass(for: type)
+      ofStoreAt: destination.place,
+      try registry.format(for: type)
     )
   }
 
   private func lostTransactionCount(_ opened: OpenStore, _ type: StoreType) throws -> Int {
-    let isKept = try registry.storeClass(for: type).typeDescription.capabilities.supports(.history)
+    let isKept = try registry.format(for: type).typeDescription.capabilities.supports(.history)
     return isKept ? 0 : try opened.store.engine.history()?.transactionCount ?? 0
   }
 
   /// Writes the destination, and tells whether its records are called otherwise.
   private func write(_ opened: OpenStore, _ type: StoreType) throws -> Bool {
     try checkPlace(opened.model.model, type)
-    guard verifies else { return try write(opened, type, at: destination.path).engine.hasRenamedRecords }
-    let target = try POSIXFileSystem().resolvingSymbolicLinks(inPath: destination.path)
-    let hasOld = try POSIXFileSystem().status(atPath: target).map { $0.size > 0 } ?? false
-    return try hasOld ? writeDraft(opened, type, target) : writeVerified(opened, type, at: destination.path)
+    guard verifies else { return try write(opened, type, at: destination.place).engine.hasRenamedRecords }
+    switch destination.place {
+    case .file(let path):
+      let target = try POSIXFileSystem().resolvingSymbolicLinks(inPath: path)
+      let hasOld = try POSIXFileSystem().status(atPath: target).map { $0.size > 0 } ?? false
+      return try hasOld ? writeDraft(opened, type, target) : writeVerified(opened, type, at: destination.place)
+    case .url(let url): return try writeVerified(opened, type, at: url)
+    }
+  }
+
+  /// Writes a store at a URL: first at another one, if there is a store, which stays until what was written has been verified.
+  private func writeVerified(_ opened: OpenStore, _ type: StoreType, at url: URL) throws -> Bool {
+    let request = StoreManager.Request(type: type, place: .url(url), options: StoreOptions())
+    guard try storeManager(opened.model.model).isThere(request),
+      let format = try registry.format(for: type) as? any IncrementalStoreFormat
+    else { return try writeVerified(opened, type, at: .url(url)) }
+    guard let temporary = try format.temporaryURL(for: url) else {
+      throw ToolError(
+        at: destination.path,
+        "A store of type \(type) cannot take the place of another. Remove that first."
+      )
+    }
+    let hasRenamedRecords = try writeVerified(opened, type, at: .url(temporary))
+    do {
+      try format.moveStore(at: temporary, to: url, replacing: destination.isReplaced, options: request.options)
+      return hasRenamedRecords
+    } catch {
+      // try?: what cannot be removed does not hide why it was made in vain.
+      try? format.removeStore(at: temporary, options: request.options)
+      throw error
+    }
   }
 
   private func storeManager(_ model: ManagedObjectModel) -> StoreManager {
@@ -152,33 +180,34 @@ struct Conversion {
   private func checkPlace(_ model: ManagedObjectModel, _ type: StoreType) throws {
     let storeManager = storeManager(model)
     // What may be replaced has been checked.
-    try storeManager.checkPlace(.init(type: type, path: destination.path, options: StoreOptions()), replacing: true)
+    let request = StoreManager.Request(type: type, place: destination.place, options: StoreOptions())
+    try storeManager.checkPlace(request, replacing: destination.place.path != nil || destination.isReplaced)
   }
 
   /// Writes beside an old file, which stays until what was written has been verified.
   private func writeDraft(_ opened: OpenStore, _ type: StoreType, _ target: String) throws -> Bool {
     let draft = try DraftFolder(beside: target)
     defer { draft.remove() }
-    let hasRenamedRecords = try writeVerified(opened, type, at: draft.storePath)
+    let hasRenamedRecords = try writeVerified(opened, type, at: .file(path: draft.storePath))
     // A copy has the permissions of what it is a copy of, also before it takes the place of the old file.
     try POSIXFileSystem().copyPermissions(ofFileAtPath: target, toPath: draft.storePath)
     let storeManager = storeManager(opened.model.model)
-    try storeManager.replaceStore(at: target, by: .reading(draft.storePath, type))
+    try storeManager.replaceStore(at: .file(path: target), by: .reading(draft.storePath, type))
     return hasRenamedRecords
   }
 
   /// Writes a file that is not there yet, verifies it, and closes it again; what is wrong does not stay.
-  private func writeVerified(_ opened: OpenStore, _ type: StoreType, at path: String) throws -> Bool {
-    let written = try write(opened, type, at: path)
+  private func writeVerified(_ opened: OpenStore, _ type: StoreType, at place: StorePlace) throws -> Bool {
+    let written = try write(opened, type, at: place)
     let storeManager = storeManager(opened.model.model)
     do {
-      try verify(written, of: opened.salvage?.salvaged.store ?? opened.store, storeManager, .reading(path, type))
+      try verify(written, of: opened.salvage?.salvaged.store ?? opened.store, storeManager, .reading(place, type))
       close(written)
       return written.engine.hasRenamedRecords
     } catch {
       close(written)
       // What cannot be removed does not hide what is wrong with it.
-      try? storeManager.destroy(.reading(path, type))
+      try? storeManager.destroy(.reading(place, type))
       throw error
     }
   }
@@ -187,15 +216,15 @@ struct Conversion {
     if store.capabilities.kind == .incremental { _ = store.engine.close(unlessSavedSince: nil) }
   }
 
-  private func write(_ opened: OpenStore, _ type: StoreType, at path: String) throws -> PersistentStore {
-    progress.expect(byteCount: opened.size)
+  private func write(_ opened: OpenStore, _ type: StoreType, at place: StorePlace) throws -> PersistentStore {
+    progress.expect(byteCount: opened.size ?? 0)
     let fileSystem = ObservedFileSystem(base: POSIXFileSystem(), progress: progress)
     let storeManager = StoreManager(model: opened.model.model, registry: registry, fileSystem: fileSystem)
     var options = StoreOptions()
     options[.referenceAttribute] = referenceAttribute
-    let request = StoreManager.Request(type: type, path: path, options: options)
+    let request = StoreManager.Request(type: type, place: place, options: options)
     // An incremental store writes its file itself, where nobody observes that.
-    let capabilities = try registry.storeClass(for: type).typeDescription.capabilities
+    let capabilities = try registry.format(for: type).typeDescription.capabilities
     if capabilities.kind == .incremental { progress.begin(.writing) }
     let written: PersistentStore
     if let salvage = opened.salvage {
@@ -237,17 +266,27 @@ struct Conversion {
 
 // MARK: Destination
 
-/// The file that a conversion writes.
+/// Where a conversion writes.
 struct Destination {
-  let path: String
+  let place: StorePlace
   /// The type that the user gives; nil means that the extension tells.
   let typeName: String?
-  /// Whether a file that is there is replaced.
+  /// Whether a store that is there is replaced.
   let isReplaced: Bool
+
+  init(path: String, typeName: String?, isReplaced: Bool) {
+    place = StorePlace(argument: path)
+    self.typeName = typeName
+    self.isReplaced = isReplaced
+  }
+
+  /// The place as errors and reports name it.
+  var path: String { place.description }
 
   /// The type of the new file: what may be there now has no say.
   func type(in registry: StoreRegistry) throws(PersistenceError) -> StoreType {
-    if let typeName { return try registry.storeClass(for: StoreType(typeName)).typeDescription.type }
+    if let typeName { return try registry.format(for: StoreType(typeName)).typeDescription.type }
+    if place.path == nil { return try registry.type(ofStoreAt: place) }
     if let type = registry.types(forFileName: path).first { return type }
     let extensions = registry.typeDescriptions.flatMap(\.fileExtensions).joined(separator: ", ")
     throw PersistenceError(
@@ -259,9 +298,13 @@ struct Destination {
   }
 
   /// Refuses the source itself, under whatever name, and a file that is not to be replaced.
-  func check(against source: String, in fileSystem: any FileSystem) throws {
+  func check(against source: StorePlace, in fileSystem: any FileSystem) throws {
+    guard let path = place.path else {
+      guard place != source else { throw Self.isSource("store", place.description) }
+      return
+    }
     guard let status = try fileSystem.status(atPath: path) else { return }
-    try Self.check(path, status, isNot: fileSystem.status(atPath: source))
+    if let source = source.path { try Self.check(path, status, isNot: fileSystem.status(atPath: source)) }
     guard status.isRegularFile else { throw ToolError(at: path, "It is not a file. Choose another name.") }
     guard status.size > 0, !isReplaced else { return }
     throw PersistenceError(.fileExists, "There is a file already.", recovery: .replaceFile, context: .init(path: path))
@@ -270,7 +313,11 @@ struct Destination {
   /// Refuses a file that is the source, under whatever name.
   static func check(_ path: String, _ status: FileStatus, isNot source: FileStatus?) throws(ToolError) {
     guard let source, source.identity.isSameFile(as: status.identity) else { return }
-    throw ToolError(at: path, "The source and the destination are the same file. Choose another name.")
+    throw isSource("file", path)
+  }
+
+  private static func isSource(_ what: String, _ path: String) -> ToolError {
+    ToolError(at: path, "The source and the destination are the same \(what). Choose another name.")
   }
 }
 

@@ -80,12 +80,13 @@ struct ModelLocator {
   }
 
   /// The model of a store about which the user says nothing.
-  func model(forStoreAt path: String, _ storeClass: any StoreClass.Type) throws -> LocatedModel {
-    let file = try StoreInput(try fileSystem.openFile(atPath: path))
-    if let model = try embeddedModel(file, storeClass) { return LocatedModel(model, path: nil) }
+  func model(forStoreAt place: StorePlace, _ type: StoreType, _ format: any StoreFormat) throws -> LocatedModel {
+    if let model = try embeddedModel(.reading(place, type)) { return LocatedModel(model, path: nil) }
     do {
-      return try dataModel(at: try bundle(besideStoreAt: path))
-    } catch var error as PersistenceError where error.code == .modelMissing && storeClass is any RecoveringStore.Type {
+      return try dataModel(at: try bundle(beside: place))
+    } catch var error as PersistenceError
+      where error.code == .modelMissing && format.storeClass is any RecoveringStore.Type
+    {
       let advice = error.recovery.map { $0.text + " " } ?? ""
       error.recovery = .custom(advice + "Or make one of its records with heartwood recover-model.")
       throw error
@@ -93,25 +94,26 @@ struct ModelLocator {
   }
 
   /// The model of a damaged store about which the user says nothing: the one in its file, if that part is sound, or else as of any other.
-  func model(forDamagedStoreAt path: String, _ storeClass: any StoreClass.Type) throws -> LocatedModel {
-    let file = try StoreInput(try fileSystem.openFile(atPath: path))
-    if let salvaging = storeClass as? any SalvagingStore.Type {
-      if let model = salvaging.salvageModel(from: file, options: .readOnly) { return LocatedModel(model, path: nil) }
-    } else if let model = try? embeddedModel(file, storeClass) {
+  func model(forDamagedStoreAt place: StorePlace, _ type: StoreType, _ format: any StoreFormat) throws -> LocatedModel {
+    if let path = place.path, let format = format as? any FileFormat {
+      let file = try StoreInput(try fileSystem.openFile(atPath: path))
+      if let model = format.salvageModel(from: file, options: .readOnly) { return LocatedModel(model, path: nil) }
+      // try?: what cannot be read tells of no model, and the salvage that follows says why.
+    } else if let model = try? embeddedModel(.reading(place, type)) {
       return LocatedModel(model, path: nil)
     }
     do {
-      return try dataModel(at: try bundle(besideStoreAt: path))
+      return try dataModel(at: try bundle(beside: place))
     } catch let error as PersistenceError where error.code == .modelMissing {
       // What cannot be read tells of no model.
-      guard let model = try? inferredModel(forStoreAt: path, storeClass) else { throw error }
+      guard let model = try? inferredModel(forStoreAt: place, format) else { throw error }
       return model
     }
   }
 
-  /// Whether a store that is new at `path` is opened without being told its model: its type keeps it, or one lies beside it.
-  func hasModel(ofStoreAt path: String, _ storeClass: any StoreClass.Type) -> Bool {
-    storeClass.typeDescription.capabilities.supports(.embeddedModel) || (try? bundle(besideStoreAt: path)) != nil
+  /// Whether a store that is new at `place` is opened without being told its model: its type keeps it, or one lies beside it.
+  func hasModel(ofStoreAt place: StorePlace, _ format: any StoreFormat) -> Bool {
+    format.typeDescription.capabilities.supports(.embeddedModel) || (try? bundle(beside: place)) != nil
   }
 
   /// The other versions in the bundle of a model, the newest first where all can be read. One that cannot be is left out: the store may be of
@@ -129,15 +131,16 @@ struct ModelLocator {
   ///
   /// - Parameter other: a model that was found for the file and is not its own.
   func inferredModel(
-    forStoreAt path: String,
-    _ storeClass: any StoreClass.Type,
+    forStoreAt place: StorePlace,
+    _ format: any StoreFormat,
     inPlaceOf other: LocatedModel? = nil
   ) throws -> LocatedModel? {
+    guard let path = place.path, let format = format as? any FileFormat else { return nil }
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
     let foreign = other?.path.map { ", and was not written with that of \($0)" } ?? ""
     let note =
       "\(path): The file holds no model\(foreign), so one was made of its records. Names may differ from the real ones: --model gives it."
-    return try storeClass.inferModel(from: file, options: .readOnly).map {
+    return try format.inferModel(from: file, options: .readOnly).map {
       LocatedModel($0, path: nil, notes: [note], isInferred: true)
     }
   }
@@ -172,8 +175,7 @@ struct ModelLocator {
 
   private func embeddedModel(_ file: StoreInput) throws -> LocatedModel {
     let type = try type(of: file)
-    let storeClass = try registry.storeClass(for: type)
-    if let model = try embeddedModel(file, storeClass) { return LocatedModel(model, path: file.path) }
+    if let model = try embeddedModel(.reading(file.path, type)) { return LocatedModel(model, path: file.path) }
     throw PersistenceError(
       .modelMissing,
       "The file holds no model.",
@@ -200,9 +202,14 @@ extension ModelLocator {
     }
   }
 
-  /// The model in a store's file, or an error that names the file.
-  private func embeddedModel(_ file: StoreInput, _ storeClass: any StoreClass.Type) throws -> ManagedObjectModel? {
-    try file.reading { try storeClass.readModel(from: file, options: .readOnly) }
+  /// The model that is kept with a store; nil if none is.
+  private func embeddedModel(_ request: StoreManager.Request) throws -> ManagedObjectModel? {
+    let storeManager = StoreManager(
+      model: try ManagedObjectModel(entities: []),
+      registry: registry,
+      fileSystem: fileSystem
+    )
+    return try storeManager.embeddedModel(request)
   }
 }
 
@@ -210,7 +217,15 @@ extension ModelLocator {
 
 extension ModelLocator {
   /// The bundle in the store's folder: the one of the store's name, or of the longest part of it before a dot, or else the only one.
-  private func bundle(besideStoreAt path: String) throws -> String {
+  private func bundle(beside place: StorePlace) throws -> String {
+    guard let path = place.path else {
+      throw PersistenceError(
+        .modelMissing,
+        "No model is kept with the store.",
+        recovery: "Give the model with --model.",
+        context: .init(path: place.description)
+      )
+    }
     let (folder, name) = PathParts.split(path)
     let bundles = try FileManager.default.contentsOfDirectory(atPath: folder)
       .filter { $0.hasSuffix(Self.bundleSuffix) }.sorted()

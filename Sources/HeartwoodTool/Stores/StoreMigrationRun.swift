@@ -25,7 +25,7 @@ struct StoreMigrationRun {
   /// Nil where the store is of that version already.
   func run() throws -> Result? {
     let source = POSIXFileSystem()
-    progress.expect(byteCount: try source.storeStatus(atPath: command.store).size)
+    if let path = place.path { progress.expect(byteCount: try source.storeStatus(atPath: path).size) }
     let locator = ModelLocator(registry: registry, fileSystem: source)
     let newModel = model(try locator.model(at: command.toModel, version: command.modelVersion))
     let coordinator = try PersistentStoreCoordinator(
@@ -34,7 +34,7 @@ struct StoreMigrationRun {
       fileSystem: ObservedFileSystem(base: source, progress: progress)
     )
     let migration = try coordinator.migration(
-      ofStoreAt: URL(argument: command.store),
+      ofStoreAt: place.argumentURL,
       type: command.from.map { StoreType($0) },
       options: try options(newModel, locator)
     )
@@ -65,8 +65,8 @@ struct StoreMigrationRun {
       return try command.dryRun ? migration.dryRun(progress: progress) : migration.run(progress: progress)
     }
     let destination = destination(output)
-    try destination.check(against: command.store, in: POSIXFileSystem())
-    let (url, type) = (URL(argument: output), try destination.type(in: registry))
+    try destination.check(against: place, in: POSIXFileSystem())
+    let (url, type) = (destination.place.argumentURL, try destination.type(in: registry))
     return try command.dryRun
       ? migration.dryRun(to: url, type: type, replacing: command.force, progress: progress)
       : migration.run(to: url, type: type, replacing: command.force, progress: progress)
@@ -76,17 +76,20 @@ struct StoreMigrationRun {
     Destination(path: output, typeName: command.to, isReplaced: command.force)
   }
 
+  private var place: StorePlace { StorePlace(argument: command.store) }
+
   private var storeType: StoreType {
-    get throws { try command.from.map { StoreType($0) } ?? registry.type(ofFileAt: command.store) }
+    get throws { try command.from.map { StoreType($0) } ?? registry.type(ofStoreAt: place) }
   }
 
   private func lacksModel() throws -> Bool {
     guard let output = command.output else { return false }
-    let capabilities = try registry.storeClass(for: storeType).typeDescription.capabilities
+    let capabilities = try registry.format(for: storeType).typeDescription.capabilities
     guard capabilities.supports(.embeddedModel) else { return false }
+    let destination = destination(output)
     return !ModelLocator(registry: registry, fileSystem: POSIXFileSystem()).hasModel(
-      ofStoreAt: output,
-      try registry.storeClass(for: destination(output).type(in: registry))
+      ofStoreAt: destination.place,
+      try registry.format(for: destination.type(in: registry))
     )
   }
 
@@ -161,10 +164,9 @@ struct StoreMigrationRun {
 
   /// The model in the store's own file.
   private func storeModel() throws -> ManagedObjectModel {
-    try ModelLocator(registry: registry, fileSystem: POSIXFileSystem()).model(
-      forStoreAt: command.store,
-      try registry.storeClass(for: storeType)
-    ).model
+    let type = try storeType
+    let locator = ModelLocator(registry: registry, fileSystem: POSIXFileSystem())
+    return try locator.model(forStoreAt: place, type, try registry.format(for: type)).model
   }
 }
 

@@ -34,12 +34,12 @@ extension FileSystem {
   }
 
   /// How many bytes a store has: those of its file, those of the log beside it that are still to go there, and those of the folder beside it. What
-  /// cannot be read there is not counted.
-  func storeSize(atPath path: String, _ storeClass: any StoreClass.Type) throws(PersistenceError) -> Int {
+  /// cannot be read there is not counted. Nil for a store that is no file.
+  func storeSize(at place: StorePlace, _ format: any StoreFormat) throws(PersistenceError) -> Int? {
+    guard let path = place.path, let format = format as? any FileFormat else { return nil }
     let size = try status(atPath: path)?.size ?? 0
-    guard let storeClass = storeClass as? any IncrementalStore.Type else { return size }
-    let logs = storeClass.sideFiles(ofStoreAt: path).filter { $0.hasSuffix(Self.logSuffix) }
-    let folder = storeClass.supportFolder(ofStoreAt: path)
+    let logs = format.sideFiles(ofStoreAt: path).filter { $0.hasSuffix(Self.logSuffix) }
+    let folder = format.supportFolder(ofStoreAt: path)
     return logs.reduce(size) { $0 + fileSize(atPath: $1) } + (folder.map(self.size(ofFolderAtPath:)) ?? 0)
   }
 
@@ -85,6 +85,19 @@ extension StoreInput {
   private func wrapped(_ problem: String, recovery: PersistenceError.Recovery) -> PersistenceError {
     PersistenceError(.fileFormatUnsupported, problem, recovery: recovery, context: .init(path: path))
   }
+}
+
+// MARK: StorePlace: argument
+
+extension StorePlace {
+  /// What an argument names: a URL, if it begins with a scheme and `://`, and else a file.
+  init(argument: String) {
+    let isURL = argument.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.-]*:\/\//) != nil
+    self = isURL ? URL(string: argument).map { StorePlace($0) } ?? .file(path: argument) : .file(path: argument)
+  }
+
+  /// The URL for a coordinator. A tilde in the path of a file is a character of its name.
+  var argumentURL: URL { path.map { URL(argument: $0) } ?? url }
 }
 
 // MARK: URL: argument

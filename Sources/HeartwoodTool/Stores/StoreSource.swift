@@ -5,7 +5,7 @@ import Synchronization
 
 /// A store that a command reads: where it is, and what the user says about it.
 struct StoreSource {
-  let path: String
+  let place: StorePlace
   /// The type that the user gives; nil means that the file tells.
   let typeName: String?
   /// The model that the user gives; nil means that it is looked for.
@@ -15,17 +15,20 @@ struct StoreSource {
   let fileSystem = POSIXFileSystem()
 
   init(path: String, typeName: String?, modelPath: String?, registry: StoreRegistry = .tool) {
-    self.path = path
+    place = StorePlace(argument: path)
     self.registry = registry
     self.typeName = typeName
     self.modelPath = modelPath
   }
 
-  /// The type of the file, which must be there, and the class of its stores.
-  func storeClass() throws -> (type: StoreType, storeClass: any StoreClass.Type) {
-    _ = try fileSystem.storeStatus(atPath: path)
-    let type = try typeName.map { StoreType($0) } ?? registry.type(ofFileAt: path, in: fileSystem)
-    return (type, try registry.storeClass(for: type))
+  /// The place as errors and reports name it.
+  var path: String { place.description }
+
+  /// The type of the store, whose file must be there, and its format.
+  func format() throws -> (type: StoreType, format: any StoreFormat) {
+    if let path = place.path { _ = try fileSystem.storeStatus(atPath: path) }
+    let type = try typeName.map { StoreType($0) } ?? registry.type(ofStoreAt: place, in: fileSystem)
+    return (type, try registry.format(for: type))
   }
 
   /// Opens the store.
@@ -34,30 +37,36 @@ struct StoreSource {
   ///   - substitute: the model to take where none is given and none is found.
   ///   - options: nothing but reading is allowed unless they say so.
   func open(substitute: LocatedModel? = nil, options: StoreOptions = .readOnly) throws -> OpenStore {
-    let (type, storeClass) = try storeClass()
-    let (model, store) = try withModel(storeClass, substitute: substitute) { model in
+    let (type, format) = try format()
+    let (model, store) = try withModel(type, format, substitute: substitute) { model in
       return try StoreManager(model: model.model, registry: registry, fileSystem: fileSystem).open(
-        StoreManager.Request(type: type, path: path, options: Self.options(options, for: model))
+        StoreManager.Request(type: type, place: place, options: Self.options(options, for: model))
       )
     }
     OpenedStores.add(store)
-    let file = try StoreInput(try fileSystem.openFile(atPath: path))
     return OpenStore(
-      path: path,
-      size: try fileSystem.storeSize(atPath: path, storeClass),
+      place: place,
+      size: try fileSystem.storeSize(at: place, format),
       model: model,
-      formatVersion: try storeClass.readFormatVersion(from: file, options: .readOnly),
+      formatVersion: try formatVersion(format),
       store: store,
       registry: registry
     )
   }
 
+  /// The version of the format of the store's file; nil if it is no file.
+  func formatVersion(_ format: any StoreFormat) throws -> String? {
+    guard let path = place.path, let format = format as? any FileFormat else { return nil }
+    let file = try StoreInput(try fileSystem.openFile(atPath: path))
+    return try format.readFormatVersion(from: file, options: .readOnly)
+  }
+
   /// Reads what is sound of a damaged store, with its model. Where the file does not tell of which version of the model it is, that is taken by
   /// which most can be read.
   func salvage() throws -> OpenStore {
-    let (type, storeClass) = try storeClass()
+    let (type, format) = try format()
     let locator = ModelLocator(registry: registry, fileSystem: fileSystem)
-    let model = try modelPath.map { try locator.model(at: $0) } ?? locator.model(forDamagedStoreAt: path, storeClass)
+    let model = try modelPath.map { try locator.model(at: $0) } ?? locator.model(forDamagedStoreAt: place, type, format)
     var best: (model: LocatedModel, salvaged: SalvagedStore, count: Int)?
     var failure: (any Error)?
     for candidate in try [model] + locator.otherVersions(of: model) {
@@ -72,8 +81,8 @@ struct StoreSource {
     }
     guard let best else { throw failure ?? CocoaError(.fileReadUnknown) }
     return OpenStore(
-      path: path,
-      size: try fileSystem.storeSize(atPath: path, storeClass),
+      place: place,
+      size: try fileSystem.storeSize(at: place, format),
       model: best.model,
       formatVersion: nil,
       store: best.salvaged.store,
@@ -84,20 +93,20 @@ struct StoreSource {
 
   private func salvaged(_ type: StoreType, _ model: LocatedModel) throws -> SalvagedStore {
     let storeManager = StoreManager(model: model.model, registry: registry, fileSystem: fileSystem)
-    return try storeManager.salvage(.init(type: type, path: path, options: Self.options(.readOnly, for: model)))
+    return try storeManager.salvage(.init(type: type, place: place, options: Self.options(.readOnly, for: model)))
   }
 
   /// Opens the store in a context of its own, for reading.
   func openContext() throws -> (context: ManagedObjectContext, model: LocatedModel) {
-    let (type, storeClass) = try storeClass()
-    let (model, coordinator) = try withModel(storeClass, substitute: nil) { model in
+    let (type, format) = try format()
+    let (model, coordinator) = try withModel(type, format, substitute: nil) { model in
       let options = Self.options(.readOnly, for: model)
       let coordinator = try PersistentStoreCoordinator(
         managedObjectModel: model.model,
         registry: registry,
         fileSystem: fileSystem
       )
-      OpenedStores.add(try coordinator.addPersistentStore(type: type, at: URL(argument: path), options: options))
+      OpenedStores.add(try coordinator.addPersistentStore(type: type, at: place.argumentURL, options: options))
       return coordinator
     }
     return (ManagedObjectContext(coordinator), model)
@@ -115,11 +124,12 @@ struct StoreSource {
   /// Opens the store with its model. Where that has several versions and the file does not tell which is its own, it is the current one, or
   /// else the newest of the others that the file fits.
   private func withModel<Result>(
-    _ storeClass: any StoreClass.Type,
+    _ type: StoreType,
+    _ format: any StoreFormat,
     substitute: LocatedModel?,
     _ open: (LocatedModel) throws -> Result
   ) throws -> (LocatedModel, Result) {
-    let model = try model(storeClass, substitute: substitute)
+    let model = try model(type, format, substitute: substitute)
     do {
       return (model, try open(model))
     } catch let error as PersistenceError where error.recovery == .chooseAnotherTypeOrFewerEntities {
@@ -139,7 +149,7 @@ struct StoreSource {
       // The other store's model is not this one's, nor is one that merely lies beside it and that the file's hashes are not of.
       let isBeside = modelPath == nil && model.path != nil
       let isForeign = model.model === substitute?.model || isBeside && isOfNoVersion
-      if isForeign, let inferred = try locator.inferredModel(forStoreAt: path, storeClass, inPlaceOf: model) {
+      if isForeign, let inferred = try locator.inferredModel(forStoreAt: place, format, inPlaceOf: model) {
         return (inferred, try open(inferred))
       }
       throw furthest
@@ -177,13 +187,17 @@ struct StoreSource {
     return other
   }
 
-  private func model(_ storeClass: any StoreClass.Type, substitute: LocatedModel?) throws -> LocatedModel {
+  private func model(
+    _ type: StoreType,
+    _ format: any StoreFormat,
+    substitute: LocatedModel?
+  ) throws -> LocatedModel {
     let locator = ModelLocator(registry: registry, fileSystem: fileSystem)
     if let modelPath { return try locator.model(at: modelPath) }
     do {
-      return try locator.model(forStoreAt: path, storeClass)
+      return try locator.model(forStoreAt: place, type, format)
     } catch let error as PersistenceError where error.code == .modelMissing {
-      if let model = try substitute ?? locator.inferredModel(forStoreAt: path, storeClass) { return model }
+      if let model = try substitute ?? locator.inferredModel(forStoreAt: place, format) { return model }
       throw error
     }
   }
@@ -191,8 +205,9 @@ struct StoreSource {
 
 /// A store that is open, and what its file tells.
 struct OpenStore {
-  let path: String
-  let size: Int
+  let place: StorePlace
+  /// How many bytes its files have; nil for a store that is no file.
+  let size: Int?
   let model: LocatedModel
   let formatVersion: String?
   let store: PersistentStore
@@ -200,13 +215,16 @@ struct OpenStore {
   var salvage: SalvageRun?
   fileprivate let registry: StoreRegistry
 
+  /// The place as errors and reports name it.
+  var path: String { place.description }
+
   /// How many transactions are in a history of another program's, Core Data's in a SQLite file, which is not read.
   func foreignTransactionCount() throws -> Int {
-    try storeManager.foreignContents(.reading(path, store.type)).transactionCount
+    try storeManager.foreignContents(.reading(place, store.type)).transactionCount
   }
 
   /// Counts the rows whose entity the file does not list. O(rows).
-  func strayCount() throws -> Int { try storeManager.recordCounts(.reading(path, store.type)).strayCount }
+  func strayCount() throws -> Int { try storeManager.recordCounts(.reading(place, store.type)).strayCount }
 
   private var storeManager: StoreManager {
     StoreManager(model: model.model, registry: registry, fileSystem: POSIXFileSystem())
@@ -214,10 +232,13 @@ struct OpenStore {
 }
 
 extension StoreManager.Request {
-  /// Opens a file that is there and is not to be changed.
-  static func reading(_ path: String, _ type: StoreType) -> StoreManager.Request {
-    StoreManager.Request(type: type, path: path, options: .readOnly)
+  /// Opens a store that is there and is not to be changed.
+  static func reading(_ place: StorePlace, _ type: StoreType) -> StoreManager.Request {
+    StoreManager.Request(type: type, place: place, options: .readOnly)
   }
+
+  /// Opens a file that is there and is not to be changed.
+  static func reading(_ path: String, _ type: StoreType) -> StoreManager.Request { reading(.file(path: path), type) }
 }
 
 extension StoreOptions {

@@ -15,7 +15,7 @@ public import HeartwoodStore
 ///
 /// A wrong key is ``PersistenceError/Code/encryptionKeyWrong``, and a file of which any byte was changed, cut off or moved is
 /// ``PersistenceError/Code/fileCorrupt``.
-public typealias EncryptedStore<Base: AtomicStore> = TransformedStore<Base, Encryption>
+public typealias EncryptedStore<Base: AtomicStore & StoreClass> = TransformedStore<Base, Encryption>
 
 /// Authenticated encryption: ChaCha20-Poly1305 (RFC 8439) in chunks, with keys that are new at each save.
 public struct Encryption: FileTransform {

@@ -11,7 +11,7 @@ import Synchronization
 ///     faults.fail(.save, afterByteCount: 100, with: PersistenceError(.fileWriteFailed, "The disk is full."))
 ///
 /// Without the option it does what the store inside does. For faults of the disk itself there is `FaultInjectingFileSystem`.
-public final class FaultInjectingStore<Base: AtomicStore>: ForwardingStore {
+public final class FaultInjectingStore<Base: AtomicStore & StoreClass>: ForwardingStore {
   /// `FaultInjecting`.
   public static var name: String { "FaultInjecting" }
   /// `Fault-injecting`.

@@ -5,9 +5,9 @@ public import HeartwoodStore
 /// own.
 ///
 /// What a wrapper adds, it does in `load`, `validate` and `save`; all that is read without opening goes to the store inside.
-public protocol ForwardingStore: AtomicStore {
+public protocol ForwardingStore: AtomicStore, StoreClass {
   /// The store inside.
-  associatedtype Base: AtomicStore
+  associatedtype Base: AtomicStore & StoreClass
 
   /// What goes before the type string of the store inside: `"Logging"` makes `"LoggingCSV"`.
   static var name: String { get }
@@ -82,7 +82,7 @@ extension FaultInjectingStore: FormKeepingStore {}
 ///
 /// Unlike the option ``StoreOptionKey/isReadOnly``, which whoever opens a store may leave out, this holds wherever the type is
 /// used. Whoever names the type of the store inside may write the file.
-public final class ReadOnlyStore<Base: AtomicStore>: ForwardingStore {
+public final class ReadOnlyStore<Base: AtomicStore & StoreClass>: ForwardingStore {
   /// `ReadOnly`.
   public static var name: String { "ReadOnly" }
   /// `Read-only`.

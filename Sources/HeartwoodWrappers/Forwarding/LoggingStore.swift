@@ -5,7 +5,7 @@ public import Logging
 /// time, as a message of level `info`; each failure as one of level `error`. Values are never logged.
 ///
 /// The option ``StoreOptionKey/storeLogger`` says where messages go.
-public final class LoggingStore<Base: AtomicStore>: ForwardingStore {
+public final class LoggingStore<Base: AtomicStore & StoreClass>: ForwardingStore {
   /// `Logging`.
   public static var name: String { "Logging" }
   /// `Logging`.

@@ -6,7 +6,7 @@ public import HeartwoodStore
 ///     try coordinator.addPersistentStore(at: URL(filePath: "todo.csv.gz"))
 ///
 /// Any gzip file is read, also with zeros behind its end, as tapes leave them. One that this store wrote is in members of 1 MiB, which are compressed and read on all processors.
-public typealias CompressedStore<Base: AtomicStore> = TransformedStore<Base, GzipCompression>
+public typealias CompressedStore<Base: AtomicStore & StoreClass> = TransformedStore<Base, GzipCompression>
 
 /// Compression with gzip (RFC 1952).
 public struct GzipCompression: FileTransform {

@@ -8,7 +8,7 @@ public import HeartwoodStore
 ///     try StoreRegistry.default.register(EncryptedStore<CSVStore>.self)
 ///
 /// The bytes of the file inside are held in memory for as long as the store is open.
-public final class TransformedStore<Base: AtomicStore, Transform: FileTransform>: AtomicStore {
+public final class TransformedStore<Base: AtomicStore & StoreClass, Transform: FileTransform>: AtomicStore, StoreClass {
   /// What the store inside says, under a type string and names of its own.
   public static var typeDescription: StoreTypeDescription {
     let base = Base.typeDescription
@@ -182,7 +182,7 @@ extension TransformedStore: SalvagingStore {
     guard Base.typeDescription.capabilities.supports(.embeddedModel), let transform = try? Transform(options: options),
       let sound = try? transform.decodeSound(file), let plain = try? input(sound, file)
     else { return nil }
-    if let base = Base.self as? any SalvagingStore.Type { return base.salvageModel(from: plain, options: options) }
+    if Base.self is any SalvagingStore.Type { return Base.salvageModel(from: plain, options: options) }
     // try?: as above.
     return try? Base.readModel(from: plain, options: options)
   }

@@ -130,7 +130,7 @@ enum LosesSaves: SavingFlaw {
 }
 
 /// The SQLite store with a flaw.
-final class FlawedIncrementalStore<Flaw: SavingFlaw>: ReadFaultAwareStore {
+final class FlawedIncrementalStore<Flaw: SavingFlaw>: ReadFaultAwareStore, StoreClass {
   static var typeDescription: StoreTypeDescription { SQLiteStore.typeDescription }
 
   private let base: SQLiteStore

@@ -76,7 +76,7 @@ struct StoreDocument: Codable {
 }
 
 /// A sound store but for its flaw.
-final class FlawedStore<Flaw: StoreFlaw>: AtomicStore {
+final class FlawedStore<Flaw: StoreFlaw>: AtomicStore, StoreClass {
   static var typeDescription: StoreTypeDescription {
     StoreTypeDescription(
       type: Flaw.name,

@@ -1,7 +1,7 @@
 import Heartwood
 
 /// A store that names a model although it has declared that it has none.
-final class UndeclaredModelStore: AtomicStore {
+final class UndeclaredModelStore: AtomicStore, StoreClass {
   static let typeDescription = FlawedStore<NoFlaw>.typeDescription
   private let store: FlawedStore<NoFlaw>
 

@@ -16,7 +16,7 @@ import Testing
   }
 
   private func open() throws -> AtomicStoreEngine {
-    try AtomicStoreEngine.open(BinaryStore.self, setup: store.setup, fileSystem: fileSystem)
+    try AtomicStoreEngine.open(AtomicClassFormat(BinaryStore.self), setup: store.setup, fileSystem: fileSystem)
   }
 
   private func bytes() throws -> [UInt8] {
@@ -25,7 +25,7 @@ import Testing
 
   private func create(_ contents: StoreContents) throws -> AtomicStoreEngine {
     try AtomicStoreEngine.create(
-      BinaryStore.self,
+      AtomicClassFormat(BinaryStore.self),
       contents: contents,
       setup: store.setup,
       fileSystem: fileSystem,
@@ -109,13 +109,17 @@ import Testing
     )
     let contents = try GoldenSample.contents()
     let engine = try AtomicStoreEngine.create(
-      BinaryStore.self,
+      AtomicClassFormat(BinaryStore.self),
       contents: contents,
       setup: setup,
       fileSystem: POSIXFileSystem(),
       replacing: false
     )
-    let reader = try AtomicStoreEngine.open(BinaryStore.self, setup: setup, fileSystem: POSIXFileSystem())
+    let reader = try AtomicStoreEngine.open(
+      AtomicClassFormat(BinaryStore.self),
+      setup: setup,
+      fileSystem: POSIXFileSystem()
+    )
     _ = try engine.save(ChangeSet())
     #expect(try reader.contents().records == contents.records, "an open store reads on from the file that was replaced")
   }

@@ -47,7 +47,7 @@ struct CSVFixture {
   }
 
   func open() throws -> AtomicStoreEngine {
-    try AtomicStoreEngine.open(CSVStore.self, setup: setup, fileSystem: files)
+    try AtomicStoreEngine.open(AtomicClassFormat(CSVStore.self), setup: setup, fileSystem: files)
   }
 
   /// Opens a file of the identifier and `lines`.
@@ -61,7 +61,7 @@ struct CSVFixture {
     var contents = contents
     contents.attachment = nil
     _ = try AtomicStoreEngine.create(
-      CSVStore.self,
+      AtomicClassFormat(CSVStore.self),
       contents: contents,
       setup: setup,
       fileSystem: files,

@@ -29,7 +29,7 @@ import Testing
     )
     let source = try fixture.randomContents(Int.random(in: 0...60, using: &generator), &generator)
     let engine = try AtomicStoreEngine.create(
-      CSVStore.self,
+      AtomicClassFormat(CSVStore.self),
       contents: source,
       setup: fixture.setup,
       fileSystem: fixture.files,
@@ -54,7 +54,7 @@ import Testing
       chunkSize: Int.random(in: 1...300, using: &generator)
     )
     let engine = try AtomicStoreEngine.create(
-      CSVStore.self,
+      AtomicClassFormat(CSVStore.self),
       contents: try fixture.randomContents(Int.random(in: 0...20, using: &generator), &generator),
       setup: fixture.setup,
       fileSystem: fixture.files,
@@ -112,7 +112,7 @@ import Testing
   {
     let fixture = try CSVFixture(Self.entity, layout: CSVStore.Layout(dialect: dialect))
     _ = try AtomicStoreEngine.create(
-      CSVStore.self,
+      AtomicClassFormat(CSVStore.self),
       contents: try fixture.randomContents(Int.random(in: 1...6, using: &generator), &generator),
       setup: fixture.setup,
       fileSystem: fixture.files,

@@ -16,7 +16,7 @@ import Testing
 
   struct Form: Sendable {
     let name: String
-    let storeClass: any AtomicStore.Type
+    let storeClass: any AtomicStoreClass.Type
     var options = StoreOptions()
 
     func file(_ model: ManagedObjectModel) -> StoreFile { StoreFile(storeClass, model, options: options) }

@@ -8,7 +8,7 @@ import Testing
 
 /// The file of ``GoldenSample`` among the samples of a format whose files say all of it.
 struct GoldenFile {
-  let storeClass: any AtomicStore.Type
+  let storeClass: any AtomicStoreClass.Type
   let folder: FormatFolder
   let name: String
 

@@ -4,16 +4,18 @@ import HeartwoodStore
 import HeartwoodTesting
 import Testing
 
+typealias AtomicStoreClass = AtomicStore & StoreClass
+
 /// A file in memory of any type of atomic store, written and read by the engine.
 struct StoreFile {
   static let path = "/sample"
 
-  let storeClass: any AtomicStore.Type
+  let storeClass: any AtomicStoreClass.Type
   let model: ManagedObjectModel
   var options = StoreOptions()
   let files = InMemoryFileSystem()
 
-  init(_ storeClass: any AtomicStore.Type, _ model: ManagedObjectModel, options: StoreOptions = StoreOptions()) {
+  init(_ storeClass: any AtomicStoreClass.Type, _ model: ManagedObjectModel, options: StoreOptions = StoreOptions()) {
     self.storeClass = storeClass
     self.model = model
     self.options = options
@@ -47,7 +49,7 @@ struct StoreFile {
     var contents = contents
     contents.attachment = nil
     _ = try AtomicStoreEngine.create(
-      storeClass,
+      AtomicClassFormat(storeClass),
       contents: contents,
       setup: setup,
       fileSystem: files,
@@ -57,7 +59,7 @@ struct StoreFile {
   }
 
   func open() throws -> AtomicStoreEngine {
-    try AtomicStoreEngine.open(storeClass, setup: setup, fileSystem: files)
+    try AtomicStoreEngine.open(AtomicClassFormat(storeClass), setup: setup, fileSystem: files)
   }
 
   /// What a file of `bytes` holds.

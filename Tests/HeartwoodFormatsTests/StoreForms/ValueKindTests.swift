@@ -17,7 +17,8 @@ import Testing
   ]
 
   /// A file with one record that has a sound value, and leads to itself.
-  private func file(_ form: any AtomicStore.Type, _ type: AttributeType) throws -> (file: StoreFile, text: String) {
+  private func file(_ form: any AtomicStoreClass.Type, _ type: AttributeType) throws -> (file: StoreFile, text: String)
+  {
     var file = StoreFile(
       form,
       try ManagedObjectModel(entities: [
@@ -127,8 +128,8 @@ import Testing
     try expectRefused(file, changed, bad)
   }
 
-  @Test(arguments: [XMLStore.self, PropertyListStore.self] as [any AtomicStore.Type])
-  func textThatIsNotUTF8IsRefused(_ form: any AtomicStore.Type) throws {
+  @Test(arguments: [XMLStore.self, PropertyListStore.self] as [any AtomicStoreClass.Type])
+  func textThatIsNotUTF8IsRefused(_ form: any AtomicStoreClass.Type) throws {
     let (file, _) = try file(form, .string)
     var bytes = try file.bytes
     let token = Array("token".utf8)

@@ -1,3 +1,4 @@
+import Foundation
 import Heartwood
 import HeartwoodTesting
 import Testing
@@ -20,5 +21,30 @@ import Testing
   @Test(arguments: conformance.cases)
   func conforms(_ testCase: ConformanceCase) throws {
     try testCase.run()
+  }
+
+  /// The same store at URLs, made by a format that knows the server.
+  private static let atURLs = StoreConformance(
+    RecordFormat(server: RecordServer()),
+    at: { name in URL(filePath: "/\(name)").records },
+    detectsEveryChange: true,
+    writesSameBytes: true,
+    tellsModelVersion: true,
+    options: { _ in StoreOptions() },
+    refuses: { _, _ in false }
+  )
+
+  @Test(arguments: atURLs.cases)
+  func conformsAtURLs(_ testCase: ConformanceCase) throws {
+    try testCase.run()
+  }
+}
+
+extension URL {
+  /// The URL of a store of a ``RecordServer``.
+  fileprivate var records: URL {
+    var parts = URLComponents()
+    (parts.scheme, parts.host, parts.path) = ("records", "host", path)
+    return parts.url ?? self
   }
 }

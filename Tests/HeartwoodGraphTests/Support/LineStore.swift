@@ -3,7 +3,7 @@ import HeartwoodModel
 import HeartwoodStore
 
 /// A store of notes as an application may have its own: a line for the identifier, and a line with a number and a text for each.
-final class LineStore: AtomicStore {
+final class LineStore: AtomicStore, StoreClass {
   static let typeDescription = StoreTypeDescription(
     type: "Lines",
     displayName: "Lines",

@@ -23,6 +23,8 @@ final class RecordDatabase: Sendable {
 
   struct Content: Sendable {
     var metadata: StoreMetadata? { didSet { changeCount += 1 } }
+    /// The model that the records were first saved with.
+    var model: ManagedObjectModel?
     var records: [String: [Int64: Record]] = [:] { didSet { changeCount += 1 } }
     var nextNumber: Int64 = 1
     private(set) var changeCount: UInt64 = 0

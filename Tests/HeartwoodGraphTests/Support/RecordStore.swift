@@ -4,7 +4,7 @@ import HeartwoodStore
 import Synchronization
 
 /// A store as an author may write one over a database.
-final class RecordStore: IncrementalStore {
+final class RecordStore: IncrementalStore, StoreClass {
   static let typeDescription = StoreTypeDescription(
     type: "Records",
     displayName: "Records",
@@ -17,15 +17,32 @@ final class RecordStore: IncrementalStore {
     )
   )
 
-  private let database: RecordDatabase
+  private let connection: Mutex<RecordDatabase?>
+  private let findDatabase: @Sendable () throws -> RecordDatabase
+  private let model: ManagedObjectModel
   /// What is being saved; nil where nothing is.
   private let draft = Mutex<RecordDatabase.Content?>(nil)
 
-  init(_ setup: StoreSetup) throws {
-    guard let database = setup.options[.recordDatabase] else {
-      throw PersistenceError(.fileNotFound, "The option recordDatabase is missing.")
+  convenience init(_ setup: StoreSetup) throws {
+    let database = setup.options[.recordDatabase]
+    self.init(setup) {
+      guard let database else { throw PersistenceError(.fileNotFound, "The option recordDatabase is missing.") }
+      return database
     }
-    self.database = database
+  }
+
+  /// - Parameter findDatabase: tells where the records are, each time that the store connects.
+  init(_ setup: StoreSetup, findDatabase: @escaping @Sendable () throws -> RecordDatabase) {
+    connection = Mutex(nil)
+    model = setup.model
+    self.findDatabase = findDatabase
+  }
+
+  private var database: RecordDatabase {
+    get throws {
+      if let database = connection.withLock({ $0 }) { return database }
+      throw PersistenceError(.storeNotOpen, "The store is not connected.")
+    }
   }
 
   static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
@@ -33,33 +50,43 @@ final class RecordStore: IncrementalStore {
   }
 
   func connect() throws -> StoreMetadata? {
+    let database = try findDatabase()
+    connection.withLock { $0 = database }
     database.connectionCount.withLock { $0 += 1 }
     return database.current.metadata
   }
 
   func create(_ metadata: StoreMetadata) throws {
-    try database.change { content in content.withLock { $0.metadata = metadata } }
+    try database.change { content in
+      content.withLock {
+        $0.metadata = metadata
+        $0.model = model
+      }
+    }
   }
 
   func disconnect() {
-    database.connectionCount.withLock { $0 -= 1 }
+    connection.withLock { $0?.connectionCount.withLock { $0 -= 1 } }
   }
 
-  func dataVersion() throws -> UInt64 { (draft.withLock { $0 } ?? database.current).changeCount }
+  func dataVersion() throws -> UInt64 { try content.changeCount }
 
   func reading<Result>(_ body: () throws -> Result) throws -> Result { try body() }
 
   func metadata() throws -> StoreMetadata {
-    guard let metadata = content.metadata else { throw PersistenceError(.fileNotFound, "There is no store.") }
+    guard let metadata = try content.metadata else { throw PersistenceError(.fileNotFound, "There is no store.") }
     return metadata
   }
 
-  private var content: RecordDatabase.Content { draft.withLock { $0 } ?? database.current }
+  private var content: RecordDatabase.Content {
+    get throws { try draft.withLock { $0 } ?? database.current }
+  }
 
   // MARK: Reading
 
   func load(_ entities: [EntityDescription], into loader: StoreLoader) throws {
-    database.loadCount.withLock { $0 += 1 }
+    try database.loadCount.withLock { $0 += 1 }
+    let content = try content
     for entity in entities {
       for (number, record) in (content.records[entity.name] ?? [:]).sorted(by: { $0.key < $1.key }) {
         try add(record, number, entity, to: loader)
@@ -68,6 +95,7 @@ final class RecordStore: IncrementalStore {
   }
 
   func load(_ references: [ReferenceID], of entity: EntityDescription, into loader: StoreLoader) throws {
+    let (database, content) = (try database, try content)
     database.readCount.withLock { $0 += references.count }
     if let failure = database.readFailure.withLock({ $0.take() }) { throw failure }
     if database.readsTooMuch.withLock({ $0 }) { return try load([entity], into: loader) }
@@ -82,7 +110,7 @@ final class RecordStore: IncrementalStore {
     _ entity: EntityDescription,
     to loader: StoreLoader
   ) throws {
-    if database.unreadable.withLock({ $0.contains(number) }) {
+    if try database.unreadable.withLock({ $0.contains(number) }) {
       throw PersistenceError(.fileCorrupt, "The record cannot be read.", context: .init(entity: entity.name))
     }
     try loader.addNode(.integer(number), to: entity, version: record.version) { node in
@@ -107,9 +135,10 @@ final class RecordStore: IncrementalStore {
     }
   }
 
-  func count(of entity: EntityDescription) throws -> Int { content.records[entity.name]?.count ?? 0 }
+  func count(of entity: EntityDescription) throws -> Int { try content.records[entity.name]?.count ?? 0 }
 
   func newReferences(count: Int, for entity: EntityDescription) throws -> [ReferenceID] {
+    let database = try database
     let count = database.givesTooFewReferences.withLock { $0 } ? count - 1 : count
     return database.takeNumbers(count).map { .integer($0) }
   }
@@ -117,7 +146,8 @@ final class RecordStore: IncrementalStore {
   // MARK: Saving
 
   func saving<Result>(_ body: () throws -> Result) throws -> Result {
-    try database.change { content in
+    let database = try database
+    return try database.change { content in
       draft.withLock { $0 = content.withLock { $0 } }
       defer { draft.withLock { $0 = nil } }
       let result = try body()
@@ -141,7 +171,7 @@ final class RecordStore: IncrementalStore {
     }
     for update in changes.updated {
       let id = update.objectID
-      guard var record = content.records[id.entity.name]?[try Self.number(id)] else {
+      guard var record = try content.records[id.entity.name]?[try Self.number(id)] else {
         throw PersistenceError(.saveConflict, "The record is gone.")
       }
       record.version = update.baseVersion + 1

@@ -70,7 +70,7 @@ import Testing
         Issue.record(error)
       }
     })
-    let placement = StorePlacement(SQLiteStore.self, fileSystem: fileSystem)
+    let placement = StorePlacement(IncrementalClassFormat(SQLiteStore.self), fileSystem: fileSystem)
     let code = bench.code {
       try placement.write(at: path, replacing: true) { temporary in
         try SQLiteStore.copyStore(at: bench.url("New.sqlite").path, to: temporary)
@@ -83,7 +83,10 @@ import Testing
     #expect(try Array(bench.contents().keys) == ["late"])
     // What was to be there is gone, and can be tried again.
     #expect(try bench.scratch.names().allSatisfy { !$0.hasSuffix("-tmp") })
-    try StorePlacement(SQLiteStore.self, fileSystem: POSIXFileSystem()).write(at: path, replacing: true) { temporary in
+    try StorePlacement(IncrementalClassFormat(SQLiteStore.self), fileSystem: POSIXFileSystem()).write(
+      at: path,
+      replacing: true
+    ) { temporary in
       try SQLiteStore.copyStore(at: bench.url("New.sqlite").path, to: temporary)
     }
     #expect(try Array(bench.contents().keys) == ["new"])
@@ -93,7 +96,10 @@ import Testing
     let bench = try SQLiteBench()
     let path = bench.url().path
     let error = bench.error {
-      try StorePlacement(SQLiteStore.self, fileSystem: POSIXFileSystem()).write(at: path, replacing: false) {
+      try StorePlacement(IncrementalClassFormat(SQLiteStore.self), fileSystem: POSIXFileSystem()).write(
+        at: path,
+        replacing: false
+      ) {
         temporary in
         throw PersistenceError(.fileWriteFailed, "It fails.", context: .init(path: temporary))
       }
@@ -203,7 +209,7 @@ import Testing
   }
 
   private func place(_ name: String, _ bench: SQLiteBench, _ fileSystem: RacedFileSystem) throws {
-    let placement = StorePlacement(SQLiteStore.self, fileSystem: fileSystem)
+    let placement = StorePlacement(IncrementalClassFormat(SQLiteStore.self), fileSystem: fileSystem)
     try placement.write(at: bench.url().path, replacing: true) { temporary in
       try SQLiteStore.copyStore(at: bench.url(name).path, to: temporary)
     }

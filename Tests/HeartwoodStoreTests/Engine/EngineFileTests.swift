@@ -155,7 +155,9 @@ import Testing
 
   @Test func inMemoryStoreHasNoFile() throws {
     let setup = try fixture.setup()
-    let code = errorCode { _ = try AtomicStoreEngine.open(InMemoryStore.self, setup: setup, fileSystem: fixture.files) }
+    let code = errorCode {
+      _ = try AtomicStoreEngine.open(AtomicClassFormat(InMemoryStore.self), setup: setup, fileSystem: fixture.files)
+    }
     #expect(code == .capabilityMissing)
   }
 
@@ -164,11 +166,11 @@ import Testing
   @Test func contentsBecomeANewStore() throws {
     let source = try fixture.openInMemory()
     _ = try source.save(insertion("a"))
-    func create(_ storeClass: any AtomicStore.Type, _ configuration: String?, replacing: Bool) throws
+    func create(_ storeClass: any (AtomicStore & StoreClass).Type, _ configuration: String?, replacing: Bool) throws
       -> AtomicStoreEngine
     {
       try AtomicStoreEngine.create(
-        storeClass,
+        AtomicClassFormat(storeClass),
         contents: try source.contents(),
         setup: try fixture.setup(configuration: configuration),
         fileSystem: fixture.files,

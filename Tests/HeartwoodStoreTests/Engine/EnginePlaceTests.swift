@@ -6,7 +6,7 @@ import Testing
 @Suite struct EnginePlaceTests {
   private func engine(_ disk: TestDisk, _ fixture: EngineFixture) throws -> AtomicStoreEngine {
     let setup = try fixture.setup(path: disk.path("work.plain"))
-    return try AtomicStoreEngine.open(PlainStore.self, setup: setup, fileSystem: disk.fileSystem)
+    return try AtomicStoreEngine.open(AtomicClassFormat(PlainStore.self), setup: setup, fileSystem: disk.fileSystem)
   }
 
   private func save(_ engine: AtomicStoreEngine, _ fixture: EngineFixture) throws {

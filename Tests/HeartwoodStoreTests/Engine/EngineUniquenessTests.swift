@@ -30,7 +30,11 @@ import Testing
       path: nil,
       options: StoreOptions()
     )
-    engine = try AtomicStoreEngine.open(InMemoryStore.self, setup: setup, fileSystem: InMemoryFileSystem())
+    engine = try AtomicStoreEngine.open(
+      AtomicClassFormat(InMemoryStore.self),
+      setup: setup,
+      fileSystem: InMemoryFileSystem()
+    )
   }
 
   private func snapshot(_ entity: EntityDescription, _ named: [String: PropertyValue]) -> ObjectSnapshot {

@@ -21,7 +21,7 @@ import Testing
   private func open(tracksHistory: Bool = true) throws -> AtomicStoreEngine {
     let options = tracksHistory ? tracking : StoreOptions()
     let setup = try fixture.setup(path: nil, options: options)
-    return try AtomicStoreEngine.open(InMemoryStore.self, setup: setup, fileSystem: fixture.files)
+    return try AtomicStoreEngine.open(AtomicClassFormat(InMemoryStore.self), setup: setup, fileSystem: fixture.files)
   }
 
   private func reader(_ engine: AtomicStoreEngine) throws -> HistoryReader {
@@ -168,7 +168,11 @@ import Testing
     var options = tracking
     options[.isReadOnly] = true
     let setup = try fixture.setup(path: nil, options: options)
-    let engine = try AtomicStoreEngine.open(InMemoryStore.self, setup: setup, fileSystem: fixture.files)
+    let engine = try AtomicStoreEngine.open(
+      AtomicClassFormat(InMemoryStore.self),
+      setup: setup,
+      fileSystem: fixture.files
+    )
     #expect(errorCode { try engine.deleteHistory { _ in 1 } } == .storeReadOnly)
   }
 }

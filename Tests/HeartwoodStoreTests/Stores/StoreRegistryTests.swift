@@ -20,7 +20,7 @@ import Testing
   @Test func typesMatchInAnyCase() throws {
     #expect(StoreType("plain") == "PLAIN")
     #expect(Set<StoreType>(["plain", "Plain", "other"]).count == 2)
-    #expect(try registry.storeClass(for: "plAIN") == PlainStore.self)
+    #expect(try registry.format(for: "plAIN").storeClass == PlainStore.self)
     #expect(errorCode { try registry.register(PlainStore.self) } == .storeTypeAlreadyRegistered)
   }
 
@@ -29,11 +29,11 @@ import Testing
   }
 
   @Test func unknownTypeIsAnErrorThatListsTheKnown() throws {
-    let error = #expect(throws: PersistenceError.self) { try registry.storeClass(for: "XML") }
+    let error = #expect(throws: PersistenceError.self) { try registry.format(for: "XML") }
     #expect(error?.code == .storeTypeUnknown)
     #expect(error?.context.storeType == "XML")
     #expect(error?.message.contains("Registered are Plain, Narrow, InMemory.") == true)
-    let none = #expect(throws: PersistenceError.self) { try StoreRegistry().storeClass(for: "XML") }
+    let none = #expect(throws: PersistenceError.self) { try StoreRegistry().format(for: "XML") }
     #expect(none?.message.contains("None is registered.") == true)
   }
 

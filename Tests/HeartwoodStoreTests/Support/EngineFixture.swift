@@ -62,17 +62,17 @@ struct EngineFixture {
 
   /// An engine over the file at ``path``.
   func open(
-    _ storeClass: any AtomicStore.Type = PlainStore.self,
+    _ storeClass: any (AtomicStore & StoreClass).Type = PlainStore.self,
     configuration: String? = nil,
     model: ManagedObjectModel? = nil,
     options: StoreOptions = StoreOptions()
   ) throws -> AtomicStoreEngine {
     let setup = try setup(configuration: configuration, model: model, options: options)
-    return try AtomicStoreEngine.open(storeClass, setup: setup, fileSystem: files)
+    return try AtomicStoreEngine.open(AtomicClassFormat(storeClass), setup: setup, fileSystem: files)
   }
 
   func openInMemory() throws -> AtomicStoreEngine {
-    try AtomicStoreEngine.open(InMemoryStore.self, setup: try setup(path: nil), fileSystem: files)
+    try AtomicStoreEngine.open(AtomicClassFormat(InMemoryStore.self), setup: try setup(path: nil), fileSystem: files)
   }
 
   var fileBytes: [UInt8]? { memory.contents(ofFileAtPath: Self.path) }

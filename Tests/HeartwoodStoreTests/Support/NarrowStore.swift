@@ -2,7 +2,7 @@ import HeartwoodModel
 import HeartwoodStore
 
 /// A store that can keep hardly anything: one entity of strings and numbers, without metadata.
-final class NarrowStore: AtomicStore {
+final class NarrowStore: AtomicStore, StoreClass {
   static let typeDescription = StoreTypeDescription(
     type: "Narrow",
     displayName: "Narrow",

@@ -2,7 +2,7 @@ import HeartwoodModel
 import HeartwoodStore
 
 /// A store that can keep everything.
-final class PlainStore: AtomicStore {
+final class PlainStore: AtomicStore, StoreClass {
   static let typeDescription = StoreTypeDescription(
     type: "Plain",
     displayName: "Plain",

@@ -151,7 +151,7 @@ import Testing
   @Test func theFolderOfAnOlderConventionIsTheLastToBeLookedIn() throws {
     let files = InMemoryFileSystem()
     let home = DefaultDirectory(application: "todo", environment: [:], home: URL(filePath: "/home/ann"))
-    let place = StorePlace(
+    let place = StoreLocation(
       name: "Notes",
       directory: home.url,
       formerDirectory: home.formerURL,

@@ -32,7 +32,7 @@ final class AddingStore: ForwardingStore {
 }
 
 /// An SQLite store that does not save what is inserted, and leaves out a record where it copies a file.
-final class ForgettingStore: IncrementalStore {
+final class ForgettingStore: IncrementalStore, StoreClass {
   static var typeDescription: StoreTypeDescription {
     let base = SQLiteStore.typeDescription
     return StoreTypeDescription(

@@ -8,8 +8,6 @@ import Testing
 
 /// Nodes in an SQLite store whose reads and writes can be made to fail.
 final class FailingGraph {
-  typealias Store = ReadFailingStore<InterruptedStore<SQLiteStore>>
-
   static let name = AttributeKey<String?>("name")
   static let parent = ToOneKey<ManagedObject>("parent")
   static let children = ToManyKey<ManagedObject>("children")
@@ -36,28 +34,37 @@ final class FailingGraph {
         .toMany("wards", "Node", inverse: "keeper", deleteRule: .deny)
       )
     ])
-    context = try Self.context(model, folder, Store.self, faults, interruption)
+    context = try Self.context(model, folder, Self.format(faults, interruption))
   }
 
   /// Begins anew with nothing read.
   func reopen() throws {
     context.persistentStoreCoordinator.close()
-    context = try Self.context(model, folder, Store.self, faults, interruption)
+    context = try Self.context(model, folder, Self.format(faults, interruption))
   }
 
   private static func context(
     _ model: ManagedObjectModel,
     _ folder: ScratchFolder,
-    _ storeClass: any StoreClass.Type,
-    _ faults: ReadFaults? = nil,
-    _ interruption: StoreInterruption? = nil
+    _ format: any StoreFormat
   ) throws -> ManagedObjectContext {
-    let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: StoreRegistry([storeClass]))
-    var options = StoreOptions()
-    options[.readFaults] = faults
-    options[.interruption] = interruption
-    try coordinator.addPersistentStore(type: .sqlite, at: folder.url.appending(path: "nodes.sqlite"), options: options)
+    let registry = StoreRegistry()
+    try registry.register(format)
+    let coordinator = try PersistentStoreCoordinator(managedObjectModel: model, registry: registry)
+    try coordinator.addPersistentStore(type: .sqlite, at: folder.url.appending(path: "nodes.sqlite"))
     return ManagedObjectContext(coordinator)
+  }
+
+  /// SQLite stores that can be stopped, and whose reads can fail.
+  private static func format(_ faults: ReadFaults, _ interruption: StoreInterruption) -> any StoreFormat {
+    let stopped = WrappingFormat(IncrementalClassFormat(SQLiteStore.self)) { store, _ in
+      InterruptedStore(store, interruption)
+    }
+    return WrappingFormat(stopped) { store, _ in failing(store, faults) }
+  }
+
+  private static func failing(_ store: some IncrementalStore, _ faults: ReadFaults) -> any IncrementalStore {
+    ReadFailingStore(store, faults)
   }
 
   /// Lets everything succeed.
@@ -91,7 +98,7 @@ final class FailingGraph {
 
   /// What the store has, as somebody finds it who opens it.
   func saved() throws -> [String] {
-    let context = try Self.context(model, folder, SQLiteStore.self)
+    let context = try Self.context(model, folder, IncrementalClassFormat(SQLiteStore.self))
     defer { context.persistentStoreCoordinator.close() }
     return try context.fetch(entityName: "Node").map { node in
       ([node[Self.name] ?? "-"] + words(of: node)).joined(separator: " ")

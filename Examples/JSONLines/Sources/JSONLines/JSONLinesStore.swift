@@ -2,7 +2,7 @@ import Foundation
 import Heartwood
 
 /// A store of text: the first line is the store's metadata in JSON, and each of the others is a record.
-public final class JSONLinesStore: AtomicStore {
+public final class JSONLinesStore: AtomicStore, StoreClass {
   /// What such a file is called, and what the store can do.
   public static let typeDescription = StoreTypeDescription(
     type: "JSONLines",

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// A file of a record never changes: a new version is a new file. So a save writes what is new, replaces the store's own file in one
 /// step, and then removes what is old.
-public final class RecordFolderStore: IncrementalStore {
+public final class RecordFolderStore: IncrementalStore, StoreClass {
   /// What such a file is called, and what the store can do.
   public static let typeDescription = StoreTypeDescription(
     type: "RecordFolder",
@@ -54,7 +54,7 @@ public final class RecordFolderStore: IncrementalStore {
   }
 
   /// Each save puts another file at the place of the store's own.
-  public static var savesReplaceFile: Bool { true }
+  public var savesReplaceFile: Bool { true }
 
   /// The records are beside the store's own file.
   public static func supportFolder(ofStoreAt path: String) -> String? { RecordFolder(path: path).recordsPath }

@@ -13,7 +13,7 @@ extension BatchPass {
       )
     }
     let store = try request.affectedStore ?? coordinator.storeForNewObjects(of: entity)
-    guard coordinator.isOpen(store) else { throw PersistentStoreCoordinator.notOpen(store.path) }
+    guard coordinator.isOpen(store) else { throw PersistentStoreCoordinator.notOpen(store) }
     let rows = try insertedRows(of: entity, in: store, request.fill)
     if rows.count == 0 { return BatchResult() }
     var upsert = BatchUpsert(rows, mergePolicy, scopes: store.engine.scopes)

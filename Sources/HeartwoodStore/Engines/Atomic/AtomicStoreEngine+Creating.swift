@@ -8,14 +8,14 @@ extension AtomicStoreEngine {
   ///
   /// - Parameter expected: the file that must still stand at the place; nil means any.
   package static func create(
-    _ storeClass: any AtomicStore.Type,
+    _ format: any AtomicStoreFormat,
     contents: StoreContents,
     setup: StoreSetup,
     fileSystem: any FileSystem,
     replacing: Bool,
     expecting expected: FileIdentity? = nil
   ) throws -> AtomicStoreEngine {
-    let engine = try unwritten(storeClass, contents: contents, setup: setup, fileSystem: fileSystem)
+    let engine = try unwritten(format, contents: contents, setup: setup, fileSystem: fileSystem)
     var contents = engine.state.withLock { $0.contents }
     let expectation = expected.map(AtomicFile.Expectation.unchanged) ?? (replacing ? .anything : .nothing)
     try engine.write(&contents, over: nil, expecting: expectation)
@@ -28,7 +28,7 @@ extension AtomicStoreEngine {
   ///   - replacing: whether that save replaces a file that stands there now; none that comes later.
   ///   - isOwnFile: whether that file has to be the one that `source` was read from, or has saved.
   static func prepare(
-    _ storeClass: any AtomicStore.Type,
+    _ format: any AtomicStoreFormat,
     from source: any StoreEngine,
     setup: StoreSetup,
     fileSystem: any FileSystem,
@@ -36,7 +36,7 @@ extension AtomicStoreEngine {
     isOwnFile: Bool
   ) throws -> AtomicStoreEngine {
     let engine = try unwritten(
-      storeClass,
+      format,
       contents: try source.contents(),
       setup: setup,
       fileSystem: fileSystem,
@@ -55,28 +55,29 @@ extension AtomicStoreEngine {
   }
 
   private static func unwritten(
-    _ storeClass: any AtomicStore.Type,
+    _ format: any AtomicStoreFormat,
     contents: StoreContents,
     setup: StoreSetup,
     fileSystem: any FileSystem,
     references: ReferenceAssigner? = nil
   ) throws -> AtomicStoreEngine {
-    try CapabilityCheck(storeClass.typeDescription).check(setup)
+    try CapabilityCheck(format.typeDescription).check(setup)
     try setup.checkKeeps(contents)
     var metadata = contents.metadata
-    metadata.storeType = storeClass.typeDescription.type
+    metadata.storeType = format.typeDescription.type
     metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
     var renewed = StoreContents(
       model: setup.model,
       entities: setup.entities,
       metadata: metadata,
       tables: contents.tables,
-      history: keptHistory(contents, storeClass, setup)
+      history: keptHistory(contents, format.typeDescription, setup)
     )
     renewed.nextReferenceNumber = contents.nextReferenceNumber
     renewed.hasNewReferences = contents.hasNewReferences
     return AtomicStoreEngine(
-      store: try storeClass.init(setup),
+      store: try format.makeStore(setup),
+      typeDescription: format.typeDescription,
       setup: setup,
       fileSystem: fileSystem,
       contents: renewed,

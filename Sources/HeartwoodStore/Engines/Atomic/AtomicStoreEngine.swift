@@ -34,6 +34,7 @@ package final class AtomicStoreEngine: StoreEngine {
 
   init(
     store: any AtomicStore,
+    typeDescription: StoreTypeDescription,
     setup: StoreSetup,
     fileSystem: any FileSystem,
     contents: StoreContents,
@@ -41,7 +42,7 @@ package final class AtomicStoreEngine: StoreEngine {
     references: ReferenceAssigner = ReferenceAssigner()
   ) {
     self.store = store
-    self.typeDescription = type(of: store).typeDescription
+    self.typeDescription = typeDescription
     self.hasRenamedRecords = contents.hasNewReferences
     self.setup = setup
     self.uniqueness = Mutex(UniquenessCheck(setup.model))
@@ -51,7 +52,7 @@ package final class AtomicStoreEngine: StoreEngine {
     self.state = Mutex(State(contents: contents, file: file, standing: file?.status.identity, path: setup.path))
   }
 
-  package var path: String? { state.withLock { $0.path } }
+  package var place: StorePlace? { state.withLock { $0.path }.map { .file(path: $0) } }
   package var metadata: StoreMetadata { state.withLock { $0.contents.metadata } }
   package var tableByteCount: Int { state.withLock { $0.contents }.tables.reduce(0) { $0 + $1.byteCount } }
   package var scopes: [ObjectIDScope] { state.withLock { $0.contents.scopes } }
@@ -64,21 +65,21 @@ package final class AtomicStoreEngine: StoreEngine {
 extension AtomicStoreEngine {
   /// Loads the store's file, or begins a new store where there is none or an empty one.
   package static func open(
-    _ storeClass: any AtomicStore.Type,
+    _ format: any AtomicStoreFormat,
     setup: StoreSetup,
     fileSystem: any FileSystem
   ) throws -> AtomicStoreEngine {
-    try CapabilityCheck(storeClass.typeDescription).check(setup)
-    let store = try storeClass.init(setup)
+    try CapabilityCheck(format.typeDescription).check(setup)
+    let store = try format.makeStore(setup)
     guard let path = setup.path, let status = try fileSystem.status(atPath: path),
       status.size > 0 || !status.isRegularFile
     else {
-      return try beginning(store, setup: setup, fileSystem: fileSystem)
+      return try beginning(store, format.typeDescription, setup: setup, fileSystem: fileSystem)
     }
     let file = try StoreInput(try fileSystem.openFile(atPath: path))
-    let metadata = try file.reading { try storeClass.readMetadata(from: file, options: setup.options) }
-    try ModelCompatibility.check(metadata, setup: setup, readsRecovered: storeClass is any RecoveringStore.Type)
-    let loader = StoreLoader(setup: setup, storeType: storeClass.typeDescription.type)
+    let metadata = try file.reading { try format.readMetadata(from: file, options: setup.options) }
+    try ModelCompatibility.check(metadata, setup: setup, readsRecovered: format.readsRecovered)
+    let loader = StoreLoader(setup: setup, storeType: format.typeDescription.type)
     loader.metadata = metadata
     let contents = try file.reading {
       try store.load(file, into: loader)
@@ -87,6 +88,7 @@ extension AtomicStoreEngine {
     try checkUnchanged(file)
     return AtomicStoreEngine(
       store: store,
+      typeDescription: format.typeDescription,
       setup: setup,
       fileSystem: fileSystem,
       contents: contents,
@@ -96,17 +98,19 @@ extension AtomicStoreEngine {
 
   private static func beginning(
     _ store: any AtomicStore,
+    _ typeDescription: StoreTypeDescription,
     setup: StoreSetup,
     fileSystem: any FileSystem
   ) throws -> AtomicStoreEngine {
     if setup.path != nil, setup.isReadOnly {
       throw setup.absent()
     }
-    var metadata = StoreMetadata(storeType: type(of: store).typeDescription.type)
+    var metadata = StoreMetadata(storeType: typeDescription.type)
     metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
     let contents = StoreContents(model: setup.model, entities: setup.entities, metadata: metadata)
     return AtomicStoreEngine(
       store: store,
+      typeDescription: typeDescription,
       setup: setup,
       fileSystem: fileSystem,
       contents: contents,
@@ -335,10 +339,10 @@ extension AtomicStoreEngine {
   /// The history that a new store with `contents` has.
   static func keptHistory(
     _ contents: StoreContents,
-    _ storeClass: any AtomicStore.Type,
+    _ typeDescription: StoreTypeDescription,
     _ setup: StoreSetup
   ) -> StoreHistory? {
-    let isKept = storeClass.typeDescription.capabilities.supports(.history)
+    let isKept = typeDescription.capabilities.supports(.history)
     let isLeftOut = setup.options.isSet(.tracksPersistentHistory) && !setup.options[.tracksPersistentHistory]
     return isKept && !isLeftOut ? contents.history : nil
   }

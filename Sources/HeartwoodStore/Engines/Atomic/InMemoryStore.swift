@@ -2,7 +2,7 @@ import HeartwoodFoundation
 import HeartwoodModel
 
 /// A store without a file: its records live as long as it is open.
-public final class InMemoryStore: AtomicStore {
+public final class InMemoryStore: AtomicStore, StoreClass {
   /// Everything but a file.
   public static let typeDescription = StoreTypeDescription(
     type: .inMemory,

@@ -12,16 +12,16 @@ extension StoreManager {
   ///
   /// - Parameter replacing: whether a file that stands there is replaced.
   package func convert(_ store: PersistentStore, to request: Request, replacing: Bool) throws -> PersistentStore {
-    try successor(of: store, request) { storeClass, setup in
-      try create(storeClass, try contents(of: store, for: setup, storeClass), setup, replacing: replacing)
+    try successor(of: store, request) { kind, setup in
+      try create(kind, try contents(of: store, for: setup, kind), setup, replacing: replacing)
     }
   }
 
   /// What a store keeps, with its references kept in an attribute, or taken from there, if the options say so.
-  private func contents(of store: PersistentStore, for setup: StoreSetup, _ storeClass: Kind) throws -> StoreContents {
+  private func contents(of store: PersistentStore, for setup: StoreSetup, _ kind: Kind) throws -> StoreContents {
     var contents = try store.engine.contents()
     guard let name = setup.options[.referenceAttribute] else { return contents }
-    let capabilities = storeClass.typeDescription.capabilities
+    let capabilities = kind.typeDescription.capabilities
     if !(capabilities.supports(.history) && setup.options[.tracksPersistentHistory]) { contents.forgetHistory() }
     return try KeptReferences(in: name, of: contents).contents(for: capabilities.referenceKinds)
   }
@@ -47,7 +47,7 @@ extension StoreManager {
     replacing: Bool,
     _ progress: MigrationProgress
   ) throws -> Bool {
-    guard let path = store.path, request.type == store.type, request.configurationName == store.configurationName,
+    guard let place = store.place, request.type == store.type, request.configurationName == store.configurationName,
       request.options[.referenceAttribute] == nil, try canMigrateInStore(request.type)
     else { return false }
     try progress.begin(.migrating)
@@ -55,7 +55,7 @@ extension StoreManager {
       _ = try migrateInStore(
         TablePlan(keeping: model),
         of: StoreOrigin(store.engine.metadata, model, configurationName: store.configurationName),
-        from: Request(type: request.type, path: path, options: store.options),
+        from: Request(type: request.type, place: place, options: store.options),
         to: request,
         replacing: replacing,
         allowsLoss: true,
@@ -72,25 +72,25 @@ extension StoreManager {
   ///
   /// - Parameter expected: the file that must still stand at the place; nil means any.
   func create(
-    _ storeClass: Kind,
+    _ kind: Kind,
     _ contents: StoreContents,
     _ setup: StoreSetup,
     replacing: Bool,
     expecting expected: FileIdentity? = nil
   ) throws -> any StoreEngine {
-    switch storeClass {
-    case .atomic(let storeClass):
+    switch kind {
+    case .atomic(let format):
       try AtomicStoreEngine.create(
-        storeClass,
+        format,
         contents: contents,
         setup: setup,
         fileSystem: fileSystem,
         replacing: replacing,
         expecting: expected
       )
-    case .incremental(let storeClass):
+    case .incremental(let format):
       try IncrementalStoreEngine.create(
-        storeClass,
+        format,
         contents: contents,
         setup: setup,
         fileSystem: fileSystem,
@@ -111,9 +111,9 @@ extension StoreManager {
     replacing: Bool,
     isOwnFile: Bool = false
   ) throws -> PersistentStore {
-    try successor(of: store, request) { storeClass, setup in
+    try successor(of: store, request) { kind, setup in
       try AtomicStoreEngine.prepare(
-        try storeClass.atomic(),
+        try kind.atomic(),
         from: store.engine,
         setup: setup,
         fileSystem: fileSystem,
@@ -128,16 +128,16 @@ extension StoreManager {
     _ request: Request,
     _ makeEngine: (Kind, StoreSetup) throws -> any StoreEngine
   ) throws -> PersistentStore {
-    let storeClass = try registry.storeClass(for: request.type)
+    let kind = try kind(request.type)
     var request = request
-    if storeClass.typeDescription.capabilities.supports(.history),
+    if kind.typeDescription.capabilities.supports(.history),
       !request.options.isSet(.tracksPersistentHistory), store.options.isSet(.tracksPersistentHistory)
     {
       request.options[.tracksPersistentHistory] = store.options[.tracksPersistentHistory]
     }
     let setup = try setup(request)
-    let engine = try makeEngine(try Kind(storeClass), setup)
-    return PersistentStore(engine: engine, setup: setup, typeDescription: storeClass.typeDescription)
+    let engine = try makeEngine(kind, setup)
+    return PersistentStore(engine: engine, setup: setup, typeDescription: kind.typeDescription)
   }
 }
 
@@ -175,23 +175,18 @@ extension StoreManager {
 
   /// Removes a copy that was made in vain.
   package func removeBackup(of request: Request, at path: String) {
-    var backup = request
-    backup.path = path
     // try?: the error that made it vain is the one to be told.
-    try? destroy(backup)
+    try? destroy(request.moved(to: .file(path: path)))
   }
 
   private func isCopy(_ path: String, of request: Request) throws -> Bool {
     let source = try file(request)
     let copy = try StoreInput(try fileSystem.openFile(atPath: path))
-    switch try Kind(try registry.storeClass(for: request.type)) {
-    case .atomic: return try copy.hasSameBytes(as: source)
-    case .incremental(let storeClass):
-      guard try storeClass.sideFiles(ofStoreAt: path).allSatisfy({ try fileSystem.status(atPath: $0) == nil }) else {
-        return false
-      }
-      return try isCopy(copy, path, ofStoreAt: source.path, storeClass)
+    guard let format = try filesOfIncrementalStore(request.type) else { return try copy.hasSameBytes(as: source) }
+    guard try format.sideFiles(ofStoreAt: path).allSatisfy({ try fileSystem.status(atPath: $0) == nil }) else {
+      return false
     }
+    return try isCopy(copy, path, ofStoreAt: source.path, format)
   }
 
   /// Copies of one store are alike, but need not be like its file. So another one is made beside `path` to be held against the first.
@@ -199,22 +194,22 @@ extension StoreManager {
     _ copy: StoreInput,
     _ path: String,
     ofStoreAt source: String,
-    _ storeClass: any IncrementalStore.Type
+    _ format: any FileFormat
   ) throws -> Bool {
     let (directory, name) = PathParts.split(path)
     let other = PathParts.join(directory, TemporaryName.file.make(for: name))
     // try?: what is left of it is nobody's.
-    defer { try? StorePlacement(storeClass, fileSystem: fileSystem).remove(other) }
-    try storeClass.copyStore(at: source, to: other)
+    defer { try? StorePlacement(format, fileSystem: fileSystem).remove(other) }
+    try format.copyStore(at: source, to: other)
     guard try copy.hasSameBytes(as: try StoreInput(try fileSystem.openFile(atPath: other))) else { return false }
-    guard let folder = supportFolder(ofStoreAt: path, storeClass),
-      let names = try supportFolder(ofStoreAt: other, storeClass)?.files()
+    guard let folder = supportFolder(ofStoreAt: path, format),
+      let names = try supportFolder(ofStoreAt: other, format)?.files()
     else { return true }
     return try folder.hasFiles(names)
   }
 
-  private func supportFolder(ofStoreAt path: String, _ storeClass: any IncrementalStore.Type) -> SupportFolder? {
-    storeClass.supportFolder(ofStoreAt: path).map { SupportFolder(path: $0, fileSystem: fileSystem) }
+  private func supportFolder(ofStoreAt path: String, _ format: any FileFormat) -> SupportFolder? {
+    format.supportFolder(ofStoreAt: path).map { SupportFolder(path: $0, fileSystem: fileSystem) }
   }
 }
 

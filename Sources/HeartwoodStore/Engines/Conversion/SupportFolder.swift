@@ -168,3 +168,19 @@ extension SupportFolder {
     )
   }
 }
+
+extension SupportFolder {
+  /// Copies the files of a store's support folder and then the store's file, which is right if nobody saves meanwhile.
+  ///
+  /// - Parameter supportFolder: the folder of the store whose file is at a path.
+  static func copyStore(at source: String, to path: String, supportFolder: (String) -> String?) throws {
+    let fileSystem = POSIXFileSystem()
+    let input = try StoreInput(try fileSystem.openFile(atPath: source))
+    if let folder = supportFolder(source), let copy = supportFolder(path) {
+      let folder = SupportFolder(path: folder, fileSystem: fileSystem)
+      try folder.copy(try folder.files(), to: SupportFolder(path: copy, fileSystem: fileSystem))
+    }
+    let file = AtomicFile(path: path, fileSystem: fileSystem)
+    try file.copy(input, expecting: .nothing, permissions: input.status.permissions)
+  }
+}

@@ -3,43 +3,44 @@ import HeartwoodModel
 // MARK: New stores of old contents
 
 extension IncrementalStoreEngine {
-  /// Writes `contents` as a new store and opens it. Where the store has a file, it is written beside the place and moved there in one
-  /// step.
+  /// Writes `contents` as a new store and opens it. A file is written beside its place, and moved there in one step; so is a store at a URL
+  /// that is to take the place of another.
   ///
   /// - Parameter expected: the file that must still stand at the place; nil means any.
   static func create(
-    _ storeClass: any IncrementalStore.Type,
+    _ format: any IncrementalStoreFormat,
     contents: StoreContents,
     setup: StoreSetup,
     fileSystem: any FileSystem,
     replacing: Bool,
     expecting expected: FileIdentity? = nil
   ) throws -> IncrementalStoreEngine {
-    try CapabilityCheck(storeClass.typeDescription).check(setup)
+    let description = format.typeDescription
+    try CapabilityCheck(description).check(setup)
     try setup.checkKeeps(contents)
-    try (storeClass as? any CheckingStore.Type)?.check(contents, for: setup)
-    let store = try storeClass.init(setup)
+    try format.check(contents, for: setup)
+    let store = try format.makeStore(setup)
     let written: Written
-    if let path = setup.path {
-      try fileSystem.checkWritable(path, storeClass.typeDescription.type, setup.options)
-      let placement = StorePlacement(storeClass, fileSystem: fileSystem)
-      written = try placement.write(at: path, replacing: replacing, expecting: expected) { temporaryPath in
-        let store = try storeClass.init(setup.moved(to: temporaryPath))
+    if let place = setup.place {
+      let newPlace = NewStorePlace(format, at: place, setup.options, fileSystem: fileSystem)
+      written = try newPlace.make(replacing: replacing, expecting: expected) { temporary in
+        let store = try format.makeStore(setup.moved(to: temporary))
         defer { store.disconnect() }
-        return try write(contents, to: store, setup)
+        return try write(contents, to: store, description, setup)
       }
       _ = try store.connect()
     } else {
-      written = try write(contents, to: store, setup)
+      written = try write(contents, to: store, description, setup)
     }
     return try IncrementalStoreEngine(
       store: store,
+      typeDescription: description,
       setup: setup,
       fileSystem: fileSystem,
       contents: written.contents,
-      // From when the file was written until it was opened at its place, nobody has looked whether others save to it: the first use does, and
+      // From when the store was written until it was opened at its place, nobody has looked whether others save to it: the first use does, and
       // holds all records against it. Marks of two connections cannot be compared.
-      mark: setup.path == nil ? written.mark : nil,
+      mark: setup.place == nil ? written.mark : nil,
       isWhole: true,
       hasRenamedRecords: written.isRenamed
     )
@@ -58,23 +59,24 @@ extension IncrementalStoreEngine {
   private static func write(
     _ contents: StoreContents,
     to store: any IncrementalStore,
+    _ description: StoreTypeDescription,
     _ setup: StoreSetup
   ) throws -> Written {
-    let description = type(of: store).typeDescription
+    let context = PersistenceError.Context(path: setup.placeName, storeType: description.type)
     guard try store.connect() == nil else {
-      throw PersistenceError(.fileExists, "There is a store already.", context: .init(path: setup.path))
+      throw PersistenceError(.fileExists, "There is a store already.", context: context)
     }
     var metadata = contents.metadata
     metadata.storeType = description.type
     metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
-    try CapabilityCheck(description).check(metadata.userInfo, path: setup.path)
+    try CapabilityCheck(description).check(metadata.userInfo, path: setup.placeName)
     try store.create(metadata)
     let empty = StoreContents(model: setup.model, entities: setup.entities, metadata: metadata)
     var written = empty
     written.tables = contents.tables
     let isRenamed = try !written.areNamed(as: description.capabilities.referenceKinds)
     if isRenamed {
-      written = try written.renamed { try store.checkedNewReferences(count: $0, for: $1, path: setup.path) }
+      written = try written.renamed { try store.checkedNewReferences(count: $0, for: $1, context) }
     }
     let insertions = try written.tables.filter { $0.count > 0 }.map { table in
       InsertedRows(entity: table.entity, groups: try table.liveGroups(), hasGivenReferences: true)
@@ -85,19 +87,6 @@ extension IncrementalStoreEngine {
       return try store.dataVersion()
     }
     return Written(contents: written, mark: mark, isRenamed: isRenamed)
-  }
-}
-
-extension StoreSetup {
-  /// The same for a file at another place.
-  fileprivate func moved(to path: String) -> StoreSetup {
-    StoreSetup(
-      model: model,
-      configurationName: configurationName,
-      entities: entities,
-      path: path,
-      options: options
-    )
   }
 }
 

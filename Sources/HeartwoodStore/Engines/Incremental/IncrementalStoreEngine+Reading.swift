@@ -186,7 +186,7 @@ extension IncrementalStoreEngine {
       .capabilityMissing,
       "The store was asked for \(count) records and gave more.",
       recovery: "Let load(_:of:into:) add only those that it is asked for.",
-      context: .init(path: path, storeType: typeDescription.type, entity: entity.name)
+      context: .init(path: placeName, storeType: typeDescription.type, entity: entity.name)
     )
   }
 

@@ -7,7 +7,7 @@ import Synchronization
 extension IncrementalStoreEngine {
   /// Lets records be as the store has them where the two sides of a relationship disagree after a save.
   func settleInverses(_ applied: inout AppliedChanges, before: StoreContents) throws {
-    guard type(of: store).storesInversesOnce else { return }
+    guard store.storesInversesOnce else { return }
     var survey = InverseSurvey(applied, before: before)
     for (ordinal, references) in try survey.disagreeing() {
       let entity = setup.model.entities[ordinal]

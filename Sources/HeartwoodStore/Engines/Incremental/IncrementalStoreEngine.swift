@@ -44,6 +44,7 @@ package final class IncrementalStoreEngine: StoreEngine {
 
   init(
     store: any IncrementalStore,
+    typeDescription: StoreTypeDescription,
     setup: StoreSetup,
     fileSystem: any FileSystem,
     contents: StoreContents,
@@ -53,7 +54,7 @@ package final class IncrementalStoreEngine: StoreEngine {
   ) throws {
     self.store = store
     self.hasRenamedRecords = hasRenamedRecords
-    self.typeDescription = type(of: store).typeDescription
+    self.typeDescription = typeDescription
     self.setup = setup
     self.fileSystem = fileSystem
     self.file = try setup.path.flatMap { try fileSystem.status(atPath: $0)?.identity }
@@ -65,7 +66,9 @@ package final class IncrementalStoreEngine: StoreEngine {
     self.state = Mutex(State(contents: contents, whole: whole, mark: mark))
   }
 
-  package var path: String? { setup.path }
+  package var place: StorePlace? { setup.place }
+  /// Where an error has happened.
+  private var context: PersistenceError.Context { .init(path: placeName, storeType: typeDescription.type) }
   package var metadata: StoreMetadata { state.withLock { $0.contents.metadata } }
   package var scopes: [ObjectIDScope] { state.withLock { $0.contents.scopes } }
   package var tableByteCount: Int { state.withLock { $0.contents }.tables.reduce(0) { $0 + $1.byteCount } }
@@ -76,15 +79,15 @@ package final class IncrementalStoreEngine: StoreEngine {
 extension IncrementalStoreEngine {
   /// Connects to a store, which is made where there is none yet.
   static func open(
-    _ storeClass: any IncrementalStore.Type,
+    _ format: any IncrementalStoreFormat,
     setup: StoreSetup,
     fileSystem: any FileSystem
   ) throws -> IncrementalStoreEngine {
-    try CapabilityCheck(storeClass.typeDescription).check(setup)
-    let store = try storeClass.init(setup)
+    try CapabilityCheck(format.typeDescription).check(setup)
+    let store = try format.makeStore(setup)
     let found = try store.connect()
     do {
-      return try open(store, found, setup: setup, fileSystem: fileSystem)
+      return try open(store, format, found, setup: setup, fileSystem: fileSystem)
     } catch {
       // Nobody else lets go of what the store holds.
       store.disconnect()
@@ -97,20 +100,21 @@ extension IncrementalStoreEngine {
   /// - Parameter found: the metadata of the store that was found; nil where it is to be made.
   private static func open(
     _ store: any IncrementalStore,
+    _ format: any IncrementalStoreFormat,
     _ found: StoreMetadata?,
     setup: StoreSetup,
     fileSystem: any FileSystem
   ) throws -> IncrementalStoreEngine {
-    var metadata = found ?? StoreMetadata(storeType: type(of: store).typeDescription.type)
+    var metadata = found ?? StoreMetadata(storeType: format.typeDescription.type)
     if found == nil {
       if setup.isReadOnly { throw setup.absent() }
       metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
       metadata = try make(store, metadata)
     }
-    let readsRecovered = type(of: store) is any RecoveringStore.Type
-    try ModelCompatibility.check(metadata, setup: setup, readsRecovered: readsRecovered)
+    try ModelCompatibility.check(metadata, setup: setup, readsRecovered: format.readsRecovered)
     return try IncrementalStoreEngine(
       store: store,
+      typeDescription: format.typeDescription,
       setup: setup,
       fileSystem: fileSystem,
       contents: StoreContents(model: setup.model, entities: setup.entities, metadata: metadata),
@@ -133,13 +137,19 @@ extension IncrementalStoreEngine {
 
 extension IncrementalStore {
   /// References for new records, as many as are asked for.
-  func checkedNewReferences(count: Int, for entity: EntityDescription, path: String?) throws -> [ReferenceID] {
+  func checkedNewReferences(
+    count: Int,
+    for entity: EntityDescription,
+    _ context: PersistenceError.Context
+  ) throws -> [ReferenceID] {
     let references = try newReferences(count: count, for: entity)
     if references.count == count { return references }
+    var context = context
+    context.entity = entity.name
     throw PersistenceError(
       .capabilityMissing,
       "The store gave \(references.count) references where \(count) were asked for.",
-      context: .init(path: path, storeType: Self.typeDescription.type, entity: entity.name)
+      context: context
     )
   }
 }
@@ -155,7 +165,7 @@ extension IncrementalStoreEngine {
 
   private func storeReferences(_ count: Int, for entity: EntityDescription) throws -> ReferenceColumn {
     let references = ReferenceColumnBuilder()
-    for reference in try store.checkedNewReferences(count: count, for: entity, path: path) {
+    for reference in try store.checkedNewReferences(count: count, for: entity, context) {
       references.append(reference, entityOrdinal: entity.ordinal)
     }
     return references.sealed()
@@ -170,7 +180,7 @@ extension IncrementalStoreEngine {
     do {
       return try body()
     } catch {
-      throw .of(error, code, text, context: .init(path: path, storeType: typeDescription.type))
+      throw .of(error, code, text, context: context)
     }
   }
 
@@ -262,7 +272,7 @@ extension IncrementalStoreEngine {
         .fileChangedOnDisk,
         "The store's file was moved, removed or replaced while the store was open. Nothing was saved.",
         recovery: "Open the store again where it is now.",
-        context: .init(path: path, storeType: typeDescription.type)
+        context: context
       )
     }
   }
@@ -284,14 +294,14 @@ extension IncrementalStoreEngine {
 
   private func write(_ applied: AppliedChanges, isEmpty: Bool, over before: State) throws {
     let metadata = applied.contents.metadata
-    try CapabilityCheck(typeDescription).check(applied.contents, path: path)
+    try CapabilityCheck(typeDescription).check(applied.contents, path: placeName)
     if before.hasUnsavedMetadata || metadata != before.contents.metadata { try store.saveMetadata(metadata) }
     if !isEmpty { try store.save(ChangeSet(byColumn: applied.columns), over: before.contents) }
   }
 
   package func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {
     try checkWritable(setup, typeDescription.type)
-    try CapabilityCheck(typeDescription).check(userInfo, path: path)
+    try CapabilityCheck(typeDescription).check(userInfo, path: placeName)
     writing.having {
       turn.having { state.withLock { $0.changeMetadata { $0.userInfo = userInfo } } }
     }
@@ -300,7 +310,7 @@ extension IncrementalStoreEngine {
   package func replaceMetadata(_ metadata: StoreMetadata) throws {
     try checkWritable(setup, typeDescription.type)
     try checkPlace()
-    try CapabilityCheck(typeDescription).check(metadata.userInfo, path: path)
+    try CapabilityCheck(typeDescription).check(metadata.userInfo, path: placeName)
     try using {
       try store.saving { try store.saveMetadata(metadata) }
       state.withLock { state in
@@ -338,7 +348,7 @@ extension IncrementalStoreEngine {
   package func fileState() throws(PersistenceError) -> StoreFileState {
     guard let path, let file else { return .absent }
     guard let found = try fileSystem.status(atPath: path)?.identity else { return .removed }
-    if type(of: store).savesReplaceFile { return .unchanged }
+    if store.savesReplaceFile { return .unchanged }
     return found.isSameFile(as: file) ? .unchanged : .changed
   }
 
@@ -347,7 +357,7 @@ extension IncrementalStoreEngine {
       .capabilityMissing,
       "An open store of this type stays where it is.",
       recovery: "Use convert(_:to:) to move it.",
-      context: .init(path: path, storeType: typeDescription.type)
+      context: context
     )
   }
 

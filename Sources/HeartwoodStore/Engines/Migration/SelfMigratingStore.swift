@@ -1,7 +1,7 @@
 import HeartwoodModel
 
 /// A store that can make its successor of another model itself, so that its records do not go through memory.
-package protocol SelfMigratingStore: IncrementalStore {
+package protocol SelfMigratingStore: IncrementalStore, StoreClass {
   /// Makes the store of `destination`, where nothing is yet, of that of `source`, which stays as it is.
   ///
   /// It makes and reports what ``TableMigration`` would. Where it cannot do just that, or records stand in the way, it declines: what it has
@@ -20,6 +20,23 @@ package protocol SelfMigratingStore: IncrementalStore {
     from source: StoreSetup,
     to destination: StoreSetup
   ) throws -> MigrationReport
+}
+
+/// A format around another one, whose stores make their successors themselves.
+package protocol SelfMigratingFormat: StoreFormat {
+  /// The class of the stores; nil if they make no successors.
+  var wrappedSelfMigratingClass: (any SelfMigratingStore.Type)? { get }
+
+  /// Called before a store makes its successor, or foresees what that would be; it does neither if this throws.
+  func willMigrate() throws
+}
+
+extension StoreFormat {
+  /// The class of stores that make their successors themselves; nil for others.
+  package var selfMigratingClass: (any SelfMigratingStore.Type)? {
+    if let format = self as? any SelfMigratingFormat { return format.wrappedSelfMigratingClass }
+    return storeClass as? any SelfMigratingStore.Type
+  }
 }
 
 /// What a store needs to make its successor.
@@ -98,14 +115,16 @@ extension StoreManager {
 
   /// Whether stores of a type may make their successors themselves.
   package func canMigrateInStore(_ type: StoreType) throws -> Bool {
-    try registry.storeClass(for: type) is any SelfMigratingStore.Type
+    try registry.format(for: type).selfMigratingClass != nil
   }
 
   private func selfMigratingClass(_ source: Request, _ target: Request) throws -> any SelfMigratingStore.Type {
-    guard let storeClass = try registry.storeClass(for: target.type) as? any SelfMigratingStore.Type,
-      source.type == target.type
-    else { throw InStoreMigration.Obstacle(.storeType, "the new store is of another type") }
-    try CapabilityCheck(storeClass.typeDescription).check(try setup(target))
+    let format = try registry.format(for: target.type)
+    guard let storeClass = format.selfMigratingClass, source.type == target.type else {
+      throw InStoreMigration.Obstacle(.storeType, "the new store is of another type")
+    }
+    try CapabilityCheck(format.typeDescription).check(try setup(target))
+    try (format as? any SelfMigratingFormat)?.willMigrate()
     return storeClass
   }
 

@@ -1,20 +1,21 @@
 package import HeartwoodModel
 
 extension StoreManager {
-  /// The model in a store's file; nil where there is none.
-  func embeddedModel(_ request: Request) throws -> ManagedObjectModel? {
-    let storeClass = try registry.storeClass(for: request.type)
+  /// The model that is kept with a store; nil if there is none.
+  package func embeddedModel(_ request: Request) throws -> ManagedObjectModel? {
+    if case .url(let url) = request.place {
+      return try remoteFormat(request).readModel(at: url, options: request.options)
+    }
+    let format = try fileFormat(for: request.type)
     let file = try file(request)
-    return try file.reading { try storeClass.readModel(from: file, options: request.options) }
+    return try file.reading { try format.readModel(from: file, options: request.options) }
   }
 
   /// Whether the file of a store is there and was written with other entities than it is to be opened with.
   ///
   /// - Throws: why the store cannot be opened, where its file does not tell its model and neither this one nor an older one fits it.
   package func needsMigration(_ request: Request) throws -> Bool {
-    guard let path = request.path, let status = try fileSystem.status(atPath: path), status.size > 0,
-      !request.options[.ignoresModelVersion]
-    else { return false }
+    guard !request.options[.ignoresModelVersion], try isThere(request) else { return false }
     let metadata = try metadata(request)
     guard metadata.modelVersionHashes.isEmpty else {
       return !model.isConfiguration(withName: request.configurationName, compatibleWithStoreMetadata: metadata)
@@ -79,7 +80,7 @@ extension StoreManager {
         : "None of the models at hand is the one that the store was written with. "
           + "\(Self.misfits(request, metadata, embedded))Its entities are \(names).",
       recovery: embedded == nil ? .giveOlderModels : .giveOlderModelsOrCopyStore,
-      context: .init(path: request.path, storeType: request.type)
+      context: .init(path: request.placeName, storeType: request.type)
     )
   }
 
@@ -113,27 +114,28 @@ extension StoreManager {
     expecting expected: FileIdentity? = nil,
     _ body: (_ temporary: Request) throws -> Result
   ) throws -> Result? {
-    guard let path = target.path,
-      case .incremental(let storeClass) = try Kind(try registry.storeClass(for: target.type))
-    else { return nil }
-    try fileSystem.checkWritable(path, target.type, target.options)
-    let placement = StorePlacement(storeClass, fileSystem: fileSystem)
-    return try placement.write(at: path, replacing: replacing, expecting: expected) { temporaryPath in
-      var temporary = target
-      temporary.path = temporaryPath
-      return try body(temporary)
-    }
+    guard let place = target.place, case .incremental(let format) = try kind(target.type) else { return nil }
+    let newPlace = NewStorePlace(format, at: place, target.options, fileSystem: fileSystem)
+    return try newPlace.make(replacing: replacing, expecting: expected) { try body(target.moved(to: $0)) }
   }
 
   /// Makes sure that a store of `request` can be made, as far as that can be told without its records.
   ///
   /// - Parameter replacing: whether a file that stands there is replaced.
   package func checkPlace(_ request: Request, replacing: Bool) throws {
-    let storeClass = try registry.storeClass(for: request.type)
-    try CapabilityCheck(storeClass.typeDescription).check(try setup(request))
+    let kind = try kind(request.type)
+    try CapabilityCheck(kind.typeDescription).check(try setup(request))
+    if case .url = request.place, !replacing, try isThere(request) {
+      throw PersistenceError(
+        .fileExists,
+        "There is a store already.",
+        recovery: .replaceFile,
+        context: .init(path: request.placeName, storeType: request.type)
+      )
+    }
     guard let path = request.path else { return }
     if !replacing { try checkFree(path) }
-    if case .incremental = try Kind(storeClass) { try fileSystem.checkWritable(path, request.type, request.options) }
+    if case .incremental = kind { try fileSystem.checkWritable(path, request.type, request.options) }
   }
 
   /// - Throws: ``PersistenceError/Code/fileExists``.
@@ -143,15 +145,15 @@ extension StoreManager {
 
   /// Makes sure that a store of `request` can be made of `contents`.
   package func checkFit(_ contents: StoreContents, _ request: Request) throws {
-    let storeClass = try registry.storeClass(for: request.type)
+    let kind = try kind(request.type)
     try setup(request).checkKeeps(contents)
-    let check = CapabilityCheck(storeClass.typeDescription)
-    switch try Kind(storeClass) {
-    case .atomic: try check.check(contents, path: request.path)
+    let check = CapabilityCheck(kind.typeDescription)
+    switch kind {
+    case .atomic: try check.check(contents, path: request.placeName)
     // It may call records otherwise.
-    case .incremental(let storeClass):
-      try check.check(contents.metadata.userInfo, path: request.path)
-      try (storeClass as? any CheckingStore.Type)?.check(contents, for: setup(request))
+    case .incremental(let format):
+      try check.check(contents.metadata.userInfo, path: request.placeName)
+      try format.check(contents, for: setup(request))
     }
   }
 
@@ -164,11 +166,9 @@ extension StoreManager {
   }
 
   private func isAlone(_ request: Request) throws -> Bool {
-    guard let path = request.path,
-      case .incremental(let storeClass) = try Kind(try registry.storeClass(for: request.type))
-    else { return false }
+    guard let path = request.path, let format = try filesOfIncrementalStore(request.type) else { return false }
     let resolved = try fileSystem.resolvingSymbolicLinks(inPath: path)
-    return try storeClass.sideFiles(ofStoreAt: resolved).allSatisfy { try fileSystem.status(atPath: $0) == nil }
+    return try format.sideFiles(ofStoreAt: resolved).allSatisfy { try fileSystem.status(atPath: $0) == nil }
   }
 
   /// Writes `contents`, the records of this store manager's model, as the store of `request`, in one step.
@@ -182,10 +182,10 @@ extension StoreManager {
     replacing: Bool,
     expecting expected: FileIdentity? = nil
   ) throws -> PersistentStore {
-    let storeClass = try registry.storeClass(for: request.type)
+    let kind = try kind(request.type)
     let setup = try setup(request)
-    let engine = try create(try Kind(storeClass), contents, setup, replacing: replacing, expecting: expected)
-    return PersistentStore(engine: engine, setup: setup, typeDescription: storeClass.typeDescription)
+    let engine = try create(kind, contents, setup, replacing: replacing, expecting: expected)
+    return PersistentStore(engine: engine, setup: setup, typeDescription: kind.typeDescription)
   }
 }
 

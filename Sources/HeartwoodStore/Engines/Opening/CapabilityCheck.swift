@@ -11,22 +11,52 @@ struct CapabilityCheck {
 
   /// Whether the store can keep the entities of `setup`.
   func check(_ setup: StoreSetup) throws(PersistenceError) {
-    if !capabilities.supports(.persistence), setup.path != nil {
-      throw lacks("has no file", recovery: .chooseAnotherTypeOrNoFile, path: setup.path)
-    }
+    try check(setup.place)
     let concrete = setup.entities.filter { !$0.isAbstract }
     if let maximum = capabilities.maximumEntityCount, concrete.count > maximum {
       throw lacks(
         "keeps \(maximum == 1 ? "one entity" : "\(maximum) entities") at most, and there are \(concrete.count) "
           + "(\(concrete.map(\.name).joined(separator: ", ")))",
         recovery: .chooseAnotherTypeOrFewerEntities,
-        path: setup.path
+        path: setup.placeName
       )
     }
-    for entity in concrete { try check(entity, path: setup.path) }
+    for entity in concrete { try check(entity, path: setup.placeName) }
     if setup.options[.tracksPersistentHistory] {
-      try checkHistory(path: setup.path, recovery: "Open it without the option tracksPersistentHistory.")
+      try checkHistory(path: setup.placeName, recovery: "Open it without the option tracksPersistentHistory.")
     }
+  }
+
+  /// Whether a store can be at a place.
+  func check(_ place: StorePlace?) throws(PersistenceError) {
+    if !capabilities.supports(.persistence), place != nil {
+      throw lacks("has no file", recovery: .chooseAnotherTypeOrNoFile, path: place?.description)
+    }
+    switch place {
+    case nil: return
+    case .file: if description.fileExtensions.isEmpty, !description.urlSchemes.isEmpty { throw isNoFile(place) }
+    case .url: if !description.urlSchemes.contains(place?.scheme ?? "") { throw isAtNoURL(place) }
+    }
+  }
+
+  /// The error of a store that cannot be at a URL.
+  func isAtNoURL(_ place: StorePlace?) -> PersistenceError {
+    let own = description.urlSchemes.map { "\($0)://" }.joined(separator: ", ")
+    return lacks(
+      own.isEmpty ? "is a file, and the URL names none" : "is at URLs that begin with \(own)",
+      recovery: own.isEmpty ? "Give a file URL." : "Give such a URL, or another type.",
+      path: place?.description
+    )
+  }
+
+  /// The error of a store that cannot be a file.
+  func isNoFile(_ place: StorePlace?) -> PersistenceError {
+    let own = description.urlSchemes.map { "\($0)://" }.joined(separator: ", ")
+    return lacks(
+      "is no file",
+      recovery: own.isEmpty ? .chooseAnotherTypeOrNoFile : "Give a URL that begins with \(own).",
+      path: place?.description
+    )
   }
 
   /// Whether the store can keep its history.
@@ -95,8 +125,8 @@ extension StoreSetup {
   func absent() -> PersistenceError {
     PersistenceError(
       .fileNotFound,
-      "There is no file, and the store is to be opened for reading only.",
-      context: .init(path: path)
+      "There is no store, and it is to be opened for reading only.",
+      context: .init(path: placeName)
     )
   }
 
@@ -108,7 +138,7 @@ extension StoreSetup {
         .entityUnknown,
         "There are \(table.count) records of an entity that the new store would not keep.",
         recovery: "Give it a configuration that has the entity.",
-        context: .init(path: path, entity: table.entity.name)
+        context: .init(path: placeName, entity: table.entity.name)
       )
     }
   }
@@ -122,7 +152,7 @@ extension StoreEngine {
       .storeReadOnly,
       "The store was opened for reading only.",
       recovery: .openForWriting,
-      context: .init(path: path, storeType: type)
+      context: .init(path: placeName, storeType: type)
     )
   }
 
@@ -133,7 +163,7 @@ extension StoreEngine {
       .storeNotOpen,
       "The store was removed from its coordinator.",
       recovery: "Add it again, and read and change the objects anew.",
-      context: .init(path: path, storeType: type)
+      context: .init(path: placeName, storeType: type)
     )
   }
 }

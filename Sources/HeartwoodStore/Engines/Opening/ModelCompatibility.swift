@@ -27,7 +27,7 @@ enum ModelCompatibility {
       .modelIncompatible,
       "The store was written with another version of the model: \(differences.joined(separator: "; ")).",
       recovery: .migrateStore,
-      context: .init(path: setup.path)
+      context: .init(path: setup.placeName)
     )
   }
 }

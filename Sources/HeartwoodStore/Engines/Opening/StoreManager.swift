@@ -1,3 +1,4 @@
+import HeartwoodFoundation
 package import HeartwoodModel
 
 /// Opens, makes, reads and removes stores of the types that a registry knows.
@@ -15,24 +16,42 @@ package struct StoreManager: Sendable {
   /// Where a store is and how it is opened.
   package struct Request: Sendable {
     package var type: StoreType
-    package var path: String?
+    package var place: StorePlace?
     package var configurationName: String?
     package var options: StoreOptions
 
-    package init(type: StoreType, path: String?, configurationName: String? = nil, options: StoreOptions) {
+    package init(type: StoreType, place: StorePlace?, configurationName: String? = nil, options: StoreOptions) {
       self.type = type
-      self.path = path
+      self.place = place
       self.configurationName = configurationName
       self.options = options
+    }
+
+    package init(type: StoreType, path: String?, configurationName: String? = nil, options: StoreOptions) {
+      let place = path.map { StorePlace.file(path: $0) }
+      self.init(type: type, place: place, configurationName: configurationName, options: options)
+    }
+
+    /// The path of the store's file; nil for a store without one.
+    package var path: String? { place?.path }
+
+    /// The place as errors name it.
+    package var placeName: String? { place?.description }
+
+    /// The same for a store at another place.
+    package func moved(to place: StorePlace) -> Request {
+      var request = self
+      request.place = place
+      return request
     }
   }
 
   package func open(_ request: Request) throws -> PersistentStore {
     let setup = try setup(request)
-    let storeClass = try registry.storeClass(for: request.type)
+    let format = try registry.format(for: request.type)
     do {
-      let engine = try engine(storeClass, setup)
-      return PersistentStore(engine: engine, setup: setup, typeDescription: storeClass.typeDescription)
+      let engine = try engine(format, setup)
+      return PersistentStore(engine: engine, setup: setup, typeDescription: format.typeDescription)
     } catch let error as PersistenceError where error.code == .modelIncompatible {
       throw explained(error, request)
     }
@@ -52,10 +71,10 @@ package struct StoreManager: Sendable {
   /// How many changes an error lists.
   private static let mostChanges = 20
 
-  private func engine(_ storeClass: any StoreClass.Type, _ setup: StoreSetup) throws -> any StoreEngine {
-    switch try Kind(storeClass) {
-    case .atomic(let storeClass): try AtomicStoreEngine.open(storeClass, setup: setup, fileSystem: fileSystem)
-    case .incremental(let storeClass): try IncrementalStoreEngine.open(storeClass, setup: setup, fileSystem: fileSystem)
+  private func engine(_ format: any StoreFormat, _ setup: StoreSetup) throws -> any StoreEngine {
+    switch try Kind(format) {
+    case .atomic(let format): try AtomicStoreEngine.open(format, setup: setup, fileSystem: fileSystem)
+    case .incremental(let format): try IncrementalStoreEngine.open(format, setup: setup, fileSystem: fileSystem)
     }
   }
 
@@ -67,14 +86,14 @@ package struct StoreManager: Sendable {
         "The model has no configuration called \(request.configurationName ?? "").",
         recovery: known.isEmpty
           ? "It has none: give nil for all entities." : "Give one of \(known), or nil for all entities.",
-        context: .init(path: request.path)
+        context: .init(path: request.placeName)
       )
     }
     return StoreSetup(
       model: model,
       configurationName: request.configurationName,
       entities: entities,
-      path: request.path,
+      place: request.place,
       options: request.options
     )
   }
@@ -83,39 +102,54 @@ package struct StoreManager: Sendable {
 // MARK: Kinds of stores
 
 extension StoreManager {
-  /// A store class by what drives its stores.
+  /// A format by what drives its stores.
   enum Kind {
-    case atomic(any AtomicStore.Type)
-    case incremental(any IncrementalStore.Type)
+    case atomic(any AtomicStoreFormat)
+    case incremental(any IncrementalStoreFormat)
 
-    init(_ storeClass: any StoreClass.Type) throws(PersistenceError) {
-      if let atomic = storeClass as? any AtomicStore.Type {
+    init(_ format: any StoreFormat) throws(PersistenceError) {
+      if let atomic = format as? any AtomicStoreFormat {
         self = .atomic(atomic)
-      } else if let incremental = storeClass as? any IncrementalStore.Type {
+      } else if let incremental = format as? any IncrementalStoreFormat {
         self = .incremental(incremental)
       } else {
-        let type = storeClass.typeDescription.type
-        throw PersistenceError(
-          .capabilityMissing,
-          "The class of the type \(type) conforms to neither AtomicStore nor IncrementalStore.",
-          recovery: "Let it conform to one of them.",
-          context: .init(storeType: type)
-        )
+        throw Self.isNeither("format", format.typeDescription.type, "AtomicStoreFormat nor IncrementalStoreFormat")
       }
     }
 
-    var typeDescription: StoreTypeDescription {
-      switch self {
-      case .atomic(let storeClass): storeClass.typeDescription
-      case .incremental(let storeClass): storeClass.typeDescription
+    init(_ storeClass: any StoreClass.Type) throws(PersistenceError) {
+      if let atomic = storeClass as? any (AtomicStore & StoreClass).Type {
+        self = .atomic(AtomicClassFormat(atomic))
+      } else if let incremental = storeClass as? any (IncrementalStore & StoreClass).Type {
+        self = .incremental(IncrementalClassFormat(incremental))
+      } else {
+        throw Self.isNeither("class", storeClass.typeDescription.type, "AtomicStore nor IncrementalStore")
       }
     }
 
-    func atomic() throws(PersistenceError) -> any AtomicStore.Type {
+    private static func isNeither(_ what: String, _ type: StoreType, _ protocols: String) -> PersistenceError {
+      PersistenceError(
+        .capabilityMissing,
+        "The \(what) of the type \(type) conforms to neither \(protocols).",
+        recovery: "Let it conform to one of them.",
+        context: .init(storeType: type)
+      )
+    }
+
+    var format: any StoreFormat {
       switch self {
-      case .atomic(let storeClass): return storeClass
-      case .incremental(let storeClass):
-        let type = storeClass.typeDescription.type
+      case .atomic(let format): format
+      case .incremental(let format): format
+      }
+    }
+
+    var typeDescription: StoreTypeDescription { format.typeDescription }
+
+    func atomic() throws(PersistenceError) -> any AtomicStoreFormat {
+      switch self {
+      case .atomic(let format): return format
+      case .incremental(let format):
+        let type = format.typeDescription.type
         throw PersistenceError(
           .capabilityMissing,
           "A store of type \(type) is incremental: it is written when it is made, and not by its first save.",
@@ -125,6 +159,21 @@ extension StoreManager {
       }
     }
   }
+
+  func kind(_ type: StoreType) throws(PersistenceError) -> Kind { try Kind(try registry.format(for: type)) }
+
+  /// What is known of the files of a type's stores.
+  ///
+  /// - Throws: ``PersistenceError/Code/capabilityMissing`` if such stores are no files.
+  func fileFormat(for type: StoreType) throws(PersistenceError) -> any FileFormat {
+    if let format = try registry.format(for: type) as? any FileFormat { return format }
+    throw PersistenceError(
+      .capabilityMissing,
+      "A store of type \(type) is no file.",
+      recovery: .chooseAnotherType,
+      context: .init(storeType: type)
+    )
+  }
 }
 
 // MARK: Metadata
@@ -132,18 +181,45 @@ extension StoreManager {
 extension StoreManager {
   /// The metadata of a store that need not be open.
   package func metadata(_ request: Request) throws -> StoreMetadata {
-    let storeClass = try registry.storeClass(for: request.type)
+    if case .url(let url) = request.place { return try remoteMetadata(request, url) }
+    let format = try fileFormat(for: request.type)
     let file = try file(request)
-    return try file.reading { try storeClass.readMetadata(from: file, options: request.options) }
+    return try file.reading { try format.readMetadata(from: file, options: request.options) }
+  }
+
+  /// The metadata of a store at a URL.
+  private func remoteMetadata(_ request: Request, _ url: URL) throws -> StoreMetadata {
+    if let metadata = try remoteFormat(request).readMetadata(at: url, options: request.options) { return metadata }
+    throw PersistenceError(
+      .fileNotFound,
+      "There is no store.",
+      recovery: "Add it to a coordinator to make it, or choose another URL.",
+      context: .init(path: request.placeName, storeType: request.type)
+    )
+  }
+
+  /// The format of a store at a URL, whose scheme is one of the format's.
+  func remoteFormat(_ request: Request) throws(PersistenceError) -> any IncrementalStoreFormat {
+    let format = try registry.format(for: request.type)
+    try CapabilityCheck(format.typeDescription).check(request.place)
+    if let format = format as? any IncrementalStoreFormat { return format }
+    throw CapabilityCheck(format.typeDescription).isAtNoURL(request.place)
+  }
+
+  /// Whether there is a store: a file that is not empty, or what a URL leads to.
+  package func isThere(_ request: Request) throws -> Bool {
+    switch request.place {
+    case nil: false
+    case .file(let path): try fileSystem.status(atPath: path).map { $0.size > 0 } ?? false
+    case .url(let url): try remoteFormat(request).readMetadata(at: url, options: request.options) != nil
+    }
   }
 
   /// Writes the metadata of a store that is not open: over the old ones where the format has room for that, as a change of an incremental
   /// store, or else with the whole file.
   package func setMetadata(_ metadata: StoreMetadata, _ request: Request) throws {
-    let storeClass = try registry.storeClass(for: request.type)
-    let file = try file(request)
-    let embedded = try file.reading { try storeClass.readModel(from: file, options: request.options) }
-    let old = try file.reading { try storeClass.readMetadata(from: file, options: request.options) }
+    let embedded = try embeddedModel(request)
+    let old = try self.metadata(request)
     let storeManager = StoreManager(model: embedded ?? model, registry: registry, fileSystem: fileSystem)
     var request = request
     // Which entities the store keeps, its file tells.
@@ -153,12 +229,13 @@ extension StoreManager {
     var metadata = metadata
     metadata.storeType = request.type
     metadata.setModel(setup.entities, versionIdentifiers: setup.model.versionIdentifiers)
-    if case .atomic(let atomic) = try Kind(storeClass),
-      try patchMetadata(metadata, over: old, of: file, atomic, setup)
+    let format = try registry.format(for: request.type)
+    if let atomic = format as? any AtomicStoreFormat,
+      try patchMetadata(metadata, over: old, of: try file(request), atomic, setup)
     {
       return
     }
-    let engine = try storeManager.engine(storeClass, setup)
+    let engine = try storeManager.engine(format, setup)
     try engine.replaceMetadata(metadata)
     _ = engine.close(unlessSavedSince: nil)
   }
@@ -168,20 +245,23 @@ extension StoreManager {
     _ metadata: StoreMetadata,
     over old: StoreMetadata,
     of file: StoreInput,
-    _ storeClass: any AtomicStore.Type,
+    _ format: any AtomicStoreFormat,
     _ setup: StoreSetup
   ) throws -> Bool {
-    let capabilities = storeClass.typeDescription.capabilities
+    let capabilities = format.typeDescription.capabilities
     guard !setup.options[.isReadOnly], capabilities.supports(.userMetadata) || metadata.userInfo.isEmpty,
-      let patches = try file.reading({ try storeClass.metadataPatches(metadata, in: file, options: setup.options) })
+      let patches = try file.reading({ try format.metadataPatches(metadata, in: file, options: setup.options) })
     else { return false }
-    try CapabilityCheck(storeClass.typeDescription).check(setup)
+    try CapabilityCheck(format.typeDescription).check(setup)
     try ModelCompatibility.check(old, setup: setup)
     return try AtomicFile(path: file.path, fileSystem: fileSystem).patch(patches, expecting: file.status.identity)
   }
 
   func file(_ request: Request) throws(PersistenceError) -> StoreInput {
     guard let path = request.path else {
+      if request.place != nil {
+        throw CapabilityCheck(try registry.format(for: request.type).typeDescription).isNoFile(request.place)
+      }
       throw PersistenceError(
         .fileNotFound,
         "A store without a file has no metadata on the disk.",
@@ -200,27 +280,34 @@ extension StoreManager {
   }
 }
 
-// MARK: Files
-
-// MARK: Files of stores that are not open
+// MARK: Stores that are not open
 
 extension StoreManager {
-  /// Removes a store: its file, what lies beside it, and what links to it there.
+  /// Removes a store: its file, what lies beside it, and what links to it there; or what a URL leads to.
   package func destroy(_ request: Request) throws {
-    guard let path = request.path else { return }
-    try checkWritable(request.type, path)
+    try checkWritable(request)
+    switch request.place {
+    case nil: return
+    case .file(let path): try destroyFile(request, path)
+    case .url(let url):
+      _ = try metadata(request)
+      try remoteFormat(request).removeStore(at: url, options: request.options)
+    }
+  }
+
+  private func destroyFile(_ request: Request, _ path: String) throws {
     let target = try fileSystem.resolvingSymbolicLinks(inPath: path)
     let isLink = try fileSystem.isLink(atPath: path)
     // No other file is ever removed. One without a byte is a store that nobody has saved yet.
-    if try fileSystem.status(atPath: target)?.size != 0 { _ = try metadata(request) }
-    switch try Kind(try registry.storeClass(for: request.type)) {
-    case .atomic:
+    let isEmpty = try fileSystem.status(atPath: target)?.size == 0
+    if !isEmpty { _ = try metadata(request) }
+    if let format = try filesOfIncrementalStore(request.type) {
+      if !isEmpty { try format.checkpoint(storeAt: target) }
+      try StorePlacement(format, fileSystem: fileSystem).remove(target)
+    } else {
       try fileSystem.removeFile(atPath: target)
       try fileSystem.removeAbandonedTemporaryFiles(besidePath: target)
       try fileSystem.synchronizeDirectory(ofPath: target)
-    case .incremental(let storeClass):
-      if try fileSystem.status(atPath: target)?.size != 0 { try storeClass.checkpoint(storeAt: target) }
-      try StorePlacement(storeClass, fileSystem: fileSystem).remove(target)
     }
     if isLink {
       try fileSystem.removeFile(atPath: path)
@@ -228,45 +315,53 @@ extension StoreManager {
     }
   }
 
-  /// Brings what lies beside the file of a store that is not open into it, so that the file alone is the store.
-  package func checkpoint(_ request: Request) throws {
-    guard let path = request.path, let size = try fileSystem.status(atPath: path)?.size, size > 0,
-      case .incremental(let storeClass) = try Kind(try registry.storeClass(for: request.type))
-    else { return }
-    try storeClass.checkpoint(storeAt: path)
+  /// What is known of the files of a type whose stores save piecemeal; nil for a type whose files are loaded and saved as a whole.
+  func filesOfIncrementalStore(_ type: StoreType) throws(PersistenceError) -> (any FileFormat)? {
+    guard case .incremental = try kind(type) else { return nil }
+    return try fileFormat(for: type)
   }
 
-  /// Replaces the store at `path`, or makes it, by a copy of the store of `request`, in one step.
-  package func replaceStore(at path: String, by request: Request) throws {
-    try checkWritable(request.type, path)
+  /// Brings what lies beside the file of a store that is not open into it, so that the file alone is the store.
+  package func checkpoint(_ request: Request) throws {
+    guard let path = request.path, let size = try fileSystem.status(atPath: path)?.size, size > 0 else { return }
+    try filesOfIncrementalStore(request.type)?.checkpoint(storeAt: path)
+  }
+
+  /// Replaces the store at `place`, or makes it, by a copy of the store of `request`, in one step. Both are files.
+  package func replaceStore(at place: StorePlace, by request: Request) throws {
+    try checkWritable(request.moved(to: place))
+    guard let path = place.path else {
+      var error = CapabilityCheck(try registry.format(for: request.type).typeDescription).isNoFile(place)
+      error.recovery = "Convert a store to the URL, or copy it there."
+      throw error
+    }
     _ = try metadata(request)
     try copyStore(request, to: path, replacing: true)
   }
 
-  /// Refuses a type whose files belong to somebody else.
-  private func checkWritable(_ type: StoreType, _ path: String) throws(PersistenceError) {
-    guard try registry.storeClass(for: type).isReadOnly else { return }
+  /// Refuses a type whose stores belong to somebody else.
+  private func checkWritable(_ request: Request) throws(PersistenceError) {
+    guard try registry.format(for: request.type).isReadOnly else { return }
     throw PersistenceError(
       .storeReadOnly,
       "Files of this type are only read: none is replaced or removed.",
       recovery: "Name a type that is written, if the file is yours.",
-      context: .init(path: path, storeType: type)
+      context: .init(path: request.placeName, storeType: request.type)
     )
   }
 
-  /// Makes the store at `path` a copy of the store of `request`, byte by byte as far as that can be, in one step. Where nothing stands there,
+  /// Makes the store at `path` a copy of the store of `request`, byte by byte as far as that can be, in one step. If nothing stands there,
   /// the copy has the permissions of what it is a copy of.
   package func copyStore(_ request: Request, to path: String, replacing: Bool) throws {
     let source = try file(request)
-    switch try Kind(try registry.storeClass(for: request.type)) {
-    case .atomic:
+    if let format = try filesOfIncrementalStore(request.type) {
+      try StorePlacement(format, fileSystem: fileSystem).write(at: path, replacing: replacing) { temporaryPath in
+        try format.copyStore(at: source.path, to: temporaryPath)
+      }
+    } else {
       let expectation: AtomicFile.Expectation = replacing ? .anything : .nothing
       let file = AtomicFile(path: path, fileSystem: fileSystem)
       try file.copy(source, expecting: expectation, permissions: source.status.permissions)
-    case .incremental(let storeClass):
-      try StorePlacement(storeClass, fileSystem: fileSystem).write(at: path, replacing: replacing) { temporaryPath in
-        try storeClass.copyStore(at: source.path, to: temporaryPath)
-      }
     }
   }
 }

@@ -1,10 +1,12 @@
+import HeartwoodFoundation
+
 /// Gives a store that was written beside its place that place in one step, with what belongs to its file.
 package struct StorePlacement {
-  private let storeClass: any IncrementalStore.Type
+  private let format: any FileFormat
   private let fileSystem: any FileSystem
 
-  package init(_ storeClass: any IncrementalStore.Type, fileSystem: any FileSystem) {
-    self.storeClass = storeClass
+  package init(_ format: any FileFormat, fileSystem: any FileSystem) {
+    self.format = format
     self.fileSystem = fileSystem
   }
 
@@ -79,7 +81,7 @@ package struct StorePlacement {
   ///   `expected`.
   private func gather(_ path: String, expecting expected: FileIdentity?) throws {
     let before = try sideFileIdentities(path)
-    try storeClass.checkpoint(storeAt: path)
+    try format.checkpoint(storeAt: path)
     try check(path, expected)
     // What was there before and still is belongs to nobody who is at work.
     guard try sideFileIdentities(path).isSubset(of: before) else {
@@ -87,7 +89,7 @@ package struct StorePlacement {
         .storeBusy,
         "Somebody has opened the store while it was to be replaced. It is as it was.",
         recovery: "Try again when it is closed.",
-        context: .init(path: path, storeType: storeClass.typeDescription.type)
+        context: .init(path: path, storeType: format.typeDescription.type)
       )
     }
   }
@@ -99,7 +101,7 @@ package struct StorePlacement {
 
   private func sideFileIdentities(_ path: String) throws(PersistenceError) -> Set<FileIdentity> {
     var identities: Set<FileIdentity> = []
-    for sideFile in storeClass.sideFiles(ofStoreAt: path) {
+    for sideFile in format.sideFiles(ofStoreAt: path) {
       if let status = try fileSystem.status(atPath: sideFile) { identities.insert(status.identity) }
     }
     return identities
@@ -115,23 +117,23 @@ package struct StorePlacement {
 
   /// Removes what lies beside a file that is not there: with another file it would be taken for that one's.
   private func removeSideFiles(_ path: String) throws(PersistenceError) {
-    for sideFile in storeClass.sideFiles(ofStoreAt: path) { try fileSystem.removeFile(atPath: sideFile) }
+    for sideFile in format.sideFiles(ofStoreAt: path) { try fileSystem.removeFile(atPath: sideFile) }
   }
 
   private func supportFolder(_ path: String) -> SupportFolder? {
-    storeClass.supportFolder(ofStoreAt: path).map { SupportFolder(path: $0, fileSystem: fileSystem) }
+    format.supportFolder(ofStoreAt: path).map { SupportFolder(path: $0, fileSystem: fileSystem) }
   }
 
   /// Whether another store's files are in the folder too: one beside it may have the same name but for the extension.
   package func isShared(_ folder: SupportFolder, _ path: String) -> Bool {
     let (directory, name) = PathParts.split(path)
-    let sideFiles = Set(storeClass.sideFiles(ofStoreAt: path))
+    let sideFiles = Set(format.sideFiles(ofStoreAt: path))
     // try?: where nobody can tell, nothing is removed.
     guard let entries = try? fileSystem.entries(ofFolderAtPath: directory) else { return true }
     return entries.contains { entry in
       let other = PathParts.join(directory, entry.name)
       return entry.kind != .folder && entry.name != name && !sideFiles.contains(other) && !leads(other, to: path)
-        && storeClass.supportFolder(ofStoreAt: other) == folder.path && isStore(other)
+        && format.supportFolder(ofStoreAt: other) == folder.path && isStore(other)
     }
   }
 
@@ -142,14 +144,76 @@ package struct StorePlacement {
   }
 
   private func isStore(_ path: String) -> Bool {
-    let description = storeClass.typeDescription
+    let description = format.typeDescription
     if description.fileExtensions.contains(PathParts.fileExtension(path)) { return true }
     do {
       let file = try StoreInput(try fileSystem.openFile(atPath: path))
-      return storeClass.recognizes(prefix: try file.bytes(from: 0, count: StoreRegistry.prefixLength))
+      return format.recognizes(prefix: try file.bytes(from: 0, count: StoreRegistry.prefixLength))
     } catch {
       // What cannot be read may be a store, whose files are not removed. A link that leads nowhere is none.
       return error.code != .fileNotFound
+    }
+  }
+}
+
+// MARK: NewStorePlace
+
+/// The place of a store that is to be made: a file, or a URL. It is made at another place, and gets its own in one step.
+struct NewStorePlace {
+  private let format: any IncrementalStoreFormat
+  private let place: StorePlace
+  private let options: StoreOptions
+  private let fileSystem: any FileSystem
+
+  init(
+    _ format: any IncrementalStoreFormat,
+    at place: StorePlace,
+    _ options: StoreOptions,
+    fileSystem: any FileSystem
+  ) {
+    self.format = format
+    self.place = place
+    self.options = options
+    self.fileSystem = fileSystem
+  }
+
+  /// Lets `body` make a whole store at another place, and gives it this one. On failure the old store stands, and nothing of the new one does.
+  ///
+  /// - Parameters:
+  ///   - replacing: whether there may be a store at the place.
+  ///   - expected: the file that must still stand there; nil means any.
+  func make<Result>(
+    replacing: Bool,
+    expecting expected: FileIdentity?,
+    _ body: (_ temporary: StorePlace) throws -> Result
+  ) throws -> Result {
+    switch place {
+    case .file(let path):
+      guard let files = format as? any FileFormat else { throw CapabilityCheck(format.typeDescription).isNoFile(place) }
+      try fileSystem.checkWritable(path, format.typeDescription.type, options)
+      let placement = StorePlacement(files, fileSystem: fileSystem)
+      return try placement.write(at: path, replacing: replacing, expecting: expected) { try body(.file(path: $0)) }
+    case .url(let url): return try make(at: url, replacing: replacing, body)
+    }
+  }
+
+  private func make<Result>(
+    at url: URL,
+    replacing: Bool,
+    _ body: (_ temporary: StorePlace) throws -> Result
+  ) throws -> Result {
+    guard let temporary = try format.temporaryURL(for: url) else {
+      // It refuses a store that is there itself, whether or not that may be replaced.
+      return try body(place)
+    }
+    do {
+      let result = try body(.url(temporary))
+      try format.moveStore(at: temporary, to: url, replacing: replacing, options: options)
+      return result
+    } catch {
+      // try?: what is left of it is nobody's, and the error that made it vain is thrown.
+      try? format.removeStore(at: temporary, options: options)
+      throw error
     }
   }
 }

@@ -11,31 +11,45 @@ extension StoreManager {
     var request = request
     request.options[.isReadOnly] = true
     let setup = try setup(request)
-    let storeClass = try registry.storeClass(for: request.type)
-    try CapabilityCheck(storeClass.typeDescription).check(setup)
-    let file = try file(request)
+    let kind = try kind(request.type)
+    let format = kind.format
+    try CapabilityCheck(format.typeDescription).check(setup)
     let salvage = StoreSalvage(StoreLoader(setup: setup, storeType: request.type))
-    try file.reading { try read(file, storeClass, setup, into: salvage) }
+    if case .url = request.place, case .incremental(let format) = kind {
+      try salvage.load(try format.makeStore(setup))
+    } else {
+      let (file, format) = (try file(request), try fileFormat(for: request.type))
+      try file.reading { try read(file, format, kind, setup, into: salvage) }
+      try checkUnchanged(file)
+    }
     salvage.loader.metadata.storeType = request.type
-    let readsRecovered = storeClass is any RecoveringStore.Type
-    try ModelCompatibility.check(salvage.loader.metadata, setup: setup, readsRecovered: readsRecovered)
-    try checkUnchanged(file)
+    try ModelCompatibility.check(salvage.loader.metadata, setup: setup, readsRecovered: format.readsRecovered)
     let contents = salvage.loader.collected()
-    return try salvaged(contents, salvage.losses, storeClass, setup, derived: salvage.derivedRelationships)
+    return try salvaged(
+      contents,
+      salvage.losses,
+      format.typeDescription,
+      setup,
+      derived: salvage.derivedRelationships
+    )
   }
 
   private func read(
     _ file: StoreInput,
-    _ storeClass: any StoreClass.Type,
+    _ format: any FileFormat,
+    _ kind: Kind,
     _ setup: StoreSetup,
     into salvage: StoreSalvage
   ) throws {
-    let store = try storeClass.init(setup)
-    if let store = store as? any SalvagingStore { return try store.salvage(file, into: salvage) }
-    switch store {
-    case let store as any AtomicStore: try salvage.load(store, file, options: setup.options)
-    case let store as any IncrementalStore: try salvage.load(store)
-    default: break
+    switch kind {
+    case .atomic(let atomic):
+      let store = try atomic.makeStore(setup)
+      if let store = store as? any SalvagingStore { return try store.salvage(file, into: salvage) }
+      try salvage.load(store, format, file, options: setup.options)
+    case .incremental(let incremental):
+      let store = try incremental.makeStore(setup)
+      if let store = store as? any SalvagingStore { return try store.salvage(file, into: salvage) }
+      try salvage.load(store)
     }
   }
 
@@ -53,20 +67,21 @@ extension StoreManager {
   private func salvaged(
     _ contents: StoreContents,
     _ losses: [SalvageReport.Loss],
-    _ storeClass: any StoreClass.Type,
+    _ typeDescription: StoreTypeDescription,
     _ setup: StoreSetup,
     derived: Set<LinkAgreement.Side> = []
   ) throws -> SalvagedStore {
     let settlement = try SalvageSettlement.settle(contents, losses, derived: derived)
-    let setup = setup.withoutFile
+    let setup = setup.moved(to: nil)
     let engine = AtomicStoreEngine(
       store: try InMemoryStore(setup),
+      typeDescription: InMemoryStore.typeDescription,
       setup: setup,
       fileSystem: fileSystem,
       contents: settlement.contents,
       file: nil
     )
-    let store = PersistentStore(engine: engine, setup: setup, typeDescription: storeClass.typeDescription)
+    let store = PersistentStore(engine: engine, setup: setup, typeDescription: typeDescription)
     return SalvagedStore(store: store, losses: settlement.losses)
   }
 }
@@ -131,9 +146,9 @@ extension StoreManager {
     }
     let store = salvaged.store
     let setup = try setup(
-      Request(type: store.type, path: nil, configurationName: store.configurationName, options: store.options)
+      Request(type: store.type, place: nil, configurationName: store.configurationName, options: store.options)
     )
-    return try self.salvaged(rest, losses, try registry.storeClass(for: store.type), setup)
+    return try self.salvaged(rest, losses, store.typeDescription, setup)
   }
 }
 
@@ -141,9 +156,14 @@ extension StoreManager {
 
 extension StoreSalvage {
   /// Loads an atomic store as usual. What it has added before it fails is kept.
-  package func load(_ store: any AtomicStore, _ file: StoreInput, options: StoreOptions) throws {
+  func load(
+    _ store: any AtomicStore,
+    _ format: any FileFormat,
+    _ file: StoreInput,
+    options: StoreOptions
+  ) throws {
     do {
-      loader.metadata = try type(of: store).readMetadata(from: file, options: options)
+      loader.metadata = try format.readMetadata(from: file, options: options)
     } catch {
       note(.fileParts, error, count: 0)
     }
@@ -175,19 +195,6 @@ extension StoreSalvage {
         note(.records, error, entity: entity.name, count: count.map { max(0, $0 - loader.addedCount(of: entity)) })
       }
     }
-  }
-}
-
-extension StoreSetup {
-  /// The same for a store in memory.
-  fileprivate var withoutFile: StoreSetup {
-    StoreSetup(
-      model: model,
-      configurationName: configurationName,
-      entities: entities,
-      path: nil,
-      options: options
-    )
   }
 }
 

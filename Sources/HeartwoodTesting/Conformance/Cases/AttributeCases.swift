@@ -54,7 +54,7 @@ extension StoreConformance {
   /// All files and the bytes of the store's.
   private func beforeRefusal(_ bench: Workbench) throws -> [String] {
     guard capabilities.supports(.persistence) else { return [] }
-    return try bench.disk.fileNames() + [String(decoding: try bench.bytes(), as: UTF8.self)]
+    return try (isFile ? bench.disk.fileNames() : []) + [String(decoding: try bench.bytes(), as: UTF8.self)]
   }
 
   private func keepsRecords() throws {
@@ -89,7 +89,7 @@ extension StoreConformance {
         try $0.keepsInheritance(subentities: ["Circle", "Square"], isAbstract: false)
       },
       makeCase("keeps properties whatever they are called") { try $0.keepsAwkwardProperties() },
-      makeCase("keeps the entities of its configuration only", needs: .file) { try $0.keepsConfiguration() },
+      makeCase("keeps the entities of its configuration only", needs: .place) { try $0.keepsConfiguration() },
     ]
   }
 

@@ -6,7 +6,7 @@ extension StoreConformance {
   /// Nobody's work is overwritten unseen.
   var conflictCases: [ConformanceCase] {
     [
-      makeCase("does not overwrite what somebody else has saved", needs: .file) { try $0.noticesOtherSave() },
+      makeCase("does not overwrite what somebody else has saved", needs: .place) { try $0.noticesOtherSave() },
       makeCase("does not overwrite a file that has come meanwhile", needs: .file) { conformance in
         try conformance.withEachDisk { try conformance.noticesNewFile($0) }
       },
@@ -92,7 +92,7 @@ extension StoreConformance {
     [
       makeCase("takes saves of many contexts at once") { try $0.takesConcurrentSaves() },
       makeCase("shows each save as a whole while others read") { try $0.showsWholeSaves() },
-      makeCase("loses no save of several that open its file", needs: .file) { conformance in
+      makeCase("loses no save of several that open its file", needs: .place) { conformance in
         try conformance.withEachDisk { try conformance.losesNoSave(on: $0) }
       },
     ]

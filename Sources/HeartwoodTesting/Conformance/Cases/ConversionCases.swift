@@ -8,15 +8,15 @@ extension StoreConformance {
     StoreRegistry.default.typeDescriptions.filter { $0.type != type }.map { other in
       makeCase("is converted to \(other.type) and back") { try $0.converts(to: other) }
     } + [
-      makeCase("is copied by being converted to its own type", needs: .file) { try $0.copies() },
-      makeCase("does not replace a file unless it is told to", needs: .file) { conformance in
+      makeCase("is copied by being converted to its own type", needs: .place) { try $0.copies() },
+      makeCase("does not replace a file unless it is told to", needs: .place) { conformance in
         try conformance.withEachDisk { try conformance.doesNotReplace($0) }
       },
     ] + (reachesFilesItself ? [versionsOfConverted] : [])
   }
 
   private var versionsOfConverted: ConformanceCase {
-    makeCase("keeps the versions of records that are converted to it", needs: .file) { try $0.keepsVersions() }
+    makeCase("keeps the versions of records that are converted to it", needs: .place) { try $0.keepsVersions() }
   }
 
   private func keepsVersions() throws {
@@ -92,7 +92,7 @@ extension StoreConformance {
     try bench.convert(open, to: "copy")
     try expectSame(try bench.open("copy").contents(), as: expected, "the copy")
     // A store that is closed may bring into its file what was beside it.
-    if storeClass is any AtomicStore.Type {
+    if capabilities.kind == .atomic {
       try expect(try bench.bytes() == before, "expected the file that was copied to stay as it was")
     }
     try expectSame(try bench.open().contents(), as: expected, "what was copied")

@@ -25,7 +25,7 @@ extension StoreConformance {
 
   /// Brings all that is in the store into its file, so that its bytes are all of it.
   private func checkpoint(_ bench: Workbench) throws {
-    try (storeClass as? any IncrementalStore.Type)?.checkpoint(storeAt: bench.path())
+    try fileFormat?.checkpoint(storeAt: bench.path())
   }
 
   /// What is in a support folder stays: a damaged file leads there too.
@@ -37,7 +37,7 @@ extension StoreConformance {
   }
 
   private func supportFolder(_ bench: Workbench) -> String? {
-    (storeClass as? any IncrementalStore.Type)?.supportFolder(ofStoreAt: bench.path())
+    fileFormat?.supportFolder(ofStoreAt: bench.path())
   }
 
   private func takesTruncations() throws {

@@ -11,7 +11,7 @@ extension StoreConformance {
       makeCase("goes on with its history", needs: .history) { try $0.continuesHistory() },
       makeCase("keeps a history of many saves", needs: .history) { try $0.keepsManySaves() },
       makeCase("purges its history", needs: .history) { try $0.purges() },
-      makeCase("has no gaps in its history", needs: .history, .file) { try $0.hasNoGaps() },
+      makeCase("has no gaps in its history", needs: .history, .place) { try $0.hasNoGaps() },
       makeCase("takes a history along where it is converted to", needs: .history) { try $0.takesHistoryAlong() },
     ]
   }

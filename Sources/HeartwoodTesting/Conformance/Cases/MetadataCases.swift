@@ -6,18 +6,18 @@ extension StoreConformance {
   /// Who a store is, read and set with and without opening it.
   var metadataCases: [ConformanceCase] {
     [
-      makeCase("keeps its identifier", needs: .file) { try $0.keepsItsIdentifier() },
-      makeCase("tells its metadata without being opened", needs: .file) { try $0.tellsMetadataUnopened() },
-      makeCase("takes another identifier without being opened", needs: .file) { try $0.takesIdentifierUnopened() },
+      makeCase("keeps its identifier", needs: .place) { try $0.keepsItsIdentifier() },
+      makeCase("tells its metadata without being opened", needs: .place) { try $0.tellsMetadataUnopened() },
+      makeCase("takes another identifier without being opened", needs: .place) { try $0.takesIdentifierUnopened() },
       makeCase("keeps the user's metadata", needs: .userMetadata) { try $0.keepsUserMetadata() },
-      makeCase("takes the user's metadata without being opened", needs: .file, .userMetadata) {
+      makeCase("takes the user's metadata without being opened", needs: .place, .userMetadata) {
         try $0.takesUserMetadataUnopened()
       },
-      makeCase("does not overwrite metadata that somebody else has set", needs: .file) { conformance in
+      makeCase("does not overwrite metadata that somebody else has set", needs: .place) { conformance in
         try conformance.withEachDisk { try conformance.noticesOtherMetadata($0) }
       },
-      makeCase("keeps its model", needs: .file, .embeddedModel) { try $0.keepsItsModel() },
-      makeCase("notices another version of the model", needs: .file, .modelVersion) { try $0.noticesOtherModel() },
+      makeCase("keeps its model", needs: .place, .embeddedModel) { try $0.keepsItsModel() },
+      makeCase("notices another version of the model", needs: .place, .modelVersion) { try $0.noticesOtherModel() },
     ] + (reachesFilesItself ? [] : [crashesOfSettingMetadata])
   }
 
@@ -47,7 +47,7 @@ extension StoreConformance {
   func metadata(_ bench: Workbench) throws -> StoreMetadata {
     try bench.makeCoordinator().metadataForPersistentStore(
       type: type,
-      at: URL(filePath: bench.path()),
+      at: try unwrap(bench.url(), "a place"),
       options: bench.options
     )
   }
@@ -63,7 +63,10 @@ extension StoreConformance {
     try expect("the opened store's metadata", is: found, found: try bench.open().store.metadata)
     try expect(try bench.bytes() == before, "expected reading not to change the file")
     try expectError(.fileNotFound, when: "the metadata of no file are read") {
-      _ = try bench.makeCoordinator().metadataForPersistentStore(type: type, at: URL(filePath: bench.path("none")))
+      _ = try bench.makeCoordinator().metadataForPersistentStore(
+        type: type,
+        at: try unwrap(bench.url("none"), "a place")
+      )
     }
   }
 
@@ -71,7 +74,7 @@ extension StoreConformance {
     try bench.makeCoordinator().setMetadata(
       metadata,
       type: type,
-      at: URL(filePath: bench.path()),
+      at: try unwrap(bench.url(), "a place"),
       options: bench.options
     )
   }
@@ -182,12 +185,20 @@ extension StoreConformance {
   private func keepsItsModel() throws {
     let bench = try Workbench(self, model: try ModelMaker(capabilities).richest())
     try bench.open().insertRandom(3, seed: 1)
-    let found = try storeClass.readModel(from: try bench.input(), options: bench.options)
-    let model = try unwrap(found, "the model in the file that it was written with")
+    let model = try unwrap(try keptModel(bench), "the model that it was written with")
     if model == bench.model { return }
     let changes = ModelDifferences(from: bench.model, to: model).changes.prefix(3).map { "\($0)" }
     let what = changes.isEmpty ? "another" : changes.joined(separator: "; ")
     throw ConformanceFailure("expected the file to name the model that it was written with, found \(what)")
+  }
+
+  /// The model that is kept with a store, read without opening it.
+  func keptModel(_ bench: Workbench) throws -> ManagedObjectModel? {
+    let registry = try bench.makeCoordinator().registry
+    let storeManager = StoreManager(model: bench.model, registry: registry, fileSystem: bench.fileSystem)
+    return try storeManager.embeddedModel(
+      .init(type: type, place: bench.url().map { StorePlace($0) }, options: bench.options)
+    )
   }
 
   private func noticesOtherModel() throws {

@@ -5,16 +5,16 @@ extension StoreConformance {
   /// A store comes to another version of its model by what can be inferred, whatever happens on the way.
   var migrationCases: [ConformanceCase] {
     [
-      makeCase("is migrated where properties come, go and are renamed", needs: .file, .modelVersion) { conformance in
+      makeCase("is migrated where properties come, go and are renamed", needs: .place, .modelVersion) { conformance in
         try conformance.withEachDisk { try conformance.migrates(try conformance.renamingTrial(on: $0)) }
       },
-      makeCase("is migrated where attributes change their types", needs: .file, .modelVersion) {
+      makeCase("is migrated where attributes change their types", needs: .place, .modelVersion) {
         try $0.migrates(try $0.convertingTrial(on: try $0.makeDisk()))
       },
-      makeCase("is migrated where relationships change", needs: .file, .modelVersion, .relationships) {
+      makeCase("is migrated where relationships change", needs: .place, .modelVersion, .relationships) {
         try $0.migrates(try $0.relinkingTrial(on: try $0.makeDisk()))
       },
-      makeCase("stays as it is where a migration is refused", needs: .file, .modelVersion) { conformance in
+      makeCase("stays as it is where a migration is refused", needs: .place, .modelVersion) { conformance in
         try conformance.withEachDisk { try conformance.staysWhereRefused($0) }
       },
       makeCase("survives the end of the process at each step of a migration", needs: .file, .modelVersion) {

@@ -6,12 +6,12 @@ extension StoreConformance {
   var newStoreCases: [ConformanceCase] {
     [
       makeCase("begins without records") { try $0.beginsEmpty() },
-      makeCase("makes its file \(reachesFilesItself ? "when it is opened" : "with the first save")", needs: .file) {
+      makeCase("makes its file \(reachesFilesItself ? "when it is opened" : "with the first save")", needs: .place) {
         try $0.makesItsFile()
       },
       makeCase("takes a file without a byte for a new store", needs: .file) { try $0.takesEmptyFile() },
-      makeCase("keeps a store without records", needs: .file) { try $0.keepsNothing() },
-      makeCase("is destroyed, and nothing else is", needs: .file) { conformance in
+      makeCase("keeps a store without records", needs: .place) { try $0.keepsNothing() },
+      makeCase("is destroyed, and nothing else is", needs: .place) { conformance in
         try conformance.withEachDisk { try conformance.isDestroyed($0) }
       },
     ]
@@ -63,13 +63,24 @@ extension StoreConformance {
   private func isDestroyed(_ disk: ConformanceDisk) throws {
     let bench = try smallBench(disk)
     try bench.open().insertRandom(2, seed: 1)
+    let other = try bench.open("second")
+    try other.insertRandom(2, seed: 2)
+    let expected = try other.contents()
     try bench.disk.write(Array("of another program".utf8), to: "other")
     try bench.makeCoordinator().destroyPersistentStore(
-      at: URL(filePath: bench.path()),
+      at: try unwrap(bench.url(), "a place"),
       type: type,
       options: bench.options
     )
-    try expect("the files", is: ["other"], found: try bench.disk.fileNames())
+    if isFile {
+      let names = try bench.disk.fileNames().filter { !$0.hasPrefix(bench.fileName("second")) && !$0.hasPrefix(".") }
+      try expect("the files beside another store", is: ["other"], found: names)
+    } else {
+      try expectError(.fileNotFound, when: "the metadata of a store that was destroyed are read") {
+        _ = try metadata(bench)
+      }
+    }
+    try expectSame(try bench.reopened(other, "second").contents(), as: expected, "another store")
   }
 }
 
@@ -81,19 +92,20 @@ extension StoreConformance {
     [
       makeCase("is registered once by its type") { try $0.registersOnce() },
       makeCase("says how its files and records are called") { try $0.describesItself() },
-      makeCase("its type is told from a file's name", needs: .file) { try $0.isToldByExtension() },
+      makeCase("its type is told from its place", needs: .place) { try $0.isToldByPlace() },
       makeCase("recognizes no file of something else", needs: .file) { try $0.recognizesNothingElse() },
     ]
   }
 
   private func registersOnce() throws {
     let registry = StoreRegistry()
-    try registry.register(storeClass)
+    try registry.register(format)
     try expect(
-      try registry.storeClass(for: type) == storeClass,
-      "expected the registry to give the class that was registered"
+      "the description that the registry gives",
+      is: typeDescription,
+      found: try registry.format(for: type).typeDescription
     )
-    try expectError(.storeTypeAlreadyRegistered, when: "it is registered again") { try registry.register(storeClass) }
+    try expectError(.storeTypeAlreadyRegistered, when: "it is registered again") { try registry.register(format) }
   }
 
   private func describesItself() throws {
@@ -106,10 +118,11 @@ extension StoreConformance {
     )
     try expect(!capabilities.attributeTypes.isEmpty, "expected types of attributes, found none")
     try expect(
-      capabilities.supports(.persistence) != typeDescription.fileExtensions.isEmpty,
-      "expected file extensions where there are files, found \(typeDescription.fileExtensions)"
+      capabilities.supports(.persistence)
+        != (typeDescription.fileExtensions.isEmpty && typeDescription.urlSchemes.isEmpty),
+      "expected file extensions or schemes of URLs if there is a place, found \(typeDescription.fileExtensions)"
     )
-    for name in typeDescription.fileExtensions + typeDescription.mimeTypes {
+    for name in typeDescription.fileExtensions + typeDescription.mimeTypes + typeDescription.urlSchemes {
       try expect("a name of files", is: name.lowercased(), found: name)
     }
   }
@@ -120,15 +133,18 @@ extension StoreConformance {
     ]
     for (what, prefix) in others {
       try expect(
-        !storeClass.recognizes(prefix: prefix),
+        fileFormat?.recognizes(prefix: prefix) != true,
         "expected a file that begins with \(what) to be nobody's, found that it is taken for one of these"
       )
     }
   }
 
-  private func isToldByExtension() throws {
+  private func isToldByPlace() throws {
     let registry = StoreRegistry()
-    try registry.register(storeClass)
+    try registry.register(format)
+    for scheme in typeDescription.urlSchemes {
+      try expect("the types of URLs with the scheme \(scheme)", is: [type], found: registry.types(forURLScheme: scheme))
+    }
     for name in typeDescription.fileExtensions {
       try expect(
         "the type of a file called store.\(name)",

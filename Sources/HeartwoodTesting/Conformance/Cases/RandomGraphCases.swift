@@ -90,9 +90,9 @@ extension StoreConformance {
   var piecemealCases: [ConformanceCase] {
     if !reachesFilesItself { return [] }
     return [
-      makeCase("sees each kind of change that others save", needs: .file) { try $0.seesWhatOthersSave() },
+      makeCase("sees each kind of change that others save", needs: .place) { try $0.seesWhatOthersSave() },
       makeCase("gives no reference of a deleted record again") { try $0.givesReferencesOnce() },
-      makeCase("reads hundreds of records by what they are called", needs: .file) { try $0.readsManyByReference() },
+      makeCase("reads hundreds of records by what they are called", needs: .place) { try $0.readsManyByReference() },
     ]
   }
 

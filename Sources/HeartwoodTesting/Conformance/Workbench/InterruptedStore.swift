@@ -3,22 +3,20 @@ import HeartwoodStore
 import Synchronization
 
 /// An incremental store that can be stopped at each step of a save.
-final class InterruptedStore<Base: IncrementalStore>: IncrementalStore {
-  static var typeDescription: StoreTypeDescription { Base.typeDescription }
+final class InterruptedStore: IncrementalStore {
+  private let base: any IncrementalStore
+  private let interruption: StoreInterruption
 
-  private let base: Base
-  private let interruption: StoreInterruption?
-
-  init(_ setup: StoreSetup) throws {
-    base = try Base(setup)
-    interruption = setup.options[.interruption]
+  init(_ base: any IncrementalStore, _ interruption: StoreInterruption) {
+    self.base = base
+    self.interruption = interruption
   }
 
   /// Calls `body` between two steps.
   private func stepping<Result>(_ what: String, _ body: () throws -> Result) throws -> Result {
-    try interruption?.pass("the beginning of \(what)")
+    try interruption.pass("the beginning of \(what)")
     let result = try body()
-    try interruption?.pass("the end of \(what)")
+    try interruption.pass("the end of \(what)")
     return result
   }
 
@@ -66,24 +64,10 @@ final class InterruptedStore<Base: IncrementalStore>: IncrementalStore {
   func count(of entity: EntityDescription) throws -> Int { try base.count(of: entity) }
   func estimatedCount(of entity: EntityDescription) throws -> Int { try base.estimatedCount(of: entity) }
 
-  // MARK: Without opening
+  // MARK: Kind
 
-  static func checkpoint(storeAt path: String) throws { try Base.checkpoint(storeAt: path) }
-  static var storesInversesOnce: Bool { Base.storesInversesOnce }
-  static var savesReplaceFile: Bool { Base.savesReplaceFile }
-  static func sideFiles(ofStoreAt path: String) -> [String] { Base.sideFiles(ofStoreAt: path) }
-  static func supportFolder(ofStoreAt path: String) -> String? { Base.supportFolder(ofStoreAt: path) }
-  static func copyStore(at source: String, to path: String) throws { try Base.copyStore(at: source, to: path) }
-  static func recognizes(prefix: [UInt8]) -> Bool { Base.recognizes(prefix: prefix) }
-  static var isReadOnly: Bool { Base.isReadOnly }
-
-  static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
-    try Base.readMetadata(from: file, options: options)
-  }
-
-  static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
-    try Base.readModel(from: file, options: options)
-  }
+  var storesInversesOnce: Bool { base.storesInversesOnce }
+  var savesReplaceFile: Bool { base.savesReplaceFile }
 }
 
 // MARK: StoreInterruption
@@ -143,26 +127,12 @@ final class StoreInterruption: Sendable {
   }
 }
 
-extension StoreOptionKey<StoreInterruption?> {
-  static let interruption = StoreOptionKey("HeartwoodTesting.interruption")
-}
-
 extension StoreConformance {
   /// The same store, which `interruption` stops.
   func interrupted(by interruption: StoreInterruption) throws -> StoreConformance {
-    let incremental = try unwrap(storeClass as? any IncrementalStore.Type, "an incremental store")
+    let incremental = try unwrap(format as? any IncrementalStoreFormat, "an incremental store")
     var conformance = self
-    conformance.storeClass = Self.interrupted(incremental)
-    let options = options
-    conformance.options = { model in
-      var options = options(model)
-      options[.interruption] = interruption
-      return options
-    }
+    conformance.format = WrappingFormat(incremental) { store, _ in InterruptedStore(store, interruption) }
     return conformance
-  }
-
-  private static func interrupted<Base: IncrementalStore>(_ storeClass: Base.Type) -> any StoreClass.Type {
-    InterruptedStore<Base>.self
   }
 }

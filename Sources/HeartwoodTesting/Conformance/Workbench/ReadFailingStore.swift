@@ -5,14 +5,12 @@ import Synchronization
 
 /// An incremental store whose reads fail where ``ReadFaults`` say so.
 final class ReadFailingStore<Base: IncrementalStore>: IncrementalStore {
-  static var typeDescription: StoreTypeDescription { Base.typeDescription }
-
   private let base: Base
   private let faults: ReadFaults?
 
-  init(_ setup: StoreSetup) throws {
-    base = try Base(setup)
-    faults = setup.options[.readFaults]
+  init(_ base: Base, _ faults: ReadFaults?) {
+    self.base = base
+    self.faults = faults
   }
 
   // MARK: Reading
@@ -78,22 +76,8 @@ final class ReadFailingStore<Base: IncrementalStore>: IncrementalStore {
     try base.newReferences(count: count, for: entity)
   }
 
-  static func checkpoint(storeAt path: String) throws { try Base.checkpoint(storeAt: path) }
-  static var storesInversesOnce: Bool { Base.storesInversesOnce }
-  static var savesReplaceFile: Bool { Base.savesReplaceFile }
-  static func sideFiles(ofStoreAt path: String) -> [String] { Base.sideFiles(ofStoreAt: path) }
-  static func supportFolder(ofStoreAt path: String) -> String? { Base.supportFolder(ofStoreAt: path) }
-  static func copyStore(at source: String, to path: String) throws { try Base.copyStore(at: source, to: path) }
-  static func recognizes(prefix: [UInt8]) -> Bool { Base.recognizes(prefix: prefix) }
-  static var isReadOnly: Bool { Base.isReadOnly }
-
-  static func readMetadata(from file: StoreInput, options: StoreOptions) throws -> StoreMetadata {
-    try Base.readMetadata(from: file, options: options)
-  }
-
-  static func readModel(from file: StoreInput, options: StoreOptions) throws -> ManagedObjectModel? {
-    try Base.readModel(from: file, options: options)
-  }
+  var storesInversesOnce: Bool { base.storesInversesOnce }
+  var savesReplaceFile: Bool { base.savesReplaceFile }
 }
 
 // MARK: Refinements
@@ -120,33 +104,9 @@ extension ReadFailingStore: BatchingStore where Base: BatchingStore {
   }
 }
 
-extension ReadFailingStore: CheckingStore where Base: CheckingStore {
-  static func check(_ contents: StoreContents, for setup: StoreSetup) throws { try Base.check(contents, for: setup) }
-}
-
 extension ReadFailingStore: ReadableWhileSavingStore where Base: ReadableWhileSavingStore {
   func saving<Result>(_ body: () throws -> Result, release: () -> Void, retake: () -> Void) throws -> Result {
     try base.saving(body, release: release, retake: retake)
-  }
-}
-
-extension ReadFailingStore: SelfMigratingStore where Base: SelfMigratingStore {
-  static func migrate(
-    _ migration: InStoreMigration,
-    from source: StoreSetup,
-    to destination: StoreSetup
-  ) throws -> MigrationReport {
-    try source.options[.readFaults]?.admit(.migration)
-    return try Base.migrate(migration, from: source, to: destination)
-  }
-
-  static func foresee(
-    _ migration: InStoreMigration,
-    from source: StoreSetup,
-    to destination: StoreSetup
-  ) throws -> MigrationReport {
-    try source.options[.readFaults]?.admit(.migration)
-    return try Base.foresee(migration, from: source, to: destination)
   }
 }
 
@@ -236,9 +196,11 @@ public protocol ReadFaultAwareStore: IncrementalStore {}
 extension StoreConformance {
   /// The same store, whose reads `faults` lets fail.
   func failing(by faults: ReadFaults) throws -> StoreConformance {
-    let incremental = try unwrap(storeClass as? any IncrementalStore.Type, "an incremental store")
+    let incremental = try unwrap(format as? any IncrementalStoreFormat, "an incremental store")
     var conformance = self
-    if !(storeClass is any ReadFaultAwareStore.Type) { conformance.storeClass = Self.failing(incremental) }
+    conformance.format = WrappingFormat(incremental, migrationFaults: faults) { store, options in
+      store is any ReadFaultAwareStore ? store : Self.failing(store, options[.readFaults])
+    }
     let options = options
     conformance.options = { model in
       var options = options(model)
@@ -248,7 +210,7 @@ extension StoreConformance {
     return conformance
   }
 
-  private static func failing<Base: IncrementalStore>(_ storeClass: Base.Type) -> any StoreClass.Type {
-    ReadFailingStore<Base>.self
+  private static func failing(_ store: some IncrementalStore, _ faults: ReadFaults?) -> any IncrementalStore {
+    ReadFailingStore(store, faults)
   }
 }

@@ -56,12 +56,15 @@ extension Workbench {
   /// The place of a store of `type`; nil where such stores have no files.
   func url(_ name: String = Workbench.name, type: StoreTypeDescription? = nil) -> URL? {
     let description = type ?? conformance.typeDescription
-    return description.capabilities.supports(.persistence) ? URL(filePath: path(name, type: type)) : nil
+    guard description.capabilities.supports(.persistence) else { return nil }
+    if description.type == conformance.type, let url = conformance.url(name, in: disk.path("")) { return url }
+    return URL(filePath: path(name, type: type))
   }
 
   /// Fails unless the files are those of the stores called `names`. What a store that reaches its files by itself keeps beside its file has
   /// a name that begins with the file's.
   func expectFiles(_ when: String = "", called names: [String] = [Workbench.name]) throws {
+    guard conformance.isFile else { return }
     let expected = names.map { fileName($0) }
     var found = try disk.fileNames()
     if conformance.reachesFilesItself {
@@ -74,7 +77,26 @@ extension Workbench {
     try StoreInput(try disk.fileSystem.openFile(atPath: path(name)))
   }
 
-  func bytes(_ name: String = Workbench.name) throws -> [UInt8] { try input(name).bytes() }
+  /// The bytes of a store's file; for a store that is no file, those of a binary store with the same records and metadata.
+  func bytes(_ name: String = Workbench.name) throws -> [UInt8] {
+    if conformance.isFile { return try input(name).bytes() }
+    let (files, path) = (InMemoryFileSystem(), "/copy.heartwood")
+    let found = try openUnread(name, readOnly: true)
+    defer { found.coordinator.close() }
+    let storeManager = StoreManager(model: model, registry: found.coordinator.registry, fileSystem: files)
+    let request = StoreManager.Request(type: .binary, path: path, options: StoreOptions())
+    _ = try storeManager.convert(found.store, to: request, replacing: false)
+    return try StoreInput(try files.openFile(atPath: path)).bytes()
+  }
+
+  /// Fails unless there is no store, and no file.
+  func expectNothing(_ when: String) throws {
+    try expect("the files \(when)", is: [], found: try disk.fileNames())
+    guard !conformance.isFile, let url = url() else { return }
+    try expectError(.fileNotFound, when: "the metadata of no store are read") {
+      _ = try makeCoordinator().metadataForPersistentStore(type: conformance.type, at: url, options: options)
+    }
+  }
 }
 
 // MARK: Stores
@@ -82,9 +104,10 @@ extension Workbench {
 extension Workbench {
   /// A coordinator that knows the type that is tested and all that ship.
   func makeCoordinator() throws -> PersistentStoreCoordinator {
-    let registry = try StoreRegistry([conformance.storeClass])
+    let registry = StoreRegistry()
+    try registry.register(conformance.format)
     for description in StoreRegistry.default.typeDescriptions where description.type != conformance.type {
-      try registry.register(try StoreRegistry.default.storeClass(for: description.type))
+      try registry.register(try StoreRegistry.default.format(for: description.type))
     }
     return try PersistentStoreCoordinator(managedObjectModel: model, registry: registry, fileSystem: fileSystem)
   }
@@ -225,6 +248,7 @@ struct ConformanceDisk {
 /// The folders that a case makes on the disk, which are gone when it ends.
 package final class ConformanceFolders: Sendable {
   private let paths = Mutex<[String]>([])
+  private let urls = Mutex<Set<URL>>([])
 
   package init() {}
 
@@ -237,7 +261,20 @@ package final class ConformanceFolders: Sendable {
     return path
   }
 
+  /// Notes the URL of a store that goes with the folders.
+  func note(_ url: URL) {
+    urls.withLock { _ = $0.insert(url) }
+  }
+
   package func remove() {
     for path in paths.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
+  }
+
+  /// Removes the folders, and the stores at URLs.
+  func remove(_ format: any StoreFormat) {
+    remove()
+    guard let format = format as? any IncrementalStoreFormat else { return }
+    // try?: at most of the URLs a store was made, and not at all of them.
+    for url in urls.withLock({ $0 }) { try? format.removeStore(at: url, options: StoreOptions()) }
   }
 }

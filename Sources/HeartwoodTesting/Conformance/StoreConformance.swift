@@ -148,6 +148,10 @@ extension StoreConformance {
   /// Whether the store opens its files itself, and not through the framework's ``FileSystem``: they have to be on the disk.
   var reachesFilesItself: Bool { capabilities.kind == .incremental }
 
+  /// Whether records have an order by themselves: a store that saves them piecemeal has them in that of their numbers, and in none if it calls them
+  /// otherwise.
+  var ordersRecords: Bool { !reachesFilesItself || capabilities.referenceKinds.first == .integer }
+
   /// A place for files: in memory where that can be.
   func makeDisk() throws -> ConformanceDisk { reachesFilesItself ? try makeFolder() : .memory() }
 

@@ -75,13 +75,17 @@ public protocol IncrementalStore: AnyObject, Sendable {
   /// either, or what somebody has noted of one would lead to another.
   func newReferences(count: Int, for entity: EntityDescription) throws -> [ReferenceID]
 
-  /// Calls `body`, which saves, while nobody else can, and keeps all that it saves, durably, or where it throws nothing.
+  /// Calls `body`, which saves, while nobody else can, and keeps all that it saves, durably, or nothing if it throws.
+  ///
+  /// A store over a database may let others save at the same time, if it keeps nothing where they have changed a record that `body` saves, or one of
+  /// the ``ChangeSet/preconditions``, since `body` began. It calls `body` again then, which reads what they have saved, and finds the conflicts.
   func saving<Result>(_ body: () throws -> Result) throws -> Result
 
   /// Saves changes. All ids are permanent, and the versions have been compared.
   ///
   /// - Parameters:
-  ///   - changes: what to save. A new record comes with its version; an update raises the version that it was based on by 1.
+  ///   - changes: what to save. A new record comes with its version; an update raises the version that it was based on by 1. Preconditions have
+  ///     been met as of what was read; a store that lets others save at the same time makes sure that they still are.
   ///   - contents: the records before the changes.
   func save(_ changes: ChangeSet, over contents: StoreContents) throws
 

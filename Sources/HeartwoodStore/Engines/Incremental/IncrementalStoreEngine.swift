@@ -219,7 +219,7 @@ extension IncrementalStoreEngine {
     let additions = try uniqueness.withLock { check throws(PersistenceError) in
       try check.check(uses, applied, before: before.contents, rivals: rivals.rows)
     }
-    try write(applied, isEmpty: changes.isEmpty, over: before)
+    try write(applied, changes, over: before)
     try settleInverses(&applied, before: before.contents)
     return MadeChanges(before: before.contents, applied: applied, additions: additions, mark: try store.dataVersion())
   }
@@ -292,11 +292,14 @@ extension IncrementalStoreEngine {
     return applied
   }
 
-  private func write(_ applied: AppliedChanges, isEmpty: Bool, over before: State) throws {
+  private func write(_ applied: AppliedChanges, _ changes: ChangeSet, over before: State) throws {
     let metadata = applied.contents.metadata
     try CapabilityCheck(typeDescription).check(applied.contents, path: placeName)
     if before.hasUnsavedMetadata || metadata != before.contents.metadata { try store.saveMetadata(metadata) }
-    if !isEmpty { try store.save(ChangeSet(byColumn: applied.columns), over: before.contents) }
+    if changes.isEmpty { return }
+    var written = ChangeSet(byColumn: applied.columns)
+    written.preconditions = changes.preconditions
+    try store.save(written, over: before.contents)
   }
 
   package func setUserInfo(_ userInfo: [String: MetadataValue]) throws(PersistenceError) {

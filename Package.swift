@@ -20,6 +20,7 @@ let package = Package(
     .library(name: "HeartwoodMacros", targets: ["HeartwoodMacros"]),
     .library(name: "HeartwoodWrappers", targets: ["HeartwoodWrappers"]),
     .library(name: "HeartwoodSQLite", targets: ["HeartwoodSQLite"]),
+    .library(name: "HeartwoodPostgreSQL", targets: ["HeartwoodPostgreSQL"]),
     .library(name: "HeartwoodImporting", targets: ["HeartwoodImporting"]),
     .library(name: "HeartwoodDocuments", targets: ["HeartwoodDocuments"]),
     .library(name: "HeartwoodTesting", targets: ["HeartwoodTesting"]),
@@ -122,6 +123,12 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    // It opens libpq when a store needs it, so that it links nothing.
+    .target(
+      name: "HeartwoodPostgreSQL",
+      dependencies: ["HeartwoodFoundation", "HeartwoodStore", "HeartwoodModel"],
+      swiftSettings: settings
+    ),
     // A target of its own, since tests of a macro target itself are built for the host, with all other tests and what they need.
     .target(
       name: "HeartwoodMacroExpansion",
@@ -206,6 +213,13 @@ let package = Package(
         "Heartwood", "HeartwoodSQLite", "HeartwoodFormats", "HeartwoodModelFiles", "HeartwoodGraph", "HeartwoodStore",
         "HeartwoodModel", "HeartwoodTesting", "CZlib", "SQLiteWorker", "TestSupport",
         .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
+      ],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "HeartwoodPostgreSQLTests",
+      dependencies: [
+        "Heartwood", "HeartwoodPostgreSQL", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting",
       ],
       swiftSettings: settings
     ),

@@ -30,6 +30,10 @@ import Testing
 
   @Test(arguments: [
     ("HeartwoodSQLite/HeartwoodSQLite.docc/CoreDataFiles", "HeartwoodSQLiteTests/Files/SQLiteGuideTests", 7),
+    (
+      "HeartwoodPostgreSQL/HeartwoodPostgreSQL.docc/PostgreSQL", "HeartwoodPostgreSQLTests/Store/PostgreSQLStoreTests",
+      1
+    ),
     ("HeartwoodWrappers/HeartwoodWrappers.docc/StoresAroundStores", "HeartwoodWrappersTests/WrappersGuideTests", 4),
   ])
   func codeOfTheArticleOfAProductIsTested(_ article: String, _ tests: String, _ count: Int) throws {

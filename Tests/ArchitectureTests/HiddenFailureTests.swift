@@ -5,8 +5,8 @@ import Testing
 /// `try?:`, or in the table here.
 @Suite struct HiddenFailureTests {
   private static let modules = [
-    "Heartwood", "HeartwoodFormats", "HeartwoodGraph", "HeartwoodModel", "HeartwoodSQLite", "HeartwoodStore",
-    "HeartwoodWrappers",
+    "Heartwood", "HeartwoodFormats", "HeartwoodGraph", "HeartwoodModel", "HeartwoodPostgreSQL", "HeartwoodSQLite",
+    "HeartwoodStore", "HeartwoodWrappers",
   ]
 
   /// So many lines above a `try?` its reason may begin.

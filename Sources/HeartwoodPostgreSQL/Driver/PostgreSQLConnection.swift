@@ -1,0 +1,353 @@
+import HeartwoodFoundation
+import HeartwoodStore
+
+/// One connection to a server, on which one statement runs at a time. Its methods wait for the server.
+///
+/// `@unchecked Sendable`: libpq lets any thread use a connection, one at a time, and so does the framework with the store that owns it. Only
+/// ``cancel()`` may be called beside others: what it reads is made with the connection and never changes, and libpq allows it.
+final class PostgreSQLConnection: @unchecked Sendable {
+  private let library: LibPQ
+  private let connection: OpaquePointer
+  private let cancellation: OpaquePointer?
+  private let observer: PostgreSQLStatementObserver?
+  /// The names of the statements that the server has prepared, by their text, and the texts in the order in which they were prepared.
+  private var prepared: [String: String] = [:]
+  private var preparedTexts: [String] = []
+  private var preparedCount = 0
+  /// So many prepared statements are kept: each takes memory of the server.
+  private static let greatestPreparedCount = 256
+
+  init(_ location: PostgreSQLLocation, options: StoreOptions) throws {
+    library = try LibPQ.open(atPath: options[.postgresLibraryPath])
+    observer = options[.postgresStatementObserver]
+    let library = library
+    connection = try Self.connect(library, location.connectionParameters(options))
+    cancellation = library.getCancel(connection)
+    _ = library.setNoticeProcessor(connection, { _, _ in }, nil)
+    // From here on the connection is closed by `deinit`, also if this throws.
+    try execute(Self.settings(options))
+  }
+
+  deinit {
+    library.freeCancel(cancellation)
+    library.finish(connection)
+  }
+
+  private static func connect(_ library: LibPQ, _ parameters: [String: String]) throws
+    -> OpaquePointer
+  {
+    let pairs = parameters.sorted { $0.key < $1.key }
+    let connection = withTexts(pairs.map(\.key)) { keywords in
+      // The database may not be a connection string of its own, in which a password could stand.
+      withTexts(pairs.map(\.value)) { values in library.connect(keywords, values, 0) }
+    }
+    guard let connection else {
+      throw PostgreSQLError(sqlState: nil, message: "libpq has no memory.")
+    }
+    if library.status(connection) == LibPQ.connectionOK { return connection }
+    defer { library.finish(connection) }
+    throw connectionError(text(library.errorMessage(connection)))
+  }
+
+  /// Calls `body` with C's form of an array of texts, which ends with a null pointer.
+  private static func withTexts<Result>(_ texts: [String], _ body: (LibPQ.Texts?) throws -> Result)
+    rethrows -> Result
+  {
+    var bytes: [CChar] = []
+    var offsets: [Int] = []
+    for text in texts {
+      offsets.append(bytes.count)
+      bytes += text.utf8CString
+    }
+    return try bytes.withUnsafeBufferPointer { buffer in
+      var pointers = offsets.map { offset in buffer.baseAddress.map { $0 + offset } }
+      pointers.append(nil)
+      return try pointers.withUnsafeBufferPointer { try body($0.baseAddress) }
+    }
+  }
+
+  /// libpq tells no state of a connection that was not made: what the server has said is known by its words, which are English unless the server
+  /// was told otherwise.
+  private static func connectionError(_ message: String) -> PostgreSQLError {
+    let states = [
+      ("password authentication failed", "28P01"), ("no password supplied", "28P01"),
+      ("authentication failed", "28000"), ("no pg_hba.conf entry", "28000"),
+      ("is not permitted to log in", "28000"), ("too many connections", "53300"),
+      ("too many clients", "53300"),
+    ]
+    let role = message.contains("role \"") && message.contains("does not exist")
+    let database = message.contains("database \"") && message.contains("does not exist")
+    let known = states.first { message.contains($0.0) }?.1
+    return PostgreSQLError(
+      sqlState: known ?? (role ? "28000" : database ? "3D000" : nil),
+      message: message
+    )
+  }
+
+  private static func settings(_ options: StoreOptions) -> String {
+    var settings = [
+      "SET client_min_messages = warning", "SET \(PostgreSQLSchema.ownSetting) = 'yes'",
+      "SET lock_timeout = \(milliseconds(options[.postgresLockTimeout]))",
+    ]
+    if let timeout = options[.postgresStatementTimeout] {
+      settings.append("SET statement_timeout = \(milliseconds(timeout))")
+    }
+    if options[.isReadOnly] { settings.append("SET default_transaction_read_only = on") }
+    return settings.joined(separator: "; ")
+  }
+
+  private static func milliseconds(_ duration: Duration) -> Int64 {
+    let (seconds, attoseconds) = duration.components
+    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+    // 0 would mean no limit.
+    return overflow
+      ? Int64(Int32.max)
+      : min(max(product + attoseconds / 1_000_000_000_000_000, 1), Int64(Int32.max))
+  }
+
+  private static func text(_ text: UnsafePointer<CChar>?) -> String {
+    var text = text.map { String(cString: $0) } ?? ""
+    while text.last?.isNewline == true { text.removeLast() }
+    return text
+  }
+}
+
+extension PostgreSQLConnection {
+  /// Whether the connection was lost, so that another one has to be made.
+  var isLost: Bool { library.status(connection) != LibPQ.connectionOK }
+
+  /// Whether no transaction is under way.
+  var isIdle: Bool { library.transactionStatus(connection) == LibPQ.TransactionStatus.idle }
+
+  /// The server's version: 150020 is 15.20.
+  var serverVersion: Int { Int(library.serverVersion(connection)) }
+
+  /// Asks the server to stop the statement that runs, which then fails with the state 57014. It may be called on any thread.
+  func cancel() {
+    var message = [CChar](repeating: 0, count: 256)
+    // What cannot be stopped goes on to its end or to its time-out.
+    _ = library.cancel(cancellation, &message, CInt(message.count))
+  }
+}
+
+// MARK: Statements
+
+extension PostgreSQLConnection {
+  /// Runs statements without parameters, one after the other, and returns the result of the last one, in text.
+  @discardableResult
+  func execute(_ text: String) throws -> PostgreSQLResult {
+    observer?.observe(text)
+    return try checked(text.withCString { library.execute(connection, $0) })
+  }
+
+  /// Runs one statement, which is prepared the first time, and returns its result in binary.
+  @discardableResult
+  func run(_ text: String, _ parameters: [PostgreSQLParameter] = []) throws -> PostgreSQLResult {
+    observer?.observe(text)
+    let name = try preparedName(text, parameters.map(\.type.oid))
+    return try checked(
+      withValues(parameters) { count, _, values, lengths, formats in
+        name.withCString {
+          library.executePrepared(connection, $0, count, values, lengths, formats, LibPQ.binary)
+        }
+      }
+    )
+  }
+
+  /// Runs one statement that is not met again, and returns its result in binary.
+  @discardableResult
+  func runOnce(_ text: String, _ parameters: [PostgreSQLParameter] = []) throws -> PostgreSQLResult {
+    observer?.observe(text)
+    return try checked(
+      withValues(parameters) { count, types, values, lengths, formats in
+        text.withCString {
+          library.executeWithParameters(
+            connection,
+            $0,
+            count,
+            types,
+            values,
+            lengths,
+            formats,
+            LibPQ.binary
+          )
+        }
+      }
+    )
+  }
+
+  private func preparedName(_ text: String, _ types: [UInt32]) throws -> String {
+    if let name = prepared[text] { return name }
+    if preparedTexts.count >= Self.greatestPreparedCount {
+      let oldest = preparedTexts.removeFirst()
+      if let name = prepared.removeValue(forKey: oldest) {
+        try checked("DEALLOCATE \(name)".withCString { library.execute(connection, $0) })
+      }
+    }
+    preparedCount += 1
+    let name = "heartwood_\(preparedCount)"
+    try checked(
+      name.withCString { name in
+        text.withCString { text in library.prepare(connection, name, text, CInt(types.count), types)
+        }
+      }
+    )
+    prepared[text] = name
+    preparedTexts.append(text)
+    return name
+  }
+
+  /// Calls `body` with the parameters as libpq takes them: their number, types, places, lengths and formats.
+  private func withValues<Result>(
+    _ parameters: [PostgreSQLParameter],
+    _ body: (CInt, UnsafePointer<UInt32>?, LibPQ.Texts?, UnsafePointer<CInt>?, UnsafePointer<CInt>?)
+      -> Result
+  ) -> Result {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(parameters.reduce(1) { $0 + ($1.bytes?.count ?? 0) })
+    var offsets: [Int?] = []
+    for parameter in parameters {
+      offsets.append(parameter.bytes == nil ? nil : bytes.count)
+      if let value = parameter.bytes { bytes += value }
+    }
+    // A value without a byte has an address all the same: without one it would be NULL.
+    bytes.append(0)
+    return bytes.withUnsafeBytes { buffer in
+      let start = buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
+      let values = offsets.map { offset in offset.flatMap { offset in start.map { $0 + offset } } }
+      let lengths = parameters.map { CInt(clamping: $0.bytes?.count ?? 0) }
+      let formats = [CInt](repeating: LibPQ.binary, count: parameters.count)
+      return values.withUnsafeBufferPointer { values in
+        body(
+          CInt(parameters.count),
+          parameters.map(\.type.oid),
+          values.baseAddress,
+          lengths,
+          formats
+        )
+      }
+    }
+  }
+
+  @discardableResult
+  private func checked(_ result: OpaquePointer?) throws -> PostgreSQLResult {
+    guard let result else { throw lostError }
+    let status = library.resultStatus(result)
+    let owner = PostgreSQLResult(result, library)
+    if status == LibPQ.ResultStatus.commandDone || status == LibPQ.ResultStatus.hasRows {
+      return owner
+    }
+    if status == LibPQ.ResultStatus.copyIn || status == LibPQ.ResultStatus.copyOut { return owner }
+    throw error(result)
+  }
+
+  private var lostError: PostgreSQLError {
+    PostgreSQLError(sqlState: nil, message: Self.text(library.errorMessage(connection)))
+  }
+
+  private func error(_ result: OpaquePointer) -> PostgreSQLError {
+    func field(_ code: CInt) -> String? {
+      library.resultErrorField(result, code).map { String(cString: $0) }
+    }
+    let state = field(LibPQ.ErrorField.state)
+    return PostgreSQLError(
+      sqlState: state,
+      message: field(LibPQ.ErrorField.message) ?? Self.text(library.errorMessage(connection)),
+      constraintName: field(LibPQ.ErrorField.constraint),
+      tableName: field(LibPQ.ErrorField.table)
+    )
+  }
+}
+
+// MARK: Copying
+
+extension PostgreSQLConnection {
+  /// How many bytes are handed to libpq at once.
+  private static let copyChunkSize = 1 << 18
+
+  /// Sends rows to a `COPY … FROM STDIN (FORMAT binary)`.
+  ///
+  /// - Parameter body: appends the fields of one row after the other, and calls what it is given behind each.
+  func copyIn(
+    _ text: String,
+    _ body: (inout [UInt8], _ endRow: (inout [UInt8]) throws -> Void) throws -> Void
+  ) throws {
+    observer?.observe(text)
+    try checked(text.withCString { library.execute(connection, $0) })
+    var buffer = CopyFormat.header
+    do {
+      try body(&buffer) { buffer in
+        if buffer.count >= Self.copyChunkSize { try send(&buffer) }
+      }
+      buffer += CopyFormat.trailer
+      try send(&buffer)
+    } catch {
+      // The rows that were sent are undone with the statement.
+      _ = "interrupted".withCString { library.putCopyEnd(connection, $0) }
+      // try?: the error of the interruption is known.
+      try? finishResults()
+      throw error
+    }
+    guard library.putCopyEnd(connection, nil) == 1 else { throw lostError }
+    try finishResults()
+  }
+
+  private func send(_ buffer: inout [UInt8]) throws {
+    let code = buffer.withUnsafeBytes { bytes in
+      library.putCopyData(
+        connection,
+        bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
+        CInt(bytes.count)
+      )
+    }
+    guard code == 1 else { throw lostError }
+    buffer.removeAll(keepingCapacity: true)
+  }
+
+  /// Takes the results that are left of a statement, and throws the error that is among them.
+  private func finishResults() throws {
+    var failure: PostgreSQLError?
+    while let result = library.nextResult(connection) {
+      let status = library.resultStatus(result)
+      if status != LibPQ.ResultStatus.commandDone, status != LibPQ.ResultStatus.hasRows {
+        failure = failure ?? error(result)
+      }
+      library.clear(result)
+    }
+    if let failure { throw failure }
+  }
+
+  /// Reads the rows of a `COPY … TO STDOUT (FORMAT binary)`.
+  ///
+  /// - Parameter body: gets the fields of each row, which are valid during the call.
+  func copyOut(_ text: String, _ body: (PostgreSQLRow) throws -> Void) throws {
+    observer?.observe(text)
+    try checked(text.withCString { library.execute(connection, $0) })
+    var reader = CopyReader()
+    while true {
+      var piece: UnsafeMutablePointer<CChar>?
+      let count = library.getCopyData(connection, &piece, 0)
+      guard count > 0 else { break }
+      defer { library.freeMemory(piece) }
+      do {
+        try reader.read(UnsafeRawBufferPointer(start: piece, count: Int(count)), body)
+      } catch {
+        cancel()
+        dropCopyData()
+        // try?: the error that has stopped it is known.
+        try? finishResults()
+        throw error
+      }
+    }
+    try finishResults()
+  }
+
+  /// Takes what the server has sent before it stopped.
+  private func dropCopyData() {
+    while true {
+      var piece: UnsafeMutablePointer<CChar>?
+      guard library.getCopyData(connection, &piece, 0) > 0 else { return }
+      library.freeMemory(piece)
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import HeartwoodFoundation
+import HeartwoodStore
+
+/// What a PostgreSQL server or libpq has reported: the `underlyingError` of the `PersistenceError` that a store throws.
+///
+/// No value of a record is in it: the detail of the server's report is left out.
+public struct PostgreSQLError: Error, Sendable, Hashable {
+  /// The five characters by which PostgreSQL names the error, such as `23505`; nil if the server has sent none, as when a connection is lost.
+  public let sqlState: String?
+  /// What the server or libpq says, in the server's language.
+  public let message: String
+  /// The name of the constraint that does not hold; nil if it is another error.
+  public let constraintName: String?
+  /// The name of the table; nil if the server tells none.
+  public let tableName: String?
+
+  init(sqlState: String?, message: String, constraintName: String? = nil, tableName: String? = nil) {
+    self.sqlState = sqlState
+    self.message = message
+    self.constraintName = constraintName
+    self.tableName = tableName
+  }
+
+  /// Whether the connection cannot be used any more: it is lost, or the server ends it.
+  var isOfConnection: Bool {
+    guard let sqlState else { return true }
+    return sqlState.hasPrefix("08") || ["57P01", "57P02", "57P03", "57P05"].contains(sqlState)
+  }
+}
+
+extension PostgreSQLError: CustomStringConvertible {
+  /// The state and the message.
+  public var description: String { sqlState.map { "\($0): \(message)" } ?? message }
+}
+
+extension PostgreSQLError {
+  /// The error as Heartwood's.
+  ///
+  /// - Parameter place: the URL of the store, without a password.
+  func persistenceError(at place: String, entity: String? = nil) -> PersistenceError {
+    let (code, problem, recovery) = meaning
+    return PersistenceError(
+      code,
+      problem,
+      recovery: recovery,
+      context: .init(path: place, storeType: .postgreSQL, entity: entity),
+      underlyingError: self
+    )
+  }
+
+  private typealias Meaning = (PersistenceError.Code, String, PersistenceError.Recovery?)
+
+  private var meaning: Meaning {
+    guard let sqlState else {
+      return (
+        .fileReadFailed, "The server cannot be reached, or the connection to it was lost.",
+        "Check that the server runs and accepts connections, and try again."
+      )
+    }
+    return ofState(sqlState) ?? ofClass(String(sqlState.prefix(2)))
+      ?? (.fileReadFailed, "The server reported an error.", nil)
+  }
+
+  private func ofState(_ state: String) -> Meaning? {
+    switch state {
+    case "23505":
+      return (
+        .constraintConflict,
+        "A record has values that another one has, and that must be unique\(constraint).",
+        "Change one of the two."
+      )
+    case "23503":
+      return (
+        .danglingReference,
+        "A relationship leads to a record that is not there\(constraint). Nothing was saved.",
+        "Read the records again."
+      )
+    case "3D000":
+      return (.fileNotFound, "The server has no such database.", "Create it with createdb.")
+    case "3F000": return (.fileNotFound, "The database has no such schema.", nil)
+    case "25006":
+      return (.storeReadOnly, "The server, or the transaction, is for reading only.", nil)
+    case "42501":
+      return (
+        .storeReadOnly, "The user lacks the right to do this in the database.",
+        "Grant it, or open it as another user."
+      )
+    case "42P01", "42703", "42804":
+      return (.fileMalformed, "The tables have not the form that was expected.", nil)
+    case "42P06", "42P07":
+      return (
+        .fileExists, "There is a table or a schema already where one was to be made.",
+        "Choose another schema: the last part of the URL's path."
+      )
+    case "53100":
+      return (
+        .fileWriteFailed, "The server's disk is full. Nothing was changed.",
+        "Make room and try again."
+      )
+    case "55P03":
+      return (
+        .storeBusy,
+        "Another connection holds the store for longer than was to be waited. Nothing was changed.",
+        .waitLonger(.postgresLockTimeout)
+      )
+    case "57014":
+      return (
+        .storeBusy, "The statement was stopped, or took longer than it may. Nothing was changed.",
+        .waitLonger(.postgresStatementTimeout)
+      )
+    case "22021", "22P05":
+      return (
+        .valueUnsupported, "PostgreSQL cannot keep a text with such characters.", "Remove them."
+      )
+    default: return nil
+    }
+  }
+
+  private func ofClass(_ name: String) -> Meaning? {
+    switch name {
+    case "08", "57":
+      return (
+        .fileReadFailed,
+        "The connection to the server was lost. Whether a save was done is looked up.", .tryAgain
+      )
+    case "28":
+      return (
+        .fileReadFailed, "The server does not let the user in.",
+        "Give the password in PGPASSWORD, ~/.pgpass or a service file, or change the server's pg_hba.conf."
+      )
+    case "40":
+      return (
+        .storeBusy, "Another connection has changed the same rows. Nothing was changed.", .tryAgain
+      )
+    case "23":
+      return (.constraintConflict, "The database does not allow the change\(constraint).", nil)
+    case "53":
+      return (.storeBusy, "The server has no room for another connection or statement.", .tryAgain)
+    case "54":
+      return (
+        .valueUnsupported, "A value is too large for PostgreSQL, or for an index of it.",
+        "Keep it in an attribute without an index."
+      )
+    default: return nil
+    }
+  }
+
+  private var constraint: String { constraintName.map { " (\($0))" } ?? "" }
+}

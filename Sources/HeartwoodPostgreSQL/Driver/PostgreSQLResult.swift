@@ -1,0 +1,87 @@
+import HeartwoodFoundation
+import HeartwoodStore
+
+/// The rows that a statement has given, in binary unless the statement was one of several in one text.
+final class PostgreSQLResult {
+  private let result: OpaquePointer
+  private let library: LibPQ
+
+  /// Takes over a result of libpq, which it frees.
+  init(_ result: OpaquePointer, _ library: LibPQ) {
+    (self.result, self.library) = (result, library)
+  }
+
+  deinit {
+    library.clear(result)
+  }
+
+  var rowCount: Int { Int(library.rowCount(result)) }
+  var columnCount: Int { Int(library.columnCount(result)) }
+
+  /// How many rows the statement has inserted, updated or deleted.
+  var affectedCount: Int { library.affectedCount(result).flatMap { Int(String(cString: $0)) } ?? 0 }
+
+  /// Calls `body` with each row. Its fields are valid during the call.
+  func forEachRow(_ body: (PostgreSQLRow) throws -> Void) rethrows {
+    let columns = columnCount
+    for row in 0..<rowCount {
+      let fields = (0..<columns).map { field(row, $0) }
+      try withExtendedLifetime(self) { try body(PostgreSQLRow(fields)) }
+    }
+  }
+
+  /// What `body` makes of the first row; nil if there is none.
+  func first<Value>(_ body: (PostgreSQLRow) throws -> Value) rethrows -> Value? {
+    guard rowCount > 0 else { return nil }
+    let fields = (0..<columnCount).map { field(0, $0) }
+    return try withExtendedLifetime(self) { try body(PostgreSQLRow(fields)) }
+  }
+
+  /// The row and the column are within the result, which libpq checks too.
+  private func field(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer? {
+    let (row, column) = (CInt(clamping: row), CInt(clamping: column))
+    guard library.isNull(result, row, column) == 0, let start = library.value(result, row, column)
+    else { return nil }
+    return UnsafeRawBufferPointer(start: start, count: Int(library.length(result, row, column)))
+  }
+}
+
+// MARK: PostgreSQLRow
+
+/// The fields of one row, in binary: pointers into memory of libpq that whoever hands out the row keeps.
+struct PostgreSQLRow {
+  private let fields: [UnsafeRawBufferPointer?]
+
+  init(_ fields: [UnsafeRawBufferPointer?]) {
+    self.fields = fields
+  }
+
+  var count: Int { fields.count }
+
+  /// The bytes of a field; nil for NULL, and for a place that there is none.
+  subscript(index: Int) -> UnsafeRawBufferPointer? {
+    fields.indices.contains(index) ? fields[index] : nil
+  }
+}
+
+extension PostgreSQLRow {
+  func uuid(_ index: Int) throws -> UUID? { try self[index].map { try BinaryField.uuid($0) } }
+
+  func bigint(_ index: Int) throws -> Int64? { try self[index].map { try BinaryField.integer($0) } }
+
+  func boolean(_ index: Int) throws -> Bool? { try self[index].map { try BinaryField.boolean($0) } }
+
+  func text(_ index: Int) throws -> String? {
+    self[index].map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  func data(_ index: Int) throws -> Data? { self[index].map { Data($0) } }
+
+  /// The value of a column that is never NULL.
+  func required<Value>(_ index: Int, _ value: (Int) throws -> Value?) throws -> Value {
+    guard let value = try value(index) else {
+      throw FieldFault("holds nothing where something was expected")
+    }
+    return value
+  }
+}

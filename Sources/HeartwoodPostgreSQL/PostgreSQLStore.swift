@@ -1,0 +1,250 @@
+import HeartwoodFoundation
+import HeartwoodModel
+import HeartwoodStore
+import Synchronization
+
+/// A store whose records are rows of PostgreSQL tables: a schema of a database, with a table for each entity that inherits from none.
+///
+/// Records are read as they are needed, and written row by row, in a transaction that is on the server's disk when the save returns. What other
+/// processes and hosts save shows with the next fetch.
+///
+/// Methods wait for the server, as those of every store wait for what they need: a background context runs them on a thread of its own.
+final class PostgreSQLStore: IncrementalStore {
+  let location: PostgreSQLLocation
+  let options: StoreOptions
+  let schema: PostgreSQLSchema
+  /// Where the store notes its saves, in a row that no other open store has: so nobody waits for it.
+  let slot = Int64.random(in: 1 ... .max)
+  let state = Mutex(State())
+
+  /// What the store has open.
+  struct State: Sendable {
+    var connection: PostgreSQLConnection?
+    /// The transaction that is under way; nil outside of one.
+    var transaction: Transaction?
+    /// The identifier of the store, as it was when that was last read.
+    var identifier: UUID?
+  }
+
+  init(
+    model: ManagedObjectModel,
+    entities: [EntityDescription],
+    location: PostgreSQLLocation,
+    options: StoreOptions
+  ) throws {
+    self.location = location
+    self.options = options
+    schema = try PostgreSQLSchema(name: location.schema, model: model, entities: entities)
+  }
+}
+
+// MARK: Connecting
+
+extension PostgreSQLStore {
+  /// The version of the tables' form.
+  static let format: Int64 = 1
+
+  /// Connects to the server; nil if the schema has no store.
+  func connect() throws -> StoreMetadata? {
+    do {
+      return try withConnection { connection in
+        try checkServer(connection)
+        guard try Self.hasStore(schema.name, connection) else { return nil }
+        let metadata = try readMetadata(connection)
+        if !options[.isReadOnly] { try foldSlots(connection) }
+        return metadata
+      }
+    } catch {
+      disconnect()
+      throw error
+    }
+  }
+
+  static func hasStore(_ schema: String, _ connection: PostgreSQLConnection) throws -> Bool {
+    let query = """
+      SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+      WHERE n.nspname = $1::text AND c.relname = $2::text)
+      """
+    let parameters = [PostgreSQLParameter.text(schema), .text(PostgreSQLSchema.storeTable)]
+    return try connection.run(query, parameters).first { try $0.boolean(0) ?? false } ?? false
+  }
+
+  /// So many rows with marks may be left by stores that were open once.
+  private static let greatestSlotCount: Int64 = 64
+
+  /// Brings the marks of stores that have long saved nothing into one, so that there are never many. The mark that all make together stays as it is.
+  private func foldSlots(_ connection: PostgreSQLConnection) throws {
+    let table = schema.qualified(PostgreSQLSchema.markTable)
+    let count =
+      try connection.run("SELECT count(*) FROM \(table)").first { try $0.bigint(0) ?? 0 } ?? 0
+    if count <= Self.greatestSlotCount { return }
+    do {
+      try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+      var (saves, stamp): (Int64, Int64) = (0, 0)
+      try connection.runOnce(
+        "DELETE FROM \(table) WHERE slot <> 0 AND saved_at < now() - interval '1 day' RETURNING saves, stamp"
+      ).forEachRow { row in
+        saves &+= try row.required(0, row.bigint)
+        stamp ^= try row.required(1, row.bigint)
+      }
+      try connection.runOnce(
+        "UPDATE \(table) SET saves = saves + $1, stamp = stamp # $2 WHERE slot = 0",
+        [.bigint(saves), .bigint(stamp)]
+      )
+      try connection.execute("COMMIT")
+    } catch let error as PostgreSQLError where error.sqlState == "40001" {
+      // Somebody else does the same, or saves: there is another time.
+      rollBack(connection)
+    } catch {
+      rollBack(connection)
+      throw error
+    }
+  }
+
+  /// Makes the schema and its tables, without a record.
+  func create(_ metadata: StoreMetadata) throws {
+    try withConnection { connection in
+      try connection.execute("BEGIN")
+      do {
+        try make(metadata, connection)
+        try connection.execute("COMMIT")
+      } catch {
+        rollBack(connection)
+        throw error
+      }
+    }
+  }
+
+  private func make(_ metadata: StoreMetadata, _ connection: PostgreSQLConnection) throws {
+    // Of those that make the same store at once, one does it, and the others find it.
+    try connection.execute("SELECT pg_advisory_xact_lock(\(lockKey))")
+    if try Self.hasStore(schema.name, connection) {
+      throw PersistenceError(
+        .fileExists,
+        "There is a store in the schema already.",
+        recovery: "Choose another schema.",
+        context: .init(path: location.text, storeType: .postgreSQL)
+      )
+    }
+    let exists = try Self.hasSchema(schema.name, connection)
+    if !exists { try connection.execute("CREATE SCHEMA \(PostgreSQLName.quoted(schema.name))") }
+    for statement in schema.creation(notesOthers: options[.postgresNotesOtherClients]) {
+      try connection.execute(statement)
+    }
+    try connection.runOnce(
+      "INSERT INTO \(schema.qualified(PostgreSQLSchema.storeTable)) VALUES (1, $1, \(Self.format), $2, $3, $4)",
+      [
+        .uuid(metadata.identifier), .bytea(try MetadataCoding.data(metadata)),
+        .bytea(try schema.model.encoded()),
+        .boolean(!exists),
+      ]
+    )
+    try connection.runOnce(
+      "INSERT INTO \(schema.qualified(PostgreSQLSchema.markTable)) (slot, saves, stamp) VALUES (0, 0, $1)",
+      [.bigint(.random(in: .min ... .max))]
+    )
+  }
+
+  /// The version of PostgreSQL that first had all that is used: 13.
+  private static let leastServerVersion = 130_000
+
+  private func checkServer(_ connection: PostgreSQLConnection) throws {
+    guard connection.serverVersion >= Self.leastServerVersion else {
+      throw PersistenceError(
+        .fileFormatUnsupported,
+        "The server is PostgreSQL \(connection.serverVersion / 10_000); a store needs version 13 or a later one.",
+        context: .init(path: location.text, storeType: .postgreSQL)
+      )
+    }
+    let encoding = try connection.execute("SHOW server_encoding").first { row in try row.text(0) }
+    guard encoding == "UTF8" else {
+      throw PersistenceError(
+        .fileFormatUnsupported,
+        "The database is of the encoding \((encoding ?? nil) ?? "that is not known"); a store needs UTF8.",
+        recovery: "Create another one with createdb --encoding=UTF8 --template=template0.",
+        context: .init(path: location.text, storeType: .postgreSQL)
+      )
+    }
+  }
+
+  /// Closes the connection.
+  func disconnect() {
+    state.withLock { $0 = State() }
+  }
+
+  /// A number for the lock of those who save to the store, which belongs to the database.
+  var lockKey: Int64 { Self.lockKey(schema.name) }
+
+  static func lockKey(_ schema: String) -> Int64 {
+    Int64(bitPattern: PostgreSQLName.hash("heartwood/" + schema))
+  }
+}
+
+// MARK: Metadata
+
+extension PostgreSQLStore {
+  /// The metadata as they are in the database.
+  func metadata() throws -> StoreMetadata {
+    try withConnection { connection in try readMetadata(connection) }
+  }
+
+  /// The identifier of the store.
+  func identifier() throws -> UUID {
+    if let identifier = state.withLock({ $0.identifier }) { return identifier }
+    return try metadata().identifier
+  }
+
+  private func readMetadata(_ connection: PostgreSQLConnection) throws -> StoreMetadata {
+    let metadata = try Self.readMetadata(schemaName: schema.name, connection)
+    state.withLock { $0.identifier = metadata.identifier }
+    return metadata
+  }
+
+  /// Keeps metadata and the model.
+  func saveMetadata(_ metadata: StoreMetadata) throws {
+    _ = try writing { connection in
+      try connection.run(
+        "UPDATE \(schema.qualified(PostgreSQLSchema.storeTable)) SET identifier = $1, metadata = $2, model = $3 WHERE id = 1",
+        [
+          .uuid(metadata.identifier), .bytea(try MetadataCoding.data(metadata)),
+          .bytea(try schema.model.encoded()),
+        ]
+      )
+    }
+  }
+}
+
+/// Metadata as JSON.
+enum MetadataCoding {
+  private static let (infinity, negativeInfinity, notANumber) = ("inf", "-inf", "nan")
+
+  static func data(_ metadata: StoreMetadata) throws -> Data {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.nonConformingFloatEncodingStrategy = .convertToString(
+      positiveInfinity: infinity,
+      negativeInfinity: negativeInfinity,
+      nan: notANumber
+    )
+    return try encoder.encode(metadata)
+  }
+
+  static func metadata(_ data: Data) throws -> StoreMetadata {
+    let decoder = JSONDecoder()
+    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+      positiveInfinity: infinity,
+      negativeInfinity: negativeInfinity,
+      nan: notANumber
+    )
+    do {
+      return try decoder.decode(StoreMetadata.self, from: data)
+    } catch {
+      throw PersistenceError(
+        .fileMalformed,
+        "The metadata in the table \(PostgreSQLSchema.storeTable) cannot be read.",
+        context: .init(storeType: .postgreSQL),
+        underlyingError: error
+      )
+    }
+  }
+}

@@ -1,0 +1,264 @@
+import HeartwoodFoundation
+import HeartwoodModel
+import HeartwoodStore
+
+/// Reads records of one entity: a statement for their rows, and one before it for each to-many relationship.
+struct RecordReader {
+  private let placement: EntityPlacement
+  private let schema: PostgreSQLSchema
+  private let selection: RowSelection
+
+  init(_ placement: EntityPlacement, schema: PostgreSQLSchema) {
+    self.placement = placement
+    self.schema = schema
+    selection = RowSelection(placement, schema: schema)
+  }
+
+  /// Reads all records, in the order of their keys.
+  func readAll(_ connection: PostgreSQLConnection, into loader: StoreLoader) throws {
+    let related = try RelatedRecords.all(placement, schema: schema, connection)
+    let query = "\(selection.text)\(condition) ORDER BY r.id"
+    try connection.copyOut("COPY (\(query)) TO STDOUT (FORMAT binary)") { row in
+      try add(row, related, to: loader)
+    }
+  }
+
+  /// That a row is a record of the entity itself.
+  private var condition: String {
+    placement.isAlone ? "" : " WHERE r.entity = \(PostgreSQLName.literal(placement.entity.name))"
+  }
+
+  /// So many records at most are asked for at once.
+  private static let keysPerQuery = 10_000
+
+  /// Reads the records with `keys`, in the order of these. Those that are not there are left out.
+  func read(_ keys: [UUID], _ connection: PostgreSQLConnection, into loader: StoreLoader) throws {
+    let keys = Set(keys).sorted { $0.uuidString < $1.uuidString }
+    let query =
+      "\(selection.text)\(condition)\(placement.isAlone ? " WHERE" : " AND") r.id = ANY($1) ORDER BY r.id"
+    for start in stride(from: 0, to: keys.count, by: Self.keysPerQuery) {
+      let some = keys[start..<min(keys.count, start + Self.keysPerQuery)]
+      let related = try RelatedRecords.of(some, placement, schema: schema, connection)
+      try connection.run(query, [.uuids(some)]).forEachRow { row in
+        try add(row, related, to: loader)
+      }
+    }
+  }
+
+  private func add(_ row: PostgreSQLRow, _ related: [RelatedRecords], to loader: StoreLoader) throws {
+    let key = try row.required(RowSelection.key, row.uuid)
+    let version = try row.required(RowSelection.version, row.bigint)
+    try loader.addNode(.uuid(key), to: placement.entity, version: UInt64(clamping: version)) {
+      draft in
+      for field in selection.fields {
+        do {
+          let value = try selection.value(field, row) { loader.objectID(.uuid($0), of: $1) }
+          try draft.setValue(value, at: field.ordinal)
+        } catch let fault as FieldFault {
+          throw selection.error(fault, field)
+        }
+      }
+      for relationship in related {
+        guard let members = relationship.members[key] else { continue }
+        try draft.setValue(
+          .toMany(members.map { loader.objectID(.uuid($0.key), of: $0.entity) }),
+          at: relationship.ordinal
+        )
+      }
+    }
+  }
+}
+
+// MARK: RowSelection
+
+/// The part of a statement that selects the rows of an entity, called `r`, with what is read of each.
+struct RowSelection {
+  static let (key, version) = (0, 1)
+
+  /// A property, and the places of its columns in a row.
+  struct Field {
+    enum Kind {
+      case attribute(AttributePlacement, index: Int, exactIndex: Int?)
+      /// With the place of the name of the entity that the relationship leads to, unless there is one only.
+      case toOne(Destination, index: Int, entityIndex: Int?)
+    }
+
+    let ordinal: Int
+    let kind: Kind
+  }
+
+  let text: String
+  let fields: [Field]
+  private let placement: EntityPlacement
+
+  init(_ placement: EntityPlacement, schema: PostgreSQLSchema) {
+    var columns = ["r.id", "r.version"]
+    var joins: [String] = []
+    var fields: [Field] = []
+    func add(_ column: String) -> Int {
+      columns.append(column)
+      return columns.count - 1
+    }
+    for (ordinal, property) in placement.properties.enumerated() {
+      switch property {
+      case .attribute(let place):
+        let index = add("r.\(PostgreSQLName.quoted(place.column))")
+        let exactIndex = place.exactColumn.map { add("r.\(PostgreSQLName.quoted($0))") }
+        fields.append(
+          Field(ordinal: ordinal, kind: .attribute(place, index: index, exactIndex: exactIndex))
+        )
+      case .toOne(let place):
+        let column = "r.\(PostgreSQLName.quoted(place.column))"
+        let index = add(column)
+        var entityIndex: Int?
+        if place.destination.onlyEntity == nil {
+          let alias = "d\(joins.count)"
+          entityIndex = add("\(alias).entity")
+          joins.append(
+            " LEFT JOIN \(schema.qualified(place.destination.table)) AS \(alias) ON \(alias).id = \(column)"
+          )
+        }
+        fields.append(
+          Field(
+            ordinal: ordinal,
+            kind: .toOne(place.destination, index: index, entityIndex: entityIndex)
+          )
+        )
+      case .toMany, .join, nil: break
+      }
+    }
+    let source = "\(schema.qualified(placement.table)) AS r\(joins.joined())"
+    text = "SELECT \(columns.joined(separator: ", ")) FROM \(source)"
+    self.fields = fields
+    self.placement = placement
+  }
+
+  /// The value of a property in a row.
+  func value(
+    _ field: Field,
+    _ row: PostgreSQLRow,
+    _ objectID: (UUID, EntityDescription) -> ManagedObjectID
+  ) throws(FieldFault) -> PropertyValue {
+    switch field.kind {
+    case .attribute(let place, let index, let exactIndex):
+      guard let bytes = row[index] else { return .null }
+      if let exactIndex { return try AttributeField.date(bytes, exact: row[exactIndex]) }
+      return try AttributeField.value(bytes, as: place.type)
+    case .toOne(let destination, let index, let entityIndex):
+      guard let bytes = row[index] else { return .null }
+      return .toOne(objectID(try BinaryField.uuid(bytes), try destination.entity(row, entityIndex)))
+    }
+  }
+
+  func error(_ fault: FieldFault, _ field: Field) -> PersistenceError {
+    let column =
+      switch field.kind {
+      case .attribute(let place, _, _): place.column
+      case .toOne: placement.valueColumns(field.ordinal).first ?? ""
+      }
+    return PersistenceError(
+      .fileMalformed,
+      "The column \(column) of the table \(placement.table) \(fault.text).",
+      context: .init(
+        storeType: .postgreSQL,
+        entity: placement.entity.name,
+        property: placement.entity.properties[field.ordinal].name
+      )
+    )
+  }
+}
+
+extension Destination {
+  /// The entity of a record, whose name may be in a column.
+  func entity(_ row: PostgreSQLRow, _ index: Int?) throws(FieldFault) -> EntityDescription {
+    if let onlyEntity { return onlyEntity }
+    guard let name = index.flatMap({ row[$0] }).map({ String(decoding: $0, as: UTF8.self) }),
+      let entity = entities[name]
+    else { throw FieldFault("leads to a row of no entity that the model allows there") }
+    return entity
+  }
+}
+
+// MARK: RelatedRecords
+
+/// What one to-many relationship leads to from each record that is read.
+struct RelatedRecords {
+  typealias Member = (key: UUID, entity: EntityDescription)
+
+  let ordinal: Int
+  private(set) var members: [UUID: [Member]] = [:]
+
+  /// The relationships of all records.
+  static func all(
+    _ placement: EntityPlacement,
+    schema: PostgreSQLSchema,
+    _ connection: PostgreSQLConnection
+  ) throws -> [RelatedRecords] {
+    try queries(placement, schema).map { query in
+      var related = RelatedRecords(ordinal: query.ordinal)
+      try connection.copyOut("COPY (\(query.text(""))) TO STDOUT (FORMAT binary)") {
+        try related.add($0, query.destination)
+      }
+      return related
+    }
+  }
+
+  /// The relationships of the records with some keys.
+  static func of(
+    _ keys: ArraySlice<UUID>,
+    _ placement: EntityPlacement,
+    schema: PostgreSQLSchema,
+    _ connection: PostgreSQLConnection
+  ) throws -> [RelatedRecords] {
+    try queries(placement, schema).map { query in
+      var related = RelatedRecords(ordinal: query.ordinal)
+      let text = query.text(" AND \(query.owner) = ANY($1)")
+      try connection.run(text, [.uuids(keys)]).forEachRow { try related.add($0, query.destination) }
+      return related
+    }
+  }
+
+  private mutating func add(_ row: PostgreSQLRow, _ destination: Destination) throws {
+    let owner = try row.required(0, row.uuid)
+    let entity = try destination.entity(row, 2)
+    members[owner, default: []].append((try row.required(1, row.uuid), entity))
+  }
+
+  private struct Query {
+    let ordinal: Int
+    let owner: String
+    let destination: Destination
+    /// The statement with a further condition.
+    let text: (_ condition: String) -> String
+  }
+
+  private static func queries(_ placement: EntityPlacement, _ schema: PostgreSQLSchema) -> [Query] {
+    placement.properties.enumerated().compactMap { ordinal, property in
+      switch property {
+      case .toMany(let place):
+        let owner = "m.\(PostgreSQLName.quoted(place.column))"
+        let order = position(place.positionColumn, of: "m")
+        return Query(ordinal: ordinal, owner: owner, destination: place.destination) { condition in
+          "SELECT \(owner), m.id, m.entity FROM \(schema.qualified(place.destination.table)) AS m"
+            + " WHERE \(owner) IS NOT NULL\(condition) ORDER BY \(owner)\(order), m.id"
+        }
+      case .join(let place):
+        let (owner, other) = (
+          "j.\(PostgreSQLName.quoted(place.ownColumn))",
+          "j.\(PostgreSQLName.quoted(place.otherColumn))"
+        )
+        let order = position(place.positionColumn, of: "j")
+        return Query(ordinal: ordinal, owner: owner, destination: place.destination) { condition in
+          "SELECT \(owner), \(other), m.entity FROM \(schema.qualified(place.table)) AS j"
+            + " JOIN \(schema.qualified(place.destination.table)) AS m ON m.id = \(other)"
+            + " WHERE true\(condition) ORDER BY \(owner)\(order), \(other)"
+        }
+      case .attribute, .toOne, nil: return nil
+      }
+    }
+  }
+
+  private static func position(_ column: String?, of alias: String) -> String {
+    column.map { ", \(alias).\(PostgreSQLName.quoted($0)) NULLS LAST" } ?? ""
+  }
+}

@@ -1,0 +1,32 @@
+import Foundation
+import Heartwood
+import HeartwoodTesting
+import Testing
+
+@testable import HeartwoodPostgreSQL
+
+/// The kit, run over the PostgreSQL store.
+@Suite(.needsServer) struct PostgreSQLConformanceTests {
+  static let conformance = StoreConformance(
+    PostgreSQLFormat(),
+    at: { name in
+      // A server that does not start is an error of the first case that opens a store.
+      let text = try? TestServer.shared.get().url(schema: name)
+      return URL(string: text ?? "postgresql:///none/none?host=/nonexistent")
+        ?? URL(filePath: "/nonexistent")
+    },
+    detectsEveryChange: false,
+    writesSameBytes: false,
+    tellsModelVersion: true,
+    options: { _ in StoreOptions() },
+    refuses: { value, _ in
+      // PostgreSQL has no text with the character U+0000.
+      if case .string(let text) = value { text.utf8.contains(0) } else { false }
+    }
+  )
+
+  @Test(arguments: conformance.cases)
+  func conforms(_ testCase: ConformanceCase) throws {
+    try testCase.run()
+  }
+}

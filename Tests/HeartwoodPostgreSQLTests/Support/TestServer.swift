@@ -1,0 +1,131 @@
+import Foundation
+import HeartwoodStore
+import Testing
+
+@testable import HeartwoodPostgreSQL
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A PostgreSQL server for the tests of this process: a cluster of its own in a temporary folder, with a socket in that folder and no TCP.
+///
+/// A shell stands between the tests and the server. It stops the server and removes the folder when its input ends, which it does however the tests
+/// end.
+final class TestServer: Sendable {
+  /// The server, started when it is first asked for; an error says why there is none.
+  static let shared = Result { try TestServer() }
+
+  /// Whether the programs of a server are installed. If not, tests that need one are skipped.
+  static let isInstalled = binaries != nil
+  static let reason: Comment =
+    "PostgreSQL's server is not installed (Debian and Ubuntu: apt-get install postgresql; macOS: brew install postgresql)."
+
+  private let folder: String
+  /// The shell, which runs as long as this is open.
+  private let input: FileHandle
+
+  /// The folder of `initdb` and `postgres`.
+  private static let binaries: String? = {
+    let environment = ProcessInfo.processInfo.environment
+    let debian = "/usr/lib/postgresql"
+    // try?: a folder that is not there has no versions.
+    let versions = (try? FileManager.default.contentsOfDirectory(atPath: debian)) ?? []
+    let candidates =
+      [environment["HEARTWOOD_POSTGRES_BIN"]].compactMap(\.self)
+      + versions.sorted { (Int($0) ?? 0) > (Int($1) ?? 0) }.map { "\(debian)/\($0)/bin" }
+      + (environment["PATH"] ?? "").split(separator: ":").map(String.init)
+      + ["/opt/homebrew/bin", "/usr/local/bin"]
+    return candidates.first { folder in
+      ["initdb", "postgres"].allSatisfy {
+        FileManager.default.isExecutableFile(atPath: "\(folder)/\($0)")
+      }
+    }
+  }()
+
+  /// What stands before the server's programs: root may not run them, and hands them to the user that the package has made.
+  private static let prefix: [String] =
+    geteuid() == 0 ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] : []
+
+  private init() throws {
+    let binaries = try #require(Self.binaries)
+    // A socket's path has 107 bytes at most.
+    folder = "/tmp/hwpg-\(UUID().uuidString.prefix(8))"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    if geteuid() == 0 {
+      try FileManager.default.setAttributes([.ownerAccountName: "postgres"], ofItemAtPath: folder)
+    }
+    let initialization =
+      Self.prefix + [
+        "\(binaries)/initdb", "-D", "\(folder)/data", "-U", "heartwood", "-A", "trust", "-E",
+        "UTF8", "--no-locale",
+        "--no-sync", "--no-instructions",
+      ]
+    let server =
+      Self.prefix + [
+        "\(binaries)/postgres", "-D", "\(folder)/data", "-k", folder, "-c", "listen_addresses=",
+        "-c", "fsync=off",
+        "-c", "max_connections=200", "-c", "log_destination=stderr",
+      ]
+    let script = """
+      cd /
+      \(Self.command(initialization)) > \(folder)/log 2>&1 || exit 1
+      \(Self.command(server)) >> \(folder)/log 2>&1 < /dev/null &
+      server=$!
+      read line
+      kill -INT $server
+      wait $server
+      rm -rf \(folder)
+      """
+    let shell = Process()
+    shell.executableURL = URL(filePath: "/bin/sh")
+    shell.arguments = ["-c", script]
+    let pipe = Pipe()
+    shell.standardInput = pipe
+    try shell.run()
+    input = pipe.fileHandleForWriting
+    try waitUntilReady(shell)
+  }
+
+  private static func command(_ words: [String]) -> String {
+    words.map { "'\($0)'" }.joined(separator: " ")
+  }
+
+  private func waitUntilReady(_ shell: Process) throws {
+    let location = try location(schema: "none")
+    for _ in 0..<600 {
+      guard shell.isRunning else { break }
+      if FileManager.default.fileExists(atPath: "\(folder)/.s.PGSQL.5432") {
+        // try?: a server that is starting refuses connections.
+        if (try? PostgreSQLConnection(location, options: StoreOptions())) != nil { return }
+      }
+      usleep(50_000)
+    }
+    // try?: without a log there is nothing more to say.
+    let log = (try? String(contentsOfFile: "\(folder)/log", encoding: .utf8)) ?? ""
+    throw TestServerFailure(message: "The server did not start. \(log)")
+  }
+
+  /// The URL of a schema.
+  func url(schema: String, _ items: String = "") -> String {
+    "postgresql://heartwood@/postgres/\(schema)?host=\(folder)\(items.isEmpty ? "" : "&")\(items)"
+  }
+
+  func location(schema: String) throws -> PostgreSQLLocation {
+    try PostgreSQLLocation(text: url(schema: schema))
+  }
+
+  /// A name that no other test has.
+  static func newSchema() -> String {
+    "t_\(UUID().uuidString.replacing("-", with: "").lowercased())"
+  }
+}
+
+struct TestServerFailure: Error {
+  let message: String
+}
+
+extension Trait where Self == ConditionTrait {
+  /// Skips a test, with the reason, if there is no server to be started.
+  static var needsServer: Self { .enabled(if: TestServer.isInstalled, TestServer.reason) }
+}

@@ -52,7 +52,7 @@ import Testing
       Example(NumbersFromOne.self, by: "purges its history"),
       Example(LacksWithoutSaying.self, by: "keeps every binary and nil"),
       Example(ChangesItsName.self, by: "is registered once by its type"),
-      Example(HasLongExtension.self, by: "its type is told from a file's name"),
+      Example(HasLongExtension.self, by: "its type is told from its place"),
       Example(RecognizesAnything.self, by: "recognizes no file of something else"),
       Example(HasNoName.self, by: "says how its files and records are called"),
       Example(ClaimsNoExtension.self, by: "says how its files and records are called"),

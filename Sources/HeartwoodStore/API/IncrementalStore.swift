@@ -77,8 +77,9 @@ public protocol IncrementalStore: AnyObject, Sendable {
 
   /// Calls `body`, which saves, while nobody else can, and keeps all that it saves, durably, or nothing if it throws.
   ///
-  /// A store over a database may let others save at the same time, if it keeps nothing where they have changed a record that `body` saves, or one of
-  /// the ``ChangeSet/preconditions``, since `body` began. It calls `body` again then, which reads what they have saved, and finds the conflicts.
+  /// A store that cannot keep others out, as one over a service or a database, may gather what `body` saves, and keep nothing of it if others have
+  /// changed a record that it saves, or one of the ``ChangeSet/preconditions``, since `body` began. It calls `body` again then, which looks at
+  /// ``dataVersion()``, reads what they have saved, and finds the conflicts.
   func saving<Result>(_ body: () throws -> Result) throws -> Result
 
   /// Saves changes. All ids are permanent, and the versions have been compared.

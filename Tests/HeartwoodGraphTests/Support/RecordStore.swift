@@ -187,7 +187,11 @@ final class RecordStore: IncrementalStore, StoreClass {
 
   private func set(_ record: RecordDatabase.Record?, _ id: ManagedObjectID) {
     guard case .integer(let number) = id.reference else { return }
-    draft.withLock { $0?.records[id.entity.name, default: [:]][number] = record }
+    draft.withLock { draft in
+      draft?.records[id.entity.name, default: [:]][number] = record
+      // Records of another store come with their numbers, which no others get.
+      draft?.nextNumber = max(draft?.nextNumber ?? 1, number + 1)
+    }
   }
 
   private static func number(_ id: ManagedObjectID) throws -> Int64 {

@@ -3,7 +3,7 @@ extension PersistenceError {
   public struct Code: Sendable, Hashable {
     private enum Kind: String {
       case storeTypeUnknown, storeTypeAlreadyRegistered, storeTypeUndetermined
-      case storeNotOpen, storeAlreadyOpen, storeReadOnly, storeBusy
+      case storeNotOpen, storeAlreadyOpen, storeReadOnly, storeBusy, storeAccessDenied, timeLimitExceeded
       case fileNotFound, fileExists, fileReadFailed, fileWriteFailed, fileChangedOnDisk
       case fileCorrupt, fileMalformed, fileFormatUnsupported
       case modelIncompatible, modelMissing
@@ -35,6 +35,10 @@ extension PersistenceError {
     public static let storeReadOnly = Code(kind: .storeReadOnly)
     /// Another process held the file for longer than the store waits. Nothing was changed; try again.
     public static let storeBusy = Code(kind: .storeBusy)
+    /// The service or database of the store does not let this user in, or not do this.
+    public static let storeAccessDenied = Code(kind: .storeAccessDenied)
+    /// What a store waits for, such as the answer of a service, has not come in time.
+    public static let timeLimitExceeded = Code(kind: .timeLimitExceeded)
     /// There is no such file.
     public static let fileNotFound = Code(kind: .fileNotFound)
     /// There is a file where none was expected.

@@ -73,8 +73,8 @@ package struct RecordJSON: RecordFormatter {
 
 /// A transaction of a history as JSON on a line of its own.
 ///
-/// An object with `number`, `date`, `author` and `context` (strings, or null), and `changes`: a list of objects with `kind` (`insert`,
-/// `update`, `delete`), `entity`, `id` (the reference), for an update `properties`, a list of names, and for a deletion `tombstone`, the
+/// An object with `number`, `date`, `author` and `context` (strings, or null), `bundle` and `process` if the store knows them, and `changes`: a list
+/// of objects with `kind` (`insert`, `update`, `delete`), `entity`, `id` (the reference), for an update `properties`, a list of names, and for a deletion `tombstone`, the
 /// preserved values by name. Values are written as ``RecordJSON`` writes them. The same transaction gives the same bytes.
 package enum HistoryJSON {
   package static func append(_ transaction: PersistentHistoryTransaction, to output: GrowableBytes) {
@@ -86,6 +86,11 @@ package enum HistoryJSON {
     append(transaction.author, to: output)
     output.append(text: ",\"context\":")
     append(transaction.contextName, to: output)
+    for (name, value) in [("bundle", transaction.bundleID), ("process", transaction.processID)] {
+      guard let value else { continue }
+      output.append(text: ",\"\(name)\":")
+      output.append(jsonString: value)
+    }
     output.append(text: ",\"changes\":[")
     for (place, change) in transaction.changes.enumerated() {
       if place > 0 { output.append(ascii: ",") }

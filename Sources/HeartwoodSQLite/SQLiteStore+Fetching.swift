@@ -140,7 +140,7 @@ extension SQLiteStore: BatchingStore {
       done.references[entity.ordinal] = try references(translation.keys, db)
       for unlinked in translation.unlinkedRecords {
         guard let ordinal = unlinked.entityOrdinal else { return false }
-        done.unlinked[ordinal, default: []] += try references(unlinked.keys, db)
+        done.unlinkedProperties.append((ordinal, unlinked.propertyOrdinal, try references(unlinked.keys, db)))
       }
     }
     for unlinked in translation.unlinkedRecords { try execute(unlinked.change, db) }

@@ -178,10 +178,10 @@ extension StoreMigration {
         )
       }
       if let report = attempt.report { return report }
-      let contents = try readContents(progress)
+      let (contents, lostTransactionCount) = try readContents(progress)
       var result = try MigrationRun(self, progress, isDry: true).run(contents)
       result.report.reasonNotInStore = attempt.reason
-      result.report.lostTransactionCount = try lostTransactionCount(contents.history)
+      result.report.lostTransactionCount = lostTransactionCount
       result.report.hasRenamedRecords = try renamesRecords(of: result.contents, target.type)
       if result.report.obstacles.isEmpty { try storeManager.checkFit(result.contents, target) }
       return result.report
@@ -217,10 +217,10 @@ extension StoreMigration {
       report.reasonNotInStore = attempt.reason
       return (try storeManager.open(target), report)
     }
-    let contents = try readContents(progress)
+    let (contents, lostTransactionCount) = try readContents(progress)
     var result = try MigrationRun(self, progress).run(contents)
     result.report.reasonNotInStore = attempt.reason
-    result.report.lostTransactionCount = try lostTransactionCount(contents.history)
+    result.report.lostTransactionCount = lostTransactionCount
     try willReplace()
     let store = try storeManager.write(result.contents, to: target, replacing: replacing, expecting: identity)
     result.report.hasRenamedRecords = store.engine.hasRenamedRecords
@@ -265,18 +265,20 @@ extension StoreMigration {
     try MigrationRun.check(step, from: sourceModel, path: path)
     return try storeManager.makeStore(target, replacing: replacing, expecting: identity) { temporary in
       try progress.begin(.migrating)
-      var history: StoreHistory?
+      var (lostTransactionCount, lastNumber): (Int, Int64?) = (0, nil)
       let migration = PassMigration(step, ObjectMigration(step, options, progress, allowsLoss: allowsLoss)) {
         let store = try storeManager.open(request, from: origin)
-        history = try store.engine.history()
+        let history = try store.engine.history()
+        (lostTransactionCount, lastNumber) = (try self.lostTransactionCount(history), history?.lastNumber)
         return try openCoordinator(sourceModel, store)
       } openDestination: {
         try openCoordinator(destinationModel, try storeManager.open(temporary))
       }
       var report = try migration.run()
       try report.check(path: path)
-      report.lostTransactionCount = try lostTransactionCount(history)
+      report.lostTransactionCount = lostTransactionCount
       try storeManager.setMetadata(origin.metadata, temporary)
+      if let lastNumber { try storeManager.beginHistory(after: lastNumber, temporary) }
       try willReplace()
       return report
     }
@@ -308,17 +310,22 @@ extension StoreMigration {
     return plan
   }
 
-  /// How many transactions the new store has not: those of a history that was read, and those of one in the file that is another program's.
-  private func lostTransactionCount(_ history: StoreHistory?) throws -> Int {
-    try (history?.transactionCount ?? 0) + storeManager.foreignContents(request).transactionCount
+  /// How many transactions the new store has not: those of a history that can be read, or of one in the file that cannot.
+  private func lostTransactionCount(_ history: (any KeptHistory)?) throws -> Int {
+    try history?.transactionCount ?? storeManager.foreignContents(request).transactionCount
   }
 
-  /// All that the store keeps.
-  private func readContents(_ progress: MigrationProgress) throws -> StoreContents {
+  /// All that the store keeps. Of its history there is no more than the number of the last transaction.
+  private func readContents(
+    _ progress: MigrationProgress
+  ) throws -> (contents: StoreContents, lostTransactionCount: Int) {
     try progress.begin(.reading)
     let store = try storeManager.open(request, from: origin)
     defer { _ = store.engine.close(unlessSavedSince: nil) }
-    return try store.engine.contents()
+    let history = try store.engine.history()
+    var contents = try store.engine.contents()
+    contents.endHistory(after: history?.lastNumber)
+    return (contents, try lostTransactionCount(history))
   }
 
   /// The entities of a model that the store keeps then.

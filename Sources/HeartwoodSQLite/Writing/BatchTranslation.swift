@@ -17,6 +17,8 @@ struct BatchTranslation {
   struct UnlinkedRecords {
     /// The entity of all of them; nil where there may be several.
     let entityOrdinal: Int?
+    /// The relationship by which they led to those.
+    let propertyOrdinal: Int
     let keys: FetchStatement
     let change: FetchStatement
   }
@@ -249,6 +251,7 @@ extension BatchPart {
     let entities = schema.model.concreteEntities(under: destination)
     return BatchTranslation.UnlinkedRecords(
       entityOrdinal: entities.count == 1 ? entities[0].ordinal : nil,
+      propertyOrdinal: inverseOrdinal,
       keys: keys,
       change: FetchStatement(text: change, arguments: keys.arguments)
     )

@@ -40,7 +40,7 @@ public struct PersistentHistoryTransaction: Sendable {
 
 extension PersistentHistoryTransaction {
   /// The number of the transaction in its store: the first is 1, and each has one more than that before it. No number is given twice,
-  /// whatever is purged.
+  /// whatever is purged. Only other programs leave gaps between numbers, in files that they write too.
   public var transactionNumber: Int64 { entry.number }
 
   /// When the store was saved.
@@ -51,6 +51,12 @@ extension PersistentHistoryTransaction {
 
   /// The name of the context that saved, or nil where it had none.
   public var contextName: String? { entry.contextName }
+
+  /// The identifier of the application that saved. Nil if it had none, and for stores that keep none: of those that ship, SQLite files do.
+  public var bundleID: String? { entry.bundleID }
+
+  /// The name of the process that saved. Nil for stores that keep none: of those that ship, SQLite files do.
+  public var processID: String? { entry.processID }
 
   /// The point behind this transaction.
   public var token: PersistentHistoryToken { PersistentHistoryToken([storeID: transactionNumber]) }
@@ -69,8 +75,10 @@ extension PersistentHistoryTransaction {
     changes.reserveCapacity(changeCount)
     for run in runs {
       var number = run.changesBefore
-      run.records.forEachRecord { reference, tombstone in
+      let names = run.records.propertyNames
+      run.records.forEachRecord { reference, values in
         number += 1
+        let tombstone = Dictionary(zip(names, values)) { first, _ in first }
         changes.append(
           PersistentHistoryChange(
             changeID: number,
@@ -121,6 +129,20 @@ public struct PersistentHistoryChange: Sendable, Hashable {
   /// What a deleted record had in the attributes that are preserved on deletion, by name
   /// (`AttributeDescription.preservesValueInHistoryOnDeletion`); else empty. An attribute without a value is `null`.
   public let tombstone: [String: PropertyValue]
+
+  package init(
+    changeID: Int64,
+    changedObjectID: ManagedObjectID,
+    changeType: ChangeType,
+    updatedProperties: [String],
+    tombstone: [String: PropertyValue]
+  ) {
+    self.changeID = changeID
+    self.changedObjectID = changedObjectID
+    self.changeType = changeType
+    self.updatedProperties = updatedProperties
+    self.tombstone = tombstone
+  }
 }
 
 // MARK: PersistentHistoryChangeRequest

@@ -91,7 +91,7 @@ extension StoreCapabilities {
     public static let userMetadata = Features(rawValue: 4)
     /// A store's file holds its model, so that it opens without one.
     public static let embeddedModel = Features(rawValue: 8)
-    /// The store keeps its history: ``StoreContents/history``.
+    /// The store keeps its history: an atomic one as ``StoreContents/history``, an incremental one as a ``HistoryKeepingStore``.
     public static let history = Features(rawValue: 16)
   }
 }

@@ -63,7 +63,7 @@ extension StoreHistory {
 
 extension StoreHistory {
   /// The transactions after the one with a number, in order. Pages with earlier ones only are not read.
-  func entries(after number: Int64) throws(PersistenceError) -> [HistoryEntry] {
+  package func entries(after number: Int64) throws(PersistenceError) -> [HistoryEntry] {
     var entries: [HistoryEntry] = []
     var first = purgedNumber + 1
     for page in pages {
@@ -79,7 +79,7 @@ extension StoreHistory {
 
   /// The number of the last transaction of those that were saved before a date and that no later one stands before: what is behind
   /// it stays.
-  func lastNumber(beforeDate seconds: Double) throws(PersistenceError) -> Int64 {
+  package func lastNumber(beforeDate seconds: Double) throws(PersistenceError) -> Int64 {
     var number = purgedNumber
     for page in pages {
       try page.verify()

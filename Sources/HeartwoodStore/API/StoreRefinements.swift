@@ -90,7 +90,11 @@ package struct BatchedRecords: Sendable {
   /// Their references, by entity ordinal, where they were asked for.
   package var references: [Int: [ReferenceID]] = [:]
   /// The references of records that lost some to which their relationships led, by entity ordinal, where they were asked for.
-  package var unlinked: [Int: [ReferenceID]] = [:]
+  package var unlinked: [Int: [ReferenceID]] {
+    unlinkedProperties.reduce(into: [:]) { $0[$1.entityOrdinal, default: []] += $1.references }
+  }
+  /// The same for each of those relationships, by its ordinal.
+  package var unlinkedProperties: [(entityOrdinal: Int, propertyOrdinal: Int, references: [ReferenceID])] = []
 
   package init() {}
 }

@@ -25,13 +25,15 @@ package protocol StoreEngine: RecordReading, Sendable {
   func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoreCommit
 
   /// Changes or deletes many records where the store itself can do that, all or none; nil where they have to be read.
-  func execute(_ batch: RecordBatch) throws -> BatchedRecords?
+  ///
+  /// - Parameter origin: who does it, for the history.
+  func execute(_ batch: RecordBatch, origin: SaveOrigin) throws -> BatchedRecords?
 
   /// The saves of the store; nil where none are kept.
-  func history() throws -> StoreHistory?
+  func history() throws -> (any KeptHistory)?
 
   /// Forgets the transactions up to the one that `number` picks from the history, durably; nothing where there is none of them.
-  func deleteHistory(through number: (StoreHistory) throws -> Int64) throws
+  func deleteHistory(through number: (any KeptHistory) throws -> Int64) throws
 
   /// Refuses all saves from now on, unless there has been one since the save that had `number`; tells whether it does.
   ///
@@ -83,10 +85,19 @@ extension StoreEngine {
   package var hasRenamedRecords: Bool { false }
 
   /// Everything that the store keeps, all of which could be read.
+  ///
+  /// A history that the store keeps beside its records is not among it.
   package func contents() throws -> StoreContents { try contents(withUnreadable: false) }
 
+  /// Everything that a new store of another type takes over, its history included if that keeps it.
+  func contents(takenOverBy setup: StoreSetup, _ description: StoreTypeDescription) throws -> StoreContents {
+    var contents = try contents()
+    if contents.history == nil, setup.keepsHistory(description) { contents.history = try history()?.pages() }
+    return contents
+  }
+
   /// Nil: the records are in memory.
-  package func execute(_ batch: RecordBatch) throws -> BatchedRecords? { nil }
+  package func execute(_ batch: RecordBatch, origin: SaveOrigin) throws -> BatchedRecords? { nil }
 
   /// None: a file that is read as a whole shows what is wrong with it.
   package func fileFaults(limit: Int) throws -> [String] { [] }

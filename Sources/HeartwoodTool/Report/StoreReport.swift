@@ -17,8 +17,21 @@ struct StoreReport {
   private let entities: [(name: String, count: Int?)]
   /// The number of rows whose entity the file does not list.
   private let strayCount: Int
-  private let history: StoreHistory?
+  private let history: HistorySummary?
+  /// How many transactions are in a history that cannot be read.
   private let foreignTransactionCount: Int
+
+  private struct HistorySummary {
+    let transactionCount: Int
+    let purgedNumber: Int64
+    let lastNumber: Int64
+
+    init(_ history: any KeptHistory) throws {
+      transactionCount = try history.transactionCount
+      purgedNumber = history.purgedNumber
+      lastNumber = history.lastNumber
+    }
+  }
 
   init(_ opened: OpenStore) throws {
     path = opened.path
@@ -31,7 +44,7 @@ struct StoreReport {
       (entity.name, try opened.store.engine.count(of: entity))
     }
     strayCount = try opened.strayCount()
-    history = try opened.store.engine.history()
+    history = try opened.store.engine.history().map(HistorySummary.init)
     foreignTransactionCount = try opened.foreignTransactionCount()
   }
 
@@ -141,7 +154,7 @@ extension StoreReport {
   private var historyText: String {
     guard let history else {
       let count = Quantity.text(foreignTransactionCount, "transaction")
-      return foreignTransactionCount == 0 ? "none" : "\(count) of Core Data, not read"
+      return foreignTransactionCount == 0 ? "none" : "\(count), not read"
     }
     let parts = [
       Quantity.text(history.transactionCount, "transaction"),

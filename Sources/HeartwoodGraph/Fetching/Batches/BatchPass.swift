@@ -326,7 +326,7 @@ extension BatchPass {
     }
     let log = coordinator.log(.savedBatch)
     let batch = RecordBatch(action, of: records, tellsReferences: needsIDs)
-    guard let done = try store.engine.execute(batch) else { return false }
+    guard let done = try store.engine.execute(batch, origin: origin) else { return false }
     log?.tell(store, count: done.count)
     result.count += done.count
     let (ids, unlinked) = (Self.ids(done.references, in: store), Self.ids(done.unlinked, in: store))

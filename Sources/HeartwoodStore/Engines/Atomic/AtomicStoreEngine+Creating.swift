@@ -37,7 +37,7 @@ extension AtomicStoreEngine {
   ) throws -> AtomicStoreEngine {
     let engine = try unwritten(
       format,
-      contents: try source.contents(),
+      contents: try source.contents(takenOverBy: setup, format.typeDescription),
       setup: setup,
       fileSystem: fileSystem,
       references: (source as? AtomicStoreEngine)?.references.withLock { $0 }
@@ -71,7 +71,7 @@ extension AtomicStoreEngine {
       entities: setup.entities,
       metadata: metadata,
       tables: contents.tables,
-      history: keptHistory(contents, format.typeDescription, setup)
+      history: setup.keptHistory(of: contents, format.typeDescription)
     )
     renewed.nextReferenceNumber = contents.nextReferenceNumber
     renewed.hasNewReferences = contents.hasNewReferences

@@ -311,15 +311,10 @@ extension AtomicStoreEngine {
     in after: inout StoreContents
   ) throws(PersistenceError) {
     guard tracksHistory else { return try checkNotMissed(after.history) }
-    let transaction = try HistoryRecorder(before: before, after: after).transaction(
-      changes,
-      insertedRows: insertedRows,
-      date: Date(),
-      origin: origin
-    )
-    guard let transaction else { return }
+    let recorded = try HistoryRecorder(before: before, after: after).changes(changes, insertedRows: insertedRows)
+    guard let bytes = HistoryTransactionEncoder.bytes(of: origin.transaction(recorded)) else { return }
     var history = after.history ?? StoreHistory()
-    try history.append(transaction)
+    try history.append(bytes)
     after.history = history
   }
 
@@ -335,27 +330,29 @@ extension AtomicStoreEngine {
       context: .init(path: path, storeType: typeDescription.type)
     )
   }
+}
 
-  /// The history that a new store with `contents` has.
-  static func keptHistory(
-    _ contents: StoreContents,
-    _ typeDescription: StoreTypeDescription,
-    _ setup: StoreSetup
-  ) -> StoreHistory? {
-    let isKept = typeDescription.capabilities.supports(.history)
-    let isLeftOut = setup.options.isSet(.tracksPersistentHistory) && !setup.options[.tracksPersistentHistory]
-    return isKept && !isLeftOut ? contents.history : nil
+extension StoreSetup {
+  /// The history that a new store with `contents` has: the same, unless the type keeps none or the options leave it out.
+  func keptHistory(of contents: StoreContents, _ description: StoreTypeDescription) -> StoreHistory? {
+    keepsHistory(description) ? contents.history : nil
+  }
+
+  /// Whether a new store takes over the history of the one that it is made of.
+  package func keepsHistory(_ description: StoreTypeDescription) -> Bool {
+    let isLeftOut = options.isSet(.tracksPersistentHistory) && !options[.tracksPersistentHistory]
+    return description.capabilities.supports(.history) && !isLeftOut
   }
 }
 
 // MARK: Reading and purging
 
 extension AtomicStoreEngine {
-  package func history() throws -> StoreHistory? {
+  package func history() throws -> (any KeptHistory)? {
     currentHistory ?? (tracksHistory ? StoreHistory() : nil)
   }
 
-  package func deleteHistory(through number: (StoreHistory) throws -> Int64) throws {
+  package func deleteHistory(through number: (any KeptHistory) throws -> Int64) throws {
     try rewrite { contents in
       guard var history = contents.history else { return false }
       try history.verify()

@@ -19,7 +19,7 @@ extension StoreManager {
 
   /// What a store keeps, with its references kept in an attribute, or taken from there, if the options say so.
   private func contents(of store: PersistentStore, for setup: StoreSetup, _ kind: Kind) throws -> StoreContents {
-    var contents = try store.engine.contents()
+    var contents = try store.engine.contents(takenOverBy: setup, kind.typeDescription)
     guard let name = setup.options[.referenceAttribute] else { return contents }
     let capabilities = kind.typeDescription.capabilities
     if !(capabilities.supports(.history) && setup.options[.tracksPersistentHistory]) { contents.forgetHistory() }

@@ -112,8 +112,8 @@ extension HistoryPage {
 
 // MARK: HistoryRun
 
-/// Records of one entity to which a transaction did the same, as they lie in a page.
-struct HistoryRun: Sendable {
+/// Records of one entity to which a transaction did the same, as they lie in a page or as a store has read them.
+package struct HistoryRun: Sendable {
   /// The length of 8 bytes, the kind, the layout, zeros, two counts, the least entity name, and the shortest reference.
   static let minimumLength = 8 + 4 + 4 + 4 + 5 + 4
 
@@ -122,8 +122,21 @@ struct HistoryRun: Sendable {
   let entityName: String
   /// The properties that were updated, or those whose values the tombstones have.
   let propertyNames: [String]
-  private let layout: ReferenceColumn.Layout
-  private let records: HistoryCursor
+  private let records: Records
+
+  private enum Records: Sendable {
+    /// The bytes of a page.
+    case page(HistoryCursor, ReferenceColumn.Layout)
+    case read([ReferenceID], preservedValues: [[PropertyValue]])
+  }
+
+  init(_ changes: RecordedChanges) {
+    kind = changes.kind
+    count = changes.references.count
+    entityName = changes.entityName
+    propertyNames = changes.propertyNames
+    records = .read(changes.references, preservedValues: changes.preservedValues)
+  }
 
   init(_ transaction: inout HistoryCursor) throws(HistoryFault) {
     var cursor = try transaction.part()
@@ -137,13 +150,12 @@ struct HistoryRun: Sendable {
       throw HistoryFault("changes in the history are described wrongly", at: place)
     }
     self.kind = kind
-    self.layout = layout
     entityName = try cursor.name()
     var names: [String] = []
     for _ in 0..<propertyCount { names.append(try cursor.name()) }
     guard Set(names).count == names.count else { throw HistoryFault("a property is named twice", at: place) }
     propertyNames = names
-    records = cursor
+    records = .page(cursor, layout)
   }
 }
 
@@ -152,37 +164,52 @@ struct HistoryRun: Sendable {
 extension HistoryRun {
   private var hasTombstones: Bool { kind == .delete && !propertyNames.isEmpty }
 
-  /// Gives `body` each record's name and tombstone. The page has been verified.
-  func forEachRecord(_ body: (ReferenceID, [String: PropertyValue]) -> Void) {
-    do throws(HistoryFault) {
-      try readRecords(body)
-    } catch {
-      preconditionFailure("A page of the history is verified before it is read.")
+  /// Gives `body` each record's name, and the values that are preserved of it in the order of ``propertyNames``. A page has been verified.
+  func forEachRecord(_ body: (ReferenceID, [PropertyValue]) -> Void) {
+    switch records {
+    case .read(let references, let values):
+      for (index, reference) in references.enumerated() {
+        body(reference, hasTombstones && values.indices.contains(index) ? values[index] : [])
+      }
+    case .page(let cursor, let layout):
+      do throws(HistoryFault) {
+        try readRecords(cursor, layout, body)
+      } catch {
+        preconditionFailure("A page of the history is verified before it is read.")
+      }
     }
   }
 
   /// Makes sure that the records can be read.
   func checkRecords() throws(HistoryFault) {
-    guard let width = layout.width, !hasTombstones else { return try readRecords { _, _ in } }
-    guard records.remainingCount == count * width else {
-      throw HistoryFault("the history has not as many changes as it says", at: records.position)
+    guard case .page(let cursor, let layout) = records else { return }
+    guard let width = layout.width, !hasTombstones else { return try readRecords(cursor, layout) { _, _ in } }
+    guard cursor.remainingCount == count * width else {
+      throw HistoryFault("the history has not as many changes as it says", at: cursor.position)
     }
   }
 
-  private func readRecords(_ body: (ReferenceID, [String: PropertyValue]) -> Void) throws(HistoryFault) {
+  private func readRecords(
+    _ records: HistoryCursor,
+    _ layout: ReferenceColumn.Layout,
+    _ body: (ReferenceID, [PropertyValue]) -> Void
+  ) throws(HistoryFault) {
     var cursor = records
     for _ in 0..<count {
-      let reference = try reference(&cursor)
-      var tombstone: [String: PropertyValue] = [:]
+      let reference = try Self.reference(&cursor, layout)
+      var values: [PropertyValue] = []
       if hasTombstones {
-        for name in propertyNames { tombstone[name] = try HistoryValueCoding.value(&cursor) }
+        for _ in propertyNames { values.append(try HistoryValueCoding.value(&cursor)) }
       }
-      body(reference, tombstone)
+      body(reference, values)
     }
     try cursor.expectEnd("bytes follow the last change")
   }
 
-  private func reference(_ cursor: inout HistoryCursor) throws(HistoryFault) -> ReferenceID {
+  private static func reference(
+    _ cursor: inout HistoryCursor,
+    _ layout: ReferenceColumn.Layout
+  ) throws(HistoryFault) -> ReferenceID {
     switch layout {
     case .integer: return .integer(try cursor.number(Int64.self))
     case .uuid: return .uuid(UUID(uuid: try cursor.number(uuid_t.self)))
@@ -191,7 +218,7 @@ extension HistoryRun {
     }
   }
 
-  private func mixedReference(_ cursor: inout HistoryCursor) throws(HistoryFault) -> ReferenceID {
+  private static func mixedReference(_ cursor: inout HistoryCursor) throws(HistoryFault) -> ReferenceID {
     let place = cursor.position
     switch try cursor.number(UInt8.self) {
     case ReferenceColumn.Layout.integer.rawValue: return .integer(try cursor.number(Int64.self))
@@ -200,12 +227,23 @@ extension HistoryRun {
     default: throw HistoryFault("a reference in the history is of no known kind", at: place)
     }
   }
+
+  /// The same records as a value of its own.
+  var recorded: RecordedChanges {
+    var changes = RecordedChanges(kind, entityName: entityName, propertyNames: propertyNames, references: [])
+    changes.references.reserveCapacity(count)
+    forEachRecord { reference, values in
+      changes.references.append(reference)
+      if hasTombstones { changes.preservedValues.append(values) }
+    }
+    return changes
+  }
 }
 
 // MARK: HistoryEntry
 
-/// A transaction as it lies in a page.
-struct HistoryEntry: Sendable {
+/// A transaction as it lies in a page, or as a store has read it.
+package struct HistoryEntry: Sendable {
   /// The length of 8 bytes, the date, two empty texts, and the least run.
   static let minimumLength = 8 + 8 + 4 + 4 + HistoryRun.minimumLength
 
@@ -214,9 +252,36 @@ struct HistoryEntry: Sendable {
   let seconds: Double
   let author: String?
   let contextName: String?
+  /// What a page does not hold of who saved.
+  private(set) var bundleID: String?
+  private(set) var processID: String?
   let runs: [HistoryRun]
   /// Where in its page it begins.
   let start: Int
+
+  init(_ transaction: RecordedTransaction) {
+    number = transaction.number
+    seconds = transaction.date.timeIntervalSinceReferenceDate
+    author = transaction.author
+    contextName = transaction.contextName
+    bundleID = transaction.bundleID
+    processID = transaction.processID
+    runs = transaction.changes.map(HistoryRun.init)
+    start = 0
+  }
+
+  /// The same transaction as a value of its own.
+  var recorded: RecordedTransaction {
+    RecordedTransaction(
+      number: number,
+      date: Date(timeIntervalSinceReferenceDate: seconds),
+      author: author,
+      contextName: contextName,
+      bundleID: bundleID,
+      processID: processID,
+      changes: runs.map(\.recorded)
+    )
+  }
 
   init(_ page: inout HistoryCursor, number: Int64) throws(HistoryFault) {
     self.number = number

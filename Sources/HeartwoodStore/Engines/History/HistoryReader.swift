@@ -3,13 +3,13 @@ package import HeartwoodModel
 
 /// Finds the transactions in the history of one store that a request asks for.
 package struct HistoryReader: Sendable {
-  package let history: StoreHistory
+  package let history: any KeptHistory
   private let storeID: UUID
   private let scopes: HistoryScopes
   private let path: String?
 
   /// - Parameter scopes: those of the store, one for each entity.
-  package init(_ history: StoreHistory, storeID: UUID, scopes: [ObjectIDScope], path: String?) {
+  package init(_ history: any KeptHistory, storeID: UUID, scopes: [ObjectIDScope], path: String?) {
     self.history = history
     self.storeID = storeID
     self.scopes = HistoryScopes(scopes, path: path)
@@ -22,9 +22,7 @@ extension HistoryReader {
   ///
   /// - Throws: ``PersistenceError/Code/historyTokenExpired``, ``PersistenceError/Code/fileCorrupt``,
   ///   ``PersistenceError/Code/modelIncompatible``.
-  package func transactions(
-    _ request: PersistentHistoryChangeRequest
-  ) throws(PersistenceError) -> [PersistentHistoryTransaction] {
+  package func transactions(_ request: PersistentHistoryChangeRequest) throws -> [PersistentHistoryTransaction] {
     var transactions: [PersistentHistoryTransaction] = []
     for entry in try history.entries(after: try startNumber(of: request)) where request.includes(entry) {
       let transaction = try PersistentHistoryTransaction(
@@ -39,9 +37,9 @@ extension HistoryReader {
   }
 
   /// How many transactions `request` asks for. Where it asks for all after a token, nothing is read for it.
-  package func count(_ request: PersistentHistoryChangeRequest) throws(PersistenceError) -> Int {
+  package func count(_ request: PersistentHistoryChangeRequest) throws -> Int {
     guard request.isUnfiltered else { return try transactions(request).count }
-    return Int(history.lastNumber - (try startNumber(of: request)))
+    return try history.transactionCount(after: try startNumber(of: request))
   }
 
   /// The number of the transaction behind which `request` begins.
@@ -66,6 +64,54 @@ extension HistoryReader {
       context: .init(path: path)
     )
   }
+}
+
+// MARK: KeptHistory
+
+/// The history of a store as it was when it was asked for, wherever it is kept.
+package protocol KeptHistory: Sendable {
+  /// The number of the last transaction that is no longer kept; 0 if none was purged.
+  var purgedNumber: Int64 { get }
+  /// The number of the newest transaction, kept or not; 0 if there was none.
+  var lastNumber: Int64 { get }
+
+  /// How many transactions are kept.
+  var transactionCount: Int { get throws }
+
+  /// How many transactions there are after the one with a number.
+  func transactionCount(after number: Int64) throws -> Int
+
+  /// The transactions after the one with a number, in order.
+  func entries(after number: Int64) throws -> [HistoryEntry]
+
+  /// The number of the last transaction of those that were saved before a date and that no later one stands before: what is behind
+  /// it stays.
+  func lastNumber(beforeDate seconds: Double) throws -> Int64
+}
+
+extension KeptHistory {
+  /// The transactions after the last gap between their numbers as pages, which are of consecutive ones. What stands before a gap counts as
+  /// purged: a token that stands there expires.
+  package func pages() throws -> StoreHistory {
+    if let pages = self as? StoreHistory {
+      try pages.verify()
+      return pages
+    }
+    // A page has no transactions without a change.
+    let entries = try entries(after: purgedNumber).filter { !$0.runs.isEmpty }
+    let first = entries.indices.last { $0 > 0 && entries[$0].number != entries[$0 - 1].number + 1 } ?? 0
+    let kept = entries.last?.number == lastNumber ? entries[first...] : []
+    var history = try StoreHistory(purgedNumber: kept.first.map { $0.number - 1 } ?? lastNumber, pages: [])
+    for entry in kept {
+      if let bytes = HistoryTransactionEncoder.bytes(of: entry.recorded) { try history.append(bytes) }
+    }
+    return history
+  }
+}
+
+extension StoreHistory: KeptHistory {
+  /// O(1): numbers have no gaps.
+  package func transactionCount(after number: Int64) throws -> Int { Int(lastNumber - max(number, purgedNumber)) }
 }
 
 // MARK: The history of an open store

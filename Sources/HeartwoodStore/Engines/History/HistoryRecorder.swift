@@ -1,30 +1,28 @@
 import HeartwoodFoundation
-import HeartwoodModel
+package import HeartwoodModel
 
-/// Makes a transaction of what a save has done to the records of a store.
+/// Tells what a save has done to the records of a store.
 struct HistoryRecorder {
   /// The records before the save.
   let before: StoreContents
   /// The records after it.
   let after: StoreContents
 
-  /// The bytes of the transaction, or nil where nothing was done.
+  /// What was done; empty if nothing was.
   ///
   /// - Parameter insertedRows: the rows of the new records of each entity, by ordinal.
-  func transaction(
-    _ changes: ChangeSet,
-    insertedRows: [Int: RowRuns],
-    date: Date,
-    origin: SaveOrigin
-  ) throws(PersistenceError) -> ByteSlice? {
-    let encoder = HistoryTransactionEncoder(date: date, origin: origin)
+  func changes(_ changes: ChangeSet, insertedRows: [Int: RowRuns]) throws(PersistenceError) -> [RecordedChanges] {
+    var recorded: [RecordedChanges] = []
     for (ordinal, rows) in insertedRows.sorted(by: { $0.key < $1.key }) {
       let table = after.tables[ordinal]
-      encoder.append(.insert, entity: table.entity.name, references: rows.map(table.reference))
+      let references = rows.map(table.reference)
+      if !references.isEmpty {
+        recorded.append(RecordedChanges(.insert, entityName: table.entity.name, references: references))
+      }
     }
-    record(changes.updated, in: encoder)
-    try record(changes.deleted, in: encoder)
-    return encoder.sealed()
+    recorded += updates(changes.updated)
+    try recorded += deletions(changes.deleted)
+    return recorded
   }
 
   // MARK: Updates
@@ -35,7 +33,7 @@ struct HistoryRecorder {
     let ordinals: [Int]
   }
 
-  private func record(_ updates: [RecordUpdate], in encoder: HistoryTransactionEncoder) {
+  private func updates(_ updates: [RecordUpdate]) -> [RecordedChanges] {
     var places: [UpdateKey: Int] = [:]
     var runs: [(key: UpdateKey, references: [ReferenceID])] = []
     var last: (key: UpdateKey, place: Int)?
@@ -51,51 +49,63 @@ struct HistoryRecorder {
       runs[place].references.append(update.objectID.reference)
       last = (key, place)
     }
-    for (key, references) in runs {
+    return runs.map { key, references in
       let properties = before.model.entity(named: key.entityName)?.properties ?? []
       let names = properties.indices.filter(Set(key.ordinals).contains).map { properties[$0].name }
-      encoder.append(.update, entity: key.entityName, properties: names, references: references)
+      return RecordedChanges(.update, entityName: key.entityName, propertyNames: names, references: references)
     }
   }
 
   // MARK: Deletions
 
-  private func record(_ deletions: [RecordDeletion], in encoder: HistoryTransactionEncoder) throws(PersistenceError) {
+  private func deletions(_ deletions: [RecordDeletion]) throws(PersistenceError) -> [RecordedChanges] {
     let deletions = Dictionary(grouping: deletions, by: \.objectID.entity.name)
+    var recorded: [RecordedChanges] = []
     for table in before.tables {
       guard let references = deletions[table.entity.name]?.map(\.objectID.reference) else { continue }
-      try record(references, of: table, in: encoder)
+      recorded.append(try self.deletions(references, of: table))
     }
+    return recorded
   }
 
-  private func record(
+  private func deletions(
     _ references: [ReferenceID],
-    of table: NodeTable,
-    in encoder: HistoryTransactionEncoder
-  ) throws(PersistenceError) {
+    of table: NodeTable
+  ) throws(PersistenceError) -> RecordedChanges {
     let properties = table.entity.properties
-    let preserved = properties.indices.filter { ordinal in
-      !properties[ordinal].isTransient && properties[ordinal].attribute?.preservesValueInHistoryOnDeletion ?? false
-    }
-    var rows: [RowID?] = []
+    let preserved = table.entity.preservedOrdinals
+    var values: [[PropertyValue]] = []
     if !preserved.isEmpty {
-      for reference in references { rows.append(try table.row(of: reference)) }
-    }
-    encoder.append(
-      .delete,
-      entity: table.entity.name,
-      properties: preserved.map { properties[$0].name },
-      references: references
-    ) { index in
-      guard !preserved.isEmpty, let row = rows[index] else { return preserved.map { _ in .null } }
-      return preserved.map { ordinal in
-        table.groups[row.group].value(
-          row: row.row,
-          ordinal: ordinal,
-          type: properties[ordinal].attribute?.type,
-          scopes: []
+      for reference in references {
+        let row = try table.row(of: reference)
+        values.append(
+          preserved.map { ordinal in
+            guard let row else { return .null }
+            return table.groups[row.group].value(
+              row: row.row,
+              ordinal: ordinal,
+              type: properties[ordinal].attribute?.type,
+              scopes: []
+            )
+          }
         )
       }
+    }
+    return RecordedChanges(
+      .delete,
+      entityName: table.entity.name,
+      propertyNames: preserved.map { properties[$0].name },
+      references: references,
+      preservedValues: values
+    )
+  }
+}
+
+extension EntityDescription {
+  /// The attributes whose values the history keeps of deleted records, by ordinal.
+  package var preservedOrdinals: [Int] {
+    properties.indices.filter { ordinal in
+      !properties[ordinal].isTransient && properties[ordinal].attribute?.preservesValueInHistoryOnDeletion ?? false
     }
   }
 }
@@ -134,5 +144,16 @@ package struct SaveOrigin: Sendable {
   package init(author: String? = nil, contextName: String? = nil) {
     self.author = author
     self.contextName = contextName
+  }
+
+  /// A transaction of this process, to be recorded now.
+  func transaction(_ changes: [RecordedChanges]) -> RecordedTransaction {
+    RecordedTransaction(
+      date: Date(),
+      author: author,
+      contextName: contextName,
+      processID: ProcessInfo.processInfo.processName,
+      changes: changes
+    )
   }
 }

@@ -14,6 +14,24 @@ package final class HistoryTransactionEncoder {
     bytes.append(historyText: origin.contextName ?? "")
   }
 
+  /// The bytes of a transaction; nil if nothing was done in it.
+  static func bytes(of transaction: RecordedTransaction) -> ByteSlice? {
+    let origin = SaveOrigin(author: transaction.author, contextName: transaction.contextName)
+    let encoder = HistoryTransactionEncoder(date: transaction.date, origin: origin)
+    for changes in transaction.changes { encoder.append(changes) }
+    return encoder.sealed()
+  }
+
+  private func append(_ changes: RecordedChanges) {
+    append(
+      changes.kind,
+      entity: changes.entityName,
+      properties: changes.propertyNames,
+      references: changes.references,
+      values: { changes.preservedValues.indices.contains($0) ? changes.preservedValues[$0] : [] }
+    )
+  }
+
   /// Appends what was done to the records that the store calls `references`.
   ///
   /// - Parameters:

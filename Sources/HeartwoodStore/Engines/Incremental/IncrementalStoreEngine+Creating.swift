@@ -84,6 +84,14 @@ extension IncrementalStoreEngine {
     let changes = ChangeSet(byColumn: ColumnChanges(insertions: insertions, scopes: written.scopes))
     let mark = try store.saving {
       try store.save(changes, over: empty)
+      if let history = setup.keptHistory(of: contents, description) {
+        var renaming =
+          isRenamed
+          ? HistoryRenaming(from: contents, to: written) { count, entity in
+            try store.checkedNewReferences(count: count, for: entity, path: setup.path)
+          } : nil
+        try store.takeOver(history) { try renaming?.names(in: $0) ?? $0.references }
+      }
       return try store.dataVersion()
     }
     return Written(contents: written, mark: mark, isRenamed: isRenamed)

@@ -221,7 +221,7 @@ extension IncrementalStoreEngine {
   /// Nothing was done: the records go through memory.
   private struct Declined: Error {}
 
-  package func execute(_ batch: RecordBatch) throws -> BatchedRecords? {
+  package func execute(_ batch: RecordBatch, origin: SaveOrigin) throws -> BatchedRecords? {
     guard let store = store as? any BatchingStore, canLeave(batch) else { return nil }
     try checkPlace()
     return try using {
@@ -230,10 +230,14 @@ extension IncrementalStoreEngine {
       do {
         let (done, tables, mark) = try store.saving {
           try renewIfNeeded()
-          guard let done = try store.execute(batch) else {
+          let isRecorded = try recordsHistory()
+          guard !(isRecorded && batch.forgetsPreservedValues),
+            let done = try store.execute(isRecorded ? batch.tellingReferences : batch)
+          else {
             isDeclined = true
             throw Declined()
           }
+          if isRecorded { try record(batch, done, origin) }
           return (done, try knownTables(after: batch), try store.dataVersion())
         }
         take(tables, mark)
@@ -276,5 +280,16 @@ extension IncrementalStoreEngine {
       }
     }
     return try renewedTables(state.withLock { $0 }, of: setup.entities.filter { touched.contains($0.ordinal) }).tables
+  }
+}
+
+extension RecordBatch {
+  /// The same, with the references of the records to be told.
+  fileprivate var tellingReferences: RecordBatch { RecordBatch(action, of: records, tellsReferences: true) }
+
+  /// Whether it deletes records of which the history is to keep values: these have to be read.
+  fileprivate var forgetsPreservedValues: Bool {
+    if case .update = action { return false }
+    return records.contains { !$0.entity.preservedOrdinals.isEmpty }
   }
 }

@@ -189,9 +189,9 @@ extension IncrementalStoreEngine {
     try checkPlace()
     return try using {
       guard let store = store as? any ReadableWhileSavingStore else {
-        return try publish(try store.saving { try make(changes) })
+        return try publish(try store.saving { try make(changes, origin) })
       }
-      return try publish(try store.saving({ try make(changes) }, release: turn.giveUp, retake: turn.take))
+      return try publish(try store.saving({ try make(changes, origin) }, release: turn.giveUp, retake: turn.take))
     }
   }
 
@@ -204,7 +204,7 @@ extension IncrementalStoreEngine {
   }
 
   /// Makes changes in the store, within a call that saves.
-  private func make(_ changes: ChangeSet) throws -> MadeChanges {
+  private func make(_ changes: ChangeSet, _ origin: SaveOrigin) throws -> MadeChanges {
     try renewIfNeeded()
     try read(whatMattersTo: changes)
     var before = state.withLock { $0 }
@@ -220,6 +220,7 @@ extension IncrementalStoreEngine {
       try check.check(uses, applied, before: before.contents, rivals: rivals.rows)
     }
     try write(applied, changes, over: before)
+    if !changes.isEmpty { try record(applied, over: before.contents, origin) }
     try settleInverses(&applied, before: before.contents)
     return MadeChanges(before: before.contents, applied: applied, additions: additions, mark: try store.dataVersion())
   }
@@ -363,12 +364,6 @@ extension IncrementalStoreEngine {
       context: context
     )
   }
-
-  /// No saves are kept.
-  package func history() throws -> StoreHistory? { nil }
-
-  /// Does nothing: there are no saves to forget.
-  package func deleteHistory(through number: (StoreHistory) throws -> Int64) throws {}
 }
 
 // MARK: StoreTurn

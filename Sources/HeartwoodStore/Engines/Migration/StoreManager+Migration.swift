@@ -199,16 +199,16 @@ extension StoreContents {
   {
     var metadata = metadata
     metadata.setModel(entities, versionIdentifiers: model.versionIdentifiers)
-    var contents = StoreContents(
-      model: model,
-      entities: entities,
-      metadata: metadata,
-      tables: tables,
-      // try?: a history without pages has nothing that could be refused.
-      history: history.flatMap { try? StoreHistory(purgedNumber: $0.lastNumber, pages: []) }
-    )
+    var contents = StoreContents(model: model, entities: entities, metadata: metadata, tables: tables)
+    contents.endHistory(after: history?.lastNumber)
     contents.nextReferenceNumber = nextReferenceNumber
     return contents
+  }
+
+  /// Forgets all transactions. The next one has the number after `number`; nil means that there is no history.
+  package mutating func endHistory(after number: Int64?) {
+    // try?: a history without pages has nothing that could be refused.
+    history = number.flatMap { try? StoreHistory(purgedNumber: $0, pages: []) }
   }
 }
 

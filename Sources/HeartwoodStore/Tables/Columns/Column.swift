@@ -1,4 +1,4 @@
-import HeartwoodModel
+package import HeartwoodModel
 
 /// The values of one property in one group of rows. It never changes, so groups share it.
 package struct Column: Sendable {
@@ -91,7 +91,7 @@ package enum ColumnKind: UInt8, Sendable, BitwiseCopyable {
 }
 
 extension ColumnKind {
-  init(_ property: PropertyDescription) {
+  package init(_ property: PropertyDescription) {
     switch property {
     case _ where property.isTransient: self = .absent
     case .attribute(let attribute): self.init(attribute.type)

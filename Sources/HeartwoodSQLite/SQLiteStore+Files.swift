@@ -210,15 +210,12 @@ struct EntityTree {
     let parent: Int?
   }
 
-  /// The numbers of what Core Data keeps for itself, its history and its notes for CloudKit, begin here.
-  private static let firstForeignNumber = 16_000
-
   let entities: [Entity]
 
   init(_ db: Database) throws {
     entities = try Row.fetchAll(db, sql: "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY ORDER BY Z_ENT").compactMap {
       row in
-      guard let number = Int.fromDatabaseValue(row[0]), number < Self.firstForeignNumber,
+      guard let number = Int.fromDatabaseValue(row[0]), number < HistoryTables.firstNumber,
         let name = String.fromDatabaseValue(row[1])
       else { return nil }
       return Entity(number: number, name: name, parent: Int.fromDatabaseValue(row[2]))

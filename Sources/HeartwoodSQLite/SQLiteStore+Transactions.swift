@@ -77,6 +77,7 @@ extension SQLiteStore {
     do {
       defer { afterCommit() }
       value = try file().write { db in
+        _ = try historyTables(db)
         let schema = try schema(db)
         guard schema.writeRefusals.isEmpty else { throw refused(schema.writeRefusals) }
         if schema.hasDerivedTriggers { try DerivedTriggers.switchOff(in: db) }
@@ -90,8 +91,10 @@ extension SQLiteStore {
       externals.rollBack(isUndone: !isComplete)
       // Keys that the transaction took are the file's again.
       reservedKeys.withLock { $0 = [:] }
+      connection.withLock { if $0?.hasBegunHistory == true { $0?.schema = nil } }
       throw error
     }
+    connection.withLock { $0?.hasBegunHistory = false }
     removeReplacedFiles(externals.commit())
     return value
   }

@@ -6,8 +6,8 @@ import Synchronization
 /// Core Data's own SQLite files: an application's files are opened, read, edited and saved as they are.
 ///
 /// Changes are written row by row, in a transaction that is on the disk when the save returns. Other processes may have the file open at
-/// the same time; what they save shows with the next fetch. A file that Core Data keeps a history in, or mirrors to CloudKit, can be
-/// read, and is refused for writing with the reason.
+/// the same time; what they save shows with the next fetch. A file that has Core Data's history goes on with it, whoever saves; one that Core Data
+/// mirrors to CloudKit can be read, and is refused for writing with the reason.
 ///
 /// `Formats/SQLite/README.md` in the repository says what is read and written.
 public final class SQLiteStore: IncrementalStore, StoreClass {
@@ -19,7 +19,7 @@ public final class SQLiteStore: IncrementalStore, StoreClass {
     mimeTypes: ["application/vnd.sqlite3"],
     capabilities: StoreCapabilities(
       kind: .incremental,
-      features: [.persistence, .relationships, .userMetadata, .embeddedModel],
+      features: [.persistence, .relationships, .userMetadata, .embeddedModel, .history],
       attributeTypes: Set(AttributeType.allCases),
       referenceKinds: [.integer]
     )
@@ -119,6 +119,8 @@ extension SQLiteStore {
     var commit: Commit?
     /// Whether the file has a write-ahead log; nil until somebody asks.
     var isLogged: Bool?
+    /// Whether the transaction that is under way has made the tables of the history.
+    var hasBegunHistory = false
   }
 
   /// Opens the file; nil where there is none, or one without a byte.
@@ -156,6 +158,9 @@ extension SQLiteStore {
     let schema = try SQLiteSchema(model: setup.model, entities: setup.entities)
     try SQLiteFile.create(atPath: target, options: setup.options) { db in
       try schema.create(in: db)
+      if setup.options[.tracksPersistentHistory] {
+        try HistoryTables.create(in: db, entities: setup.entities, after: 0)
+      }
       try SQLiteMetadata(metadata).write(to: db, model: setup.model)
       try SQLiteModelCache.write(setup.model, to: db)
     }

@@ -7,16 +7,18 @@ import HeartwoodStore
 struct MigrationStatements {
   private let translation: MigrationTranslation
   private let migration: InStoreMigration
+  private let history: HistoryCopy
   private let db: Database
 
   /// - Throws: ``MigrationObstacle`` where records stand in the way, or are not as they should be.
   static func run(
     _ translation: MigrationTranslation,
     _ migration: InStoreMigration,
+    _ history: HistoryCopy,
     _ db: Database
   ) throws -> MigrationSurvey.Result {
     do {
-      return try MigrationStatements(translation: translation, migration: migration, db: db).run()
+      return try MigrationStatements(translation: translation, migration: migration, history: history, db: db).run()
     } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
       throw MigrationObstacle.repeatedValues
     }
@@ -38,6 +40,7 @@ struct MigrationStatements {
     try new.createIndexesAndTriggers(in: db)
     try survey.checkRequiredValues()
     try raiseKeys()
+    try history.run(db)
     try SQLiteMetadata(migration.metadata).write(to: db, model: new.model)
     try SQLiteModelCache.write(new.model, to: db)
     return try survey.result()

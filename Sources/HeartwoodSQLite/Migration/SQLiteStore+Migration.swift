@@ -10,10 +10,11 @@ extension SQLiteStore: SelfMigratingStore {
     to destination: StoreSetup
   ) throws -> MigrationReport {
     let (translation, oldPath) = try translation(migration, from: source, to: destination)
+    let history = HistoryCopy(translation, from: source, to: destination)
     guard let path = destination.path else { throw MigrationObstacle(.file, "the new store has no file") }
     var attempt = Attempt()
     let result = try SQLiteFile.create(atPath: path, from: oldPath, options: destination.options) { db in
-      try attempt.result { try MigrationStatements.run(translation, migration, db) }
+      try attempt.result { try MigrationStatements.run(translation, migration, history, db) }
     }
     let made = try attempt.unwrapped(result)
     do {

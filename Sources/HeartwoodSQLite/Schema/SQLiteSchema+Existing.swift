@@ -45,10 +45,19 @@ extension SQLiteSchema {
     let hasDerivedTriggers = catalog.triggers.contains(where: DerivedTriggers.isOne)
     // No statement that is tried asks for their functions then.
     if hasDerivedTriggers { try DerivedTriggers.switchOff(in: db) }
+    let history = try HistoryTables.find(in: catalog, db)
     let refusals =
       resolution.refusals
-      + (try WriteRefusals.all(of: catalog, in: db, keepsUTF8: keepsUTF8, tables: tables, entities: entities))
+      + (try WriteRefusals.all(
+        of: catalog,
+        in: db,
+        keepsUTF8: keepsUTF8,
+        tables: tables,
+        entities: entities,
+        history: history
+      ))
     var schema = SQLiteSchema(resolved, writeRefusals: refusals)
+    schema.history = history
     schema.keepsUTF8 = keepsUTF8
     schema.hasDerivedTriggers = hasDerivedTriggers
     schema.knownNumbers.formUnion(try EntityNumbers.all(in: db))
@@ -72,7 +81,10 @@ enum EntityNumbers {
     }
     var numbers: [String: Int] = [:]
     for row in try Row.fetchAll(db, sql: "SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY") {
-      guard let number = Int.fromDatabaseValue(row[0]), let name = String.fromDatabaseValue(row[1]) else { continue }
+      // What Core Data keeps for itself may be called as an entity is.
+      guard let number = Int.fromDatabaseValue(row[0]), number < HistoryTables.firstNumber,
+        let name = String.fromDatabaseValue(row[1])
+      else { continue }
       guard numbers.updateValue(number, forKey: name) == nil else {
         throw malformed("The table \(SQLiteName.primaryKeyTable) has the entity \(name) twice.", path)
       }
@@ -129,8 +141,6 @@ enum EntityNumbers {
 /// Why a file can be read only.
 enum WriteRefusals {
   private static let mirroringPrefix = "ANSCK"
-  private static let transactionTable = "ATRANSACTION"
-  private static let historyTables = ["ACHANGE", transactionTable]
 
   private static let encoding =
     "The file keeps text in UTF-16, and Core Data in UTF-8: what is written as bytes would become other text."
@@ -138,16 +148,19 @@ enum WriteRefusals {
   /// - Parameters:
   ///   - tables: those of records and relationships.
   ///   - entities: those that the store keeps.
+  ///   - history: the tables of the history. Those of an unknown form that have no rows are no history.
   static func all(
     of catalog: FileCatalog,
     in db: Database,
     keepsUTF8: Bool,
     tables: [String],
-    entities: [EntityDescription]
+    entities: [EntityDescription],
+    history: HistoryTables.Finding
   ) throws -> [String] {
     let derivation = DerivedTriggers.refusal(catalog, entities: entities)
+    let historyRefusal = try self.history(history, catalog, db, entities: entities)
     let refusals =
-      try [derivation, mirroring(catalog), history(catalog, db)].compactMap(\.self) + (keepsUTF8 ? [] : [encoding])
+      [derivation, mirroring(catalog), historyRefusal].compactMap(\.self) + (keepsUTF8 ? [] : [encoding])
     guard refusals.isEmpty else { return refusals }
     return try tables.compactMap { try unknowns(of: $0, catalog, db) }
   }
@@ -176,12 +189,15 @@ enum WriteRefusals {
 
   /// Those of what Core Data keeps in the file beside records.
   static func ofCoreData(_ catalog: FileCatalog, _ db: Database) throws -> [String] {
-    [DerivedTriggers.refusalOfReplacing(catalog), mirroring(catalog), try history(catalog, db)].compactMap(\.self)
+    let history = try HistoryTables.find(in: catalog, db)
+    // One that can be read is counted as lost, as that of any store.
+    let historyRefusal = history.tables == nil ? try self.history(history, catalog, db, entities: []) : nil
+    return [DerivedTriggers.refusalOfReplacing(catalog), mirroring(catalog), historyRefusal].compactMap(\.self)
   }
 
   /// How many transactions Core Data's history has.
   static func transactionCount(_ catalog: FileCatalog, _ db: Database) throws -> Int {
-    guard let table = catalog[transactionTable] else { return 0 }
+    guard let table = catalog[HistoryTables.transactionTable] else { return 0 }
     return try Int.fetchOne(db, sql: "SELECT count(*) FROM \(SQLiteName.quoted(table.name))") ?? 0
   }
 
@@ -193,17 +209,14 @@ enum WriteRefusals {
       "The store is mirrored to CloudKit (it has the table \(name)): a change that is not noted there would be lost or undone."
   }
 
-  private static func history(_ catalog: FileCatalog, _ db: Database) throws -> String? {
-    for name in historyTables {
-      guard let table = catalog[name] else { continue }
-      let query = "SELECT EXISTS (SELECT 1 FROM \(SQLiteName.quoted(table.name)))"
-      if try Bool.fetchOne(db, sql: query) == true {
-        return
-          "The store keeps Core Data's history (the table \(table.name) has rows): a change that is not in it would leave a gap, and whoever "
-          + "follows the history would never learn of it. The history does not come along when the store is converted."
-      }
-    }
-    return nil
+  private static func history(
+    _ history: HistoryTables.Finding,
+    _ catalog: FileCatalog,
+    _ db: Database,
+    entities: [EntityDescription]
+  ) throws -> String? {
+    if case .unknown = history, try !HistoryTables.haveRows(catalog, db) { return nil }
+    return HistoryTables.refusal(history, entities: entities)
   }
 }
 

@@ -34,6 +34,8 @@ package struct SQLiteSchema: Sendable {
   var knownNumbers: Set<Int>
   /// The identifier of the store, where one is open: keys are those of its records alone.
   var storeIdentifier: UUID?
+  /// The tables of the file's history.
+  var history = HistoryTables.Finding.none
 
   /// The schema of a new file for `entities` of `model`.
   ///

@@ -71,8 +71,8 @@ extension StoreOptionKey<Bool> {
   public static let ignoresModelVersion = StoreOptionKey("ignoresModelVersion", default: false)
   /// Whether each save is kept as a transaction of the store's history. Off by default.
   ///
-  /// A store that has a history and is opened without it can be read, but not saved, so that the history has no gaps. Converting a
-  /// store with the option set to `false` leaves its history out.
+  /// So that a history has no gaps, an atomic store that has one and is opened without the option can be read, but not saved; an incremental store goes
+  /// on with its history. Converting a store with the option set to `false` leaves its history out.
   public static let tracksPersistentHistory = StoreOptionKey("tracksPersistentHistory", default: false)
 }
 

@@ -133,7 +133,8 @@ struct ConvertCommand: ParsableCommand {
         ? "It is of the model that was made of the records: another one does not open it. --model makes one of yours."
         : nil,
       result.lostTransactionCount > 0 ? "The type keeps no history; \(count) left out." : nil,
-      result.foreignTransactionCount > 0 ? "Core Data's history is not read; \(foreignCount) left out." : nil,
+      result.foreignTransactionCount > 0
+        ? "The history is of a form that is not known; \(foreignCount) left out." : nil,
       result.hasRenamedRecords && keepReferences == nil ? DestinationNotes.renamedRecords(of: source) : nil,
       result.lacksModel ? DestinationNotes.lackingModel(of: source) : nil,
     ].compactMap(\.self)

@@ -9,11 +9,12 @@ struct HistoryCommand: ParsableCommand {
     commandName: "history",
     abstract: "Prints the history of a store: who saved when, and what.",
     discussion: """
-      As table, there is a line for each transaction. As json, each line is an object with number, date, author, context and \
-      changes: a list of objects with kind (insert, update, delete), entity, id, for an update properties, and for a deletion \
-      tombstone, the values that the model has preserved. With --purge-before it is one object with removed and left.
+      As table, there is a line for each transaction. As json, each line is an object with number, date, author, context, bundle and process (if \
+      they are known, as in SQLite files), and changes: a list of objects with kind (insert, update, delete), entity, id, for an update \
+      properties, and for a deletion tombstone, the values that the model has preserved. With --purge-before it is one object with removed and \
+      left.
 
-      A store has a history where it was saved with the option tracksPersistentHistory. The one that Core Data keeps in a SQLite file is not read.
+      A store has a history if it was saved with the option tracksPersistentHistory, and a SQLite file also if Core Data keeps one in it.
 
       EXAMPLE
         heartwood history todo.heartwood --after 120 --format json
@@ -73,7 +74,10 @@ struct HistoryCommand: ParsableCommand {
     let foreignCount = try opened.foreignTransactionCount()
     guard foreignCount == 0 else {
       let count = Quantity.text(foreignCount, "transaction")
-      throw ToolError(at: opened.path, "The file keeps a history of Core Data's, \(count), which is not read.")
+      throw ToolError(
+        at: opened.path,
+        "The file keeps a history of Core Data's, \(count), of a form that is not known."
+      )
     }
     return try opened.store.requiredHistoryReader()
   }

@@ -12,7 +12,7 @@ struct Conversion {
     let byteCount: Int?
     /// How many transactions of the history were left out, because the other type keeps none.
     let lostTransactionCount: Int
-    /// How many transactions of Core Data's history were left out, because they are not read.
+    /// How many transactions of Core Data's history were left out, because they are of an unknown form.
     let foreignTransactionCount: Int
     /// Whether the records are called otherwise, because the other type cannot call them as they were called.
     let hasRenamedRecords: Bool

@@ -218,9 +218,10 @@ struct OpenStore {
   /// The place as errors and reports name it.
   var path: String { place.description }
 
-  /// How many transactions are in a history of another program's, Core Data's in a SQLite file, which is not read.
+  /// How many transactions another program has put into the file that cannot be read, because its history is of an unknown form.
   func foreignTransactionCount() throws -> Int {
-    try storeManager.foreignContents(.reading(place, store.type)).transactionCount
+    if try store.engine.history() != nil { return 0 }
+    return try storeManager.foreignContents(.reading(place, store.type)).transactionCount
   }
 
   /// Counts the rows whose entity the file does not list. O(rows).

@@ -113,22 +113,55 @@ import Testing
     #expect(try heartwood("info", "todo.sqlite", "--json").text.contains("\"history\":null,\"foreignTransactions\":0,"))
     try CoreDataHistory.add(transactionCount: 3, to: folder.path("todo.sqlite"))
     #expect(
-      try heartwood("info", "todo.sqlite").lines.contains { $0.hasSuffix(" 3 transactions of Core Data, not read") }
+      try heartwood("info", "todo.sqlite").lines.contains { $0.hasSuffix(" 3 transactions, not read") }
     )
     #expect(try heartwood("info", "todo.sqlite", "--json").text.contains("\"history\":null,\"foreignTransactions\":3,"))
     for name in ["copy.heartwood", "copy.sqlite"] {
       let copied = try heartwood("convert", "todo.sqlite", name)
       #expect(copied.status == 0)
       #expect(
-        copied.errors == "heartwood: note: \(name): Core Data's history is not read; 3 transactions left out.\n"
+        copied.errors
+          == "heartwood: note: \(name): The history is of a form that is not known; 3 transactions left out.\n"
       )
     }
     let history = try heartwood("history", "todo.sqlite")
     #expect(history.status == 1)
     #expect(
       history.errors
-        == "heartwood: error: todo.sqlite: The file keeps a history of Core Data's, 3 transactions, which is not read.\n"
+        == "heartwood: error: todo.sqlite: The file keeps a history of Core Data's, 3 transactions, of a form that is not known.\n"
     )
+  }
+
+  @Test func anSQLiteFileKeepsIt() throws {
+    let before = try heartwood("history", "library.heartwood", "--format", "json").jsonLines()
+    let converted = try heartwood("convert", "library.heartwood", "library.sqlite", "--verify", "--quiet")
+    #expect(converted.status == 0, "\(converted.errors)")
+    let after = try heartwood("history", "library.sqlite", "--format", "json").jsonLines()
+    for name in ["number", "author", "context", "date"] {
+      #expect(before.map { "\($0[name] ?? "")" } == after.map { "\($0[name] ?? "")" }, "\(name)")
+    }
+    let info = try #require(try heartwood("info", "library.sqlite", "--json").json() as? [String: Any])
+    #expect(info["history"] as? [String: Int] == ["transactions": 3, "purged": 0, "last": 3])
+    #expect(info["foreignTransactions"] as? Int == 0)
+    let edited = try heartwood(
+      "edit",
+      "library.sqlite",
+      "--entity",
+      "Book",
+      "--where",
+      "TRUEPREDICATE",
+      "--set",
+      "title=New",
+      "--author",
+      "me"
+    )
+    #expect(edited.status == 0, "\(edited.errors)")
+    let last = try #require(try heartwood("history", "library.sqlite", "--format", "json").jsonLines().last)
+    #expect(last["number"] as? Int == 4 && last["author"] as? String == "me" && last["process"] != nil)
+    let changes = try #require(last["changes"] as? [[String: Any]])
+    #expect(changes.allSatisfy { $0["properties"] as? [String] == ["title"] })
+    let purged = try heartwood("history", "library.sqlite", "--purge-before", "3001-01-01")
+    #expect(purged.text == "4 transactions removed, 0 left\n", "\(purged.errors)")
   }
 
   @Test(arguments: [("todo.csv", "keeps no history"), ("todo.heartwood", "tracksPersistentHistory")])

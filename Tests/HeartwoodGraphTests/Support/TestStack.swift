@@ -14,7 +14,7 @@ enum TestStoreKind: CaseIterable, Sendable {
   case sqlite
 
   /// The kinds that keep a history.
-  static let withHistory: [TestStoreKind] = [.inMemory, .binary]
+  static let withHistory: [TestStoreKind] = [.inMemory, .binary, .sqlite]
 }
 
 /// A coordinator of the library's model with one store, on files in memory that can be made to fail.

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// What Core Data adds to a file whose history it keeps.
+/// A history of a form that no known version of Core Data writes: it lacks columns, and the table of the changes.
 enum CoreDataHistory {
   static func add(transactionCount: Int, to url: URL) throws {
     let queue = try DatabaseQueue(path: url.path)

@@ -106,8 +106,9 @@ extension StoreConformance {
   }
 
   private func isWholeAfterSteps() throws {
+    let tracksHistory = capabilities.supports(.history)
     try afterEachStep { bench -> (OpenStore, StoreContents) in
-      let open = try bench.open()
+      let open = try bench.open(tracksHistory: tracksHistory)
       try open.insertRandom(8, seed: 1)
       return (open, try open.contents())
     } work: { _, prepared in
@@ -117,6 +118,11 @@ extension StoreConformance {
       let open = try copy.open()
       let found = try open.contents()
       try expectSame(found, asOld: old, orNew: new, isDone: isOver, when)
+      if tracksHistory {
+        let count = try open.history().count
+        try expect([1, 2].contains(count), "expected 1 transaction or 2 \(when), found \(count)")
+        try expectSame(found, as: count == 1 ? old : new, "a store with \(count) transactions \(when)")
+      }
       try open.insertRandom(1, seed: 3)
       try expect("the records after another save \(when)", is: found.count + 1, found: try copy.open().contents().count)
     }

@@ -1,4 +1,5 @@
 import Heartwood
+import HeartwoodFoundation
 import HeartwoodStore
 import Synchronization
 
@@ -68,6 +69,28 @@ final class InterruptedStore: IncrementalStore {
 
   var storesInversesOnce: Bool { base.storesInversesOnce }
   var savesReplaceFile: Bool { base.savesReplaceFile }
+}
+
+// MARK: History
+
+extension InterruptedStore: HistoryKeepingStore where Base: HistoryKeepingStore {
+  func historyExtent() throws -> HistoryExtent? { try base.historyExtent() }
+
+  func beginHistory(after number: Int64) throws {
+    try stepping("beginning a history") { try base.beginHistory(after: number) }
+  }
+
+  func record(_ transaction: RecordedTransaction) throws -> Int64 {
+    try stepping("recording a transaction") { try base.record(transaction) }
+  }
+
+  func transactions(after number: Int64) throws -> [RecordedTransaction] { try base.transactions(after: number) }
+  func transactionCount(after number: Int64) throws -> Int { try base.transactionCount(after: number) }
+  func lastTransactionNumber(before date: Date) throws -> Int64 { try base.lastTransactionNumber(before: date) }
+
+  func deleteHistory(through number: Int64) throws {
+    try stepping("purging the history") { try base.deleteHistory(through: number) }
+  }
 }
 
 // MARK: StoreInterruption

@@ -85,6 +85,15 @@ struct HistoryRecord: Equatable {
     contextName = transaction.contextName
     changes = transaction.changes
   }
+
+  /// The same with other changes.
+  init(_ record: HistoryRecord, changes: [PersistentHistoryChange]) {
+    number = record.number
+    seconds = record.seconds
+    author = record.author
+    contextName = record.contextName
+    self.changes = changes
+  }
 }
 
 extension OpenStore {

@@ -1,4 +1,5 @@
 public import Heartwood
+import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
 import Synchronization
@@ -104,6 +105,28 @@ extension ReadFailingStore: BatchingStore where Base: BatchingStore {
   }
 }
 
+extension ReadFailingStore: HistoryKeepingStore where Base: HistoryKeepingStore {
+  func historyExtent() throws -> HistoryExtent? {
+    try faults?.admit(.metadata)
+    return try base.historyExtent()
+  }
+
+  func beginHistory(after number: Int64) throws { try base.beginHistory(after: number) }
+
+  func record(_ transaction: RecordedTransaction) throws -> Int64 { try base.record(transaction) }
+
+  func transactions(after number: Int64) throws -> [RecordedTransaction] {
+    try faults?.admit(.history)
+    return try base.transactions(after: number)
+  }
+
+  func transactionCount(after number: Int64) throws -> Int { try base.transactionCount(after: number) }
+
+  func lastTransactionNumber(before date: Date) throws -> Int64 { try base.lastTransactionNumber(before: date) }
+
+  func deleteHistory(through number: Int64) throws { try base.deleteHistory(through: number) }
+}
+
 extension ReadFailingStore: ReadableWhileSavingStore where Base: ReadableWhileSavingStore {
   func saving<Result>(_ body: () throws -> Result, release: () -> Void, retake: () -> Void) throws -> Result {
     try base.saving(body, release: release, retake: retake)
@@ -138,6 +161,8 @@ public final class ReadFaults: Sendable {
     case groups = "the making of groups"
     /// Changing or deleting the records that meet a condition.
     case batch = "a batch"
+    /// Reading what saves have done.
+    case history
     /// Making a store of another model of a store's records.
     case migration = "a migration by the store itself"
   }

@@ -78,7 +78,7 @@ extension StoreMigration {
   /// - Throws: ``PersistenceError/Code/migrationFailed`` with all records that do not fit, and all that would be lost unless the option
   ///   ``StoreOptionKey/allowsMigrationLoss`` is set,
   ///   ``PersistenceError/Code/migrationCancelled``, ``PersistenceError/Code/fileChangedOnDisk`` where somebody saved meanwhile,
-  ///   ``PersistenceError/Code/storeReadOnly`` where another program keeps in the file what would be lost, as Core Data does a history,
+  ///   ``PersistenceError/Code/storeReadOnly`` where another program keeps in the file what would be lost, as Core Data does notes for CloudKit,
   ///   ``PersistenceError/Code/fileWriteFailed``; the store is as it was then.
   @discardableResult
   public func run(progress: MigrationProgress = MigrationProgress()) throws -> MigrationReport {

@@ -36,6 +36,12 @@ struct HistoryRows {
     return transactions
   }
 
+  /// The greatest number that the file says to have given to a transaction; 0 for none.
+  func greatestNumber() throws -> Int64 {
+    let query = "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?"
+    return try Int64.fetchOne(db, sql: query, arguments: [tables.transactionNumber]) ?? 0
+  }
+
   private var changesQuery: String {
     let columns = ChangeReaders.columns + (0..<tables.tombstoneCount).map(HistoryTables.tombstoneColumn)
     return

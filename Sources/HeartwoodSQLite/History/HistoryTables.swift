@@ -1,5 +1,6 @@
 import GRDB
 import HeartwoodModel
+import HeartwoodStore
 
 /// The tables of a file in which Core Data keeps the history of a store.
 ///
@@ -183,7 +184,7 @@ extension HistoryTables {
 
   private static func composite(in entities: [EntityDescription]) -> String? {
     entities.first { !$0.compositeAttributes.isEmpty }.map { entity in
-      "The store keeps a history, and no known file shows how one names changes of composite attributes, which the entity \(entity.name) has."
+      "No known file shows how a history names changes of composite attributes, which the entity \(entity.name) has."
     }
   }
 }
@@ -218,7 +219,17 @@ extension HistoryTables {
   }
 
   /// Makes the tables in the newer form. The first transaction gets the number after `number`.
+  ///
+  /// - Throws: ``PersistenceError/Code/capabilityMissing`` if no known file shows how changes of an entity stand in a history.
   static func create(in db: Database, entities: [EntityDescription], after number: Int64) throws {
+    if let refusal = composite(in: entities) {
+      throw PersistenceError(
+        .capabilityMissing,
+        refusal,
+        recovery: "Leave the history out: set tracksPersistentHistory to false.",
+        context: .init(storeType: .sqlite)
+      )
+    }
     let tombstoneCount = entities.map { $0.tombstoneOrdinals(.byName).count }.max() ?? 0
     for statement in createStatements(tombstoneCount: tombstoneCount) { try db.execute(sql: statement) }
     for (name, entity) in numbersOfNewFiles.sorted(by: { $0.value < $1.value }) {

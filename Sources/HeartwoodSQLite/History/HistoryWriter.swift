@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
@@ -82,17 +83,51 @@ extension HistoryWriter {
     let placement = try placement(of: changes.entityName)
     let ordinals = changes.kind == .delete ? placement.entity.tombstoneOrdinals(tables.propertyOrder) : []
     guard ordinals.count <= tables.tombstoneCount else { throw lacksColumns(placement.entity) }
-    let columns = Self.leadingColumns + ordinals.indices.map(HistoryTables.tombstoneColumn)
+    let keys = try raise(by: changes.references.count, tables.changeNumber, HistoryTables.changeTable)
     let bits = changes.kind == .update ? Data(bits(changes, placement.entity)) : nil
-    var key = try raise(by: changes.references.count, tables.changeNumber, HistoryTables.changeTable).lowerBound
-    for (index, reference) in changes.references.enumerated() {
-      let record = try SQLiteKey.key(reference, path: path, entity: changes.entityName)
-      let leading: [(any DatabaseValueConvertible)?] = [
-        key, tables.changeNumber, Int(changes.kind.rawValue), placement.number, record, transaction, bits,
-      ]
-      let values = try tombstone(ofRecordAt: index, changes, ordinals, placement)
-      try insert(leading + values, columns, HistoryTables.changeTable)
-      key += 1
+    let leading: [(any DatabaseValueConvertible)?] = [
+      nil, tables.changeNumber, Int(changes.kind.rawValue), placement.number, nil, transaction, bits,
+    ]
+    if ordinals.isEmpty || changes.preservedValues.isEmpty { return try insert(changes, keys, leading) }
+    let columns = Self.leadingColumns + ordinals.indices.map(HistoryTables.tombstoneColumn)
+    for (index, key) in keys.enumerated() {
+      var values = leading
+      values[Self.keyIndex] = key
+      values[Self.recordIndex] = try record(changes, index)
+      values += try tombstone(ofRecordAt: index, changes, ordinals, placement)
+      try insert(values, columns, HistoryTables.changeTable)
+    }
+  }
+
+  private static let (keyIndex, recordIndex) = (0, 4)
+
+  private func record(_ changes: RecordedChanges, _ index: Int) throws(PersistenceError) -> Int64 {
+    try SQLiteKey.key(changes.references[index], path: path, entity: changes.entityName)
+  }
+
+  /// Adds rows that differ in their own key and in that of the record alone.
+  private func insert(
+    _ changes: RecordedChanges,
+    _ keys: Range<Int64>,
+    _ values: [(any DatabaseValueConvertible)?]
+  ) throws {
+    let places = values.map { _ in "?" }.joined(separator: ", ")
+    let columns = Self.leadingColumns.joined(separator: ", ")
+    let statement = try db.cachedStatement(
+      sql: "INSERT INTO \(HistoryTables.changeTable) (\(columns)) VALUES (\(places))"
+    )
+    try statement.setArguments(StatementArguments(values))
+    let raw = statement.sqliteStatement
+    defer {
+      sqlite3_reset(raw)
+      sqlite3_clear_bindings(raw)
+    }
+    for (index, key) in keys.enumerated() {
+      sqlite3_reset(raw)
+      sqlite3_bind_int64(raw, CInt(Self.keyIndex + 1), key)
+      sqlite3_bind_int64(raw, CInt(Self.recordIndex + 1), try record(changes, index))
+      let code = sqlite3_step(raw)
+      guard code == SQLITE_DONE else { throw SQLiteFailure.step(code, of: raw) }
     }
   }
 

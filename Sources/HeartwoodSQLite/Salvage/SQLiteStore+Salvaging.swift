@@ -42,6 +42,26 @@ extension SQLiteStore: SalvagingStore {
       salvage.loader.setTable(try reader.table())
     }
     SQLiteLinkSalvage(schema, db, into: salvage).noteLostLinks()
+    readHistory(db, schema, into: salvage)
+  }
+
+  /// Reads the history as a whole, or notes that it is lost.
+  private func readHistory(_ db: Database, _ schema: SQLiteSchema, into salvage: StoreSalvage) {
+    do {
+      switch try HistoryTables.find(in: try FileCatalog(db), db) {
+      case .none: return
+      case .known(let tables):
+        let rows = HistoryRows(tables: tables, schema: schema, path: path, db: db)
+        let transactions = try rows.transactions(after: 0)
+        let last = try max(rows.greatestNumber(), transactions.last?.number ?? 0)
+        salvage.loader.history = try StoreHistory(transactions, lastNumber: last)
+      case .unknown(let reason):
+        let error = PersistenceError(.fileMalformed, "The history is lost: \(reason).", context: .init(path: path))
+        salvage.note(.fileParts, error, count: 0)
+      }
+    } catch {
+      salvage.note(.fileParts, SQLiteFailure.error(error, path: path), count: 0)
+    }
   }
 
   /// The model in the file, if it can be read.

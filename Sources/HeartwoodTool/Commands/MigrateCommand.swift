@@ -24,8 +24,8 @@ struct MigrateCommand: ParsableCommand {
 
       A type that numbers its records, as SQLite does, gives those of --output other references; a note says so.
 
-      An SQLite file in which Core Data keeps a history, notes for CloudKit or triggers is not migrated where it is, for these would be \
-      lost; --output writes another file.
+      An SQLite file in which Core Data keeps notes for CloudKit, triggers that new files do not get or a history of an unknown form is not \
+      migrated where it is, for these would be lost; --output writes another file.
 
       An SQLite store makes its new records itself, in SQL, where SQL can do that; the last line says so then, or why not. All others take \
       the records through memory. A dry run tells what the migration would, and changes no file; of records that SQL can make it reads none.

@@ -104,7 +104,7 @@ struct InfoCommand: ParsableCommand {
       With --json it prints one object with the members type, identifier, formatVersion, size (in bytes, with the \
       write-ahead log and the folder of large data beside an SQLite file), entities (a list of objects with name and count), strayRows \
       (how many rows of an SQLite file are of no entity that it lists), history (null, or an object with transactions, \
-      purged and last), foreignTransactions (how many Core Data's own history in an SQLite file has, which is not read) and metadata.
+      purged and last), foreignTransactions (how many there are in a history in an SQLite file that is of an unknown form) and metadata.
 
       Of an SQLite file whose model is not at hand, or cannot be read, it tells what the file tells by itself, and says so on standard error. The count of an \
       entity is null then if its table is not to be found.

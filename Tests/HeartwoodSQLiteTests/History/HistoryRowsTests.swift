@@ -233,4 +233,23 @@ import Testing
     #expect(error?.code == .modelIncompatible)
     #expect(error?.context.entity == "entity number 9")
   }
+
+  @Test func compositeAttributesAreRefused() throws {
+    let part = AttributeDescription(name: "address_city", type: .string, isOptional: true)
+    let definition = EntityDefinition(
+      name: "Place",
+      properties: [.attribute(part)],
+      compositeAttributes: [
+        CompositeAttributeDescription(
+          name: "address",
+          compositeName: "Address",
+          elements: [.init(name: "city", attributeName: "address_city")]
+        )
+      ]
+    )
+    let bench = try SQLiteBench(try ManagedObjectModel(entities: [definition]))
+    let error = bench.error { _ = try bench.context(options: HistoryBench.tracking) }
+    #expect(error?.code == .capabilityMissing && error?.message.contains("Place") == true, "\(error?.message ?? "")")
+    #expect(!FileManager.default.fileExists(atPath: bench.url().path))
+  }
 }

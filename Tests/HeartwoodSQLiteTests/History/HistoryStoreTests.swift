@@ -238,6 +238,22 @@ import Testing
     #expect(bench.bench.code { _ = try context.execute(.fetchHistory(after: token)) } == .historyTokenExpired)
   }
 
+  @Test func whatIsSalvagedHasTheHistory() throws {
+    let context = try bench.context(options: HistoryBench.tracking)
+    for name in ["a", "b"] { try insert(name, in: context) }
+    let history = try bench.history(context)
+    context.persistentStoreCoordinator.close()
+    func salvage(to name: String) throws -> SalvageReport {
+      try bench.bench.coordinator().salvageStore(at: bench.bench.url(), type: .sqlite, to: bench.bench.url(name))
+    }
+    #expect(try salvage(to: "Whole.sqlite").losses.isEmpty)
+    #expect(try bench.history(bench.context("Whole.sqlite")) == history)
+    try bench.change("Store.sqlite", "UPDATE ACHANGE SET ZCHANGETYPE = 7 WHERE Z_PK = 1")
+    let report = try salvage(to: "Part.sqlite")
+    #expect(report.losses.contains { $0.reason.contains("history cannot be read") }, "\(report.losses)")
+    #expect(try bench.rows("SELECT ZNAME FROM ZSHELF ORDER BY ZNAME", "Part.sqlite") == ["'a'", "'b'"])
+  }
+
   // MARK: Migration
 
   @Test(arguments: [true, false])

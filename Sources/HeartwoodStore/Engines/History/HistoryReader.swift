@@ -97,15 +97,23 @@ extension KeptHistory {
       try pages.verify()
       return pages
     }
+    return try StoreHistory(try entries(after: purgedNumber).map(\.recorded), lastNumber: lastNumber)
+  }
+}
+
+extension StoreHistory {
+  /// The transactions after the last gap between their numbers; all before it count as purged.
+  ///
+  /// - Parameter lastNumber: the number of the newest transaction, kept or not.
+  package init(_ transactions: [RecordedTransaction], lastNumber: Int64) throws(PersistenceError) {
     // A page has no transactions without a change.
-    let entries = try entries(after: purgedNumber).filter { !$0.runs.isEmpty }
-    let first = entries.indices.last { $0 > 0 && entries[$0].number != entries[$0 - 1].number + 1 } ?? 0
-    let kept = entries.last?.number == lastNumber ? entries[first...] : []
-    var history = try StoreHistory(purgedNumber: kept.first.map { $0.number - 1 } ?? lastNumber, pages: [])
-    for entry in kept {
-      if let bytes = HistoryTransactionEncoder.bytes(of: entry.recorded) { try history.append(bytes) }
+    let transactions = transactions.filter { !$0.changes.isEmpty }
+    let first = transactions.indices.last { $0 > 0 && transactions[$0].number != transactions[$0 - 1].number + 1 } ?? 0
+    let kept = transactions.last?.number == lastNumber ? transactions[first...] : []
+    try self.init(purgedNumber: kept.first.map { $0.number - 1 } ?? lastNumber, pages: [])
+    for transaction in kept {
+      if let bytes = HistoryTransactionEncoder.bytes(of: transaction) { try append(bytes) }
     }
-    return history
   }
 }
 

@@ -9,6 +9,17 @@ extension IncrementalStoreEngine {
     typeDescription.capabilities.supports(.history) ? store as? any HistoryKeepingStore : nil
   }
 
+  /// Refuses to track the history of a store that declares one and does not keep it.
+  static func checkKeepsHistory(_ store: any IncrementalStore, _ setup: StoreSetup) throws(PersistenceError) {
+    guard setup.options[.tracksPersistentHistory], !(store is any HistoryKeepingStore) else { return }
+    throw PersistenceError(
+      .capabilityMissing,
+      "The type declares a history, and its class does not keep one.",
+      recovery: "Let the class conform to HistoryKeepingStore.",
+      context: .init(path: setup.path, storeType: type(of: store).typeDescription.type)
+    )
+  }
+
   private var tracksHistory: Bool { setup.options[.tracksPersistentHistory] }
 
   package func history() throws -> (any KeptHistory)? {

@@ -93,8 +93,8 @@ public struct MigrationReport: Sendable, Hashable {
   /// Why a store that makes new records itself if it can has not done it; nil if it has, and for stores whose records are in memory anyway.
   public package(set) var reasonNotInStore: InStoreObstacle?
 
-  /// How many transactions of the store's history are left out: a migrated store begins a new one, or has none. Core Data's in a SQLite file
-  /// count, too.
+  /// How many transactions of the store's history are left out: a migrated store goes on with the next number, or has no history. Those that
+  /// Core Data has put into a SQLite file count, too.
   public package(set) var lostTransactionCount = 0
 
   /// Whether the records have other references than before, since the type of the new store cannot call them as they were called.

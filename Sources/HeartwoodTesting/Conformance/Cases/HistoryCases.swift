@@ -172,8 +172,9 @@ extension StoreConformance {
     let open = try bench.open(tracksHistory: true)
     try open.saveHistory(seed: 11)
     let expected = try open.history()
-    let store = try open.coordinator.convert(open.store, to: nil, type: .inMemory)
-    let found = try open.coordinator.execute(.fetchHistory(after: nil), in: [store]).map(HistoryRecord.init)
+    let source = try bench.reopened(open)
+    let store = try source.coordinator.convert(source.store, to: nil, type: .inMemory)
+    let found = try source.coordinator.execute(.fetchHistory(after: nil), in: [store]).map(HistoryRecord.init)
     try expect("the history of what it was converted to", is: expected, found: found)
   }
 
@@ -209,7 +210,7 @@ extension StoreConformance {
     let open = try bench.open(tracksHistory: true)
     try open.insertRandom(5, seed: 12)
     // What a store has not read it may change itself.
-    let fresh = try bench.reopened(open)
+    let fresh = capabilities.supports(.persistence) ? try bench.openUnread(tracksHistory: true) : open
     let attribute = try unwrap(
       fresh.concreteEntities.first?.attributes.first { $0.isOptional && !$0.isTransient },
       "an attribute"

@@ -58,9 +58,16 @@ final class FailingGraph {
   /// SQLite stores that can be stopped, and whose reads can fail.
   private static func format(_ faults: ReadFaults, _ interruption: StoreInterruption) -> any StoreFormat {
     let stopped = WrappingFormat(IncrementalClassFormat(SQLiteStore.self)) { store, _ in
-      InterruptedStore(store, interruption)
+      stoppable(store, interruption)
     }
     return WrappingFormat(stopped) { store, _ in failing(store, faults) }
+  }
+
+  private static func stoppable(
+    _ store: some IncrementalStore,
+    _ interruption: StoreInterruption
+  ) -> any IncrementalStore {
+    InterruptedStore(store, interruption)
   }
 
   private static func failing(_ store: some IncrementalStore, _ faults: ReadFaults) -> any IncrementalStore {

@@ -1,9 +1,8 @@
 import FlyingFox
 import FlyingSocks
 import Dispatch
-public import Foundation
+import Foundation
 import RecordService
-import Synchronization
 
 /// A small server for stores of records, on loopback. What it keeps is in memory, and stays there when it is stopped and started again.
 ///
@@ -183,14 +182,11 @@ extension RecordServer {
 
 /// Threads of the server's own: those of the tests in the same process wait for it.
 private final class ServerThreads: TaskExecutor {
-  private let queues = (0..<2).map { DispatchQueue(label: "RecordServer.\($0)") }
-  private let turn = Atomic<Int>(0)
+  private let queue = DispatchQueue(label: "RecordServer", attributes: .concurrent)
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    queues[turn.wrappingAdd(1, ordering: .relaxed).newValue & 1].async {
-      job.runSynchronously(on: self.asUnownedTaskExecutor())
-    }
+    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 }
 

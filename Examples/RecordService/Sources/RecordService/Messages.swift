@@ -1,5 +1,5 @@
-package import Foundation
-package import Heartwood
+import Foundation
+import Heartwood
 
 // What the client and the server say to each other, in JSON.
 

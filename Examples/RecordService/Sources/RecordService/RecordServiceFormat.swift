@@ -47,7 +47,7 @@ public struct RecordServiceFormat: IncrementalStoreFormat {
 
   /// Asks the service for the model that the store was made with.
   public func readModel(at url: URL, options: StoreOptions) throws -> ManagedObjectModel? {
-    try RemoteStore(url: url, client: client).head()?.model.map { try ManagedObjectModel.decoded(from: $0) }
+    try RemoteStore(url: url, client: client).head()?.model.map { try ManagedObjectModel(encoded: $0) }
   }
 
   /// Lets the service remove the store.

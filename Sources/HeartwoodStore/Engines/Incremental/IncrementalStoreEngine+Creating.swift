@@ -88,7 +88,7 @@ extension IncrementalStoreEngine {
         var renaming =
           isRenamed
           ? HistoryRenaming(from: contents, to: written) { count, entity in
-            try store.checkedNewReferences(count: count, for: entity, path: setup.path)
+            try store.checkedNewReferences(count: count, for: entity, context)
           } : nil
         try store.takeOver(history) { try renaming?.names(in: $0) ?? $0.references }
       }

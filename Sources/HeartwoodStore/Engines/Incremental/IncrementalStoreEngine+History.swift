@@ -10,13 +10,17 @@ extension IncrementalStoreEngine {
   }
 
   /// Refuses to track the history of a store that declares one and does not keep it.
-  static func checkKeepsHistory(_ store: any IncrementalStore, _ setup: StoreSetup) throws(PersistenceError) {
+  static func checkKeepsHistory(
+    _ store: any IncrementalStore,
+    _ type: StoreType,
+    _ setup: StoreSetup
+  ) throws(PersistenceError) {
     guard setup.options[.tracksPersistentHistory], !(store is any HistoryKeepingStore) else { return }
     throw PersistenceError(
       .capabilityMissing,
       "The type declares a history, and its class does not keep one.",
       recovery: "Let the class conform to HistoryKeepingStore.",
-      context: .init(path: setup.path, storeType: type(of: store).typeDescription.type)
+      context: .init(path: setup.placeName, storeType: type)
     )
   }
 

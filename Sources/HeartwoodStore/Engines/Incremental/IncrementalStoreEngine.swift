@@ -85,7 +85,7 @@ extension IncrementalStoreEngine {
   ) throws -> IncrementalStoreEngine {
     try CapabilityCheck(format.typeDescription).check(setup)
     let store = try format.makeStore(setup)
-    try checkKeepsHistory(store, setup)
+    try checkKeepsHistory(store, format.typeDescription.type, setup)
     let found = try store.connect()
     do {
       return try open(store, format, found, setup: setup, fileSystem: fileSystem)

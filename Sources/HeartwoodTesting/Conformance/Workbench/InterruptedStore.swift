@@ -4,11 +4,11 @@ import HeartwoodStore
 import Synchronization
 
 /// An incremental store that can be stopped at each step of a save.
-final class InterruptedStore: IncrementalStore {
-  private let base: any IncrementalStore
+final class InterruptedStore<Base: IncrementalStore>: IncrementalStore {
+  private let base: Base
   private let interruption: StoreInterruption
 
-  init(_ base: any IncrementalStore, _ interruption: StoreInterruption) {
+  init(_ base: Base, _ interruption: StoreInterruption) {
     self.base = base
     self.interruption = interruption
   }
@@ -155,7 +155,14 @@ extension StoreConformance {
   func interrupted(by interruption: StoreInterruption) throws -> StoreConformance {
     let incremental = try unwrap(format as? any IncrementalStoreFormat, "an incremental store")
     var conformance = self
-    conformance.format = WrappingFormat(incremental) { store, _ in InterruptedStore(store, interruption) }
+    conformance.format = WrappingFormat(incremental) { store, _ in Self.interrupted(store, interruption) }
     return conformance
+  }
+
+  private static func interrupted(
+    _ store: some IncrementalStore,
+    _ interruption: StoreInterruption
+  ) -> any IncrementalStore {
+    InterruptedStore(store, interruption)
   }
 }

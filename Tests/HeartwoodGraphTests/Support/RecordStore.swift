@@ -188,9 +188,11 @@ final class RecordStore: IncrementalStore, StoreClass {
   private func set(_ record: RecordDatabase.Record?, _ id: ManagedObjectID) {
     guard case .integer(let number) = id.reference else { return }
     draft.withLock { draft in
-      draft?.records[id.entity.name, default: [:]][number] = record
+      guard var changed = draft.take() else { return }
+      changed.records[id.entity.name, default: [:]][number] = record
       // Records of another store come with their numbers, which no others get.
-      draft?.nextNumber = max(draft?.nextNumber ?? 1, number + 1)
+      changed.nextNumber = max(changed.nextNumber, number + 1)
+      draft = changed
     }
   }
 

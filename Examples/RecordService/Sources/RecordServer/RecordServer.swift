@@ -60,7 +60,10 @@ extension RecordServer {
   public func start() async throws -> URL {
     let handler = ClosureHTTPHandler { [weak self] request in
       guard let self else { return HTTPResponse(statusCode: .serviceUnavailable) }
-      return try await self.answer(request)
+      var answer = try await self.answer(request)
+      // The head and the body are written apart. On a connection that stays open the body would wait for the receipt of the head, which takes 40 ms.
+      answer.headers[.connection] = "close"
+      return answer
     }
     let address = try sockaddr_in.inet(ip4: "127.0.0.1", port: port)
     let server = HTTPServer(address: address, timeout: 60, logger: .disabled, handler: handler)

@@ -90,7 +90,7 @@ extension IncrementalStoreEngine {
           ? HistoryRenaming(from: contents, to: written) { count, entity in
             try store.checkedNewReferences(count: count, for: entity, context)
           } : nil
-        try store.takeOver(history) { try renaming?.names(in: $0) ?? $0.references }
+        try store.takeOver(history, context) { try renaming?.names(in: $0) ?? $0.references }
       }
       return try store.dataVersion()
     }

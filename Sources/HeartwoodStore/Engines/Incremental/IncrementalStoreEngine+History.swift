@@ -134,7 +134,11 @@ extension IncrementalStore {
   /// Keeps the history that a new store has from the one that it is made of.
   ///
   /// - Parameter rename: the names that records have in the new store.
-  func takeOver(_ history: StoreHistory, rename: (RecordedChanges) throws -> [ReferenceID]) throws {
+  func takeOver(
+    _ history: StoreHistory,
+    _ context: PersistenceError.Context,
+    rename: (RecordedChanges) throws -> [ReferenceID]
+  ) throws {
     guard let store = self as? any HistoryKeepingStore else { return }
     try history.verify()
     try store.beginHistory(after: history.purgedNumber)
@@ -149,7 +153,7 @@ extension IncrementalStore {
         throw PersistenceError(
           .capabilityMissing,
           "The store gave number \(number) to a transaction of a history, where \(entry.number) was the next one.",
-          context: .init(storeType: Self.typeDescription.type)
+          context: context
         )
       }
     }

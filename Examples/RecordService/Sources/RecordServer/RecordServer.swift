@@ -1,6 +1,5 @@
 import FlyingFox
 import FlyingSocks
-import Dispatch
 import Foundation
 import RecordService
 
@@ -44,9 +43,9 @@ public actor RecordServer {
   /// The names of all stores, sorted.
   public var storeNames: [String] { stores.keys.sorted() }
 
-  /// Lets the next requests that save go wrong, one after the other.
-  public func prepare(_ mishaps: Mishap...) {
-    self.mishaps = mishaps
+  /// Lets the next requests that save go wrong.
+  public func prepare(_ mishap: Mishap, count: Int = 1) {
+    mishaps = Array(repeating: mishap, count: count)
   }
 }
 
@@ -67,7 +66,7 @@ extension RecordServer {
     }
     let address = try sockaddr_in.inet(ip4: "127.0.0.1", port: port)
     let server = HTTPServer(address: address, timeout: 60, logger: .disabled, handler: handler)
-    let running = Task(executorPreference: ServerThreads()) { try await server.run() }
+    let running = Task { try await server.run() }
     try await server.waitUntilListening(timeout: 5)
     if case .ip4(_, let port) = await server.listeningAddress { self.port = port }
     (self.server, self.running) = (server, running)
@@ -180,16 +179,6 @@ extension RecordServer {
     var headers: HTTPHeaders = [.contentType: "application/json"]
     if let version { headers[.eTag] = "\"\(version)\"" }
     return HTTPResponse(statusCode: .ok, headers: headers, body: try JSONEncoder().encode(value))
-  }
-}
-
-/// Threads of the server's own: those of the tests in the same process wait for it.
-private final class ServerThreads: TaskExecutor {
-  private let queue = DispatchQueue(label: "RecordServer", attributes: .concurrent)
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 }
 

@@ -145,7 +145,9 @@ extension ClassFormat {
   package func checkpoint(storeAt path: String) throws { try registeredClass.checkpoint(storeAt: path) }
   package func sideFiles(ofStoreAt path: String) -> [String] { registeredClass.sideFiles(ofStoreAt: path) }
   package func supportFolder(ofStoreAt path: String) -> String? { registeredClass.supportFolder(ofStoreAt: path) }
-  package func copyStore(at source: String, to path: String) throws { try registeredClass.copyStore(at: source, to: path) }
+  package func copyStore(at source: String, to path: String) throws {
+    try registeredClass.copyStore(at: source, to: path)
+  }
 }
 
 /// The format of a class of atomic stores.

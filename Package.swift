@@ -175,7 +175,7 @@ let package = Package(
       dependencies: [
         "HeartwoodFoundation", "Heartwood", "HeartwoodModelFiles", "HeartwoodFormats", "HeartwoodGeneration",
         "HeartwoodImporting",
-        "HeartwoodModel", "HeartwoodRecordText", "HeartwoodSQLite", "HeartwoodStore",
+        "HeartwoodModel", "HeartwoodPostgreSQL", "HeartwoodRecordText", "HeartwoodSQLite", "HeartwoodStore",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
       ],
       swiftSettings: settings
@@ -219,7 +219,8 @@ let package = Package(
     .testTarget(
       name: "HeartwoodPostgreSQLTests",
       dependencies: [
-        "Heartwood", "HeartwoodPostgreSQL", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting",
+        "Heartwood", "HeartwoodPostgreSQL", "HeartwoodStore", "HeartwoodModel", "HeartwoodTesting", "HeartwoodTool",
+        "TestSupport",
       ],
       swiftSettings: settings
     ),

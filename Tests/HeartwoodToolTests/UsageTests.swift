@@ -236,18 +236,28 @@ import Testing
     let types = try #require(try heartwood("types", "--json").json() as? [[String: Any]])
     #expect(
       types.map { $0["type"] as? String } == [
-        "Binary", "CSV", "XML", "PropertyList", "CoreDataBinary", "InMemory", "SQLite",
+        "Binary", "CSV", "XML", "PropertyList", "CoreDataBinary", "InMemory", "SQLite", "PostgreSQL",
       ]
     )
     let extensions = types.map { ($0["fileExtensions"] as? [String])?.first }
-    #expect(extensions == ["heartwood", "csv", "xml", "plist", "coredata", nil, "sqlite"])
+    #expect(extensions == ["heartwood", "csv", "xml", "plist", "coredata", nil, "sqlite", nil])
+    #expect(types.last?["urlSchemes"] as? [String] == ["postgresql", "postgres"])
     for type in types {
       let capabilities = try #require(type["capabilities"] as? [String: Any])
-      #expect(capabilities["kind"] as? String == (type["type"] as? String == "SQLite" ? "incremental" : "atomic"))
+      let isIncremental = ["SQLite", "PostgreSQL"].contains(type["type"] as? String)
+      #expect(capabilities["kind"] as? String == (isIncremental ? "incremental" : "atomic"))
     }
     let lines = try heartwood("types").lines
-    #expect(lines.count == 9)
+    #expect(lines.count == 10)
     #expect(lines[0].hasPrefix("TYPE "))
+  }
+
+  @Test func aURLOfNoKnownSchemeIsRefused() throws {
+    let outcome = try heartwood("info", "gopher://ann:secret@host/todos")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("No store is registered for URLs with the scheme gopher."), "\(outcome.errors)")
+    #expect(outcome.errors.contains("postgresql://"), "\(outcome.errors)")
+    #expect(!outcome.errors.contains("secret"), "\(outcome.errors)")
   }
 
   @Test func nothingIsDrawnWhereThereIsNoTerminal() throws {

@@ -25,6 +25,7 @@ struct ConvertCommand: ParsableCommand {
       EXAMPLE
         heartwood convert todo.csv todo.heartwood --verify
         heartwood convert books.csv books.sqlite --keep-references uuid
+        heartwood convert todo.csv postgresql://ann@db.example/app/todos
         heartwood convert damaged.sqlite rescued.sqlite --salvage --report losses.json
       """
   )

@@ -178,16 +178,21 @@ struct TypesReport {
   var text: String {
     let lines = descriptions.map { description in
       [
-        description.type.rawValue, description.fileExtensions.joined(separator: ", "),
+        description.type.rawValue, Self.places(description).joined(separator: ", "),
         description.mimeTypes.joined(separator: ", "), description.capabilities.summary,
       ]
     }
-    var columns = TextColumns(["TYPE", "EXTENSIONS", "MIME TYPES", "CAPABILITIES"].map { .init(title: $0) })
+    var columns = TextColumns(["TYPE", "FILES AND URLS", "MIME TYPES", "CAPABILITIES"].map { .init(title: $0) })
     columns.widen(to: lines)
     let output = GrowableBytes()
     columns.appendHeader(to: output)
     for line in lines { columns.append(line, to: output) }
     return String(decoding: output.unsafeMutableBytes, as: UTF8.self)
+  }
+
+  /// The extensions of files, and how URLs begin.
+  private static func places(_ description: StoreTypeDescription) -> [String] {
+    description.fileExtensions + description.urlSchemes.map { "\($0)://" }
   }
 
   var json: JSONValue { .array(descriptions.map(Self.json)) }
@@ -198,6 +203,7 @@ struct TypesReport {
       ("displayName", .string(description.displayName)),
       ("fileExtensions", .array(description.fileExtensions.map(JSONValue.string))),
       ("mimeTypes", .array(description.mimeTypes.map(JSONValue.string))),
+      ("urlSchemes", .array(description.urlSchemes.map(JSONValue.string))),
       ("capabilities", description.capabilities.json),
     ])
   }

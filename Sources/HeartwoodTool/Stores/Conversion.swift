@@ -248,8 +248,31 @@ struct Conversion {
     OpenedStores.add(reopened)
     defer { close(reopened) }
     let wanted = try handedOver(to: store, of: source)
-    guard let difference = ContentsComparison.firstDifference(wanted, try reopened.engine.contents()) else { return }
+    let found = try reopened.engine.contents()
+    guard let difference = try firstDifference(wanted, found, isOrdered: destination.place.path != nil) else { return }
     throw ToolError(at: destination.path, "What was written is not what was read: \(difference). It was not kept.")
+  }
+
+  /// - Parameter isOrdered: whether the order of the records counts, which a database or a service need not keep.
+  private func firstDifference(_ wanted: StoreContents, _ found: StoreContents, isOrdered: Bool) throws -> String? {
+    if isOrdered { return ContentsComparison.firstDifference(wanted, found)?.description }
+    var first: String?
+    try ContentsDifferences(wanted, found, matching: .reference).forEach { difference in
+      if first == nil { first = Self.description(difference) }
+    }
+    return first
+  }
+
+  private static func description(_ difference: ContentsDifferences.Difference) -> String {
+    switch difference {
+    case .identifier: "the identifiers of the stores differ"
+    case .metadata(let key, _, _): "the metadata of the user differ at the key \(key)"
+    case .entity(let entity, let count, _): "one of them has no entity \(entity.name), of which there are \(count) records"
+    case .property(let name, let entity, _): "one of them has no \(entity.name).\(name)"
+    case .record(let record, .first): "\(record.objectID) is missing"
+    case .record(let record, .second): "\(record.objectID) was not to be there"
+    case .values(let record, _, let names): "\(record.objectID) has other values of \(names.joined(separator: ", "))"
+    }
   }
 
   /// What a store was made of. Asked for its contents, an incremental one would read them from its file, and be compared with itself.

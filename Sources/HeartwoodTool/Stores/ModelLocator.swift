@@ -82,6 +82,8 @@ struct ModelLocator {
   /// The model of a store about which the user says nothing.
   func model(forStoreAt place: StorePlace, _ type: StoreType, _ format: any StoreFormat) throws -> LocatedModel {
     if let model = try embeddedModel(.reading(place, type)) { return LocatedModel(model, path: nil) }
+    // At a URL a store that is not there looks like one without a model until its metadata are asked for.
+    if place.path == nil { _ = try storeManager().metadata(.reading(place, type)) }
     do {
       return try dataModel(at: try bundle(beside: place))
     } catch var error as PersistenceError
@@ -204,12 +206,12 @@ extension ModelLocator {
 
   /// The model that is kept with a store; nil if none is.
   private func embeddedModel(_ request: StoreManager.Request) throws -> ManagedObjectModel? {
-    let storeManager = StoreManager(
-      model: try ManagedObjectModel(entities: []),
-      registry: registry,
-      fileSystem: fileSystem
-    )
-    return try storeManager.embeddedModel(request)
+    try storeManager().embeddedModel(request)
+  }
+
+  /// Reads what can be read of a store without its model.
+  private func storeManager() throws -> StoreManager {
+    StoreManager(model: try ManagedObjectModel(entities: []), registry: registry, fileSystem: fileSystem)
   }
 }
 

@@ -1,14 +1,17 @@
 import Heartwood
 import HeartwoodRecordText
 import HeartwoodFoundation
+import HeartwoodPostgreSQL
 import HeartwoodSQLite
 import HeartwoodStore
 
 extension StoreRegistry {
-  /// The stores that ship with Heartwood, and the SQLite store.
+  /// The stores that ship with Heartwood, and the SQLite and PostgreSQL stores.
   static let tool: StoreRegistry = {
     do {
-      return try StoreRegistry(StoreRegistry.shippedStoreClasses + [SQLiteStore.self])
+      let registry = try StoreRegistry(StoreRegistry.shippedStoreClasses + [SQLiteStore.self])
+      try registry.register(PostgreSQLFormat())
+      return registry
     } catch {
       preconditionFailure("The types of the stores that ship differ: \(error)")
     }

@@ -1,0 +1,101 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import HeartwoodPostgreSQL
+
+/// The tool, with URLs where it takes files.
+@Suite(.needsServer) struct ToolTests {
+  private struct Outcome {
+    let status: Int32
+    let output: String
+    let errors: String
+  }
+
+  private let folder = FileManager.default.temporaryDirectory.appending(path: "heartwood-\(UUID().uuidString)")
+  private let url: String
+
+  init() throws {
+    url = try TestServer.shared.get().url(schema: TestServer.newSchema())
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    for name in ["todo.csv", "ToDo.xcdatamodeld"] {
+      // What a link leads to, and not the link.
+      try FileManager.default.copyItem(at: Self.example(name).resolvingSymlinksInPath(), to: folder.appending(path: name))
+    }
+  }
+
+  private static func example(_ name: String) -> URL {
+    var root = URL(filePath: #filePath)
+    for _ in 0..<4 { root.deleteLastPathComponent() }
+    return root.appending(path: "Examples/ToDo/\(name)")
+  }
+
+  private func heartwood(_ arguments: String...) throws -> Outcome {
+    let files = ["out", "err"].map { folder.appending(path: "\(UUID().uuidString).\($0)") }
+    for file in files { try Data().write(to: file) }
+    let process = Process()
+    process.executableURL = try BuiltExecutable.url(named: "heartwood")
+    process.arguments = arguments
+    process.currentDirectoryURL = folder
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = try FileHandle(forWritingTo: files[0])
+    process.standardError = try FileHandle(forWritingTo: files[1])
+    try process.run()
+    process.waitUntilExit()
+    let texts = try files.map { try String(contentsOf: $0, encoding: .utf8) }
+    return Outcome(status: process.terminationStatus, output: texts[0], errors: texts[1])
+  }
+
+  private func removeFolder() throws { try FileManager.default.removeItem(at: folder) }
+
+  @Test func aFileIsConvertedToADatabaseAndBack() throws {
+    let there = try heartwood("convert", "todo.csv", url, "--verify")
+    #expect(there.status == 0, "\(there.errors)")
+    #expect(there.output.contains("verified"))
+    let again = try heartwood("convert", "todo.csv", url)
+    #expect(again.status == 1 && again.errors.contains("already"), "\(again.errors)")
+    let replaced = try heartwood("convert", "todo.csv", url, "--verify", "--force")
+    #expect(replaced.status == 0, "\(replaced.errors)")
+    let back = try heartwood("convert", url, "back.csv", "--verify")
+    #expect(back.status == 0, "\(back.errors)")
+    let (first, last) = (try heartwood("dump", "todo.csv"), try heartwood("dump", "back.csv"))
+    #expect(!first.output.isEmpty)
+    #expect(first.output.split(separator: "\n").sorted() == last.output.split(separator: "\n").sorted())
+    try removeFolder()
+  }
+
+  @Test func aDatabaseIsLookedInto() throws {
+    #expect(try heartwood("convert", "todo.csv", url).status == 0)
+    let info = try heartwood("info", url)
+    #expect(info.status == 0 && info.output.contains("PostgreSQL"), "\(info.errors)")
+    let found = try heartwood("fetch", url, "ToDo", "--where", "done == NO", "--explain")
+    #expect(found.status == 0 && !found.output.isEmpty, "\(found.errors)")
+    for command in ["verify", "dump"] {
+      let outcome = try heartwood(command, url)
+      #expect(outcome.status == 0, "\(command): \(outcome.errors)")
+    }
+    let differences = try heartwood("diff", "todo.csv", url)
+    #expect(differences.status == 0, "\(differences.output)\(differences.errors)")
+    try removeFolder()
+  }
+
+  @Test func aDatabaseIsEditedAndMigrated() throws {
+    #expect(try heartwood("convert", "todo.csv", url).status == 0)
+    let refused = try heartwood("edit", url, "--where", "done == NO", "--set", "done=true")
+    #expect(refused.status == 1 && refused.errors.contains("--no-backup"), "\(refused.errors)")
+    let edited = try heartwood("edit", url, "--where", "done == NO", "--set", "done=true", "--no-backup")
+    #expect(edited.status == 0, "\(edited.errors)")
+    let left = try heartwood("fetch", url, "ToDo", "--where", "done == NO")
+    #expect(left.status == 0 && left.output.isEmpty, "\(left.output)\(left.errors)")
+    let migrated = try heartwood("migrate", url, "--to-model", "ToDo.xcdatamodeld")
+    #expect(migrated.status == 0, "\(migrated.output)\(migrated.errors)")
+    try removeFolder()
+  }
+
+  @Test func whatIsNotThereIsSaid() throws {
+    let outcome = try heartwood("info", url)
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("There is no store"), "\(outcome.errors)")
+    try removeFolder()
+  }
+}

@@ -62,7 +62,7 @@ import Testing
     #expect(error.message.contains("identifier"))
     #expect(coordinator.persistentStores.count == 1)
     let remote = try #require(URL(string: "https://example.org/a.heartwood"))
-    #expect(code { try coordinator.addPersistentStore(type: .binary, at: remote) } == .fileNotFound)
+    #expect(code { try coordinator.addPersistentStore(type: .binary, at: remote) } == .capabilityMissing)
     #expect(code { try coordinator.addPersistentStore(at: nil) } == .storeTypeUndetermined)
   }
 

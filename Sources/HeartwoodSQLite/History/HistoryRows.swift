@@ -59,24 +59,36 @@ struct HistoryRows {
     }
     let sql =
       "SELECT Z_PK, ZTIMESTAMP, \(texts.joined(separator: ", ")) FROM ATRANSACTION AS head WHERE Z_PK > ? ORDER BY Z_PK"
-    return try Row.fetchAll(db, sql: sql, arguments: [number]).map { row in
-      let seconds = Double.fromDatabaseValue(row[1])
-      guard let key = Int64.fromDatabaseValue(row[0]), let seconds, seconds.isFinite else {
-        throw fault(HistoryTables.transactionTable, Int64.fromDatabaseValue(row[0]) ?? 0, "has no date")
-      }
-      func text(_ index: Int) -> String? {
-        String.fromDatabaseValue(row[index]).flatMap { $0.isEmpty ? nil : $0 }
-      }
-      return RecordedTransaction(
-        number: key,
-        date: Date(timeIntervalSinceReferenceDate: seconds),
-        author: text(2),
-        contextName: text(4),
-        bundleID: text(3),
-        processID: text(5),
-        changes: []
-      )
+    return try Row.fetchAll(db, sql: sql, arguments: [number]).map(head)
+  }
+
+  private func head(_ row: Row) throws -> RecordedTransaction {
+    let key = Self.number(in: row[0])
+    guard let key, let seconds = Self.seconds(in: row[1]), seconds.isFinite else {
+      throw fault(HistoryTables.transactionTable, key ?? 0, "has no date")
     }
+    return RecordedTransaction(
+      number: key,
+      date: Date(timeIntervalSinceReferenceDate: seconds),
+      author: Self.text(in: row[2]),
+      contextName: Self.text(in: row[4]),
+      bundleID: Self.text(in: row[3]),
+      processID: Self.text(in: row[5]),
+      changes: []
+    )
+  }
+
+  // The optimizer of Swift 6.3.1 stops with an error of its own where these are inlined beside each other.
+
+  @inline(never)
+  private static func number(in value: DatabaseValue) -> Int64? { Int64.fromDatabaseValue(value) }
+
+  @inline(never)
+  private static func seconds(in value: DatabaseValue) -> Double? { Double.fromDatabaseValue(value) }
+
+  @inline(never)
+  private static func text(in value: DatabaseValue) -> String? {
+    String.fromDatabaseValue(value).flatMap { $0.isEmpty ? nil : $0 }
   }
 
   fileprivate func fault(_ table: String, _ key: Int64, _ problem: String, entity: String? = nil) -> PersistenceError {

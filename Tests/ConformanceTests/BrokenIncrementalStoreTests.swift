@@ -29,6 +29,8 @@ import Testing
     ("finds what a look at every object finds (seed 1)", conformance(FindsAll.self)),
     ("keeps entities that inherit from one that has records", conformance(CountsTooMany.self)),
     ("sees each kind of change that others save", conformance(MarksNoChanges.self)),
+    ("takes what others save when too much was read to be compared", conformance(MarksNoChanges.self)),
+    ("keeps what objects have read when it forgets what it has read", conformance(ReadsFew.self)),
     ("gives no reference of a deleted record again", conformance(GivesReferencesAgain.self)),
     ("reads hundreds of records by what they are called", conformance(ReadsFew.self)),
     ("keeps the versions of records that are converted to it", conformance(BeginsVersionsAnew.self)),

@@ -21,6 +21,19 @@ import Testing
     }
   }
 
+  /// A store that is read as it is used forgets what it has read, again and again.
+  @Test func storesThatForget() throws {
+    let settings = SoakSettings()
+    try settings.forEachSeed(usual: 1...3) { number in
+      let seed = try #require((number...).first { RunPlan(.database, seed: $0).forgets })
+      print("Reference model that forgets: seed \(seed)")
+      let run = Run(schema: .database, seed: seed, stepCount: settings.stepCount, isTraced: settings.isTraced)
+      guard let failure = try run.failure() else { return true }
+      Issue.record("\(failure)")
+      return false
+    }
+  }
+
   @Test(arguments: SettledRun.all)
   func settledRuns(_ settled: SettledRun) throws {
     let run = Run(schema: settled.schema, seed: settled.seed, stepCount: settled.stepCount)

@@ -11,10 +11,13 @@ import Testing
 /// save what the store has in memory must be what is in the file.
 @Suite struct SharedSideTests {
   /// The same runs each time, so that a change that has nothing to do with them does not fail; the last one once ended otherwise.
-  @Test(arguments: [1, 2, 3, 20_261_121, 619_466_909_027_165_297] as [UInt64])
-  func whatIsInMemoryIsWhatIsInTheFile(seed: UInt64) throws {
+  @Test(arguments: [1, 2, 3, 20_261_121, 619_466_909_027_165_297] as [UInt64], [false, true])
+  func whatIsInMemoryIsWhatIsInTheFile(seed: UInt64, forgets: Bool) throws {
     var session = try SharedSideSession(seed: seed)
-    for _ in 0..<400 { try session.step() }
+    for step in 0..<400 {
+      try session.step()
+      if forgets, step.isMultiple(of: 3) { session.forgetRecords() }
+    }
     #expect(session.saveCount > 20, "many saves go well")
   }
 
@@ -25,7 +28,7 @@ import Testing
     repeat {
       let seed = settings.seed ?? UInt64.random(in: .min ... .max)
       print("Shared sides: seed \(seed)")
-      try whatIsInMemoryIsWhatIsInTheFile(seed: seed)
+      try whatIsInMemoryIsWhatIsInTheFile(seed: seed, forgets: seed.isMultiple(of: 2))
     } while settings.seed == nil && ContinuousClock.now - start < settings.duration ?? .zero
   }
 
@@ -144,6 +147,9 @@ extension SharedSideSession {
     }
     for context in contexts { #expect(context.relationshipDisagreements.isEmpty) }
   }
+
+  /// Lets the store forget what it has read.
+  func forgetRecords() { store.engine.forgetRecords(evenHeld: true) }
 
   private mutating func object(_ context: ManagedObjectContext, _ entity: String) throws -> ManagedObject? {
     let objects = try context.fetch(FetchRequest<ManagedObject>(entityName: entity, limit: 12))

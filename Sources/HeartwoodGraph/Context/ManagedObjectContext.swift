@@ -177,6 +177,15 @@ extension ManagedObjectContext {
     if mayBeDisturbed { try checkChildSavesAreTaken() }
     publishForFetch()
     tidy()
+    releaseMemory()
+  }
+
+  /// Lets stores forget what they have read if that takes too much memory, and contexts hold little of it.
+  private func releaseMemory() {
+    for store in persistentStoreCoordinator.persistentStores where store.engine.keepsTooMuch {
+      for binding in savedBindings where binding.store === store { binding.noteHeldObjects() }
+      store.engine.forgetRecords(evenHeld: false)
+    }
   }
 
   /// Makes ready for a save whose objects have been told of it. What children save from now on waits: its objects have

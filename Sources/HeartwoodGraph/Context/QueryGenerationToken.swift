@@ -62,10 +62,13 @@ final class PinnedStore: RecordSource {
   let changeNumber: UInt64
   /// Indexed by entity ordinal.
   private let tables: [NodeTable]
+  /// What a pinned context saves is told by the rows of its tables.
+  private let keeper: RowKeeper?
 
   /// - Throws: ``PersistenceError/Code/fileCorrupt`` where records cannot be read.
   init(_ store: PersistentStore, model: ManagedObjectModel) throws {
     self.store = store
+    keeper = store.engine.keepRows()
     (tables, changeNumber) = try Self.newestTables(of: store, model)
   }
 
@@ -73,6 +76,7 @@ final class PinnedStore: RecordSource {
   init(_ successor: PersistentStore, like other: PinnedStore) {
     store = successor
     tables = other.tables
+    keeper = successor.engine.keepRows()
     // The numbers of the two stores have nothing to do with each other, and a save of the successor has another than this.
     changeNumber = 0
   }

@@ -312,3 +312,10 @@ extension PersistentStoreCoordinator {
     return store
   }
 }
+
+// MARK: Rows
+
+extension PersistentStoreCoordinator {
+  /// Lets records stay in their rows as long as the result is held.
+  func keepRows() -> [RowKeeper] { persistentStores.compactMap { $0.engine.keepRows() } }
+}

@@ -61,9 +61,6 @@ final class FetchPart {
     hidden += objects.filter { $0.binding === binding }
   }
 
-  /// What the records of the table are called, by group and row.
-  var references: [ReferenceColumn] { table.groups.map(\.references) }
-
   /// The version of a record that the table has.
   func version(of row: RowID) -> RecordVersion { RecordVersion(group: table.groups[row.group], row: row.row) }
 
@@ -71,13 +68,33 @@ final class FetchPart {
   func place(of row: RowID) -> UInt64 { table.place(of: row) }
 
   /// The same of a changed object.
-  func place(of object: ManagedObject) -> UInt64 { table.place(of: object.objectID.reference, in: object.rowID) }
+  func place(of object: ManagedObject) -> UInt64 {
+    table.place(of: object.objectID.reference, in: row(of: object) ?? object.rowID)
+  }
 
-  /// Whether the context has gone back to a version that lacks rows of the table.
-  var hasLostRows: Bool { binding.table.firstRowMissing(of: table) != nil }
+  /// Whether the context has gone back to a version that lacks rows of the table, or its records have other rows now.
+  var hasLostRows: Bool { hasMoved || binding.table.firstRowMissing(of: table) != nil }
+
+  /// Whether the records are in other rows by now: the store has forgotten what was read, and it was read anew.
+  var hasMoved: Bool { binding.table.epoch != table.epoch }
+
+  /// Reads the records of rows of the table that have moved, all at once.
+  func readAgain(_ rows: [RowID]) {
+    // try?: what cannot be read is read when its object is used, and the user of the object is told why it cannot be.
+    try? binding.read(rows.map(table.reference))
+  }
+
+  /// What the records of the table are called, to find them when they have moved.
+  var searched: SearchedRecords { SearchedRecords(epoch: table.epoch, references: table.groups.map(\.references)) }
 
   /// Their rows, as far as these are known: those of records that no store has are others once more has been read.
-  private var hiddenRows: Set<RowID> { Set(hidden.lazy.map(\.rowID)) }
+  private var hiddenRows: Set<RowID> { Set(hidden.lazy.compactMap(row)) }
+
+  /// The row that the table has for an object.
+  private func row(of object: ManagedObject) -> RowID? {
+    // try?: of two records with one name nobody knows which it is.
+    hasMoved ? try? table.row(of: object.objectID.reference) : object.rowID
+  }
 }
 
 // MARK: Tables
@@ -115,22 +132,35 @@ extension FetchPart {
   /// Takes the table, and what is evaluated for some of its rows, which is read for it.
   ///
   /// - Returns: the rows, where they are in the table that was taken.
-  private func takeTables(evaluating expressions: [CompiledExpression], for rows: [RowID]) throws -> [RowID] {
+  private func takeTables(evaluating expressions: [CompiledExpression], for found: FoundRecords) throws -> [RowID] {
     let survey = DependencySurvey(nil, expressions)
-    let mayMove = binding.rowsMayMove
-    let references = mayMove || !survey.paths.isEmpty ? rows.map(binding.table.reference) : []
+    let references = { found.rows.map(found.table.reference) }
     if survey.isOpaque {
       try takeTables(following: Self.destinations(expressions))
     } else if let source = binding.source, !survey.paths.isEmpty {
       var reading = RelatedReading(model.entities, scopes: binding.scopes) { try source.table(of: $0, reading: $1) }
-      try reading.follow(survey.paths, from: [binding.entity.ordinal: references])
+      try reading.follow(survey.paths, from: [binding.entity.ordinal: references()])
       if let own = reading.tables.table(binding.entity.ordinal) { binding.take(own) }
       take(reading.tables.tables)
     } else {
       take(model.entities.map { _ in nil })
     }
-    return mayMove ? try references.compactMap { try table.row(of: $0) } : rows
+    if table.epoch != found.table.epoch {
+      // They have been forgotten since.
+      try binding.read(references())
+      take(tables.tables)
+    } else if !binding.rowsMayMove {
+      return found.rows
+    }
+    return try references().compactMap { try table.row(of: $0) }
   }
+}
+
+/// What records were called that were searched, by group and row.
+struct SearchedRecords {
+  /// The epoch of their table.
+  let epoch: UInt64
+  let references: [ReferenceColumn]
 }
 
 // MARK: Finding
@@ -145,6 +175,7 @@ extension FetchPart {
   /// What was found in `row`. A record that no store has gets its object at once, as it may be in another row soon; nil where it has gone
   /// since the table was taken.
   func match(_ row: RowID) throws -> FetchPass.Match? {
+    if hasMoved { return .changed(binding.object(named: table.reference(row))) }
     guard let first = table.firstUnsavedRow, row.rawValue >= first.rawValue else { return .row(binding, row) }
     let newest = try binding.table.row(of: table.reference(row))
     return newest.map { .changed(binding.object($0)) }
@@ -173,12 +204,11 @@ extension FetchPart {
     let request = hidden.isEmpty ? (offset, limit) : (0, candidates)
     guard let found = try source.find(fetch.limited(offset: request.0, limit: request.1)) else { return nil }
     binding.take(found)
-    var rows = found.rows
-    if !hidden.isEmpty {
-      let hiddenRows = hiddenRows
-      rows = Array(rows.filter { !hiddenRows.contains($0) }.dropFirst(offset).prefix(limit ?? .max))
-    }
-    return try takeTables(evaluating: expressions, for: rows)
+    if hidden.isEmpty { return try takeTables(evaluating: expressions, for: found) }
+    let excluded = Set(hidden.lazy.map(\.objectID.reference))
+    let rest = found.rows.filter { !excluded.contains(found.table.reference($0)) }
+    let rows = rest.dropFirst(offset).prefix(limit ?? .max)
+    return try takeTables(evaluating: expressions, for: FoundRecords(rows: Array(rows), table: found.table))
   }
 
   /// How the rows are found.

@@ -22,12 +22,18 @@ struct FetchPass {
       }
     }
 
-    /// The object of a row that the context does not see any more; nil where it sees the row. `references` gives what the records of the
-    /// table were called when it was searched, by group and row.
-    func lostObject(_ references: (EntityBinding) -> [ReferenceColumn]?) -> ManagedObject? {
-      guard case .row(let binding, let row) = self, !binding.hasRow(row), let columns = references(binding)
-      else { return nil }
-      return binding.lostObject(of: columns[row.group][row.row])
+    /// The row of a record that objects of `other` are of; nil if it is another's, or has been changed.
+    func row(of other: EntityBinding) -> RowID? {
+      if case .row(let binding, let row) = self, binding === other { row } else { nil }
+    }
+
+    /// The object of a row that the context does not see any more, or in which there may be another record now; nil where it sees the row.
+    ///
+    /// - Parameter searched: gives what the records of the table were called when it was searched.
+    func lostObject(_ searched: (EntityBinding) -> SearchedRecords?) -> ManagedObject? {
+      guard case .row(let binding, let row) = self, let records = searched(binding) else { return nil }
+      if records.epoch != binding.table.epoch { return binding.object(named: records.references[row.group][row.row]) }
+      return binding.hasRow(row) ? nil : binding.lostObject(of: records.references[row.group][row.row])
     }
   }
 
@@ -189,18 +195,21 @@ extension FetchPass {
 
   /// What the request asks for, made of what the searches have found.
   func matches(_ rows: [[RowID]], _ candidates: [Candidate]) throws -> [Match] {
+    for (part, rows) in zip(parts, rows) where part.hasMoved { part.readAgain(rows) }
     let matches = try wanted(rows, candidates)
     try prefetching.readAhead(matches)
-    return matches
+    return parts.contains(where: \.hasMoved) ? settled(matches) : matches
   }
 
   /// What was found, with the objects of rows that the context does not see any more: it may have gone back to an older version while others
-  /// searched for it.
+  /// searched for it, or the records may have moved.
   func settled(_ matches: [Match]) -> [Match] {
-    let lossy = parts.filter(\.hasLostRows).map { (binding: $0.binding, references: $0.references) }
+    let lossy = parts.filter(\.hasLostRows)
     if lossy.isEmpty { return matches }
+    for part in lossy where part.hasMoved { part.readAgain(matches.compactMap { $0.row(of: part.binding) }) }
+    let searched = lossy.map { (binding: $0.binding, records: $0.searched) }
     return matches.map { match in
-      match.lostObject { binding in lossy.first { $0.binding === binding }?.references }.map(Match.changed) ?? match
+      match.lostObject { binding in searched.first { $0.binding === binding }?.records }.map(Match.changed) ?? match
     }
   }
 

@@ -10,12 +10,12 @@ public struct FetchedBatch<Object: ManagedObject>: RandomAccessCollection {
   private let context: ManagedObjectContext
   private let matches: [FetchPass.Match]
   /// What the records were called that were searched, by binding, for rows that the context does not see any more.
-  private let references: [ObjectIdentifier: [ReferenceColumn]]
+  private let searched: [ObjectIdentifier: SearchedRecords]
 
   /// The classes of the objects have been checked.
   init(_ matches: [FetchPass.Match], of pass: FetchPass, in context: ManagedObjectContext) {
     self.context = context
-    references = Dictionary(uniqueKeysWithValues: pass.parts.map { (ObjectIdentifier($0.binding), $0.references) })
+    searched = Dictionary(uniqueKeysWithValues: pass.parts.map { (ObjectIdentifier($0.binding), $0.searched) })
     // The rows of records that no store has may change.
     self.matches = matches.map { match in
       if case .row(let binding, let row) = match, binding.rowsMayMove { return .changed(binding.object(row)) }
@@ -37,7 +37,7 @@ public struct FetchedBatch<Object: ManagedObject>: RandomAccessCollection {
   }
 
   private func object(_ match: FetchPass.Match) -> ManagedObject {
-    match.lostObject { references[ObjectIdentifier($0)] } ?? match.object
+    match.lostObject { searched[ObjectIdentifier($0)] } ?? match.object
   }
 }
 
@@ -58,7 +58,7 @@ extension ManagedObjectContext {
 
 extension FetchPass.Match {
   fileprivate func isOf(_ other: EntityBinding) -> Bool {
-    if case .row(let binding, _) = self { binding === other } else { false }
+    row(of: other) != nil
   }
 }
 

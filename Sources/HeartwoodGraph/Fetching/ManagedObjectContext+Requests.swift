@@ -24,8 +24,8 @@ extension ManagedObjectContext {
 
   /// The objects that were found, as the request wants them.
   func objects<Object>(_ matches: [FetchPass.Match], _ request: FetchRequest<Object>) throws -> [Object] {
-    try matches.map { match in
-      let object = match.object
+    // All are made before one is read: records may move then.
+    try matches.map(\.object).map { object in
       guard let typed = object as? Object else { throw mismatch(object, request) }
       if request.refreshesRefetchedObjects, !object.isFault, canBeRefreshed(object) {
         refresh(object, mergeChanges: true)

@@ -18,12 +18,14 @@ public struct ContextChanges: Sendable {
   /// The name of the context; nil where it has none, or where there were several.
   public internal(set) var contextName: String?
   /// Whether another process has saved it, or another coordinator of this one. Then the records are named that had been read here; of those
-  /// that nobody had, there is no telling.
+  /// that nobody had, there is no telling. If more had been read than ``StoreOptionKey/recordsComparedAtOnce``, none is named.
   public internal(set) var isRemote = false
   /// What became of the records of objects, but for ``refreshedObjectIDs``.
   var records = ChangedObjectIDs()
   /// Whether there may be new records that are not named.
   var mayHaveMore = false
+  /// Whether any record may have changed or gone, none of which is named.
+  var mayBeAny = false
   /// The context; nil where there were several.
   var context: ContextIdentifier?
 
@@ -56,6 +58,7 @@ extension ContextChanges {
     self.init(context: nil, name: nil, author: nil)
     records = changes.records
     mayHaveMore = changes.mayHaveMore
+    mayBeAny = changes.mayBeAny
     isRemote = true
   }
 
@@ -77,6 +80,7 @@ extension ContextChanges {
     if context != later.context { context = nil }
     isRemote = isRemote && later.isRemote
     mayHaveMore = mayHaveMore || later.mayHaveMore
+    mayBeAny = mayBeAny || later.mayBeAny
   }
 }
 

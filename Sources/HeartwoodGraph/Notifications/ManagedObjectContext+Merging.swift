@@ -21,7 +21,7 @@ extension ManagedObjectContext {
     let ids = changes.updatedObjectIDs.union(changes.deletedObjectIDs).union(changes.refreshedObjectIDs)
     // A record that is told as new may have been read before it was changed again, where two notices have become one.
     let outdated = heldObjects(changes.insertedObjectIDs).filter { !$0.1.isFault && $0.1.isBehind }
-    let objects = heldObjects(ids) + outdated
+    let objects = heldObjects(ids) + outdated + (changes.mayBeAny ? outdatedObjects(besides: ids) : [])
     RelationshipUpkeep(self).refreshing(objects.map(\.1)) { unread in
       for (id, object) in objects where !unread.contains(object) && merge(object) {
         if object.isDeleted { merged.records.deleted.insert(id) } else { merged.refreshedObjectIDs.insert(id) }
@@ -35,11 +35,22 @@ extension ManagedObjectContext {
         ids: changes.presentObjectIDs,
         isRenewal: true,
         isMerge: true,
-        isPartial: changes.mayHaveMore
+        isPartial: changes.mayHaveMore,
+        mayBeAny: changes.mayBeAny
       )
     )
     notifier.tellObjectChanges(merged)
     if !merged.isEmpty { children.stagingArea?.saveBroadcast.send(merged) }
+  }
+
+  /// The registered objects of records that others have changed or deleted since they were read, where nobody has told which these are.
+  private func outdatedObjects(besides ids: Set<ManagedObjectID>) -> [(ManagedObjectID, ManagedObject)] {
+    savedBindings.flatMap { binding in
+      binding.registeredObjects.compactMap { object in
+        let id = object.objectID
+        return ids.contains(id) || object.isFault || !object.isBehind ? nil : (id, object)
+      }
+    }
   }
 
   /// The registered object of a record that may be gone by now. What cannot be read is noted.

@@ -48,7 +48,7 @@ final class EntityBinding {
   /// Whether the table may have only those records that have been read so far.
   private(set) var isPartial = false
   /// The newest version of the table that has been asked for.
-  private(set) var table: NodeTable {
+  var table: NodeTable {
     didSet {
       groups = table.groups.map(Unmanaged.passUnretained)
       lostRows = nil
@@ -57,7 +57,7 @@ final class EntityBinding {
   /// The table's, which holds them, to be read without a copy of it.
   @exclusivity(unchecked) private var groups: [Unmanaged<RowGroup>] = []
   /// What records are called that the table has by other names, until the next is taken.
-  private var renaming: RenamedRecords?
+  var renaming: RenamedRecords?
   /// The save that the table is of.
   @exclusivity(unchecked) private var seenSave: UInt64?
   let slots = ObjectSlots()
@@ -98,6 +98,7 @@ final class EntityBinding {
   ///
   /// - Parameter renaming: tells what records are called now that have other names.
   func bind(to source: any RecordSource, renaming: RenamedRecords? = nil) {
+    noteNothingHeld()
     self.source = source
     self.renaming = renaming
     scopes = source.scopes
@@ -115,6 +116,8 @@ final class EntityBinding {
   /// Whether both bindings belong to the same context, which is still there.
   @inline(__always)
   func hasContext(of other: EntityBinding) -> Bool { !isOrphaned && notes === other.notes }
+
+  deinit { noteNothingHeld() }
 
   /// Belongs to no context from now on.
   func forgetContext() {
@@ -178,8 +181,13 @@ extension EntityBinding {
 
   /// Reads the records that `references` name, where they have not been read, together.
   func read(_ references: [ReferenceID]) throws {
-    guard isPartial, let source, try references.contains(where: { try table.row(of: $0) == nil }) else { return }
-    take(try source.table(of: entity, reading: references))
+    guard isPartial, let source else { return }
+    while try references.contains(where: { try table.row(of: $0) == nil }) {
+      let newest = try source.table(of: entity, reading: references)
+      take(newest)
+      // Otherwise they have been forgotten while it was taken.
+      if table.epoch == newest.epoch { return }
+    }
   }
 
   /// Whether the record is in the table.
@@ -207,6 +215,7 @@ extension EntityBinding {
   }
 
   func take(_ newest: NodeTable) {
+    if newest.epoch != table.epoch { return takeAnew(newest) }
     let previous = table
     table = newest
     // Rows that no store has may move, and a version that is older may have fewer rows of the store's.

@@ -121,6 +121,9 @@ extension ObjectSlots {
     withExtendedLifetime(takeUnused(atMost: count)) {}
   }
 
+  /// Releases all objects that nobody else holds. O(rows).
+  func tidyAll() { tidy(andLookAt: groups.reduce(0) { $0 + $1.count }) }
+
   private func takeUnused(atMost count: Int) -> [ManagedObject] {
     var unused: [ManagedObject] = []
     var (ordinal, row, left) = (hand.group, hand.row, min(count, groups.reduce(0) { $0 + $1.count }))

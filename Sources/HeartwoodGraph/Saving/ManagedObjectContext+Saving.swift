@@ -120,13 +120,38 @@ extension ManagedObjectContext {
 
   /// Writes all changes; returns the save at which it came to a conflict, where it did.
   private func write() throws -> ConflictingSave? {
-    let (saves, conflict) = try gatherSaves()
+    for _ in 0..<Self.mostRenewals {
+      do {
+        return try writeOnce()
+      } catch is RecordsHaveMoved {
+        // Others have saved since the context has looked. What it has changed is read again.
+        continue
+      }
+    }
+    let keepers = persistentStoreCoordinator.keepRows()
+    defer { withExtendedLifetime(keepers) {} }
+    return try writeOnce()
+  }
+
+  /// How often a save is made anew because the store has forgotten what was read.
+  private static let mostRenewals = 3
+
+  private func writeOnce() throws -> ConflictingSave? {
+    let (saves, conflict) = try gatherKeepingRows()
     if let save = saves.first, let conflict { return ConflictingSave(save: save, error: conflict) }
     return try settle(saves) { save in
       try persistentStoreCoordinator.saveTurns.together {
         try save.source.save(save.changes, origin: saveOrigin)
       }
     }
+  }
+
+  /// The saves of all stores, whose records stay in their rows while these are gathered.
+  private func gatherKeepingRows() throws -> (saves: [PendingSave], conflict: PersistenceError?) {
+    let keepers = persistentStoreCoordinator.keepRows()
+    defer { withExtendedLifetime(keepers) {} }
+    for binding in savedBindings { try binding.synchronize() }
+    return try gatherSaves()
   }
 
   /// The saves of all stores, and the conflict that they would come to before anything is written.

@@ -236,7 +236,9 @@ extension SaveBuilder {
     while let binding = rest.first?.binding {
       let end = rest.firstIndex { $0.binding !== binding } ?? rest.endIndex
       let groups = updatedGroups(rest[..<end], binding, &columns)
-      if !groups.isEmpty { result.append(UpdatedRows(entity: binding.entity, groups: groups)) }
+      if !groups.isEmpty {
+        result.append(UpdatedRows(entity: binding.entity, groups: groups, epoch: binding.table.epoch))
+      }
       rest = rest[end...]
     }
     return result
@@ -307,7 +309,8 @@ extension SaveBuilder {
           entity: binding.entity,
           rows: rest[..<end].map(\.rowID),
           baseVersions: rest[..<end].map(\.baseVersion),
-          references: references.sealed()
+          references: references.sealed(),
+          epoch: binding.table.epoch
         )
       )
       rest = rest[end...]

@@ -12,7 +12,7 @@ enum SQLiteFailure {
     if let error = error as? PersistenceError { return error.locating(path: path, storeType: .sqlite) }
     let context = PersistenceError.Context(path: path, storeType: .sqlite)
     guard let failure = error as? DatabaseError else {
-      return PersistenceError(.fileReadFailed, "\(error)", context: context)
+      return PersistenceError(.fileReadFailed, "\(error)", context: context, underlyingError: error)
     }
     let (code, problem) = meaning(failure)
     let recovery = recovery(failure)

@@ -175,6 +175,8 @@ package struct RemoteChanges: Sendable {
   package private(set) var records = ChangedObjectIDs()
   /// Whether there may be new records that are not named: those of entities of which not all had been read.
   package internal(set) var mayHaveMore = false
+  /// Whether any record may have changed or gone that had been read: none is named.
+  package internal(set) var mayBeAny = false
 
   /// Whether no record is named.
   var isEmpty: Bool { records.isEmpty }
@@ -196,5 +198,6 @@ package struct RemoteChanges: Sendable {
   mutating func append(_ later: RemoteChanges) {
     records.append(later.records)
     mayHaveMore = mayHaveMore || later.mayHaveMore
+    mayBeAny = mayBeAny || later.mayBeAny
   }
 }

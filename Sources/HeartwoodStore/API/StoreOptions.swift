@@ -76,6 +76,25 @@ extension StoreOptionKey<Bool> {
   public static let tracksPersistentHistory = StoreOptionKey("tracksPersistentHistory", default: false)
 }
 
+// MARK: What is kept in memory
+
+extension StoreOptionKey<Int> {
+  /// How many bytes of records an incremental store keeps in memory for the next reader; 32 MB unless it is set.
+  ///
+  /// A context that holds objects of most of what was read keeps that in memory, whatever the option says. Otherwise all that was read is let go of
+  /// when a fetch begins and the limit is passed; what is needed later is read again, and what objects have read they keep.
+  ///
+  ///     options[.recordCacheSize] = 16 * 1024 * 1024
+  public static let recordCacheSize = StoreOptionKey("recordCacheSize", default: 32 * 1024 * 1024)
+
+  /// How many known records an incremental store reads again at once, after others have saved, to tell which of them have changed; 1,000 unless
+  /// it is set.
+  ///
+  /// If more are known, all of them are forgotten, and read again when they are used: a save of others costs the same however many records are
+  /// known. Contexts that merge by themselves compare the objects that they hold; the notice of the save names no records.
+  public static let recordsComparedAtOnce = StoreOptionKey("recordsComparedAtOnce", default: 1_000)
+}
+
 // MARK: Migration
 
 extension StoreOptionKey<Bool> {

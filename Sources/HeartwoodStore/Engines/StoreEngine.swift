@@ -67,6 +67,20 @@ package protocol StoreEngine: RecordReading, Sendable {
   /// How many bytes the records that are in memory take, as tables.
   var tableByteCount: Int { get }
 
+  /// How many objects contexts hold of the records, if that matters to the store: it keeps these in memory.
+  var heldRecords: HeldRecords? { get }
+
+  /// Whether the records that were read as they were needed take more memory than they are to.
+  var keepsTooMuch: Bool { get }
+
+  /// Lets no record be known, unless somebody relies on their rows.
+  ///
+  /// - Parameter evenHeld: whether that happens also if contexts hold most of them.
+  func forgetRecords(evenHeld: Bool)
+
+  /// Lets records stay in their rows as long as the result is held; nil where they always do.
+  func keepRows() -> RowKeeper?
+
   /// What has become of the store's file since it was opened or saved.
   func fileState() throws(PersistenceError) -> StoreFileState
 
@@ -80,6 +94,18 @@ extension StoreEngine {
 
   /// The place as errors name it.
   package var placeName: String? { place?.description }
+
+  /// Nil: all records are in memory.
+  package var heldRecords: HeldRecords? { nil }
+
+  /// False: all records are in memory.
+  package var keepsTooMuch: Bool { false }
+
+  /// Does nothing: all records are in memory.
+  package func forgetRecords(evenHeld: Bool) {}
+
+  /// Nil: records stay in their rows.
+  package func keepRows() -> RowKeeper? { nil }
 
   /// False: records keep their references.
   package var hasRenamedRecords: Bool { false }
@@ -124,6 +150,8 @@ package struct StoreCommit: Sendable {
   package let tables: [NodeTable]
   /// The number of the save: ``ChangeCounter/current`` of ``StoreEngine/saves`` until the next one.
   package let number: UInt64
+  /// Lets the records stay in these rows as long as somebody has the commit.
+  var keeper: RowKeeper?
 
   package init(
     permanentIDs: [ManagedObjectID: ManagedObjectID],

@@ -1,4 +1,5 @@
 public import HeartwoodModel
+import Synchronization
 
 /// The records of one entity in an atomic store, column by column, in groups of rows.
 ///
@@ -14,6 +15,9 @@ public struct NodeTable: Sendable {
   /// The first row that no store has yet: it and those behind it may be in other rows in a later version of the table. Nil where
   /// all rows are a store's.
   package internal(set) var firstUnsavedRow: RowID?
+  /// The same for all versions of the table whose records stay in their rows: that is over when what was read is forgotten and read anew, and a
+  /// record may be in any row then.
+  package internal(set) var epoch: UInt64 = 0
   /// In what order the records are; in that of the rows unless they are read as they are needed.
   var order = RecordOrder.rows
   var indexes: ReferenceIndexes
@@ -119,6 +123,15 @@ extension NodeTable {
 
   /// The version of the record in `row`.
   package func version(_ row: RowID) -> UInt64 { groups[row.group].versions[row.row] }
+}
+
+// MARK: Epochs
+
+extension NodeTable {
+  private static let lastEpoch = Atomic<UInt64>(0)
+
+  /// A number that no epoch of any table has had.
+  static func newEpoch() -> UInt64 { lastEpoch.wrappingAdd(1, ordering: .relaxed).newValue }
 }
 
 // MARK: Unreadable

@@ -23,6 +23,26 @@ import Testing
     try testCase.run()
   }
 
+  /// The same store, which forgets what it has read as soon as it may.
+  private static let forgetting = StoreConformance(
+    RecordStore.self,
+    detectsEveryChange: true,
+    writesSameBytes: true,
+    tellsModelVersion: true,
+    options: { _ in
+      var options = StoreOptions()
+      options[.recordDatabase] = RecordDatabase()
+      (options[.recordsComparedAtOnce], options[.recordCacheSize]) = (0, 0)
+      return options
+    },
+    refuses: { _, _ in false }
+  )
+
+  @Test(arguments: forgetting.cases)
+  func conformsWhileItForgets(_ testCase: ConformanceCase) throws {
+    try testCase.run()
+  }
+
   /// The same store at URLs, made by a format that knows the server.
   private static let atURLs = StoreConformance(
     RecordFormat(server: RecordServer()),

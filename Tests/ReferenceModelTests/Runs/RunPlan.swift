@@ -14,6 +14,8 @@ struct RunPlan: CustomStringConvertible {
   let policies: [ReferencePolicy]
   /// Whether each context merges what others save by itself.
   let mergesByItself: [Bool]
+  /// Whether the store forgets what it has read now and then, which nobody must notice.
+  let forgets: Bool
 
   init(_ schema: Schema, seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
@@ -29,6 +31,7 @@ struct RunPlan: CustomStringConvertible {
     }
     mergesByItself = parents.map { $0 == nil && !isPlain && schema.keepsBothSides && generator.chance(oneIn: 3) }
     tracksHistory = schema.hasHistory && generator.chance(oneIn: 2)
+    forgets = storeKind == .sqlite && generator.chance(oneIn: 2)
   }
 
   private static func parents(_ generator: inout SeededGenerator) -> [Int?] {
@@ -43,6 +46,7 @@ struct RunPlan: CustomStringConvertible {
       let parent = parents[index].map { "child of \($0)" } ?? "root"
       return "\(parent), \(policies[index])\(mergesByItself[index] ? ", merging" : "")"
     }
-    return "\(storeKind) store\(hasUndo ? ", undo" : ""), contexts: \(contexts.joined(separator: "; "))"
+    let traits = [forgets ? " that forgets" : "", hasUndo ? ", undo" : ""].joined()
+    return "\(storeKind) store\(traits), contexts: \(contexts.joined(separator: "; "))"
   }
 }

@@ -8,12 +8,14 @@ final class Session {
   private var stepCount = 0
   /// How many steps pass between two comparisons of all that is in memory.
   private let stepsBetweenComparisons: Int
+  private let forgets: Bool
 
   init(_ plan: RunPlan, stepsBetweenComparisons: Int) throws {
     reference = ReferenceGraph(plan)
     subject = try GraphUnderTest(plan)
     comparison = Comparison(reference: reference, subject: subject)
     self.stepsBetweenComparisons = stepsBetweenComparisons
+    forgets = plan.forgets
   }
 
   /// Does the same on both sides, and compares what came of it. What is not possible at the moment is left out.
@@ -34,6 +36,7 @@ final class Session {
     guard reference.allows(operation) else { return nil }
     stepCount += 1
     let heldKeys = subject.held.map { Set($0.keys) }
+    if forgets, stepCount.isMultiple(of: 3) { subject.forgetRecords() }
     let outcome = try subject.perform(operation)
     if case .fileFault(let isReplaced) = outcome {
       if case .saveWithFault(_, let context) = operation {

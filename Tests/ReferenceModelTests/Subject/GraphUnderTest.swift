@@ -328,6 +328,9 @@ extension GraphUnderTest {
     makeContexts()
   }
 
+  /// Lets the store forget what it has read.
+  func forgetRecords() { store.engine.forgetRecords(evenHeld: true) }
+
   /// A context on the store's file in another coordinator; nil where there is no file yet.
   func contextOnFile() throws -> ManagedObjectContext? {
     guard let url = coordinator.url(for: store), try files.status(atPath: url.path) != nil else { return nil }

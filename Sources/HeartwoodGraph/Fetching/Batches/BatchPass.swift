@@ -1,12 +1,19 @@
 import HeartwoodModel
 import HeartwoodStore
 
+/// What lets records stay in their rows until a batch is done.
+private final class KeptRows {
+  var keepers: [RowKeeper] = []
+}
+
 /// Executes one batch request on the stores of a coordinator.
 struct BatchPass {
   let coordinator: PersistentStoreCoordinator
   let origin: SaveOrigin
   /// What becomes of new records whose values must be unique and are not.
   let mergePolicy: MergePolicy
+  /// What is changed is told by rows.
+  private let kept = KeptRows()
   var model: ManagedObjectModel { coordinator.managedObjectModel }
 
   init(_ coordinator: PersistentStoreCoordinator, _ origin: SaveOrigin, _ mergePolicy: MergePolicy = .error) {
@@ -99,7 +106,10 @@ struct BatchPass {
 
   /// The entity that a batch is about, in stores that are looked at first: what others have saved is part of it.
   func entity(named name: String) throws(PersistenceError) -> EntityDescription {
-    try coordinator.followOthers()
+    if kept.keepers.isEmpty {
+      try coordinator.followOthers()
+      kept.keepers = coordinator.keepRows()
+    }
     return try model.knownEntity(named: name)
   }
 

@@ -321,6 +321,8 @@ extension FetchedResultsController: LiveResults {
     var doubtful = ObjectList()
     /// Whether the objects are all of which something may have become.
     var areAll: Bool
+    /// Whether something may have become of any other object.
+    let mayBeAny: Bool
 
     mutating func insert(_ object: ManagedObject, isDoubtful: Bool) {
       if isDoubtful {
@@ -333,13 +335,14 @@ extension FetchedResultsController: LiveResults {
 
     /// Whether an object looks different from what was told last.
     func hasChanged(_ object: ManagedObject, in list: LiveList) -> Bool {
-      guard objects.contains(object) else { return false }
+      guard mayBeAny || objects.contains(object) else { return false }
+      if !objects.contains(object) { return list.entry(of: object).map { !list.order.isAsTold($0) } ?? false }
       return !doubtful.contains(object) || list.entry(of: object).map { !list.order.isAsTold($0) } ?? true
     }
   }
 
   private func touched(by event: LiveEvent, _ query: LiveQuery) -> Touched {
-    var touched = Touched(areAll: !event.isPartial)
+    var touched = Touched(areAll: !event.isPartial, mayBeAny: event.mayBeAny)
     func touch(_ object: ManagedObject) {
       if query.isAbout(object.entity) { touched.insert(object, isDoubtful: event.isMerge) }
       if query.dependencies.isEmpty { return }

@@ -44,11 +44,12 @@ extension LiveQuery {
   /// All objects that are found, in the request's order.
   func matches() throws -> [Match] {
     let parts = Dictionary(uniqueKeysWithValues: pass.parts.enumerated().map { (ObjectIdentifier($1.binding), $0) })
-    return try pass.matches().map { found in
+    let matches = try pass.matches()
+    // All are made before one is read: records may move then.
+    return zip(matches, matches.map(\.object)).map { found, object in
       guard case .row(let binding, let row) = found, let part = parts[ObjectIdentifier(binding)] else {
-        return match(found.object)
+        return match(object)
       }
-      let object = binding.object(row)
       let section = sectioning.key({ pass.parts[part].value($0, row) }, { object })
       return Match(object: object, keys: .row(part: part, row), section: section, seen: nil)
     }
@@ -106,6 +107,8 @@ struct LiveEvent {
   var isMerge = false
   /// Whether there may be more that has happened than is told.
   var isPartial = false
+  /// Whether any record may have changed of which nothing is told.
+  var mayBeAny = false
 }
 
 /// Results that keep up with a context.

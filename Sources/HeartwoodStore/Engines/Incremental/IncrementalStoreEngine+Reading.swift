@@ -203,7 +203,8 @@ extension IncrementalStoreEngine {
     let known = state.withLock { $0.contents }
     for entity in entities {
       let (all, some) = (read.tables[entity.ordinal], known.tables[entity.ordinal])
-      let table = some.groups.isEmpty ? all : try some.renewed(by: all, scopes: known.scopes)
+      var table = some.groups.isEmpty ? all : try some.renewed(by: all, scopes: known.scopes)
+      table.epoch = some.epoch
       state.withLock { state in
         state.contents.tables[entity.ordinal] = table
         state.whole.insert(entity.ordinal)
@@ -231,22 +232,27 @@ extension IncrementalStoreEngine {
     }
   }
 
-  /// Takes what others have saved since the records were read, in what the store lets be one moment. Records stay in their rows.
-  func renewIfNeeded() throws {
+  /// Takes what others have saved since the records were read, in what the store lets be one moment. Records stay in their rows, unless there are
+  /// too many to be read again at once: then all are forgotten, if nobody relies on their rows.
+  func renewIfNeeded(for purpose: RowKeepers.Purpose = .reading) throws {
     let mark = try store.dataVersion()
     let before = state.withLock { $0 }
     guard before.mark != mark else { return }
     let metadata = try store.metadata()
+    defer { uniqueness.withLock { $0 = UniquenessCheck(setup.model) } }
+    let isTooMuch = before.knownCount > setup.options[.recordsComparedAtOnce]
+    let hasForgotten =
+      isTooMuch
+      && forget(for: purpose) { state in
+        state.noteRenewal(mark, metadata, .unknown)
+        return true
+      }
+    if hasForgotten { return }
     let (tables, changes) = try renewedTables(before, of: setup.entities)
     state.withLock { state in
       state.contents.tables = tables
-      state.mark = mark
-      if !state.hasUnsavedMetadata { state.contents.metadata = metadata }
-      if changes.isEmpty, !changes.mayHaveMore { return }
-      state.remoteChanges = state.remoteChanges ?? RemoteChanges()
-      state.remoteChanges?.append(changes)
+      state.noteRenewal(mark, metadata, changes)
     }
-    uniqueness.withLock { $0 = UniquenessCheck(setup.model) }
     saves.advance()
   }
 
@@ -280,6 +286,26 @@ extension IncrementalStoreEngine {
       }
     }
     return (tables, changes)
+  }
+}
+
+extension IncrementalStoreEngine.State {
+  /// Takes note that what is known is of the moment of `mark`, up to which others have made `changes`.
+  fileprivate mutating func noteRenewal(_ mark: UInt64, _ metadata: StoreMetadata, _ changes: RemoteChanges) {
+    self.mark = mark
+    if !hasUnsavedMetadata { contents.metadata = metadata }
+    if changes.isEmpty, !changes.mayHaveMore { return }
+    remoteChanges = remoteChanges ?? RemoteChanges()
+    remoteChanges?.append(changes)
+  }
+}
+
+extension RemoteChanges {
+  /// Nobody has looked which.
+  fileprivate static var unknown: RemoteChanges {
+    var changes = RemoteChanges()
+    (changes.mayHaveMore, changes.mayBeAny) = (true, true)
+    return changes
   }
 }
 

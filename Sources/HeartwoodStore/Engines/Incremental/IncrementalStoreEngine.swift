@@ -15,6 +15,10 @@ package final class IncrementalStoreEngine: StoreEngine {
     var hasUnsavedMetadata = false
     /// What others have saved since it was last asked for; nil where they have not.
     var remoteChanges: RemoteChanges?
+    /// Who relies on records staying in their rows.
+    var keepers = RowKeepers()
+    /// So many records may be known before it is looked again how much memory they take.
+    var nextLook = 0
   }
 
   /// What may be asked of the store.
@@ -39,6 +43,7 @@ package final class IncrementalStoreEngine: StoreEngine {
   /// Had by who uses the store, which happens one call at a time.
   let turn = StoreTurn()
   let usage = Mutex(Usage.open)
+  let held = HeldRecords()
   package let saves = ChangeCounter()
   package let hasRenamedRecords: Bool
 
@@ -59,11 +64,15 @@ package final class IncrementalStoreEngine: StoreEngine {
     self.fileSystem = fileSystem
     self.file = try setup.path.flatMap { try fileSystem.status(atPath: $0)?.identity }
     self.uniqueness = Mutex(UniquenessCheck(setup.model))
-    let unread = isWhole ? [] : Set(setup.entities.lazy.filter { !$0.isAbstract }.map(\.ordinal))
-    let whole = Set(setup.model.entities.map(\.ordinal)).subtracting(unread)
-    var contents = contents
-    for ordinal in unread { contents.tables[ordinal].beginOrderByNumber() }
-    self.state = Mutex(State(contents: contents, whole: whole, mark: mark))
+    var state = State(contents: contents, mark: mark)
+    if isWhole {
+      state.whole = Set(setup.model.entities.map(\.ordinal))
+      // Objects of the store that it was made of find their records by row.
+      state.keepers.count = 1
+    } else {
+      state.forgetRecords(of: setup)
+    }
+    self.state = Mutex(state)
   }
 
   package var place: StorePlace? { setup.place }
@@ -189,11 +198,32 @@ extension IncrementalStoreEngine {
     try checkWritable(setup, typeDescription.type)
     try checkPlace()
     return try using {
-      guard let store = store as? any ReadableWhileSavingStore else {
-        return try publish(try store.saving { try make(changes, origin) })
+      state.withLock { $0.keepers.isSaving = true }
+      defer { state.withLock { $0.keepers.isSaving = false } }
+      var haveMoved = false
+      do {
+        return try publish(
+          try saving {
+            do {
+              return try make(changes, origin)
+            } catch let error as RecordsHaveMoved {
+              haveMoved = true
+              throw error
+            }
+          }
+        )
+      } catch {
+        // The store may have made another error of it.
+        if haveMoved { throw RecordsHaveMoved() }
+        throw error
       }
-      return try publish(try store.saving({ try make(changes, origin) }, release: turn.giveUp, retake: turn.take))
     }
+  }
+
+  /// Calls `body`, which saves. If the store can, others read while it waits for the disk.
+  private func saving<Result>(_ body: () throws -> Result) throws -> Result {
+    guard let store = store as? any ReadableWhileSavingStore else { return try store.saving(body) }
+    return try store.saving(body, release: turn.giveUp, retake: turn.take)
   }
 
   /// Changes that the store has made, but that nobody sees yet.
@@ -206,7 +236,8 @@ extension IncrementalStoreEngine {
 
   /// Makes changes in the store, within a call that saves.
   private func make(_ changes: ChangeSet, _ origin: SaveOrigin) throws -> MadeChanges {
-    try renewIfNeeded()
+    try renewIfNeeded(for: .saving)
+    try checkRows(of: changes)
     try read(whatMattersTo: changes)
     var before = state.withLock { $0 }
     var applied = try apply(changes, to: before.contents)
@@ -244,7 +275,9 @@ extension IncrementalStoreEngine {
         uniqueness = UniquenessCheck(setup.model)
       }
     }
-    return applied.commit(number: saves.advance())
+    var commit = applied.commit(number: saves.advance())
+    commit.keeper = keepRows()
+    return commit
   }
 
   /// The changes made anew in what is known by now: others have read more of the records as they were before the save while that waited for the

@@ -56,10 +56,13 @@ package struct UpdatedRows: Sendable {
   package let entity: EntityDescription
   /// Each group of the table at most once.
   package let groups: [UpdatedGroup]
+  /// The epoch of the table whose rows these are; nil if they are those of the store's newest.
+  let epoch: UInt64?
 
-  package init(entity: EntityDescription, groups: [UpdatedGroup]) {
+  package init(entity: EntityDescription, groups: [UpdatedGroup], epoch: UInt64? = nil) {
     self.entity = entity
     self.groups = groups
+    self.epoch = epoch
   }
 }
 
@@ -71,8 +74,17 @@ package struct DeletedRows: Sendable {
   let baseVersions: [UInt64]
   /// The references of the records.
   let references: ReferenceColumn
+  /// The epoch of the table whose rows these are; nil if they are those of the store's newest.
+  let epoch: UInt64?
 
-  package init(entity: EntityDescription, rows: [RowID], baseVersions: [UInt64], references: ReferenceColumn) {
+  package init(
+    entity: EntityDescription,
+    rows: [RowID],
+    baseVersions: [UInt64],
+    references: ReferenceColumn,
+    epoch: UInt64? = nil
+  ) {
+    self.epoch = epoch
     self.entity = entity
     self.rows = rows
     self.baseVersions = baseVersions

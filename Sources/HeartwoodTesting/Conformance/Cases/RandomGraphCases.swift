@@ -91,6 +91,10 @@ extension StoreConformance {
     if !reachesFilesItself { return [] }
     return [
       makeCase("sees each kind of change that others save", needs: .place) { try $0.seesWhatOthersSave() },
+      makeCase("takes what others save when too much was read to be compared", needs: .place) {
+        try $0.takesSavesWithoutComparing()
+      },
+      makeCase("keeps what objects have read when it forgets what it has read") { try $0.forgetsWhatWasRead() },
       makeCase("gives no reference of a deleted record again") { try $0.givesReferencesOnce() },
       makeCase("reads hundreds of records by what they are called", needs: .place) { try $0.readsManyByReference() },
     ]
@@ -131,6 +135,65 @@ extension StoreConformance {
     let (found, expected) = (try mine.contents(), try theirs.contents())
     try expectSameRecords(found, as: expected, "a store where somebody else has \(what) records")
     try expectSameVersions(found, as: expected, "a store where somebody else has \(what) records")
+  }
+
+  private func takesSavesWithoutComparing() throws {
+    let bench = try smallBench()
+    try bench.open().insertRandom(6, seed: 1)
+    var forgetting = self
+    forgetting.options = { [options] model in
+      var options = options(model)
+      options[.recordsComparedAtOnce] = 0
+      return options
+    }
+    let (mine, theirs) = (try bench.with(forgetting).open(), try bench.open())
+    let context = mine.makeContext()
+    let objects = try context.fetch(entityName: ModelMaker.entity)
+    let values = try objects.map(Self.values)
+    try Self.changeAll(theirs, seed: 3)
+    let found = try context.fetch(entityName: ModelMaker.entity)
+    try expect("the objects after others have saved", is: Set(objects), found: Set(found))
+    try expect("what the objects have read", is: values, found: try objects.map(Self.values))
+    context.refreshAllObjects()
+    _ = try objects.map(Self.values)
+    try expectSameRecords(try mine.contents(), as: try theirs.contents(), "a store whose records others have changed")
+    try Self.changeAll(theirs, seed: 4)
+    var generator = SeededGenerator(seed: 5)
+    let object = try unwrap(objects.first, "an object")
+    repeat { try mine.setRandomAttributes(of: object, &generator) } while !context.hasChanges
+    try expectError(.saveConflict, when: "a record is saved that others have changed") { try context.save() }
+  }
+
+  private static func values(_ object: ManagedObject) throws -> [PropertyValue] {
+    try object.entity.attributes.map { try object.propertyValue(forKey: $0.name) }
+  }
+
+  /// Gives all records other values.
+  private static func changeAll(_ open: OpenStore, seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let context = open.makeContext()
+    for object in try context.fetch(entityName: ModelMaker.entity) {
+      repeat { try open.setRandomAttributes(of: object, &generator) } while !object.hasPersistentChangedValues
+    }
+    try context.save()
+  }
+
+  private func forgetsWhatWasRead() throws {
+    let bench = try smallBench()
+    let open = try bench.open()
+    try open.insertRandom(700, seed: 1)
+    let context = open.makeContext()
+    // Less than half of them: of more, all are read.
+    let objects = try Array(context.fetch(entityName: ModelMaker.entity).prefix(300))
+    let values = try objects.map(Self.values)
+    for _ in 1...2 {
+      open.store.engine.forgetRecords(evenHeld: true)
+      try expect("how many records there are", is: 700, found: try context.count(entityName: ModelMaker.entity))
+      try expect("what the objects have read", is: values, found: try objects.map(Self.values))
+      let found = try context.fetch(entityName: ModelMaker.entity)
+      try expect(Set(found).isSuperset(of: objects), "expected each record to have one object, found another one")
+      for object in objects.prefix(200) { context.refresh(object, mergeChanges: false) }
+    }
   }
 
   private func givesReferencesOnce() throws {

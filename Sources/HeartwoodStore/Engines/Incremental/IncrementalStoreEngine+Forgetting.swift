@@ -1,0 +1,147 @@
+import Dispatch
+import HeartwoodModel
+import Synchronization
+
+// What was read is forgotten when it takes too much memory and nobody holds most of it, and when others have saved and too much is known to be
+// compared. Tables begin a new epoch then: records are read again when they are used, into other rows, and whoever has rows of the former epoch
+// finds the records by their references.
+
+extension IncrementalStoreEngine.State {
+  /// Lets no record be known.
+  mutating func forgetRecords(of setup: StoreSetup) {
+    let epoch = NodeTable.newEpoch()
+    whole = Set(setup.model.entities.map(\.ordinal))
+    for entity in setup.entities where !entity.isAbstract {
+      whole.remove(entity.ordinal)
+      contents.tables[entity.ordinal] = NodeTable(unread: entity, epoch: epoch)
+    }
+    nextLook = 0
+  }
+
+  /// How many records are known. O(entities).
+  var knownCount: Int { contents.count }
+}
+
+extension NodeTable {
+  /// A table of which nothing has been read yet.
+  fileprivate init(unread entity: EntityDescription, epoch: UInt64) {
+    self.init(entity: entity)
+    self.epoch = epoch
+    beginOrderByNumber()
+  }
+
+  /// Lets go of tables on another thread: it takes the system some milliseconds to take back a hundred megabytes.
+  package static func release(_ tables: [NodeTable]) {
+    DispatchQueue.global(qos: .utility).async { withExtendedLifetime(tables) {} }
+  }
+}
+
+// MARK: Memory
+
+extension IncrementalStoreEngine {
+  package var heldRecords: HeldRecords? { held }
+
+  package var keepsTooMuch: Bool {
+    state.withLock { state in
+      let known = state.knownCount
+      guard known >= state.nextLook else { return false }
+      if state.contents.tables.reduce(0, { $0 + $1.byteCount }) > setup.options[.recordCacheSize] { return true }
+      state.nextLook = known + max(1_000, known / 8)
+      return false
+    }
+  }
+
+  package func forgetRecords(evenHeld: Bool) {
+    let hasForgotten = turn.having {
+      let heldCount = held.count
+      return forget(for: .reading) { state in
+        // What is held would be read again at once.
+        let isWorthIt = evenHeld || state.knownCount > 4 * heldCount
+        if !isWorthIt { state.nextLook = 2 * state.knownCount }
+        return isWorthIt
+      }
+    }
+    if hasForgotten { uniqueness.withLock { $0 = UniquenessCheck(setup.model) } }
+  }
+
+  /// Lets no record be known if nobody relies on rows and `condition` holds.
+  ///
+  /// - Returns: whether all was forgotten.
+  func forget(for purpose: RowKeepers.Purpose, if condition: (inout State) -> Bool = { _ in true }) -> Bool {
+    let former = state.withLock { state -> [NodeTable]? in
+      guard state.keepers.allowForgetting(for: purpose), condition(&state) else { return nil }
+      let former = state.contents.tables
+      state.forgetRecords(of: setup)
+      saves.advance()
+      return former
+    }
+    if let former { NodeTable.release(former) }
+    return former != nil
+  }
+}
+
+// MARK: Keeping rows
+
+extension IncrementalStoreEngine {
+  package func keepRows() -> RowKeeper? {
+    state.withLock { $0.keepers.count += 1 }
+    return RowKeeper { [self] in state.withLock { $0.keepers.count -= 1 } }
+  }
+
+  /// Refuses changes of rows of a former epoch.
+  func checkRows(of changes: ChangeSet) throws {
+    let tables = state.withLock { $0.contents.tables }
+    let changes = changes.byColumn
+    let epochs = changes.updates.map { ($0.entity, $0.epoch) } + changes.deletions.map { ($0.entity, $0.epoch) }
+    for case (let entity, let epoch?) in epochs where tables[entity.ordinal].epoch != epoch { throw RecordsHaveMoved() }
+  }
+}
+
+/// Lets the records of a store stay in their rows as long as it is held, whatever others save.
+package final class RowKeeper: Sendable {
+  private let end: @Sendable () -> Void
+
+  init(_ end: @escaping @Sendable () -> Void) {
+    self.end = end
+  }
+
+  deinit { end() }
+}
+
+/// A save that was made of rows that are no longer the records': others have saved, and what was read was forgotten. Nothing was saved; made anew,
+/// the save may succeed.
+package struct RecordsHaveMoved: Error {}
+
+/// Who relies on records staying in their rows.
+struct RowKeepers {
+  /// Who wants to have all forgotten.
+  enum Purpose {
+    case reading
+    /// The save that is under way.
+    case saving
+  }
+
+  /// How many ``RowKeeper``s there are.
+  var count = 0
+  /// Whether a save is under way: once it has begun to change records, it relies on their rows.
+  var isSaving = false
+
+  func allowForgetting(for purpose: Purpose) -> Bool { count == 0 && (purpose == .saving || !isSaving) }
+}
+
+// MARK: HeldRecords
+
+/// How many objects contexts hold of the records of a store.
+package final class HeldRecords: Sendable {
+  private let counts = Mutex<[ObjectIdentifier: Int]>([:])
+
+  init() {}
+
+  /// How many there are in all. O(holders).
+  var count: Int { counts.withLock { $0.values.reduce(0, +) } }
+
+  /// Notes how many `holder` has.
+  package func note(_ count: Int, by holder: ObjectIdentifier) {
+    counts.withLock { $0[holder] = count == 0 ? nil : count }
+  }
+}

@@ -7,22 +7,20 @@ import Testing
 
 /// The kit, run through the wrappers: a store inside of one behaves as it does alone.
 @Suite struct WrapperConformanceTests {
-  static let conformances =
-    wrapped(BinaryStore.self) + wrapped(CSVStore.self) + wrapped(XMLStore.self) + wrapped(PropertyListStore.self)
-    + [
-      conformance(LoggingStore<InMemoryStore>.self, of: InMemoryStore.self),
-      conformance(FaultInjectingStore<InMemoryStore>.self, of: InMemoryStore.self),
-    ]
-
-  /// A store with files in each wrapper.
-  private static func wrapped<Base: AtomicStore & StoreClass>(_ base: Base.Type) -> [StoreConformance] {
-    [
-      conformance(EncryptedStore<Base>.self, of: base, isEncrypted: true),
-      conformance(CompressedStore<Base>.self, of: base, hidesChanges: true),
-      conformance(LoggingStore<Base>.self, of: base),
-      conformance(FaultInjectingStore<Base>.self, of: base),
-    ]
-  }
+  /// Each wrapper over a store of each kind: bytes with checksums, text, none at all. What a wrapper does to the bytes of a file does not depend on
+  /// what they say, so that not every pair is tried.
+  static let conformances = [
+    conformance(EncryptedStore<BinaryStore>.self, of: BinaryStore.self, isEncrypted: true),
+    conformance(EncryptedStore<CSVStore>.self, of: CSVStore.self, isEncrypted: true),
+    conformance(CompressedStore<BinaryStore>.self, of: BinaryStore.self, hidesChanges: true),
+    conformance(CompressedStore<XMLStore>.self, of: XMLStore.self, hidesChanges: true),
+    conformance(LoggingStore<BinaryStore>.self, of: BinaryStore.self),
+    conformance(LoggingStore<PropertyListStore>.self, of: PropertyListStore.self),
+    conformance(LoggingStore<InMemoryStore>.self, of: InMemoryStore.self),
+    conformance(FaultInjectingStore<BinaryStore>.self, of: BinaryStore.self),
+    conformance(FaultInjectingStore<CSVStore>.self, of: CSVStore.self),
+    conformance(FaultInjectingStore<InMemoryStore>.self, of: InMemoryStore.self),
+  ]
 
   /// - Parameter hidesChanges: whether some changes of the file are lost before the store inside sees them.
   private static func conformance(

@@ -79,11 +79,20 @@ extension Item {
   }
 
   /// A context over the SQLite store at `path`.
-  static func openContext(_ path: String) throws -> ManagedObjectContext {
+  ///
+  /// - Parameters:
+  ///   - cacheSize: how many bytes of the file's pages stay in memory; nil for as many as ever.
+  ///   - recordsComparedAtOnce: how many known records are compared after a save of others; nil for as many as ever.
+  static func openContext(
+    _ path: String,
+    cacheSize: Int? = 1_000_000_000,
+    recordsComparedAtOnce: Int? = nil
+  ) throws -> ManagedObjectContext {
     let coordinator = try makeCoordinator(try model(), objectClasses: [Item.self, List.self])
     var options = StoreOptions()
     // As much as the peer's: all pages stay in memory.
-    options[.sqliteCacheSize] = 1_000_000_000
+    if let cacheSize { options[.sqliteCacheSize] = cacheSize }
+    if let recordsComparedAtOnce { options[.recordsComparedAtOnce] = recordsComparedAtOnce }
     try coordinator.addPersistentStore(type: .sqlite, at: URL(filePath: path), options: options)
     return ManagedObjectContext(coordinator)
   }

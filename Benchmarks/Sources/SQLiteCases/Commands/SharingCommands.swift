@@ -1,0 +1,103 @@
+import ArgumentParser
+import BenchmarkSupport
+import Foundation
+import Heartwood
+
+/// Walks over all to-dos in pages, of which nobody keeps anything.
+struct WalkItemsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "walk",
+    abstract: "Walk over all objects in pages, and tell how much memory that takes."
+  )
+
+  @Argument var path: String
+  @Option(help: "How many objects a page has.") var page = 10_000
+
+  func run() throws {
+    let context = try Item.openContext(path, cacheSize: nil)
+    let clock = ContinuousClock()
+    let start = clock.now
+    var (rows, sum) = (0, Int64(0))
+    while true {
+      let items = try context.fetch(FetchRequest<Item>(offset: rows, limit: page))
+      for item in items { sum &+= item.sortOrder &+ Int64(item[Item.memoKey].utf8.count) }
+      rows += items.count
+      if items.count < page { break }
+    }
+    let seconds = (clock.now - start).seconds
+    let peak = ProcessMemory.peakBytes.map { ["megabytes at most": Double($0) / 1_000_000] }
+    try CaseReport(seconds: seconds, rows: rows, details: peak).print()
+  }
+}
+
+/// Fetches 100 to-dos after somebody else has saved one, while many are known.
+struct RenewItemsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "renew",
+    abstract: "Fetch 100 objects after somebody else has saved one."
+  )
+
+  @Argument var path: String
+  @Option(help: "How many records the store has read before.") var known = 1_000_000
+  @Option(help: "How often it is measured.") var rounds = 7
+  @Flag(help: "Read all known records again to compare them, however many there are.") var comparing = false
+
+  func run() throws {
+    // SQLite throws all pages away that it has of a file once another connection has saved.
+    let context = try Item.openContext(path, cacheSize: nil, recordsComparedAtOnce: comparing ? .max : nil)
+    let other = try Item.openContext(path)
+    guard let theirs = try other.fetch(FetchRequest<Item>(limit: 1)).first else {
+      throw ValidationError("There is no to-do.")
+    }
+    let clock = ContinuousClock()
+    var times: [Double] = []
+    for _ in 0..<rounds {
+      // No object of them is made.
+      let count = try context.fetchObjectIDs(FetchRequest<Item>(limit: known)).count
+      guard count == known else { throw ValidationError("There are \(count) to-dos only.") }
+      theirs.sortOrder ^= 1
+      try other.save()
+      let start = clock.now
+      let items = try context.fetch(FetchRequest<Item>(limit: 100))
+      times.append((clock.now - start).seconds)
+      guard items.first?.sortOrder == theirs.sortOrder else { throw ValidationError("The save was not seen.") }
+    }
+    times.sort()
+    try CaseReport(seconds: times[times.count / 2], rows: known).print()
+  }
+}
+
+/// Two who save in turn, each of whom has to take what the other has saved.
+struct TurnsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "turns",
+    abstract: "Save one object in turn with somebody else, again and again."
+  )
+
+  @Argument var path: String
+  @Option(help: "How often each saves.") var saves = 1_000
+
+  func run() throws {
+    let contexts = try (0..<2).map { _ in try Item.openContext(path) }
+    let clock = ContinuousClock()
+    var halves: [Double] = []
+    for half in 0..<2 {
+      let start = clock.now
+      for number in 0..<(saves / 2) {
+        for (index, context) in contexts.enumerated() {
+          let items = try context.fetch(FetchRequest<Item>(offset: 100 * number + half, limit: 10))
+          items.first?.sortOrder ^= 1
+          let item = try context.insert(Item.self)
+          item.sortOrder = Int64(index)
+          try context.save()
+        }
+      }
+      halves.append((clock.now - start).seconds)
+    }
+    try CaseReport(
+      seconds: halves[0] + halves[1],
+      rows: 2 * saves,
+      details: ["first half": halves[0], "second half": halves[1]]
+    ).print()
+  }
+}

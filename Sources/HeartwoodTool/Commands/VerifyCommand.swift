@@ -157,7 +157,7 @@ struct InfoCommand: ParsableCommand {
 struct TypesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "types",
-    abstract: "Lists the types of stores: the names of their files, or the schemes of their URLs, and what they can do.",
+    abstract: "Lists the types of stores: the names of their files or the schemes of their URLs, and what they can do.",
     discussion: """
       EXAMPLE
         heartwood types --json

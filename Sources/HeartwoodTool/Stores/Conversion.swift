@@ -267,8 +267,8 @@ struct Conversion {
     switch difference {
     case .identifier: "the identifiers of the stores differ"
     case .metadata(let key, _, _): "the metadata of the user differ at the key \(key)"
-    case .entity(let entity, let count, _): "one of them has no entity \(entity.name), of which there are \(count) records"
-    case .property(let name, let entity, _): "one of them has no \(entity.name).\(name)"
+    case .entity(let entity, let count, _): "only one of them has the entity \(entity.name), and \(count) records of it"
+    case .property(let name, let entity, _): "only one of them has \(entity.name).\(name)"
     case .record(let record, .first): "\(record.objectID) is missing"
     case .record(let record, .second): "\(record.objectID) was not to be there"
     case .values(let record, _, let names): "\(record.objectID) has other values of \(names.joined(separator: ", "))"

@@ -20,7 +20,8 @@ import Testing
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     for name in ["todo.csv", "ToDo.xcdatamodeld"] {
       // What a link leads to, and not the link.
-      try FileManager.default.copyItem(at: Self.example(name).resolvingSymlinksInPath(), to: folder.appending(path: name))
+      let original = Self.example(name).resolvingSymlinksInPath()
+      try FileManager.default.copyItem(at: original, to: folder.appending(path: name))
     }
   }
 

@@ -55,6 +55,8 @@ struct SettledRun: Sendable {
     SettledRun(schema: .table, seed: 4_580_450_360_501_926_740, stepCount: 480),
     // A chain of contexts was saved in one go, so the reference learned what the first save had read after the second had changed it.
     SettledRun(schema: .table, seed: 6_777_920_462_245_166_678, stepCount: 960),
+    // A context put a link back that others had taken away, of which it had read one end since: merging dropped it at the other end alone.
+    SettledRun(schema: .table, seed: 4_868_761_365_815_535_203, stepCount: 285),
     // The reference deleted with a child what others had let lead to the object since the child looked.
     SettledRun(schema: .graph, seed: 84_107_017_895_782_371, stepCount: 830),
     // The reference had a refresh in a context that reads an older version follow what others have saved since, which is not read there.

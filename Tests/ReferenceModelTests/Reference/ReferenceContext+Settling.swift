@@ -50,7 +50,7 @@ extension ReferenceContext {
     guard let object = object(rivalry.key), !object.isDeleted else { return }
     let now = object.keys(rivalry.name)
     // What the context has added and the policy has dropped.
-    for other in rivalry.own where !rivalry.former.contains(other) && !now.contains(other) { part(other, rivalry) }
+    for other in rivalry.own where !now.contains(other) && isOwnLink(rivalry, to: other) { part(other, rivalry) }
     // What the context has taken away and the policy has put back.
     for other in rivalry.former
     where !rivalry.own.contains(other) && now.contains(other) && objects[other]?.isUpdated == true {
@@ -62,6 +62,14 @@ extension ReferenceContext {
       if objects[other]?.hasPersistentChanges != true { refresh(other, mergingChanges: true) }
       part(other, rivalry)
     }
+  }
+
+  /// Whether the context has let the object lead to another, from either end.
+  private func isOwnLink(_ rivalry: ReferenceRivalry, to other: Key) -> Bool {
+    guard rivalry.former.contains(other) else { return true }
+    guard let object = objects[other], let base = object.base else { return false }
+    return object.keys(rivalry.inverse).contains(rivalry.key)
+      && base.values[rivalry.inverse]?.keys.contains(rivalry.key) != true
   }
 
   /// Lets the object no longer lead to what the context has deleted or let lead elsewhere.

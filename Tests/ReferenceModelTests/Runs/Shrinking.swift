@@ -45,7 +45,8 @@ struct Shrinking {
 
   /// Whether two descriptions say the same of different objects.
   private func isSame(_ mismatch: String, _ other: String) -> Bool {
-    mismatch.filter(\.isLetter) == other.filter(\.isLetter)
+    func words(_ text: String) -> String { text.replacing(/[0-9A-F-]{36}/, with: "").filter(\.isLetter) }
+    return words(mismatch) == words(other)
   }
 
   /// The operations up to the one that fails, without those that were not possible.

@@ -132,7 +132,7 @@ extension RelationshipMerge {
   private func settle(_ input: MergeInput, _ returning: ReturningLinks) {
     let (object, ordinal, inverse) = (input.end.object, input.end.ordinal, input.inverse)
     let now = linksNow(input)
-    for other in objects(input, input.own.ids, { !input.former.contains($0) && !now.contains($0) }) {
+    for other in objects(input, input.own.ids, { !now.contains($0) && isOwnLink(input, to: $0) }) {
       other.unlink(inverse, from: object.objectID)
     }
     for other in returned(input, now) where other.isUpdated {
@@ -146,6 +146,16 @@ extension RelationshipMerge {
       }
       other.unlink(inverse, from: object.objectID)
     }
+  }
+
+  /// Whether the context has let the object lead to that of `id`: from either end, as it may have read one of them after others had taken the
+  /// link away, and put it back.
+  private func isOwnLink(_ input: MergeInput, to id: ManagedObjectID) -> Bool {
+    guard input.former.contains(id) else { return true }
+    guard let other = context.knownObject(id), !other.isInserted, other.isUnsettled(input.inverse) else { return false }
+    let ownID = input.end.object.objectID
+    return other.leads(input.inverse, to: ownID)
+      && !other.committedValue(at: input.inverse).objectIDs.contains(ownID)
   }
 
   /// Makes what others have removed, and the policy has kept, refer back: it may do so only because it was read before

@@ -5,18 +5,22 @@ import Testing
 
 /// The kit, run over an incremental store that has no file.
 @Suite struct RecordStoreConformanceTests {
-  private static let conformance = StoreConformance(
-    RecordStore.self,
-    detectsEveryChange: true,
-    writesSameBytes: true,
-    tellsModelVersion: true,
-    options: { _ in
-      var options = StoreOptions()
-      options[.recordDatabase] = RecordDatabase()
-      return options
-    },
-    refuses: { _, _ in false }
-  )
+  private static let conformance = conformance { options in options[.recordDatabase] = RecordDatabase() }
+
+  private static func conformance(_ set: @escaping @Sendable (inout StoreOptions) -> Void) -> StoreConformance {
+    StoreConformance(
+      RecordStore.self,
+      detectsEveryChange: true,
+      writesSameBytes: true,
+      tellsModelVersion: true,
+      options: { _ in
+        var options = StoreOptions()
+        set(&options)
+        return options
+      },
+      refuses: { _, _ in false }
+    )
+  }
 
   @Test(arguments: conformance.cases)
   func conforms(_ testCase: ConformanceCase) throws {
@@ -24,19 +28,10 @@ import Testing
   }
 
   /// The same store, which forgets what it has read as soon as it may.
-  private static let forgetting = StoreConformance(
-    RecordStore.self,
-    detectsEveryChange: true,
-    writesSameBytes: true,
-    tellsModelVersion: true,
-    options: { _ in
-      var options = StoreOptions()
-      options[.recordDatabase] = RecordDatabase()
-      (options[.recordsComparedAtOnce], options[.recordCacheSize]) = (0, 0)
-      return options
-    },
-    refuses: { _, _ in false }
-  )
+  private static let forgetting = conformance { options in
+    options[.recordDatabase] = RecordDatabase()
+    (options[.recordsComparedAtOnce], options[.recordCacheSize]) = (0, 0)
+  }
 
   @Test(arguments: forgetting.cases)
   func conformsWhileItForgets(_ testCase: ConformanceCase) throws {

@@ -17,6 +17,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [
     .package(name: "Heartwood", path: ".."),
+    .package(name: "ColumnFile", path: "../Examples/ColumnFile"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/groue/GRDB.swift", "7.10.0"..<"8.0.0"),
   ],
@@ -32,6 +33,7 @@ let package = Package(
       dependencies: [
         "BenchmarkSupport",
         .product(name: "Heartwood", package: "Heartwood"),
+        .product(name: "ColumnFile", package: "ColumnFile"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings

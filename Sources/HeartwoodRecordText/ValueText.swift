@@ -104,7 +104,7 @@ extension ValueText {
     }
   }
 
-  private func appendReferences(_ row: Int, of column: Column, to output: GrowableBytes) {
+  private func appendReferences(_ row: Int, of column: RecordColumn, to output: GrowableBytes) {
     guard let references = column.references else { return }
     guard isToMany else {
       guard let name = otherEntity(row, references) else { return output.append(textOf: references, at: row) }

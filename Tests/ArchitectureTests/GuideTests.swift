@@ -19,6 +19,15 @@ import Testing
     #expect(copied == store)
   }
 
+  @Test func codeOfTheGuideToFastStoresIsCodeOfTheExample() throws {
+    let example =
+      try text("Examples/ColumnFile/Sources/ColumnFile/ColumnFileStore.swift")
+      + text("Examples/ColumnFile/Sources/ColumnFile/ColumnFile.swift")
+    let blocks = try codeBlocks(of: "Sources/HeartwoodStore/HeartwoodStore.docc/WriteAFastStore.md")
+    #expect(blocks.count == 4)
+    for block in blocks { #expect(example.contains(block), "The example has no such code:\n\(block)") }
+  }
+
   @Test func codeOfTheGuideToIncrementalStoresIsCodeOfTheExample() throws {
     let example =
       try text("Examples/RecordFolder/Sources/RecordFolder/RecordFolderStore.swift")

@@ -1,4 +1,5 @@
 import HeartwoodFormats
+import HeartwoodStore
 
 /// Gives changed bytes of a binary file checksums that hold, so that what is behind the checksums is read too.
 struct BinarySeal {

@@ -26,7 +26,13 @@ struct BinaryReader {
       if entityMap.isIdentity, order.isIdentity {
         for (group, entry) in zip(groups, table.groups) { memory.note(group, entry, in: file, columns: table.columns) }
       }
-      let verifier = BinaryTableVerifier(file, table: table, groups: groups, entity: entity, model: model, order: order)
+      let verifier = RowGroupVerifier(
+        groups,
+        of: entity,
+        in: model,
+        path: file.fault.path,
+        storeType: .binary
+      ) { [file] index throws(PersistenceError) in try file.check(table.groups[index], of: table) }
       tables.append(NodeTable(entity: entity, groups: groups, verifier: verifier))
     }
     return (tables, memory)

@@ -7,13 +7,13 @@ struct BinaryWriter {
   private let contents: StoreContents
   private let memory: BinarySaveMemory
   private let path: String?
-  private let grouping: BinaryGrouping
+  private let grouping: RowGrouping
 
   init(
     _ contents: StoreContents,
     memory: BinarySaveMemory,
     path: String?,
-    grouping: BinaryGrouping = BinaryGrouping()
+    grouping: RowGrouping = RowGrouping()
   ) {
     self.contents = contents
     self.memory = memory
@@ -105,24 +105,10 @@ extension BinaryWriter {
     _ entity: EntityDescription,
     _ meaning: ColumnMeaning
   ) throws(PersistenceError) -> BinaryGroupImage {
-    if let fault = ColumnMeaning.fault(in: group.references)
-      ?? ColumnMeaning.fault(in: group.versions, rowCount: group.rowCount)
-    {
-      throw unsupported(fault, entity, nil)
-    }
-    for ordinal in entity.storedOrdinals {
-      guard let fault = meaning.fault(in: group.columns[ordinal], ordinal: ordinal) else { continue }
-      throw unsupported(fault, entity, entity.properties[ordinal].name)
+    if let fault = meaning.fault(in: group) {
+      throw fault.unsupported(by: .binary, path: path, entity: entity.name)
     }
     return BinaryGroupImage(group, ordinals: entity.storedOrdinals, entityCount: contents.model.entities.count)
-  }
-
-  private func unsupported(_ fault: ColumnFault, _ entity: EntityDescription, _ property: String?) -> PersistenceError {
-    PersistenceError(
-      .valueUnsupported,
-      "The store cannot keep a value: \(fault.what). Nothing was written.",
-      context: .init(path: path, storeType: .binary, entity: entity.name, property: property)
-    )
   }
 }
 
@@ -145,54 +131,6 @@ extension StoreMetadata {
         underlyingError: error
       )
     }
-  }
-}
-
-// MARK: BinaryGrouping
-
-/// In which groups the rows of a table are written: most of them as they are in memory, so that nothing is copied.
-struct BinaryGrouping {
-  /// Neighbouring groups with fewer rows than this and fewer bytes than ``smallByteCount`` become one.
-  var smallRowCount = 1 << 14
-  private static let smallByteCount = 1 << 24
-
-  /// The groups to write, without the rows that were deleted. O(groups + rows that have to be moved).
-  func groups(of table: NodeTable) throws(PersistenceError) -> [RowGroup] {
-    var result: [RowGroup] = []
-    var pending: [RowGroup] = []
-    for group in table.groups where group.liveCount > 0 {
-      if group.isWritable, !isSmall(group) {
-        result += try merged(pending, of: table)
-        pending = []
-        result.append(group)
-      } else {
-        pending.append(group)
-      }
-    }
-    return result + (try merged(pending, of: table))
-  }
-
-  private func merged(_ groups: [RowGroup], of table: NodeTable) throws(PersistenceError) -> [RowGroup] {
-    if groups.isEmpty || groups.count == 1 && groups[0].isWritable { return groups }
-    let builder = TableBuilder(entity: table.entity)
-    for group in groups { try builder.append(liveRowsOf: group) }
-    return builder.finish().groups
-  }
-
-  private func isSmall(_ group: RowGroup) -> Bool {
-    guard group.rowCount < smallRowCount else { return false }
-    let byteCount = group.columns.reduce(group.references.values.count) { sum, column in
-      sum + column.values.count + (column.references?.values.count ?? 0)
-    }
-    return byteCount < Self.smallByteCount
-  }
-}
-
-extension RowGroup {
-  /// Whether the group can be written as it is.
-  fileprivate var isWritable: Bool {
-    liveCount == rowCount && ColumnShape.fault(in: references) == nil
-      && columns.allSatisfy { ColumnShape.fault(in: $0) == nil }
   }
 }
 
@@ -251,7 +189,7 @@ private struct BinaryImageBuilder {
     append(references.values)
   }
 
-  mutating func append(_ column: Column) -> BinaryDirectory.GroupColumn {
+  mutating func append(_ column: RecordColumn) -> BinaryDirectory.GroupColumn {
     var entry = BinaryDirectory.GroupColumn()
     if let validity = column.writtenValidity {
       entry.hasValidity = true
@@ -305,7 +243,7 @@ extension RowGroup {
   }
 }
 
-extension Column {
+extension RecordColumn {
   /// The validity bits, or nil where every row has a value, or where rows always have one.
   fileprivate var writtenValidity: ByteSlice? {
     guard kind != .toMany, let validity else { return nil }

@@ -148,7 +148,7 @@ struct PropertyListCell<Key> {
   let key: Key
   let content: PropertyListSchema.Property.Content
   let view: ColumnView
-  let column: Column
+  let column: RecordColumn
 
   init(_ property: PropertyListSchema.Property, of group: RowGroup, key: Key) {
     self.key = key

@@ -81,8 +81,8 @@ struct XMLWriter {
 struct XMLRowFormatter {
   private enum Value {
     case attribute(AttributeType, ColumnView)
-    case toOne(Column)
-    case toMany(Column)
+    case toOne(RecordColumn)
+    case toMany(RecordColumn)
   }
 
   private struct Cell {
@@ -178,7 +178,7 @@ struct XMLRowFormatter {
 
   private func appendList(
     _ range: Range<Int>,
-    of column: Column,
+    of column: RecordColumn,
     _ cell: Cell,
     to buffer: inout TextBuffer
   ) throws(PersistenceError) {

@@ -73,6 +73,20 @@ extension StoreContents {
     }
   }
 
+  /// The records of `entity` itself as groups of columns, to be written as they lie: the fast way for files that consist of such.
+  ///
+  /// None of the groups has deleted records, and every value in them can be read back. O(bytes), on all processors.
+  ///
+  /// - Throws: ``PersistenceError/Code/valueUnsupported`` for a value that means nothing, such as text that is no UTF-8.
+  public func rowGroups(of entity: EntityDescription) throws(PersistenceError) -> [RowGroup] {
+    let groups = try RowGrouping().groups(of: tables[entity.ordinal])
+    let meaning = ColumnMeaning(of: entity, in: model)
+    for fault in Parallel.map(groups.count, { meaning.fault(in: groups[$0]) }) {
+      if let fault { throw fault.unsupported(by: metadata.storeType, path: nil, entity: entity.name) }
+    }
+    return groups
+  }
+
   /// The record of `entity` that the store calls `reference`, or nil where there is none.
   public func node(_ reference: ReferenceID, of entity: EntityDescription) throws(PersistenceError)
     -> AtomicStoreCacheNode?

@@ -45,6 +45,14 @@ public struct StoreInput: Sendable {
     return bytes
   }
 
+  /// The bytes of the file, mapped into memory: those that nobody looks at are not read. O(1).
+  ///
+  /// The file stays open as long as the bytes are held. A file that is replaced by another one in the meantime stays as it was; one that
+  /// is written in place changes its bytes.
+  public func mapped() throws(PersistenceError) -> ByteSlice {
+    ByteSlice(try file.mapped().region)
+  }
+
   /// The whole file as text.
   ///
   /// - Throws: ``PersistenceError/Code/fileMalformed`` with the offset of the first byte that is not UTF-8.

@@ -16,6 +16,8 @@ public final class StoreLoader {
   public var nextReferenceNumber: Int64?
 
   private let kept: Set<Int>
+  /// The file or folder that is read, for errors.
+  private let path: String?
   private let scopes: [ObjectIDScope]
   private var builders: [Int: TableBuilder] = [:]
   private var tables: [Int: NodeTable] = [:]
@@ -29,6 +31,7 @@ public final class StoreLoader {
     entities = setup.entities
     self.metadata = metadata
     kept = Set(setup.entities.map(\.ordinal))
+    path = setup.path
     scopes = setup.model.entities.map { ObjectIDScope(storeIdentifier: metadata.identifier, entity: $0) }
   }
 
@@ -60,6 +63,50 @@ public final class StoreLoader {
     version: UInt64 = 1,
     _ fill: (inout NodeDraft) throws -> Void
   ) throws {
+    try check(entity)
+    var draft = NodeDraft(entity: entity, reference: reference)
+    try fill(&draft)
+    try builder(for: entity).append(draft, version: version)
+  }
+
+  /// Takes all records of an entity at once, as columns: the fast way for files that consist of such.
+  ///
+  /// Nothing is read of the columns now, so they may lie in a mapped file. Before the first record is read, `check` is called for each
+  /// group, and then the values themselves are checked: text that is no UTF-8, say, is refused, with the place where it lies.
+  ///
+  ///     let file = try input.mapped()
+  ///     let groups = try directory.groups.map { try $0.rowGroup(of: entity, in: file) }
+  ///     try loader.setRowGroups(groups, of: entity) { index in
+  ///       try directory.groups[index].checkChecksums(in: file)
+  ///     }
+  ///
+  /// O(groups), and O(bytes) before the first record is read.
+  ///
+  /// - Parameters:
+  ///   - groups: the records, of which no two have the same reference, in order.
+  ///   - entity: the entity of the records themselves, which is not abstract.
+  ///   - check: makes sure that the bytes of the group with an index are what was written. It is called on any thread, on several at a time.
+  /// - Throws: ``PersistenceError/Code/entityUnknown`` if the store keeps no records of the entity, or if the columns are those of another
+  ///   one. What `check` throws, and ``PersistenceError/Code/fileCorrupt`` for values that mean nothing, are thrown when records are read.
+  public func setRowGroups(
+    _ groups: [RowGroup],
+    of entity: EntityDescription,
+    check: (@Sendable (_ group: Int) throws(PersistenceError) -> Void)? = nil
+  ) throws(PersistenceError) {
+    try self.check(entity)
+    for group in groups { try group.checkColumns(of: entity) }
+    let verifier = RowGroupVerifier(
+      groups,
+      of: entity,
+      in: model,
+      path: path,
+      storeType: metadata.storeType,
+      check: check
+    )
+    setTable(NodeTable(entity: entity, groups: groups, verifier: verifier))
+  }
+
+  private func check(_ entity: EntityDescription) throws(PersistenceError) {
     guard kept.contains(entity.ordinal), model.entities[entity.ordinal] === entity, !entity.isAbstract else {
       throw PersistenceError(
         .entityUnknown,
@@ -75,9 +122,6 @@ public final class StoreLoader {
         context: .init(entity: entity.name)
       )
     }
-    var draft = NodeDraft(entity: entity, reference: reference)
-    try fill(&draft)
-    try builder(for: entity).append(draft, version: version)
   }
 
   /// What a relationship takes to lead to the record of `entity` that the file calls `reference`. The record may come later.
@@ -85,7 +129,7 @@ public final class StoreLoader {
     ManagedObjectID(scope: scopes[entity.ordinal], reference: reference)
   }
 
-  /// Takes all records of an entity at once: the fast way.
+  /// Takes all records of an entity at once, as a table.
   package func setTable(_ table: NodeTable) {
     tables[table.entity.ordinal] = table
   }

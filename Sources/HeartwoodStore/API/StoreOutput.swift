@@ -47,8 +47,8 @@ public final class StoreOutput {
     }
   }
 
-  /// Writes the bytes of `slice`, and holds them until that is done.
-  package func write(_ slice: ByteSlice) throws(PersistenceError) {
+  /// Writes the bytes of `slice`, and holds them until that is done. Large ones are not copied.
+  public func write(_ slice: ByteSlice) throws(PersistenceError) {
     try withExtendedLifetime(slice) { () throws(PersistenceError) in try write(slice.unsafeBytes) }
   }
 

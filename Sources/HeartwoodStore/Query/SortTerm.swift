@@ -53,7 +53,7 @@ struct SortTerm: Sendable {
   }
 
   /// Whether the numbers are enough because every row has a value.
-  private static func isExact(_ type: AttributeType, _ column: Column) -> Bool {
+  private static func isExact(_ type: AttributeType, _ column: RecordColumn) -> Bool {
     type == .integer64 && column.validity == nil
   }
 }
@@ -79,7 +79,7 @@ extension SortTerm {
     let kind: ColumnKind
     let flip: UInt64
     /// For rows that are sorted by where they lead.
-    var related: (column: Column, ranks: RelatedRanks)?
+    var related: (column: RecordColumn, ranks: RelatedRanks)?
 
     /// The number of a row: less where the row comes first. A row without a value has the least.
     @inline(__always)

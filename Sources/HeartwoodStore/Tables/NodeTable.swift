@@ -150,7 +150,7 @@ extension NodeTable {
   }
 }
 
-extension Column {
+extension RecordColumn {
   fileprivate func checkReadable(in group: RowGroup) throws(PersistenceError) {
     if let error = unreadable?.first(where: group.isLive) { throw error }
   }
@@ -262,7 +262,7 @@ extension RowGroup {
   }
 }
 
-extension Column {
+extension RecordColumn {
   fileprivate var byteCount: Int {
     (validity?.bytes.count ?? 0) + (offsets?.count ?? 0) + values.count + (references?.byteCount ?? 0)
   }

@@ -1,19 +1,23 @@
 import HeartwoodFoundation
-package import HeartwoodModel
+public import HeartwoodModel
 
 /// Up to 65,536 records of one entity, column by column. It never changes: an update makes a new group that shares the columns
 /// that stayed the same.
 ///
+/// A store that keeps columns in its file writes the parts of groups as they are (``StoreContents/rowGroups(of:)``), and makes groups
+/// of them when it reads (``StoreLoader/setRowGroups(_:of:check:)``).
+///
 /// `@unchecked Sendable`: ``unsafeViews`` points to memory that is written in `init` only and freed in `deinit`; the columns that
 /// the views point into are held as long as the group is.
-@usableFromInline
-package final class RowGroup: @unchecked Sendable {
-  @usableFromInline
-  package let rowCount: Int
-  package let references: ReferenceColumn
-  package let versions: VersionColumn
+public final class RowGroup: @unchecked Sendable {
+  /// How many rows there are.
+  public let rowCount: Int
+  /// What the store calls the records.
+  public let references: ReferenceColumn
+  /// How often each record has been saved.
+  public let versions: VersionColumn
   /// The columns, indexed by property ordinal.
-  package let columns: [Column]
+  public let columns: [RecordColumn]
   /// A bit for each row, set where the record has not been deleted; nil where all are there.
   @usableFromInline
   package let liveness: BitSlice?
@@ -25,7 +29,8 @@ package final class RowGroup: @unchecked Sendable {
   /// The names of the records where all are UUIDs, as long as the group is held.
   private let unsafeUUIDs: ColumnView?
 
-  package init(references: ReferenceColumn, versions: VersionColumn, columns: [Column], liveness: BitSlice? = nil) {
+  package init(references: ReferenceColumn, versions: VersionColumn, columns: [RecordColumn], liveness: BitSlice? = nil)
+  {
     precondition(references.count <= RowID.rowsPerGroup, "A group has too many rows.")
     precondition(columns.allSatisfy { $0.rowCount == references.count }, "The columns differ in length.")
     self.rowCount = references.count
@@ -46,6 +51,71 @@ package final class RowGroup: @unchecked Sendable {
 }
 
 extension RowGroup {
+  /// The greatest number of rows in a group.
+  public static let maximumRowCount = RowID.rowsPerGroup
+
+  /// Makes a group of records of `entity` of their columns.
+  ///
+  /// The parts must have the lengths that the kinds of the columns and the number of rows ask for: that is checked here, in O(columns).
+  /// What lies in them is checked before the first record is read.
+  ///
+  /// - Parameters:
+  ///   - entity: the entity of the records.
+  ///   - references: what the store calls them: as many as there are rows. They belong to `entity`.
+  ///   - versions: how often each has been saved.
+  ///   - columns: a column for each property of the entity, by ordinal; `RecordColumn.absent` for those that are transient.
+  /// - Throws: ``PersistenceError/Code/fileCorrupt`` with the property and the offset of the part that does not fit.
+  public convenience init(
+    of entity: EntityDescription,
+    references: ReferenceColumn,
+    versions: VersionColumn = .same(1),
+    columns: [RecordColumn]
+  ) throws(PersistenceError) {
+    try Self.check(references, columns, of: entity)
+    self.init(references: references, versions: versions, columns: columns)
+  }
+
+  private static func check(
+    _ references: ReferenceColumn,
+    _ columns: [RecordColumn],
+    of entity: EntityDescription
+  ) throws(PersistenceError) {
+    func refuse(_ what: String, at offset: Int? = nil, property: String? = nil) -> PersistenceError {
+      let context = PersistenceError.Context(byteOffset: offset, entity: entity.name, property: property)
+      return PersistenceError(.fileCorrupt, "Records cannot be made of their columns: \(what).", context: context)
+    }
+    let rowCount = references.count
+    guard (0...maximumRowCount).contains(rowCount) else {
+      throw refuse("a group has at most \(maximumRowCount) rows, and not \(rowCount)")
+    }
+    if let fault = ColumnShape.fault(in: references) { throw refuse(fault.what, at: fault.offset) }
+    guard columns.count == entity.properties.count else {
+      throw refuse("there are \(columns.count) columns for \(entity.properties.count) properties")
+    }
+    for (property, column) in zip(entity.properties, columns) {
+      guard column.kind == ColumnKind(property) else {
+        throw refuse("\(column.kind) is not how the property's values lie", property: property.name)
+      }
+      guard column.rowCount == rowCount else {
+        throw refuse("the column has \(column.rowCount) rows, and not \(rowCount)", property: property.name)
+      }
+      if let fault = ColumnShape.fault(in: column) {
+        throw refuse(fault.what, at: fault.offset, property: property.name)
+      }
+    }
+  }
+
+  /// Makes sure that the columns are those of `entity`.
+  func checkColumns(of entity: EntityDescription) throws(PersistenceError) {
+    guard columns.map(\.kind) == entity.properties.map({ ColumnKind($0) }) else {
+      throw PersistenceError(
+        .entityUnknown,
+        "The columns are those of another entity.",
+        context: .init(entity: entity.name)
+      )
+    }
+  }
+
   /// Whether the record in `row` has not been deleted.
   @inlinable @inline(__always)
   package func isLive(_ row: Int) -> Bool { liveness?[row] ?? true }
@@ -76,7 +146,7 @@ extension RowGroup {
   }
 }
 
-extension Column {
+extension RecordColumn {
   /// The value in `row`.
   ///
   /// - Parameters:
@@ -163,9 +233,9 @@ extension RowGroup {
   }
 }
 
-extension Column {
+extension RecordColumn {
   /// The column with other values in some of `rows`, which ascend.
-  fileprivate func replacing(_ change: UpdatedColumn, in rows: [UInt16]) -> Column {
+  fileprivate func replacing(_ change: UpdatedColumn, in rows: [UInt16]) -> RecordColumn {
     let count = change.values.rowCount
     if count == rowCount { return change.values }
     let builder = ColumnBuilder(kind: kind)

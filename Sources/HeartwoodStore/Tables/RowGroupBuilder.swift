@@ -1,15 +1,17 @@
 import HeartwoodFoundation
-package import HeartwoodModel
+public import HeartwoodModel
 
-/// A group of rows that is being put together. Each row appends a reference, and a value to every column.
-package final class RowGroupBuilder {
+/// A group of rows that is being put together: each row begins with its reference, and then every column gets a value.
+/// ``RowGroupListBuilder`` shows it.
+public final class RowGroupBuilder {
   /// A group ends when the bytes of one column pass this, long before its offsets of 32 bits overflow.
   package static let columnByteLimit = 1 << 30
 
-  package let entity: EntityDescription
+  /// The entity of the records.
+  public let entity: EntityDescription
   package let references = ReferenceColumnBuilder()
   /// The columns, indexed by property ordinal.
-  package let columns: [ColumnBuilder]
+  public let columns: [ColumnBuilder]
   /// The columns whose rows differ in size: only these can become too long before there are too many rows.
   private let growingColumns: [ColumnBuilder]
   /// The versions of the first rows, begun when one is not 1; rows behind the last have version 1.
@@ -23,7 +25,8 @@ package final class RowGroupBuilder {
     self.growingColumns = columns.filter { $0.kind.width == nil && $0.kind != .bits }
   }
 
-  package var rowCount: Int { references.count }
+  /// How many rows have begun.
+  public var rowCount: Int { references.count }
 
   /// The most bytes that values of one column take.
   var greatestByteCount: Int { growingColumns.reduce(references.byteCount) { max($0, $1.byteCount) } }
@@ -40,9 +43,9 @@ package final class RowGroupBuilder {
     for (column, value) in zip(columns, values) { column.append(value) }
   }
 
-  /// Begins a record, to whose columns values are appended directly: one to each.
+  /// Begins a record, to whose columns values are appended directly: one to each, and null to those of transient properties.
   @inline(__always)
-  package func beginRow(_ reference: ReferenceID, version: UInt64) {
+  public func beginRow(_ reference: ReferenceID, version: UInt64) {
     if version != 1 || versions.count > 0 {
       fillVersions()
       versions.append(version)
@@ -92,7 +95,7 @@ package final class RowGroupBuilder {
 
 extension ColumnBuilder {
   /// Appends a value that fits the column's type.
-  package func append(_ value: PropertyValue) {
+  public func append(_ value: PropertyValue) {
     if kind == .absent { return appendNull() }
     switch value {
     case .null: appendNull()
@@ -116,23 +119,36 @@ extension ColumnBuilder {
 
 // MARK: RowGroupListBuilder
 
-/// Groups of rows that are being put together one behind the other, all but the last one full.
-package struct RowGroupListBuilder {
+/// Groups of rows that are being put together one behind the other, all but the last one full: the fast way to make records of a file
+/// that has them row by row.
+///
+///     var rows = RowGroupListBuilder(entity: toDo)
+///     for line in lines {
+///       let row = rows.next()
+///       row.beginRow(.integer(line.number), version: 1)
+///       row.columns[memo].append(text: line.memo)
+///       row.columns[done].append(boolean: line.isDone)
+///     }
+///     try loader.setRowGroups(rows.finish(), of: toDo)
+public struct RowGroupListBuilder {
   private let builder: RowGroupBuilder
   private var groups: [RowGroup] = []
 
-  package init(entity: EntityDescription) {
+  /// Begins without rows of `entity`.
+  public init(entity: EntityDescription) {
     builder = RowGroupBuilder(entity: entity)
   }
 
-  /// What takes the next row.
-  package mutating func next() -> RowGroupBuilder {
+  /// What takes the next row. Every column of the rows before has a value for each.
+  public mutating func next() -> RowGroupBuilder {
     if builder.isFull { groups.append(builder.sealed()) }
     return builder
   }
 
-  package mutating func finish() -> [RowGroup] {
+  /// The groups; this has no rows any more.
+  public mutating func finish() -> [RowGroup] {
     if builder.rowCount > 0 { groups.append(builder.sealed()) }
+    defer { groups = [] }
     return groups
   }
 }

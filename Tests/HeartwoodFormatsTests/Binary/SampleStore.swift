@@ -50,7 +50,7 @@ struct SampleStore {
 
   /// The file of `contents`, whose groups are written as they are, however small.
   func writeGroups(of contents: StoreContents) throws -> [UInt8] {
-    let grouping = BinaryGrouping(smallRowCount: 0)
+    let grouping = RowGrouping(smallRowCount: 0)
     let writer = BinaryWriter(contents, memory: BinarySaveMemory(), path: nil, grouping: grouping)
     return try file { _ = try writer.write(to: $0) }
   }

@@ -5,6 +5,7 @@ extension CaseCatalog {
   private static let xmlReadGoal = 1.2
   private static let xmlWriteGoal = 0.25
   private static let propertyListGoal = 0.05
+  private static let columnFileGoal = 1.5
 
   func xmlRead() throws -> BenchmarkCase {
     try reading(
@@ -40,6 +41,39 @@ extension CaseCatalog {
       "write-plist",
       "Foundation, flushed",
       Self.propertyListGoal
+    )
+  }
+
+  /// What an author reaches with the public columns, against our own format of columns.
+  func columnFileRead() throws -> BenchmarkCase {
+    BenchmarkCase(
+      name: "columns-read",
+      title: "Examples/ColumnFile → tables, checked",
+      ours: Contestant(
+        "ColumnFile",
+        .reported,
+        [workspace.programs.cases, "load", "--checked", try data.store("columns")]
+      ),
+      peer: Contestant("binary store", .reported, [workspace.programs.cases, "load", "--checked", try data.binary()]),
+      goal: .ratio(Self.columnFileGoal),
+      expected: .init(rows: data.rows, checksum: data.checksum)
+    )
+  }
+
+  func columnFileWrite() throws -> BenchmarkCase {
+    let source = try data.store("csv")
+    let (ours, theirs) = (workspace.scratch("ours.columns"), workspace.scratch("theirs.heartwood"))
+    return BenchmarkCase(
+      name: "columns-write",
+      title: "tables → Examples/ColumnFile, durable",
+      ours: Contestant("ColumnFile", .reported, [workspace.programs.cases, "save-as", source, ours]) {
+        Workspace.remove(ours)
+      },
+      peer: Contestant("binary store", .reported, [workspace.programs.cases, "save-as", source, theirs]) {
+        Workspace.remove(theirs)
+      },
+      goal: .ratio(Self.columnFileGoal),
+      expected: .init(rows: data.rows)
     )
   }
 

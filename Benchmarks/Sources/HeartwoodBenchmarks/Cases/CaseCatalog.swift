@@ -23,7 +23,7 @@ struct CaseCatalog {
       ("unique-insert", uniqueInsert), ("derived-insert", derivedInsert), ("startup", startup),
       ("disk-binary", diskBinary), ("disk-csv", diskCSV),
       ("xml-read", xmlRead), ("xml-write", xmlWrite), ("plist-read", propertyListRead),
-      ("plist-write", propertyListWrite),
+      ("plist-write", propertyListWrite), ("columns-read", columnFileRead), ("columns-write", columnFileWrite),
       ("fetch-filter", fetchFilter), ("fetch-filter-duckdb", fetchFilterDuckDB),
       ("fetch-filter-polars", fetchFilterPolars), ("fetch-count", fetchCount), ("fetch-group", fetchGroup),
       ("fetch-group-many", fetchManyGroups), ("fetch-sort", fetchSort), ("predicate", compilePredicate),

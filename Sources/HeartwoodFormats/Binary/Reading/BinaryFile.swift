@@ -96,6 +96,13 @@ extension BinaryFile {
     throw fault.corrupt("the bytes behind \(what) are not zero", at: place, entity: entity, property: property)
   }
 
+  /// Makes sure that the sections of a group of records are what was written.
+  func check(_ entry: BinaryDirectory.Group, of table: BinaryDirectory.Table) throws(PersistenceError) {
+    for index in 0..<entry.sectionLengths(table.columns).count {
+      try check(section: entry.firstSection + index, "a part of the records", entity: table.entityName)
+    }
+  }
+
   /// What the store tells about itself.
   func metadata() throws(PersistenceError) -> StoreMetadata {
     let section = directory.sections[BinaryFormat.metadataSection]
@@ -130,6 +137,22 @@ extension BinaryFile {
       fault.underlyingError = error
       throw fault
     }
+  }
+}
+
+// MARK: BinaryHistoryVerifier
+
+/// Makes sure of a page of the history that lies in a mapped file, before it is read.
+struct BinaryHistoryVerifier: HistoryPageVerifier {
+  let file: BinaryFile
+  let section: Int
+  let transactionCount: Int
+
+  func verify() throws(PersistenceError) {
+    try file.check(section: section, "a page of the history")
+    let bytes = file.bytes(ofSection: section)
+    guard let fault = HistoryPage.fault(in: bytes, transactionCount: transactionCount) else { return }
+    throw file.fault.corrupt(fault.what, at: file.directory.sections[section].offset + fault.offset)
   }
 }
 

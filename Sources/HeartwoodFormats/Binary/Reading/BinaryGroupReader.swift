@@ -23,7 +23,7 @@ struct BinaryGroupReader {
     _ entry: BinaryDirectory.Group,
     in file: BinaryFile,
     entityMap: BinaryEntityMap
-  ) throws(PersistenceError) -> Column {
+  ) throws(PersistenceError) -> RecordColumn {
     var reader = BinaryGroupReader(file, entry, entityMap: entityMap)
     reader.nextSection = firstSection
     return try reader.column(entry.columns[place], table.columns[place], entity: table.entityName)
@@ -55,7 +55,7 @@ struct BinaryGroupReader {
       entities: .same(UInt32(truncatingIfNeeded: entity.ordinal))
     )
     let versions: VersionColumn = entry.hasVersions ? .each(take()) : .same(1)
-    var columns: [Column] = []
+    var columns: [RecordColumn] = []
     for (entry, column) in zip(entry.columns, table.columns) {
       columns.append(try self.column(entry, column, entity: entity.name))
     }
@@ -70,15 +70,21 @@ struct BinaryGroupReader {
     _ entry: BinaryDirectory.GroupColumn,
     _ column: BinaryDirectory.Column,
     entity: String
-  ) throws(PersistenceError) -> Column {
+  ) throws(PersistenceError) -> RecordColumn {
     let kind = column.type.columnKind
     let validity = entry.hasValidity ? BitSlice(take()) : nil
     let offsets = kind == .bytes || kind == .toMany ? take() : nil
     guard kind == .toOne || kind == .toMany else {
-      return Column(kind: kind, rowCount: self.entry.rowCount, validity: validity, offsets: offsets, values: take())
+      return RecordColumn(
+        kind: kind,
+        rowCount: self.entry.rowCount,
+        validity: validity,
+        offsets: offsets,
+        values: take()
+      )
     }
     let entities = try entities(entry, entity: entity, property: column.name)
-    return Column(
+    return RecordColumn(
       kind: kind,
       rowCount: self.entry.rowCount,
       validity: validity,

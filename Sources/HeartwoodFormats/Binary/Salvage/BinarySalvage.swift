@@ -125,7 +125,7 @@ private struct BinaryGroupSalvage {
     _ entry: BinaryDirectory.Group,
     _ sections: Range<Int>,
     _ names: [ReferenceID]
-  ) -> Column {
+  ) -> RecordColumn {
     if isSound(sections),
       let column = try? BinaryGroupReader.column(
         place,
@@ -141,13 +141,13 @@ private struct BinaryGroupSalvage {
     return lost(ordinal, names, bytes(sections), "The part of the file that holds these values is damaged.")
   }
 
-  private func absent(_ ordinal: Int, _ names: [ReferenceID]) -> Column {
+  private func absent(_ ordinal: Int, _ names: [ReferenceID]) -> RecordColumn {
     if entity.properties[ordinal].isTransient { return .absent(rowCount: names.count) }
     return lost(ordinal, names, nil, "The damaged directory does not say where these values are.")
   }
 
   /// A column without values.
-  private func lost(_ ordinal: Int, _ names: [ReferenceID], _ range: Range<Int>?, _ reason: String) -> Column {
+  private func lost(_ ordinal: Int, _ names: [ReferenceID], _ range: Range<Int>?, _ reason: String) -> RecordColumn {
     let property = entity.properties[ordinal]
     salvage.note(
       .init(
@@ -186,7 +186,7 @@ extension BinaryGroupSalvage {
   }
 
   /// Whether links could be to records of other entities than the damaged directory says.
-  private func isDoubtful(_ column: Column, _ ordinal: Int) -> Bool {
+  private func isDoubtful(_ column: RecordColumn, _ ordinal: Int) -> Bool {
     guard !remains.isDirectorySound, let references = column.references else { return false }
     if references.count > 0, isDoubtful(references) { return true }
     guard case .same = references.entities, let target = entity.relationshipTargets[ordinal] else { return false }

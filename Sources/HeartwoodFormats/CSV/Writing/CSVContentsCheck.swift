@@ -84,7 +84,7 @@ struct CSVContentsCheck: Sendable {
     DecimalTextCheck.isReadable(group, view) ? nil : (DecimalTextCheck.reason, DecimalTextCheck.recovery)
   }
 
-  private func targetFault(_ column: Column) -> Fault? {
+  private func targetFault(_ column: RecordColumn) -> Fault? {
     guard let references = column.references else { return nil }
     let own = schema.entity.ordinal
     let isOther = (0..<references.count).contains { index in

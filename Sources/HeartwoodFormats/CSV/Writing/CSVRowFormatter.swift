@@ -148,12 +148,12 @@ extension CSVRowFormatter {
     appendText(references.text(group.references[row]), isFirst: isFirst, to: &buffer)
   }
 
-  private func appendToOne(_ column: Column, _ row: Int, isFirst: Bool, to buffer: inout TextBuffer) {
+  private func appendToOne(_ column: RecordColumn, _ row: Int, isFirst: Bool, to buffer: inout TextBuffer) {
     guard let targets = column.references, column.validity?[row] ?? true else { return }
     appendText(references.text(targets[row]), isFirst: isFirst, to: &buffer)
   }
 
-  private func appendToMany(_ column: Column, _ row: Int, isFirst: Bool, to buffer: inout TextBuffer) {
+  private func appendToMany(_ column: RecordColumn, _ row: Int, isFirst: Bool, to buffer: inout TextBuffer) {
     let range = column.range(row)
     guard let targets = column.references, !range.isEmpty else { return }
     let list = CSVReferenceList(references: references)

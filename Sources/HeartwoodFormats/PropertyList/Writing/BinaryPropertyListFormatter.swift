@@ -55,9 +55,9 @@ struct BinaryPropertyListFormatter {
     }
   }
 
-  private func leadsNowhere(_ column: Column, _ row: Int) -> Bool { column.validity?[row] == false }
+  private func leadsNowhere(_ column: RecordColumn, _ row: Int) -> Bool { column.validity?[row] == false }
 
-  private func objectCount(_ range: Range<Int>, of column: Column, _ destination: Int) -> Int {
+  private func objectCount(_ range: Range<Int>, of column: RecordColumn, _ destination: Int) -> Int {
     guard let references = column.references else { return 0 }
     if case .same(let ordinal) = references.entities, Int(ordinal) == destination { return range.count }
     return range.reduce(0) { $0 + (references.entityOrdinal($1) == destination ? 1 : 2) }
@@ -117,7 +117,7 @@ struct BinaryPropertyListFormatter {
 
   private func appendTargets(
     _ range: Range<Int>,
-    of column: Column,
+    of column: RecordColumn,
     _ destination: Int,
     to buffer: inout PropertyListObjectBuffer
   ) -> Int? {
@@ -131,7 +131,7 @@ struct BinaryPropertyListFormatter {
 
   private func appendTarget(
     _ index: Int,
-    of column: Column,
+    of column: RecordColumn,
     _ destination: Int,
     to buffer: inout PropertyListObjectBuffer
   ) -> Int? {

@@ -46,10 +46,10 @@ struct XMLReferenceResolver {
   }
 
   private func resolved(
-    _ column: Column,
+    _ column: RecordColumn,
     _ property: XMLSchema.Property,
     _ entity: EntityDescription
-  ) throws(PersistenceError) -> Column {
+  ) throws(PersistenceError) -> RecordColumn {
     guard let references = column.references else { return column }
     let builder = ReferenceColumnBuilder()
     for index in 0..<references.count {

@@ -216,7 +216,7 @@ extension RowPairs {
     (0..<count).allSatisfy { a[leftRow + $0] == b[rightRow + $0] }
   }
 
-  private func hasSameBytes(_ a: Column, _ b: Column) -> Bool {
+  private func hasSameBytes(_ a: RecordColumn, _ b: RecordColumn) -> Bool {
     let first = (a.range(leftRow).lowerBound, b.range(rightRow).lowerBound)
     let hasSameLengths = (0..<count).allSatisfy { offset in
       a.range(leftRow + offset).upperBound - first.0 == b.range(rightRow + offset).upperBound - first.1

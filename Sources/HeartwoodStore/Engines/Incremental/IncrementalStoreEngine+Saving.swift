@@ -111,7 +111,7 @@ extension EntityDescription {
   }
 }
 
-extension Column {
+extension RecordColumn {
   /// Whether a relationship leads anywhere from any of the rows. O(rows / 64).
   fileprivate var hasLinks: Bool {
     if kind == .toMany { return references.map { $0.count > 0 } ?? false }

@@ -116,7 +116,7 @@ struct DuplicateRemoval {
   }
 
   /// The column without links to records that are gone; nil where there are none.
-  private func withoutRemoved(_ column: Column) -> Column? {
+  private func withoutRemoved(_ column: RecordColumn) -> RecordColumn? {
     guard column.references != nil else { return nil }
     let links = (0..<column.rowCount).map(column.recordKeys)
     guard links.contains(where: { $0.contains(where: removed.contains) }) else { return nil }

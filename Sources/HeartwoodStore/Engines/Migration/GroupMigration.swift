@@ -30,7 +30,7 @@ struct GroupMigration: Sendable {
     return (migrated, tallies)
   }
 
-  private func column(_ ordinal: Int, of group: RowGroup, _ tally: inout ColumnTally) -> Column {
+  private func column(_ ordinal: Int, of group: RowGroup, _ tally: inout ColumnTally) -> RecordColumn {
     let property = plan.destination.properties[ordinal]
     switch plan.columns[ordinal] {
     case .absent: return .absent(rowCount: group.rowCount)
@@ -82,14 +82,14 @@ private struct AttributeMigration {
     old.type == new.type || [old.type, new.type].allSatisfy { $0 == .binary || $0 == .transformable }
   }
 
-  func column(of group: RowGroup, _ tally: inout ColumnTally) -> Column {
+  func column(of group: RowGroup, _ tally: inout ColumnTally) -> RecordColumn {
     let column = group.columns[ordinal]
     guard isSameKind else { return converted(group, &tally) }
     return column.validity == nil || filling.isNull ? column : filled(column, of: group, &tally)
   }
 
   /// The column with another value where there is none.
-  private func filled(_ column: Column, of group: RowGroup, _ tally: inout ColumnTally) -> Column {
+  private func filled(_ column: RecordColumn, of group: RowGroup, _ tally: inout ColumnTally) -> RecordColumn {
     guard let validity = column.validity else { return column }
     let builder = ColumnBuilder(kind: column.kind)
     for run in validity.setRuns(column.rowCount) + [column.rowCount..<column.rowCount] {
@@ -102,7 +102,7 @@ private struct AttributeMigration {
     return builder.sealed()
   }
 
-  private func converted(_ group: RowGroup, _ tally: inout ColumnTally) -> Column {
+  private func converted(_ group: RowGroup, _ tally: inout ColumnTally) -> RecordColumn {
     let builder = ColumnBuilder(kind: ColumnKind(.attribute(new)))
     for row in 0..<group.rowCount {
       let value = group.value(row: row, ordinal: ordinal, type: old.type, scopes: [])
@@ -122,9 +122,9 @@ private struct AttributeMigration {
   }
 }
 
-extension Column {
+extension RecordColumn {
   /// A column with the same value in every row.
-  fileprivate static func repeating(_ value: PropertyValue, _ kind: ColumnKind, rowCount: Int) -> Column {
+  fileprivate static func repeating(_ value: PropertyValue, _ kind: ColumnKind, rowCount: Int) -> RecordColumn {
     let builder = ColumnBuilder(kind: kind)
     for _ in 0..<rowCount { builder.append(value) }
     return builder.sealed()
@@ -141,7 +141,7 @@ struct LinkMigration {
   let allowed: Set<Int>
   let becomesToMany: Bool
 
-  func column(_ column: Column, of group: RowGroup, _ tally: inout ColumnTally) -> Column {
+  func column(_ column: RecordColumn, of group: RowGroup, _ tally: inout ColumnTally) -> RecordColumn {
     let isSameKind = (column.kind == .toMany) == becomesToMany
     if isSameKind, let references = renumbered(column) { return column.with(references: references) }
     let builder = ColumnBuilder(kind: becomesToMany ? .toMany : .toOne)
@@ -175,7 +175,7 @@ struct LinkMigration {
   }
 
   /// The references with other numbers of their entities; nil where one leads to what is gone.
-  private func renumbered(_ column: Column) -> ReferenceColumn? {
+  private func renumbered(_ column: RecordColumn) -> ReferenceColumn? {
     guard let references = column.references else { return nil }
     if case .same(let ordinal) = references.entities {
       return destination(Int(ordinal)).map { references.owned(by: $0) }
@@ -197,7 +197,7 @@ struct RecordKey: Hashable, Sendable {
   let reference: ReferenceID
 }
 
-extension Column {
+extension RecordColumn {
   /// What a relationship leads to in `row`.
   func recordKeys(_ row: Int) -> [RecordKey] {
     guard let references else { return [] }
@@ -222,7 +222,7 @@ extension ReferenceColumn {
 
 extension RowGroup {
   /// The same records with another column.
-  func replacing(_ ordinal: Int, by column: Column) -> RowGroup {
+  func replacing(_ ordinal: Int, by column: RecordColumn) -> RowGroup {
     var columns = columns
     columns[ordinal] = column
     return RowGroup(references: references, versions: versions, columns: columns, liveness: liveness)

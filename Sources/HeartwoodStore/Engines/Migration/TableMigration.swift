@@ -163,7 +163,7 @@ extension NodeTable {
   }
 }
 
-extension Column {
+extension RecordColumn {
   /// Whether there is nothing in `row`.
   fileprivate func isEmpty(_ row: Int) -> Bool {
     kind == .toMany ? range(row).isEmpty : validity?[row] == false

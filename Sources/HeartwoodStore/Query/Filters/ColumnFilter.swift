@@ -134,7 +134,7 @@ struct ReferenceFilter: Sendable {
   var count: Int { references.values.reduce(0) { $0 + $1.count } }
 
   /// The places of the rows that lead to one of the objects in the order of a column.
-  func places(in order: OrderedRows, _ column: Column) -> [Range<Int>] {
+  func places(in order: OrderedRows, _ column: RecordColumn) -> [Range<Int>] {
     guard let targets = column.references else { return [] }
     return references.flatMap { ordinal, names in
       names.compactMap { name in
@@ -150,7 +150,7 @@ struct ReferenceFilter: Sendable {
   }
 
   /// Keeps the rows that lead to one of the objects.
-  func apply(to rows: inout RowBitmap, _ column: Column) {
+  func apply(to rows: inout RowBitmap, _ column: RecordColumn) {
     guard let targets = column.references, !references.isEmpty else { return rows.removeAll() }
     if case .same(let ordinal) = targets.entities {
       guard let names = references[Int(ordinal)] else { return rows.removeAll() }
@@ -163,7 +163,8 @@ struct ReferenceFilter: Sendable {
   }
 
   /// One reference of one entity, without making one for each row.
-  private func apply(_ name: ReferenceID, to rows: inout RowBitmap, _ column: Column, _ targets: ReferenceColumn) {
+  private func apply(_ name: ReferenceID, to rows: inout RowBitmap, _ column: RecordColumn, _ targets: ReferenceColumn)
+  {
     let bytes = targets.values.unsafeBase
     switch (name, targets.layout) {
     case (.integer(let number), .integer):

@@ -18,7 +18,7 @@ struct RelatedFilter: Sendable {
   let passesIfContained: Bool
 
   /// Keeps the rows that pass.
-  func apply(to rows: inout RowBitmap, _ column: Column) {
+  func apply(to rows: inout RowBitmap, _ column: RecordColumn) {
     guard let targets = column.references else {
       if !passesWithout { rows.removeAll() }
       return
@@ -274,7 +274,7 @@ struct RelatedRanks: Sendable {
   }
 
   /// The place of the object that a row leads to.
-  func rank(_ column: Column, _ row: Int) -> UInt64 {
+  func rank(_ column: RecordColumn, _ row: Int) -> UInt64 {
     guard let targets = column.references, column.validity?[row] ?? true else { return 0 }
     return ranks[targets.entityOrdinal(row)]?[targets[row]] ?? 0
   }

@@ -103,7 +103,7 @@ extension RowGroupFilter {
   private func applyRange<Number: FixedWidthInteger & BitwiseCopyable>(
     _ range: NumberRange.Integers,
     _ type: Number.Type,
-    _ column: Column,
+    _ column: RecordColumn,
     to rows: inout RowBitmap
   ) {
     let (lower, upper) = (Number(clamping: range.lower), Number(clamping: range.upper))

@@ -305,7 +305,7 @@ struct ByteCodes: Sendable {
   }
 
   /// Numbers rows by the records that a to-one relationship leads to.
-  mutating func encode(_ rows: inout GroupRows, _ column: Column) {
+  mutating func encode(_ rows: inout GroupRows, _ column: RecordColumn) {
     rows.setCodes { row in
       guard let references = column.references, column.validity?[row] ?? true else {
         return CodeHash.code(&codeOfNone, &codeCount)

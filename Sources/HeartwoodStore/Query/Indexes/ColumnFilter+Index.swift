@@ -50,7 +50,7 @@ extension ColumnFilter {
   }
 
   /// The places of the rows that pass in the order of a column.
-  func places(in order: OrderedRows, _ column: Column, _ view: ColumnView) -> [Range<Int>]? {
+  func places(in order: OrderedRows, _ column: RecordColumn, _ view: ColumnView) -> [Range<Int>]? {
     switch self {
     case .isNull: return [0..<order.nullCount]
     case .boolean(_, let whenTrue, let whenFalse):

@@ -40,7 +40,7 @@ package final class ColumnOrder: Sendable {
   init() {}
 
   /// The rows in their order; nil where nobody has asked before, unless it `isNeeded`.
-  func rows(of column: Column, isNeeded: Bool) -> OrderedRows? {
+  func rows(of column: RecordColumn, isNeeded: Bool) -> OrderedRows? {
     state.withLock { $0.rows(isNeeded: isNeeded) { OrderedRows(column) } }
   }
 
@@ -72,7 +72,7 @@ struct OrderedRows: Sendable {
   /// How many rows have no value.
   let nullCount: Int
 
-  init(_ column: Column) {
+  init(_ column: RecordColumn) {
     let values = ValueOrder(column)
     var nulls: [UInt16] = []
     var entries: [RowSort.Entry] = []
@@ -98,7 +98,7 @@ struct OrderedRows: Sendable {
   }
 
   /// For each row the first place that a row with the same value has in the order.
-  func ranks(of column: Column) -> [UInt16] {
+  func ranks(of column: RecordColumn) -> [UInt16] {
     let values = ValueOrder(column)
     var ranks = [UInt16](repeating: 0, count: rows.count)
     var rank = nullCount
@@ -234,7 +234,7 @@ struct ValueOrder {
   private let view: ColumnView
   private let references: ReferenceColumn?
 
-  init(_ column: Column) {
+  init(_ column: RecordColumn) {
     view = ColumnView(column)
     references = column.references
     leads = SortTerm.Leads(view: view, kind: column.kind, flip: 0)

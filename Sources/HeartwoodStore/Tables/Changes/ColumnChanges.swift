@@ -110,7 +110,7 @@ package struct UpdatedGroup: Sendable {
 package struct UpdatedColumn: Sendable {
   /// Which of the rows that change get one: indexes of ``UpdatedGroup/rows``, ascending. Nil means all of them.
   let places: [UInt16]?
-  package let values: Column
+  package let values: RecordColumn
 
   /// The index among the group's changing rows of the value at `index`.
   @inline(__always)

@@ -1,14 +1,15 @@
 /// A bit for each row, the lowest bit of a byte first. Bits past the last row are 0.
-@usableFromInline
-package struct BitSlice: Sendable {
-  package let bytes: ByteSlice
+public struct BitSlice: Sendable {
+  /// The bytes that hold the bits.
+  public let bytes: ByteSlice
 
-  package init(_ bytes: ByteSlice) {
+  /// Bits that lie in `bytes`.
+  public init(_ bytes: ByteSlice) {
     self.bytes = bytes
   }
 
   /// How many bytes hold `count` bits.
-  package static func byteCount(_ count: Int) -> Int { (count + 7) / 8 }
+  public static func byteCount(_ count: Int) -> Int { (count + 7) / 8 }
 
   @inline(__always) @usableFromInline
   package subscript(row: Int) -> Bool {

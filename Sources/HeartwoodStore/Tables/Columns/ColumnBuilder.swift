@@ -1,11 +1,15 @@
-package import HeartwoodFoundation
-package import HeartwoodModel
+public import HeartwoodFoundation
+public import HeartwoodModel
 
-/// A column that is being put together, row by row or by runs of rows of another column.
+/// A column that is being put together, row by row or many rows at a time.
 ///
-/// A row is appended by the one call that fits the kind; any other is a mistake of the caller that is stopped.
-package final class ColumnBuilder {
-  package let kind: ColumnKind
+/// A row is appended by the one call that fits the kind; any other is a mistake of the caller that stops the program.
+///
+///     let memo = row.columns[memoOrdinal]
+///     if let text { memo.append(text: text) } else { memo.appendNull() }
+public final class ColumnBuilder {
+  /// How the values lie.
+  public let kind: ColumnKind
   // Exclusivity is checked by eye: no method calls another's code while it changes one of these.
   @exclusivity(unchecked) private var rows = 0
   @exclusivity(unchecked) private var validity: GrowableBits?
@@ -21,7 +25,7 @@ package final class ColumnBuilder {
 
   /// How many rows there are. Computed, since other modules check exclusivity at each look at a stored property.
   @inline(__always)
-  package internal(set) var rowCount: Int {
+  public internal(set) var rowCount: Int {
     get { rows }
     set { rows = newValue }
   }
@@ -30,7 +34,7 @@ package final class ColumnBuilder {
   var byteCount: Int { values.count + references.byteCount }
 
   /// The values as a column that never changes; this becomes empty.
-  package func sealed() -> Column {
+  package func sealed() -> RecordColumn {
     let hasOffsets = kind == .bytes || kind == .toMany
     precondition(byteCount <= UInt32.max, "A column holds at most 4 GiB in one group; end the group where it is full.")
     if hasOffsets { offsets.append(UInt32(truncatingIfNeeded: kind == .bytes ? values.count : references.count)) }
@@ -39,7 +43,7 @@ package final class ColumnBuilder {
       validity = nil
       unreadable = nil
     }
-    return Column(
+    return RecordColumn(
       kind: kind,
       rowCount: rowCount,
       validity: validity?.sealed(),
@@ -66,7 +70,7 @@ extension ColumnBuilder {
   }
 
   /// Appends a row without a value; for a to-many relationship, one that leads nowhere.
-  package func appendNull() {
+  public func appendNull() {
     if kind == .absent || kind == .toMany {
       appendPlaceholder()
       return noteValue()
@@ -107,8 +111,9 @@ extension ColumnBuilder {
     }
   }
 
+  /// Appends a truth value.
   @inline(__always)
-  package func append(boolean: Bool) {
+  public func append(boolean: Bool) {
     expect(.bits)
     bits.append(boolean)
     noteValue()
@@ -116,7 +121,7 @@ extension ColumnBuilder {
 
   /// Appends an integer, which must be in the range of the column's type.
   @inline(__always)
-  package func append(integer: Int64) {
+  public func append(integer: Int64) {
     switch kind {
     case .int16: values.append(Int16(truncatingIfNeeded: integer))
     case .int32: values.append(Int32(truncatingIfNeeded: integer))
@@ -126,20 +131,23 @@ extension ColumnBuilder {
     noteValue()
   }
 
+  /// Appends a number, or a date: the seconds since 2001-01-01 00:00 UTC.
   @inline(__always)
-  package func append(double: Double) {
+  public func append(double: Double) {
     expect(.double)
     values.append(double)
     noteValue()
   }
 
-  package func append(float: Float) {
+  /// Appends a number of 4 bytes.
+  public func append(float: Float) {
     expect(.float)
     values.append(float)
     noteValue()
   }
 
-  package func append(decimal: Decimal) {
+  /// Appends a decimal number.
+  public func append(decimal: Decimal) {
     expect(.decimal)
     values.append(PackedDecimal(decimal))
     noteValue()
@@ -158,6 +166,32 @@ extension ColumnBuilder {
     offsets.append(UInt32(truncatingIfNeeded: values.count))
     values.append(bytes)
     noteValue()
+  }
+
+  /// Appends a UUID.
+  public func append(uuid: UUID) {
+    append(uuid: uuid.uuid)
+  }
+
+  /// Appends a text, or that of a URI.
+  public func append(text: String) {
+    var text = text
+    text.withUTF8 { append(bytes: UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Appends data, or a text in UTF-8.
+  public func append(bytes: RawSpan) {
+    bytes.withUnsafeBytes { append(bytes: $0) }
+  }
+
+  /// Appends what a to-one relationship leads to.
+  public func append(toOne reference: ReferenceID, of entity: EntityDescription) {
+    append(toOne: reference, entityOrdinal: entity.ordinal)
+  }
+
+  /// Appends what a to-many relationship leads to, in order.
+  public func append(toMany objects: [(reference: ReferenceID, entity: EntityDescription)]) {
+    append(toMany: objects.map { ($0.reference, $0.entity.ordinal) })
   }
 
   /// Appends a row of text or data whose value is there and cannot be read.
@@ -186,7 +220,7 @@ extension ColumnBuilder {
 
 extension ColumnBuilder {
   /// Appends the rows in `rows` of a column of the same kind.
-  package func append(_ rows: Range<Int>, of column: Column) {
+  package func append(_ rows: Range<Int>, of column: RecordColumn) {
     expect(column.kind)
     precondition(rows.lowerBound >= 0 && rows.upperBound <= column.rowCount, "The rows are not in the table.")
     appendValidity(rows, of: column)
@@ -207,7 +241,7 @@ extension ColumnBuilder {
     rowCount += rows.count
   }
 
-  private func appendValidity(_ rows: Range<Int>, of column: Column) {
+  private func appendValidity(_ rows: Range<Int>, of column: RecordColumn) {
     guard kind != .absent, let source = column.validity else {
       validity?.append(repeating: true, count: rows.count)
       return
@@ -222,14 +256,14 @@ extension ColumnBuilder {
     if !all.isEmpty { unreadable = all }
   }
 
-  private func appendBytes(_ rows: Range<Int>, of column: Column) {
+  private func appendBytes(_ rows: Range<Int>, of column: RecordColumn) {
     guard let source = column.offsets, let first = rows.first, let last = rows.last else { return }
     let start = column.range(first).lowerBound
     offsets.append(offsets: source, in: rows, movedBy: values.count - start)
     values.append(UnsafeRawBufferPointer(rebasing: column.values.unsafeBytes[start..<column.range(last).upperBound]))
   }
 
-  private func appendReferences(_ rows: Range<Int>, of column: Column) {
+  private func appendReferences(_ rows: Range<Int>, of column: RecordColumn) {
     guard let source = column.references, let first = rows.first, let last = rows.last else { return }
     guard let sourceOffsets = column.offsets else { return appendToOneReferences(rows, of: column, source) }
     let start = column.range(first).lowerBound
@@ -237,7 +271,7 @@ extension ColumnBuilder {
     references.append(start..<column.range(last).upperBound, of: source)
   }
 
-  private func appendToOneReferences(_ rows: Range<Int>, of column: Column, _ source: ReferenceColumn) {
+  private func appendToOneReferences(_ rows: Range<Int>, of column: RecordColumn, _ source: ReferenceColumn) {
     // What stands in rows that lead nowhere must not decide how the names lie.
     let nulls = rows.prefix { column.validity?[$0] == false }
     for _ in nulls { references.appendPlaceholder() }
@@ -258,6 +292,14 @@ extension ColumnBuilder {
     appendValidity(flags, count: count)
     values.append(bytes)
     rowCount += count
+  }
+
+  /// Appends numbers, each the value of a row.
+  public func append<Element: ColumnElement>(_ numbers: Span<Element>) {
+    numbers.withUnsafeBytes { bytes in
+      expect(Element.columnKind)
+      append(fixedWidth: bytes, count: numbers.count, flags: nil)
+    }
   }
 
   /// Appends booleans, each a byte that is 1 or 0.
@@ -285,7 +327,7 @@ extension ColumnBuilder {
   }
 
   /// Appends `count` rows without a value.
-  package func appendNulls(_ count: Int) {
+  public func appendNulls(_ count: Int) {
     for _ in 0..<count { appendNull() }
   }
 }

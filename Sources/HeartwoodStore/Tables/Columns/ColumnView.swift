@@ -15,7 +15,7 @@ package struct ColumnView: BitwiseCopyable {
   @usableFromInline
   let values: UnsafeRawPointer
 
-  init(_ column: Column) {
+  init(_ column: RecordColumn) {
     kind = column.kind
     validity = column.validity?.bytes.unsafeBase
     offsets = column.offsets?.unsafeBase
@@ -122,7 +122,7 @@ extension ReferenceColumn {
 /// Whether the parts of a column that came from a file fit together, so that reading any row stays inside them.
 package enum ColumnCheck {
   /// What does not fit, in words, or nil where all does. O(rows).
-  package static func fault(in column: Column) -> String? {
+  package static func fault(in column: RecordColumn) -> String? {
     if let validity = column.validity, validity.bytes.count < BitSlice.byteCount(column.rowCount) {
       return "there are too few validity bits"
     }

@@ -65,11 +65,16 @@ extension ByteRegion {
 
 // MARK: ByteSlice
 
-/// A part of a region, whose bounds were checked when it was made.
-package struct ByteSlice: Sendable {
+/// Bytes that never change, on the heap or in a mapped file, or a part of them. A copy is O(1) and shares them.
+///
+///     let file = try input.mapped()
+///     guard let head = file.slice(from: 0, count: 8) else { throw … }
+///     let magic = head.withBytes { bytes in bytes.unsafeLoadUnaligned(as: UInt64.self) }
+public struct ByteSlice: Sendable {
   package let region: ByteRegion
   package let offset: Int
-  package let count: Int
+  /// How many bytes there are.
+  public let count: Int
 
   /// The whole of `region`.
   package init(_ region: ByteRegion) {
@@ -94,7 +99,36 @@ package struct ByteSlice: Sendable {
   /// Where the bytes begin. An empty slice has a place too, which must not be read.
   package var unsafeBase: UnsafeRawPointer { region.unsafeBytes.baseAddress.unsafelyUnwrapped + offset }
 
-  package static let empty = ByteSlice(ByteRegion.copying(UnsafeRawBufferPointer(start: nil, count: 0)))
+  /// No bytes.
+  public static let empty = ByteSlice(ByteRegion.copying(UnsafeRawBufferPointer(start: nil, count: 0)))
+}
+
+extension ByteSlice {
+  /// A copy of `bytes`.
+  public init(_ bytes: [UInt8]) {
+    self = bytes.withUnsafeBytes { ByteSlice(ByteRegion.copying($0)) }
+  }
+
+  /// The `count` bytes from `offset` on, or nil if there are no such bytes. O(1).
+  public func slice(from offset: Int, count: Int) -> ByteSlice? {
+    guard offset >= 0, count >= 0, offset <= self.count, count <= self.count - offset else { return nil }
+    return ByteSlice(region, offset: self.offset + offset, count: count)
+  }
+
+  /// Gives `body` the bytes. Reading bytes of a mapped file reads the file.
+  public func withBytes<Result, Failure: Error>(
+    _ body: (RawSpan) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    // The region lives as long as this slice does, and nobody writes to its bytes.
+    defer { withExtendedLifetime(region) {} }
+    return try body(RawSpan(_unsafeBytes: unsafeBytes))
+  }
+
+  /// The bytes as an array. O(n).
+  public var array: [UInt8] { [UInt8](unsafeBytes) }
+
+  /// A hash by which altered bytes are told: XXH64 with the seed 0. It finds accidents, and is no defence against forgery. O(n).
+  public var checksum: UInt64 { XXH64.hash(self) }
 }
 
 // MARK: ByteSpan

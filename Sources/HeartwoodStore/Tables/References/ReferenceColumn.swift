@@ -2,9 +2,9 @@ package import HeartwoodFoundation
 package import HeartwoodModel
 
 /// References to records, one after another: each a name of a record and the entity that it belongs to.
-package struct ReferenceColumn: Sendable {
+public struct ReferenceColumn: Sendable {
   /// How the names lie in memory and in the binary file.
-  package enum Layout: UInt8, Sendable {
+  public enum Layout: UInt8, Sendable {
     /// Signed integers of 8 bytes.
     case integer = 0
     /// 16 bytes each.
@@ -25,21 +25,27 @@ package struct ReferenceColumn: Sendable {
   }
 
   /// Which entity each reference belongs to.
-  package enum Entities: Sendable {
+  public enum Entities: Sendable {
+    /// All belong to the entity with this ordinal in the model.
     case same(UInt32)
     /// An ordinal of 4 bytes for each reference.
     case each(ByteSlice)
   }
 
-  package let layout: Layout
-  package let count: Int
-  package let values: ByteSlice
+  /// How the names lie.
+  public let layout: Layout
+  /// How many references there are.
+  public let count: Int
+  /// The names, one after another.
+  public let values: ByteSlice
   /// 4 bytes for each reference and one more: where its bytes begin in ``values``, and where the last one's end.
-  package let offsets: ByteSlice?
-  package let entities: Entities
+  public let offsets: ByteSlice?
+  /// Which entities they belong to.
+  public let entities: Entities
 
-  /// The parts must fit: `count` values, or `count` + 1 ascending offsets into them.
-  package init(layout: Layout, count: Int, values: ByteSlice, offsets: ByteSlice?, entities: Entities) {
+  /// Makes references of their parts: `count` values, or `count` + 1 ascending offsets into them. O(1): whether they fit each other is
+  /// found when a group is made of them.
+  public init(layout: Layout, count: Int, values: ByteSlice, offsets: ByteSlice?, entities: Entities) {
     self.layout = layout
     self.count = count
     self.values = values

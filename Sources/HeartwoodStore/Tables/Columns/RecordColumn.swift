@@ -1,31 +1,60 @@
-package import HeartwoodModel
+public import HeartwoodModel
 
-/// The values of one property in one group of rows. It never changes, so groups share it.
-package struct Column: Sendable {
-  package let kind: ColumnKind
-  package let rowCount: Int
-  /// A bit for each row, set where it has a value; nil where every row has one.
-  package let validity: BitSlice?
+/// The values of one property in one group of rows, as they lie in memory and in the files of the binary store.
+///
+/// It never changes, so groups share it, and its parts may lie in a mapped file:
+///
+///     let flags = RecordColumn(kind: .bits, rowCount: 3, values: ByteSlice([0b101]))
+///     let numbers = RecordColumn(kind: .int32, rowCount: 2, values: file.slice(from: 64, count: 8) ?? .empty)
+///
+/// Numbers lie with their lowest byte first. ``ColumnKind`` says what the parts are.
+public struct RecordColumn: Sendable {
+  /// How the values lie.
+  public let kind: ColumnKind
+  /// How many rows there are.
+  public let rowCount: Int
+  /// A bit for each row, set if it has a value; nil if every row has one.
+  public let validity: BitSlice?
   /// For bytes and to-many: 4 bytes for each row and one more, where its bytes or references begin, and where the last one's end.
-  package let offsets: ByteSlice?
+  public let offsets: ByteSlice?
   /// The values, one after another; empty for relationships.
-  package let values: ByteSlice
+  public let values: ByteSlice
   /// The references of a relationship.
-  package let references: ReferenceColumn?
+  public let references: ReferenceColumn?
   /// The rows whose values could not be read; nil if all could, as nearly always.
   package let unreadable: UnreadableRows?
   /// The rows in the order of their values, for whoever needs it.
   package let order = ColumnOrder()
 
-  /// The parts must fit the kind and the number of rows; ``ColumnCheck`` tells whether those of a file do.
-  package init(
+  /// Makes a column of its parts. O(1): whether the parts fit each other is found when a group is made of it
+  /// (``RowGroup/init(of:references:versions:columns:)``), and whether the values mean something, before the first is read.
+  public init(
     kind: ColumnKind,
     rowCount: Int,
     validity: BitSlice? = nil,
     offsets: ByteSlice? = nil,
     values: ByteSlice = .empty,
-    references: ReferenceColumn? = nil,
-    unreadable: UnreadableRows? = nil
+    references: ReferenceColumn? = nil
+  ) {
+    self.init(
+      kind: kind,
+      rowCount: rowCount,
+      validity: validity,
+      offsets: offsets,
+      values: values,
+      references: references,
+      unreadable: nil
+    )
+  }
+
+  package init(
+    kind: ColumnKind,
+    rowCount: Int,
+    validity: BitSlice?,
+    offsets: ByteSlice?,
+    values: ByteSlice,
+    references: ReferenceColumn?,
+    unreadable: UnreadableRows?
   ) {
     self.kind = kind
     self.rowCount = rowCount
@@ -37,13 +66,13 @@ package struct Column: Sendable {
   }
 
   /// A column of a property that no store keeps.
-  package static func absent(rowCount: Int) -> Column {
-    Column(kind: .absent, rowCount: rowCount)
+  public static func absent(rowCount: Int) -> RecordColumn {
+    RecordColumn(kind: .absent, rowCount: rowCount)
   }
 
   /// The same relationship with other references, as many as there are.
-  package func with(references: ReferenceColumn) -> Column {
-    Column(
+  package func with(references: ReferenceColumn) -> RecordColumn {
+    RecordColumn(
       kind: kind,
       rowCount: rowCount,
       validity: validity,
@@ -66,19 +95,22 @@ package struct Column: Sendable {
 // MARK: ColumnKind
 
 /// How a column's values lie in memory and in the binary file.
-@usableFromInline
-package enum ColumnKind: UInt8, Sendable, BitwiseCopyable {
+public enum ColumnKind: UInt8, Sendable, BitwiseCopyable {
   /// A property that no store keeps.
   case absent = 0
   /// One bit a row, the lowest bit first.
   case bits = 1
+  /// Integers of 2 bytes.
   case int16 = 2
+  /// Integers of 4 bytes.
   case int32 = 3
+  /// Integers of 8 bytes.
   case int64 = 4
+  /// Numbers of 4 bytes.
   case float = 5
   /// Doubles; dates too, as seconds since 2001-01-01 00:00 UTC.
   case double = 6
-  /// ``PackedDecimal``.
+  /// Decimal numbers of 20 bytes: `Formats/Binary` says how they lie.
   case decimal = 7
   /// 16 bytes in the order of the text form.
   case uuid = 8
@@ -91,7 +123,8 @@ package enum ColumnKind: UInt8, Sendable, BitwiseCopyable {
 }
 
 extension ColumnKind {
-  package init(_ property: PropertyDescription) {
+  /// How the values of `property` lie.
+  public init(_ property: PropertyDescription) {
     switch property {
     case _ where property.isTransient: self = .absent
     case .attribute(let attribute): self.init(attribute.type)
@@ -114,7 +147,7 @@ extension ColumnKind {
   }
 
   /// How many bytes a row has in a column of fixed width; nil where rows have no width of their own.
-  package var width: Int? {
+  public var width: Int? {
     switch self {
     case .int16: 2
     case .int32, .float: 4
@@ -129,7 +162,8 @@ extension ColumnKind {
 // MARK: VersionColumn
 
 /// The version of each record in a group of rows: 1 when it was inserted, and one more at each update.
-package enum VersionColumn: Sendable {
+public enum VersionColumn: Sendable {
+  /// All records have this one.
   case same(UInt64)
   /// 8 bytes for each row.
   case each(ByteSlice)

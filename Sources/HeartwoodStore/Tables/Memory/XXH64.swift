@@ -1,6 +1,4 @@
-import HeartwoodStore
-
-/// The hash by which the binary format tells that bytes were altered: XXH64, written from its public specification
+/// The hash by which formats tell that bytes were altered: XXH64, written from its public specification
 /// (xxhash_spec.md in the repository of xxHash, github.com/Cyan4973/xxHash).
 ///
 /// It finds accidents. It is no defence against somebody who means to forge a file.
@@ -21,7 +19,7 @@ package enum XXH64 {
   }
 
   /// The hash of `slice`. O(n).
-  static func hash(_ slice: ByteSlice) -> UInt64 {
+  package static func hash(_ slice: ByteSlice) -> UInt64 {
     withExtendedLifetime(slice) { hash(slice.unsafeBytes) }
   }
 

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import HeartwoodFormats
+@testable import HeartwoodStore
 
 @Suite struct XXH64Tests {
   private static let seed: UInt64 = 2_654_435_761

@@ -1,19 +1,32 @@
 import HeartwoodFoundation
-import HeartwoodModel
-import HeartwoodStore
+package import HeartwoodModel
 
 /// Whether the values of a group of rows mean something: what is read is held against it before it is believed, and what is
 /// written, before it is written. So no file is ever written that would be refused.
-struct ColumnMeaning: Sendable {
+package struct ColumnMeaning: Sendable {
+  private let entity: EntityDescription
   /// Indexed by property ordinal.
-  let rules: [ColumnRule]
+  private let rules: [ColumnRule]
 
-  init(of entity: EntityDescription, in model: ManagedObjectModel) {
+  package init(of entity: EntityDescription, in model: ManagedObjectModel) {
+    self.entity = entity
     rules = ColumnRule.rules(for: entity, of: model)
   }
 
+  /// What is wrong with a group of the entity's rows, or nil. O(bytes).
+  package func fault(in group: RowGroup) -> ColumnFault? {
+    if let fault = Self.fault(in: group.references) { return fault }
+    if let fault = Self.fault(in: group.versions, rowCount: group.rowCount) { return fault }
+    for ordinal in entity.properties.indices {
+      if let fault = fault(in: group.columns[ordinal], ordinal: ordinal) {
+        return fault.of(property: entity.properties[ordinal].name)
+      }
+    }
+    return nil
+  }
+
   /// What is wrong with the values of the property with `ordinal`, or nil. O(bytes of the column).
-  func fault(in column: Column, ordinal: Int) -> ColumnFault? {
+  package func fault(in column: RecordColumn, ordinal: Int) -> ColumnFault? {
     if let fault = ColumnShape.fault(in: column) { return fault }
     if let what = ColumnCheck.fault(in: column) { return ColumnFault(what, in: column.firstPart) }
     switch rules[ordinal] {
@@ -28,14 +41,14 @@ struct ColumnMeaning: Sendable {
   }
 
   /// What is wrong with what records are called, or nil. O(bytes).
-  static func fault(in references: ReferenceColumn) -> ColumnFault? {
+  package static func fault(in references: ReferenceColumn) -> ColumnFault? {
     if let fault = ColumnShape.fault(in: references) { return fault }
     if let what = ColumnCheck.fault(in: references) { return ColumnFault(what, in: references.values) }
     return ReferenceMeaning(references, validity: nil, allowedEntities: nil).fault()
   }
 
   /// What is wrong with the versions of rows, or nil. O(rows).
-  static func fault(in versions: VersionColumn, rowCount: Int) -> ColumnFault? {
+  package static func fault(in versions: VersionColumn, rowCount: Int) -> ColumnFault? {
     guard case .each(let bytes) = versions else { return nil }
     guard bytes.count == rowCount * 8 else { return ColumnFault("there are too few versions", in: bytes) }
     // Half of the numbers are kept free, so that no version overflows when it is raised.
@@ -43,7 +56,7 @@ struct ColumnMeaning: Sendable {
     return row.map { ColumnFault("a version is out of range", in: bytes, at: $0 * 8) }
   }
 
-  private func uriFault(_ column: Column) -> ColumnFault? {
+  private func uriFault(_ column: RecordColumn) -> ColumnFault? {
     for row in 0..<column.rowCount where column.validity?[row] ?? true {
       let range = column.range(row)
       let text = String(decoding: column.values.unsafeBytes[range], as: UTF8.self)
@@ -52,7 +65,7 @@ struct ColumnMeaning: Sendable {
     return nil
   }
 
-  private func decimalFault(_ column: Column) -> ColumnFault? {
+  private func decimalFault(_ column: RecordColumn) -> ColumnFault? {
     for row in 0..<column.rowCount where column.validity?[row] ?? true {
       let place = row * PackedDecimal.width
       let packed = column.values.unsafeBytes.loadUnaligned(fromByteOffset: place, as: PackedDecimal.self)
@@ -62,7 +75,7 @@ struct ColumnMeaning: Sendable {
   }
 }
 
-extension Column {
+extension RecordColumn {
   /// The bytes that lie first in a file.
   fileprivate var firstPart: ByteSlice {
     validity?.bytes ?? offsets ?? references?.offsets ?? references?.values ?? values
@@ -72,9 +85,9 @@ extension Column {
 // MARK: ColumnShape
 
 /// Whether a column's parts lie exactly as the format has them: no byte too many, offsets from 0 to the end, unused bits zero.
-enum ColumnShape {
+package enum ColumnShape {
   /// What is otherwise, or nil. O(1). A column without a fault here has no part that is too short.
-  static func fault(in column: Column) -> ColumnFault? {
+  package static func fault(in column: RecordColumn) -> ColumnFault? {
     let rows = column.rowCount
     if let validity = column.validity?.bytes, let fault = bitsFault(validity, count: rows) { return fault }
     switch column.kind {
@@ -94,7 +107,10 @@ enum ColumnShape {
   }
 
   /// What is otherwise in references, or nil. O(1).
-  static func fault(in references: ReferenceColumn) -> ColumnFault? {
+  package static func fault(in references: ReferenceColumn) -> ColumnFault? {
+    guard (0...Int(UInt32.max)).contains(references.count) else {
+      return ColumnFault("no column has \(references.count) references", in: references.values)
+    }
     if case .each(let ordinals) = references.entities, let fault = lengthFault(ordinals, references.count * 4) {
       return fault
     }
@@ -134,21 +150,21 @@ enum ColumnShape {
 // MARK: ReferenceMeaning
 
 /// Whether references whose parts fit name records of entities that they may name.
-struct ReferenceMeaning {
+package struct ReferenceMeaning {
   private let references: ReferenceColumn
   /// A bit for each reference, set where it is one; nil where all are.
   private let validity: BitSlice?
   /// A true for the ordinal of each entity that may be named; nil where the references name their own.
   private let allowedEntities: [Bool]?
 
-  init(_ references: ReferenceColumn, validity: BitSlice?, allowedEntities: [Bool]?) {
+  package init(_ references: ReferenceColumn, validity: BitSlice?, allowedEntities: [Bool]?) {
     self.references = references
     self.validity = validity
     self.allowedEntities = allowedEntities
   }
 
   /// What is wrong, or nil. O(bytes).
-  func fault() -> ColumnFault? {
+  package func fault() -> ColumnFault? {
     entityFault() ?? nameFault()
   }
 
@@ -203,9 +219,9 @@ struct ReferenceMeaning {
 // MARK: TextMeaning
 
 /// Whether bytes are texts in UTF-8.
-enum TextMeaning {
+package enum TextMeaning {
   /// What is wrong with texts of which each begins where `offsets` say, or nil. O(bytes).
-  static func fault(in values: ByteSlice, offsets: ByteSlice?) -> ColumnFault? {
+  package static func fault(in values: ByteSlice, offsets: ByteSlice?) -> ColumnFault? {
     let bytes = values.unsafeBytes
     if ASCIIScan.isASCII(bytes) { return nil }
     if let place = UTF8Validation.firstInvalidOffset(in: bytes) {
@@ -219,5 +235,88 @@ enum TextMeaning {
       }
     }
     return nil
+  }
+}
+
+// MARK: ColumnRule
+
+/// Which bytes mean something in the column of a property.
+package enum ColumnRule: Sendable {
+  /// Any.
+  case anyBytes
+  /// UTF-8.
+  case text
+  /// UTF-8 that is a URI.
+  case uri
+  case decimal
+  /// References to entities for whose ordinals there is a true.
+  case references([Bool])
+}
+
+extension ColumnRule {
+  /// The rules for the properties of `entity`, indexed by ordinal.
+  static func rules(for entity: EntityDescription, of model: ManagedObjectModel) -> [ColumnRule] {
+    zip(entity.properties, entity.relationshipTargets).map { property, target in
+      if let target { return .references(allowedEntities(model.entities[target.entityOrdinal], of: model)) }
+      return property.attribute.map { ColumnRule($0.type) } ?? .anyBytes
+    }
+  }
+
+  private static func allowedEntities(_ destination: EntityDescription, of model: ManagedObjectModel) -> [Bool] {
+    var allowed = [Bool](repeating: false, count: model.entities.count)
+    for entity in model.concreteEntities(under: destination) { allowed[entity.ordinal] = true }
+    return allowed
+  }
+
+  private init(_ type: AttributeType) {
+    switch type {
+    case .string: self = .text
+    case .uri: self = .uri
+    case .decimal: self = .decimal
+    default: self = .anyBytes
+    }
+  }
+}
+
+// MARK: ColumnFault
+
+/// What is wrong with a column or with references, and where in the bytes that hold them.
+package struct ColumnFault: Sendable {
+  package let what: String
+  /// The offset in the region of the bytes; for a mapped file, in the file.
+  package let offset: Int
+  /// The property whose column it is; nil if it is what records are called, or their versions.
+  package private(set) var property: String?
+
+  package init(_ what: String, in bytes: ByteSlice, at place: Int = 0) {
+    self.what = what
+    self.offset = bytes.offset + place
+  }
+
+  func of(property: String) -> ColumnFault {
+    var fault = self
+    fault.property = property
+    return fault
+  }
+}
+
+extension ColumnFault {
+  /// The error for a file that is not what was once written.
+  package func corrupt(in path: String?, storeType: StoreType, entity: String) -> PersistenceError {
+    PersistenceError(
+      .fileCorrupt,
+      "The file was cut short or altered: \(what).",
+      recovery: .restoreCopy,
+      context: .init(path: path, byteOffset: offset, storeType: storeType, entity: entity, property: property)
+    )
+  }
+
+  /// The error for records that could not be read back once they were written.
+  package func unsupported(by storeType: StoreType, path: String?, entity: String) -> PersistenceError {
+    PersistenceError(
+      .valueUnsupported,
+      "The store cannot keep a value: \(what). Nothing was written.",
+      context: .init(path: path, storeType: storeType, entity: entity, property: property)
+    )
   }
 }

@@ -1,0 +1,83 @@
+/// A number that lies in columns as it does in memory.
+public protocol ColumnElement: BitwiseCopyable, Sendable {
+  /// The kind of the columns that consist of such numbers.
+  static var columnKind: ColumnKind { get }
+}
+
+extension Int16: ColumnElement {
+  /// ``ColumnKind/int16``.
+  public static var columnKind: ColumnKind { .int16 }
+}
+
+extension Int32: ColumnElement {
+  /// ``ColumnKind/int32``.
+  public static var columnKind: ColumnKind { .int32 }
+}
+
+extension Int64: ColumnElement {
+  /// ``ColumnKind/int64``.
+  public static var columnKind: ColumnKind { .int64 }
+}
+
+extension Float: ColumnElement {
+  /// ``ColumnKind/float``.
+  public static var columnKind: ColumnKind { .float }
+}
+
+extension Double: ColumnElement {
+  /// ``ColumnKind/double``.
+  public static var columnKind: ColumnKind { .double }
+}
+
+// MARK: Reading
+
+extension RecordColumn {
+  /// Makes a column of numbers, each of which is the value of a row. O(n).
+  ///
+  /// - Parameters:
+  ///   - values: the numbers, in the order of the rows.
+  ///   - validity: a bit for each row, set if it has a value; nil if every row has one.
+  public init<Element: ColumnElement>(_ values: [Element], validity: BitSlice? = nil) {
+    self.init(
+      kind: Element.columnKind,
+      rowCount: values.count,
+      validity: validity,
+      values: values.withUnsafeBytes { ByteSlice(ByteRegion.copying($0)) }
+    )
+  }
+
+  /// Gives `body` the numbers of all rows, those of rows without a value too, for which any number stands.
+  ///
+  ///     let sum = column.withValues(of: Int32.self) { numbers in
+  ///       numbers.indices.reduce(0) { $0 + (column.hasValue(in: $1) ? Int64(numbers[$1]) : 0) }
+  ///     }
+  ///
+  /// They are not copied if they lie at an address for such numbers, as those of tables and of well-aligned files do; else O(n).
+  ///
+  /// - Returns: what `body` returns; nil if the column is of another kind.
+  public func withValues<Element: ColumnElement, Result, Failure: Error>(
+    of type: Element.Type,
+    _ body: (Span<Element>) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
+    guard kind == Element.columnKind else { return nil }
+    // The number of rows is what the maker of the column says, so it counts only as far as there are bytes.
+    let count = min(rowCount, values.count / MemoryLayout<Element>.stride)
+    guard count > 0 else { return try body(Span()) }
+    defer { withExtendedLifetime(values) {} }
+    let bytes = UnsafeRawBufferPointer(start: values.unsafeBase, count: count * MemoryLayout<Element>.stride)
+    if Int(bitPattern: values.unsafeBase) % MemoryLayout<Element>.alignment == 0 {
+      return try body(Span(_unsafeBytes: bytes))
+    }
+    let aligned = (0..<count).map {
+      bytes.loadUnaligned(fromByteOffset: $0 * MemoryLayout<Element>.stride, as: Element.self)
+    }
+    return try body(aligned.span)
+  }
+
+  /// Whether `row` has a value. A row that there is not has none.
+  public func hasValue(in row: Int) -> Bool {
+    guard kind != .absent, row >= 0, row < rowCount else { return false }
+    guard let validity else { return true }
+    return row &>> 3 < validity.bytes.count && validity[row]
+  }
+}

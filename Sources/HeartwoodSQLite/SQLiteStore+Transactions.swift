@@ -1,6 +1,6 @@
 import GRDB
 import HeartwoodModel
-import HeartwoodStore
+package import HeartwoodStore
 import Synchronization
 
 // MARK: Transactions
@@ -153,6 +153,28 @@ extension SQLiteStore {
 
   func placement(of entity: EntityDescription, _ db: Database) throws -> EntityPlacement {
     try schema(db).keptPlacement(of: entity, path: path)
+  }
+}
+
+// MARK: Snapshots
+
+extension SQLiteStore: SnapshottingStore {
+  /// Nil also for a model with large data in files beside the store: a save may remove these.
+  package func snapshot() throws -> (any IncrementalStore)? {
+    let hasFiles = setup.entities.contains { entity in
+      entity.properties.contains { $0.attribute?.allowsExternalBinaryDataStorage == true }
+    }
+    guard !hasFiles, let file = try file().snapshot(setup.options) else { return nil }
+    let snapshot = try SQLiteStore(setup)
+    let known = connection.withLock { $0 }
+    snapshot.connection.withLock { connection in
+      var own = Connection(file: file)
+      own.storeIdentifier = known?.storeIdentifier
+      own.isOfOtherModel = known?.isOfOtherModel ?? false
+      own.schema = known?.schema
+      connection = own
+    }
+    return snapshot
   }
 }
 

@@ -10,6 +10,7 @@ struct SQLiteCases: ParsableCommand {
       InsertItemsCommand.self, InsertListsCommand.self, ReadItemsCommand.self, SaveItemCommand.self,
       FilterItemsCommand.self, PrefetchCommand.self, MigrateItemsCommand.self, UpdateItemsCommand.self,
       WalkItemsCommand.self, RenewItemsCommand.self, TurnsCommand.self,
+      PinCommand.self,
     ]
   )
 }

@@ -57,11 +57,15 @@ extension EntityBinding {
     }
   }
 
-  /// The object of a record that was found in a table of a former epoch. What has been forgotten since is read when the object is used.
+  /// The object of a record that was found in a table of a former epoch, or in another version. What is not known of it is read; if that fails, when the
+  /// object is used.
   func object(named reference: ReferenceID) -> ManagedObject {
-    // try?: of two records with one name nobody knows which it is.
-    if let row = try? table.row(of: reference), table.isLive(row) { return object(row) }
-    return isPartial ? unreadObject(reference) : lostObject(of: reference)
+    do {
+      if let row = try row(of: reference), table.isLive(row) { return object(row) }
+    } catch {
+      if isPartial { return unreadObject(reference) }
+    }
+    return lostObject(of: reference)
   }
 
   /// Notes how many objects the context holds of the store's records, once those are let go of that nobody else holds.

@@ -39,6 +39,8 @@ extension ManagedObjectContext {
     // Those that have come since.
     try obtainPermanentIDs(for: pending.inserted.objects)
     try deriveAndTellAll()
+    let left = leaveOwnRows()
+    defer { endLeaving(left) }
     guard let conflict = try await attemptAway(isolation: isolation) else { return }
     try writeInTurn(after: conflict)
     endSaving()

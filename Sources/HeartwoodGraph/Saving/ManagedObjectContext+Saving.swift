@@ -31,6 +31,8 @@ extension ManagedObjectContext {
     guard hasChanges else { return try checkChildSaves() }
     try prepareToSave()
     try deriveAndTellAll()
+    let left = leaveOwnRows()
+    defer { endLeaving(left) }
     try writeInTurn(after: nil)
     endSaving()
   }
@@ -224,6 +226,7 @@ extension ManagedObjectContext {
       }
       changes?.note(save)
       done.append(save)
+      saveProgress.noteWritten()
     }
     return nil
   }

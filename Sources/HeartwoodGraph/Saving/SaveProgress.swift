@@ -11,6 +11,8 @@ final class SaveProgress {
   private(set) var underWay: SaveUnderWay?
   /// How many saves have succeeded.
   private(set) var count: UInt64 = 0
+  /// How many stores have taken changes.
+  private(set) var writtenCount: UInt64 = 0
   /// The objects that the next save compares with the store's, whether it changes them or not.
   private var locked = ObjectList()
   /// The objects whose changes were dropped without the other ends of their relationships, which keep theirs until the
@@ -27,6 +29,9 @@ extension SaveProgress {
 
   /// Notes that the stores have written, or refused, the save that is under way.
   func endWriting() { underWay = nil }
+
+  /// Notes that a store has taken its changes, whatever becomes of those of other stores.
+  func noteWritten() { writtenCount &+= 1 }
 
   /// Notes that a save has succeeded.
   ///

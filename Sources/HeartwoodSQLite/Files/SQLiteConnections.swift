@@ -56,6 +56,11 @@ struct SQLiteConnections {
     try undoingInterruptedTransaction { () throws(PersistenceError) in try queue(access) }
   }
 
+  /// A connection that may stay in a transaction from one call to the next.
+  func snapshotReader() throws(PersistenceError) -> DatabaseQueue {
+    try undoingInterruptedTransaction { () throws(PersistenceError) in try queue(.read, keepsTransactions: true) }
+  }
+
   /// A connection to an empty database in memory, which finds the file by the name ``SQLiteFile/sourceName`` and can only read it.
   func readerAsSource(_ access: SQLiteLocation.Access) throws(PersistenceError) -> DatabaseQueue {
     try undoingInterruptedTransaction { () throws(PersistenceError) in
@@ -70,6 +75,7 @@ struct SQLiteConnections {
     _ access: SQLiteLocation.Access,
     _ pragmas: [Pragma] = [],
     isInMemory: Bool = false,
+    keepsTransactions: Bool = false,
     checking check: @escaping @Sendable (Database) throws -> Void = { _ in },
     _ prepare: @escaping @Sendable (Database) throws -> Void = { _ in }
   ) throws(PersistenceError) -> DatabaseQueue {
@@ -78,6 +84,7 @@ struct SQLiteConnections {
     configuration.label = "Heartwood.SQLite"
     configuration.readonly = access != .write
     configuration.foreignKeysEnabled = false
+    configuration.allowsUnsafeTransactions = keepsTransactions
     configuration.busyMode = .timeout(options[.sqliteBusyTimeout].seconds)
     let (general, special) = try settings(pragmas)
     let observer = options[.sqliteStatementObserver]

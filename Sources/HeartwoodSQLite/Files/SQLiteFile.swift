@@ -17,6 +17,8 @@ package final class SQLiteFile: Sendable {
   private let bareLocation: SQLiteLocation?
   /// The file, where it is read as one that nobody writes.
   let resting: RestingFile?
+  /// Whether there is one connection, which reads in one transaction as long as it is open.
+  let isSnapshot: Bool
 
   private init(
     path: String,
@@ -24,7 +26,8 @@ package final class SQLiteFile: Sendable {
     second: DatabaseQueue,
     isReadOnly: Bool,
     bareLocation: SQLiteLocation? = nil,
-    resting: RestingFile? = nil
+    resting: RestingFile? = nil,
+    isSnapshot: Bool = false
   ) {
     self.path = path
     self.reader = reader
@@ -32,6 +35,7 @@ package final class SQLiteFile: Sendable {
     self.isReadOnly = isReadOnly
     self.bareLocation = bareLocation
     self.resting = resting
+    self.isSnapshot = isSnapshot
   }
 
   /// Opens the database at `path`, which is never made by that.
@@ -91,6 +95,7 @@ package final class SQLiteFile: Sendable {
   /// Reads in one transaction, so that everything is of one time.
   package func read<Value>(_ body: (Database) throws -> Value) throws(PersistenceError) -> Value {
     do {
+      if isSnapshot { return try reader.unsafeRead(body) }
       return try RestingFile.reading(resting) { try reader.read(body) }
     } catch {
       throw SQLiteFailure.error(error, path: path)
@@ -187,7 +192,7 @@ package final class SQLiteFile: Sendable {
   package func close() throws(PersistenceError) {
     do {
       try reader.close()
-      try second.close()
+      if !isSnapshot { try second.close() }
     } catch {
       throw SQLiteFailure.error(error, path: path)
     }
@@ -218,7 +223,7 @@ extension SQLiteFile {
   /// second one's.
   ///
   /// - Throws: ``PersistenceError/Code/fileChangedOnDisk`` where it is read as a file that nobody writes, and somebody has.
-  package func mark() throws(PersistenceError) -> UInt64 { try withoutTransaction(Self.mark) }
+  package func mark() throws(PersistenceError) -> UInt64 { isSnapshot ? 0 : try withoutTransaction(Self.mark) }
 
   /// The same, within a transaction that ``write(_:)`` or ``readBeside(at:_:)`` has begun.
   static func mark(_ db: Database) throws -> UInt64 {
@@ -238,6 +243,7 @@ extension SQLiteFile {
   /// Reads in one transaction, which sees the state of the file that has `mark`; nil where others have saved since then.
   package func read<Value>(at mark: UInt64, _ body: (Database) throws -> Value) throws(PersistenceError) -> Value? {
     try read { db in
+      if isSnapshot { return try body(db) }
       try Self.beginReading(db)
       return try self.mark() == mark ? body(db) : nil
     }
@@ -269,6 +275,7 @@ extension SQLiteFile {
   /// has `mark`; nil where others have saved since then.
   package func readBeside<Value>(at mark: UInt64, _ body: (Database) throws -> Value) throws(PersistenceError) -> Value?
   {
+    if isSnapshot { return nil }
     do {
       return try RestingFile.reading(resting) {
         try second.read { db in
@@ -286,6 +293,33 @@ extension SQLiteFile {
     let statement = try db.cachedStatement(sql: "SELECT count(*) FROM Z_METADATA")
     _ = try statement.nextRow()
     statement.end()
+  }
+}
+
+// MARK: Snapshots
+
+extension SQLiteFile {
+  /// The file as it is now, whatever is saved until the result is closed; nil if it has no write-ahead log: then nobody could save meanwhile.
+  func snapshot(_ options: StoreOptions) throws(PersistenceError) -> SQLiteFile? {
+    guard resting == nil else { return nil }
+    let location = try SQLiteLocation(path, fileSystem: POSIXFileSystem())
+    let reader = try SQLiteConnections(location: location, options: options).snapshotReader()
+    do {
+      let isLogged = try reader.unsafeRead { db in
+        let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode")
+        guard mode?.lowercased() == SQLiteJournalMode.writeAheadLog.rawValue.lowercased() else { return false }
+        try db.execute(sql: "BEGIN DEFERRED")
+        try Self.beginReading(db)
+        return true
+      }
+      if isLogged {
+        return SQLiteFile(path: path, reader: reader, second: reader, isReadOnly: true, isSnapshot: true)
+      }
+      try reader.close()
+      return nil
+    } catch {
+      throw SQLiteFailure.error(error, path: path)
+    }
   }
 }
 

@@ -191,6 +191,16 @@ package struct UnreadableValues: Sendable {
   }
 }
 
+// MARK: SnapshottingStore
+
+/// An incremental store that can go on reading what it holds now, whatever is saved.
+package protocol SnapshottingStore: IncrementalStore {
+  /// A connected store that has the records as they are now until it is disconnected, and is never saved to; nil if the store cannot keep them so.
+  ///
+  /// It is called while a save may wait for the disk: the snapshot is of before it or after it. O(1).
+  func snapshot() throws -> (any IncrementalStore)?
+}
+
 // MARK: ReadableWhileSavingStore
 
 /// A store that others can read from while a save is on its way to the disk.

@@ -81,6 +81,9 @@ package protocol StoreEngine: RecordReading, Sendable {
   /// Lets records stay in their rows as long as the result is held; nil where they always do.
   func keepRows() -> RowKeeper?
 
+  /// The store as it is now, with rows of its own, to be closed by the caller; nil if all records are in memory, or the store cannot keep them.
+  func snapshot() throws -> PersistentStore?
+
   /// What has become of the store's file since it was opened or saved.
   func fileState() throws(PersistenceError) -> StoreFileState
 
@@ -106,6 +109,9 @@ extension StoreEngine {
 
   /// Nil: records stay in their rows.
   package func keepRows() -> RowKeeper? { nil }
+
+  /// Nil: all records are in memory.
+  package func snapshot() throws -> PersistentStore? { nil }
 
   /// False: records keep their references.
   package var hasRenamedRecords: Bool { false }

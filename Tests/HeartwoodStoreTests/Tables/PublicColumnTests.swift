@@ -170,6 +170,24 @@ import Testing
     references = parts().references
   }
 
+  @Test func propertiesThatNoStoreKeepsAreNotLookedAt() throws {
+    let types = AttributeType.allCases.filter { $0 != .transformable }
+    let model = try ManagedObjectModel(entities: [
+      EntityDefinition(
+        name: "Item",
+        properties: types.map { .attribute($0.rawValue, $0, optional: true, transient: true) }
+      )
+    ])
+    let item = try #require(model.entity(named: "Item"))
+    var rows = RowGroupListBuilder(entity: item)
+    let row = rows.next()
+    row.beginRow(.integer(1), version: 1)
+    for column in row.columns { column.appendNull() }
+    var contents = StoreContents(model: model, entities: model.entities, metadata: StoreMetadata(storeType: "Columns"))
+    contents.tables[item.ordinal] = NodeTable(entity: item, groups: rows.finish())
+    #expect(try contents.rowGroups(of: item).map(\.rowCount) == [1])
+  }
+
   @Test func theCheckOfTheStoreIsCalledOnceForEachGroup() throws {
     let (references, columns) = parts()
     let group = try RowGroup(of: entity, references: references, columns: columns)

@@ -67,6 +67,37 @@ struct RenewItemsCommand: ParsableCommand {
   }
 }
 
+/// Lets a context stay at a version of the records, of which it has read some.
+struct PinCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "pin",
+    abstract: "Let a context stay at the newest version, and fetch 100 objects of it."
+  )
+
+  @Argument var path: String
+  @Option(help: "How often it is measured.") var rounds = 101
+
+  func run() throws {
+    let context = try Item.openContext(path)
+    let held = try context.fetch(FetchRequest<Item>(limit: 10))
+    let clock = ContinuousClock()
+    var (pins, fetches): ([Double], [Double]) = ([], [])
+    for _ in 0..<rounds {
+      let start = clock.now
+      try context.setQueryGeneration(from: .current)
+      let pinned = clock.now
+      let items = try context.fetch(FetchRequest<Item>(limit: 100))
+      let fetched = clock.now
+      guard items.first === held.first else { throw ValidationError("The first to-do is another object.") }
+      pins.append((pinned - start).seconds)
+      fetches.append((fetched - pinned).seconds)
+      try context.setQueryGeneration(from: nil)
+    }
+    let (pin, fetch) = (pins.sorted()[rounds / 2], fetches.sorted()[rounds / 2])
+    try CaseReport(seconds: pin, rows: held.count, details: ["first fetch of 100": fetch]).print()
+  }
+}
+
 /// Two who save in turn, each of whom has to take what the other has saved.
 struct TurnsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

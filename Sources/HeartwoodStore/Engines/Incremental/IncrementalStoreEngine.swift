@@ -33,7 +33,7 @@ package final class IncrementalStoreEngine: StoreEngine {
   let store: any IncrementalStore
   let typeDescription: StoreTypeDescription
   let setup: StoreSetup
-  private let fileSystem: any FileSystem
+  let fileSystem: any FileSystem
   /// The file that the store was opened from, in whatever state.
   private let file: FileIdentity?
   let state: Mutex<State>
@@ -44,6 +44,8 @@ package final class IncrementalStoreEngine: StoreEngine {
   let turn = StoreTurn()
   let usage = Mutex(Usage.open)
   let held = HeldRecords()
+  /// The stores that read what this one held at some time, as long as somebody has them.
+  let snapshots = Mutex<[WeakSnapshot]>([])
   package let saves = ChangeCounter()
   package let hasRenamedRecords: Bool
 
@@ -370,6 +372,8 @@ extension IncrementalStoreEngine {
         usage.withLock { usage in
           if usage == .open, number == nil || number == saves.current { usage = .closed }
           if number == nil, usage != .disconnected {
+            // Who closes a file last carries its log over, and a snapshot cannot.
+            closeSnapshots()
             store.disconnect()
             usage = .disconnected
           }

@@ -29,6 +29,8 @@ package struct ColumnMeaning: Sendable {
   package func fault(in column: RecordColumn, ordinal: Int) -> ColumnFault? {
     if let fault = ColumnShape.fault(in: column) { return fault }
     if let what = ColumnCheck.fault(in: column) { return ColumnFault(what, in: column.firstPart) }
+    // A property that no store keeps has a type and no values.
+    if column.kind == .absent { return nil }
     switch rules[ordinal] {
     case .anyBytes: return nil
     case .text: return TextMeaning.fault(in: column.values, offsets: column.offsets)

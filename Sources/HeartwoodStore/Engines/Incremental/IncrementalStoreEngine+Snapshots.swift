@@ -1,0 +1,57 @@
+import HeartwoodModel
+import Synchronization
+
+// A context that stays at a version of the records reads it from a snapshot, if the store can keep one: a store of its own, with tables of its own,
+// in which records have rows of their own. Nothing is read for it but what is used.
+
+extension IncrementalStoreEngine {
+  package func snapshot() throws -> PersistentStore? {
+    guard let store = store as? any SnapshottingStore, !isWhollyKnown else { return nil }
+    return try withStoreErrors(.fileReadFailed, "The store could not keep what it holds now.") {
+      try usingForReading {
+        guard let snapshot = try store.snapshot() else { return nil }
+        return try snapshotEngine(snapshot)
+      }
+    }
+  }
+
+  /// Whether all records are in memory.
+  private var isWhollyKnown: Bool { state.withLock { $0.whole.count == setup.model.entities.count } }
+
+  private func snapshotEngine(_ snapshot: any IncrementalStore) throws -> PersistentStore {
+    do {
+      let engine = try IncrementalStoreEngine(
+        store: snapshot,
+        typeDescription: typeDescription,
+        setup: setup,
+        fileSystem: fileSystem,
+        contents: StoreContents(model: setup.model, entities: setup.entities, metadata: metadata),
+        mark: try snapshot.dataVersion(),
+        isWhole: false
+      )
+      snapshots.withLock { snapshots in
+        snapshots.removeAll { $0.engine == nil }
+        snapshots.append(WeakSnapshot(engine: engine))
+      }
+      return PersistentStore(engine: engine, setup: setup, typeDescription: typeDescription)
+    } catch {
+      // Nobody else lets go of what the snapshot holds.
+      snapshot.disconnect()
+      throw error
+    }
+  }
+
+  /// Lets go of the file: whoever has a snapshot can read no more of it than is known.
+  func closeSnapshots() {
+    let engines = snapshots.withLock { snapshots in
+      defer { snapshots = [] }
+      return snapshots.compactMap(\.engine)
+    }
+    for engine in engines { _ = engine.close(unlessSavedSince: nil) }
+  }
+}
+
+/// A snapshot that lives as long as somebody else has it.
+struct WeakSnapshot: Sendable {
+  private(set) weak var engine: IncrementalStoreEngine?
+}

@@ -17,7 +17,7 @@ public struct PostgreSQLFormat: IncrementalStoreFormat {
     urlSchemes: PostgreSQLLocation.schemes,
     capabilities: StoreCapabilities(
       kind: .incremental,
-      features: [.persistence, .relationships, .userMetadata, .embeddedModel],
+      features: [.persistence, .relationships, .userMetadata, .embeddedModel, .history],
       attributeTypes: Set(AttributeType.allCases),
       referenceKinds: [.uuid]
     )

@@ -42,7 +42,7 @@ final class PostgreSQLStore: IncrementalStore {
 
 extension PostgreSQLStore {
   /// The version of the tables' form.
-  static let format: Int64 = 1
+  static let format: Int64 = 2
 
   /// Connects to the server; nil if the schema has no store.
   func connect() throws -> StoreMetadata? {

@@ -137,33 +137,16 @@ extension BatchPart {
       case .attribute(let place) = placement.properties[assignment.ordinal],
       let value = assignment.expression.constant?.scalar.converted(to: assignment.type)
     else { throw Untranslatable() }
-    var terms: [String] = []
-    var field: [UInt8] = []
+    let parameters: [PostgreSQLParameter]
     do throws(AttributeField.Refusal) {
-      try AttributeField.append(value, as: place.type, to: &field)
+      parameters = try AttributeField.parameters(value, place)
     } catch {
       // What the table has no place for is refused if there is a record that would get it.
       throw Untranslatable()
     }
-    terms.append(term(place.column, PostgreSQLParameter(place.columnType, Self.content(field)), &translator))
-    if let exactColumn = place.exactColumn {
-      field = []
-      AttributeField.appendExact(value, to: &field)
-      terms.append(term(exactColumn, PostgreSQLParameter(.double, Self.content(field)), &translator))
+    return zip(placement.valueColumns(assignment.ordinal), parameters).map { column, parameter in
+      "\(PostgreSQLName.quoted(column)) = \(translator.parameter(parameter))"
     }
-    return terms
-  }
-
-  private func term(_ column: String, _ value: PostgreSQLParameter, _ translator: inout FetchTranslator) -> String {
-    "\(PostgreSQLName.quoted(column)) = \(translator.parameter(value))"
-  }
-
-  /// The bytes of a field without their length; nil for NULL.
-  private static func content(_ field: [UInt8]) -> [UInt8]? {
-    let lengthOfLength = MemoryLayout<Int32>.size
-    // A length below 0, which NULL has, begins with this bit.
-    if let first = field.first, first & 0x80 != 0 { return nil }
-    return Array(field.dropFirst(lengthOfLength))
   }
 }
 

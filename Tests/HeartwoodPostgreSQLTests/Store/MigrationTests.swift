@@ -1,6 +1,5 @@
 import Foundation
 import Heartwood
-import HeartwoodGraph
 import HeartwoodModel
 import HeartwoodStore
 import Testing

@@ -17,7 +17,7 @@ public struct PostgreSQLFormat: IncrementalStoreFormat {
     urlSchemes: PostgreSQLLocation.schemes,
     capabilities: StoreCapabilities(
       kind: .incremental,
-      features: [.persistence, .relationships, .userMetadata, .embeddedModel],
+      features: [.persistence, .relationships, .userMetadata, .embeddedModel, .history],
       attributeTypes: Set(AttributeType.allCases),
       referenceKinds: [.uuid]
     )
@@ -28,19 +28,20 @@ public struct PostgreSQLFormat: IncrementalStoreFormat {
 
   /// Makes a store at a URL.
   public func makeStore(_ setup: StoreSetup) throws -> any IncrementalStore {
-    guard case .url(let url) = setup.place else {
-      throw PersistenceError(
-        .fileNotFound,
-        "A PostgreSQL store is at a URL.",
-        recovery: "Add it with a URL such as postgresql://user@host/database/schema.",
-        context: .init(path: setup.place?.description, storeType: .postgreSQL)
-      )
-    }
-    return try PostgreSQLStore(
-      model: setup.model,
-      entities: setup.entities,
-      location: try PostgreSQLLocation(url: url),
-      options: setup.options
+    try PostgreSQLStore(setup)
+  }
+
+  static func location(of setup: StoreSetup) throws(PersistenceError) -> PostgreSQLLocation {
+    guard case .url(let url) = setup.place else { throw noURL(setup.place?.description) }
+    return try PostgreSQLLocation(url: url)
+  }
+
+  static func noURL(_ place: String?) -> PersistenceError {
+    PersistenceError(
+      .fileNotFound,
+      "A PostgreSQL store is at a URL.",
+      recovery: "Add it with a URL such as postgresql://user@host/database/schema.",
+      context: .init(path: place, storeType: .postgreSQL)
     )
   }
 

@@ -1,6 +1,7 @@
 import HeartwoodFoundation
 import HeartwoodModel
 import HeartwoodStore
+import Synchronization
 
 extension PostgreSQLStore {
   /// Finds records in SQL; nil where SQL would not find just what the predicate means.
@@ -39,7 +40,11 @@ extension PostgreSQLStore {
     guard let query = FetchTranslator.keys(fetch, in: schema, of: try identifier()) else {
       return nil
     }
-    return try withConnection { connection in
+    return try queryPlan(query)
+  }
+
+  private func queryPlan(_ query: FetchStatement) throws -> [String] {
+    try withConnection { connection in
       var lines = [query.text]
       try connection.runOnce("EXPLAIN \(query.text)", query.parameters).forEachRow { row in
         lines.append(try row.text(0) ?? "")
@@ -47,4 +52,72 @@ extension PostgreSQLStore {
       return lines
     }
   }
+}
+
+// MARK: Parts
+
+extension PostgreSQLStore: NarrowingStore {
+  /// The part of a fetch that SQL can test, if it cannot test all.
+  func narrowed(_ fetch: RecordFetch) throws -> NarrowedFetch? {
+    FetchTranslator.narrowed(fetch, in: schema, of: try identifier())
+  }
+}
+
+// MARK: Groups
+
+extension PostgreSQLStore: GroupingStore {
+  /// Makes groups in SQL; nil if SQL would not make just the same.
+  func groups(_ fetch: GroupFetch, scopes: [ObjectIDScope]) throws -> [RecordGroup]? {
+    guard let statement = FetchTranslator.groups(fetch, in: schema, of: try identifier()) else { return nil }
+    do {
+      return try withConnection { connection in
+        try naming(fetch.records.entity) {
+          try statement.groups(try connection.run(statement.query.text, statement.query.parameters), scopes)
+        }
+      }
+    } catch let error as PersistenceError where error.isOfRange && !isInTransaction {
+      // A sum that is too large is infinite in memory, and an error of PostgreSQL.
+      return nil
+    }
+  }
+
+  private var isInTransaction: Bool { state.withLock { $0.transaction != nil } }
+
+  /// The statement that makes the groups, and the server's plan for it.
+  func queryPlan(_ fetch: GroupFetch) throws -> [String]? {
+    guard let statement = FetchTranslator.groups(fetch, in: schema, of: try identifier()) else { return nil }
+    let lines = try queryPlan(statement.query)
+    return fetch.grouping.having == nil ? lines : lines + ["then test the condition on groups"]
+  }
+}
+
+extension PersistenceError {
+  /// Whether a number was computed that is too large for its type.
+  fileprivate var isOfRange: Bool { (underlyingError as? PostgreSQLError)?.sqlState == "22003" }
+}
+
+// MARK: Batches
+
+extension PostgreSQLStore: BatchingStore {
+  /// Changes or deletes records in SQL; nil if SQL would not do just the same.
+  func execute(_ batch: RecordBatch) throws -> BatchedRecords? {
+    let translations: [BatchTranslation]
+    do throws(Untranslatable) {
+      translations = try BatchTranslation.translations(of: batch, in: schema, of: storeIdentifier())
+    } catch {
+      return nil
+    }
+    return try writing { connection in
+      var done = BatchedRecords()
+      for translation in translations {
+        try naming(translation.entity) {
+          try translation.run(tellingReferences: batch.tellsReferences, connection, into: &done)
+        }
+      }
+      return done
+    }
+  }
+
+  /// The identifier of the store, if it is known already: it is when the store is open.
+  private func storeIdentifier() -> UUID? { state.withLock { $0.identifier } }
 }

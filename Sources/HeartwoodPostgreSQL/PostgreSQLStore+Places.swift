@@ -183,6 +183,7 @@ extension PostgreSQLStore {
         try connection.execute(
           "UPDATE \(qualified(name, PostgreSQLSchema.storeTable)) SET owns_schema = true"
         )
+        try HistoryTables(schema).continueNumbers(connection)
         let triggers = options[.postgresNotesOtherClients] ? schema.triggerCreation : []
         for statement in schema.constraintCreation + triggers { try connection.execute(statement) }
         try connection.execute("COMMIT")

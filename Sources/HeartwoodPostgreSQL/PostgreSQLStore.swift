@@ -42,7 +42,7 @@ final class PostgreSQLStore: IncrementalStore {
 
 extension PostgreSQLStore {
   /// The version of the tables' form.
-  static let format: Int64 = 1
+  static let format: Int64 = 2
 
   /// Connects to the server; nil if the schema has no store.
   func connect() throws -> StoreMetadata? {
@@ -131,12 +131,22 @@ extension PostgreSQLStore {
     for statement in schema.creation(notesOthers: options[.postgresNotesOtherClients]) {
       try connection.execute(statement)
     }
+    try Self.writeStoreRow(metadata, schema, ownsSchema: !exists, connection)
+  }
+
+  /// Writes what a new store says of itself.
+  static func writeStoreRow(
+    _ metadata: StoreMetadata,
+    _ schema: PostgreSQLSchema,
+    ownsSchema: Bool,
+    _ connection: PostgreSQLConnection
+  ) throws {
     try connection.runOnce(
-      "INSERT INTO \(schema.qualified(PostgreSQLSchema.storeTable)) VALUES (1, $1, \(Self.format), $2, $3, $4)",
+      "INSERT INTO \(schema.qualified(PostgreSQLSchema.storeTable)) VALUES (1, $1, \(format), $2, $3, $4)",
       [
         .uuid(metadata.identifier), .bytea(try MetadataCoding.data(metadata)),
         .bytea(try schema.model.encoded()),
-        .boolean(!exists),
+        .boolean(ownsSchema),
       ]
     )
     try connection.runOnce(

@@ -15,7 +15,7 @@ struct FetchStatement {
 ///
 /// A predicate has two answers, as SQL has three: where an answer may be unknown and counts, it is made false.
 struct FetchTranslator {
-  private let schema: PostgreSQLSchema
+  let schema: PostgreSQLSchema
   /// The identifier of the store; records of others are none of its.
   private let storeIdentifier: UUID?
   private var parameters: [PostgreSQLParameter] = []
@@ -32,12 +32,12 @@ struct FetchTranslator {
     var key: String { "\(alias).id" }
   }
 
-  private init(_ schema: PostgreSQLSchema, _ storeIdentifier: UUID?) {
+  fileprivate init(_ schema: PostgreSQLSchema, _ storeIdentifier: UUID?) {
     self.schema = schema
     self.storeIdentifier = storeIdentifier
   }
 
-  private mutating func parameter(_ parameter: PostgreSQLParameter) -> String {
+  mutating func parameter(_ parameter: PostgreSQLParameter) -> String {
     parameters.append(parameter)
     return "$\(parameters.count)"
   }
@@ -46,7 +46,7 @@ struct FetchTranslator {
 extension FetchTranslator {
   /// So many terms a statement has at most; more take longer to plan than to search in memory.
   private static let greatestTermCount = 1000
-  private static let greatestElementCount = 10_000
+  static let greatestElementCount = 10_000
   /// So many dates at most are looked for in a list: each is a condition of two columns.
   private static let greatestDateCount = 50
   private static let greatestHeight = 64
@@ -85,23 +85,37 @@ extension FetchTranslator {
     of store: UUID?,
     _ text: (inout FetchTranslator, Row, _ condition: String) throws(Untranslatable) -> String
   ) -> FetchStatement? {
-    var translator = FetchTranslator(schema, store)
     do throws(Untranslatable) {
-      guard let placement = translator.placement(fetch.entity) else { return nil }
-      let row = Row(alias: "r", placement: placement)
-      var conditions: [String] = []
-      if !placement.isAlone {
-        conditions.append("r.entity = \(translator.parameter(.text(fetch.entity.name)))")
-      }
-      if let predicate = fetch.predicate {
-        conditions.append(try translator.condition(predicate, row, isExact: false, height: 0))
-      }
-      let condition = conditions.isEmpty ? "true" : conditions.joined(separator: " AND ")
-      let statement = try text(&translator, row, condition)
-      return FetchStatement(text: statement, parameters: translator.parameters)
+      return try statement(fetch, in: schema, of: store, text)
     } catch {
       return nil
     }
+  }
+
+  /// A statement about the records of a fetch, which are the rows of the table called `r`.
+  ///
+  /// - Parameter text: makes it of the condition, and may add joins before it asks for the ``source(_:)``.
+  static func statement(
+    _ fetch: RecordFetch,
+    in schema: PostgreSQLSchema,
+    of store: UUID?,
+    _ text: (inout FetchTranslator, Row, _ condition: String) throws(Untranslatable) -> String
+  ) throws(Untranslatable) -> FetchStatement {
+    // A part of a fetch says by its plan alone what it is.
+    guard (fetch.predicate == nil) == (fetch.plan == nil) else { throw Untranslatable() }
+    var translator = FetchTranslator(schema, store)
+    guard let placement = translator.placement(fetch.entity) else { throw Untranslatable() }
+    let row = Row(alias: "r", placement: placement)
+    var conditions: [String] = []
+    if !placement.isAlone {
+      conditions.append("r.entity = \(translator.parameter(.text(fetch.entity.name)))")
+    }
+    if let predicate = fetch.predicate {
+      conditions.append(try translator.condition(predicate, row, isExact: false, height: 0))
+    }
+    let condition = conditions.isEmpty ? "true" : conditions.joined(separator: " AND ")
+    let statement = try text(&translator, row, condition)
+    return FetchStatement(text: statement, parameters: translator.parameters)
   }
 
   private func placement(_ entity: EntityDescription) -> EntityPlacement? {
@@ -109,9 +123,12 @@ extension FetchTranslator {
     try? schema.placement(of: entity)
   }
 
-  private func source(_ row: Row) -> String {
+  func source(_ row: Row) -> String {
     "\(schema.qualified(row.placement.table)) AS \(row.alias)\(joinTexts.joined())"
   }
+
+  /// Whether other tables are joined to the rows.
+  var hasJoins: Bool { !joinTexts.isEmpty }
 
   /// The terms of the order; the keys decide between records that it leaves alike.
   private mutating func order(_ descriptors: [FetchSortDescriptor], _ row: Row)
@@ -168,7 +185,7 @@ extension FetchTranslator {
   }
 
   /// The row at the end of to-one relationships.
-  private mutating func row(_ names: ArraySlice<String>, _ start: Row) throws(Untranslatable) -> Row {
+  mutating func row(_ names: ArraySlice<String>, _ start: Row) throws(Untranslatable) -> Row {
     var row = start
     var path: [String] = []
     for name in names {

@@ -49,7 +49,7 @@ struct PostgreSQLSchema: Sendable {
 
   /// The names of all tables, its own ones last.
   var allTables: [String] {
-    tables.map(\.name) + joins.map(\.name) + [Self.markTable, Self.storeTable]
+    tables.map(\.name) + joins.map(\.name) + Self.historyTables + [Self.markTable, Self.storeTable]
   }
 
   /// The same tables in another schema.
@@ -76,9 +76,9 @@ private struct SchemaBuilder {
   /// The tables of topmost entities, by the ordinal of these: places in ``tables``.
   private var tablePlaces: [Int: Int] = [:]
   private var columnNames: [NameSpace] = []
-  private var tableNames = NameSpace(reserved: [
-    PostgreSQLSchema.storeTable, PostgreSQLSchema.markTable,
-  ])
+  private var tableNames = NameSpace(
+    reserved: Set(PostgreSQLSchema.historyTables + [PostgreSQLSchema.storeTable, PostgreSQLSchema.markTable])
+  )
 
   /// A relationship as it was declared.
   private struct Side: Hashable {

@@ -23,7 +23,7 @@ extension PostgreSQLSchema {
       saved_at timestamptz NOT NULL DEFAULT now()) WITH (fillfactor = 50)
       """,
     ]
-    return statements + tables.map(creation) + joins.map(creation)
+    return statements + historyCreation + tables.map(creation) + joins.map(creation)
   }
 
   /// What makes keys and indexes.

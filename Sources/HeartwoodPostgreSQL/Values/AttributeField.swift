@@ -66,6 +66,24 @@ enum AttributeField {
     bytes.appendField(date.timeIntervalSinceReferenceDate.bitPattern)
   }
 
+  /// The parameters for the columns that together have the value of an attribute.
+  static func parameters(_ value: PropertyValue, _ place: AttributePlacement) throws(Refusal) -> [PostgreSQLParameter] {
+    var field: [UInt8] = []
+    try append(value, as: place.type, to: &field)
+    let parameter = PostgreSQLParameter(place.columnType, content(field))
+    if place.exactColumn == nil { return [parameter] }
+    field = []
+    appendExact(value, to: &field)
+    return [parameter, PostgreSQLParameter(.double, content(field))]
+  }
+
+  /// The bytes of a field without their length; nil for NULL.
+  private static func content(_ field: [UInt8]) -> [UInt8]? {
+    // A length below 0, which NULL has, begins with this bit.
+    if let first = field.first, first & 0x80 != 0 { return nil }
+    return Array(field.dropFirst(MemoryLayout<Int32>.size))
+  }
+
   private static func append(_ text: String, to bytes: inout [UInt8]) throws(Refusal) {
     let utf8 = text.utf8
     try check(utf8.count)

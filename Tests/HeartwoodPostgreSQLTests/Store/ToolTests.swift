@@ -1,4 +1,6 @@
 import Foundation
+import Heartwood
+import HeartwoodStore
 import TestSupport
 import Testing
 
@@ -90,6 +92,37 @@ import Testing
     #expect(left.status == 0 && left.output.isEmpty, "\(left.output)\(left.errors)")
     let migrated = try heartwood("migrate", url, "--to-model", "ToDo.xcdatamodeld")
     #expect(migrated.status == 0, "\(migrated.output)\(migrated.errors)")
+    try removeFolder()
+  }
+
+  @Test func theHistoryOfADatabaseIsReadAndPurged() throws {
+    let bench = try StoreBench()
+    var options = StoreOptions()
+    options[.tracksPersistentHistory] = true
+    let context = try bench.context(options)
+    context.transactionAuthor = "ann"
+    try bench.insert("Item", ["title": "Tea"], in: context)
+    try context.save()
+    let url = bench.server.url(schema: bench.schema)
+    let history = try heartwood("history", url, "--format", "json")
+    #expect(history.status == 0 && history.output.contains("\"author\":\"ann\""), "\(history.output)\(history.errors)")
+    let edited = try heartwood(
+      "edit",
+      url,
+      "--entity",
+      "Item",
+      "--where",
+      "title == 'Tea'",
+      "--set",
+      "count=1",
+      "--no-backup"
+    )
+    #expect(edited.status == 0, "\(edited.errors)")
+    let after = try heartwood("history", url, "--after", "1", "--format", "json")
+    #expect(after.output.contains("\"count\"") && !after.output.contains("ann"), "\(after.output)\(after.errors)")
+    let purged = try heartwood("history", url, "--purge-before", "2200-01-01")
+    #expect(purged.status == 0 && purged.output.contains("2"), "\(purged.output)\(purged.errors)")
+    #expect(try bench.otherClient().execute("SELECT 1 FROM heartwood_change").rowCount == 0)
     try removeFolder()
   }
 

@@ -13,9 +13,13 @@ struct StoreBench {
   let model: ManagedObjectModel
   let server: TestServer
 
-  init() throws {
+  init(_ model: ManagedObjectModel? = nil) throws {
     server = try TestServer.shared.get()
-    model = try ManagedObjectModel(entities: [
+    self.model = try model ?? Self.lists()
+  }
+
+  private static func lists() throws -> ManagedObjectModel {
+    try ManagedObjectModel(entities: [
       EntityDefinition(
         name: "List",
         properties: [

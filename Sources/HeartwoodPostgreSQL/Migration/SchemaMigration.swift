@@ -1,0 +1,270 @@
+import HeartwoodFoundation
+import HeartwoodModel
+import HeartwoodStore
+
+/// Makes the successor of a store in another schema of the same database, in one transaction, without a record that comes to the client.
+///
+/// The tables are those of a new store, and are filled from the old ones before they get their keys and indexes.
+struct SchemaMigration {
+  private let migration: InStoreMigration
+  private let old: PostgreSQLSchema
+  private let new: PostgreSQLSchema
+  private let entities: [EntityTranslation]
+  private let joins: [JoinTranslation]
+  private let orders: [OrderTranslation]
+  private let destination: StoreSetup
+  private let connection: PostgreSQLConnection
+
+  /// Makes the store.
+  ///
+  /// - Parameter isKept: whether it stays; otherwise the transaction is undone when all is known.
+  /// - Throws: ``MigrationObstacle``.
+  static func run(
+    _ migration: InStoreMigration,
+    from source: StoreSetup,
+    to destination: StoreSetup,
+    isKept: Bool
+  ) throws -> MigrationReport {
+    guard case .url(let oldURL) = source.place, case .url(let url) = destination.place else {
+      throw MigrationObstacle(.file, "the store is at no URL")
+    }
+    let (oldLocation, location) = (try PostgreSQLLocation(url: oldURL), try PostgreSQLLocation(url: url))
+    guard oldLocation.parameters == location.parameters else {
+      throw MigrationObstacle(.file, "the new store is in another database")
+    }
+    // What is not kept is made beside the place.
+    let name = isKept ? location.schema : "heartwood_\(PostgreSQLName.hash(UUID().uuidString))"
+    let old = try PostgreSQLSchema(name: oldLocation.schema, model: source.model, entities: source.entities)
+    let new = try PostgreSQLSchema(name: name, model: destination.model, entities: destination.entities)
+    let translator = try MigrationTranslator(migration.plan, from: old, to: new)
+    do {
+      let schemaMigration = SchemaMigration(
+        migration: migration,
+        old: old,
+        new: new,
+        entities: translator.entities,
+        joins: translator.joins,
+        orders: translator.orders,
+        destination: destination,
+        connection: try PostgreSQLConnection(location, options: destination.options)
+      )
+      return try schemaMigration.run(isKept: isKept)
+    } catch let error as PostgreSQLError where !isKept && ["42501", "25006"].contains(error.sqlState) {
+      throw MigrationObstacle(.file, "the database lets the user make no tables")
+    } catch {
+      throw PostgreSQLStore.persistenceError(error, at: location)
+    }
+  }
+
+  private func run(isKept: Bool) throws -> MigrationReport {
+    try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    do {
+      let report = try make()
+      try migration.progress.check()
+      try connection.execute(isKept ? "COMMIT" : "ROLLBACK")
+      return report
+    } catch {
+      // try?: the connection is closed next, and the transaction ends with it.
+      _ = try? connection.execute("ROLLBACK")
+      if let error = error as? PostgreSQLError, ["23505", "23503"].contains(error.sqlState) {
+        throw MigrationObstacle(.records, "values are to be unique and are not, or a record is missing")
+      }
+      throw error
+    }
+  }
+
+  private func make() throws -> MigrationReport {
+    let losses = try countLosses()
+    let counts = try entities.map(count)
+    try connection.execute("CREATE SCHEMA \(PostgreSQLName.quoted(new.name))")
+    for statement in new.tableCreation { try connection.execute(statement) }
+    migration.progress.expect(entities.count + joins.count + orders.count)
+    for entity in entities { try step { try insert(entity) } }
+    for join in joins { try step { try insert(join) } }
+    for order in orders { try step { try number(order) } }
+    for statement in new.constraintCreation {
+      try migration.progress.check()
+      try connection.execute(statement)
+    }
+    try checkRequiredValues()
+    try writeHistory()
+    try writeStore()
+    return try report(losses, counts)
+  }
+
+  private func step(_ body: () throws -> Void) throws {
+    try migration.progress.check()
+    try body()
+    migration.progress.advance()
+  }
+}
+
+// MARK: Rows
+
+extension SchemaMigration {
+  private func insert(_ entity: EntityTranslation) throws {
+    var entity = entity
+    let name = entity.parameter(.text(entity.plan.destination.name))
+    let columns = ["id", "version", "entity"] + entity.cells.map { PostgreSQLName.quoted($0.column) }
+    let values = ["r.id", "greatest(r.version, 1)", name] + entity.cells.map(\.value)
+    try connection.runOnce(
+      "INSERT INTO \(new.qualified(entity.destination.table)) (\(columns.joined(separator: ", "))) "
+        + "SELECT \(values.joined(separator: ", ")) FROM \(old.qualified(entity.source.table)) AS r "
+        + "WHERE \(entity.condition) ORDER BY r.id",
+      entity.parameters
+    )
+  }
+
+  private func insert(_ join: JoinTranslation) throws {
+    let columns = join.cells.map { PostgreSQLName.quoted($0.column) }.joined(separator: ", ")
+    try connection.runOnce(
+      "INSERT INTO \(new.qualified(join.newTable)) (\(columns)) "
+        + "SELECT \(join.cells.map(\.value).joined(separator: ", ")) FROM \(old.qualified(join.oldTable)) AS r"
+    )
+  }
+
+  private func number(_ order: OrderTranslation) throws {
+    let table = new.qualified(order.table)
+    let owner = "m.\(PostgreSQLName.quoted(order.ownerColumn))"
+    try connection.runOnce(
+      "UPDATE \(table) AS r SET \(PostgreSQLName.quoted(order.column)) = n.place FROM (SELECT m.id, "
+        + "\(MigrationTranslator.places(among: owner, by: "m.id")) AS place FROM \(table) AS m WHERE \(owner) IS NOT NULL) AS n "
+        + "WHERE r.id = n.id"
+    )
+  }
+
+  private func writeStore() throws {
+    if destination.options[.postgresNotesOtherClients] {
+      for statement in new.triggerCreation { try connection.execute(statement) }
+    }
+    try PostgreSQLStore.writeStoreRow(migration.metadata, new, ownsSchema: true, connection)
+  }
+
+  /// A copy, whose records are the same, has the whole history. A migration leaves it out, as transactions tell of the old model: the next one has the next
+  /// number, so that tokens of before are known to be too old.
+  private func writeHistory() throws {
+    let tables = HistoryTables(new)
+    let extent = try HistoryTables(old).extent(connection)
+    guard let extent, destination.keepsHistory(PostgreSQLFormat().typeDescription) else {
+      if destination.options[.tracksPersistentHistory] { try tables.begin(after: 0, connection) }
+      return
+    }
+    guard migration.plan.source === migration.plan.destination else {
+      return try tables.begin(after: extent.lastNumber, connection)
+    }
+    for table in PostgreSQLSchema.historyTables {
+      try connection.execute("INSERT INTO \(new.qualified(table)) SELECT * FROM \(old.qualified(table))")
+    }
+    try tables.continueNumbers(connection)
+  }
+}
+
+// MARK: Counts
+
+extension SchemaMigration {
+  /// How many rows an entity has, and how many each tally counts.
+  private struct Counts {
+    let rows: Int
+    let tallies: [Int]
+  }
+
+  private func count(_ entity: EntityTranslation) throws -> Counts {
+    try migration.progress.check()
+    let columns = ["count(*)"] + entity.tallies.map { "count(*) FILTER (WHERE \($0.condition))" }
+    let numbers = try connection.runOnce(
+      "SELECT \(columns.joined(separator: ", ")) FROM \(old.qualified(entity.source.table)) AS r WHERE \(entity.condition)"
+    ).first { row in try columns.indices.map { Int(clamping: try row.required($0, row.bigint)) } }
+    let counts = Counts(rows: numbers?.first ?? 0, tallies: Array(numbers?.dropFirst() ?? []))
+    for (tally, count) in zip(entity.tallies, counts.tallies) where tally.kind == .unfit && count > 0 {
+      guard migration.resolutions.unfitValues != .refuse else {
+        throw MigrationObstacle(.records, "values have no form in a new type")
+      }
+    }
+    return counts
+  }
+
+  /// What nothing is made of.
+  private func countLosses() throws -> [MigrationReport.Finding] {
+    let plan = migration.plan
+    let losses = try plan.coverage.losses(of: plan.source, isAllowed: migration.allowsLoss, recordCount: storedCount) {
+      entity,
+      ordinal in
+      guard old.keeps(entity), let property = try old.placement(of: entity).properties[ordinal] else { return 0 }
+      return try storedCount(of: entity) - emptyCount(property, of: try old.placement(of: entity), in: old)
+    }
+    // The way through memory lists all that stands in the way.
+    if losses.contains(where: \.isObstacle) { throw MigrationObstacle(.records, "records or values would be lost") }
+    return losses
+  }
+
+  private func storedCount(of entity: EntityDescription) throws -> Int {
+    guard old.keeps(entity) else { return 0 }
+    return try number("SELECT count(*) FROM \(rows(of: try old.placement(of: entity), in: old))")
+  }
+
+  private func rows(of placement: EntityPlacement, in schema: PostgreSQLSchema) -> String {
+    "\(schema.qualified(placement.table)) AS r WHERE r.entity = \(PostgreSQLName.literal(placement.entity.name))"
+  }
+
+  private func number(_ query: String) throws -> Int {
+    try migration.progress.check()
+    let number = try connection.runOnce(query).first { row in try row.required(0, row.bigint) }
+    return Int(clamping: number ?? 0)
+  }
+
+  /// How many records have nothing for a property.
+  private func emptyCount(
+    _ property: PropertyPlacement,
+    of placement: EntityPlacement,
+    in schema: PostgreSQLSchema
+  ) throws -> Int {
+    func owned(_ table: String, _ column: String) -> String {
+      "NOT EXISTS (SELECT 1 FROM \(schema.qualified(table)) AS m WHERE m.\(PostgreSQLName.quoted(column)) = r.id)"
+    }
+    let condition =
+      switch property {
+      case .attribute(let place): "r.\(PostgreSQLName.quoted(place.column)) IS NULL"
+      case .toOne(let place): "r.\(PostgreSQLName.quoted(place.column)) IS NULL"
+      case .toMany(let place): owned(place.destination.table, place.column)
+      case .join(let place): owned(place.table, place.ownColumn)
+      }
+    return try number("SELECT count(*) FROM \(rows(of: placement, in: schema)) AND \(condition)")
+  }
+
+  /// - Throws: ``MigrationObstacle`` if more records than before have no value where there must be one.
+  private func checkRequiredValues() throws {
+    for entity in entities {
+      for (ordinal, column) in entity.plan.columns.enumerated() {
+        let trait = entity.plan.destination.traits[ordinal]
+        guard !trait.mayBeEmpty, !trait.isTransient, let property = entity.destination.properties[ordinal] else {
+          continue
+        }
+        let count = try emptyCount(property, of: entity.destination, in: new)
+        if count == 0 { continue }
+        guard let source = column.sourceOrdinal, !entity.plan.source.traits[source].mayBeEmpty,
+          let oldProperty = entity.source.properties[source],
+          try count <= emptyCount(oldProperty, of: entity.source, in: old)
+        else { throw MigrationObstacle(.records, "records have no value where there must be one") }
+      }
+    }
+  }
+
+  private func report(_ losses: [MigrationReport.Finding], _ counts: [Counts]) throws -> MigrationReport {
+    var report = MigrationReport(findings: losses)
+    report.isDoneInStore = true
+    for (entity, counts) in zip(entities, counts) {
+      for (tally, count) in zip(entity.tallies, counts.tallies) where count > 0 {
+        let property = entity.plan.destination.properties[tally.ordinal].name
+        report.findings.append(.init(tally.kind, entity.plan.destination.name, property, count: count))
+      }
+    }
+    let plan = migration.plan
+    report.entities = try MigrationReport.entities(plan.mapping, from: plan.source, to: plan.destination) { entity in
+      if let place = entities.firstIndex(where: { $0.plan.source === entity }) { return counts[place].rows }
+      return try storedCount(of: entity)
+    } destinationCount: { entity in
+      entities.firstIndex { $0.plan.destination === entity }.map { counts[$0].rows } ?? 0
+    }
+    return report
+  }
+}

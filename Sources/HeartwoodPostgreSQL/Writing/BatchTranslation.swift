@@ -1,0 +1,259 @@
+import HeartwoodFoundation
+import HeartwoodModel
+import HeartwoodStore
+
+/// The statements of a batch for the records of one entity.
+struct BatchTranslation {
+  let entity: EntityDescription
+  /// What becomes of records whose relationships led to some that go.
+  private let unlinked: [Unlinking]
+  /// Changes or deletes the records; with `RETURNING`, it returns their keys.
+  private let change: FetchStatement
+
+  /// Records that lose some to which a relationship led, which gives them their next version. The statement returns their keys and entities.
+  private struct Unlinking {
+    let entities: [String: EntityDescription]
+    let propertyOrdinal: Int
+    let change: FetchStatement
+  }
+
+  /// The statements for each entity.
+  static func translations(
+    of batch: RecordBatch,
+    in schema: PostgreSQLSchema,
+    of store: UUID?
+  ) throws(Untranslatable) -> [BatchTranslation] {
+    var translations: [BatchTranslation] = []
+    for fetch in batch.records {
+      let part = BatchPart(fetch: fetch, isAlone: batch.records.count == 1, schema: schema, store: store)
+      switch batch.action {
+      case .update(let assignments):
+        translations.append(
+          BatchTranslation(entity: fetch.entity, unlinked: [], change: try part.update(assignments))
+        )
+      case .delete:
+        let unlinked = try part.unlinkings().map {
+          Unlinking(entities: $0.entities, propertyOrdinal: $0.propertyOrdinal, change: $0.change)
+        }
+        translations.append(BatchTranslation(entity: fetch.entity, unlinked: unlinked, change: try part.deletion()))
+      }
+    }
+    return translations
+  }
+
+  /// Does it.
+  func run(
+    tellingReferences: Bool,
+    _ connection: PostgreSQLConnection,
+    into done: inout BatchedRecords
+  ) throws {
+    for unlinking in unlinked {
+      var references: [Int: [ReferenceID]] = [:]
+      try connection.run(unlinking.change.text, unlinking.change.parameters).forEachRow { row in
+        guard let name = try row.text(1), let entity = unlinking.entities[name] else {
+          throw FieldFault("names an entity that the model does not allow there")
+        }
+        references[entity.ordinal, default: []].append(.uuid(try row.required(0, row.uuid)))
+      }
+      guard tellingReferences else { continue }
+      for (ordinal, references) in references.sorted(by: { $0.key < $1.key }) {
+        done.unlinkedProperties.append((ordinal, unlinking.propertyOrdinal, references))
+      }
+    }
+    guard tellingReferences else {
+      done.count += try connection.run(change.text, change.parameters).affectedCount
+      return
+    }
+    var references: [ReferenceID] = []
+    try connection.run("\(change.text) RETURNING r.id", change.parameters).forEachRow { row in
+      references.append(.uuid(try row.required(0, row.uuid)))
+    }
+    done.references[entity.ordinal] = references
+    done.count += references.count
+  }
+}
+
+/// The records of one entity that a batch is about.
+private struct BatchPart {
+  typealias Unlinking = (entities: [String: EntityDescription], propertyOrdinal: Int, change: FetchStatement)
+
+  let fetch: RecordFetch
+  /// Whether the batch is about records of this entity alone.
+  let isAlone: Bool
+  let schema: PostgreSQLSchema
+  let store: UUID?
+
+  private var placement: EntityPlacement {
+    get throws(Untranslatable) { try Self.placement(of: fetch.entity, in: schema) }
+  }
+
+  private static func placement(of entity: EntityDescription, in schema: PostgreSQLSchema) throws(Untranslatable)
+    -> EntityPlacement
+  {
+    do throws(PersistenceError) {
+      return try schema.placement(of: entity)
+    } catch {
+      throw Untranslatable()
+    }
+  }
+
+  /// A statement about the rows called `r` that meet the condition.
+  private func statement(
+    _ text: (inout FetchTranslator, _ condition: String) throws(Untranslatable) -> String
+  ) throws(Untranslatable) -> FetchStatement {
+    try FetchTranslator.statement(fetch, in: schema, of: store) {
+      translator,
+      row,
+      condition throws(Untranslatable) in
+      if !translator.hasJoins { return try text(&translator, condition) }
+      // The records of one entity are changed before those of the next one are looked for, which might look at these.
+      guard isAlone else { throw Untranslatable() }
+      return try text(&translator, "r.id IN (SELECT r.id FROM \(translator.source(row)) WHERE \(condition))")
+    }
+  }
+}
+
+// MARK: Updates
+
+extension BatchPart {
+  func update(_ assignments: [BatchAssignment]) throws(Untranslatable) -> FetchStatement {
+    let unique = Set(fetch.entity.uniquenessConstraints.joined())
+    if assignments.contains(where: { unique.contains($0.ordinal) }) { throw Untranslatable() }
+    let placement = try placement
+    return try statement { translator, condition throws(Untranslatable) in
+      var terms = ["version = r.version + 1"]
+      for assignment in assignments { terms += try values(assignment, placement, &translator) }
+      return "UPDATE \(schema.qualified(placement.table)) AS r SET \(terms.joined(separator: ", ")) WHERE \(condition)"
+    }
+  }
+
+  /// The columns of an attribute with what they get, which is the same for all records.
+  private func values(
+    _ assignment: BatchAssignment,
+    _ placement: EntityPlacement,
+    _ translator: inout FetchTranslator
+  ) throws(Untranslatable) -> [String] {
+    guard placement.properties.indices.contains(assignment.ordinal),
+      case .attribute(let place) = placement.properties[assignment.ordinal],
+      let value = assignment.expression.constant?.scalar.converted(to: assignment.type)
+    else { throw Untranslatable() }
+    let parameters: [PostgreSQLParameter]
+    do throws(AttributeField.Refusal) {
+      parameters = try AttributeField.parameters(value, place)
+    } catch {
+      // What the table has no place for is refused if there is a record that would get it.
+      throw Untranslatable()
+    }
+    return zip(placement.valueColumns(assignment.ordinal), parameters).map { column, parameter in
+      "\(PostgreSQLName.quoted(column)) = \(translator.parameter(parameter))"
+    }
+  }
+}
+
+// MARK: Deletions
+
+extension BatchPart {
+  func deletion() throws(Untranslatable) -> FetchStatement {
+    let placement = try placement
+    return try statement { _, condition throws(Untranslatable) in
+      "DELETE FROM \(schema.qualified(placement.table)) AS r WHERE \(condition)"
+    }
+  }
+
+  /// What becomes of the records that relationships lead to, or that lead to those that go.
+  ///
+  /// - Throws: ``Untranslatable`` if other records go with them, or stand in the way.
+  func unlinkings() throws(Untranslatable) -> [Unlinking] {
+    if isReferredToWithoutInverse { throw Untranslatable() }
+    var unlinkings: [Unlinking] = []
+    for (ordinal, property) in try placement.properties.enumerated() {
+      guard let property, let unlinking = try unlinking(ordinal, property) else { continue }
+      unlinkings.append(unlinking)
+    }
+    if !isAlone, !unlinkings.isEmpty { throw Untranslatable() }
+    return unlinkings
+  }
+
+  /// Whether records of any entity may lead to those that go, although these do not know of it.
+  private var isReferredToWithoutInverse: Bool {
+    schema.model.entities.contains { entity in
+      entity.relationshipTargets.enumerated().contains { ordinal, target in
+        guard let target, target.inverseOrdinal == nil, !entity.properties[ordinal].isTransient else { return false }
+        let destination = schema.model.entities[target.entityOrdinal]
+        return destination.isKind(of: fetch.entity) || fetch.entity.isKind(of: destination)
+      }
+    }
+  }
+
+  /// Nil for an attribute, and if the other end does not know of it.
+  private func unlinking(_ ordinal: Int, _ property: PropertyPlacement) throws(Untranslatable) -> Unlinking? {
+    let entity = fetch.entity
+    guard let relationship = entity.properties[ordinal].relationship, let target = entity.relationshipTargets[ordinal]
+    else { return nil }
+    guard relationship.deleteRule == .nullify else { throw Untranslatable() }
+    guard let inverseOrdinal = target.inverseOrdinal else { return nil }
+    let destination = schema.model.entities[target.entityOrdinal]
+    guard let inverse = destination.properties[inverseOrdinal].relationship,
+      inverse.isToMany ? inverse.minCount == 0 : inverse.isOptional
+    else { throw Untranslatable() }
+    let other = try Self.placement(of: destination, in: schema).properties[inverseOrdinal]
+    switch (property, other) {
+    case (.toOne(let place), .toMany(let back)) where back.column == place.column:
+      let keys = try keys("r.\(PostgreSQLName.quoted(place.column))")
+      return unlinking(place.destination, inverseOrdinal, setting: [], where: "d.id", isIn: keys)
+    case (.toOne(let place), .toOne(let back)):
+      return try unlinking(place.destination, inverseOrdinal, clearing: back.column)
+    case (.toMany(let place), .toOne(let back)) where back.column == place.column:
+      return try unlinking(place.destination, inverseOrdinal, clearing: back.column, place.positionColumn)
+    case (.join(let place), .join(let back)) where back.table == place.table:
+      let keys = try keys("r.id")
+      let (own, others) = (PostgreSQLName.quoted(place.ownColumn), PostgreSQLName.quoted(place.otherColumn))
+      let pairs = FetchStatement(
+        text: "SELECT j.\(others) FROM \(schema.qualified(place.table)) AS j WHERE j.\(own) IN (\(keys.text))",
+        parameters: keys.parameters
+      )
+      return unlinking(place.destination, inverseOrdinal, setting: [], where: "d.id", isIn: pairs)
+    default: throw Untranslatable()
+    }
+  }
+
+  /// The values of a column of the records.
+  private func keys(_ column: String) throws(Untranslatable) -> FetchStatement {
+    let table = schema.qualified(try placement.table)
+    return try statement { _, condition throws(Untranslatable) in
+      "SELECT \(column) FROM \(table) AS r WHERE \(condition)"
+    }
+  }
+
+  /// The records that lead to those that go by a column lead nowhere then.
+  private func unlinking(
+    _ destination: Destination,
+    _ ordinal: Int,
+    clearing column: String,
+    _ positionColumn: String? = nil
+  ) throws(Untranslatable) -> Unlinking {
+    let columns = [column] + (positionColumn.map { [$0] } ?? [])
+    return unlinking(
+      destination,
+      ordinal,
+      setting: columns.map { "\(PostgreSQLName.quoted($0)) = NULL" },
+      where: "d.\(PostgreSQLName.quoted(column))",
+      isIn: try keys("r.id")
+    )
+  }
+
+  private func unlinking(
+    _ destination: Destination,
+    _ ordinal: Int,
+    setting terms: [String],
+    where column: String,
+    isIn keys: FetchStatement
+  ) -> Unlinking {
+    let terms = ["version = d.version + 1"] + terms
+    let text = """
+      UPDATE \(schema.qualified(destination.table)) AS d SET \(terms.joined(separator: ", ")) \
+      WHERE \(column) IN (\(keys.text)) RETURNING d.id, d.entity
+      """
+    return (destination.entities, ordinal, FetchStatement(text: text, parameters: keys.parameters))
+  }
+}

@@ -75,8 +75,8 @@ extension PersistenceError {
       "The \(destination) \(reference.text) is in this relationship of several owners. SQLite files hold one, "
         + "for a relationship without an inverse: the row of the record says whose it is. Nothing was written.",
       recovery: .custom(
-        "Take the record from all owners but one, give the relationship an inverse in the model, or keep the "
-          + "records in a store of another type."
+        "Give the relationship an inverse in the model: addingInverses() and heartwood convert --add-inverses do so. Or take the record from "
+          + "all owners but one, or keep the records in a store of another type."
       ),
       context: .init(path: path, storeType: .sqlite, entity: entity.name, property: property.name)
     )

@@ -342,6 +342,30 @@ import Testing
     #expect(try folder.names == before)
   }
 
+  @Test func whatHasTwoOwnersKeepsBothWhereTheRelationshipGetsAnInverse() throws {
+    try folder.write(CoreDataXML.twoOwners, to: "owners.xml")
+    try FileManager.default.removeItem(at: folder.path("ToDo.xcdatamodeld"))
+    #expect(try heartwood("convert", "owners.xml", "owners.sqlite").errors.contains("heartwood convert --add-inverses"))
+    let outcome = try heartwood("convert", "owners.xml", "owners.sqlite", "--add-inverses")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.errors.contains("owners.sqlite: A.bs got the inverse B.inverseOfABs."), "\(outcome.errors)")
+    #expect(outcome.text.hasPrefix("owners.sqlite: 4 records, "), "\(outcome.text)")
+    let found = try heartwood("fetch", "owners.sqlite", "B", "--where", "inverseOfABs.@count == 2").jsonLines()
+    #expect(found.count == 1)
+    #expect(try heartwood("fetch", "owners.sqlite", "A", "--where", "bs.@count == 2").jsonLines().count == 1)
+    #expect(try heartwood("verify", "owners.sqlite").status == 0)
+    #expect(try heartwood("info", "owners.sqlite").text.contains("B4FC79D0-E654-43EF-9020-A5273B3F104A"))
+    let again = try heartwood("convert", "owners.sqlite", "again.sqlite", "--add-inverses")
+    #expect(again.status == 0 && !again.errors.contains("inverse"), "\(again.errors)")
+    #expect(
+      try heartwood("convert", "owners.xml", "owners.sqlite", "--add-inverses").errors.contains(
+        "There is a file already"
+      )
+    )
+    #expect(try heartwood("convert", "owners.xml", "owners.csv", "--add-inverses").status == 1)
+    #expect(try heartwood("convert", "owners.xml", "other.sqlite", "--add-inverses", "--verify").status == 64)
+  }
+
   @Test func aFileOfCoreDatasXMLIsVerified() throws {
     try FileManager.default.removeItem(at: folder.path("ToDo.xcdatamodeld"))
     try folder.write(CoreDataXML.oneOwner, to: "owners.xml")

@@ -1,6 +1,7 @@
 import ArgumentParser
 import HeartwoodFormats
 import HeartwoodRecordText
+import HeartwoodSQLite
 import HeartwoodStore
 
 struct ConvertCommand: ParsableCommand {
@@ -16,6 +17,10 @@ struct ConvertCommand: ParsableCommand {
       With --keep-references the way through a store that numbers its records loses no reference: each record has it in an attribute (a UUID, a \
       string or an integer), and the way back with the same option takes it from there. Records that would be called alike, or whose attribute \
       has another value already, are an error.
+
+      SQLite files keep one owner for each record of a to-many relationship without an inverse; records that have several are refused. With \
+      --add-inverses such a relationship gets an inverse in the model of the new store, and its records keep all their owners; notes name what was \
+      added.
 
       A damaged file is refused. With --salvage everything in it that is sound is written, and all that is not is reported on standard error: \
       records and values that cannot be read, links to records that are not there, and parts of the file of which nothing is left. Nothing is \
@@ -56,6 +61,9 @@ struct ConvertCommand: ParsableCommand {
   )
   var keepReferences: String?
 
+  @Flag(help: "Give each to-many relationship without an inverse one, in the model of the new store.")
+  var addInverses = false
+
   @Flag(help: "Replace the destination where it exists.")
   var force = false
 
@@ -83,6 +91,11 @@ struct ConvertCommand: ParsableCommand {
     if keepReferences != nil, salvage {
       throw ValidationError("--salvage makes nothing up: keep the references when the rescued store is converted.")
     }
+    if addInverses, verify || salvage || keepReferences != nil {
+      throw ValidationError(
+        "--add-inverses makes a store of another model: do without --verify, and give --salvage and --keep-references to a conversion before it."
+      )
+    }
     guard report == nil || salvage else { throw ValidationError("--report goes with --salvage.") }
     guard report == nil || (report != source && report != destination) else {
       throw ValidationError("The report needs a file of its own.")
@@ -97,6 +110,7 @@ struct ConvertCommand: ParsableCommand {
       verifies: verify,
       salvages: salvage,
       referenceAttribute: keepReferences,
+      addsInverses: addInverses,
       progress: progress
     )
     let start = ContinuousClock.now
@@ -129,16 +143,21 @@ struct ConvertCommand: ParsableCommand {
   private func notes(_ result: Conversion.Result) -> [String] {
     let count = Quantity.text(result.lostTransactionCount, "transaction")
     let foreignCount = Quantity.text(result.foreignTransactionCount, "transaction")
-    return [
-      result.model.isInferred
-        ? "It is of the model that was made of the records: another one does not open it. --model makes one of yours."
-        : nil,
-      result.lostTransactionCount > 0 ? "The type keeps no history; \(count) left out." : nil,
-      result.foreignTransactionCount > 0
-        ? "The history is of a form that is not known; \(foreignCount) left out." : nil,
-      result.hasRenamedRecords && keepReferences == nil ? DestinationNotes.renamedRecords(of: source) : nil,
-      result.lacksModel ? DestinationNotes.lackingModel(of: source) : nil,
-    ].compactMap(\.self)
+    return result.addedInverses.map { added in
+      "\(added.entityName).\(added.relationshipName) got the inverse \(added.inverseEntityName).\(added.inverseName)."
+    }
+      + [
+        result.model.isInferred && result.addedInverses.isEmpty
+          ? "It is of the model that was made of the records: another one does not open it. --model makes one of yours."
+          : nil,
+        result.lostTransactionCount > 0
+          ? "\(result.addedInverses.isEmpty ? "The type keeps no history" : "A history is of one model"); \(count) left out."
+          : nil,
+        result.foreignTransactionCount > 0
+          ? "The history is of a form that is not known; \(foreignCount) left out." : nil,
+        result.hasRenamedRecords && keepReferences == nil ? DestinationNotes.renamedRecords(of: source) : nil,
+        result.lacksModel ? DestinationNotes.lackingModel(of: source) : nil,
+      ].compactMap(\.self)
   }
 
   private func line(_ result: Conversion.Result, _ duration: Duration) -> String {

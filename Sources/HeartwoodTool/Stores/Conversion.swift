@@ -1,5 +1,6 @@
 import Heartwood
 import HeartwoodFoundation
+import HeartwoodSQLite
 import HeartwoodStore
 
 /// Writes all that one store keeps as another.
@@ -9,17 +10,19 @@ struct Conversion {
     let model: LocatedModel
     let recordCount: Int
     /// How many bytes the written files have; nil for a store that is no file.
-    let byteCount: Int?
+    var byteCount: Int?
     /// How many transactions of the history were left out, because the other type keeps none.
-    let lostTransactionCount: Int
+    var lostTransactionCount: Int
     /// How many transactions of Core Data's history were left out, because they are of an unknown form.
     let foreignTransactionCount: Int
     /// Whether the records are called otherwise, because the other type cannot call them as they were called.
-    let hasRenamedRecords: Bool
+    var hasRenamedRecords: Bool
     /// Whether the other file does not open without the model that was in the source.
     let lacksModel: Bool
     /// What was salvaged of a damaged source; nil if it was to be whole.
     let salvage: SalvageReport?
+    /// The inverses that the new model has, and the old one has not.
+    var addedInverses: [AddedInverse] = []
   }
 
   let source: StoreSource
@@ -29,6 +32,8 @@ struct Conversion {
   let salvages: Bool
   /// The attribute in which references are kept, or from which they are taken.
   let referenceAttribute: String?
+  /// Whether to-many relationships get the inverses that they lack.
+  let addsInverses: Bool
   let progress: ProgressBar
   /// How far a store has come that makes the other one itself.
   private let copying: MigrationProgress
@@ -40,6 +45,7 @@ struct Conversion {
     verifies: Bool,
     salvages: Bool = false,
     referenceAttribute: String? = nil,
+    addsInverses: Bool = false,
     progress: ProgressBar
   ) {
     self.source = source
@@ -47,6 +53,7 @@ struct Conversion {
     self.verifies = verifies
     self.salvages = salvages
     self.referenceAttribute = referenceAttribute
+    self.addsInverses = addsInverses
     self.progress = progress
     // A store that makes the other one itself writes past the files that are observed.
     let copying = MigrationProgress { _ in progress.begin(.writing) }
@@ -65,6 +72,7 @@ struct Conversion {
     try destination.check(against: source.place, in: POSIXFileSystem())
     if salvages { return try convert(try salvaged(), type) }
     return try suggestingSalvage {
+      if addsInverses, let result = try InverseAddition(conversion: self).run(type) { return result }
       progress.begin(.reading)
       let opened = try source.open()
       progress.begin(.checking)

@@ -7,7 +7,7 @@ public import HeartwoodModel
 /// A store that keeps columns in its file writes the parts of groups as they are (``StoreContents/rowGroups(of:)``), and makes groups
 /// of them when it reads (``StoreLoader/setRowGroups(_:of:check:)``).
 ///
-/// `@unchecked Sendable`: ``unsafeViews`` points to memory that is written in `init` only and freed in `deinit`; the columns that
+/// `@unchecked Sendable`: `unsafeViews` points to memory that is written in `init` only and freed in `deinit`; the columns that
 /// the views point into are held as long as the group is.
 public final class RowGroup: @unchecked Sendable {
   /// How many rows there are.

@@ -26,7 +26,7 @@ import Testing
     let original = SalvageFixture.records(contents)
     let bytes = try fixture.bytes(of: contents)
     var (refusals, greatest, trials) = (0, 0, 0)
-    for length in stride(from: 1, to: bytes.count, by: max(1, bytes.count / 150)) {
+    for length in stride(from: 1, to: bytes.count, by: max(1, bytes.count / 60)) {
       trials += 1
       guard let outcome = try fixture.salvage(Array(bytes.prefix(length)), "cut at \(length)") else {
         refusals += 1

@@ -53,7 +53,7 @@ import Testing
     let seed = UInt64.random(in: .min ... .max)
     print("seed \(seed)")
     var generator = SeededGenerator(seed: seed)
-    for _ in 0..<200 {
+    for _ in 0..<50 {
       let contents = try RandomContents.make(GoldenSample.store(), &generator)
       guard contents.tables.allSatisfy({ $0.firstDuplicate() == nil }) else { continue }
       let file = Self.file(kind, contents.model)

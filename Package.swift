@@ -23,6 +23,7 @@ let package = Package(
     .library(name: "HeartwoodPostgreSQL", targets: ["HeartwoodPostgreSQL"]),
     .library(name: "HeartwoodImporting", targets: ["HeartwoodImporting"]),
     .library(name: "HeartwoodDocuments", targets: ["HeartwoodDocuments"]),
+    .library(name: "HeartwoodBrowser", targets: ["HeartwoodBrowser"]),
     .library(name: "HeartwoodTesting", targets: ["HeartwoodTesting"]),
     .executable(name: "heartwood", targets: ["HeartwoodTool"]),
     .plugin(name: "HeartwoodClasses", targets: ["HeartwoodClasses"]),
@@ -34,7 +35,7 @@ let package = Package(
     .trait(name: "SQLite", description: "The product HeartwoodSQLite, with GRDB."),
     .trait(name: "Encryption", description: "The product HeartwoodWrappers, with swift-crypto."),
     .trait(name: "Macros", description: "The product HeartwoodMacros, with swift-syntax."),
-    .trait(name: "Tool", description: "The product heartwood, with swift-argument-parser."),
+    .trait(name: "Tool", description: "The product heartwood, with swift-argument-parser and FlyingFox."),
     .trait(
       name: "GeneratedClasses",
       description:
@@ -45,6 +46,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    // Its minor versions may break source.
+    .package(url: "https://github.com/swhitty/FlyingFox", "0.27.1"..<"0.28.0"),
     // Its system library is SQLite: libsqlite3-dev on Debian and Ubuntu, part of macOS.
     .package(url: "https://github.com/groue/GRDB.swift", "7.10.0"..<"8.0.0"),
     .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
@@ -70,6 +73,15 @@ let package = Package(
     .target(
       name: "HeartwoodRecordText",
       dependencies: ["HeartwoodFoundation", "HeartwoodStore", "HeartwoodModel"],
+      swiftSettings: settings
+    ),
+    // Pages that show stores, without a server.
+    .target(
+      name: "HeartwoodBrowser",
+      dependencies: [
+        "HeartwoodFoundation", "HeartwoodGraph", "HeartwoodRecordText", "HeartwoodStore", "HeartwoodModel",
+      ],
+      exclude: ["Assets"],
       swiftSettings: settings
     ),
     .target(
@@ -174,9 +186,11 @@ let package = Package(
       name: "HeartwoodTool",
       dependencies: [
         "HeartwoodFoundation", "Heartwood", "HeartwoodModelFiles", "HeartwoodFormats", "HeartwoodGeneration",
-        "HeartwoodImporting",
+        "HeartwoodBrowser", "HeartwoodImporting",
         "HeartwoodModel", "HeartwoodPostgreSQL", "HeartwoodRecordText", "HeartwoodSQLite", "HeartwoodStore",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
+        .product(name: "FlyingFox", package: "FlyingFox", condition: .when(traits: ["Tool"])),
+        .product(name: "FlyingSocks", package: "FlyingFox", condition: .when(traits: ["Tool"])),
       ],
       swiftSettings: settings
     ),
@@ -261,6 +275,14 @@ let package = Package(
         "HeartwoodGenerate", "HeartwoodTool", "HeartwoodTesting", "Heartwood", "HeartwoodSQLite", "HeartwoodStore",
         "HeartwoodWrappers", "TestSupport",
         .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
+      ],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "HeartwoodBrowserTests",
+      dependencies: [
+        "Heartwood", "HeartwoodBrowser", "HeartwoodGraph", "HeartwoodModel", "HeartwoodSQLite", "HeartwoodStore",
+        "HeartwoodTesting", "HeartwoodTool", "TestSupport",
       ],
       swiftSettings: settings
     ),

@@ -72,6 +72,27 @@ package enum JSONValue {
   }
 }
 
+// MARK: Metadata
+
+extension JSONValue {
+  /// A date is ISO 8601 text in UTC, and binary data is base64, as in a dump.
+  package init(_ value: MetadataValue) {
+    switch value {
+    case .string(let text): self = .string(text)
+    case .integer(let number): self = .integer(number)
+    case .double(let number): self = .double(number)
+    case .boolean(let flag): self = .boolean(flag)
+    case .date(let date):
+      let text = GrowableBytes()
+      RecordDate.append(date.timeIntervalSinceReferenceDate, to: text)
+      self = .string(String(decoding: text.unsafeMutableBytes, as: UTF8.self))
+    case .binary(let data): self = .string(data.base64EncodedString())
+    case .array(let values): self = .array(values.map { JSONValue($0) })
+    case .dictionary(let members): self = .sorted(members.mapValues { JSONValue($0) })
+    }
+  }
+}
+
 // MARK: Bytes
 
 /// Text as JSON strings.

@@ -35,7 +35,7 @@ struct HeartwoodCommand: ParsableCommand {
     version: "0.1.0",
     subcommands: [
       ConvertCommand.self, MigrateCommand.self, InfoCommand.self, DumpCommand.self, FetchCommand.self, EditCommand.self,
-      DiffCommand.self, HistoryCommand.self,
+      DiffCommand.self, HistoryCommand.self, BrowseCommand.self,
       TypesCommand.self, ModelCommand.self, RecoverModelCommand.self, GenerateCommand.self, VerifyCommand.self,
     ]
   )

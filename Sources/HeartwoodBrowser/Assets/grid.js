@@ -1,0 +1,262 @@
+// The records of an entity as a table that can be scrolled through, however long it is: only the rows in sight are there.
+
+import { ask, element, text, cellText, number } from "./parts.js";
+
+const rowHeight = 26;
+const pageLength = 100;
+const pagesKept = 40;
+// Browsers lay nothing out that is much higher; a longer table moves faster than the bar.
+const highest = 15_000_000;
+
+export function showEntity(page, store, index, name, options) {
+  const entity = store.entities.find((entity) => entity.name === name);
+  if (!entity) throw new Error(`The store has no entity called ${name}.`);
+  const state = {
+    condition: options.get("where") ?? "",
+    sort: (options.get("sort") ?? "").split(",").filter(Boolean).map((part) => ({ key: part.replace(/:desc$/, ""), descending: part.endsWith(":desc") })),
+  };
+  const go = (changes) => {
+    const next = { ...state, ...changes };
+    const query = new URLSearchParams();
+    if (next.condition) query.set("where", next.condition);
+    if (next.sort.length) query.set("sort", next.sort.map((key) => key.key + (key.descending ? ":desc" : "")).join(","));
+    const address = `#/${index}/entity/${encodeURIComponent(name)}${query.size ? `?${query}` : ""}`;
+    if (location.hash === address) dispatchEvent(new HashChangeEvent("hashchange"));
+    else location.hash = address;
+  };
+  const status = element("span", { class: "dim", role: "status" }, "…");
+  const wrong = element("pre", { class: "wrong", role: "alert", id: "wrong" });
+  const field = element("input", {
+    type: "search", value: state.condition, "aria-label": "Condition", "aria-describedby": "wrong", spellcheck: "false", autocapitalize: "off",
+    placeholder: 'A condition, such as name CONTAINS[c] "tea" AND count > 3',
+  });
+  const form = element("form", { class: "bar", onsubmit: (event) => { event.preventDefault(); go({ condition: field.value.trim() }); } }, [
+    field, element("button", {}, "Find"),
+    element("button", { type: "button", onclick: () => copyCommand(store, name, state) }, "Copy as a command"), status,
+  ]);
+  const columns = entity.properties.filter((property) => !property.isTransient && !property.isToMany);
+  const ordered = [...columns.filter((property) => property.type), ...columns.filter((property) => !property.type)];
+  const facets = element("aside", { class: "facets", "aria-label": "Values" });
+  const grid = new Grid({ index, name, state, columns: ordered, status, wrong, sortBy: (key) => go({ sort: nextSort(state.sort, key) }) });
+  showFacets(facets, { index, name, state, columns: ordered, go });
+  page.replaceChildren(form, wrong, element("div", { class: "split" }, [grid.node, facets]));
+  grid.begin();
+}
+
+/** Ascending, then descending, then not sorted. */
+function nextSort(sort, key) {
+  const now = sort.find((part) => part.key === key);
+  if (!now) return [{ key, descending: false }];
+  return now.descending ? [] : [{ key, descending: true }];
+}
+
+function quote(argument) {
+  return `'${argument.replaceAll("'", "'\\''")}'`;
+}
+
+function copyCommand(store, name, state) {
+  const parts = ["heartwood fetch", quote(store.stores[0]?.place ?? store.title), name];
+  if (state.condition) parts.push("--where", quote(state.condition));
+  if (state.sort.length) parts.push("--sort", quote(state.sort.map((key) => key.key + (key.descending ? ":desc" : "")).join(",")));
+  navigator.clipboard?.writeText(parts.join(" "));
+}
+
+// MARK: Grid
+
+class Grid {
+  constructor(options) {
+    Object.assign(this, options);
+    this.pages = new Map();
+    this.asked = new Map();
+    this.count = 0;
+    this.head = element("div", { class: "head", role: "row" }, [this.headCell("", "id"), ...this.columns.map((column) => this.headCell(column.name, column.name, isNumeric(column)))]);
+    this.sheet = element("div", { class: "sheet" });
+    this.node = element("div", { class: "grid", role: "grid", tabindex: "0", "aria-label": this.name, "aria-busy": "true" }, [this.head, this.sheet]);
+    const widths = ["9rem", ...this.columns.map((column) => (isNumeric(column) ? "8rem" : column.type === "boolean" ? "6rem" : "15rem"))];
+    this.template = widths.join(" ");
+    this.head.style.gridTemplateColumns = this.template;
+    this.head.style.width = "max-content";
+    this.node.addEventListener("scroll", () => this.draw(), { passive: true });
+    this.node.addEventListener("keydown", (event) => this.move(event));
+    this.observer = new ResizeObserver(() => this.draw());
+    this.observer.observe(this.node);
+  }
+
+  headCell(key, label, numeric) {
+    const sort = this.state.sort.find((part) => part.key === key);
+    const arrow = sort ? (sort.descending ? " ▼" : " ▲") : "";
+    if (!key) return element("span", { class: "cell dim", role: "columnheader" }, label);
+    const order = sort ? (sort.descending ? "descending" : "ascending") : "none";
+    const button = { type: "button", class: numeric ? "number" : undefined, title: `Sort by ${label}`, onclick: () => this.sortBy(key) };
+    return element("div", { role: "columnheader", "aria-sort": order }, [element("button", button, label + arrow)]);
+  }
+
+  async begin() {
+    await this.load(0);
+    this.node.removeAttribute("aria-busy");
+  }
+
+  question(page) {
+    return { entity: this.name, condition: this.state.condition || undefined, sort: this.state.sort, from: page * pageLength, count: pageLength };
+  }
+
+  async load(page) {
+    if (this.pages.has(page) || this.asked.has(page)) return;
+    const control = new AbortController();
+    this.asked.set(page, control);
+    try {
+      const answer = await ask(`api/stores/${this.index}/rows`, this.question(page), control.signal);
+      this.pages.set(page, answer.rows);
+      if (this.pages.size > pagesKept) this.pages.delete(this.pages.keys().next().value);
+      if (page === 0 || answer.count !== this.count) this.setCount(answer.count);
+      if (page === 0) this.status.textContent = `${number(answer.count)} found, ${answer.milliseconds} ms`;
+      this.wrong.textContent = "";
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      this.status.textContent = "";
+      this.wrong.textContent = pointed(error, this.state.condition);
+    } finally {
+      this.asked.delete(page);
+    }
+    this.draw();
+  }
+
+  setCount(count) {
+    this.count = count;
+    this.height = Math.min(count * rowHeight, highest);
+    this.sheet.style.height = `${this.height}px`;
+    this.node.setAttribute("aria-rowcount", count + 1);
+  }
+
+  get inSight() {
+    return Math.max(1, Math.ceil((this.node.clientHeight - this.head.offsetHeight) / rowHeight));
+  }
+
+  /** The first row in sight. In a table that is higher than the sheet, the bar moves by shares of it. */
+  get first() {
+    const room = this.height - (this.node.clientHeight - this.head.offsetHeight);
+    if (this.count * rowHeight <= highest || room <= 0) return Math.floor(this.node.scrollTop / rowHeight);
+    return Math.round((this.node.scrollTop / room) * (this.count - this.inSight + 1));
+  }
+
+  draw() {
+    if (this.drawing) return;
+    this.drawing = true;
+    requestAnimationFrame(() => { this.drawing = false; this.render(); });
+  }
+
+  render() {
+    const first = Math.max(0, Math.min(this.first, Math.max(0, this.count - 1)));
+    const last = Math.min(this.count, first + this.inSight + 1);
+    const scaled = this.count * rowHeight > highest;
+    const top = scaled ? this.node.scrollTop : first * rowHeight;
+    const focused = this.sheet.contains(document.activeElement) ? Number(document.activeElement.dataset.place) : null;
+    const rows = [];
+    for (let place = first; place < last; place++) rows.push(this.row(place, top + (place - first) * rowHeight));
+    this.sheet.replaceChildren(...rows);
+    this.sheet.setAttribute("role", rows.length ? "rowgroup" : "presentation");
+    if (focused !== null) this.focus(focused);
+    const wanted = new Set([Math.floor(first / pageLength), Math.floor(Math.max(first, last - 1) / pageLength)]);
+    for (const [page, control] of this.asked) if (!wanted.has(page) && page !== 0) control.abort();
+    if (this.count > 0) for (const page of wanted) this.load(page);
+  }
+
+  row(place, top) {
+    const record = this.pages.get(Math.floor(place / pageLength))?.[place % pageLength];
+    const cells = record
+      ? [cell(record.reference, "dim"), ...(record.error ? [cell(record.error, "wrong")] : record.cells.map((value, column) => cell(cellText(value), isNumeric(this.columns[column]) ? "number" : "")))]
+      : [cell("…", "dim")];
+    const node = element("div", {
+      class: "row", role: "row", tabindex: "-1", "aria-rowindex": place + 2, "data-place": place,
+      onclick: () => this.open(place),
+    }, cells);
+    node.style.top = `${top}px`;
+    node.style.gridTemplateColumns = this.template;
+    return node;
+  }
+
+  open(place) {
+    const record = this.pages.get(Math.floor(place / pageLength))?.[place % pageLength];
+    if (record) location.hash = `#/${this.index}/record?uri=${encodeURIComponent(record.uri)}`;
+  }
+
+  focus(place) {
+    this.sheet.querySelector(`[data-place="${place}"]`)?.focus({ preventScroll: true });
+  }
+
+  move(event) {
+    const row = event.target.closest(".row");
+    const place = row ? Number(row.dataset.place) : this.first - 1;
+    const page = this.inSight - 1;
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+    if (event.key === "Enter" && row) return this.open(place);
+    if (!(event.key in steps) || event.target.closest(".head")) return;
+    event.preventDefault();
+    const target = Math.max(0, Math.min(this.count - 1, place + steps[event.key]));
+    if (target < this.first || target >= this.first + this.inSight - 1) this.scrollTo(target);
+    this.render();
+    this.focus(target);
+  }
+
+  scrollTo(place) {
+    const scaled = this.count * rowHeight > highest;
+    const room = this.height - (this.node.clientHeight - this.head.offsetHeight);
+    this.node.scrollTop = scaled ? (place / Math.max(1, this.count - this.inSight + 1)) * room : place * rowHeight;
+  }
+}
+
+function isNumeric(column) {
+  return ["integer16", "integer32", "integer64", "decimal", "double", "float"].includes(column.type);
+}
+
+function cell(string, kind) {
+  return element("div", { class: `cell ${kind}`, role: "gridcell", title: string.length > 20 ? string : undefined }, string);
+}
+
+/** The message, and a caret under the place in the condition. */
+function pointed(error, condition) {
+  if (error.from === undefined) return error.message;
+  const before = new TextDecoder().decode(new TextEncoder().encode(error.text).subarray(0, error.from));
+  return `${error.message}\n${error.text}\n${" ".repeat([...before].length)}^`;
+}
+
+// MARK: Facets
+
+function showFacets(node, { index, name, state, columns, go }) {
+  const choice = element("select", { "aria-label": "Column whose values are counted" }, [
+    element("option", { value: "" }, "Values of…"),
+    ...columns.filter((column) => column.type && column.type !== "binary" && column.type !== "transformable").map((column) => element("option", { value: column.name }, column.name)),
+  ]);
+  const list = element("ol");
+  choice.addEventListener("change", async () => {
+    list.replaceChildren();
+    if (!choice.value) return;
+    try {
+      const question = { entity: name, condition: state.condition || undefined, column: choice.value, limit: 100 };
+      const answer = await ask(`api/stores/${index}/values`, question);
+      const column = columns.find((column) => column.name === choice.value);
+      list.replaceChildren(...answer.values.map((entry) => element("li", {}, [
+        element("button", { type: "button", onclick: () => go({ condition: narrowed(state.condition, column, entry.value) }) }, [
+          element("span", {}, entry.value === null ? "nil" : cellText(entry.value)), element("span", { class: "dim" }, number(entry.count)),
+        ]),
+      ])));
+    } catch (error) {
+      list.replaceChildren(element("li", { class: "wrong" }, error.message));
+    }
+  });
+  node.replaceChildren(choice, list);
+}
+
+function narrowed(condition, column, value) {
+  const term = `${column.name} == ${literal(column, value)}`;
+  return condition ? `(${condition}) AND ${term}` : term;
+}
+
+function literal(column, value) {
+  if (value === null) return "nil";
+  if (typeof value === "boolean") return value ? "YES" : "NO";
+  if (isNumeric(column)) return String(value);
+  const string = JSON.stringify(String(value.text ?? value));
+  if (column.type === "date") return `CAST(${(Date.parse(value) - Date.UTC(2001, 0, 1)) / 1000}, "NSDate")`;
+  return string;
+}

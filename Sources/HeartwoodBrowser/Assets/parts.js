@@ -1,0 +1,121 @@
+// What all pages use. Values become text of the page, never markup.
+
+/** Asks the server; what it refuses is thrown, with the place in a predicate. */
+export async function ask(path, question, signal) {
+  const headers = { Authorization: `Bearer ${sessionStorage.getItem("token") ?? ""}` };
+  if (question) headers["Content-Type"] = "application/json";
+  const response = await fetch(path, { method: question ? "POST" : "GET", headers, signal, body: question && JSON.stringify(question) });
+  const answer = await response.json();
+  if (!response.ok) throw Object.assign(new Error(answer.error), answer);
+  return answer;
+}
+
+/** The bytes of a whole value. */
+export async function askBlob(path) {
+  const response = await fetch(path, { headers: { Authorization: `Bearer ${sessionStorage.getItem("token") ?? ""}` } });
+  if (!response.ok) throw new Error((await response.json()).error);
+  return response.blob();
+}
+
+export function text(string) {
+  return document.createTextNode(string);
+}
+
+/** An element with attributes, and with text or nodes in it. */
+export function element(name, attributes = {}, content = []) {
+  const node = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+    else if (value !== undefined && value !== false) node.setAttribute(key, value === true ? "" : value);
+  }
+  if (Array.isArray(content)) node.append(...content);
+  else node.textContent = content;
+  return node;
+}
+
+export function link(address, label) {
+  return element("a", { href: address }, label);
+}
+
+export function number(value) {
+  return value.toLocaleString("en");
+}
+
+/** The text of a value in a cell. */
+export function cellText(value) {
+  if (value === null || value === undefined) return "";
+  if (typeof value !== "object") return String(value);
+  if (Array.isArray(value)) return value.map(cellText).join(", ");
+  if ("label" in value) return value.label;
+  if ("bytes" in value) return `${number(value.bytes)} bytes`;
+  return `${value.text}…`;
+}
+
+/** A value as a record shows it: links to follow, pictures, text that is folded where it is long, JSON with its structure. */
+export function valueNode(value, index, address) {
+  if (value === null) return element("span", { class: "dim" }, "nil");
+  if (typeof value === "string") return textNode(value);
+  if (typeof value !== "object") return text(String(value));
+  if ("uri" in value) return link(`#/${index}/record?uri=${encodeURIComponent(value.uri)}`, value.label);
+  if ("bytes" in value) return bytesNode(value, address);
+  return element("div", {}, [element("pre", {}, `${value.text}…`), loadButton(`Show all ${number(value.length)} characters`, address)]);
+}
+
+function textNode(value) {
+  if (/^(https?|mailto):\S+$/i.test(value)) return element("a", { href: value, rel: "noreferrer noopener", target: "_blank" }, value);
+  const pretty = prettyJSON(value);
+  if (pretty ?? value.length > 600) {
+    return element("details", { open: (pretty ?? value).length <= 2000 }, [
+      element("summary", {}, pretty ? "JSON" : `${number(value.length)} characters`), element("pre", {}, pretty ?? value),
+    ]);
+  }
+  return element("pre", {}, value);
+}
+
+function prettyJSON(value) {
+  if (!/^\s*[[{]/.test(value)) return null;
+  try { return JSON.stringify(JSON.parse(value), null, 2); } catch { return null; }
+}
+
+function bytesNode(value, address) {
+  const node = element("div", {}, [element("div", {}, `${number(value.bytes)} bytes${value.picture ? `, ${value.picture}` : ""}`)]);
+  if (value.picture) {
+    askBlob(address).then(
+      (blob) => node.append(element("img", { src: URL.createObjectURL(blob), alt: `A picture of ${number(value.bytes)} bytes` })),
+      (error) => node.append(element("div", { class: "wrong" }, error.message)),
+    );
+  } else if (value.bytes > 0) {
+    node.append(loadButton("Show", address));
+  }
+  return node;
+}
+
+/** A button that gives way to the whole value: as text, or as bytes in hexadecimal where it is none. */
+function loadButton(label, address) {
+  const button = element("button", { type: "button", onclick: async () => {
+    try {
+      const blob = await askBlob(address);
+      button.replaceWith(element("pre", {}, blob.type.startsWith("text/") ? await blob.text() : await dump(blob)));
+    } catch (error) {
+      button.replaceWith(element("span", { class: "wrong" }, error.message));
+    }
+  } }, label);
+  return button;
+}
+
+const dumpLimit = 65536;
+
+async function dump(blob) {
+  const bytes = new Uint8Array(await blob.slice(0, dumpLimit).arrayBuffer());
+  let string = null;
+  try { string = new TextDecoder("utf-8", { fatal: true }).decode(bytes); } catch { /* It is no text. */ }
+  if (string !== null && !/[\0-\x08\x0E-\x1F]/.test(string)) return prettyJSON(string) ?? string;
+  const lines = [];
+  for (let place = 0; place < bytes.length; place += 16) {
+    const part = [...bytes.subarray(place, place + 16)];
+    const digits = part.map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
+    const letters = part.map((byte) => (byte > 31 && byte < 127 ? String.fromCharCode(byte) : ".")).join("");
+    lines.push(`${place.toString(16).padStart(8, "0")}  ${digits.padEnd(47)}  ${letters}`);
+  }
+  return lines.join("\n") + (blob.size > dumpLimit ? "\n…" : "");
+}

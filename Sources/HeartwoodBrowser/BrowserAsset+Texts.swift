@@ -1,0 +1,821 @@
+// Made by Scripts/embed-assets of the files in Assets.
+
+extension BrowserAsset {
+  static let texts: [String: String] = [
+    "browse.css": ####"""
+    :root {
+      color-scheme: light dark;
+      --back: light-dark(#fff, #16181b);
+      --panel: light-dark(#f5f5f2, #1f2226);
+      --line: light-dark(#d5d5cf, #3a3f45);
+      --text: light-dark(#1c1d1f, #e6e6e3);
+      --dim: light-dark(#5b5e63, #a3a7ad);
+      --accent: light-dark(#0b5c3b, #79d0a5);
+      --mark: light-dark(#e4f1ea, #20392e);
+      --wrong: light-dark(#a11717, #ff9b93);
+      font: 15px/1.45 system-ui, sans-serif;
+    }
+    * { box-sizing: border-box; }
+    body { margin: 0; background: var(--back); color: var(--text); min-height: 100vh; display: flex; flex-direction: column; }
+    header { display: flex; gap: 1rem; align-items: baseline; padding: .5rem 1rem; background: var(--panel); border-bottom: 1px solid var(--line); flex-wrap: wrap; }
+    h1 { font-size: 1.05rem; margin: 0; }
+    h2 { font-size: 1.1rem; margin: 1.2rem 0 .4rem; }
+    a { color: var(--accent); }
+    a:focus-visible, button:focus-visible, input:focus-visible, [tabindex]:focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
+    nav { display: flex; gap: .5rem; }
+    nav a + a::before { content: "› "; color: var(--dim); }
+    main { padding: 0 1rem 1rem; flex: 1; display: flex; flex-direction: column; min-height: 0; outline: none; }
+    .dim { color: var(--dim); }
+    .wrong { color: var(--wrong); white-space: pre-wrap; }
+    dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; margin: .4rem 0; }
+    dt { color: var(--dim); }
+    dd { margin: 0; overflow-wrap: anywhere; min-width: 0; }
+    table { border-collapse: collapse; }
+    th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+    td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+    pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; font: 13px/1.4 ui-monospace, monospace; }
+    img { max-width: 100%; max-height: 24rem; background: repeating-conic-gradient(#8883 0 25%, #0000 0 50%) 0 0/16px 16px; }
+    button, input, select { font: inherit; color: inherit; background: var(--back); border: 1px solid var(--line); border-radius: 4px; padding: .25rem .6rem; }
+    button { cursor: pointer; background: var(--panel); }
+    .bar { display: flex; gap: .5rem; align-items: center; margin: .6rem 0; flex-wrap: wrap; }
+    .bar input[type=search] { flex: 1 1 16rem; font-family: ui-monospace, monospace; }
+    .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(16rem, 1fr)); gap: .6rem; }
+    .card { border: 1px solid var(--line); border-radius: 6px; padding: .5rem .7rem; background: var(--panel); }
+    .split { display: flex; gap: 1rem; flex: 1; min-height: 20rem; }
+    .grid { flex: 1; min-width: 0; border: 1px solid var(--line); border-radius: 6px; overflow: auto; position: relative; height: 70vh; }
+    .grid .head { position: sticky; top: 0; z-index: 1; display: grid; background: var(--panel); border-bottom: 1px solid var(--line); }
+    .grid .head .cell { padding: .25rem .5rem; }
+    .grid .head div { min-width: 0; }
+    .grid .head button { width: 100%; border: 0; border-radius: 0; background: none; text-align: left; padding: .25rem .5rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-weight: 600; }
+    .grid .head button.number { text-align: right; }
+    .grid .sheet { position: relative; }
+    .grid .row { position: absolute; left: 0; display: grid; height: 26px; line-height: 26px; border-bottom: 1px solid color-mix(in srgb, var(--line) 50%, transparent); cursor: pointer; }
+    .grid .row:hover, .grid .row:focus { background: var(--mark); outline-offset: -2px; }
+    .grid .cell { padding: 0 .5rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+    .grid .cell.number { text-align: right; font-variant-numeric: tabular-nums; }
+    .facets { width: 17rem; overflow: auto; max-height: 70vh; }
+    .facets ol { list-style: none; margin: 0; padding: 0; }
+    .facets li button { display: grid; grid-template-columns: 1fr auto; gap: .5rem; width: 100%; text-align: left; border: 0; background: none; padding: .15rem .3rem; overflow: hidden; }
+    .facets li button:hover { background: var(--mark); }
+    .facets span:first-child { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+    .diagram { border: 1px solid var(--line); border-radius: 6px; overflow: hidden; flex: 1; min-height: 60vh; touch-action: none; }
+    .diagram svg { width: 100%; height: 70vh; display: block; cursor: grab; }
+    @media (max-width: 40rem) {
+      .split { flex-direction: column; }
+      .facets { width: auto; max-height: 14rem; }
+      main { padding: 0 .5rem .5rem; }
+    }
+    @media (prefers-reduced-motion: no-preference) { .grid .row { transition: background .08s; } }
+
+    """####,
+    "browse.js": ####"""
+    // The pages, by the fragment of the address: #/ (stores), #/0/model, #/0/entity/NAME?where=…&sort=…, #/0/record?uri=…
+
+    import { ask, element, text, link, valueNode, number } from "./parts.js";
+    import { showEntity } from "./grid.js";
+    import { showModel } from "./diagram.js";
+
+    const page = document.getElementById("page");
+    const trail = document.getElementById("trail");
+    let stores = null;
+
+    /** The stores, asked for once; the first page asks anew, since counts change. */
+    async function loadStores(anew) {
+      if (!stores || anew) stores = await ask("api/stores");
+      return stores;
+    }
+
+    function setTrail(...links) {
+      trail.replaceChildren(...links);
+    }
+
+    async function route() {
+      const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
+      const parts = path.split("/").filter(Boolean).map(decodeURIComponent);
+      const options = new URLSearchParams(query ?? "");
+      page.setAttribute("aria-busy", "true");
+      try {
+        const all = await loadStores(parts.length === 0);
+        if (parts.length === 0) return showStores(all);
+        const index = Number(parts[0]);
+        const store = all[index];
+        if (!store) throw new Error("There is no such store.");
+        const storeLink = link(`#/${index}/model`, store.title);
+        if (parts[1] === "model") {
+          setTrail(storeLink);
+          document.title = `${store.title} – Heartwood`;
+          showModel(page, store, index);
+        } else if (parts[1] === "entity") {
+          setTrail(storeLink, link(`#/${index}/entity/${encodeURIComponent(parts[2])}`, parts[2]));
+          document.title = `${parts[2]} – ${store.title} – Heartwood`;
+          showEntity(page, store, index, parts[2], options);
+        } else if (parts[1] === "record") {
+          await showRecord(store, index, options.get("uri"), storeLink);
+        } else {
+          throw new Error("There is no such page.");
+        }
+      } catch (error) {
+        page.replaceChildren(element("p", { class: "wrong", role: "alert" }, error.message));
+      } finally {
+        page.removeAttribute("aria-busy");
+      }
+    }
+
+    // MARK: Stores
+
+    function showStores(all) {
+      setTrail();
+      document.title = "Heartwood";
+      page.replaceChildren(...all.map((store, index) => element("section", {}, [
+        element("h2", {}, [link(`#/${index}/model`, store.title)]),
+        ...store.stores.map(storeFacts),
+        element("div", { class: "cards" }, store.entities.filter((entity) => !entity.isAbstract).map((entity) => element("div", { class: "card" }, [
+          element("strong", {}, [link(`#/${index}/entity/${encodeURIComponent(entity.name)}`, entity.name)]),
+          element("div", { class: "dim" }, `${number(entity.count)} ${entity.count === 1 ? "record" : "records"} · ${entity.properties.length} properties`),
+        ]))),
+      ])));
+    }
+
+    function storeFacts(store) {
+      const facts = [
+        ["place", store.place ?? "in memory"], ["type", `${store.type} (${store.typeName})`], ["identifier", store.identifier],
+        ...Object.entries(store.metadata).map(([key, value]) => [key, typeof value === "string" ? value : JSON.stringify(value)]),
+      ];
+      return element("dl", {}, facts.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+    }
+
+    // MARK: A record
+
+    async function showRecord(store, index, uri, storeLink) {
+      const record = await ask(`api/stores/${index}/record?uri=${encodeURIComponent(uri)}`);
+      setTrail(storeLink, link(`#/${index}/entity/${encodeURIComponent(record.entity)}`, record.entity));
+      document.title = `${record.label} – ${record.entity} – Heartwood`;
+      const rows = record.values.map((value) => element("tr", {}, [
+        element("th", { scope: "row" }, value.name), element("td", {}, [recordValue(value, index, record.uri)]),
+      ]));
+      const incoming = record.incoming.map((value) => element("tr", {}, [
+        element("th", { scope: "row" }, `${value.entity}.${value.relationship}`), element("td", {}, [linkList(value, index)]),
+      ]));
+      page.replaceChildren(
+        element("h2", {}, record.label),
+        element("p", { class: "dim" }, record.uri),
+        element("table", {}, [element("tbody", {}, rows)]),
+        ...(incoming.length ? [element("h2", {}, "Leads here"), element("table", {}, [element("tbody", {}, incoming)])] : []),
+      );
+    }
+
+    function recordValue(value, index, uri) {
+      if (value.error) return element("span", { class: "wrong" }, value.error);
+      if (value.links) return linkList(value, index);
+      const address = `api/stores/${index}/value?name=${encodeURIComponent(value.name)}&uri=${encodeURIComponent(uri)}`;
+      return valueNode(value.value, index, address);
+    }
+
+    function linkList(value, index) {
+      if (!value.count) return element("span", { class: "dim" }, "none");
+      const links = value.links.flatMap((item, place) => [...(place ? [text(", ")] : []), valueNode(item, index)]);
+      const more = value.count - value.links.length;
+      return element("span", {}, more > 0 ? [...links, text(` and ${number(more)} more`)] : links);
+    }
+
+    // MARK: Start
+
+    /** The token comes in the fragment, which is sent to nobody, and is then kept for this tab alone. */
+    function takeToken() {
+      const token = /^#t=([\w-]+)$/.exec(location.hash)?.[1];
+      if (!token) return;
+      sessionStorage.setItem("token", token);
+      history.replaceState(null, "", "#/");
+    }
+
+    takeToken();
+    addEventListener("hashchange", () => { takeToken(); route().then(() => page.focus({ preventScroll: true })); });
+    route();
+
+    """####,
+    "diagram.js": ####"""
+    // The model as a diagram: entities in layers, an entity below what its relationships to one lead to and below the one that it inherits from.
+
+    import { element, link, number } from "./parts.js";
+
+    const space = "http://www.w3.org/2000/svg";
+    const width = 230;
+    const lineHeight = 18;
+    const gap = { x: 70, y: 60 };
+
+    export function showModel(page, store, index) {
+      const diagram = draw(store.entities, index);
+      const frame = element("div", { class: "diagram" });
+      frame.append(diagram);
+      makeMovable(diagram);
+      page.replaceChildren(
+        element("div", { class: "bar" }, [
+          element("span", { class: "dim" }, `${number(store.entities.length)} entities. Drag to move, use the wheel to zoom.`),
+          element("button", { type: "button", onclick: () => save(diagram, store.title) }, "Save as SVG"),
+        ]),
+        frame,
+        element("h2", {}, "Entities"),
+        ...store.entities.map((entity) => entityTable(entity, index)),
+      );
+    }
+
+    function entityTable(entity, index) {
+      const rows = entity.properties.map((property) => element("tr", {}, [
+        element("td", {}, property.name), element("td", {}, kind(property)), element("td", { class: "dim" }, traits(property, entity)),
+      ]));
+      const title = entity.isAbstract ? element("span", {}, entity.name) : link(`#/${index}/entity/${encodeURIComponent(entity.name)}`, entity.name);
+      return element("details", {}, [
+        element("summary", {}, [title]),
+        element("table", {}, [element("tbody", {}, rows)]),
+      ]);
+    }
+
+    function kind(property) {
+      if (property.type) return property.type;
+      return property.isToMany ? `${property.isOrdered ? "ordered " : ""}to many ${property.destination}` : `to ${property.destination}`;
+    }
+
+    function traits(property, entity) {
+      return [
+        property.isOptional ? "optional" : "required",
+        property.isTransient && "transient", property.isInherited && "inherited", property.isDerived && "derived",
+        property.deleteRule && `on deletion: ${property.deleteRule}`,
+        property.destination && (property.inverse ? `inverse ${property.inverse}` : "no inverse"),
+        property.isToMany && (property.minCount || property.maxCount) && `${property.minCount} to ${property.maxCount || "any number"}`,
+        entity.unique.some((names) => names.includes(property.name)) && "unique",
+      ].filter(Boolean).join(", ");
+    }
+
+    // MARK: Layout
+
+    /** The layer of each entity: one below the deepest of those that it belongs to. A circle of relationships is cut where it is entered. */
+    function layers(entities) {
+      const byName = new Map(entities.map((entity) => [entity.name, entity]));
+      const depth = new Map();
+      const visit = (entity, open) => {
+        if (depth.has(entity.name)) return depth.get(entity.name);
+        if (open.has(entity.name)) return -1;
+        open.add(entity.name);
+        const above = [entity.parent, ...entity.properties.filter((property) => property.destination && !property.isToMany && !property.isInherited).map((property) => property.destination)];
+        const deepest = Math.max(-1, ...above.filter((name) => name && name !== entity.name).map((name) => visit(byName.get(name), open)));
+        open.delete(entity.name);
+        depth.set(entity.name, deepest + 1);
+        return deepest + 1;
+      };
+      for (const entity of entities) visit(entity, new Set());
+      const result = [];
+      for (const entity of entities) (result[depth.get(entity.name)] ??= []).push(entity);
+      return result.filter(Boolean);
+    }
+
+    function boxes(entities) {
+      const boxes = new Map();
+      const perLine = Math.max(3, Math.ceil(Math.sqrt(entities.length * 1.6)));
+      const lines = layers(entities).flatMap((layer) => {
+        const parts = [];
+        for (let start = 0; start < layer.length; start += perLine) parts.push(layer.slice(start, start + perLine));
+        return parts;
+      });
+      const widest = Math.max(...lines.map((line) => line.length));
+      let y = 20;
+      for (const line of lines) {
+        const left = 20 + ((widest - line.length) * (width + gap.x)) / 2;
+        const heights = line.map((entity) => 36 + Math.max(1, own(entity).length) * lineHeight);
+        line.forEach((entity, place) => boxes.set(entity.name, { x: left + place * (width + gap.x), y, width, height: heights[place] }));
+        y += Math.max(...heights) + gap.y;
+      }
+      return boxes;
+    }
+
+    function own(entity) {
+      return entity.properties.filter((property) => !property.isInherited);
+    }
+
+    // MARK: Drawing
+
+    function svg(name, attributes = {}, content = []) {
+      const node = document.createElementNS(space, name);
+      for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+      if (typeof content === "string") node.textContent = content;
+      else node.append(...content);
+      return node;
+    }
+
+    function draw(entities, index) {
+      const places = boxes(entities);
+      const right = Math.max(...[...places.values()].map((box) => box.x + box.width)) + 20;
+      const bottom = Math.max(...[...places.values()].map((box) => box.y + box.height)) + 20;
+      const names = entities.map((entity) => entity.name).join(", ");
+      return svg("svg", { xmlns: space, viewBox: `0 0 ${right} ${bottom}`, role: "img", "aria-label": `The entities ${names} and their relationships` }, [
+        svg("rect", { width: right, height: bottom, fill: "Canvas" }),
+        ...entities.flatMap((entity) => lines(entity, places)),
+        ...entities.map((entity) => box(entity, places.get(entity.name), index)),
+      ]);
+    }
+
+    function box(entity, place, index) {
+      const rows = own(entity).map((property, line) => svg("text", { x: 10, y: 44 + line * lineHeight, "font-size": 12, fill: "CanvasText" }, shortened(`${property.name}  ${mark(property)}`)));
+      const content = [
+        svg("rect", { width: place.width, height: place.height, rx: 6, fill: "Canvas", stroke: "GrayText" }),
+        svg("text", { x: 10, y: 19, "font-weight": 600, "font-size": 14, "font-style": entity.isAbstract ? "italic" : "normal", fill: "LinkText" }, shortened(entity.name)),
+        svg("line", { x1: 0, x2: place.width, y1: 27, y2: 27, stroke: "GrayText" }),
+        ...rows,
+      ];
+      const group = svg("g", { transform: `translate(${place.x} ${place.y})`, "font-family": "system-ui, sans-serif" }, content);
+      if (entity.isAbstract) return group;
+      return svg("a", { href: `#/${index}/entity/${encodeURIComponent(entity.name)}` }, [group]);
+    }
+
+    function shortened(string) {
+      return string.length > 32 ? `${string.slice(0, 31)}…` : string;
+    }
+
+    function mark(property) {
+      if (property.type) return property.type + (property.isOptional ? "?" : "");
+      return `${property.isToMany ? "⇉" : "→"} ${property.destination}${property.isOptional ? "?" : ""}`;
+    }
+
+    function lines(entity, places) {
+      const from = places.get(entity.name);
+      const result = [];
+      if (entity.parent) result.push(connection(from, places.get(entity.parent), "inherits", { "stroke-dasharray": "5 4" }));
+      for (const property of own(entity).filter((property) => property.destination)) {
+        const target = places.get(property.destination);
+        // A relationship and its inverse are one line, drawn from the side whose name comes first.
+        if (property.inverse && `${property.destination}.${property.inverse}` < `${entity.name}.${property.name}`) continue;
+        const label = property.inverse ? `${property.name} / ${property.inverse}` : property.name;
+        result.push(connection(from, target, `${label} (${property.deleteRule})`, {}));
+      }
+      return result;
+    }
+
+    function connection(from, to, label, attributes) {
+      const path = svg("path", { d: way(from, to), fill: "none", stroke: "GrayText", "stroke-width": 1.5, ...attributes });
+      path.append(svg("title", {}, label));
+      return path;
+    }
+
+    function way(from, to) {
+      if (from === to) {
+        const x = from.x + from.width;
+        return `M ${x} ${from.y + 20} c 40 0, 40 40, 0 40`;
+      }
+      const start = { x: from.x + from.width / 2, y: from.y + from.height / 2 };
+      const end = { x: to.x + to.width / 2, y: to.y + to.height / 2 };
+      const middle = (start.y + end.y) / 2;
+      return `M ${start.x} ${start.y} C ${start.x} ${middle}, ${end.x} ${middle}, ${end.x} ${end.y}`;
+    }
+
+    // MARK: Moving
+
+    function makeMovable(diagram) {
+      const view = diagram.viewBox.baseVal;
+      let grip = null;
+      diagram.addEventListener("pointerdown", (event) => { grip = { x: event.clientX, y: event.clientY }; });
+      addEventListener("pointerup", () => { grip = null; });
+      diagram.addEventListener("pointermove", (event) => {
+        if (!grip || event.buttons === 0) return;
+        const scale = view.width / diagram.clientWidth;
+        view.x -= (event.clientX - grip.x) * scale;
+        view.y -= (event.clientY - grip.y) * scale;
+        grip = { x: event.clientX, y: event.clientY };
+      });
+      diagram.addEventListener("wheel", (event) => {
+        event.preventDefault();
+        const factor = event.deltaY > 0 ? 1.15 : 1 / 1.15;
+        const frame = diagram.getBoundingClientRect();
+        const [x, y] = [(event.clientX - frame.left) / frame.width, (event.clientY - frame.top) / frame.height];
+        view.x += view.width * x * (1 - factor);
+        view.y += view.height * y * (1 - factor);
+        view.width *= factor;
+        view.height *= factor;
+      }, { passive: false });
+    }
+
+    function save(diagram, title) {
+      const copy = diagram.cloneNode(true);
+      copy.querySelectorAll("a").forEach((node) => node.replaceWith(...node.childNodes));
+      const source = new XMLSerializer().serializeToString(copy).replaceAll("CanvasText", "#1c1d1f").replaceAll("Canvas", "#ffffff").replaceAll("GrayText", "#777").replaceAll("LinkText", "#0b5c3b");
+      const address = URL.createObjectURL(new Blob([source], { type: "image/svg+xml" }));
+      element("a", { href: address, download: `${title}.svg` }).click();
+      URL.revokeObjectURL(address);
+    }
+
+    """####,
+    "grid.js": ####"""
+    // The records of an entity as a table that can be scrolled through, however long it is: only the rows in sight are there.
+
+    import { ask, element, text, cellText, number } from "./parts.js";
+
+    const rowHeight = 26;
+    const pageLength = 100;
+    const pagesKept = 40;
+    // Browsers lay nothing out that is much higher; a longer table moves faster than the bar.
+    const highest = 15_000_000;
+
+    export function showEntity(page, store, index, name, options) {
+      const entity = store.entities.find((entity) => entity.name === name);
+      if (!entity) throw new Error(`The store has no entity called ${name}.`);
+      const state = {
+        condition: options.get("where") ?? "",
+        sort: (options.get("sort") ?? "").split(",").filter(Boolean).map((part) => ({ key: part.replace(/:desc$/, ""), descending: part.endsWith(":desc") })),
+      };
+      const go = (changes) => {
+        const next = { ...state, ...changes };
+        const query = new URLSearchParams();
+        if (next.condition) query.set("where", next.condition);
+        if (next.sort.length) query.set("sort", next.sort.map((key) => key.key + (key.descending ? ":desc" : "")).join(","));
+        const address = `#/${index}/entity/${encodeURIComponent(name)}${query.size ? `?${query}` : ""}`;
+        if (location.hash === address) dispatchEvent(new HashChangeEvent("hashchange"));
+        else location.hash = address;
+      };
+      const status = element("span", { class: "dim", role: "status" }, "…");
+      const wrong = element("pre", { class: "wrong", role: "alert", id: "wrong" });
+      const field = element("input", {
+        type: "search", value: state.condition, "aria-label": "Condition", "aria-describedby": "wrong", spellcheck: "false", autocapitalize: "off",
+        placeholder: 'A condition, such as name CONTAINS[c] "tea" AND count > 3',
+      });
+      const form = element("form", { class: "bar", onsubmit: (event) => { event.preventDefault(); go({ condition: field.value.trim() }); } }, [
+        field, element("button", {}, "Find"),
+        element("button", { type: "button", onclick: () => copyCommand(store, name, state) }, "Copy as a command"), status,
+      ]);
+      const columns = entity.properties.filter((property) => !property.isTransient && !property.isToMany);
+      const ordered = [...columns.filter((property) => property.type), ...columns.filter((property) => !property.type)];
+      const facets = element("aside", { class: "facets", "aria-label": "Values" });
+      const grid = new Grid({ index, name, state, columns: ordered, status, wrong, sortBy: (key) => go({ sort: nextSort(state.sort, key) }) });
+      showFacets(facets, { index, name, state, columns: ordered, go });
+      page.replaceChildren(form, wrong, element("div", { class: "split" }, [grid.node, facets]));
+      grid.begin();
+    }
+
+    /** Ascending, then descending, then not sorted. */
+    function nextSort(sort, key) {
+      const now = sort.find((part) => part.key === key);
+      if (!now) return [{ key, descending: false }];
+      return now.descending ? [] : [{ key, descending: true }];
+    }
+
+    function quote(argument) {
+      return `'${argument.replaceAll("'", "'\\''")}'`;
+    }
+
+    function copyCommand(store, name, state) {
+      const parts = ["heartwood fetch", quote(store.stores[0]?.place ?? store.title), name];
+      if (state.condition) parts.push("--where", quote(state.condition));
+      if (state.sort.length) parts.push("--sort", quote(state.sort.map((key) => key.key + (key.descending ? ":desc" : "")).join(",")));
+      navigator.clipboard?.writeText(parts.join(" "));
+    }
+
+    // MARK: Grid
+
+    class Grid {
+      constructor(options) {
+        Object.assign(this, options);
+        this.pages = new Map();
+        this.asked = new Map();
+        this.count = 0;
+        this.head = element("div", { class: "head", role: "row" }, [this.headCell("", "id"), ...this.columns.map((column) => this.headCell(column.name, column.name, isNumeric(column)))]);
+        this.sheet = element("div", { class: "sheet" });
+        this.node = element("div", { class: "grid", role: "grid", tabindex: "0", "aria-label": this.name, "aria-busy": "true" }, [this.head, this.sheet]);
+        const widths = ["9rem", ...this.columns.map((column) => (isNumeric(column) ? "8rem" : column.type === "boolean" ? "6rem" : "15rem"))];
+        this.template = widths.join(" ");
+        this.head.style.gridTemplateColumns = this.template;
+        this.head.style.width = "max-content";
+        this.node.addEventListener("scroll", () => this.draw(), { passive: true });
+        this.node.addEventListener("keydown", (event) => this.move(event));
+        this.observer = new ResizeObserver(() => this.draw());
+        this.observer.observe(this.node);
+      }
+
+      headCell(key, label, numeric) {
+        const sort = this.state.sort.find((part) => part.key === key);
+        const arrow = sort ? (sort.descending ? " ▼" : " ▲") : "";
+        if (!key) return element("span", { class: "cell dim", role: "columnheader" }, label);
+        const order = sort ? (sort.descending ? "descending" : "ascending") : "none";
+        const button = { type: "button", class: numeric ? "number" : undefined, title: `Sort by ${label}`, onclick: () => this.sortBy(key) };
+        return element("div", { role: "columnheader", "aria-sort": order }, [element("button", button, label + arrow)]);
+      }
+
+      async begin() {
+        await this.load(0);
+        this.node.removeAttribute("aria-busy");
+      }
+
+      question(page) {
+        return { entity: this.name, condition: this.state.condition || undefined, sort: this.state.sort, from: page * pageLength, count: pageLength };
+      }
+
+      async load(page) {
+        if (this.pages.has(page) || this.asked.has(page)) return;
+        const control = new AbortController();
+        this.asked.set(page, control);
+        try {
+          const answer = await ask(`api/stores/${this.index}/rows`, this.question(page), control.signal);
+          this.pages.set(page, answer.rows);
+          if (this.pages.size > pagesKept) this.pages.delete(this.pages.keys().next().value);
+          if (page === 0 || answer.count !== this.count) this.setCount(answer.count);
+          if (page === 0) this.status.textContent = `${number(answer.count)} found, ${answer.milliseconds} ms`;
+          this.wrong.textContent = "";
+        } catch (error) {
+          if (error.name === "AbortError") return;
+          this.status.textContent = "";
+          this.wrong.textContent = pointed(error, this.state.condition);
+        } finally {
+          this.asked.delete(page);
+        }
+        this.draw();
+      }
+
+      setCount(count) {
+        this.count = count;
+        this.height = Math.min(count * rowHeight, highest);
+        this.sheet.style.height = `${this.height}px`;
+        this.node.setAttribute("aria-rowcount", count + 1);
+      }
+
+      get inSight() {
+        return Math.max(1, Math.ceil((this.node.clientHeight - this.head.offsetHeight) / rowHeight));
+      }
+
+      /** The first row in sight. In a table that is higher than the sheet, the bar moves by shares of it. */
+      get first() {
+        const room = this.height - (this.node.clientHeight - this.head.offsetHeight);
+        if (this.count * rowHeight <= highest || room <= 0) return Math.floor(this.node.scrollTop / rowHeight);
+        return Math.round((this.node.scrollTop / room) * (this.count - this.inSight + 1));
+      }
+
+      draw() {
+        if (this.drawing) return;
+        this.drawing = true;
+        requestAnimationFrame(() => { this.drawing = false; this.render(); });
+      }
+
+      render() {
+        const first = Math.max(0, Math.min(this.first, Math.max(0, this.count - 1)));
+        const last = Math.min(this.count, first + this.inSight + 1);
+        const scaled = this.count * rowHeight > highest;
+        const top = scaled ? this.node.scrollTop : first * rowHeight;
+        const focused = this.sheet.contains(document.activeElement) ? Number(document.activeElement.dataset.place) : null;
+        const rows = [];
+        for (let place = first; place < last; place++) rows.push(this.row(place, top + (place - first) * rowHeight));
+        this.sheet.replaceChildren(...rows);
+        this.sheet.setAttribute("role", rows.length ? "rowgroup" : "presentation");
+        if (focused !== null) this.focus(focused);
+        const wanted = new Set([Math.floor(first / pageLength), Math.floor(Math.max(first, last - 1) / pageLength)]);
+        for (const [page, control] of this.asked) if (!wanted.has(page) && page !== 0) control.abort();
+        if (this.count > 0) for (const page of wanted) this.load(page);
+      }
+
+      row(place, top) {
+        const record = this.pages.get(Math.floor(place / pageLength))?.[place % pageLength];
+        const cells = record
+          ? [cell(record.reference, "dim"), ...(record.error ? [cell(record.error, "wrong")] : record.cells.map((value, column) => cell(cellText(value), isNumeric(this.columns[column]) ? "number" : "")))]
+          : [cell("…", "dim")];
+        const node = element("div", {
+          class: "row", role: "row", tabindex: "-1", "aria-rowindex": place + 2, "data-place": place,
+          onclick: () => this.open(place),
+        }, cells);
+        node.style.top = `${top}px`;
+        node.style.gridTemplateColumns = this.template;
+        return node;
+      }
+
+      open(place) {
+        const record = this.pages.get(Math.floor(place / pageLength))?.[place % pageLength];
+        if (record) location.hash = `#/${this.index}/record?uri=${encodeURIComponent(record.uri)}`;
+      }
+
+      focus(place) {
+        this.sheet.querySelector(`[data-place="${place}"]`)?.focus({ preventScroll: true });
+      }
+
+      move(event) {
+        const row = event.target.closest(".row");
+        const place = row ? Number(row.dataset.place) : this.first - 1;
+        const page = this.inSight - 1;
+        const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+        if (event.key === "Enter" && row) return this.open(place);
+        if (!(event.key in steps) || event.target.closest(".head")) return;
+        event.preventDefault();
+        const target = Math.max(0, Math.min(this.count - 1, place + steps[event.key]));
+        if (target < this.first || target >= this.first + this.inSight - 1) this.scrollTo(target);
+        this.render();
+        this.focus(target);
+      }
+
+      scrollTo(place) {
+        const scaled = this.count * rowHeight > highest;
+        const room = this.height - (this.node.clientHeight - this.head.offsetHeight);
+        this.node.scrollTop = scaled ? (place / Math.max(1, this.count - this.inSight + 1)) * room : place * rowHeight;
+      }
+    }
+
+    function isNumeric(column) {
+      return ["integer16", "integer32", "integer64", "decimal", "double", "float"].includes(column.type);
+    }
+
+    function cell(string, kind) {
+      return element("div", { class: `cell ${kind}`, role: "gridcell", title: string.length > 20 ? string : undefined }, string);
+    }
+
+    /** The message, and a caret under the place in the condition. */
+    function pointed(error, condition) {
+      if (error.from === undefined) return error.message;
+      const before = new TextDecoder().decode(new TextEncoder().encode(error.text).subarray(0, error.from));
+      return `${error.message}\n${error.text}\n${" ".repeat([...before].length)}^`;
+    }
+
+    // MARK: Facets
+
+    function showFacets(node, { index, name, state, columns, go }) {
+      const choice = element("select", { "aria-label": "Column whose values are counted" }, [
+        element("option", { value: "" }, "Values of…"),
+        ...columns.filter((column) => column.type && column.type !== "binary" && column.type !== "transformable").map((column) => element("option", { value: column.name }, column.name)),
+      ]);
+      const list = element("ol");
+      choice.addEventListener("change", async () => {
+        list.replaceChildren();
+        if (!choice.value) return;
+        try {
+          const question = { entity: name, condition: state.condition || undefined, column: choice.value, limit: 100 };
+          const answer = await ask(`api/stores/${index}/values`, question);
+          const column = columns.find((column) => column.name === choice.value);
+          list.replaceChildren(...answer.values.map((entry) => element("li", {}, [
+            element("button", { type: "button", onclick: () => go({ condition: narrowed(state.condition, column, entry.value) }) }, [
+              element("span", {}, entry.value === null ? "nil" : cellText(entry.value)), element("span", { class: "dim" }, number(entry.count)),
+            ]),
+          ])));
+        } catch (error) {
+          list.replaceChildren(element("li", { class: "wrong" }, error.message));
+        }
+      });
+      node.replaceChildren(choice, list);
+    }
+
+    function narrowed(condition, column, value) {
+      const term = `${column.name} == ${literal(column, value)}`;
+      return condition ? `(${condition}) AND ${term}` : term;
+    }
+
+    function literal(column, value) {
+      if (value === null) return "nil";
+      if (typeof value === "boolean") return value ? "YES" : "NO";
+      if (isNumeric(column)) return String(value);
+      const string = JSON.stringify(String(value.text ?? value));
+      if (column.type === "date") return `CAST(${(Date.parse(value) - Date.UTC(2001, 0, 1)) / 1000}, "NSDate")`;
+      return string;
+    }
+
+    """####,
+    "icon.svg": ####"""
+    <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="#a06b3b"/><circle cx="8" cy="8" r="4.5" fill="none" stroke="#e9cfae"/><circle cx="8" cy="8" r="2" fill="#5e3418"/></svg>
+
+    """####,
+    "index.html": ####"""
+    <!doctype html>
+    <html lang="en">
+    <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <title>Heartwood</title>
+    <link rel="icon" href="icon.svg">
+    <link rel="stylesheet" href="browse.css">
+    <script type="module" src="browse.js"></script>
+    </head>
+    <body>
+    <header>
+      <h1><a href="#/">Heartwood</a></h1>
+      <nav id="trail" aria-label="Where you are"></nav>
+    </header>
+    <main id="page" tabindex="-1" aria-live="polite"><noscript>This page needs JavaScript, all of which comes from this server.</noscript></main>
+    </body>
+    </html>
+
+    """####,
+    "parts.js": ####"""
+    // What all pages use. Values become text of the page, never markup.
+
+    /** Asks the server; what it refuses is thrown, with the place in a predicate. */
+    export async function ask(path, question, signal) {
+      const headers = { Authorization: `Bearer ${sessionStorage.getItem("token") ?? ""}` };
+      if (question) headers["Content-Type"] = "application/json";
+      const response = await fetch(path, { method: question ? "POST" : "GET", headers, signal, body: question && JSON.stringify(question) });
+      const answer = await response.json();
+      if (!response.ok) throw Object.assign(new Error(answer.error), answer);
+      return answer;
+    }
+
+    /** The bytes of a whole value. */
+    export async function askBlob(path) {
+      const response = await fetch(path, { headers: { Authorization: `Bearer ${sessionStorage.getItem("token") ?? ""}` } });
+      if (!response.ok) throw new Error((await response.json()).error);
+      return response.blob();
+    }
+
+    export function text(string) {
+      return document.createTextNode(string);
+    }
+
+    /** An element with attributes, and with text or nodes in it. */
+    export function element(name, attributes = {}, content = []) {
+      const node = document.createElement(name);
+      for (const [key, value] of Object.entries(attributes)) {
+        if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+        else if (value !== undefined && value !== false) node.setAttribute(key, value === true ? "" : value);
+      }
+      if (Array.isArray(content)) node.append(...content);
+      else node.textContent = content;
+      return node;
+    }
+
+    export function link(address, label) {
+      return element("a", { href: address }, label);
+    }
+
+    export function number(value) {
+      return value.toLocaleString("en");
+    }
+
+    /** The text of a value in a cell. */
+    export function cellText(value) {
+      if (value === null || value === undefined) return "";
+      if (typeof value !== "object") return String(value);
+      if (Array.isArray(value)) return value.map(cellText).join(", ");
+      if ("label" in value) return value.label;
+      if ("bytes" in value) return `${number(value.bytes)} bytes`;
+      return `${value.text}…`;
+    }
+
+    /** A value as a record shows it: links to follow, pictures, text that is folded where it is long, JSON with its structure. */
+    export function valueNode(value, index, address) {
+      if (value === null) return element("span", { class: "dim" }, "nil");
+      if (typeof value === "string") return textNode(value);
+      if (typeof value !== "object") return text(String(value));
+      if ("uri" in value) return link(`#/${index}/record?uri=${encodeURIComponent(value.uri)}`, value.label);
+      if ("bytes" in value) return bytesNode(value, address);
+      return element("div", {}, [element("pre", {}, `${value.text}…`), loadButton(`Show all ${number(value.length)} characters`, address)]);
+    }
+
+    function textNode(value) {
+      if (/^(https?|mailto):\S+$/i.test(value)) return element("a", { href: value, rel: "noreferrer noopener", target: "_blank" }, value);
+      const pretty = prettyJSON(value);
+      if (pretty ?? value.length > 600) {
+        return element("details", { open: (pretty ?? value).length <= 2000 }, [
+          element("summary", {}, pretty ? "JSON" : `${number(value.length)} characters`), element("pre", {}, pretty ?? value),
+        ]);
+      }
+      return element("pre", {}, value);
+    }
+
+    function prettyJSON(value) {
+      if (!/^\s*[[{]/.test(value)) return null;
+      try { return JSON.stringify(JSON.parse(value), null, 2); } catch { return null; }
+    }
+
+    function bytesNode(value, address) {
+      const node = element("div", {}, [element("div", {}, `${number(value.bytes)} bytes${value.picture ? `, ${value.picture}` : ""}`)]);
+      if (value.picture) {
+        askBlob(address).then(
+          (blob) => node.append(element("img", { src: URL.createObjectURL(blob), alt: `A picture of ${number(value.bytes)} bytes` })),
+          (error) => node.append(element("div", { class: "wrong" }, error.message)),
+        );
+      } else if (value.bytes > 0) {
+        node.append(loadButton("Show", address));
+      }
+      return node;
+    }
+
+    /** A button that gives way to the whole value: as text, or as bytes in hexadecimal where it is none. */
+    function loadButton(label, address) {
+      const button = element("button", { type: "button", onclick: async () => {
+        try {
+          const blob = await askBlob(address);
+          button.replaceWith(element("pre", {}, blob.type.startsWith("text/") ? await blob.text() : await dump(blob)));
+        } catch (error) {
+          button.replaceWith(element("span", { class: "wrong" }, error.message));
+        }
+      } }, label);
+      return button;
+    }
+
+    const dumpLimit = 65536;
+
+    async function dump(blob) {
+      const bytes = new Uint8Array(await blob.slice(0, dumpLimit).arrayBuffer());
+      let string = null;
+      try { string = new TextDecoder("utf-8", { fatal: true }).decode(bytes); } catch { /* It is no text. */ }
+      if (string !== null && !/[\0-\x08\x0E-\x1F]/.test(string)) return prettyJSON(string) ?? string;
+      const lines = [];
+      for (let place = 0; place < bytes.length; place += 16) {
+        const part = [...bytes.subarray(place, place + 16)];
+        const digits = part.map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
+        const letters = part.map((byte) => (byte > 31 && byte < 127 ? String.fromCharCode(byte) : ".")).join("");
+        lines.push(`${place.toString(16).padStart(8, "0")}  ${digits.padEnd(47)}  ${letters}`);
+      }
+      return lines.join("\n") + (blob.size > dumpLimit ? "\n…" : "");
+    }
+
+    """####,
+  ]
+}

@@ -1,0 +1,165 @@
+import HeartwoodFoundation
+import HeartwoodModel
+import HeartwoodRecordText
+import HeartwoodStore
+
+/// Shows stores in a web browser: answers the requests of a page that lists stores, draws their models, and shows their records.
+///
+/// It opens no socket. `heartwood browse` puts it behind a server of its own on the loopback interface, with a ``LocalAccess``; an application can
+/// mount it in its own server, at any path, behind its own authentication:
+///
+///     let browser = StoreBrowser([BrowsedStore("ToDo", coordinator)])
+///     router.get("/admin/stores/**") { request, _ in
+///       let response = await browser.respond(to: BrowserRequest(method: "GET", path: …))
+///       …
+///     }
+///
+/// Nothing that it answers changes a store. Values are sent as JSON and put into the page as text, so a store full of hostile text does no harm.
+public final class StoreBrowser: Sendable {
+  private let stores: [BrowsedStore]
+
+  /// - Parameter stores: what can be looked at, in the order in which the page lists them.
+  public init(_ stores: [BrowsedStore]) {
+    self.stores = stores
+  }
+
+  /// Whether a request for `path` asks for what stores hold, and not for a part of the page, which is the same for everyone.
+  public static func needsToken(_ path: String) -> Bool { parts(of: path).first == "api" }
+
+  /// Answers a request. Reads the stores; how long that takes depends on what is asked for.
+  ///
+  /// A mistake in a predicate is answered with status 400, and an object with `error` and the place; what is not there, with 404.
+  public func respond(to request: BrowserRequest) async -> BrowserResponse {
+    let path = Self.parts(of: request.path)
+    guard path.first == "api" else { return Self.asset(request, path.joined(separator: "/")) }
+    do {
+      return try await answer(request, Array(path.dropFirst()))
+    } catch {
+      return .error(error)
+    }
+  }
+
+  private static func parts(of path: String) -> [String] {
+    path.split(separator: "/").map(String.init)
+  }
+
+  private static func asset(_ request: BrowserRequest, _ name: String) -> BrowserResponse {
+    guard let asset = BrowserAsset.all[name.isEmpty ? "index.html" : name] else {
+      return .refusal(404, "There is no such page.")
+    }
+    guard request.method == "GET" else { return .refusal(405, "A page can only be read.") }
+    return BrowserResponse(type: asset.type, Data(asset.text.utf8))
+  }
+
+  private func answer(_ request: BrowserRequest, _ path: [String]) async throws -> BrowserResponse {
+    guard path.first == "stores" else { throw BrowserError.notFound }
+    guard path.count > 1 else {
+      try Self.check(request, method: "GET")
+      return .json(.array(try await overviews()))
+    }
+    guard let number = Int(path[1]), stores.indices.contains(number), path.count == 3 else {
+      throw BrowserError.notFound
+    }
+    let store = stores[number]
+    switch path[2] {
+    case "record":
+      try Self.check(request, method: "GET")
+      return .json(try await store.record(try Self.required("uri", of: request)))
+    case "value":
+      try Self.check(request, method: "GET")
+      return try await store.value(try Self.required("name", of: request), of: try Self.required("uri", of: request))
+    case "rows": return .json(try await store.rows(try Self.decoded(request)))
+    case "values": return .json(try await store.values(try Self.decoded(request)))
+    default: throw BrowserError.notFound
+    }
+  }
+
+  private func overviews() async throws -> [JSONValue] {
+    var overviews: [JSONValue] = []
+    for store in stores { overviews.append(try await store.overview()) }
+    return overviews
+  }
+
+  // MARK: What is asked
+
+  private static let bodyLimit = 1 << 20
+
+  private static func check(_ request: BrowserRequest, method: String) throws {
+    guard request.method == method else { throw BrowserError.method(method) }
+  }
+
+  private static func required(_ name: String, of request: BrowserRequest) throws -> String {
+    guard let value = request.queryValue(name) else {
+      throw BrowserError.malformed("“\(name)” is missing in the address.")
+    }
+    return value
+  }
+
+  private static func decoded<Question: Decodable>(_ request: BrowserRequest) throws -> Question {
+    try check(request, method: "POST")
+    guard request.header("Content-Type")?.hasPrefix("application/json") == true else {
+      throw BrowserError.malformed("The content has to be of the type application/json.")
+    }
+    guard request.body.count <= bodyLimit else { throw BrowserError.malformed("The content is longer than 1 MiB.") }
+    do {
+      return try JSONDecoder().decode(Question.self, from: request.body)
+    } catch {
+      throw BrowserError.malformed("The content is no question that is known: \(error)")
+    }
+  }
+}
+
+// MARK: BrowserError
+
+/// Why a request cannot be answered.
+enum BrowserError: Error {
+  case notFound
+  /// The path is served by this method alone.
+  case method(String)
+  case malformed(String)
+
+  var status: Int {
+    switch self {
+    case .notFound: 404
+    case .method: 405
+    case .malformed: 400
+    }
+  }
+
+  var message: String {
+    switch self {
+    case .notFound: "There is no such page."
+    case .method(let method): "It is asked for by \(method)."
+    case .malformed(let message): message
+    }
+  }
+}
+
+extension BrowserResponse {
+  static func json(_ value: JSONValue, status: Int = 200) -> BrowserResponse {
+    BrowserResponse(status, type: "application/json; charset=utf-8", Data(value.text.utf8))
+  }
+
+  static func refusal(_ status: Int, _ message: String) -> BrowserResponse {
+    json(.object([("error", .string(message))]), status: status)
+  }
+
+  /// What is wrong, and for a predicate where: the page marks the place.
+  static func error(_ error: any Error) -> BrowserResponse {
+    switch error {
+    case let error as BrowserError: return refusal(error.status, error.message)
+    case let error as FetchPredicateError:
+      return json(
+        .object([
+          ("error", .string(error.message)), ("text", .string(error.text)),
+          ("from", .integer(error.place.lowerBound)), ("to", .integer(error.place.upperBound)),
+        ]),
+        status: 400
+      )
+    case let error as PersistenceError:
+      let isMistake = [.entityUnknown, .propertyUnknown, .objectNotFound].contains(error.code)
+      return refusal(isMistake ? 404 : 500, error.description)
+    default: return refusal(500, "\(error)")
+    }
+  }
+}

@@ -1,0 +1,159 @@
+"""Drives the pages of `heartwood browse` in headless Chromium: python3 pages.py HEARTWOOD FOLDER
+
+FOLDER gets the stores, of every type that has files, and a picture of each page. Every page must be without a word in the console, and without a
+finding of axe, if that is installed.
+"""
+
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from selenium import webdriver
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+try:
+    from axe_selenium_python import Axe
+except ImportError:
+    Axe = None
+
+HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"> '\"& \u202e"
+ENDINGS = ["csv", "heartwood", "xml", "plist", "sqlite", "coredata"]
+COUNT = 5000
+example = Path(__file__).resolve().parents[2] / "Examples/ToDo/ToDo.xcdatamodeld/ToDo.xcdatamodel"
+
+
+def make_stores(heartwood, folder):
+    """One store of each type, of the same records: the first one's text is hostile."""
+    first = folder / "todo.csv"
+    memos = ['"' + HOSTILE.replace('"', '""') + '"'] + [f"memo {n}" for n in range(1, COUNT)]
+    lines = [f"{n % 2},{memo},{n},2016-09-17 18:15:00 +0000,00000000-0000-4000-8000-{n:012X}\n" for n, memo in enumerate(memos)]
+    first.write_text("#D35CF030-1EC1-4667-9666-70C8247A1010\n" + "".join(lines))
+    for ending in ENDINGS[1:]:
+        subprocess.run([heartwood, "convert", first, folder / f"todo.{ending}", "--model", example, "--force"], check=True, capture_output=True)
+    return [folder / f"todo.{ending}" for ending in ENDINGS]
+
+
+class Browser:
+    def __init__(self, folder, arguments=(), size=(1280, 860)):
+        options = Options()
+        for argument in ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", f"--window-size={size[0]},{size[1]}", *arguments]:
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        self.driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+        self.folder = folder
+
+    def wait(self, condition, what):
+        try:
+            return WebDriverWait(self.driver, 30, poll_frequency=0.05).until(lambda driver: condition(driver))
+        except Exception as error:
+            self.driver.save_screenshot(str(self.folder / "failed.png"))
+            raise AssertionError(f"{what}: {self.driver.find_element(By.TAG_NAME, 'main').text[:500]}") from error
+
+    def all(self, selector):
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def texts(self, selector):
+        return self.driver.execute_script("return [...document.querySelectorAll(arguments[0])].map((node) => node.textContent)", selector)
+
+    def check(self, name, refused=False):
+        """Nothing was said in the console but, if it is to be so, that a request was refused."""
+        self.driver.save_screenshot(str(self.folder / f"{name}.png"))
+        words = [entry["message"] for entry in self.driver.get_log("browser")]
+        if refused:
+            words = [word for word in words if "status of 400" not in word]
+        assert not words, f"{name}: {words}"
+        assert "owned" not in self.driver.title, name
+        if Axe:
+            axe = Axe(self.driver)
+            axe.inject()
+            findings = axe.run()["violations"]
+            assert not findings, f"{name}: " + axe.report(findings)
+
+
+def look(browser, base, index, store):
+    name = store.suffix[1:]
+    driver = browser.driver
+
+    driver.get(f"{base}#/{index}/model")
+    browser.wait(lambda _: browser.all(".diagram svg g"), f"{name}: the diagram")
+    assert "ToDo" in browser.texts(".diagram text"), name
+    browser.check(f"{name}-model")
+
+    driver.get(f"{base}#/{index}/entity/ToDo?sort=sortOrder")
+    browser.wait(lambda _: f"{COUNT:,} found" in driver.find_element(By.CSS_SELECTOR, "[role=status]").text, f"{name}: the number of records")
+    browser.wait(lambda _: HOSTILE in "".join(browser.texts(".row")[:1]), f"{name}: the first record")
+    assert len(browser.all(".row")) < 100, "rows out of sight are there"
+    grid = driver.find_element(By.CSS_SELECTOR, ".grid")
+    grid.send_keys(Keys.END)
+    browser.wait(lambda _: f"memo {COUNT - 1}" in " ".join(browser.texts(".row")), f"{name}: the last record")
+    browser.check(f"{name}-end")
+
+    field = driver.find_element(By.CSS_SELECTOR, "input[type=search]")
+    field.clear()
+    field.send_keys("sortOrder >= 10 AND sortOrder < 14 AND done == YES", Keys.ENTER)
+    browser.wait(lambda _: browser.texts("[role=status]")[0].startswith("2 found"), f"{name}: the condition")
+    choice = driver.find_element(By.CSS_SELECTOR, ".facets select")
+    choice.send_keys("memo")
+    browser.wait(lambda _: len(browser.all(".facets li")) == 2, f"{name}: the values of a column")
+    browser.check(f"{name}-found")
+    browser.all(".facets li button")[0].click()
+    browser.wait(lambda _: browser.texts("[role=status]")[0].startswith("1 found"), f"{name}: a value as a condition")
+
+    browser.wait(lambda _: browser.all(".row .cell.number"), f"{name}: the record that was found")
+    browser.all(".row")[0].click()
+    browser.wait(lambda _: browser.all("table th"), f"{name}: the record")
+    assert browser.texts("th") == ["creationDate", "done", "memo", "sortOrder"] or set(browser.texts("th")) == {"creationDate", "done", "memo", "sortOrder"}
+    browser.check(f"{name}-record")
+
+    driver.get(f"{base}#/{index}/entity/ToDo?where={'sortOrdr > 1'}")
+    browser.wait(lambda _: "sortOrdr" in browser.texts("#wrong")[0], f"{name}: the mistake in a condition")
+    browser.check(f"{name}-mistake", refused=True)
+
+
+def main(heartwood, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    stores = make_stores(heartwood, folder)
+    tool = subprocess.Popen([heartwood, "browse", *stores, "--model", example, "--no-open"], stdout=subprocess.PIPE, text=True)
+    try:
+        address = tool.stdout.readline().strip()
+        base = address.split("#")[0]
+        browser = Browser(folder)
+        browser.driver.get(base)
+        browser.wait(lambda _: "token" in browser.driver.find_element(By.TAG_NAME, "main").text, "a page without the token")
+        browser.driver.get_log("browser")
+        browser.driver.get(address)
+        browser.wait(lambda _: len(browser.all("section")) == len(stores), "all stores")
+        browser.check("stores")
+        for index, store in enumerate(stores):
+            look(browser, base, index, store)
+        # A page that an address in the fragment made up.
+        browser.driver.get(f"{base}#/99/model")
+        browser.wait(lambda _: browser.all("[role=alert]"), "a store that is not there")
+        browser.driver.quit()
+
+        phone = Browser(folder, ["--force-dark-mode"], size=(420, 800))
+        phone.driver.get(address)
+        phone.wait(lambda _: phone.all("section"), "a narrow page")
+        phone.driver.get(f"{base}#/0/entity/ToDo")
+        phone.wait(lambda _: phone.all(".row .cell.number"), "a narrow table")
+        width = phone.driver.execute_script("return document.documentElement.scrollWidth - innerWidth")
+        assert width <= 0, f"the page is {width} wider than a phone"
+        phone.check("narrow")
+        phone.driver.quit()
+    finally:
+        tool.send_signal(signal.SIGINT)
+        tool.wait(30)
+    print(f"{len(stores)} types of stores, pictures in {folder}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))

@@ -196,3 +196,34 @@ extension ManagedObjectContext {
     }
   }
 }
+
+// MARK: Records
+
+extension ManagedObjectContext {
+  /// The records that a request finds in the first store, in its order, as tables: as many as the order changes from one entity to another, and
+  /// an empty one if there are none. What this context has changed does not count.
+  package func recordTables<Object>(_ request: FetchRequest<Object>) throws -> [NodeTable] {
+    guard let store = persistentStoreCoordinator.persistentStores.first else { return [] }
+    var tables: [NodeTable] = []
+    var rest = try fetchObjectIDs(request)[...]
+    while let entity = rest.first?.entity {
+      let end = rest.firstIndex { $0.entity !== entity } ?? rest.endIndex
+      let found = rest[..<end]
+      // Of a store that reads piecemeal only these are read.
+      tables.append(try Self.table(of: found, from: store.engine.table(of: entity, reading: found.map(\.reference))))
+      rest = rest[end...]
+    }
+    guard tables.isEmpty else { return tables }
+    return [NodeTable(entity: try persistentStoreCoordinator.managedObjectModel.knownEntity(named: request.entityName))]
+  }
+
+  /// The records of `ids`, in that order.
+  private static func table(of ids: ArraySlice<ManagedObjectID>, from table: NodeTable) throws -> NodeTable {
+    var rows = RowGroupListBuilder(entity: table.entity)
+    for id in ids {
+      guard let row = try table.row(of: id.reference) else { continue }
+      rows.next().append(row.row..<(row.row + 1), of: table.groups[row.group])
+    }
+    return NodeTable(entity: table.entity, groups: rows.finish())
+  }
+}

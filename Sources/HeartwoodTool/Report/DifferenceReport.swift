@@ -21,33 +21,14 @@ struct DifferenceReport {
       "\(sign(side)) \(entity.name).\(property): there is no such property in \(name(other(side)))\n"
     case .record(let node, let side): "\(sign(side)) \(title(node))\n"
     case .values(let node, let other, let properties):
-      "~ \(title(node))\n" + properties.map { "    \($0): \(json($0, node)) → \(json($0, other))\n" }.joined()
+      "~ \(title(node))\n"
+        + properties.map {
+          "    \($0): \(DifferenceJSON.text(of: $0, in: node)) → \(DifferenceJSON.text(of: $0, in: other))\n"
+        }.joined()
     }
   }
 
-  func json(_ difference: ContentsDifferences.Difference) -> String {
-    switch difference {
-    case .identifier(let one, let other):
-      object(
-        change: "identifier",
-        [("values", .object([("first", .string(one.uuidString)), ("second", .string(other.uuidString))]))]
-      )
-    case .metadata(let key, let one, let other): object(ofMetadata: key, one, other)
-    case .entity(let entity, let count, let side):
-      object(
-        change: "entity",
-        [("entity", .string(entity.name)), ("records", .integer(count)), ("onlyIn", place(side))]
-      )
-    case .property(let property, let entity, let side):
-      object(
-        change: "property",
-        [("entity", .string(entity.name)), ("property", .string(property)), ("onlyIn", place(side))]
-      )
-    case .record(let node, let side): object(change: side == .first ? "removed" : "added", members(node))
-    case .values(let node, let other, let properties):
-      object(change: "changed", members(node) + [("values", values(properties, node, other))])
-    }
-  }
+  func json(_ difference: ContentsDifferences.Difference) -> String { DifferenceJSON.value(difference).line }
 
   private func text(ofMetadata key: String, _ one: MetadataValue?, _ other: MetadataValue?) -> String {
     let values = [one, other].compactMap { $0.map { DisplayText.safe(JSONValue($0).text) } }
@@ -55,47 +36,8 @@ struct DifferenceReport {
     return "\(mark) metadata \(DisplayText.safe(key)): \(values.joined(separator: " → "))\n"
   }
 
-  private func object(ofMetadata key: String, _ one: MetadataValue?, _ other: MetadataValue?) -> String {
-    var members: [(name: String, value: JSONValue)] = [("key", JSONValue.string(key))]
-    var values: [(name: String, value: JSONValue)] = []
-    if let one { values.append(("first", JSONValue(one))) }
-    if let other { values.append(("second", JSONValue(other))) }
-    members.append(("values", JSONValue.object(values)))
-    if one == nil || other == nil { members.append(("onlyIn", place(one == nil ? .second : .first))) }
-    return object(change: "metadata", members)
-  }
-
-  private func values(_ names: [String], _ node: AtomicStoreCacheNode, _ other: AtomicStoreCacheNode) -> JSONValue {
-    .object(
-      names.map { name in
-        (name, .object([("first", .raw(json(name, node))), ("second", .raw(json(name, other)))]))
-      }
-    )
-  }
-
-  private func members(_ node: AtomicStoreCacheNode) -> [(name: String, value: JSONValue)] {
-    [("entity", .string(node.entity.name)), ("id", .string(node.reference.text))]
-  }
-
-  private func object(change: String, _ members: [(name: String, value: JSONValue)] = []) -> String {
-    JSONValue.object([("change", .string(change))] + members).line
-  }
-
-  private func place(_ side: ContentsDifferences.Side) -> JSONValue { .string(side == .first ? "first" : "second") }
-
   private func title(_ node: AtomicStoreCacheNode) -> String {
     "\(node.entity.name) \(DisplayText.safe(node.reference.text))"
-  }
-
-  private func json(_ property: String, _ node: AtomicStoreCacheNode) -> String {
-    let output = GrowableBytes()
-    RecordJSON(entity: node.entity, among: node.entities).append(
-      valueOf: property,
-      node.row,
-      of: node.group,
-      to: output
-    )
-    return String(decoding: output.unsafeMutableBytes, as: UTF8.self)
   }
 
   private func sign(_ side: ContentsDifferences.Side) -> String { side == .first ? "-" : "+" }

@@ -22,35 +22,7 @@ struct StoreFetch {
   func count() throws -> Int { isOfRows ? try rows().count : try context.count(for: request) }
 
   /// The records in their order, as tables: as many as the order changes from one entity to another.
-  func records() throws -> [NodeTable] {
-    let ids = try context.fetchObjectIDs(request)
-    guard let store = context.persistentStoreCoordinator.persistentStores.first else { return [] }
-    var tables: [NodeTable] = []
-    var rest = ids[...]
-    while let entity = rest.first?.entity {
-      let end = rest.firstIndex { $0.entity !== entity } ?? rest.endIndex
-      let found = rest[..<end]
-      // Of a store that reads piecemeal only these are read.
-      tables.append(try Self.table(of: found, from: store.engine.table(of: entity, reading: found.map(\.reference))))
-      rest = rest[end...]
-    }
-    if !tables.isEmpty { return tables }
-    return [NodeTable(entity: try entity())]
-  }
-
-  private func entity() throws -> EntityDescription {
-    try context.persistentStoreCoordinator.managedObjectModel.knownEntity(named: request.entityName)
-  }
-
-  /// The records of `ids`, in that order.
-  private static func table(of ids: ArraySlice<ManagedObjectID>, from table: NodeTable) throws -> NodeTable {
-    var rows = RowGroupListBuilder(entity: table.entity)
-    for id in ids {
-      guard let row = try table.row(of: id.reference) else { continue }
-      rows.next().append(row.row..<(row.row + 1), of: table.groups[row.group])
-    }
-    return NodeTable(entity: table.entity, groups: rows.finish())
-  }
+  func records() throws -> [NodeTable] { try context.recordTables(request) }
 }
 
 // MARK: Explanations
